@@ -12,7 +12,8 @@ LOCK ?= locks/linux-x86_64-cpu.txt
 TORCH ?= cpu
 TORCH_CPU = https://download.pytorch.org/whl/cpu
 CYCLONEDX = 7.5.0
-PEERS = edsnlp==0.23.0 flair==0.15.1 stanza==1.15.0 TorchCRF==1.1.0  # tests watch their CRF layers
+PEERS = edsnlp==0.23.0 flair==0.15.1 stanza==1.15.0 TorchCRF==1.1.0 \
+  nbgrader==0.9.6 rapidfuzz==3.14.6 otter-grader==7.0.0 dill==0.4.1 fica==0.4.1 ipylab==1.1.0 python-frontmatter==1.3.0
 COMPILE = uv pip compile -q --no-header --no-annotate --python-version 3.11 --generate-hashes
 export PYTHONDONTWRITEBYTECODE =  # what is imported is compiled once, by whoever imports it first
 PYTEST = $(BIN)/pytest --maxprocesses 3 --dist worksteal

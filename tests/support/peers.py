@@ -1,4 +1,4 @@
-"""Libraries whose CRF layers are watched: wheels without what they need, in a folder of their own.
+"""Libraries that tests compare with: wheels without what they need, in a folder of their own.
 
 `make` installs them from `.ci/peers.txt` into the virtual environment's folder `peers`. Together
 they do not resolve, and on the usual path their entry points would break spaCy. `load` imports one
@@ -44,13 +44,14 @@ class Empty(types.ModuleType):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Makes modules of `ABSENT` packages; asked last, so that an installed one goes before."""
+    """Makes modules of absent packages; asked last, so that an installed one goes before."""
 
-    def __init__(self):
+    def __init__(self, absent):
+        self.absent = absent
         self.made = []
 
     def find_spec(self, name, path, target=None):  # noqa: ARG002
-        if name.partition(".")[0] in ABSENT:
+        if name.partition(".")[0] in self.absent:
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 
@@ -62,13 +63,16 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
-def load(name):
-    """The module of a library; skips the test where the library is not installed."""
+def load(name, absent=ABSENT):
+    """The module of a library; skips the test where the library is not installed.
+
+    Modules of the packages in `absent` are empty where these are not installed.
+    """
     if name in sys.modules:
         return sys.modules[name]
     if not (PEERS / name.partition(".")[0]).is_dir():
         pytest.skip(f"needs {name.partition('.')[0]}: `make` installs it into {PEERS}")
-    finder = Finder()
+    finder = Finder(absent)
     sys.meta_path.append(finder)
     sys.path.append(str(PEERS))
     try:

@@ -15,6 +15,7 @@ from crfviz.__main__ import main
 from crfviz.chain.homework.variants import variants
 from crfviz.views.exports.latex import compiled
 from crfviz.views.exports.worksheet import TASKS, worksheet_files
+from tests.support.peers import load
 from tests.support.student import Student
 
 CHAIN = variants(7, 1)[0]
@@ -96,7 +97,7 @@ def test_notebooks_are_valid_and_have_the_metadata_of_nbgrader(folder):
 
 
 def test_nbgrader_accepts_the_metadata():
-    v3 = pytest.importorskip("nbgrader.nbgraderformat.v3")
+    v3 = load("nbgrader.nbgraderformat.v3", absent=())
     for folder in ("student-1", "keys/student-1"):
         notebook = nbformat.reads(FILES[f"{folder}/worksheet.ipynb"], as_version=4)
         v3.MetadataValidatorV3().validate_nb(notebook)
@@ -116,7 +117,7 @@ def test_the_key_runs_and_the_worksheet_waits_for_code():
 
 @pytest.mark.parametrize("table", TASKS)
 def test_otter_grader_runs_the_tests(tmp_path, monkeypatch, table):
-    otter = pytest.importorskip("otter")
+    otter = load("otter", absent=())
     monkeypatch.chdir(tmp_path)  # it writes a log
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / f"{table}.py").write_text(FILES[f"student-1/tests/{table}.py"], "utf-8")
