@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
+from crfviz.annotations.settings import Settings
 from crfviz.exceptions import ShapeError
 from crfviz.text.sentences import Offsets, words_at
 
@@ -29,6 +30,7 @@ class Item:
     document: str = ""  # name of the file or paste it belongs to
     position: int = 0  # in its document, from 0
     id: int = 0  # of the store; 0: not stored yet
+    settings: Settings | None = field(default=None, compare=False)  # of its document, in a file
 
     def __post_init__(self) -> None:
         check_offsets(self.text, self.offsets)

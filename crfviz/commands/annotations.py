@@ -137,7 +137,8 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
 def _export(store: Store, options: argparse.Namespace) -> None:
     file_format = _format(options)
     found = store.annotations(options.document, options.annotator, options.state)
-    sets = tag_sets(found, {each.name: each.tags for each in store.documents()})
+    settings = {each.name: each.settings for each in store.documents()}
+    sets = tag_sets(found, {name: own.tags for name, own in settings.items()})
     if len(sets) > 1 and not options.mixed_tags:
         raise FormatError(
             f"expected annotations with one set of tags, got {in_words(sets)}: choose a document "
@@ -152,7 +153,7 @@ def _export(store: Store, options: argparse.Namespace) -> None:
         if options.out is not None:
             raise FormatError(f"{options.out}: {told}; nothing was written")
         sys.stderr.write(f"{told}\n")
-    pieces = rendered(pairs, file_format)
+    pieces = rendered(pairs, file_format, settings)
     if options.out is None:
         sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
         return

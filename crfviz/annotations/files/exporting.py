@@ -3,15 +3,18 @@
 Exporting, importing into an empty store and exporting again gives the same bytes.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, get_args
 
 from crfviz.annotations.files.columns import render_columns, render_conllu
 from crfviz.annotations.files.fields import Pair
 from crfviz.annotations.files.objects import render_jsonl, render_spacy
+from crfviz.annotations.settings import Settings
 
 FileFormat = Literal["conllu", "columns", "jsonl", "spacy"]
 FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+NO_SETTINGS: Mapping[str, Settings] = {}
 RENDERERS = {"conllu": render_conllu, "columns": render_columns, "jsonl": render_jsonl}
 SUFFIXES: dict[FileFormat, str] = {
     "conllu": ".conllu",
@@ -21,17 +24,27 @@ SUFFIXES: dict[FileFormat, str] = {
 }
 
 
-def render(pairs: Sequence[Pair], file_format: FileFormat) -> str:
+def render(
+    pairs: Sequence[Pair], file_format: FileFormat, settings: Mapping[str, Settings] = NO_SETTINGS
+) -> str:
     """The annotations as the text of one file; those of one sentence are given side by side.
+
+    Args:
+        pairs: sentences with annotations.
+        file_format: of the file.
+        settings: of the documents, by name; each goes with the first sentence of its document.
 
     Raises:
         FormatError: a column format cannot hold a tag; says which.
     """
-    return "".join(rendered(pairs, file_format))
+    return "".join(rendered(pairs, file_format, settings))
 
 
-def rendered(pairs: Iterable[Pair], file_format: FileFormat) -> Iterator[str]:
+def rendered(
+    pairs: Iterable[Pair], file_format: FileFormat, settings: Mapping[str, Settings] = NO_SETTINGS
+) -> Iterator[str]:
     """The same in pieces, for files that are larger than one likes to hold."""
+    pairs = _with_settings(pairs, dict(settings))
     if file_format != "spacy":
         yield from map(RENDERERS[file_format], pairs)
         return
@@ -40,3 +53,8 @@ def rendered(pairs: Iterable[Pair], file_format: FileFormat) -> Iterator[str]:
         yield before + render_spacy(pair)
         before = ",\n"
     yield "\n]\n" if before == ",\n" else "[]\n"
+
+
+def _with_settings(pairs: Iterable[Pair], settings: dict[str, Settings]) -> Iterator[Pair]:
+    for item, annotation in pairs:
+        yield replace(item, settings=settings.pop(item.document, None)), annotation

@@ -5,15 +5,17 @@ was pinned, and what the file had before anybody labelled it. The revision and w
 stay in the store.
 """
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from crfviz.annotations.records import MOST_WORDS, STATES, Annotation, Item
+from crfviz.annotations.settings import Settings, settings_of
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.files import abbreviate, abbreviate_value
-from crfviz.text.jsonl import strings
+from crfviz.text.jsonl import parse_object, strings
 from crfviz.text.sentences import Offsets, words_at
 
 Pair = tuple[Item, Annotation]
@@ -58,6 +60,8 @@ def fields_of(pair: Pair) -> Fields:
         fields["gold"] = item.gold
     if item.offsets != annotation.offsets:
         fields["offsets_in_file"] = item.offsets
+    if item.settings is not None and (own := item.settings.as_fields()):
+        fields["settings"] = own
     return fields
 
 
@@ -65,17 +69,20 @@ def row_of(pair: Pair) -> Fields:
     """The fields with the same keys and types in every row, as tables of Arrow want them.
 
     Arrow takes the columns and their types from the first rows, and refuses what differs later. So
-    `gold` and `pins` have a text for every word, an empty one where there is no tag.
+    `gold` and `pins` have a text for every word, an empty one where there is no tag. Settings are
+    one text.
     """
     item, annotation = pair
     words, own = len(annotation.offsets), item.offsets
+    settings = item.settings.as_fields() if item.settings else {}
     return {
-        **fields_of(pair),
+        **fields_of((replace(item, settings=None), annotation)),
         "created": _written(annotation.created),
         "updated": _written(annotation.updated),
         "pins": [annotation.pins.get(position, NO_TAG) for position in range(words)],
         "gold": [NO_TAG] * len(own) if item.gold is None and own else item.gold,
         "offsets_in_file": own,
+        "settings": json.dumps(settings, ensure_ascii=False) if settings else "",
     }
 
 
@@ -113,6 +120,7 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
             gold=gold,
             document=read.text("document"),
             position=max(0, int(read.number("sentence", 1)) - 1),
+            settings=read.settings(),
         )
         annotation = Annotation(
             item=0,
@@ -215,6 +223,12 @@ class _Reader:
         if not all(position.isdecimal() and len(position) < 10 for position in value):
             self._refuse("pins", "positions of words from 0")
         return {int(position): tag for position, tag in zip(value, tags, strict=True)}
+
+    def settings(self) -> Settings | None:
+        value = self.fields.get("settings") or None
+        if isinstance(value, str):  # of rows that all have the same types
+            value = parse_object(value, self.where)
+        return None if value is None else settings_of(value, self.where)
 
     def moment(self, name: str) -> datetime | None:
         value = self.text(name)

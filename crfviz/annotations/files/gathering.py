@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from crfviz.annotations.files.fields import FileSentence
 from crfviz.annotations.mixing import TagRules, strangers
 from crfviz.annotations.records import UNSTORABLE, Annotation, Item
+from crfviz.annotations.settings import Settings
 from crfviz.exceptions import FormatError
+from crfviz.taggers.blank import UNSET
 from crfviz.text.files import abbreviate
 from crfviz.text.schemes import is_bio, repair
 
@@ -41,6 +43,9 @@ class Gathering:
     places: dict[Item, int] = field(default_factory=dict)  # of sentences that somebody labelled
     labelled: set[tuple[int, str]] = field(default_factory=set)
     unknown: Counter[str] = field(default_factory=Counter)  # gold tags that may not be
+    settings: dict[str, Settings] = field(
+        default_factory=dict
+    )  # of documents, as the file has them
     first_unknown: int = 0  # line of the first of them
     lacking: int = 0  # sentences that lost their gold tags by that
 
@@ -81,6 +86,20 @@ class Gathering:
             self.wrong += 1
             self.problems.insert(0, Problem(message, dropped=False))
 
+    def leave_out_settings(self) -> None:
+        """Drop the settings of a document whose annotations have a tag that they lack."""
+        for name, settings in list(self.settings.items()):
+            known = {*(settings.tags or ()), UNSET}
+            said = (
+                each.final for each in self.annotations if self.items[each.item].document == name
+            )
+            if settings.tags and (strange := set[str]().union(*said) - known):
+                del self.settings[name]
+                got = abbreviate(min(strange))
+                self.note(
+                    f"{self.name}: the tags of {abbreviate(name)} are left out: {got} is none"
+                )
+
     def leave_out_strangers(self) -> None:
         """Drop sentences whose tags are of another kind than most of their document has.
 
@@ -120,7 +139,8 @@ class Gathering:
         found: dict[int, str] = {}
         for numbers in documents.values():
             tags = [rows[number][1] for number in numbers]
-            if self.rules.tags is None or not set[str]().union(*tags) <= set(self.rules.tags):
+            own = self.settings.get(rows[numbers[0]][0], Settings()).tags or self.rules.tags
+            if own is None or not set[str]().union(*tags) <= {*own, UNSET}:
                 found |= {numbers[place]: wrong for place, wrong in strangers(tags).items()}
         for number, wrong in sorted(found.items()):
             self._say(wrong, lines[number], dropped=True)
@@ -157,6 +177,8 @@ class Gathering:
     def _join(self, line: int, item: Item, annotation: Annotation) -> None:
         """Keep an annotation, beside those that others made of the same sentence."""
         item = replace(item, document=item.document or self.name)
+        if item.settings is not None:
+            self.settings.setdefault(item.document, item.settings)
         place = self.places.setdefault(item, len(self.items))
         if place == len(self.items):
             self.items.append(item)

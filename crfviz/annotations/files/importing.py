@@ -25,6 +25,7 @@ from crfviz.annotations.files.gathering import Gathering, Problem
 from crfviz.annotations.files.objects import read_element, read_line
 from crfviz.annotations.mixing import TagRules
 from crfviz.annotations.records import MOST_WORDS, Annotation, Item
+from crfviz.annotations.settings import Settings
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import CONLLU, blocks, is_comment
 from crfviz.text.files import abbreviate, check_utf_8, decoded_with_notes, lines_of
@@ -53,6 +54,7 @@ class Import:
     dropped: int  # how many sentences could not be read
     unknown: Mapping[str, int] = field(default_factory=dict)  # gold tags that may not be: words
     mixed: int = 0  # how many of the dropped have tags of another kind than their document
+    settings: Mapping[str, Settings] = field(default_factory=dict)  # of documents
 
 
 def read_items(
@@ -95,6 +97,7 @@ def read_items(
             )
         gathering.add(line, sentence)
         pause()
+    gathering.leave_out_settings()
     gathering.leave_out_strangers()
     gathering.say_unknown()
     return Import(
@@ -106,6 +109,7 @@ def read_items(
         dropped=gathering.dropped,
         unknown=gathering.unknown,
         mixed=gathering.mixed,
+        settings=gathering.settings,
     )
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from crfviz.annotations.files.importing import Import
 from crfviz.annotations.records import Annotation, Item, Merged
-from crfviz.annotations.store.store import DocumentSummary, Store
+from crfviz.annotations.store.store import UNSETTLED, DocumentSummary, Store
 
 MOST_WORDS = 8  # of a sentence in a message
 
@@ -85,7 +85,8 @@ def keep(
             names.append(known[name].document)
             report(len(items) + len(labelled), total)
         else:
-            names.append(store.add(name, items, report, labelled))
+            settings = imported.settings.get(name, UNSETTLED)
+            names.append(store.add(name, items, report, labelled, settings))
         written += len(items) + len(labelled)
     return names
 

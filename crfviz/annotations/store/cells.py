@@ -8,8 +8,9 @@ from typing import Any
 from sqlalchemy import RowMapping, Table
 
 from crfviz.annotations.records import STATES
+from crfviz.annotations.settings import Settings, settings_of
 from crfviz.annotations.store.schema import DOCUMENTS, Damaged
-from crfviz.exceptions import ShapeError, StoreError
+from crfviz.exceptions import FormatError, ShapeError, StoreError
 from crfviz.text.files import abbreviate_value
 
 LARGEST = 10**9  # characters of a sentence
@@ -29,17 +30,21 @@ def checked(row: RowMapping, table: Table, names: Sequence[str]) -> dict[str, An
     return cells
 
 
-def tags_of(document: RowMapping) -> tuple[str, ...] | None:
-    """The tag set of a row of documents; None before the first confirmation.
+def settings_at(document: RowMapping) -> Settings:
+    """The settings in a row of documents.
 
     Raises:
         StoreError: another program has written something else there.
     """
-    tags = document[DOCUMENTS.c.tags]
+    tags, look = document[DOCUMENTS.c.tags], document[DOCUMENTS.c.look]
+    name = abbreviate_value(document[DOCUMENTS.c.name])
     if tags is not None and not _are_tags(tags):
-        name = abbreviate_value(document[DOCUMENTS.c.name])
         raise StoreError(f"the document {name} was damaged by another program: its tags are none")
-    return None if tags is None else tuple(tags)
+    fields = {"tags": tags, "model": document[DOCUMENTS.c.model]}
+    try:
+        return settings_of(fields | (look or {}), f"the document {name}")
+    except (FormatError, TypeError) as error:
+        raise StoreError(f"the document {name} was damaged by another program: {error}") from error
 
 
 @contextmanager

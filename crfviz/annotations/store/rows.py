@@ -7,7 +7,7 @@ it was made from, or there is a conflict: never a silent overwrite.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlalchemy import JSON, Connection, RowMapping, Table, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from crfviz.annotations.records import UNSTORABLE, Annotation, Item, Step
+from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.cells import checked, consistent
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.exceptions import ConflictError, StoreError
@@ -61,6 +62,13 @@ def annotation_row(annotation: Annotation) -> Row:
     past: list[Any] = [[step.offsets, dict(step.pins)] for step in annotation.past]
     row.update(pins=dict(annotation.pins), past=past)
     return row
+
+
+def settings_row(settings: Settings) -> Row:
+    """Columns of the table of documents."""
+    look = {name: dict(of) for name in ("keys", "colours") if (of := getattr(settings, name))}
+    tags = None if settings.tags is None else list(settings.tags)
+    return {"tags": tags, "model": settings.model, "look": look or None}
 
 
 def item_of(row: RowMapping) -> Item:
@@ -119,13 +127,13 @@ class NewDocument:
 
     name: str
     created: datetime
-    model: str  # that most annotations are by; empty where none names one
+    settings: Settings  # with the model that most annotations are by, where it names none
     sentences: list[Row]
     labelled: list[Row]  # their `item` counts the sentences
 
 
 def new_document(
-    name: str, sentences: Iterable[Item], labelled: Iterable[Annotation]
+    name: str, sentences: Iterable[Item], labelled: Iterable[Annotation], settings: Settings
 ) -> NewDocument:
     """Check and prepare a document, before anything is locked.
 
@@ -149,8 +157,9 @@ def new_document(
             f"nothing was stored"
         )
     models = Counter(mark["model"] for mark in marks if mark["model"]).most_common(1)
-    model = models[0][0] if models else ""
-    return NewDocument(name, now, model, [*map(encoded, rows)], [*map(encoded, marks)])
+    if models and not settings.model and settings.tags is None:
+        settings = replace(settings, model=models[0][0])
+    return NewDocument(name, now, settings, [*map(encoded, rows)], [*map(encoded, marks)])
 
 
 def write_document(
@@ -160,7 +169,7 @@ def write_document(
     if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
         connection.execute(text(f"LOCK TABLE {DOCUMENTS.name} IN SHARE ROW EXCLUSIVE MODE"))
     name = _free_name(connection, new.name)
-    row = {"name": name, "created": new.created, "model": new.model}
+    row = {"name": name, "created": new.created, **settings_row(new.settings)}
     number = connection.execute(
         insert(DOCUMENTS).values(row).returning(DOCUMENTS.c.id)
     ).scalar_one()

@@ -26,7 +26,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = "3"  # of the newest migration
+VERSION = "4"  # of the newest migration
 VERSION_TABLE = "crfviz_version"
 
 TABLES = MetaData()
@@ -81,7 +81,8 @@ DOCUMENTS = Table(
     Column("name", Text, nullable=False, unique=True),
     Column("created", Moment, nullable=False),
     Column("tags", JSON(none_as_null=True)),  # K names; none before the first confirmation
-    Column("model", Text, nullable=False, server_default=""),  # it was begun with
+    Column("model", Text, nullable=False, server_default=""),  # it was begun with, or its own
+    Column("look", JSON(none_as_null=True)),  # keys and colours of tags
     sqlite_autoincrement=True,  # an id is never given twice, as in PostgreSQL
 )
 

@@ -27,17 +27,20 @@ from sqlalchemy import (
     func,
     not_,
     select,
+    update,
 )
 from sqlalchemy.exc import SQLAlchemyError
 
 from crfviz.annotations.records import Annotation, Item, Merged, State
-from crfviz.annotations.store.cells import tags_of
+from crfviz.annotations.settings import Settings
+from crfviz.annotations.store.cells import settings_at
 from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.store.failures import explained, lost_connection
 from crfviz.annotations.store.merging import merged
 from crfviz.annotations.store.rows import (
     annotation_of,
     annotation_row,
+    check_text,
     item_of,
     new_document,
     stored,
@@ -45,11 +48,12 @@ from crfviz.annotations.store.rows import (
     write_document,
 )
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
-from crfviz.annotations.store.tagsets import hold_to_tags
+from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
 from crfviz.exceptions import StoreError
 from crfviz.text.files import abbreviate_value
 
 LARGEST_ID = 2**31
+UNSETTLED = Settings()  # of a document that gets them with its first confirmation
 PAUSE = 1.0  # seconds before a lost server is asked once more
 Result = TypeVar("Result")
 
@@ -61,8 +65,22 @@ class DocumentSummary:
     name: str
     sentences: int
     created: datetime  # UTC
-    tags: tuple[str, ...] | None = None  # K that it is labelled with; None: none confirmed yet
-    model: str = ""  # it was begun with; empty: nothing is labelled yet
+    settings: Settings
+
+    @property
+    def tags(self) -> tuple[str, ...] | None:
+        """K tags that it is labelled with; None: none confirmed yet."""
+        return self.settings.tags
+
+    @property
+    def model(self) -> str:
+        """The model that it was begun with, or that learnt from it; empty: none."""
+        return self.settings.model
+
+    @property
+    def key(self) -> str:
+        """What stands for it in links and in the models that learn from it."""
+        return f"{self.created:%Y%m%d%H%M%S%f}"
 
 
 @dataclass(frozen=True)
@@ -124,6 +142,7 @@ class Store:
         sentences: Iterable[Item],
         progress: Callable[[int, int], None] | None = None,
         labelled: Iterable[Annotation] = (),
+        settings: Settings = UNSETTLED,
     ) -> str:
         """Store a new document, all of it or nothing.
 
@@ -133,6 +152,7 @@ class Store:
                 has, else it gets the next.
             progress: told now and then how many rows are written, of how many.
             labelled: annotations of these sentences; their `item` counts the sentences from 0.
+            settings: tags, model, keys and colours.
 
         Returns:
             The name under which it is stored.
@@ -140,7 +160,7 @@ class Store:
         Raises:
             StoreError: an annotation of no sentence, or text that no database can hold.
         """
-        new = new_document(document, sentences, labelled)
+        new = new_document(document, sentences, labelled, settings)
         return self._run(lambda c: write_document(c, new, progress), writes=True, tries=1)
 
     def merge(self, document: str, labelled: Iterable[Annotation], *, write: bool = True) -> Merged:
@@ -155,6 +175,33 @@ class Store:
             UnknownTagError: a tag is none of the document's.
         """
         return self._run(lambda c: merged(c, document, labelled, write=write), writes=write)
+
+    def rename(self, document: str, name: str) -> None:
+        """Give a document another name.
+
+        Raises:
+            StoreError: another document has it, or it cannot be stored.
+        """
+        check_text(name)
+
+        def work(connection: Connection) -> None:
+            taken = select(DOCUMENTS.c.id).where(DOCUMENTS.c.name == name)
+            if not name.strip() or connection.execute(taken).first():
+                raise StoreError(f"expected a name that no document has, got {name[:80]!r}")
+            change = update(DOCUMENTS).where(DOCUMENTS.c.name == document)
+            connection.execute(change.values(name=name))
+
+        self._run(work, writes=True)
+
+    def change(self, document: str, settings: Settings) -> None:
+        """Replace the settings of a document.
+
+        Raises:
+            UnknownTagError: a tag that would go is in use.
+            StoreError: there is no such document.
+        """
+        check_text(*(settings.tags or ()), settings.model)
+        self._run(lambda c: change_settings(c, document, settings), writes=True)
 
     def remove(self, document: str) -> None:
         """Drop a document with all its sentences and annotations, for good."""
@@ -171,6 +218,7 @@ class Store:
                 DOCUMENTS.c.created,
                 DOCUMENTS.c.tags,
                 DOCUMENTS.c.model,
+                DOCUMENTS.c.look,
             )
             .outerjoin(ITEMS)
             .group_by(DOCUMENTS.c.id)
@@ -322,7 +370,7 @@ def _summary(row: RowMapping) -> DocumentSummary:
             f"the document {abbreviate_value(name)} was damaged by another program: "
             "its time is none"
         )
-    return DocumentSummary(name, row["sentences"], created, tags_of(row), row["model"])
+    return DocumentSummary(name, row["sentences"], created, settings_at(row))
 
 
 def _sentences() -> Select[*tuple[Any, ...]]:

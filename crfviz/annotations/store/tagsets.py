@@ -1,7 +1,8 @@
-"""The tags of a document: those of the model it was begun with, and no others ever after.
+"""The tags of a document: its own, or those of the model it was begun with.
 
-A document begins without any. The first confirmed annotation brings the tags of its model along;
-documents of older stores, and those that came with annotations, know the name of that model before.
+A document that was not given tags begins without any. The first confirmed annotation brings the
+tags of its model along; documents of older stores, and those that came with annotations, know the
+name of that model before. A tag that is in use stays.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -11,9 +12,12 @@ from sqlalchemy import Connection, RowMapping, select, update
 
 from crfviz.annotations.mixing import apart, example, kinds
 from crfviz.annotations.records import Annotation
-from crfviz.annotations.store.cells import tags_of
+from crfviz.annotations.settings import Settings
+from crfviz.annotations.store.cells import settings_at
+from crfviz.annotations.store.rows import settings_row
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
-from crfviz.exceptions import UnknownTagError
+from crfviz.exceptions import StoreError, UnknownTagError
+from crfviz.taggers.blank import UNSET
 
 ALIKE = 0.5  # of difflib's ratio, from 0 to 1
 MOST_LISTED = 20  # tags in a message
@@ -34,9 +38,9 @@ def hold_to_tags(connection: Connection, new: Annotation, tags: Sequence[str] | 
     document = connection.execute(query).mappings().first()
     if document is None:  # storing says so
         return
-    if tags_of(document) is None and tags is not None:
+    if settings_at(document).tags is None and tags is not None:
         locked = connection.execute(query.with_for_update(of=DOCUMENTS)).mappings().one()
-        if tags_of(locked) is None:
+        if settings_at(locked).tags is None:
             _begin(connection, locked, new, tags)
         document = connection.execute(query).mappings().one()
     check_tags(document, used([new]))
@@ -48,13 +52,13 @@ def check_tags(document: RowMapping, tags: Collection[str]) -> None:
     Raises:
         UnknownTagError: lists near names.
     """
-    allowed = tags_of(document)
+    allowed = settings_at(document).tags
     if allowed is not None:
-        for tag in sorted(set(tags) - set(allowed)):
+        for tag in sorted(set(tags) - {*allowed, UNSET}):
+            whose = f"the tags of {document['model']}" if document["model"] else "tags of its own"
             raise UnknownTagError(
-                f"{document['name'][:80]!r} is labelled with the tags of "
-                f"{document['model'] or 'another model'}, and {tag[:80]!r} is none of them: "
-                f"{near(tag, allowed)}. Nothing was stored."
+                f"{document['name'][:80]!r} is labelled with {whose}, and {tag[:80]!r} is none of "
+                f"them: {near(tag, allowed)}. Nothing was stored."
             )
 
 
@@ -64,13 +68,38 @@ def check_kind(connection: Connection, document: RowMapping, tags: Collection[st
     Raises:
         UnknownTagError: names a tag that came and one that is there.
     """
-    if tags_of(document) is None:
+    if settings_at(document).tags is None:
         there = _stored_tags(connection, document)
         if apart(kinds(there), kinds(tags)):
             raise UnknownTagError(
                 f"{document['name'][:80]!r} has tags such as {example(there)}, so "
                 f"{example(tags)} is none of them; nothing was stored"
             )
+
+
+def change_settings(connection: Connection, name: str, new: Settings) -> None:
+    """Replace the settings of a document, in a transaction that writes.
+
+    Raises:
+        UnknownTagError: a tag that would go is in use; says in how many sentences.
+        StoreError: there is no such document.
+    """
+    query = select(DOCUMENTS).where(DOCUMENTS.c.name == name).with_for_update()
+    document = connection.execute(query).mappings().first()
+    if document is None:
+        raise StoreError(f"there is no document {name[:80]!r}; it may have been removed")
+    if new.tags is not None:
+        rows = select(ANNOTATIONS.c.final, ANNOTATIONS.c.pins).join(ITEMS)
+        found = connection.execute(rows.where(ITEMS.c.document == document["id"]))
+        said = [{*final, *pins.values()} for final, pins in found]
+        for tag in sorted(set().union(*said) - {*new.tags, UNSET}):
+            number = sum(tag in tags for tags in said)
+            raise UnknownTagError(
+                f"{tag[:80]!r} is in use in {number} annotated sentence{'s' * (number != 1)} of "
+                f"{name[:80]!r}: give their words another tag first. Nothing was changed."
+            )
+    values = settings_row(new)
+    connection.execute(update(DOCUMENTS).where(DOCUMENTS.c.id == document["id"]).values(values))
 
 
 def near(tag: str, tags: Sequence[str]) -> str:

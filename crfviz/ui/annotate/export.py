@@ -39,7 +39,7 @@ def export_panel(document: DocumentSummary) -> None:
     if copies:
         download(
             f"Download {count(len(copies), 'annotated sentence')}",
-            lambda: render(copies, chosen),
+            lambda: render(copies, chosen, {document.name: document.settings}),
             document.name.rsplit(".", 1)[0] + SUFFIXES[chosen],
             type="primary",
         )

@@ -1,0 +1,144 @@
+"""What a document is labelled with: its tags, its model, and the key and colour of each tag."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.taggers.blank import UNSET, bio_tags
+from crfviz.text.files import abbreviate, abbreviate_value
+from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, types_of
+
+MOST_TAGS = 60  # of a document's own, entity types with BIO; there are 26 letters and ten digits
+LONGEST_TAG = 40  # characters
+NO_TAG = re.compile(r"[\s<>&|\x00-\x1f]")  # a character of it
+KEY = re.compile(r"[a-z]")
+NONE_KEY = "x"  # with BIO tags: no entity
+COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a document is labelled with; keys and colours are those of tags, or of BIO types.
+
+    Raises:
+        CrfvizError: a key is no letter or has two tags, or a colour is none.
+    """
+
+    tags: tuple[str, ...] | None = None  # K; None: those of the model of the first confirmation
+    model: str = ""  # it was begun with, or that learnt from it; empty: none
+    keys: Mapping[str, str] = field(default_factory=dict)  # letters; others are chosen
+    colours: Mapping[str, str] = field(default_factory=dict)  # such as #0072B2; others are chosen
+
+    def __post_init__(self) -> None:
+        bio = is_bio(self.tags or ())
+        for name, key in self.keys.items():
+            if not KEY.fullmatch(key) or (bio and key == NONE_KEY):
+                raise CrfvizError(
+                    f"expected a letter from a to z as key of {abbreviate(name)}"
+                    f"{f', but not {NONE_KEY} (no entity)' * bio}, got {abbreviate(key)}"
+                )
+        twice = [key for key, number in Counter(self.keys.values()).items() if number > 1]
+        if twice:
+            named = " and ".join(name for name, key in self.keys.items() if key == twice[0])
+            raise CrfvizError(f"expected one tag for each key, got {twice[0]!r} for {named}")
+        for name, colour in self.colours.items():
+            if not COLOUR.fullmatch(colour):
+                raise CrfvizError(
+                    f"expected a colour such as #0072B2 for {abbreviate(name)}, "
+                    f"got {abbreviate(colour)}"
+                )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What has a key: the tags, or the types of BIO tags."""
+        tags = self.tags or ()
+        return tuple(types_of(tags)) if is_bio(tags) else tags
+
+    def as_fields(self) -> dict[str, Any]:
+        """Return the fields for JSON; what says nothing is left out."""
+        fields = {"tags": self.tags and list(self.tags), "model": self.model}
+        own = {"keys": dict(self.keys), "colours": dict(self.colours)}
+        return {name: value for name, value in (fields | own).items() if value}
+
+
+def settings_of(fields: object, where: str) -> Settings:
+    """Return settings from the JSON that `as_fields` gives; anybody may have written it.
+
+    Raises:
+        FormatError: says `where`, and which field is of no use.
+    """
+    if not isinstance(fields, dict):
+        raise FormatError(
+            f"{where}: expected an object of settings, got {abbreviate_value(fields)}"
+        )
+    tags, model = fields.get("tags"), fields.get("model", "")
+    looks = [fields.get(name, {}) for name in ("keys", "colours")]
+    fine = {
+        "tags": tags is None or (isinstance(tags, list) and all(isinstance(t, str) for t in tags)),
+        "model": isinstance(model, str),
+        "keys": _are_texts(looks[0]),
+        "colours": _are_texts(looks[1]),
+    }
+    for name, good in fine.items():
+        if not good:
+            got = abbreviate_value(fields[name])
+            raise FormatError(f"{where}: the settings have no {name} that can be read, got {got}")
+    try:
+        return Settings(tags and checked_tags(tags), model, *looks)
+    except CrfvizError as error:
+        raise FormatError(f"{where}: {error}") from error
+
+
+def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:
+    """Return the tags of a document, as somebody has typed them.
+
+    Args:
+        names: of tags, or with `bio` of entity types; blanks around them do not count.
+        bio: whether several words can be one entity.
+
+    Raises:
+        CrfvizError: a name is empty, too long, named twice or has a character that no tag has;
+            there is none, or there are too many.
+    """
+    wanted = [name.strip() for name in names]
+    if not bio and is_bio(wanted):
+        wanted, bio = list(dict.fromkeys(kind for t in wanted if (kind := split_tag(t)[1]))), True
+    if not 1 <= len(wanted) <= MOST_TAGS:
+        raise CrfvizError(f"expected 1 to {MOST_TAGS} tags, got {len(wanted)}")
+    for name in wanted:
+        if not name or NO_TAG.search(name) or len(name) > LONGEST_TAG:
+            raise CrfvizError(
+                f"expected tags of letters, digits and signs such as - and _, without blanks, of "
+                f"at most {LONGEST_TAG} characters, got {abbreviate(name)}"
+            )
+        if name in (UNSET, OUTSIDE) and (bio or name == UNSET):
+            raise CrfvizError(
+                f"expected another name than {name!r}, which means that there is none"
+            )
+    twice = [name for name, number in Counter(map(str.casefold, wanted)).items() if number > 1]
+    if twice:
+        got = " and ".join(name for name in wanted if name.casefold() == twice[0])
+        raise CrfvizError(f"expected each tag once, got {got}")
+    return bio_tags(wanted) if bio else tuple(wanted)
+
+
+def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return the tags of a model or a file, none of them empty or twice.
+
+    Raises:
+        CrfvizError: says which.
+    """
+    twice = [tag for tag, number in Counter(tags).items() if number > 1 or not tag]
+    if twice or not tags:
+        got = abbreviate(twice[0]) if twice else "none"
+        raise CrfvizError(f"expected different tags, none of them empty, got {got}")
+    return tuple(tags)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(text, str) for pair in value.items() for text in pair
+    )

@@ -1,0 +1,12 @@
+"""The keys and colours of a document's tags."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "4"
+down_revision = "3"
+
+
+def upgrade() -> None:
+    """Add the column; documents of before have those that crfviz chooses."""
+    op.add_column("crfviz_documents", sa.Column("look", sa.JSON))

@@ -1,0 +1,150 @@
+"""Settings of a document: tags that are typed, kept in the store, exported and read back."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from crfviz.annotations.files.exporting import FILE_FORMATS, render
+from crfviz.annotations.files.importing import read_items
+from crfviz.annotations.files.merging import keep
+from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.settings import Settings, own_tags, settings_of
+from crfviz.annotations.store.store import open_store
+from crfviz.exceptions import CrfvizError, FormatError, StoreError, UnknownTagError
+
+OFFSETS = ((0, 5), (6, 11))
+TAGS = ("WARE", "FARBE", "MASS")
+SETTINGS = Settings(TAGS, "mine", {"WARE": "w", "MASS": "f"}, {"FARBE": "#D55E00"})
+
+
+@pytest.fixture
+def store(tmp_path):
+    with open_store(f"sqlite:///{tmp_path}/annotations.db") as opened:
+        yield opened
+
+
+def begun(store, settings=SETTINGS):
+    final = [("FARBE", "WARE"), ("_", "WARE"), ("FARBE", "FARBE")]
+    labelled = [
+        Annotation(number, "anna", OFFSETS, ("_", "_"), tags, {1: tags[1]}, model="")
+        for number, tags in enumerate(final)
+    ]
+    return store.add("Waren", [Item("rotes Kleid", OFFSETS)] * 4, None, labelled, settings)
+
+
+@pytest.mark.parametrize(
+    ("names", "bio", "tags"),
+    [
+        ([" WARE", "FARBE "], False, ("WARE", "FARBE")),
+        (["WARE"], True, ("O", "B-WARE", "I-WARE")),
+        (["B-WARE", "O"], False, ("O", "B-WARE", "I-WARE")),
+        (["O", "X"], False, ("O", "X")),
+        (["Größe", "צבע", "PRP$"], False, ("Größe", "צבע", "PRP$")),
+    ],
+)
+def test_names_become_tags(names, bio, tags):
+    assert own_tags(names, bio=bio) == tags
+
+
+@pytest.mark.parametrize(
+    ("names", "bio", "message"),
+    [
+        (["WARE", "Ware"], False, "each tag once, got WARE and Ware"),
+        ([f"T{n}" for n in range(200)], True, "expected 1 to 60 tags, got 200"),
+        ([], False, "expected 1 to 60 tags, got 0"),
+        (["A B"], False, r"without blanks, .* got 'A B'"),
+        (["<b>A</b>"], False, "letters, digits and signs .* got '<b>A</b>'"),
+        (["A", ""], True, "got ''"),
+        (["A" * 41], False, "at most 40 characters"),
+        (["O", "A"], True, "another name than 'O'"),
+        (["_"], False, "another name than '_'"),
+    ],
+)
+def test_names_that_are_no_tags_are_said(names, bio, message):
+    with pytest.raises(CrfvizError, match=message):
+        own_tags(names, bio=bio)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"keys": {"A": "1"}}, "a letter from a to z as key of 'A', got '1'"),
+        ({"keys": {"A": "a", "B": "a"}}, "one tag for each key, got 'a' for A and B"),
+        ({"tags": ["O", "B-A", "I-A"], "keys": {"A": "x"}}, r"not x \(no entity\)"),
+        ({"colours": {"A": "red"}}, "a colour such as #0072B2 for 'A', got 'red'"),
+        ({"tags": ["A", "A"]}, "different tags"),
+        ({"tags": "A"}, "no tags that can be read"),
+        ({"keys": {"A": 1}}, "no keys that can be read"),
+        (["A"], "an object of settings"),
+    ],
+)
+def test_settings_of_no_use_are_said(fields, message):
+    with pytest.raises(FormatError, match=f"line 3: .*{message}"):
+        settings_of(fields, "line 3")
+
+
+def test_settings_are_stored_and_changed(store):
+    name = begun(store)
+    (document,) = store.documents()
+    assert document.settings == SETTINGS
+    new = replace(SETTINGS, tags=("FARBE", "NEU", "WARE"), keys={"NEU": "n"}, model="")
+    store.change(name, new)
+    store.rename(name, "Andere")
+    (document,) = store.documents()
+    assert (document.name, document.settings) == ("Andere", new)
+    with pytest.raises(StoreError, match="a name that no document has, got 'Andere'"):
+        store.rename("Andere", "Andere")
+    with pytest.raises(StoreError, match="no document 'Waren'"):
+        store.change("Waren", new)
+
+
+def test_a_tag_that_is_in_use_stays(store):
+    name = begun(store)
+    with pytest.raises(UnknownTagError, match="'FARBE' is in use in 2 annotated sentences of 'Wa"):
+        store.change(name, replace(SETTINGS, tags=("WARE", "MASS")))
+    assert store.documents()[0].settings == SETTINGS
+    assert len(store.annotations()) == 3
+
+
+def test_only_tags_of_the_document_are_stored(store):
+    begun(store)
+    new = Annotation(store.item_ids("Waren")[3], "anna", OFFSETS, ("_", "_"), ("_", "NOUN"))
+    with pytest.raises(UnknownTagError, match="'NOUN' is none of them: expected one of WARE, FAR"):
+        store.save(new, ("NOUN", "VERB"))
+    saved = store.save(replace(new, final=("_", "MASS")), ("NOUN", "VERB"))
+    assert saved.revision == 1
+    assert store.documents()[0].settings == SETTINGS
+
+
+@pytest.mark.parametrize("file_format", FILE_FORMATS)
+def test_settings_go_with_the_data_and_come_back(store, tmp_path, file_format):
+    begun(store)
+    settings = {each.name: each.settings for each in store.documents()}
+    file = render(store.annotations(), file_format, settings)
+    assert file.count("#D55E00") == 1
+    read = read_items(file.encode(), "a file")
+    assert (read.problems, dict(read.settings)) == ((), settings)
+    with open_store(f"sqlite:///{tmp_path}/again.db") as again:
+        keep(again, read)
+        assert again.documents()[0].settings == SETTINGS
+        assert render(again.annotations(), file_format, settings) == file
+
+
+def test_rows_have_the_same_keys_and_types(store):
+    begun(store)
+    file = render(store.annotations(), "jsonl", {"Waren": SETTINGS})
+    rows = [json.loads(line) for line in file.splitlines()]
+    assert {type(row["settings"]) for row in rows} == {str}
+    assert len({tuple(row) for row in rows}) == 1
+
+
+def test_settings_that_lack_a_tag_of_the_file_are_left_out_and_said(store):
+    begun(store)
+    file = render(store.annotations(), "jsonl", {"Waren": replace(SETTINGS, tags=("WARE", "X"))})
+    read = read_items(file.encode(), "a file")
+    assert not read.settings
+    assert [each.message for each in read.problems] == [
+        "a file: the tags of 'Waren' are left out: 'FARBE' is none"
+    ]
+    assert len(read.items) == 3
