@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from crfviz.annotations.marking import join_words, mark_entity, set_tag, split_word
 from crfviz.annotations.propagation import Proposal, proposal_of
 from crfviz.annotations.records import Annotation, Item, Step
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.blank import UNSET
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
 from crfviz.text.sentences import Offsets, words_at
@@ -91,6 +93,18 @@ def join(desk: Desk, annotation: Annotation, word: int) -> Annotation:
     return _with(desk, before, *join_words(before.offsets, before.pins, word))
 
 
+def renewed(desk: Desk, annotation: Annotation) -> Annotation:
+    """An open annotation decoded again where another model, or version of it, was used before.
+
+    Raises:
+        CrfvizError: the model cannot go on with the tags that were set.
+    """
+    same = (annotation.model, annotation.model_version) == (desk.tagger.name, desk.version)
+    if same or annotation.state == "done":
+        return annotation
+    return _decoded(desk, annotation, annotation.offsets, annotation.pins)
+
+
 def undo(desk: Desk, annotation: Annotation) -> Annotation:
     """Back by one step; of a sentence that is done, back to where it was not yet."""
     if annotation.state == "done" or not annotation.past:
@@ -101,7 +115,14 @@ def undo(desk: Desk, annotation: Annotation) -> Annotation:
 
 
 def accept(annotation: Annotation) -> Annotation:
-    """The sentence is done: all its tags are the annotator's word."""
+    """The sentence is done: all its tags are the annotator's word.
+
+    Raises:
+        CrfvizError: a word has no tag yet.
+    """
+    if unset := annotation.final.count(UNSET):
+        words = "1 word has" if unset == 1 else f"{unset} words have"
+        raise CrfvizError(f"{words} no tag yet. Enter goes to the next one.")
     return replace(annotation, state="done")
 
 

@@ -29,8 +29,8 @@ class Settings:
 
     tags: tuple[str, ...] | None = None  # K; None: those of the model of the first confirmation
     model: str = ""  # it was begun with, or that learnt from it; empty: none
-    keys: Mapping[str, str] = field(default_factory=dict)  # letters; others are chosen
-    colours: Mapping[str, str] = field(default_factory=dict)  # such as #0072B2; others are chosen
+    keys: Mapping[str, str] = field(default_factory=dict, hash=False)  # letters; others are chosen
+    colours: Mapping[str, str] = field(default_factory=dict, hash=False)  # such as #0072B2
 
     def __post_init__(self) -> None:
         bio = is_bio(self.tags or ())

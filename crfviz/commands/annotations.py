@@ -8,10 +8,12 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+import torch
 from tqdm import tqdm
 
 from crfviz.annotations.copies import WAYS, settled
@@ -26,13 +28,20 @@ from crfviz.annotations.files.merging import (
 )
 from crfviz.annotations.mixing import TagRules, in_words, tag_sets
 from crfviz.annotations.records import STATES, Merged
+from crfviz.annotations.settings import Settings, own_tags
 from crfviz.annotations.store.store import Store, file_of, open_store
+from crfviz.annotations.teaching.jobs import result_line
+from crfviz.annotations.teaching.propose import FAMILIES, learnable, propose_model, score_in_words
 from crfviz.commands.name_checks import require_file, require_folder, require_known
 from crfviz.commands.tag import printable
+from crfviz.commands.teach import announce, show_progress, stop_when_asked
 from crfviz.corpus.table import Table, TableRow, aligned
 from crfviz.exceptions import CrfvizError, FormatError
-from crfviz.text.files import write_atomically
+from crfviz.taggers.blank import UNSET
+from crfviz.taggers.tagger import CRF
+from crfviz.text.files import abbreviate, write_atomically
 
+BRINGING = ("import", "new")
 SHOWN = 20  # problems of a file that are printed
 COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "changed", "seconds")
 
@@ -68,10 +77,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         kind.add_argument(
             "--mixed-tags", action="store_true", help="different sets of tags in one file, too"
         )
+    new = kinds.add_parser("new", help="store sentences that are labelled with tags of their own")
+    new.add_argument("name", metavar="NAME", help="of the document")
+    new.add_argument("files", nargs=1, type=Path, metavar="FILE", help="in any format of import")
+    new.add_argument("--format", choices=INPUT_FORMATS, help="default: told from the content")
+    new.add_argument("--tags", required=True, metavar="A,B,C", help="names, with commas between")
+    new.add_argument("--bio", action="store_true", help="they are types of entities")
+    propose = kinds.add_parser(
+        "propose", help="train a model on a document; it proposes from then on"
+    )
+    propose.add_argument("document", metavar="NAME", help="of the document")
+    propose.add_argument("--as", dest="model", required=True, metavar="MODEL", help="its name")
+    propose.add_argument("--family", choices=FAMILIES, default=CRF, help="default: %(default)s")
+    propose.add_argument("--annotator", metavar="WHO", help="learn from this one (default: all)")
+    ways_out = [way for way in WAYS if way != "all"]
+    propose.add_argument("--copies", choices=ways_out, help="where annotators disagree")
+    propose.add_argument("--json-lines", action="store_true", help="for programs")
     stats = kinds.add_parser("stats", help="how far every annotator is in every document")
     _add_filters(stats)
     stats.add_argument("--json", action="store_true", help="as JSON instead of a table")
-    for kind in (export, bring, stats):
+    for kind in (export, bring, new, propose, stats):
         kind.add_argument("--database", metavar="URL", help="instead of CRFVIZ_DATABASE_URL")
 
 
@@ -82,16 +107,21 @@ def main(options: argparse.Namespace) -> int:
         CrfvizError: the store or a file cannot be read or written; says why.
     """
     kinds: dict[str, Callable[[Store, argparse.Namespace], None]]
-    kinds = {"export": _export, "import": _import, "stats": _stats}
+    kinds = {
+        "export": _export,
+        "import": _import,
+        "new": _new,
+        "propose": _propose,
+        "stats": _stats,
+    }
     if options.kind == "export":
         _format(options)
         require_folder(options.out)
-    if options.kind == "import":
-        for path in options.files:
-            require_file(path)
+    for path in vars(options).get("files", ()):
+        require_file(path)
     _require_store(options)
     with open_store(options.database) as store:
-        if options.kind != "import":
+        if options.kind not in BRINGING:
             require_known("--document", options.document, (d.name for d in store.documents()))
             require_known("--annotator", options.annotator, store.annotators(options.document))
         kinds[options.kind](store, options)
@@ -99,9 +129,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _require_store(options: argparse.Namespace) -> None:
-    """Only what imports may make a store, and never a folder that somebody has named."""
+    """Only what brings sentences may make a store, and never a folder that somebody has named."""
     file = file_of(options.database)
-    if file is not None and options.kind != "import":
+    if file is not None and options.kind not in BRINGING:
         require_file(file)
     elif options.database:
         require_folder(file)
@@ -187,23 +217,27 @@ def _import(store: Store, options: argparse.Namespace) -> None:
                 f"{path}: the sentences of {there} are in the store already, so nothing of it was "
                 f"stored; --merge adds its annotations there, --separate stores them once more"
             )
-        for name, plan in planned(store, known).items():
+        plans = planned(store, known)
+        for name, plan in plans.items():
             _say_merging(path, known[name], plan)
+        sentences = sum(item.document not in known for item in read.items)
+        new = sum(read.items[each.item].document not in known for each in read.annotations)
+        labelled = new + sum(len(plan.new) for plan in plans.values())
         with tqdm(total=len(read.items) + len(read.annotations), unit="row", leave=False) as bar:
             names = keep(store, read, partial(_show, bar), known)
         sys.stderr.write(
-            f"{path}: {read.format}, {_count(len(read.items))} and {len(read.annotations)} "
+            f"{path}: {read.format}, {_count(sentences)} and {labelled} "
             f"annotations stored as {', '.join(names) or 'nothing'}\n"
         )
 
 
-def _read(path: Path, options: argparse.Namespace) -> Import:
+def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None) -> Import:
     """Return a file whose sentences can be stored; what is wrong with others is said."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise FormatError(f"{path}: expected a file to read: {error.strerror}") from error
-    rules = TagRules(mixed=options.mixed_tags)
+    rules = rules or TagRules(mixed=options.mixed_tags)
     read = read_items(content, path.name, options.format, rules=rules, limit=None)
     for problem in read.problems[:SHOWN]:
         sys.stderr.write(f"{problem.message}{' (left out)' * problem.dropped}\n")
@@ -219,6 +253,44 @@ def _read(path: Path, options: argparse.Namespace) -> Import:
     if not read.items:
         raise FormatError(f"{path}: expected sentences, got none; nothing of it was stored")
     return read
+
+
+def _new(store: Store, options: argparse.Namespace) -> None:
+    """Store sentences under tags of their own; gold tags and annotations of the file have these."""
+    (path,), name = options.files, options.name
+    tags = own_tags(options.tags.split(","), bio=options.bio)
+    if name in {document.name for document in store.documents()}:
+        raise FormatError(f"there is a document {abbreviate(name)} already; choose another name")
+    options.mixed_tags, options.keep_good = True, False
+    read = _read(path, options, TagRules(tags, mixed=True))
+    strange = {tag for each in read.annotations for tag in each.final} - {*tags, UNSET}
+    if read.unknown or strange:
+        raise FormatError(
+            f"{path}: expected the tags {', '.join(tags)}, got "
+            f"{abbreviate(min({*read.unknown, *strange}))}; nothing of it was stored"
+        )
+    store.add(name, read.items, None, read.annotations, Settings(tags))
+    sys.stderr.write(
+        f"{path}: {_count(len(read.items))} stored as {printable(name)}, to be labelled with "
+        f"{', '.join(tags)}\n"
+    )
+
+
+def _propose(store: Store, options: argparse.Namespace) -> None:
+    """Train on finished sentences; the model proposes in the document from then on."""
+    document = next(each for each in store.documents() if each.name == options.document)
+    try:
+        pairs = learnable(store.annotations(options.document, options.annotator), options.copies)
+    except CrfvizError as error:
+        raise FormatError(f"{error} (--annotator WHO or --copies); nothing was trained") from error
+    torch.set_num_threads(1)  # the same weights everywhere, and a core left for the app
+    with stop_when_asked():
+        report = announce if options.json_lines else show_progress
+        made = propose_model(store, document, options.model, pairs, report, options.family)
+    if options.json_lines:
+        sys.stdout.write(result_line(asdict(made)))
+    else:
+        sys.stdout.write(f"{made.name}: {score_in_words(made.score)}\n")
 
 
 def _say_merging(path: Path, known: Known, plan: Merged) -> None:

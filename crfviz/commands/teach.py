@@ -56,8 +56,8 @@ def main(options: argparse.Namespace) -> int:
     lesson = Lesson(**{name: getattr(options, name) for name in DEFAULTS})
     sentences = [s for name in options.files for s in _read(name) if s.tokens]
     torch.set_num_threads(1)  # the same weights everywhere, and a core left for the app
-    with _stop_when_asked():
-        taught = teach(lesson, sentences, _say if options.json_lines else _show)
+    with stop_when_asked():
+        taught = teach(lesson, sentences, announce if options.json_lines else show_progress)
     sys.stdout.write(result_line(asdict(taught)) if options.json_lines else _summary(taught))
     return 0
 
@@ -69,12 +69,14 @@ def _read(name: str) -> list[Sentence]:
     return parse_sentences(decoded(sys.stdin.buffer.read(), name=title), name=title)
 
 
-def _say(share: float, message: str) -> None:
+def announce(share: float, message: str) -> None:
+    """Say for programs how far it is."""
     sys.stdout.write(progress_line(share, message))
     sys.stdout.flush()
 
 
-def _show(share: float, message: str) -> None:
+def show_progress(share: float, message: str) -> None:
+    """Say for people how far it is."""
     sys.stderr.write(f"\r{100 * share:3.0f} %  {message:60}" + ("\n" if share == 1 else ""))
 
 
@@ -83,7 +85,7 @@ def _summary(taught: Taught) -> str:
 
 
 @contextmanager
-def _stop_when_asked() -> Iterator[None]:
+def stop_when_asked() -> Iterator[None]:
     """Let SIGTERM end the work as Ctrl-C does, so that it cleans up behind itself."""
 
     def stop(*_: object) -> None:

@@ -66,6 +66,7 @@ MAX_NAMED = 3  # of those that could be removed
 LONGEST_NAME = 40  # characters; a picker and a link have to hold it
 HIDDEN = "."  # how the names of folders begin that are no models: they are being written or removed
 REMOVED = f"{HIDDEN}removed"  # a file with the names of models that were removed, a line each
+OWNER_FILE = "owner.txt"  # in a folder: who may replace the model by another version of it
 RESERVED = ("textbook",)  # the name of a folder that means something else
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -102,28 +103,57 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
     Raises:
         ModelError: there is no letter or digit in it.
     """
-    plain = unicodedata.normalize("NFKD", wanted).encode("ascii", "ignore").decode()
-    name = _NO_NAME.sub("-", plain).strip("-_")[:LONGEST_NAME].strip("-_")
-    if not name:
-        raise ModelError(f"A model needs a name with a letter or digit in it, got {wanted[:60]!r}")
+    name = safe_name(wanted)
     others = {other.casefold() for other in (*taken, *RESERVED, *own_models(), *_removed())}
     names = (f"{name}-{number}" if number > 1 else name for number in count(1))
     return next(free for free in names if free.casefold() not in others)
 
 
+def safe_name(wanted: str) -> str:
+    """Return the characters of a text that the name of a model may have.
+
+    Raises:
+        ModelError: there is no letter or digit in it.
+    """
+    plain = unicodedata.normalize("NFKD", wanted).encode("ascii", "ignore").decode()
+    name = _NO_NAME.sub("-", plain).strip("-_")[:LONGEST_NAME].strip("-_")
+    if not name:
+        raise ModelError(f"A model needs a name with a letter or digit in it, got {wanted[:60]!r}")
+    return name
+
+
+def require_own_name(name: str, owner: str, taken: Collection[str] = ()) -> None:
+    """Refuse the name of a model that is somebody else's.
+
+    Raises:
+        ModelError: it is taken, or no safe name.
+    """
+    mine = owner and owner_of(name) == owner
+    if not mine and free_name(name, taken) != name:
+        raise ModelError(f"{name!r} is taken, or no safe name for a model; choose another name")
+
+
+def owner_of(name: str) -> str:
+    """Return who may replace an uploaded model; empty: nobody."""
+    try:
+        return (user_models() / name / OWNER_FILE).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError, ModelError):
+        return ""
+
+
 @contextmanager
-def new_model(name: str) -> Iterator[Path]:
+def new_model(name: str, owner: str = "") -> Iterator[Path]:
     """Create an empty folder that is renamed to `name` when the body succeeds.
 
-    The name is one of `free_name`. If the body fails, nothing stays.
+    The name is one of `free_name`, or that of a model of the same owner, which is replaced. If the
+    body fails, nothing changes.
 
     Raises:
         ModelError: the name is not safe or is there already, all models together would take too
             much disk or memory, or nothing can be written.
     """
-    if free_name(name, ()) != name:
-        raise ModelError(f"{name!r} is taken, or no safe name for a model")
-    if len(own_models()) >= MAX_MODELS:
+    require_own_name(name, owner)
+    if name not in own_models() and len(own_models()) >= MAX_MODELS:
         raise ModelError(f"There are {MAX_MODELS} models of this kind already: remove one first")
     parent = user_models()
     try:
@@ -135,6 +165,10 @@ def new_model(name: str) -> Iterator[Path]:
         yield folder
         _require_room(folder)
         folder.chmod(0o755)  # mkdtemp is for one user alone
+        if owner:
+            (folder / OWNER_FILE).write_text(f"{owner}\n", encoding="utf-8")
+            if (parent / name).is_dir():
+                _put_away(parent / name)
         folder.rename(parent / name)  # fails where there is a folder with something in it
     except OSError as error:
         raise ModelError(f"{parent / name}: cannot be written ({error})") from error
@@ -152,12 +186,26 @@ def remove_model(name: str) -> None:
     if name not in own_models():
         raise ModelError(f"No model called {name!r} was brought")
     try:
-        with (folder.parent / REMOVED).open("a", encoding="utf-8") as names:
-            names.write(f"{name}\n")
-        gone = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}old-", dir=folder.parent))
-        folder.rename(gone)
+        if not owner_of(name):
+            with (folder.parent / REMOVED).open("a", encoding="utf-8") as names:
+                names.write(f"{name}\n")
+        _put_away(folder)
     except OSError as error:
         raise ModelError(f"{folder}: cannot be removed ({error})") from error
+
+
+def version_stamp(name: str) -> int:
+    """Return a number that changes when a model is replaced by another version of it."""
+    try:
+        return (user_models() / name / OWNER_FILE).stat().st_mtime_ns
+    except (OSError, ValueError, ModelError):
+        return 0
+
+
+def _put_away(folder: Path) -> None:
+    """Remove a folder in one step."""
+    gone = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}old-", dir=folder.parent))
+    folder.rename(gone)
     shutil.rmtree(gone, ignore_errors=True)
 
 

@@ -18,6 +18,7 @@ from crfviz.annotations.labelling import (
     cut,
     join,
     proposal,
+    renewed,
     undo,
     worked,
 )
@@ -26,7 +27,8 @@ from crfviz.annotations.propagation import followed, proposal_of, propose
 from crfviz.annotations.queue import doubt, in_order, reason
 from crfviz.annotations.records import Item
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
+from crfviz.exceptions import CrfvizError, NoPathError, ShapeError, UnknownTagError
+from crfviz.taggers.blank import BlankTagger
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.schemes import spans
 from tests.support.fake_tagger import FakeTagger
@@ -334,3 +336,27 @@ def test_a_proposal_without_a_path_is_not_kept(tmp_path):
     for _ in range(2):
         with pytest.raises(UnknownTagError):
             proposal_of(tagger, ("He",), ((0, "B-NONE"),))
+
+
+def test_a_sentence_is_accepted_once_all_its_words_have_a_tag():
+    desk = Desk(Item(TEXT, OFFSETS, id=7), "anna", BlankTagger(("NAME", "REST")), "")
+    annotation = begin(desk)
+    assert annotation.final == ("_",) * 5
+    annotation = correct(desk, annotation, 0, 3, "NAME")
+    with pytest.raises(CrfvizError, match="1 word has no tag yet"):
+        accept(annotation)
+    assert accept(correct(desk, annotation, 4, 4, "REST")).final == ("NAME",) * 4 + ("REST",)
+
+
+def test_a_begun_sentence_is_decoded_again_by_a_later_model_and_a_done_one_is_not():
+    blank = Desk(Item(TEXT, OFFSETS, id=7), "anna", BlankTagger(BIO), "")
+    begun = correct(blank, begin(blank), 3, 3, "LOC")
+    assert begun.final == ("O", "O", "O", "B-LOC", "O")
+    later = people()
+    now = renewed(later, begun)
+    assert (now.model, now.pins) == ("fake", {3: "B-LOC"})
+    assert now.final == propose(later.tagger.potentials(TEXT.split()), begun.pins).tags
+    assert now.final != begun.final
+    assert renewed(later, now) is now
+    done = accept(begun)
+    assert renewed(later, done) is done

@@ -281,3 +281,16 @@ def test_an_import_asks_before_it_mixes_tags(tmp_path, capsys):
     with open_store() as store:
         assert len(store.items("mixed.conll")) == 3
         assert len(store.items("mixed.conll (2)")) == 2
+
+
+def test_a_second_merge_says_that_it_stored_nothing(tmp_path, capsys):
+    out = tmp_path / "out.jsonl"
+    assert main(["annotations", "export", "--annotator", "anna", "--out", str(out)]) == 0
+    text = out.read_text(encoding="utf-8").replace('"annotator": "anna"', '"annotator": "cleo"')
+    out.write_text(text, encoding="utf-8")
+    for stored in (2, 0):
+        capsys.readouterr()
+        assert main(["annotations", "import", "--merge", str(out)]) == 0
+        said = capsys.readouterr().err
+        assert f"{stored} annotations are new in a.txt" in said
+        assert f"jsonl, 0 sentences and {stored} annotations stored as a.txt" in said

@@ -1,0 +1,220 @@
+"""From the finished sentences of a document to a model of its own, which proposes from then on.
+
+    made = propose_model(store, document, "mine", CRF, store.annotations("Waren"), report)
+    load_tagger("mine")
+
+The model has the tags of its document, also those that no sentence has yet. A later version
+replaces an earlier one under the same name; a model of anybody else is never written over.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any
+
+from crfviz.annotations.copies import Way, contradicting, settled
+from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.store.store import DocumentSummary, Store
+from crfviz.annotations.teaching.jobs import Job, Jobs
+from crfviz.annotations.teaching.partly import partly_tagged
+from crfviz.annotations.teaching.teach import RECORD_FILE, Announce, finished
+from crfviz.corpus.metrics import Rate
+from crfviz.corpus.training.cross_validation import CrossValidated, cross_validated
+from crfviz.corpus.training.feature_crf import PartlyTagged, fit_feature_crf, fully_tagged
+from crfviz.corpus.training.labelled import order_tags
+from crfviz.corpus.training.perceptron import PerceptronRecipe, fit_perceptron
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.examples import EXAMPLES_FILE, GIVEN, Example, write_examples
+from crfviz.taggers.folder import CARD_FILE
+from crfviz.taggers.lexicon import build_lexicon, write_lexicon
+from crfviz.taggers.perceptron import Perceptron, save_perceptron
+from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.tagger import CRF, PERCEPTRON, Tagger, english_words
+from crfviz.taggers.user_models import new_model, owner_of, require_own_name, safe_name, user_models
+from crfviz.text.sentences import Sentence
+from crfviz.text.tokenizer import sentence_of
+
+FAMILIES = {CRF: "CRF over word features", PERCEPTRON: "perceptron"}
+LEAST = 10  # finished sentences, before which nothing is learnt, and until it is offered again
+FITS = 6  # five of cross-validation, and the model
+
+Pairs = Sequence[tuple[Item, Annotation]]
+Fit = Callable[[Sequence[Sentence], Callable[[float], None]], Perceptron]
+
+
+@dataclass(frozen=True)
+class Proposer:
+    """A model that learnt from a document."""
+
+    name: str
+    document: str
+    family: str
+    num_sentences: int  # finished ones that it learnt from
+    num_begun: int  # begun ones, by the tags that were set
+    score: CrossValidated
+    seconds: float
+
+
+def propose_model(
+    store: Store,
+    document: DocumentSummary,
+    name: str,
+    pairs: Pairs,
+    report: Announce,
+    family: str = CRF,
+) -> Proposer:
+    """Train a model on a document and make it the one that proposes there.
+
+    Args:
+        store: of the document.
+        document: gets the model.
+        name: of the model.
+        pairs: what it learns from, each sentence once; see `annotations.copies`.
+        report: told how far it is; what it raises ends all, and nothing is left behind.
+        family: one of FAMILIES. A perceptron learns from finished sentences alone.
+
+    Raises:
+        CrfvizError: there is too little to learn from, or the name is that of another model.
+    """
+    started, name = time.monotonic(), safe_name(name)
+    require_own_name(name, document.key, list_taggers())
+    sentences = finished(pairs)
+    tags = document.tags or order_tags([tag for s in sentences for tag in s.tags or ()])
+    _require_enough(sentences)
+    begun = partly_tagged(pairs, tags, _own_tagger(document)) if family == CRF else []
+    fit, done = _fit(family, tags, begun), 0
+
+    def trained(part: Sequence[Sentence]) -> Perceptron:
+        nonlocal done
+        what = "cross-validation" if done < FITS - 1 else f"training {name}"
+        model = fit(part, lambda share: report((done + share) / FITS, what))
+        done += 1
+        return model
+
+    score = cross_validated(sentences, trained)
+    done = FITS - 1
+    model = trained(sentences)
+    with new_model(name, document.key) as folder:
+        save_perceptron(folder, model)
+        write_lexicon(folder, build_lexicon(sentences))
+        seconds = round(time.monotonic() - started, 2)
+        made = Proposer(name, document.name, family, len(sentences), len(begun), score, seconds)
+        (folder / CARD_FILE).write_text(_card(made), encoding="utf-8")
+        text = json.dumps(asdict(made), indent=2, ensure_ascii=False)
+        (folder / RECORD_FILE).write_text(f"{text}\n", encoding="utf-8")
+        write_examples(folder / EXAMPLES_FILE, _examples(sentences))
+        report(1.0, f"saving {name}")
+    store.change(document.name, replace(document.settings, tags=tags, model=name))
+    return made
+
+
+def learnable(pairs: Pairs, way: Way | None) -> list[tuple[Item, Annotation]]:
+    """Return finished sentences once each, and the begun ones that nobody has finished.
+
+    Raises:
+        CrfvizError: finished copies contradict each other and no way was chosen.
+    """
+    done = [pair for pair in pairs if pair[1].state == "done"]
+    kept = settled(done, way or (None if contradicting(done) else "agreed"))
+    ids = {item.id for item, _ in done}
+    return [*kept, *(pair for pair in pairs if pair[1].state == "open" and pair[0].id not in ids)]
+
+
+def start_proposing(
+    jobs: Jobs, document: str, name: str, options: Mapping[str, str | None], *, visitor: str = ""
+) -> Job:
+    """Do it beside the app; `proposer_of(job.status.result)` is what came of it.
+
+    Raises:
+        CrfvizError: this visitor has another job.
+    """
+    chosen = [f"--{option}={value}" for option, value in options.items() if value is not None]
+    arguments = ["annotations", "propose", f"--as={name}", "--json-lines", *chosen, "--", document]
+    return jobs.start(f"Train {name}", arguments, visitor=visitor)
+
+
+def proposer_of(record: Mapping[str, Any]) -> Proposer:
+    """A result out of its JSON, that of `dataclasses.asdict`."""
+    score: dict[str, Any] = {
+        key: Rate(**value) if isinstance(value, Mapping) else value
+        for key, value in record["score"].items()
+    }
+    return Proposer(**{**record, "score": CrossValidated(**score)})
+
+
+def last_proposer(document: DocumentSummary) -> Proposer | None:
+    """The model of its own that a document has; None without one that can be read."""
+    if not document.model or owner_of(document.model) != document.key:
+        return None
+    try:
+        path = user_models() / document.model / RECORD_FILE
+        return proposer_of(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError, CrfvizError):
+        return None
+
+
+def score_in_words(score: CrossValidated) -> str:
+    """The cross-validated score with its interval."""
+    rates = {"of the words right": score.words, "F1 of entities": score.entity_f1}
+    said = [
+        f"{100 * rate.value:.1f} % {what} ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
+        for what, rate in rates.items()
+        if rate is not None
+    ]
+    return f"{', '.join(said)}, cross-validated on {score.num_sentences} sentences"
+
+
+def _require_enough(sentences: Sequence[Sentence]) -> None:
+    if len(sentences) < LEAST:
+        raise CrfvizError(
+            f"expected at least {LEAST} finished sentences to learn from, got {len(sentences)}"
+        )
+    used = {tag for sentence in sentences for tag in sentence.tags or ()}
+    if len(used) < 2:
+        raise CrfvizError(
+            f"expected at least two different tags in the {len(sentences)} finished sentences, got "
+            f"{', '.join(used)} alone: there is nothing to learn from yet"
+        )
+
+
+def _own_tagger(document: DocumentSummary) -> Tagger | None:
+    """The version of before, whose sure guesses count in begun sentences."""
+    try:
+        return load_tagger(document.model) if last_proposer(document) else None
+    except CrfvizError:
+        return None
+
+
+def _fit(family: str, tags: tuple[str, ...], begun: Sequence[PartlyTagged]) -> Fit:
+    if family == PERCEPTRON:
+        return lambda part, report: fit_perceptron(PerceptronRecipe(), part, tags, report)
+
+    def fit(part: Sequence[Sentence], report: Callable[[float], None]) -> Perceptron:
+        return fit_feature_crf([*map(partial(fully_tagged, tags=tags), part), *begun], tags, report)
+
+    return fit
+
+
+def _examples(sentences: Sequence[Sentence]) -> list[Example]:
+    """Three sentences with many different tags, for the pages to open with."""
+    by_tags = sorted(sentences, key=lambda s: (-len(set(s.tags or ())), len(s.tokens)))
+    texts = ((s, sentence_of(s.tokens, english_words)) for s in by_tags[: 2 * LEAST])
+    found = {
+        text: Example(text, s.tokens, "Learnt from.", GIVEN, gold=s.tags)
+        for s, text in texts
+        if text
+    }
+    return list(found.values())[:3]
+
+
+def _card(made: Proposer) -> str:
+    begun = f" and {made.num_begun} begun ones" if made.num_begun else ""
+    return (
+        f"# {made.name}\n\n"
+        f"A {FAMILIES[made.family]} that learnt from {made.num_sentences} finished sentences"
+        f"{begun} of the document {json.dumps(made.document, ensure_ascii=False)}: "
+        f"{score_in_words(made.score)} (95 % interval in brackets).\n\n"
+        "Its next version replaces it.\n"
+    )
