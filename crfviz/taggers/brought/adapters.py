@@ -16,7 +16,6 @@ from crfviz.taggers.brought.parsed_model import STEPS, Steps
 
 Arguments = Mapping[str, Any]  # of a call, by the names of the parameters
 Paths = Sequence[Sequence[int]]  # of the sentences of a batch
-Take = Callable[[Sequence[Paths]], None]  # keeps the paths of each batch of the last call
 Step = Generator[None, Any, None]  # runs to its yield before a call, and gets the result there
 Wrapped = tuple[object, str, Callable[[Arguments], Step]]  # owner, name of a method, what to do
 Read = Callable[[nn.Module, Arguments], Mapping[str, Any]]
@@ -35,9 +34,8 @@ class Batch(Steps):
 
     def there(self) -> Tensor:
         """Return (B, T) bool, true at words."""
-        return (
-            torch.ones(self.emissions.shape[:2]).bool() if self.mask is None else self.mask.bool()
-        )
+        every = torch.ones(self.emissions.shape[:2], dtype=torch.bool)
+        return every if self.mask is None else self.mask.bool()
 
 
 class Adapter:
@@ -56,12 +54,10 @@ class Adapter:
     scores = "emissions"  # argument with them
     mask = "mask"  # argument that is true at words; empty if the model has lengths instead
     model = ""  # name of the class around the layer that has them
-    at_holes = ""  # why a path is wrong under a mask with holes
+    at_holes = ""  # what its decoder does under a mask with holes
 
     def __init__(self, layer: nn.Module, place: str, around: Sequence[nn.Module]) -> None:
-        self.layer = layer
-        self.place = place
-        self.around = around
+        self.layer, self.place, self.around = layer, place, around
         self.name = f"{type(layer).__name__} of {self.library}"  # for people
         self.holder: Any = next((each for each in around if is_named(each, self.model)), None)
         self.lengths: Sequence[int] | None = None  # in the current call of the model
@@ -74,8 +70,7 @@ class Adapter:
 
     def steps(self) -> Steps | None:
         """Return transitions [from, to], start and end; None if they are known in a call only."""
-        names = zip(STEPS, self.tables, strict=False)
-        return Steps(**{name: self.table(attribute) for name, attribute in names})
+        return Steps(**{to: self.table(t) for to, t in zip(STEPS, self.tables, strict=False)})
 
     def table(self, attribute: str) -> Tensor:
         """Return a copy of a tensor of the layer."""
@@ -86,12 +81,12 @@ class Adapter:
         return copied(tensor)
 
     def tags(self) -> Sequence[str] | None:
-        """Return the names of the tags if a module around the layer has them, as `id2label`."""
-        for module in self.around:
-            names = getattr(getattr(module, "config", None), "id2label", None)
-            if isinstance(names, Mapping):
-                return [str(name) for _, name in sorted(names.items())]
-        return None
+        """Return the names of the tags, here from a transformer around the layer; None without."""
+        configs = [getattr(module, "config", None) for module in self.around]
+        names: Mapping[Any, Any] = next(
+            (c.id2label for c in configs if c and hasattr(c, "id2label")), {}
+        )
+        return [str(names[tag]) for tag in sorted(names, key=int)] or None
 
     def batches(self, given: Arguments) -> list[Batch]:
         """Return the scores of a call, one batch for each chain over the same words."""
@@ -109,22 +104,21 @@ class Adapter:
         fields = {**vars(self.steps()), "tags": self.tags(), "note": note, **others}
         return Batch(emissions=emissions, mask=mask, words=self.words, **fields)
 
-    def paths(self, result: Any, batches: Sequence[Batch]) -> Sequence[Paths]:  # noqa: ANN401, ARG002
+    def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401 - of any method
         """Return the paths that a call returned, for each batch; none if it returned no path."""
-        if isinstance(result, Tensor) and result.dim() == 2 and not result.is_floating_point():
-            return [result.tolist()]
+        if isinstance(result, Tensor) and not result.is_floating_point() and result.dim() > 1:
+            return [each.tolist() for each in (result.unbind(2) if result.dim() > 2 else [result])]
         rows: list[Any] = result if isinstance(result, list) else [None]
         if all(isinstance(path, list) and all(isinstance(t, int) for t in path) for path in rows):
             return [rows]
         return []
 
-    def wrapped(self, take: Take) -> Iterator[Wrapped]:  # noqa: ARG002
-        """Yield methods of other objects that lengths, words or paths pass through."""
+    def wrapped(self) -> Iterator[Wrapped]:
+        """Yield methods of other objects that lengths and words pass through."""
         if self.holder is not None and not self.mask:
-            yield self.holder, "forward", self.within
+            yield self.holder, "forward", self._within
 
-    def within(self, given: Arguments) -> Step:
-        """Know lengths and words during a call of the model."""
+    def _within(self, given: Arguments) -> Step:
         self.lengths, self.words = self.sentences(given)
         try:
             yield
@@ -136,7 +130,7 @@ class Adapter:
         raise NotImplementedError
 
     def fault(self, mask: list[bool]) -> str:
-        """Return why the library's path may not be the best one; empty if nothing is known."""
+        """Return what the library's decoder does wrong under a mask; empty if nothing is known."""
         return self.at_holes if holes(mask) else ""
 
 
@@ -149,8 +143,8 @@ def register_adapter(
     """Let `watch` know a CRF layer of another library, or your own.
 
     Args:
-        class_name: name of the layer's class or of a base class. It goes before the built-in
-            adapters, and replaces an earlier one of this name.
+        class_name: of the layer or of a base class. It goes before the built-in adapters, and
+            replaces an earlier one of this name.
         read: called with the layer and the arguments of a call by name, tensors copied to the CPU.
             Returns `emissions` (B, T, K) and `transitions` [from, to], (K, K) or (T-1, K, K), and,
             where there are any, `mask` (B, T), true at words, `start` and `end` (K,), `tags`
@@ -176,10 +170,8 @@ def register_adapter(
         def batches(self, given: Arguments) -> list[Batch]:
             tables = dict(read(self.layer, given))
             if any(tables.get(name) is None for name in ("emissions", "transitions")):
-                raise FormatError(
-                    f"The adapter of {class_name} must return emissions and transitions, got "
-                    f"{', '.join(map(str, tables)) or 'nothing'}."
-                )
+                got = ", ".join(map(str, tables)) or "nothing"
+                raise FormatError(f"{self.name}: expected emissions and transitions, got {got}.")
             for name in {"emissions", "mask", *STEPS} & tables.keys():
                 tables[name] = copied(torch.as_tensor(tables[name]))
             return [Batch(**tables)]
@@ -193,10 +185,9 @@ def adapters_in(model: nn.Module, built_in: Sequence[type[Adapter]]) -> list[Ada
     known = (*reversed(_registered.values()), *built_in)
     found: list[Adapter] = []
     for place, module in model.named_modules():
-        fitting = next((adapter for adapter in known if adapter.fits(module)), None)
-        if fitting is not None:
+        for adapter in [adapter for adapter in known if adapter.fits(module)][:1]:
             around = [each for each in model.modules() if module in [*each.modules()][1:]]
-            found.append(fitting(module, place, around))
+            found.append(adapter(module, place, around))
     return found
 
 

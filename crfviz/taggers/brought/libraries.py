@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.adapters import Adapter, Arguments, Batch, Paths, Step, Take, Wrapped
+from crfviz.taggers.brought.adapters import Adapter, Arguments, Batch, Paths, Step, Wrapped
 from crfviz.taggers.brought.parsed_model import STEPS, Steps
 
 IMPOSSIBLE = -1000.0  # flair has -10000 where a step must not be
@@ -75,24 +75,25 @@ class Flair(Adapter):
     def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102
         return [self.batch(given["features"][..., self._kept], None)]
 
-    def wrapped(self, take: Take) -> Iterator[Wrapped]:
-        """Words come before the call of the model, paths after it."""
+    def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401
+        """Return what flair's own decoder makes of the scores that the layer returned."""
+        if self.lengths is None or self.layer.training:
+            return []
+        scores = result.detach(), self.lengths, self.layer.get_parameter("transitions").detach()
+        rows, _ = self.holder.viterbi_decoder.decode(scores, False, [])
+        ids = {name: tag for tag, name in enumerate(self.tags() or ())}
+        return [[[ids[name] for name, _ in row] for row in rows]]
 
-        def prepare(given: Arguments) -> Step:
-            points = given["data_points"]
-            result = yield
-            sentences = points if isinstance(points, list) else [points]
-            self._prepared = result[1], [[token.text for token in each] for each in sentences]
-
-        def decode(_: Arguments) -> Step:
-            result = yield
-            ids = {name: tag for tag, name in enumerate(self.tags() or ())}
-            take([[[ids[name] for name, _ in sentence] for sentence in result[0]]])
-
-        yield from super().wrapped(take)
+    def wrapped(self) -> Iterator[Wrapped]:  # noqa: D102
+        yield from super().wrapped()
         if self.holder is not None:
-            yield self.holder, "_prepare_tensors", prepare
-            yield self.holder.viterbi_decoder, "decode", decode
+            yield self.holder, "_prepare_tensors", self._prepare
+
+    def _prepare(self, given: Arguments) -> Step:
+        points = given["data_points"]
+        result = yield
+        sentences = points if isinstance(points, list) else [points]
+        self._prepared = result[1], [[token.text for token in each] for each in sentences]
 
     def sentences(self, given: Arguments) -> tuple[Any, Any]:  # noqa: D102
         lengths, words = self._prepared
@@ -114,20 +115,20 @@ class Stanza(Adapter):
         """Return the names in the vocabulary; the first four, such as <PAD>, are tags, too."""
         if self.holder is None:
             return None
-        vocabulary = self.holder.vocab["tag"]
-        if hasattr(vocabulary, "items"):
-            return list(vocabulary.items(int(self.place.rpartition(".")[2])))
-        return list(map(vocabulary.id2unit, range(len(vocabulary))))
+        return list(self.holder.vocab["tag"].items(int(self.place.rpartition(".")[2])))
 
-    def paths(self, result: Any, batches: Sequence[Batch]) -> Sequence[Paths]:  # noqa: ANN401, ARG002
-        """Return what Stanza's own `viterbi_decode`, a function beside the layer, says."""
-        home = sys.modules[self.class_name.rpartition(".")[0]]
-        decode = getattr(home, "viterbi_decode", None)
-        if decode is None or self.lengths is None:
+    def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102
+        self._inputs = given["inputs"].numpy()
+        return super().batches(given)
+
+    def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401, ARG002
+        """Return what Stanza's own decoder, a function beside the layer, makes of the scores."""
+        if self.lengths is None or self.layer.training:
             return []
-        rows, matrix = batches[0].emissions.numpy(), batches[0].transitions.numpy()
-        pairs = zip(rows, self.lengths, strict=True)
-        return [[list(map(int, decode(row[:length], matrix)[0])) for row, length in pairs]]
+        decode = sys.modules[self.class_name.rpartition(".")[0]].viterbi_decode
+        matrix = self.table("_transitions").numpy()
+        rows = zip(self._inputs, self.lengths, strict=True)
+        return [[[int(tag) for tag in decode(row[:n], matrix)[0]] for row, n in rows]]
 
     def sentences(self, given: Arguments) -> tuple[Any, Any]:  # noqa: D102
         return given["sentlens"], given["sentences"]
@@ -145,38 +146,25 @@ class EdsNlp(Adapter):
     def steps(self) -> Steps:
         """Return -inf where a step is forbidden; start and end only if the layer uses them."""
         used = self.tables[: 3 if self.layer.with_start_end_transitions else 1]
-        masks = [name.replace("transitions", "forbidden_transitions") for name in used]
-        scores = [
-            self.table(name).masked_fill(self.table(mask), -torch.inf)
-            for name, mask in zip(used, masks, strict=True)
-        ]
+        masks = (self.table(t.replace("transitions", "forbidden_transitions")) for t in used)
+        scores = (
+            self.table(t).masked_fill(m, -torch.inf) for t, m in zip(used, masks, strict=True)
+        )
         return Steps(**dict(zip(STEPS, scores, strict=False)))
 
     def batches(self, given: Arguments) -> list[Batch]:
         """Return the scores of each label, from (B, T, K) or (B, T, labels, K)."""
         emissions, mask = given["emissions"], given["mask"]
+        if emissions.dim() == 3:
+            return [self.batch(emissions, mask, tags=list("OIBLU"))]
         window = getattr(self.holder, "window", 0)
         note = f"A chain is a window of {window} words, which may overlap." if window > 1 else ""
-        if emissions.dim() == 3:
-            return [self.batch(emissions, mask, tags=list("OIBLU"), note=note)]
         labels = getattr(self.holder, "labels", None) or map(str, range(emissions.shape[2]))
-        return [
-            self.batch(
-                scores,
-                mask,
-                tags=["O", *(f"{kind}-{label}" for kind in "IBLU")],
-                label=label,
-                note=note,
-            )
-            for scores, label in zip(emissions.unbind(2), labels, strict=True)
-        ]
-
-    def paths(self, result: Any, batches: Sequence[Batch]) -> Sequence[Paths]:  # noqa: ANN401
-        """Return the path of each label from one tensor."""
-        if not isinstance(result, Tensor) or result.is_floating_point():
-            return []
-        each = result.unbind(2) if result.dim() == 3 else [result]
-        return [paths.tolist() for paths in each[: len(batches)]]
+        batches = []
+        for scores, label in zip(emissions.unbind(2), labels, strict=True):
+            tags = ["O", *(f"{kind}-{label}" for kind in "IBLU")]
+            batches.append(self.batch(scores, mask, tags=tags, label=label, note=note))
+        return batches
 
     def fault(self, mask: list[bool]) -> str:
         """Its traceback wants three words, and its sweep does not stop at padding."""

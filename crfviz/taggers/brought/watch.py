@@ -7,9 +7,9 @@ The wrappers are removed at the end of the `with` block.
 import functools
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import torch
@@ -22,7 +22,6 @@ from crfviz.taggers.brought.adapters import (
     Adapter,
     Arguments,
     Batch,
-    Paths,
     Step,
     adapters_in,
     copied,
@@ -32,7 +31,6 @@ from crfviz.taggers.brought.adapters import (
 from crfviz.taggers.brought.libraries import BUILT_IN
 from crfviz.taggers.brought.parsed_model import (
     MAX_SAID,
-    MAX_SENTENCES,
     STEPS,
     ParsedModel,
     Reading,
@@ -44,37 +42,20 @@ from crfviz.text.files import abbreviate, abbreviate_value
 
 Store = Callable[[ValidatedModel, str], Tagger]  # adds a model to the list under a name
 ROUNDED = 1e-5  # share of a score that float32 rounds away
-HALF = (torch.float16, torch.bfloat16)
 
 
 @dataclass(eq=False)
 class Seen:
-    """One sentence under one layer; words, tags and path as the library has them."""
+    """One sentence of a batch that passed through a layer."""
 
     adapter: Adapter
-    number: int  # from 0, among those of this layer and label
-    scores: SentenceScores
-    tags: Sequence[str] | None
+    batch: Batch
+    row: int  # in the batch
+    mask: list[bool]  # T
     label: str
-    mask: list[bool]  # T positions of the batch
-    path: list[int] | None = None
-
-
-@dataclass(eq=False)
-class Call:
-    """The last batch of a layer, which may pass through several methods, as for loss and path."""
-
-    methods: set[str]
-    batches: list[Batch]
-    sentences: list[list[Seen | None]]  # of each batch; None for one that is not kept
-
-    def has(self, batches: Sequence[Batch]) -> bool:
-        """Return whether the scores are the same."""
-        return len(self.batches) == len(batches) and all(
-            torch.equal(mine.emissions, other.emissions)
-            and torch.equal(mine.there(), other.there())
-            for mine, other in zip(self.batches, batches, strict=True)
-        )
+    path: list[int] | None = None  # the library's own
+    number: int = 0  # among those of this layer and label
+    where: str = ""  # for people
 
 
 class Watch:
@@ -93,22 +74,23 @@ class Watch:
         self._tags = tags
         self._store = store
         self._adapters = adapters_in(self._model, BUILT_IN)
-        self._check()
         self._seen: list[Seen] = []
         self._chains: list[Potentials] = []  # of the first of them; made when they are asked for
-        self._calls: dict[Adapter, Call] = {}
+        self._last: dict[Adapter, tuple[set[str], list[Batch], list[list[Seen]]]] = {}
         self._passed: Counter[tuple[Adapter, str]] = Counter()  # sentences of a layer and label
         self._remarks: dict[str, None] = {}  # each once, in order
         self._wrapped = ExitStack()
+        self._check()
 
     def __enter__(self) -> Self:
+        self._wrapped.close()  # so that a block inside of a block counts once
         with ExitStack() as wrapped:
             for adapter in self._adapters:
-                for method in filter(functools.partial(hasattr, adapter.layer), adapter.methods):
-                    see = functools.partial(self._see, adapter, method)
-                    _wrap(wrapped, adapter.layer, method, see)
-                for owner, method, step in adapter.wrapped(functools.partial(self._take, adapter)):
-                    _wrap(wrapped, owner, method, step)
+                layer = adapter.layer
+                for name in [name for name in adapter.methods if hasattr(layer, name)]:
+                    _wrap(wrapped, layer, name, functools.partial(self._see, adapter, name))
+                for owner, name, see in adapter.wrapped():
+                    _wrap(wrapped, owner, name, see)
             self._wrapped = wrapped.pop_all()
         return self
 
@@ -137,14 +119,14 @@ class Watch:
         if not self._seen:
             methods = ", ".join({m: None for each in self._adapters for m in each.methods})
             return [f"No call of {methods} was seen. Call the model inside of the with block."]
-        holed = (
-            f"{seen.scores.where}: the mask has holes at {', '.join(map(str, masked))}; the chain "
-            f"joins the {sum(seen.mask)} words that are left."
+        holed = [
+            f"{seen.where}: the mask has holes at {', '.join(map(str, masked))}; the chain joins "
+            f"the {sum(seen.mask)} words that are left."
             for seen in self._seen
             if (masked := holes(seen.mask))
-        )
-        pairs = zip(self._seen, self.potentials, strict=True)
-        return [*self._remarks, *_first(holed), *_first(_difference(*pair) for pair in pairs)]
+        ]
+        differing = list(filter(None, map(_difference, self._seen, self.potentials)))
+        return [*self._remarks, *_first(holed), *_first(differing)]
 
     def bring(self, name: str, label: str | None = None) -> Tagger:
         """Add the sentences to the list of models, as `crfviz.bring` does with files.
@@ -159,20 +141,20 @@ class Watch:
         """
         every = zip(self._seen, self.potentials, strict=True)
         pairs = [(seen, chain) for seen, chain in every if label in (None, seen.label)]
-        labels = list(dict.fromkeys(seen.label for seen, _ in pairs))
         if not pairs:
             raise FormatError(f"There is nothing to bring. {' '.join(self.notes[:1])}")
-        if len(labels) > 1:
+        if labels := {seen.label: None for seen, _ in pairs if seen.label != pairs[0][0].label}:
             raise FormatError(
-                f"The sentences have a chain for each of {', '.join(labels)}. Bring one: "
-                f"seen.bring({name!r}, label={labels[0]!r})."
+                f"A sentence has a chain for each of {', '.join([pairs[0][0].label, *labels])}. "
+                f"Bring one: seen.bring({name!r}, label={pairs[0][0].label!r})."
             )
-        draft = ParsedModel(
-            kind=f"Watched CRF layer of {pairs[0][0].adapter.library}",
-            parts=[replace(seen.scores, tokens=chain.tokens) for seen, chain in pairs],
-            tags=pairs[0][1].tags,
-            notes=self.notes,
-        )
+        kind = f"Watched CRF layer of {pairs[0][0].adapter.library}"
+        parts = []
+        for seen, chain in pairs:
+            emissions, *steps = chain.scores()
+            named: Any = dict(zip(STEPS, steps, strict=True))
+            parts.append(SentenceScores(seen.where, emissions, chain.tokens, **named))
+        draft = ParsedModel(kind=kind, parts=parts, tags=pairs[0][1].tags, notes=self.notes)
         return self._store(validate(draft, Reading()), name)
 
     def _check(self) -> None:
@@ -185,12 +167,10 @@ class Watch:
             )
         for adapter in self._adapters:
             steps = adapter.steps()
-            if steps is None:
-                continue
-            shape = tuple(steps.transitions.shape)
-            if len(shape) != 2 or shape[0] != shape[1]:
+            shape = None if steps is None else tuple(steps.transitions.shape)
+            if shape is not None and (len(shape) != 2 or shape[0] != shape[1]):
                 raise ShapeError(f"{adapter.name}: transitions must be (K, K), got {shape}")
-            if self._tags is not None and len(self._tags) != shape[0]:
+            if shape is not None and self._tags is not None and len(self._tags) != shape[0]:
                 raise ShapeError(
                     f"{adapter.name}: expected {shape[0]} tags to match its transitions {shape}, "
                     f"got {len(self._tags)}: {abbreviate_value(list(self._tags))}"
@@ -200,71 +180,56 @@ class Watch:
         """Keep what passes through a method of a layer."""
         tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
         copies = {
-            name: copied(tensor) for name, tensor in tensors.items()
+            name: copied(value) for name, value in tensors.items()
         }  # the call may change them
-        self._remark(*_remarks(tensors.values(), self._model.training or adapter.layer.training))
+        training = self._model.training or adapter.layer.training
+        self._remarks.update(dict.fromkeys(_remarks(tensors.values(), training=training)))
         result = yield
         batches = adapter.batches({**given, **copies})
-        call = self._calls.get(adapter)
-        if call and method not in call.methods and call.has(batches):
-            call.methods.add(method)
-        else:
-            sentences = [self._sentences(adapter, batch) for batch in batches]
-            self._calls[adapter] = Call({method}, batches, sentences)
-        self._take(adapter, adapter.paths(result, batches))
+        methods, last, split = self._last.get(adapter, (set(), [], []))
+        if method in methods or not _are_equal(last, batches):  # else the loss and path of a batch
+            methods, split = set(), [self._split(adapter, batch) for batch in batches]
+        self._last[adapter] = (methods | {method}, batches, split)
+        for sentences, paths in zip(split, adapter.paths(result), strict=False):
+            for seen, path in zip(sentences, paths, strict=False):
+                words = [t for t, word in enumerate(seen.mask) if word]
+                seen.path = [path[t] for t in words] if len(path) == len(seen.mask) else list(path)
 
-    def _take(self, adapter: Adapter, paths: Sequence[Paths]) -> None:
-        """Keep the library's paths for the sentences of its last call, without padding."""
-        for sentences, rows in zip(self._calls[adapter].sentences, paths, strict=False):
-            for seen, path in zip(sentences, rows, strict=False):
-                if seen is not None:
-                    there = seen.mask if len(path) == len(seen.mask) else [True] * len(path)
-                    seen.path = [tag for tag, word in zip(path, there, strict=True) if word]
-
-    def _remark(self, *notes: str) -> None:
-        self._remarks.update(dict.fromkeys(filter(None, notes)))
-
-    def _sentences(self, adapter: Adapter, batch: Batch) -> list[Seen | None]:
-        """Split a batch into sentences without padding; None for one that is not kept."""
+    def _split(self, adapter: Adapter, batch: Batch) -> list[Seen]:
+        """Return the sentences of a batch, and keep those that have a word."""
         label = batch.label or (adapter.place if len(self._adapters) > 1 else "")
-        steps = {name: _numbers(getattr(batch, name)) for name in STEPS}
-        self._remark(batch.note)
-        sentences: list[Seen | None] = []
-        for row, mask in enumerate(batch.there()):
-            sentences.append(None)
-            if not mask.any():
-                self._remark("A sentence without a word was left out.")
-            elif len(self._seen) >= MAX_SENTENCES:
-                self._remark(f"Only the first {MAX_SENTENCES:,} sentences were kept.")
-            else:
-                where = f"sentence {len(self._seen) + 1}"
-                words = None if batch.words is None else batch.words[row]
-                scores = SentenceScores(where, _numbers(batch.emissions[row][mask]), words, **steps)
-                number = self._passed[adapter, label]
-                seen = Seen(adapter, number, scores, batch.tags, label, mask.tolist())
-                self._seen.append(seen)
-                sentences[-1] = seen
+        masks = batch.there().tolist()
+        sentences = [Seen(adapter, batch, row, mask, label) for row, mask in enumerate(masks)]
+        for seen in sentences:
+            if any(seen.mask):
+                seen.number = self._passed[adapter, label]
+                seen.where = f"sentence {len(self._seen) + 1}"
                 self._passed[adapter, label] += 1
+                self._seen.append(seen)
+            else:
+                self._remarks["A sentence without a word was left out."] = None
+        self._remarks.update({batch.note: None} if batch.note else {})
         return sentences
 
     def _chain(self, seen: Seen) -> Potentials:
-        scores, tags, words = seen.scores, self._tags, seen.scores.tokens
-        T, K = scores.emissions.shape
-        if tags is None and seen.tags is not None and len(seen.tags) == K:
-            tags = seen.tags
+        batch = seen.batch
+        emissions = batch.emissions[seen.row][torch.tensor(seen.mask)]
+        T, K = emissions.shape
+        tags = batch.tags if batch.tags is not None and len(batch.tags) == K else None
+        words = None if batch.words is None else batch.words[seen.row]
         if words is None and self.words is not None:
             words = self.words[seen.number] if seen.number < len(self.words) else ()
             if len(words) != T:
                 raise ShapeError(
-                    f"{scores.where}: expected {T} words to match its scores, got {len(words)}: "
+                    f"{seen.where}: expected {T} words to match its scores, got {len(words)}: "
                     f"{abbreviate_value(list(words))}. words has {len(self.words)} sentences; set "
                     "seen.words to those that passed, in order, or to None"
                 )
-        tables = (getattr(scores, name) for name in ("emissions", *STEPS))
+        steps = (getattr(batch, name) for name in STEPS)
         try:
-            return Potentials(*tables, tags=tags, tokens=words)
+            return Potentials(emissions, *steps, tags=self._tags or tags, tokens=words)
         except CrfvizError as error:
-            raise type(error)(f"{scores.where}: {error}") from error
+            raise type(error)(f"{seen.where}: {error}") from error
 
 
 def _module(model: object) -> nn.Module:
@@ -304,11 +269,14 @@ def _wrap(wrapped: ExitStack, owner: object, name: str, see: Callable[[Arguments
     setattr(owner, name, call)
 
 
-def _numbers(tensor: Tensor | None) -> Any:  # noqa: ANN401 - an array, or None where there is none
-    return None if tensor is None else tensor.double().numpy()
+def _are_equal(batches: Sequence[Batch], others: Sequence[Batch]) -> bool:
+    return len(batches) == len(others) and all(
+        torch.equal(one.emissions, other.emissions) and torch.equal(one.there(), other.there())
+        for one, other in zip(batches, others, strict=True)
+    )
 
 
-def _remarks(tensors: Iterable[Tensor], training: bool) -> Iterable[str]:  # noqa: FBT001
+def _remarks(tensors: Iterable[Tensor], *, training: bool) -> Iterator[str]:
     """Yield what is unusual about a call."""
     if training:
         yield "The model is in training mode: with dropout, scores change. Call eval() first."
@@ -317,7 +285,7 @@ def _remarks(tensors: Iterable[Tensor], training: bool) -> Iterable[str]:  # noq
             yield "Gradients are on: the scores here are copies without them."
         if not tensor.is_cpu:
             yield f"The scores are on {tensor.device}: they were copied to the CPU."
-        if tensor.dtype in HALF:
+        if tensor.dtype in (torch.float16, torch.bfloat16):
             yield (
                 f"The scores are {tensor.dtype}, which has 2 or 3 digits: sums here are float64, "
                 "so paths and log Z may differ from the library's."
@@ -326,29 +294,31 @@ def _remarks(tensors: Iterable[Tensor], training: bool) -> Iterable[str]:  # noq
 
 def _difference(seen: Seen, chain: Potentials) -> str:
     """Return where the library's path is not the best one, and why if that is known."""
-    named = f"{seen.scores.where}: the path of {seen.adapter.library}"
+    if seen.path is None:
+        return ""
+    library, path = seen.adapter.library, seen.path
+    named = f"{seen.where}: the path of {library}"
+    if len(path) != chain.num_tokens:
+        return f"{named} has {len(path)} tags for {chain.num_tokens} words."
     try:
         best = viterbi(chain)
     except NoPathError:
-        return "" if seen.path is None else f"{named} is forbidden, and so is every other."
-    if seen.path is None or seen.path == best.path:
+        return f"{named} is forbidden, and so is every other."
+    if path == best.path:
         return ""
-    if len(seen.path) != chain.num_tokens:
-        return f"{named} has {len(seen.path)} tags for {chain.num_tokens} words."
-    t = next(t for t, tag in enumerate(best.path) if seen.path[t] != tag)
-    word = f" {abbreviate(chain.tokens[t])}" if chain.tokens else ""
-    own, right = (chain.tag_names[path[t]] for path in (seen.path, best.path))
-    gap = best.score - chain.score(seen.path)
-    loss = "is forbidden" if gap == float("inf") else f"scores {gap:.4g} less"
+    t = next(t for t, tag in enumerate(best.path) if path[t] != tag)
+    word = f"{t + 1} {abbreviate(chain.tokens[t])}" if chain.tokens else f"{t + 1}"
+    own, right = (chain.tag_names[tags[t]] for tags in (path, best.path))
+    gap = best.score - chain.score(path)
+    loss = f"scores {gap:.4g} less" if gap < float("inf") else "is forbidden"
     if gap <= ROUNDED * max(1.0, abs(best.score)):
         loss = "ties with it"
     fault = seen.adapter.fault(seen.mask)
-    why = f", because {seen.adapter.library} {fault}" if fault else ""
-    return f"{named} has {own} at word {t + 1}{word}, the best path {right}: theirs {loss}{why}."
+    why = f", because {library} {fault}" if fault else ""
+    return f"{named} has {own} at word {word}, the best path {right}: theirs {loss}{why}."
 
 
-def _first(notes: Iterable[str]) -> list[str]:
-    """Return the first notes that say something, and how many more there are."""
-    said = list(filter(None, notes))
-    more = [f"And {len(said) - MAX_SAID:,} more like these."] if len(said) > MAX_SAID else []
-    return [*said[:MAX_SAID], *more]
+def _first(notes: Sequence[str]) -> list[str]:
+    """Return the first notes, and how many more there are."""
+    more = [f"And {len(notes) - MAX_SAID:,} more like these."] if len(notes) > MAX_SAID else []
+    return [*notes[:MAX_SAID], *more]

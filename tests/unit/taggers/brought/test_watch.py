@@ -140,6 +140,24 @@ def test_the_layer_is_restored(layer, emissions, fails):
     assert len(outer.potentials) == 3
 
 
+def test_a_block_inside_of_itself_counts_once(layer, emissions):
+    seen = watch(layer)
+    with seen, seen:
+        layer.decode(emissions, MASK)
+    assert len(seen.potentials) == 3
+    assert "decode" not in vars(layer)
+
+
+def test_a_sentence_without_a_word_is_left_out(emissions):
+    layer = crfviz.CRF(3).double().eval().requires_grad_(False)
+    layer.decode = lambda emissions, mask: [[0], [], [1, 2]]  # noqa: ARG005
+    mask = torch.tensor([[True] + [False] * 3, [False] * 4, [True, True, False, False]])
+    seen = watched(layer, emissions, mask)
+    assert [chain.num_tokens for chain in seen.potentials] == [1, 2]
+    assert seen.theirs == [[0], [1, 2]]
+    assert seen.notes[0] == "A sentence without a word was left out."
+
+
 def test_errors_of_the_library_pass_and_leave_nothing(layer):
     with watch(layer) as seen, pytest.raises(ValueError, match="expected last dimension"):
         layer.decode(torch.zeros(1, 2, 9))
@@ -221,7 +239,7 @@ def test_scores_on_a_gpu_are_copied(layer, emissions):
 
 
 def test_tags_of_a_transformer_are_found(tagger, features):
-    tagger.config = type("Config", (), {"id2label": {2: "C", 0: "A", 1: "B"}})()
+    tagger.config = type("Config", (), {"id2label": {"2": "C", "0": "A", "1": "B"}})()
     with watch(tagger) as seen:
         tagger(features, MASK)
     assert seen.potentials[0].tags == ("A", "B", "C")
@@ -328,6 +346,40 @@ def test_other_layers_can_be_registered():
     crfviz.register_adapter("Odd", lambda *_: {"tags": ["a"]}, methods=["best"])
     with watch(layer), pytest.raises(FormatError, match="emissions and transitions, got tags"):
         layer.best(torch.zeros(2, 2, 2), padding)
+
+
+class Fixed(nn.Module):
+    """A layer that says [1, 1] to everything, in a list or a tensor."""
+
+    def decode(self, emissions, length=2):
+        return torch.ones(len(emissions), 2).long() if length == 2 else [[1] * length]
+
+
+NEVER = -torch.inf
+
+
+@pytest.mark.usefixtures("no_adapters")
+@pytest.mark.parametrize(
+    ("transitions", "length", "said"),
+    [
+        ([[0.0, 0.0], [0.0, 0.0]], 2, "has 1 at word 1, the best path 0: theirs ties with it."),
+        ([[0.0, 0.0], [0.0, -1e-7]], 2, "has 1 at word 1, the best path 0: theirs ties with it."),
+        ([[0.0, 1.0], [0.0, 0.5]], 2, "has 1 at word 1, the best path 0: theirs scores 0.5 less."),
+        ([[NEVER, 0.0], [0.0, NEVER]], 2, "has 1 at word 2, the best path 0: theirs is forbidden."),
+        ([[NEVER, NEVER], [NEVER, NEVER]], 2, "is forbidden, and so is every other."),
+        ([[0.0, 0.0], [0.0, 0.0]], 3, "has 3 tags for 2 words."),
+        ([[0.0, 0.0], [0.0, 1.0]], 2, None),
+    ],
+)
+def test_paths_that_are_not_the_best_are_named(transitions, length, said):
+    layer = Fixed().eval()
+    crfviz.register_adapter(
+        "Fixed", lambda _, given: {"emissions": given["emissions"], "transitions": transitions}
+    )
+    with watch(layer) as seen:
+        layer.decode(torch.zeros(1, 2, 2), length)
+    assert seen.theirs == [[1] * length]
+    assert seen.notes == ([f"sentence 1: the path of Fixed {said}"] if said else [])
 
 
 @pytest.mark.usefixtures("no_adapters")
