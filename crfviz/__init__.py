@@ -53,6 +53,8 @@ from crfviz.views.exports.tables import export_table
 from crfviz.views.exports.tikz import export_tikz
 from crfviz.views.site.folder import export_html
 
+__version__ = "0.2.0"
+
 _draw_results_in_notebooks()
 
 __all__ = [

@@ -18,6 +18,7 @@ COMMANDS = {  # name: module, what it does
     "evaluate": ("crfviz.commands.evaluate", "measure a tagger on a tagged file"),
     "lexicon": ("crfviz.commands.lexicon", "note the words of the training in a model folder"),
     "tag": ("crfviz.commands.tag", "tag sentences by every decoder"),
+    "bring": ("crfviz.commands.bring", "add a model of another program to the list"),
     "annotations": ("crfviz.commands.annotations", "export, import or count annotations"),
     "settings": ("crfviz.commands.settings", "print all settings and what they mean"),
     "site": ("crfviz.commands.site", "write the explorer as a folder that needs no server"),
@@ -60,6 +61,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"commands:\n{commands}\n\n`crfviz COMMAND --help` says more.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    version = import_module("crfviz").__version__
+    parser.add_argument("--version", action="version", version=f"crfviz {version}")
     parser.add_argument(
         "command", choices=COMMANDS, metavar="COMMAND", help="what to do, see below"
     )

@@ -223,7 +223,9 @@ def _import(store: Store, options: argparse.Namespace) -> None:
         sentences = sum(item.document not in known for item in read.items)
         new = sum(read.items[each.item].document not in known for each in read.annotations)
         labelled = new + sum(len(plan.new) for plan in plans.values())
-        with tqdm(total=len(read.items) + len(read.annotations), unit="row", leave=False) as bar:
+        with tqdm(
+            total=len(read.items) + len(read.annotations), unit="row", leave=False, disable=None
+        ) as bar:
             names = keep(store, read, partial(_show, bar), known)
         sys.stderr.write(
             f"{path}: {read.format}, {_count(sentences)} and {labelled} "

@@ -169,7 +169,7 @@ class _Progress:
     """A bar of the bytes of a file that are done."""
 
     def __init__(self, size: int | None) -> None:
-        self._bar: tqdm[Never] = tqdm(total=size, unit="B", unit_scale=True)
+        self._bar: tqdm[Never] = tqdm(total=size, unit="B", unit_scale=True, disable=None)
         self._finished = 0
 
     def __enter__(self) -> "_Progress":

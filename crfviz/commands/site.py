@@ -41,7 +41,12 @@ def main(options: argparse.Namespace) -> int:
     textbook = [name for name in list_taggers() if name.startswith(f"{TEXTBOOK}/")]
     names = options.model or [*MODELS, *textbook]
     taggers = [load_tagger(name) for name in names]
-    write_site(options.out, taggers, lambda line: sys.stderr.write(f"{line}\n"))
+    write_site(options.out, taggers, _show)
     page = options.out / INDEX
     sys.stdout.write(f"{page}: open it, or `python -m http.server --directory {options.out}`\n")
     return 0
+
+
+def _show(line: str) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{line}\n")

@@ -1,5 +1,8 @@
 """`python -m crfviz tag`: the tags that each decoder gives to a sentence, below its words.
 
+--json prints an object a line instead: text, words, tags of the best path, their probabilities, and
+their places in the text.
+
 All decoders work on the same potentials, those of the app: for a BIO tagger with the rules of BIO.
 `p(Viterbi tag)` is the marginal of the tag above it.
 
@@ -10,14 +13,18 @@ tags, or as "marginals" in JSONL. The file is never held as a whole, so it may b
 """
 
 import argparse
+import json
 import shutil
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 
 from crfviz.chain.decoding.decoders import greedy, likeliest
 from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.engine.compiled import without_kernels
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.commands.name_checks import require_folder
 from crfviz.commands.sharded_work import add_work_arguments, open_source, sharded_results
@@ -43,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `tag`."""
     add = parser.add_argument
     add("text", nargs="*", help="the sentence (default: standard input, one sentence a line)")
+    add("--json", action="store_true", help="print words, tags, probabilities and places as JSON")
     add("--model", default=DEFAULT_MODEL, metavar="NAME", help="default: %(default)s")
     add("--file", type=Path, metavar="FILE", help="sentences to tag, instead; - is standard input")
     add("--format", choices=FORMATS, help="of the file (default: told from its content)")
@@ -63,15 +71,21 @@ def main(options: argparse.Namespace) -> int:
         raise CrfvizError(f"--{given[0]}: expected --file with it, the sentences to tag")
     tagger = load_tagger(options.model)
     printed = False
-    for text in [" ".join(options.text)] if options.text else _lines():
-        words = tagger.split(text)
-        if words:
-            width = shutil.get_terminal_size().columns
-            sys.stdout.write(tagged(tagger, words, width) + "\n\n")
-            printed = True
+    with without_kernels() if options.text else nullcontext():
+        for text in [" ".join(options.text)] if options.text else _lines():
+            if words := tagger.split(text):
+                sys.stdout.write(_said(tagger, text, words, as_json=options.json))
+                printed = True
     if not printed:
         raise EmptySentenceError("expected a sentence with at least one word, got none")
     return 0
+
+
+def _said(tagger: Tagger, text: str, words: Sequence[str], *, as_json: bool) -> str:
+    """Return what is printed of a sentence."""
+    if as_json:
+        return json.dumps(asdict(tagger.tag(text.rstrip("\r\n"))), ensure_ascii=False) + "\n"
+    return tagged(tagger, words, shutil.get_terminal_size().columns) + "\n\n"
 
 
 def _lines() -> Iterator[str]:
@@ -83,8 +97,9 @@ def _lines() -> Iterator[str]:
 
 
 def _tag_file(options: argparse.Namespace) -> int:
-    if options.text:
-        raise CrfvizError("expected a sentence or --file, got both")
+    if options.text or options.json:
+        what = "a sentence" if options.text else "--json"
+        raise CrfvizError(f"expected {what} or --file, got both")
     require_folder(options.out)
     load_tagger(options.model)  # now, not at the first shard
     with open_source(options.file, options.format) as source:

@@ -77,7 +77,8 @@ def announce(share: float, message: str) -> None:
 
 def show_progress(share: float, message: str) -> None:
     """Say for people how far it is."""
-    sys.stderr.write(f"\r{100 * share:3.0f} %  {message:60}" + ("\n" if share == 1 else ""))
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{100 * share:3.0f} %  {message:60}" + ("\n" if share == 1 else ""))
 
 
 def _summary(taught: Taught) -> str:

@@ -116,11 +116,17 @@ def bring(*files: str | Path, name: str = "", reading: Reading | None = None) ->
         FormatError: the files cannot be read or understood; says which and why.
         ModelError: nothing can be written.
     """
+    return load_tagger(
+        store_model(read_model(*files, reading=reading), name or Path(files[0]).stem)
+    )
+
+
+def read_model(*files: str | Path, reading: Reading | None = None) -> ValidatedModel:
+    """Return what `bring` would store."""
     if not files:
         raise FormatError("Expected one file, or two that belong together, got none.")
     contents = [(Path(file).name, _content(Path(file))) for file in files]
-    understood = validate_files(contents, reading or Reading(), load_tagger)
-    return load_tagger(store_model(understood, name or Path(files[0]).stem))
+    return validate_files(contents, reading or Reading(), load_tagger)
 
 
 def store_model(understood: ValidatedModel, name: str) -> str:

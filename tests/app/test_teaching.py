@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -216,7 +217,11 @@ def test_bio_that_starts_with_i_is_learnt_as_b(tmp_path):
     assert taught.gains[0].after.log_likelihood > taught.gains[0].before.log_likelihood
 
 
-def test_the_command_teaches_and_prints_what_was_gained(own, tiny, tmp_path, capsys):
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_command_teaches_and_prints_what_was_gained(
+    terminal, own, tiny, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     file = tmp_path / "done.jsonl"
     file.write_text(render_sentences(SENTENCES, "jsonl"), encoding="utf-8")
     parser = argparse.ArgumentParser()
@@ -226,7 +231,7 @@ def test_the_command_teaches_and_prints_what_was_gained(own, tiny, tmp_path, cap
     printed = capsys.readouterr()
     assert printed.out.startswith(f"tiny-taught: {own / 'tiny-taught'}")
     assert "| taught (3) | 8 | before |" in printed.out
-    assert "100 %  saving tiny-taught" in printed.err
+    assert ("100 %  saving tiny-taught" in printed.err) == bool(printed.err) == terminal
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 import jsonschema
 import pytest
 
+import crfviz
 from crfviz.__main__ import main
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.exceptions import FormatError
@@ -316,4 +317,4 @@ def test_sentences_have_at_most_25_words(name):
 def test_the_newest_release_of_the_changelog_is_the_version_of_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     releases = re.findall(r"^## \[(\d[\d.]*)\]", TEXTS["CHANGELOG.md"], re.MULTILINE)
-    assert releases[0] == project["version"]
+    assert releases[0] == project["version"] == crfviz.__version__

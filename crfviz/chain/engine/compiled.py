@@ -12,6 +12,9 @@ chain of a process and used if installed, unless the environment variable CRFVIZ
 
 import logging
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -29,6 +32,8 @@ MAX_HEAPLESS_PATHS = 300  # more of them are searched for faster with a heap
 Table = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Scores = tuple[Table, Table, Table, Table]  # emissions, transitions, start and end
+
+_UNUSED = ContextVar("unused", default=False)
 
 
 @cache
@@ -50,6 +55,16 @@ def kernels() -> SimpleNamespace | None:
         sweeps=sums.sweeps,
         tables=sums.tables,
     )
+
+
+@contextmanager
+def without_kernels() -> Iterator[None]:
+    """Do without Numba inside: a few sentences take less time than it takes to load."""
+    before = _UNUSED.set(True)
+    try:
+        yield
+    finally:
+        _UNUSED.reset(before)
 
 
 class Tables(NamedTuple):
@@ -125,7 +140,7 @@ def k_best(scores: Scores, k: int) -> tuple[float, list[float], list[list[int]]]
 
 def _kernels_for(scores: Scores) -> SimpleNamespace | None:
     """Return the kernels for a chain, which has to have one matrix of transitions."""
-    return kernels() if scores[1].ndim == 2 else None
+    return kernels() if scores[1].ndim == 2 and not _UNUSED.get() else None
 
 
 def _contiguous(scores: Scores) -> list[Any]:

@@ -45,7 +45,10 @@ def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> CountedHmm:
     record: dict[str, object] = {"recipe": asdict(recipe)}
     if dev:
         tagger = HmmTagger(out)
-        paths = [best_path(tagger.potentials(s.tokens)) for s in tqdm(dev, unit=" sentences")]
+        paths = [
+            best_path(tagger.potentials(s.tokens))
+            for s in tqdm(dev, unit=" sentences", disable=None)
+        ]
         guess = [[tags[tag] for tag in path] for path in paths]
         record["dev"] = accuracy([s.tags or () for s in dev], guess).tokens.value
     write_json(out / HISTORY_FILE, record)

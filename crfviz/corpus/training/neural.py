@@ -58,7 +58,7 @@ def train_neural(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> N
     fingerprint = _fingerprint(recipe, corpus)
     best, history = _restore(run, folder / CHECKPOINT_FILE, fingerprint)
     total = run.num_steps * recipe.epochs
-    with tqdm(total=total, initial=run.num_steps * run.finished, unit="batch") as bar:
+    with tqdm(total=total, initial=run.num_steps * run.finished, unit="batch", disable=None) as bar:
         for _ in range(run.finished, recipe.epochs):
             loss = run.train_epoch(lambda loss: _show(bar, loss, history))
             history.append({"loss": loss, "dev": dev_score(run.average, corpus, run.device)})

@@ -73,7 +73,7 @@ def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> P
     """
     train, dev, tags = read_train_and_dev(sources)
     started = time.perf_counter()
-    with tqdm(total=recipe.epochs * len(train), unit=" sentences") as bar:
+    with tqdm(total=recipe.epochs * len(train), unit=" sentences", disable=None) as bar:
         model, history = _trained(recipe, train, tags, dev, partial(_show, bar))
     record: dict[str, object] = {"recipe": asdict(recipe), "epochs": history}
     if not dev:

@@ -1,11 +1,17 @@
 import io
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
+import termios
 
 import pytest
 
 from crfviz.__main__ import COMMANDS, main
 from crfviz.commands.tag import printable, tagged
+from crfviz.taggers.registry import load_tagger
 from tests.support.fake_tagger import FakeTagger
 from tests.support.tiny_tagger import save_tiny
 
@@ -47,6 +53,82 @@ def test_tag_reads_a_sentence_a_line_from_standard_input(model, capsys, monkeypa
     monkeypatch.setattr("sys.stdin", io.StringIO("He runs\n\nRun!\n"))
     assert main(["tag", "--model", str(model)]) == 0
     assert capsys.readouterr().out.count("log p = ") == 2
+
+
+def test_tag_prints_json_a_line(model, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("  He’s here\n\nRun!\n"))
+    assert main(["tag", "--json", "--model", str(model)]) == 0
+    printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    tagger = load_tagger(model)
+    for text, found in zip(["  He’s here", "Run!"], printed, strict=True):
+        expected = tagger.tag(text)
+        assert list(found) == ["text", "words", "tags", "probabilities", "offsets"]
+        assert found["text"] == text
+        assert (found["words"], found["tags"]) == (expected.words, expected.tags)
+        assert found["probabilities"] == pytest.approx(expected.probabilities)
+        assert [text[start:end] for start, end in found["offsets"]] == found["words"]
+    assert main(["tag", "--json", "--file", "x", "--model", str(model)]) == 2
+    assert "expected --json or --file, got both" in capsys.readouterr().err
+
+
+def test_one_sentence_loads_neither_numba_nor_spacy(model):
+    code = (
+        "import sys; from crfviz.__main__ import main; "
+        f"main(['tag', 'These look fine to me.', '--json', '--model', {str(model)!r}]); "
+        "print(*{name.split('.')[0] for name in sys.modules})"
+    )
+    environment = {**os.environ, "CRFVIZ_COMPILED": "on"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    found, loaded = run.stdout.splitlines()
+    assert json.loads(found)["words"] == ["These", "look", "fine", "to", "me", "."]
+    assert "torch" in loaded.split()
+    assert not {"numba", "spacy", "streamlit"} & set(loaded.split())
+
+
+def test_progress_is_for_terminals_alone(model, file):
+    command = [sys.executable, "-m", "crfviz", "tag", "--file", str(file), "--model", str(model)]
+    captured = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert captured.stdout.count("NOUN") + captured.stdout.count("VERB") > 0
+    assert captured.stderr == ""
+    end, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 80))
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=terminal, check=True)
+    os.close(terminal)
+    assert b"100%" in os.read(end, 10_000)
+    os.close(end)
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert re.fullmatch(r"crfviz \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_bring_adds_a_model_to_the_list(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
+    scores = {
+        "tags": ["O", "B-X"],
+        "transitions": [[0, 3], [5, 0]],
+        "probabilities": False,
+        "sentences": [{"tokens": ["a", "b"], "emissions": [[1, 0], [0, 0]]}, {"tokens": ["c"]}],
+    }
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps(scores))
+    assert main(["bring", str(path), "--to-from", "--bio", "--name", "My own"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("My-own: ")
+    assert said.out.endswith(", 2 tags\n")
+    assert "sentence 2" in said.err
+    tagger = load_tagger("My-own")
+    assert tagger.scheme == "BIO"
+    assert tagger.potentials(["a", "b"]).transitions.tolist() == [[0, 5], [3, 0]]
+    assert main(["bring", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("scores: ")
+    assert main(["bring", str(tmp_path / "gone.json")]) == 2
+    assert "gone.json: cannot be read" in capsys.readouterr().err
 
 
 def test_standard_input_that_is_no_utf8_is_named(model, capsys, monkeypatch):

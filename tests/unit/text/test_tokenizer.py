@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.tagger import english_words
+from crfviz.text import tokenizer
 from crfviz.text.formats import read_sentences
 from crfviz.text.tokenizer import LONGEST, Token, given_words, sentence_of, tokenize
 from tests.support.paths import EXCERPT
@@ -146,3 +147,40 @@ def test_two_blanks_in_every_gap_keep_the_words(sentence, words):
 )
 def test_a_sentence_is_found_that_splits_into_the_words(words, sentence):
     assert sentence_of(words, english_words) == sentence
+
+
+def by_rules(text):
+    return list(tokenizer._split(text, 0, len(text)))
+
+
+def test_plain_texts_are_split_as_by_the_rules():
+    exceptions = {"".join(parts) for parts in tokenizer.affix_rules().exceptions}
+    assert len(exceptions) > 1000
+    words = {form(word) for word in exceptions for form in (str, str.lower, str.title, str.upper)}
+    words |= {"its", "were", "well", "and", "Go", "I", "xx", "Monday", "October", "PhD", "iPhone"}
+    plain = 0
+    for word in words:
+        for mark in ("", ".", ",", "!", "?", ";", ":", "..", "'s"):
+            found = tokenizer._plain_places(word + mark)
+            if found is not None:
+                assert found == by_rules(word + mark), word + mark
+                plain += 1
+    assert plain > 50
+
+
+LETTERS = "abcdimnstuvwADIMNSTUW"
+
+
+@given(st.text(f"{LETTERS}    ..,!?;:\n\t\u00a0'-", max_size=40))
+def test_what_is_taken_for_plain_is_split_as_by_the_rules(text):
+    found = tokenizer._plain_places(text)
+    assert found is None or found == by_rules(text)
+
+
+def test_a_plain_sentence_needs_no_rules(monkeypatch):
+    monkeypatch.setattr(tokenizer, "_rules", None)
+    words = [token.text for token in tokenizer.tokenize(" These look fine,\tto me . Go! ")]
+    assert words == ["These", "look", "fine", ",", "to", "me", ".", "Go", "!"]
+    for text in ("It's", "cannot go", "Mr. X", "a.m.", "10 km", "so..", "é", "x" * 201):
+        assert tokenizer._plain_places(text) is None
+    assert tokenizer._plain_places("word " * 3000) is None

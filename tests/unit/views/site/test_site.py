@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,13 +36,16 @@ def files_of(folder):
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*"))
 
 
-def test_a_folder_is_written_and_said(tmp_path, capsys):
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_folder_is_written_and_said(terminal, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     out = tmp_path / "made" / "site"
     assert main(["site", str(out), *CHAINS]) == 0
     models = ["models/textbook-ice-cream.js", "models/textbook-label-bias.js"]
     assert files_of(out) == ["crfviz-site.json", "index.html", *models]
     said = capsys.readouterr()
-    assert all(f"{name}: " in said.err for name in [*models, "index.html"])
+    assert all(f"{name}: " in said.err for name in [*models, "index.html"]) == terminal
+    assert bool(said.err) == terminal
     assert f"{out / 'index.html'}: open it" in said.out
 
 

@@ -1,0 +1,42 @@
+"""`python -m crfviz bring`: add the model in one file, or in two that belong together, to the list.
+
+What was assumed, and what was left out, goes to standard error.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from crfviz.taggers.brought.parsed_model import Reading
+from crfviz.taggers.registry import read_model, store_model
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `bring`."""
+    add = parser.add_argument
+    add("files", nargs="+", type=Path, metavar="FILE", help="scores, a layer and scores, a model")
+    add("--name", default="", help="of the model in the list (default: that of the first file)")
+    add("--to-from", action="store_true", help="the rows of the matrices are “to”")
+    add("--normalise", action="store_true", help="divide rows of probabilities by their sum")
+    add("--time-first", action="store_true", help="batches are (T, B, K) where nothing tells")
+    add("--bio", action="store_true", help="the rules of BIO act in decoding")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Add the model; 0 when it is in the list.
+
+    Raises:
+        CrfvizError: the files cannot be read, or the model cannot be stored.
+    """
+    reading = Reading(
+        to_from=options.to_from,
+        normalise=options.normalise,
+        batch_first=not options.time_first,
+        bio=options.bio,
+    )
+    model = read_model(*options.files, reading=reading)
+    name = store_model(model, options.name or options.files[0].stem)
+    for line in (*model.notes, *model.unnormalised, *model.left_out):
+        sys.stderr.write(f"{line}\n")
+    sys.stdout.write(f"{name}: {model.kind}, {len(model.tags)} tags\n")
+    return 0
