@@ -1,7 +1,8 @@
 """Rules over the tags: how probable one is, what it costs, and the chain under it."""
 
 from crfviz.chain.patterns import automaton
-from crfviz.ui.panels.rules import choices, figures_panel, matched, rule_box, show_rule
+from crfviz.ui import cached
+from crfviz.ui.panels.rules import choices, figures_panel, rule_box, show_rule
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
 from crfviz.views.strips.rules import examples
@@ -12,6 +13,6 @@ known = examples(current.tags)
 with box:
     rule = automaton(rule_box(current.tags, known), current.tags)
 choices(known)
-found = matched(current.scenario, rule.pattern)
+found = cached.matched(current.scenario, rule.pattern)
 figures_panel(rule, found)
 show_rule(current, rule, found)

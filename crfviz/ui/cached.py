@@ -19,6 +19,7 @@ from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.edits import Edits, Move
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.rules import Match, match
 from crfviz.chain.questions.tipping import Interval, intervals_between
 from crfviz.exceptions import CrfvizError, ModelError, NoPathError
 from crfviz.taggers.brought.parsed_model import MAX_TAGS
@@ -209,6 +210,20 @@ def occlusion(model: str, sentence: str, *, constrained: bool) -> Occlusion:
         CrfvizError: there is no word, none can be hidden, or the folder is no model.
     """
     return occlude(tagger(model), words(model, sentence)[:MAX_WORDS], constrained=constrained)
+
+
+@remembered(64, lambda now, rule: (_numbers(now), rule))
+def matched(now: Scenario, rule: str) -> Match | str:
+    """What a rule leaves of the sentence with the scenario's edits and pins; a text if nothing.
+
+    Raises:
+        CrfvizError: an edit or a pin names a tag that the model does not have, or the rule cannot
+            be read.
+    """
+    try:
+        return match(edited(now).potentials, rule)
+    except NoPathError as error:
+        return str(error)
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)

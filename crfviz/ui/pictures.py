@@ -15,7 +15,7 @@ from crfviz.ui.asking.asked import ask_about
 from crfviz.ui.components import mount
 from crfviz.ui.following.wall import show_picture
 from crfviz.ui.fragments import redraw
-from crfviz.ui.scene import Scene, tell_point
+from crfviz.ui.scene import Scene, rule_in_force, tell_point
 from crfviz.ui.session.answers import answer, hear
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.current import (
@@ -34,6 +34,7 @@ from crfviz.views.exports.live_page import live_page
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.picture import Grid, Matrix, Picture, Row, Subject, Walk
 from crfviz.views.strips import pictures
+from crfviz.views.strips.rules import with_rule
 
 # Page options: what the nodes of a lattice say after the last column, the cell that the side panel
 # explains and how it reads it, and whether tags without mass are folded.
@@ -69,7 +70,7 @@ def show_stage(
         take_over: makes the scene that of the session, if it is another one; called before events
             about its words are applied.
     """
-    now = scene.scenario
+    now, picture = scene.scenario, _with_rule(scene, picture)
     asked = ask_about(scene.now, scene.trained, key) if asks else None
     withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
     keep(_WITHHELD, bool(withheld))
@@ -106,6 +107,11 @@ def show_stage(
     waits = walking(scene, picture.walk) or bool(withheld)
     if not waits and not GIVEN_AWAY.intersection(subject.covered):
         tell_point()
+
+
+def _with_rule(scene: Scene, picture: Picture) -> Picture:
+    rule = rule_in_force(scene.tags)
+    return with_rule(picture, cached.matched(scene.scenario, rule.pattern)) if rule else picture
 
 
 def draw(
@@ -151,7 +157,7 @@ def table_twin(
     Returns:
         Whether the tables are drawn, so that a page can add its own.
     """
-    live = _live(scene, page)
+    live, picture = _live(scene, page), _with_rule(scene, picture)
     hidden = walking(scene, picture.walk) or bool(found(_WITHHELD))
     off = covered(scene.scenario.view)
     rows = [row for row in [*picture.rows, *rows] if row.id not in off]

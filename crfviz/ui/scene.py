@@ -1,17 +1,21 @@
 """Everything a page draws: the sentence, its numbers as trained and as they are now."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.patterns import Automaton, automaton
+from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
 from crfviz.ui.session.current import scenario, view_option
 from crfviz.ui.session.kept import found, keep
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, wanted_rows
-from crfviz.ui.state.scenario import MAX_WORDS, Scenario
+from crfviz.ui.state.scenario import MAX_WORDS, RULE, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.formatting import claim_text
 from crfviz.views.strips.decoders import LABELS
@@ -59,6 +63,13 @@ class Scene:
         if not position.isdecimal() or int(position) >= len(self.words) or tag not in self.tags:
             return None
         return int(position), self.tags.index(tag)
+
+
+def rule_in_force(tags: Sequence[str]) -> Automaton | None:
+    """The rule that the reader keeps; None without one, or where these tags are not its tags."""
+    with suppress(CrfvizError):
+        return automaton(view_option(RULE), tuple(tags)) if view_option(RULE) else None
+    return None
 
 
 def scene() -> Scene:

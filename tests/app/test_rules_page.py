@@ -28,8 +28,8 @@ def page(app):
 
 
 def stage(app):
-    element = next(e for e in app.main if e.type == "bidi_component")
-    return json.loads(element.proto.json)
+    told = [json.loads(e.proto.json) for e in app.main if e.type == "bidi_component"]
+    return next(data for data in told if "rows" in data)
 
 
 def table(data, name):
@@ -119,3 +119,45 @@ def test_too_many_states_to_draw_are_said_and_the_lattice_is_drawn(page):
 def test_tables_have_the_automaton(page):
     app = page(**{"v.twin": "1"})
     assert "next state" in app.dataframe[-1].value
+
+
+@pytest.mark.parametrize("script", ["explore", "transitions", "viterbi", "why", "entities"])
+def test_a_rule_in_force_has_its_path_below_viterbis_on_other_pages(app, script):
+    entities = script == "entities"
+    model = {"model": "ner-en" if entities else "upos-en-contextfree"}
+    rule = "[^ B-LOC]*" if entities else RULE
+    app.query_params.update({**model, "sentence": SENTENCE, "v.rule": rule, "v.twin": "1"})
+    open_at(app, f"pages/{script}.py")
+    assert not app.exception
+    rows = [row["id"] for row in stage(app)["rows"]]
+    assert rows[rows.index("viterbi_legal" if entities else "viterbi") + 1] == "rule"
+    tagger = load_tagger(model["model"])
+    found = match(tagger.potentials(SENTENCE.split()), rule)
+    assert stage(app)["rows"][rows.index("rule")]["tags"] == found.path
+    for phase in stage(app)["walk"]["phases"]:
+        assert ("rule" in phase["parts"]) == ("viterbi" in phase["parts"])
+
+
+def test_the_chip_removes_the_rule(page):
+    app = page()
+    app.switch_page("pages/explore.py").run()
+    assert app.query_params["v.rule"] == RULE
+    app.button(key="no_rule").click().run()
+    assert "v.rule" not in app.query_params
+    assert "rule" not in [row["id"] for row in stage(app)["rows"]]
+    assert "no_rule" not in [button.key for button in app.button]
+
+
+def test_a_rule_for_other_tags_is_kept_and_not_used(app):
+    app.query_params.update({"model": "textbook/fever", "sentence": "cold", "v.rule": RULE})
+    open_at(app, "pages/explore.py")
+    assert not app.exception
+    assert not app.error
+    assert app.button(key="no_rule").label.startswith("Rule for other tags")
+    assert "rule" not in [row["id"] for row in stage(app)["rows"]]
+
+
+def test_where_nothing_matches_the_row_has_dashes(app):
+    app.query_params.update({"model": "textbook/fever", "sentence": "cold", "v.rule": "Fever{2}"})
+    open_at(app, "pages/explore.py")
+    assert next(row for row in stage(app)["rows"] if row["id"] == "rule")["tags"] is None

@@ -12,12 +12,12 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.patterns import Automaton, automaton
-from crfviz.chain.questions.rules import Match, match
-from crfviz.exceptions import CrfvizError, NoPathError
+from crfviz.chain.questions.rules import Match
+from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.pictures import draw, show_stage, table_twin, take_scene
-from crfviz.ui.scene import Scene
+from crfviz.ui.scene import Scene, rule_in_force
 from crfviz.ui.session.bound import bound_tabs, bound_to
 from crfviz.ui.session.current import one_of, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import draft, set_draft
@@ -42,16 +42,11 @@ SYNTAX = (
     "A regular expression over tags. `A B`: one after the other. `.`: any tag. `[A B]`: one of. "
     "`[^ A B]`: none of. `A|B`, `( )`, `A*`, `A+`, `A?`, `A{2}`, `A{1,3}`: as usual."
 )
+REMOVE = "· Its best path stands below Viterbi’s on all pages. Click to remove it."
 PRICE = "The score of the best path minus that of the best path that matches."
 BY_STATE = (
     "Each tag has a row for each state that it leads to. Every path of rows matches the rule."
 )
-
-
-def chosen_rule(tags: Sequence[str]) -> str | None:
-    """Return the rule in force; None where there is none, or it cannot be read with these tags."""
-    rule = view_option(RULE)
-    return rule if rule and _problem(rule, tags) is None else None
 
 
 def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
@@ -67,7 +62,26 @@ def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
     if problem is not None:
         rest = f" Still in force: {view_option(RULE)}" if draft(RULE) and view_option(RULE) else ""
         st.warning(plain(f"The rule cannot be used. {problem}.{rest}"))
-    return chosen_rule(tags) or default
+    kept = rule_in_force(tags)
+    return kept.pattern if kept else default
+
+
+def rule_chip() -> None:
+    """Draw the rule in force with the way to remove it; nothing where there is none."""
+    rule = view_option(RULE)
+    if rule:
+        tagger = cached.known_tagger(scenario().model)
+        used = tagger and rule_in_force(tagger.tags)
+        label = f"Rule: {rule}" if used else f"Rule for other tags: {rule}"
+        with st.container(key="chip"):
+            st.button(
+                plain(label),
+                on_click=set_rule,
+                args=("",),
+                icon=":material/close:",
+                help=plain(f"{rule} {REMOVE}"),
+                key="no_rule",
+            )
 
 
 def set_rule(rule: str) -> None:
@@ -104,15 +118,6 @@ def choices(known: Sequence[Example]) -> None:
             label, about = plain(each.name), plain(each.about)
             st.button(label, on_click=set_rule, args=(each.rule,), help=about, type="tertiary")
         bound_tabs("Show", "rules", SHOWS, "marginals")
-
-
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
-def matched(now: Scenario, rule: str) -> Match | str:
-    """Return what the rule leaves of the sentence, or why nothing does; nobody may change it."""
-    try:
-        return match(cached.edited(now).potentials, rule)
-    except NoPathError as error:
-        return str(error)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=cached.BY_NUMBERS)

@@ -11,6 +11,7 @@ from crfviz.ui.components import component
 from crfviz.ui.following import wall
 from crfviz.ui.fragments import EDITS, drawn_edits, redraw
 from crfviz.ui.panels.cards import summary
+from crfviz.ui.panels.rules import rule_chip
 from crfviz.ui.scene import keep_point
 from crfviz.ui.session.annotator import NOBODY
 from crfviz.ui.session.bound import bound, bound_flag, bound_tabs, bound_text, bound_to
@@ -78,6 +79,8 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
             _sentence()
         if page.rows:
             _rows()
+        if page.model:
+            rule_chip()
         with st.container(key="status"):
             _status(link, path)
     show_messages()

@@ -9,10 +9,12 @@ from crfviz.chain.questions.rules import Match
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import begin, inside, is_bio, split_tag
 from crfviz.views.formatting import format_probability, moved, per_cent, short
-from crfviz.views.stage.picture import Grid, Row
+from crfviz.views.stage.picture import Grid, Picture, Row
+from crfviz.views.strips.decoders import LEGAL
 from crfviz.views.strips.pictures import marginal_grid
 
 LONGEST = 3  # words of an entity, or of a run of one tag, in the examples
+UNDER_RULE = "rule"  # id of the row of the best path that matches
 FAVOURITES = ("DET", "VERB", "NOUN")  # tags that the examples take where there are such
 
 
@@ -94,13 +96,35 @@ def states_on(rule: Automaton, path: Sequence[int]) -> list[int]:
     return states[1:]
 
 
+def rule_row(found: Match | str) -> Row:
+    """Return the best path that matches a rule, and what it costs; dashes where nothing matches."""
+    if isinstance(found, str):
+        return Row(UNDER_RULE, "under the rule", None)
+    cost = f"−{short(found.cost)}" if found.cost else ""
+    return Row(UNDER_RULE, "under the rule", found.path, value=cost)
+
+
+def with_rule(picture: Picture, found: Match | str) -> Picture:
+    """Return a picture with the best path under a rule below Viterbi's, and seen with it."""
+    ids = [row.id for row in picture.rows]
+    best = next((name for name in (LEGAL, "viterbi") if name in ids), None)
+    if best is None or UNDER_RULE in ids:
+        return picture
+    after = ids.index(best) + 1
+    phases = [
+        replace(phase, parts=[*phase.parts, UNDER_RULE]) if best in phase.parts else phase
+        for phase in picture.walk.phases
+    ]
+    rows = [*picture.rows[:after], rule_row(found), *picture.rows[after:]]
+    return replace(picture, rows=rows, walk=replace(picture.walk, phases=phases))
+
+
 def rule_rows(now: Analysis, found: Match, rule: Automaton) -> list[Row]:
     """Return the best path, the best path that matches, and the states along it."""
     states = [f"{state}" for state in states_on(rule, found.path)]
-    cost = f"−{short(found.cost)}" if found.cost else ""
     return [
         Row("viterbi", "Viterbi", now.paths["viterbi"]),
-        Row("rule", "under the rule", found.path, value=cost),
+        rule_row(found),
         Row("states", "state", None, texts=states),
     ]
 
