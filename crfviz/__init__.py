@@ -22,6 +22,7 @@ from crfviz.chain.questions.entities import (
     illegal_mass,
 )
 from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
+from crfviz.chain.questions.pieces import PieceReading, Pieces
 from crfviz.chain.questions.rules import Match, match
 from crfviz.chain.questions.sensitivity import (
     expected_counts,
@@ -44,6 +45,7 @@ from crfviz.exceptions import (
 from crfviz.taggers.attribution import Attribution, attribute
 from crfviz.taggers.brought.adapters import register_adapter
 from crfviz.taggers.conversions import from_crfsuite, from_hmm
+from crfviz.taggers.pieces import pieces
 from crfviz.taggers.registry import bring, list_taggers, load_tagger, register, watch
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import Token, tokenize
@@ -71,6 +73,8 @@ __all__ = [
     "ModelError",
     "NoPathError",
     "Path",
+    "PieceReading",
+    "Pieces",
     "Potentials",
     "ScoreError",
     "ShapeError",
@@ -109,6 +113,7 @@ __all__ = [
     "match",
     "max_marginal",
     "observed_counts",
+    "pieces",
     "pin_probability",
     "position_entropies",
     "register",

@@ -1,0 +1,83 @@
+"""Words split into pieces by the vocabulary of this project, and the chain over them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+from crfviz.chain.potentials import ArrayLike, Potentials
+from crfviz.chain.questions.pieces import Pieces, read_pieces
+from crfviz.chain.validation import require_count
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.registry import SHIPPED
+from crfviz.text.wordpiece import split_words
+
+VOCABULARY = SHIPPED / "wordpiece" / "vocabulary.txt"
+LARGEST = 8000  # entries of the vocabulary
+# Letters come first, then pieces in the order in which they were learnt: the first n entries are
+# the vocabulary that training ends with at n.
+
+
+def pieces(
+    potentials: Potentials,
+    word_ids: Sequence[int | None] | None = None,
+    *,
+    mask: ArrayLike | None = None,
+    entries: int = LARGEST,
+) -> Pieces:
+    """Read a chain over word pieces in three ways, and as pytorch-crf does.
+
+    `first` has the first piece of each word, `all` every piece, and `holes` every piece with no
+    emissions at all but the first; `pytorch_crf` is the path that pytorch-crf decodes under a mask
+    that is true at first pieces. Each reading has `potentials`, `words`, `log_partition`, `path`,
+    `best` and `inner_steps`. Costs O(P K^2).
+
+    Args:
+        potentials: P pieces as positions.
+        word_ids: the word of each piece, as a fast tokenizer of Hugging Face gives them; None for a
+            special token or padding, which all readings leave out.
+        mask: (P,) instead of that, true at the first piece of each word. Pieces before the first
+            one are left out, those after it belong to the word before.
+        entries: size of the vocabulary, where neither is given: then positions are words, which are
+            split here by WordPiece. Each piece has the emissions of its word.
+
+    Raises:
+        ShapeError: word ids or mask do not fit, or a piece between words belongs to none.
+        EmptySentenceError: there is no piece of a word.
+        CrfvizError: words shall be split, and the chain has none or a matrix for each step.
+
+    Example:
+        >>> chain = Potentials([[1.0, 0.0], [0.0, 2.0], [0.0, 0.5]], [[0.0, 1.0], [0.0, 0.0]])
+        >>> read = pieces(chain, [0, 0, 1])
+        >>> read.first.path, read.all.path, read.all.inner_steps[0].tags
+        ([0, 1], [0, 1, 1], (0, 1))
+    """
+    if word_ids is None and mask is None:
+        potentials, word_ids = split_chain(potentials, entries)
+    return read_pieces(potentials, word_ids, mask=mask)
+
+
+def split_chain(potentials: Potentials, entries: int = LARGEST) -> tuple[Potentials, list[int]]:
+    """Return the chain over the P pieces of its words, each with the emissions of its word.
+
+    Returns:
+        The chain, and the position of the word of each piece.
+
+    Raises:
+        CrfvizError: the chain has no words, or a matrix for each step.
+    """
+    if potentials.tokens is None:
+        raise CrfvizError("the chain has no words to split: give word_ids or mask")
+    if not potentials.homogeneous:
+        raise CrfvizError(
+            "each step of this chain has its own matrix, and none leads from piece to piece"
+        )
+    tokens, word_ids = split_words(potentials.tokens, vocabulary(entries))
+    emissions = potentials.emissions[word_ids]
+    return replace(potentials, emissions=emissions, tokens=tuple(tokens)), word_ids
+
+
+@cache
+def vocabulary(entries: int = LARGEST) -> frozenset[str]:
+    """Return the first entries of the vocabulary."""
+    listed = VOCABULARY.read_text(encoding="utf-8").splitlines()
+    return frozenset(listed[: require_count("entries", entries)])
