@@ -160,10 +160,14 @@ class Watch:
     def _check(self) -> None:
         """Require a layer, and as many tags as it has."""
         if not self._adapters:
-            names = ", ".join(sorted({type(each).__name__ for each in self._model.modules()}))
+            modules = list(self._model.modules())
+            names = ", ".join(sorted({type(each).__name__ for each in modules}))
+            like = [each for each in modules if is_named(each, "CRF")]
+            held = ", ".join(name for each in like for name, _ in each.named_parameters()) or "none"
             raise FormatError(
                 f"Expected a model with a CRF layer of {', '.join(a.library for a in BUILT_IN)}, "
-                f"got {abbreviate(names)}. For another layer call crfviz.register_adapter first."
+                f"got {abbreviate(names)}{f' with the parameters {held[:200]}' if like else ''}. "
+                "For another layer call crfviz.register_adapter first."
             )
         for adapter in self._adapters:
             steps = adapter.steps()

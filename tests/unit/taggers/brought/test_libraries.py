@@ -153,6 +153,19 @@ def test_words_of_flair_belong_to_the_call_that_they_were_prepared_for(flair_tag
     assert [chain.num_tokens for chain in seen.potentials] == [4, 3, 2]
 
 
+def test_lengths_of_flair_end_with_the_call_of_the_model(flair_tagger):
+    tagger = randomise(flair_tagger, torch.float32)
+    prepared = tagger._prepare_tensors(flair_sentences()[:1])
+    with watch(tagger) as seen:
+        tagger.forward(*prepared)
+        tagger.crf(torch.zeros(1, 3, 6))
+        with pytest.raises(RuntimeError):
+            tagger.forward(prepared[0][..., 1:], prepared[1])  # too few features
+        tagger.crf(torch.zeros(1, 3, 6))
+    assert [chain.num_tokens for chain in seen.potentials] == [2, 3, 3]
+    assert seen.theirs[1:] == [None, None]
+
+
 def test_the_layer_of_flair_alone_does_not_know_lengths(flair_tagger):
     layer = randomise(flair_tagger, torch.float32).crf
     with watch(layer) as seen:

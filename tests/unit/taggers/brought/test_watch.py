@@ -103,6 +103,29 @@ def test_a_batch_that_passes_twice_is_two_batches(layer, emissions):
     assert None not in seen.theirs
 
 
+def test_scores_under_another_mask_are_another_batch(layer, emissions):
+    with watch(layer) as seen:
+        layer(emissions, torch.zeros(3, 4, dtype=torch.long), MASK)
+        layer.decode(emissions, torch.ones_like(MASK))
+    assert [chain.num_tokens for chain in seen.potentials] == [4, 2, 3, 4, 4, 4]
+    assert seen.theirs[:3] == [None] * 3
+
+
+def test_without_a_mask_all_positions_are_words(emissions):
+    layer = crfviz.CRF(3).double().eval().requires_grad_(False)
+    seen = watched(layer, emissions)
+    assert [chain.num_tokens for chain in seen.potentials] == [4, 4, 4]
+    assert seen.theirs == [viterbi(chain).path for chain in seen.potentials]
+
+
+@pytest.mark.parametrize("part", ["whole", "layer"])
+def test_training_of_the_model_or_the_layer_is_noted(tagger, features, part):
+    tagger.training, tagger.crf.training = part == "whole", part == "layer"
+    with watch(tagger) as seen:
+        tagger(features, MASK)
+    assert [note.split(":")[0] for note in seen.notes] == ["The model is in training mode"]
+
+
 def test_without_decoding_there_are_chains_and_no_paths(layer, emissions):
     with watch(layer) as seen:
         layer(emissions, torch.zeros(3, 4, dtype=torch.long), MASK, reduction="none")
@@ -249,6 +272,14 @@ def test_tags_of_a_transformer_are_found(tagger, features):
     assert seen.potentials[0].tags is None
 
 
+def test_more_than_ten_tags_of_a_transformer_keep_their_order():
+    model = nn.Sequential(crfviz.CRF(12)).eval().requires_grad_(False)
+    model.config = type("Config", (), {"id2label": {str(k): f"T{k}" for k in range(12)}})()
+    with watch(model) as seen:
+        model[0].decode(torch.zeros(1, 1, 12))
+    assert seen.potentials[0].tags == tuple(f"T{k}" for k in range(12))
+
+
 def test_several_layers_need_a_label_to_be_brought(layer, emissions, tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
     both = nn.ModuleDict({"pos": layer, "chunk": random_layer(8)}).eval()
@@ -391,6 +422,11 @@ def test_a_registered_adapter_goes_before_a_built_in_one(layer, emissions):
     assert not watched(layer, emissions, MASK).potentials[0].transitions.any()
 
 
+def stripped(layer):
+    del layer.transitions
+    return layer
+
+
 def without(layer, name, value=None):
     delattr(layer, name)
     setattr(layer, name, value)
@@ -405,6 +441,10 @@ def without(layer, name, value=None):
         (lambda: "upos-en", "torch.nn.Module, .* got str"),
         (lambda: spacy.blank("en"), "English of spaCy is not a linear chain"),
         (lambda: spacy.blank("en").add_pipe("beam_ner"), "spaCy is not a linear chain"),
+        (
+            lambda: stripped(random_layer()),
+            "got 'CRF' with the parameters start_.*, end_transitions",
+        ),
         (lambda: without(random_layer(), "transitions"), "tensor transitions, got NoneType"),
         (lambda: without(random_layer(), "transitions", torch.zeros(3)), r"\(K, K\), got \(3,\)"),
     ],
