@@ -152,8 +152,13 @@ class MarkovTagger(SentenceTagger):
         self._card = _card(about, source, chain)
 
     def split(self, text: str) -> list[str]:
-        """Return what stands between blanks: observations are names, not English."""
-        return text.split()
+        """Return what stands between blanks: observations are names, not English.
+
+        Where every observation is one letter, blanks between letters may be left out.
+        """
+        letters = all(len(name) == 1 for name in self.observations)
+        pieces = [list(word) if letters and word.isalnum() else [word] for word in text.split()]
+        return [name for piece in pieces for name in piece]
 
     def card(self) -> str:
         """Title, what it is about, its source and all its numbers, as markdown."""

@@ -12,6 +12,7 @@ from tests.support.tiny_tagger import save_tiny
 SHIPPED_NAMES = [
     "ner-en",
     "textbook/casino",
+    "textbook/cpg",
     "textbook/determiner-noun-verb",
     "textbook/fever",
     "textbook/ice-cream",

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from hmmlearn.hmm import CategoricalHMM
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward, normalise
@@ -98,8 +99,71 @@ def test_every_chain_has_a_card_and_examples(file):
     assert tagger.probabilistic
 
 
+# Durbin et al. (1998), section 3.1: p(next letter | letter) inside and outside of an island.
+ISLAND = [
+    [0.180, 0.274, 0.426, 0.120],
+    [0.171, 0.368, 0.274, 0.188],
+    [0.161, 0.339, 0.375, 0.125],
+    [0.079, 0.355, 0.384, 0.182],
+]
+OCEAN = [
+    [0.300, 0.205, 0.285, 0.210],
+    [0.322, 0.298, 0.078, 0.302],
+    [0.248, 0.246, 0.298, 0.208],
+    [0.177, 0.239, 0.292, 0.292],
+]
+STAYS = {"+": 0.998, "-": 0.9995}
+
+
+def cpg_by_hand():
+    """The eight states from the book's tables: p(from, to) by names."""
+    sides = {"+": ISLAND, "-": OCEAN}
+    return {
+        (a + side, b + other): STAYS[side] * p / sum(row)
+        if side == other
+        else (1 - STAYS[side]) / 4
+        for side, table in sides.items()
+        for a, row in zip("ACGT", table, strict=True)
+        for b, p in zip("ACGT", row, strict=True)
+        for other in sides
+    }
+
+
+def test_cpg_has_the_tables_of_the_book():
+    tagger = load_tagger("textbook/cpg")
+    for (before, after), p in cpg_by_hand().items():
+        j, k = tagger.tags.index(before), tagger.tags.index(after)
+        assert tagger.chain.transitions[j, k] == pytest.approx(p, abs=1e-9)
+    assert len(tagger.tags) == 8
+
+
+def test_cpg_agrees_with_hmmlearn_on_ten_thousand_letters():
+    """log Z, the best path and all posteriors; islands are drawn from the chain itself."""
+    tagger = load_tagger("textbook/cpg")
+    model = CategoricalHMM(8, implementation="log")
+    model.startprob_ = tagger.chain.start
+    model.transmat_ = tagger.chain.transitions
+    model.emissionprob_ = tagger.chain.emissions
+    model.n_features = 4
+    letters, _ = model.sample(10_000, random_state=3)
+    potentials = tagger.potentials(tagger.split("".join("ACGT"[n] for n in letters[:, 0])))
+    tables, best = forward_backward(potentials), viterbi(potentials)
+    log_z, posteriors = model.score_samples(letters)
+    score, path = model.decode(letters)
+    assert tables.log_partition == pytest.approx(log_z, rel=1e-10)
+    assert np.abs(tables.marginals.numpy() - posteriors).max() < 1e-9
+    assert best.score == pytest.approx(score, rel=1e-12)
+    assert best.path == path.tolist()
+    assert {tagger.tags[k][1] for k in best.path} == {"+", "-"}
+
+
 def test_text_is_split_at_blanks_alone():
     assert load_tagger("textbook/ice-cream").split(" 2 3,5\t3 ") == ["2", "3,5", "3"]
+
+
+def test_letters_need_no_blanks():
+    assert load_tagger("textbook/cpg").split("AC GT\nA") == ["A", "C", "G", "T", "A"]
+    assert load_tagger("textbook/umbrella").split("none umbrella") == ["none", "umbrella"]
 
 
 def test_an_unknown_observation_says_which_there_are():
