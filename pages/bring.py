@@ -4,7 +4,9 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.panels.bring import (
+    is_fasta,
     own_panel,
+    sequence_panel,
     show_understood,
     understood,
     uploaded_files,
@@ -20,9 +22,12 @@ if uploads_allowed():
     files = uploaded_files()
     if files:
         try:
-            brought = understood(files)
-            show_understood(brought)
-            use_button(brought, files)
+            if is_fasta(files):
+                sequence_panel(*files[0])
+            else:
+                brought = understood(files)
+                show_understood(brought)
+                use_button(brought, files)
         except CrfvizError as error:
             st.error(plain(str(error)))
 else:

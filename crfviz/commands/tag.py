@@ -8,6 +8,7 @@ All decoders work on the same potentials, those of the app: for a BIO tagger wit
 
 With --file: a whole file with the tags of the best path, in the format that it has. CoNLL-U, iob2,
 CoNLL columns (words alone will do, with --format columns) and JSONL keep all else that is in them.
+Of FASTA each letter becomes a line of CoNLL columns.
 --marginals adds the probability of each tag: to the last column of CoNLL-U, in a column before the
 tags, or as "marginals" in JSONL. The file is never held as a whole, so it may be of any size.
 """

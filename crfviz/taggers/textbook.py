@@ -156,7 +156,7 @@ class MarkovTagger(SentenceTagger):
 
         Where every observation is one letter, blanks between letters may be left out.
         """
-        letters = all(len(name) == 1 for name in self.observations)
+        letters = all(len(name) == 1 for name in self._ids)
         pieces = [list(word) if letters and word.isalnum() else [word] for word in text.split()]
         return [name for piece in pieces for name in piece]
 

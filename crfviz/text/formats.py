@@ -1,7 +1,7 @@
-"""Readers and writers of tagged sentences: CoNLL-U, UNER iob2, CoNLL columns and JSONL.
+"""Readers and writers of tagged sentences: CoNLL-U, UNER iob2, CoNLL columns, JSONL; and FASTA.
 
-Files are told apart by content. `columns` and `jsonl` say what the formats look like and how broken
-rows are read.
+Files are told apart by content. `columns`, `jsonl` and `fasta` say what the formats look like and
+how broken rows are read.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from crfviz.exceptions import FormatError
-from crfviz.text import columns, jsonl
+from crfviz.text import columns, fasta, jsonl
 from crfviz.text.columns import (
     COLUMNS,
     CONLLU,
@@ -27,7 +27,7 @@ from crfviz.text.files import abbreviate, decoded, lines_of
 from crfviz.text.jsonl import parse_jsonl, render_jsonl
 from crfviz.text.sentences import Sentence, fold_handles, map_types
 
-FormatName = Literal["conllu", "conllu-xpos", "iob2", "columns", "jsonl"]
+FormatName = Literal["conllu", "conllu-xpos", "iob2", "columns", "jsonl", "fasta"]
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2, "columns": COLUMNS}
 JSON_START = re.compile(r'\s*\{(\s*"|[^\t]*$)')
@@ -112,6 +112,8 @@ def parse_sentences(
 def _parse(lines: Iterable[str], file_format: FormatName, name: str) -> Iterator[Sentence]:
     if file_format == "jsonl":
         return parse_jsonl(lines, name)
+    if file_format == "fasta":
+        return (Sentence(record.letters) for record in fasta.records(lines, name))
     return parse_columns(lines, LAYOUTS[file_format], name)
 
 
@@ -132,6 +134,9 @@ def parse_part(
     lines = lines_of(decoded(content, name=name, first_line=first_line))
     if file_format == "jsonl":
         return jsonl.numbered_sentences(lines, name, first_line)
+    if file_format == "fasta":
+        found = fasta.records(lines, name, first_line)
+        return ((record.line, Sentence(record.letters)) for record in found)
     return columns.numbered_sentences(lines, LAYOUTS[file_format], name, first_line)
 
 
@@ -149,6 +154,8 @@ def detect_format(lines: Iterable[str], *, name: str = "text") -> FormatName:
         row = line.split("\t")
         if JSON_START.match(line):
             return "jsonl"
+        if line.startswith((fasta.NAME, fasta.COMMENT)) and len(row) == 1:
+            return "fasta"
         if len(row) == 10 and WORD_ID.fullmatch(row[0]):
             return "conllu"
         if len(row) == 5 and WORD_ID.fullmatch(row[0]):
@@ -157,7 +164,7 @@ def detect_format(lines: Iterable[str], *, name: str = "text") -> FormatName:
             return "columns"
         raise FormatError(
             f"{name}, line {number}: expected CoNLL-U (10 columns separated by TAB), iob2 (5), "
-            f"CoNLL columns (word TAB tag) or JSONL, got {abbreviate(line)}"
+            f"CoNLL columns (word TAB tag), JSONL or FASTA, got {abbreviate(line)}"
         )
     return "columns"
 
@@ -166,8 +173,11 @@ def render_sentences(sentences: Iterable[Sentence], file_format: FormatName) -> 
     """Return the sentences as text; `parse_sentences` reads back the same ones.
 
     Raises:
-        FormatError: a column format cannot hold a word, see `columns.render_columns`.
+        FormatError: a column format cannot hold a word, see `columns.render_columns`; or FASTA is
+            asked for, which has no place for tags.
     """
+    if file_format == "fasta":
+        raise FormatError("FASTA has no place for tags: choose columns")
     if file_format == "jsonl":
         return render_jsonl(sentences)
     return render_columns(sentences, LAYOUTS[file_format])

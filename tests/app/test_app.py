@@ -246,11 +246,11 @@ def test_of_a_long_sentence_the_first_words_are_drawn_and_the_page_says_so(app, 
     assert "The first 120 of 200 words are drawn." in captions
 
 
-def test_ten_thousand_characters_are_cut_with_a_message(app):
-    app.run().text_input(key="sentence").set_value("lorem " * 1667).run()
+def test_twenty_thousand_characters_are_cut_with_a_message(app):
+    app.run().text_input(key="sentence").set_value("lorems " * 2860).run()
     assert_sound(app)
-    assert len(app.text_input(key="sentence").value) == 5000
-    assert "cut after 5000 characters" in app.toast[0].value
+    assert len(app.text_input(key="sentence").value) == 15_000
+    assert "cut after 15,000 characters" in app.toast[0].value
 
 
 def test_a_broken_model_is_explained_and_can_be_left(app, broken_model):

@@ -10,6 +10,7 @@ from crfviz.taggers.registry import FAMILIES
 from crfviz.taggers.user_models import new_model, own_models
 from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
+from crfviz.ui.panels import bring
 from crfviz.views.frames.chains import axis_line, facts_frame
 from tests.support.app_pages import new_app, open_at
 from tests.support.brought import DOG, TRANSITIONS, as_json, understand
@@ -86,6 +87,37 @@ def test_a_server_may_take_no_files(script, monkeypatch):
     assert not app.exception
     assert any("takes no files" in caption.value for caption in app.caption)
     assert not app.get("file_uploader")
+
+
+FASTA = b">chr1 quiet\nATTA\n>chr2 island\nacgcg\nCG\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "opens"), [("upos-en", "textbook/cpg"), ("textbook/cpg", "textbook/cpg")]
+)
+def test_a_sequence_of_fasta_opens_in_the_explorer(model, opens, monkeypatch):
+    monkeypatch.setattr(bring, "uploaded_files", lambda: [("two.fasta", FASTA)])
+    app = page(model=model)
+    assert app.selectbox(key="bring.sequence").options == ["1. chr1 quiet", "2. chr2 island"]
+    app.selectbox(key="bring.sequence").set_value("2. chr2 island").run()
+    app.button(key="bring.sequence.open").click().run()
+    assert not app.exception
+    assert app.text_input(key="sentence").value == "ACGCGCG"
+    assert app.selectbox(key="model").value == opens
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b">none\n", "two.fasta: expected a sequence of letters, got none"),
+        (b">a\nAC-1\n", "two.fasta, line 2: expected the letters of a sequence"),
+    ],
+)
+def test_bad_fasta_is_said(content, message, monkeypatch):
+    monkeypatch.setattr(bring, "uploaded_files", lambda: [("two.fasta", content)])
+    app = page()
+    assert message in app.error[0].value
+    assert not app.exception
 
 
 @pytest.mark.usefixtures("own")

@@ -70,13 +70,13 @@ def test_blank_sentences_are_refused_or_drawn_and_the_edits_stay(screen):
 
 @pytest.mark.rotating
 def test_long_and_odd_sentences_are_drawn_word_by_word(screen):
-    long = "buffalo " * 1250
-    assert len(long) == 10_000
+    long = "buffalo " * 2500
+    assert len(long) == 20_000
     screen.open("", **LINK)
     screen.type_sentence(long)
-    screen.wait_for_text("cut after 5000 characters")
-    screen.wait_for_text("The first 120 of 625 words are drawn.")
-    assert_kept(screen, long[:5000])
+    screen.wait_for_text("cut after 15,000 characters")
+    screen.wait_for_text("The first 120 of 1875 words are drawn.")
+    assert_kept(screen, long[:15_000])
     screen.type_sentence("a" * 10_000)
     expect(screen.page.locator("[data-stage] .word")).to_have_count(1)
     screen.expect_measured("document.documentElement.scrollWidth <= innerWidth", True)

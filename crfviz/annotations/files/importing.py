@@ -132,6 +132,8 @@ def _detected(text: str, name: str) -> InputFormat:
         file_format = detect_format([row])
     except FormatError:
         return "text"
+    if file_format == "fasta":  # its letters are no sentences to label
+        return "text"
     return "conllu" if file_format == "conllu-xpos" else file_format
 
 

@@ -10,6 +10,7 @@ digits, those that do not round to 0, the largest first:
 | iob2    | in the fourth column, `NOUN:0.973100,VERB:0.026900`                      |
 | columns | likewise, in one more column before that of the tags                     |
 | jsonl   | in "marginals", for each word `{"NOUN": 0.9731, "VERB": 0.0269}`         |
+| fasta   | as columns, a letter a line: FASTA itself has no place for tags          |
 """
 
 import json
@@ -36,7 +37,16 @@ from crfviz.exceptions import CrfvizError, FormatError, ModelError
 from crfviz.taggers.folder import version_at
 from crfviz.taggers.registry import load_tagger, model_path
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.columns import UNTAGGED, Layout, WordRow, blocks, is_comment, word_rows
+from crfviz.text.columns import (
+    COLUMNS,
+    UNTAGGED,
+    Layout,
+    WordRow,
+    blocks,
+    is_comment,
+    word_rows,
+)
+from crfviz.text.fasta import COMMENT, NAME, Record, records
 from crfviz.text.files import decoded, lines_of
 from crfviz.text.formats import LAYOUTS, FormatName, parse_part
 from crfviz.text.jsonl import parse_object, sentence_of
@@ -249,6 +259,8 @@ class Tagging:
     def _places(self, lines: list[str], first: int) -> Iterator[_FileSentence]:
         if self.file_format == "jsonl":
             return _objects(lines, first, self.file)
+        if self.file_format == "fasta":
+            return _sequences(lines, first, self.file)
         return _rows(lines, first, LAYOUTS[self.file_format], self.file)
 
     def _tag(self, tagger: Tagger, group: Sequence[_FileSentence], lines: list[str]) -> None:
@@ -318,6 +330,37 @@ def _rows(lines: list[str], first: int, layout: Layout, name: str) -> Iterator[_
     for block in blocks(list(lines), first):
         if rows := word_rows(block, layout, name):
             yield _Rows(block[0][0], [row.token for row in rows], rows, first, layout)
+
+
+@dataclass(frozen=True)
+class _Sequence:
+    """A sequence of FASTA, which is written as columns: a letter a line."""
+
+    line: int
+    words: Sequence[str]
+    record: Record
+    first: int  # number of the first line of the shard
+
+    def write(self, lines: list[str], tags: Sequence[str], marginals: Marginals | None) -> None:
+        place = 0
+        for number, letters in self.record.rows:
+            rows = []
+            for letter in letters:
+                cells = [letter, tags[place]]
+                if marginals is not None:
+                    _add_marginals(cells, marginals[place], COLUMNS)
+                rows.append("\t".join(cells))
+                place += 1
+            lines[number - self.first] = "\n".join(rows)
+
+
+def _sequences(lines: list[str], first: int, name: str) -> Iterator[_Sequence]:
+    found = list(records(lines, name, first))
+    for index, line in enumerate(lines):
+        if line.startswith((NAME, COMMENT)):  # a comment of columns, behind the end of a sentence
+            lines[index] = f"{'' if index == 0 else chr(10)}# {line[1:].strip()}"
+    for record in found:
+        yield _Sequence(record.line, record.letters, record, first)
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,31 @@
 """Bringing a model: the upload, what is understood of it, its name, and the models there are."""
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import PurePath
 
 import streamlit as st
 
+from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.files import validate_files
 from crfviz.taggers.brought.parsed_model import MAX_BYTES, MAX_SCORES, MAX_TAGS, Reading
 from crfviz.taggers.brought.validated_model import ValidatedModel
 from crfviz.taggers.registry import load_tagger, store_model
+from crfviz.taggers.textbook import TEXTBOOK
 from crfviz.taggers.user_models import own_models, remove_model
+from crfviz.text.fasta import NAME, records
+from crfviz.text.files import decoded, lines_of
 from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
-from crfviz.ui.session.current import change, scenario
+from crfviz.ui.session.current import ask_for_page, change, put, scenario
 from crfviz.ui.session.kept import refusals_said, say
 from crfviz.ui.session.permission import uploads_allowed
+from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario, with_sentence
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 from crfviz.views.frames.chains import MOST_NAMES, axis_line, facts_frame, transition_frame
 
 EXPLORE = "pages/explore.py"
+OF_SEQUENCES = f"{TEXTBOOK}/cpg"  # the chain for a sequence that the current model does not read
 EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
  "transitions": [[-1, 2, -2], [0.5, -0.5, 1.5], [1, 0.3, -3]],
  "start": [1, 0, "-inf"],
@@ -43,6 +49,37 @@ def uploaded_files() -> list[tuple[str, bytes]]:
     if not files:
         _what_can_be_brought()
     return [(file.name, file.getvalue()) for file in files]
+
+
+def is_fasta(files: list[tuple[str, bytes]]) -> bool:
+    """Return whether the upload is one file of sequences, and no model."""
+    return len(files) == 1 and files[0][1].lstrip().startswith(NAME.encode())
+
+
+def sequence_panel(name: str, content: bytes) -> None:
+    """Choose a sequence of a FASTA file, and open it under a chain that reads its letters.
+
+    Raises:
+        FormatError: the file cannot be read, or holds no sequence.
+    """
+    found = list(records(lines_of(decoded(content, name=name)), name))
+    if not found:
+        raise FormatError(f"{name}: expected a sequence of letters, got none")
+    titles = [f"{n}. {record.name or record.line}" for n, record in enumerate(found, start=1)]
+    title = st.selectbox("Sequence", titles, key="bring.sequence")
+    letters = "".join(found[titles.index(title)].letters)
+    if len(letters) > MAX_CHARACTERS:
+        st.info(f"A link holds {MAX_CHARACTERS:,} letters: the rest of {len(letters):,} is cut.")
+    current = cached.known_tagger(scenario().model)
+    knows = current is not None and current.observations and current.reads(letters)
+    model = scenario().model if knows else OF_SEQUENCES
+    state = replace(with_sentence(scenario(), letters), model=model)
+    st.button(f"Open with {model}", on_click=_open, args=(state,), key="bring.sequence.open")
+
+
+def _open(state: Scenario) -> None:
+    put(state)
+    ask_for_page("")
 
 
 def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
@@ -143,7 +180,8 @@ def _what_can_be_brought() -> None:
         "- a CRF layer: the `state_dict` of pytorch-crf or crfviz as **.safetensors** or **.pt**, "
         "and the emissions as .npz or .json\n"
         "- a **CRFsuite** model, and the attributes of each word as **.jsonl**\n"
-        "- a model folder that `python -m crfviz train` wrote, as **.zip**"
+        "- a model folder that `python -m crfviz train` wrote, as **.zip**\n"
+        "- a sequence of letters, such as DNA, as **.fasta**: the explorer opens it"
     )
     st.code(EXAMPLE, language=None)
     st.caption("Names, shapes and the other kinds are in docs/bring-your-own.md.")

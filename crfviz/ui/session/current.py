@@ -340,7 +340,7 @@ def _change_sentence(sentence: str) -> None:
     after = with_sentence(before, sentence)
     if len(sentence) > MAX_CHARACTERS:
         say(
-            f"The sentence was cut after {MAX_CHARACTERS} characters. "
+            f"The sentence was cut after {MAX_CHARACTERS:,} characters. "
             "Type a shorter one to see all of it."
         )
     if dropped := len(before.edits.emissions) - len(after.edits.emissions):

@@ -219,7 +219,7 @@ class _Reader:
         text = self.left.pop("sentence", default)
         if len(text) > MAX_CHARACTERS:
             self.ignore(
-                "sentence", "the end of the sentence", f"at most {MAX_CHARACTERS} characters"
+                "sentence", "the end of the sentence", f"at most {MAX_CHARACTERS:,} characters"
             )
         return clean(text[:MAX_CHARACTERS])
 

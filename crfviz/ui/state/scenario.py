@@ -13,7 +13,7 @@ from crfviz.text.tokenizer import GAP, given_words
 from crfviz.ui.words import clean
 
 MAX_WORDS = 120  # drawn; more are cut, and the page says so
-MAX_CHARACTERS = 5000  # of a sentence; 120 words seldom have 1000
+MAX_CHARACTERS = 15_000  # of a sentence: as many letters as a link holds
 MAX_SCORE = 1e6  # of an edited weight, either side of zero
 MAX_STRENGTH = 2.0
 MAX_STEP = 10_000

@@ -175,6 +175,29 @@ def test_bad_input_is_said_with_its_line(content, options, message, model, tmp_p
     assert f"crfviz: {file}, {message}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("options", [[], ["--marginals"]])
+def test_letters_of_fasta_become_lines_of_columns(options, tmp_path):
+    content = ">one island\nACG\ncg\n; remark\n>two\nTT\n"
+    written = tag("textbook/cpg", content, tmp_path, *options)
+    assert written.startswith("# one island\nA\t")
+    assert "\n\n# two\nT\t" in written
+    sentences = parse_sentences(written)
+    assert [sentence.tokens for sentence in sentences] == [tuple("ACGCG"), tuple("TT")]
+    for sentence in sentences:
+        assert sentence.tags == by_enumeration("textbook/cpg", sentence.tokens)
+    if options:
+        first = dict(each.split(":") for each in written.split("\n")[1].split("\t")[1].split(","))
+        assert set(first) == {"A+", "A-"}
+        assert sum(map(float, first.values())) == pytest.approx(1, abs=2e-6)
+
+
+def test_a_letter_that_a_tagger_lacks_is_said_with_its_line(tmp_path, capsys):
+    file = tmp_path / "in.fasta"
+    file.write_text(">one\nACGT\n\n>two\nACNT\n", encoding="utf-8")
+    assert main(["tag", "--file", str(file), "--model", "textbook/cpg"]) == 2
+    assert f"{file}, line 5: textbook/cpg has no observation 'N'" in capsys.readouterr().err
+
+
 def test_words_that_a_tagger_lacks_are_said_with_their_line(tmp_path, capsys):
     file = tmp_path / "days.conll"
     file.write_text("2\t_\n\n1\t_\n4\t_\n", encoding="utf-8")

@@ -40,6 +40,8 @@ IOB2 = """\
 """
 
 
+WRITTEN = [file_format for file_format in FORMATS if file_format != "fasta"]
+
 READ = {  # what a text says, as words, tags and, where it is told, the text itself
     "CoNLL-U: words with plain ids": (
         CONLLU,
@@ -56,6 +58,12 @@ READ = {  # what a text says, as words, tags and, where it is told, the text its
     "a row of blank columns": ("a\tO\n\t\nb\tO\n \t \n\n", ("a", "O"), ("b", "O")),
     "a hash before a tab": ("# a comment\n#\tO\n#tag\tO\n", ("# #tag", "O O")),
     "a tag without a type": ("a\tB-\nb\tI-\nc\tB-Day\n", ("a b c", "O O B-Day")),
+    "FASTA: letters, named sequences": (
+        ">one CpG\nACg\nt\n; remark\n>two\nGG GG\n\nA\n",
+        ("A C G T", None),
+        ("G G G G", None),
+        ("A", None),
+    ),
     "no line feed at the end": ("a\tO\n\nb\tO", ("a", "O"), ("b", "O")),
     "CoNLL-U without tags": ("1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n", ("Hi", None)),
     "JSONL": (
@@ -110,6 +118,9 @@ def test_the_excerpt_is_read_as_the_conllu_library_reads_it():
         ('{"tokens": []}', "jsonl"),
         ('  { "tokens":\t[] }', "jsonl"),
         ("{oops", "jsonl"),
+        ("\n>chr1\nACGT\n", "fasta"),
+        ("; remark\n>chr1\nACGT\n", "fasta"),
+        (">\tO\n", "columns"),
         ("", "columns"),
         ("# only a comment\n", "columns"),
     ],
@@ -131,6 +142,7 @@ def test_the_format_is_told_from_the_content(text, expected):
             "1\ta\t_\tX" + "\t_" * 6 + "\n2\tb" + "\t_" * 8,
             r"file, line 2: expected a tag for 'b', because .* got '_'",
         ),
+        (">x\nAC\nA C1\n", r"file, line 3: expected the letters of a sequence, got 'A C1'"),
         ('{"tokens": ["a"]}\n{"tokens": \n', r"file, line 2: expected a JSON object .* got"),
         ("{" * 50_000, r"file, line 1: expected a JSON object such as"),
         ('{"tokens": ["a"]}\n[]', r"file, line 2: expected a JSON object such as .* got '\[\]'"),
@@ -183,7 +195,7 @@ def test_nothing_is_read_from_an_empty_file(tmp_path):
     assert read_sentences(path) == []
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.parametrize("file_format", WRITTEN)
 def test_what_was_written_is_read_again(file_format, tmp_path):
     sentences = [
         Sentence(("Allen", "#", "ke s", "{", "日本"), ("B-PER", "O", "O", "O", "B-LOC"), "Allen #"),
@@ -197,7 +209,12 @@ def test_what_was_written_is_read_again(file_format, tmp_path):
         assert detect_format(lines) == file_format
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
+def test_fasta_is_not_written():
+    with pytest.raises(FormatError, match="FASTA has no place for tags"):
+        render_sentences([Sentence(("A",), ("O",))], "fasta")
+
+
+@pytest.mark.parametrize("file_format", WRITTEN)
 def test_untagged_sentences_survive_writing(file_format):
     sentences = [Sentence(("Hi", "!"), None, "Hi!")]
     text = render_sentences(sentences, file_format)

@@ -62,7 +62,7 @@ def test_of_a_long_text_no_more_is_cleaned_than_is_kept(monkeypatch):
 
     for module in (words, scenario, link, snapshots):
         monkeypatch.setattr(module, "clean", count)
-    long = "words " * 1_000_000
+    long = "worded " * 1_000_000
     quote(long)
     assert len(with_sentence(Scenario("m", ""), long).sentence) == MAX_CHARACTERS
     read = link.decode({"sentence": long}, link.Models(("m",), "m", lambda _: ""))

@@ -200,9 +200,9 @@ def test_another_sentence_keeps_transitions_and_says_what_went():
 
 @pytest.mark.usefixtures("begun")
 def test_a_sentence_that_is_too_long_is_cut_with_a_message():
-    session.change(sentence="words " * 2000)
-    assert len(session.scenario().sentence) == 5000
-    assert "cut after 5000 characters" in take_messages()[0]
+    session.change(sentence="worded " * 3000)
+    assert len(session.scenario().sentence) == 15_000
+    assert "cut after 15,000 characters" in take_messages()[0]
 
 
 @pytest.mark.usefixtures("begun")

@@ -143,7 +143,7 @@ def test_an_address_is_short_and_readable():
         ({"v.UP": "x"}, "the page option “UP”"),
         ({"v.rows": "x" * 65}, "the page option “rows”"),
         ({"colour": "red"}, "the part “colour”"),
-        ({"sentence": "x" * 5001}, "at most 5000 characters"),
+        ({"sentence": "x" * 15_001}, "at most 15,000 characters"),
     ],
 )
 def test_each_wrong_part_is_reported_in_words(params, message):
