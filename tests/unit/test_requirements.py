@@ -81,6 +81,14 @@ def test_the_lock_of_the_tools_has_every_pin_and_no_package_of_the_app():
     assert missing_needs(together) == []
 
 
+def test_the_lock_of_the_watched_libraries_has_their_pins():
+    makefile = (ROOT / "Makefile").read_text("utf-8").replace("\\\n", " ")
+    pins = re.search(r"^PEERS = ([^#\n]*)", makefile, re.MULTILINE)[1].lower().split()
+    lock = lock_of(ROOT / ".ci/peers.txt")
+    locked = [f"{name}=={version}" for name, (version, _) in lock.items()]
+    assert sorted(locked) == sorted(pins), "run `make lock`"
+
+
 def test_the_bill_of_materials_is_that_of_the_lock():
     path = OF_THE_APP
     bill = json.loads(path.with_suffix(".cdx.json").read_text("utf-8"))
