@@ -111,7 +111,9 @@ def show_stage(
 
 def _with_rule(scene: Scene, picture: Picture) -> Picture:
     rule = rule_in_force(scene.tags)
-    return with_rule(picture, cached.matched(scene.scenario, rule.pattern)) if rule else picture
+    if rule is None:
+        return picture
+    return with_rule(picture, rule, cached.matched(scene.scenario, rule.pattern))
 
 
 def draw(
@@ -277,6 +279,7 @@ def _live(scene: Scene, page: str) -> Callable[[], Live]:
         origin=origin_of(scene.tagger, now.sentence, constrained=constrained),
         probabilistic=scene.tagger.probabilistic,
         of_probabilities=scene.of_probabilities,
+        rule=rule_in_force(scene.tags),
         opens=page,
         step=max(0, now.step) if now.step else None,
         covered=covered(now.view),

@@ -1,9 +1,20 @@
-"""The page Rules in a browser: a transition of the lattice by state is one weight."""
+"""Rules in a browser: transitions by state are one weight, and it decodes as Python does."""
+
+import math
+import re
+from urllib.parse import parse_qs
 
 import pytest
+import torch
 
+from crfviz import Potentials, match
 from crfviz.chain.decoding.analysis import analyse
-from tests.support.screen import assert_lattice, assert_matrix, chain, number, with_cell
+from crfviz.chain.edits import Edits
+from crfviz.chain.patterns import automaton
+from crfviz.exceptions import NoPathError
+from crfviz.views.exports import bundle
+from crfviz.views.exports.live import PAGES, Live, Origin, data
+from tests.support.screen import assert_lattice, assert_matrix, chain, named, number, with_cell
 
 RULE = "[^ VERB]* VERB? [^ VERB]*"
 SOURCE, TARGET = "PRON·1", "ADP·1"
@@ -44,3 +55,68 @@ def test_a_dragged_transition_moves_all_its_copies_and_python_agrees(screen):
         assert_lattice(shown, by_state(with_cell("PRON", "ADP", score)))
 
     screen.eventually(agrees)
+
+
+ANSWER = """
+(given) => {
+  %s
+  const [told, events] = given;
+  const local = new %s.LocalBackend(told, { turned: () => null, beyond: () => null });
+  const shown = () => local.payload().rows.find((row) => row.id === "rule");
+  const before = shown();
+  local.take(events);
+  return { before, after: shown(), query: local.query() };
+}
+"""
+RULES = ["A* B [^ B]*", ". .*", "(A B|C)* D?", "D{6}", "A{4}", "[^ A]* A? [^ A]*"]
+
+
+def row_of(potentials, rule):
+    try:
+        found = match(potentials, rule)
+    except NoPathError:
+        return None, "−∞"
+    return found.path, f"−{found.cost:.2f}" if found.cost else ""
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("shape", ["one matrix", "a matrix a step", "one word"])
+def test_a_live_file_decodes_under_the_rule_as_python_does(chromium, rule, shape):
+    generator = torch.Generator().manual_seed(5)
+    T = 1 if shape == "one word" else 6
+    steps = (T - 1,) if shape == "a matrix a step" else ()
+    e, w, s, f = (
+        2 * torch.randn(*size, generator=generator) for size in ((T, 4), (*steps, 4, 4), (4,), (4,))
+    )
+    potentials = Potentials(e, w, s, f, tags=list("ABCD"))
+    live = Live(potentials, rule=automaton(rule, tuple("ABCD")), origin=Origin("upos-en", "a"))
+    page = chromium.new_page()
+    script = bundle.bundled(bundle.OWN / "local_backend.js")
+    entry = re.findall(r"^const (m\d+) =", script, re.MULTILINE)[-1]
+    events = [
+        {"seq": 1, "kind": "transition", "from": "A", "to": "B", "score": 3.25},
+        {"seq": 2, "kind": "emission", "position": 0, "tag": "D", "score": None},
+    ]
+    told = page.evaluate(ANSWER % (script, entry), [data(live, list(PAGES)), events])
+    page.close()
+    edited = Edits({("A", "B"): 3.25}, {(0, "D"): -math.inf}).apply(potentials)
+    for name, known in (("before", potentials), ("after", edited)):
+        assert (told[name]["tags"], told[name]["value"]) == row_of(known, rule), name
+    assert parse_qs(told["query"])["v.rule"] == [rule]
+
+
+def test_a_drag_moves_the_path_under_the_rule_on_other_pages(screen):
+    rule = "[^ VERB]* VERB .*"
+    screen.open("transitions", **{"v.rule": rule})
+    screen.drag(screen.cell("PRON", "VERB"), up=-200, drop=False)
+    screen.page.wait_for_function("crfviz.stage().dataset.source === 'live'")
+
+    def follows():
+        score = number(screen.cell("PRON", "VERB").get_attribute("aria-valuetext"))
+        expected = chain(edits=with_cell("PRON", "VERB", score))
+        found = match(expected.analysis.potentials, rule)
+        assert screen.read().rows["rule"] == named(found.path, expected.tags)
+        assert found.path != expected.analysis.viterbi.path
+
+    screen.eventually(follows)
+    screen.page.mouse.up()

@@ -25,11 +25,12 @@ from crfviz.ui.state.scenario import RULE, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.figures.automaton import automaton_html, move_frame
 from crfviz.views.formatting import short
-from crfviz.views.stage.picture import Matrix, Picture, Subject
+from crfviz.views.stage.picture import MOST_COPIES, Matrix, Picture, Subject
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.rules import (
     Example,
     copies_legend,
+    decoded_by_browser,
     rule_grids,
     rule_note,
     rule_probability,
@@ -37,7 +38,6 @@ from crfviz.views.strips.rules import (
 )
 
 SHOWS = {"marginals": "marginals", "lattice": "lattice", "states": "lattice by state"}
-MOST_COPIES = 80  # of tags in the lattice by state
 SYNTAX = (
     "A regular expression over tags. `A B`: one after the other. `.`: any tag. `[A B]`: one of. "
     "`[^ A B]`: none of. `A|B`, `( )`, `A*`, `A+`, `A?`, `A{2}`, `A{1,3}`: as usual."
@@ -154,6 +154,7 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> None:
         compact=True,
         note=rule_note(scene.now, found),
         legend="frames: the best path · red dashes: differs from Viterbi",
+        rule=decoded_by_browser(rule),
     )
     lattice = Picture(
         ["strips", "lattice"],
@@ -162,6 +163,7 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> None:
         contrast="rule",
         note=tables.note,
         legend="thick: Viterbi path · red dashes: best path under the rule",
+        rule=tables.rule,
     )
     show, copies = one_of("rules", SHOWS, "marginals"), len(rule.product.tags)
     if show == "states" and copies > MOST_COPIES:
@@ -193,4 +195,4 @@ def _show_states(scene: Scene, rule: Automaton, picture: Picture) -> None:
         probabilistic=scene.tagger.probabilistic,
     )
     rows = decoder_rows(subject.now, which=["viterbi"])
-    draw(subject, replace(picture, rows=rows, note=BY_STATE), key="rules.states")
+    draw(subject, replace(picture, rows=rows, note=BY_STATE, rule=None), key="rules.states")

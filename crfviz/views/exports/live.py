@@ -14,6 +14,7 @@ from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
 from crfviz.chain.homework.grade import Trace
+from crfviz.chain.patterns import Automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
@@ -32,6 +33,7 @@ from crfviz.views.strips.pictures import (
     transition_picture,
     viterbi_picture,
 )
+from crfviz.views.strips.rules import decoded_by_browser, with_rule
 from crfviz.views.strips.trace import trace_picture
 
 MAX_WORDS = 120  # as on the pages
@@ -40,6 +42,17 @@ Draw = Callable[["Live", Analysis, Analysis | None], Picture]  # of the chain no
 
 # Of a picture's payload: what stays true whatever is edited.
 _OF_PICTURE = ("title", "reference", "contrast", "hint", "legend", "panels", "display", "messages")
+_SHARED = (
+    "words",
+    "tags",
+    "colours",
+    "trained",
+    "edits",
+    "pins",
+    "kept",
+    "probabilistic",
+    "margin",
+)  # by all pages
 _NUMBERS = ("values", "trained", "outlined")  # of a table
 
 
@@ -103,6 +116,7 @@ class Live:
     gold: Sequence[int] | None = None  # T tag ids
     origin: Origin = Origin()
     probabilistic: bool = True  # whether Z and p are more than what a CRF with them would say
+    rule: Automaton | None = None  # in force; one with too many states is left out
     of_probabilities: bool = False  # whether each score is the logarithm of a probability
     opens: str = ""  # id of a page; of none that is in the file: the first
     step: int | None = None  # done of that page's walk; None: where it opens
@@ -163,15 +177,14 @@ def data(live: Live, pages: Sequence[str], colouring: str = "system") -> dict[st
         raise CrfvizError(f"a live file holds at most {MAX_WORDS} words, got {got}: cut it first")
     if live.trace:
         pages = [TRACE]
-    whole = _payload(live, explore_picture(live.trained, None))
-    shared = ("words", "tags", "colours", "trained", "edits", "pins", "probabilistic", "margin")
-    return {name: value for name, value in whole.items() if name in shared} | {
+    whole = _payload(live, _ruled(live, explore_picture(live.trained, None)))
+    return {name: value for name, value in whole.items() if name in _SHARED} | {
         "pages": [_page(live, name) for name in pages],
         "opens": live.opens if live.opens in pages else pages[0],
         "step": live.step if live.opens in pages else None,
         "covered": list(live.covered),
         "colouring": colouring,
-        "origin": _origin(live.origin),
+        "origin": _origin(live),
     }
 
 
@@ -192,8 +205,7 @@ def _payload(live: Live, picture: Picture) -> Payload:
 
 def _page(live: Live, name: str) -> dict[str, object]:
     page, trained = OF_TRACE if name == TRACE else PAGES[name], live.trained
-    picture = page.draw(live, trained, None)
-    edited = page.draw(live, trained, trained)
+    picture, edited = (_ruled(live, page.draw(live, trained, by)) for by in (None, trained))
     told = _payload(live, picture)
     kept = [
         {key: value for key, value in table.items() if key not in _NUMBERS}
@@ -202,9 +214,10 @@ def _page(live: Live, name: str) -> dict[str, object]:
     ]
     walk, lost = told["walk"], None
     if name == "viterbi":
-        ways = [replace(picture, walk=viterbi_walk(possible=way)) for way in (True, False)]
+        walks = (viterbi_walk(possible=way) for way in (True, False))
+        ways = [_ruled(live, replace(viterbi_picture(trained, None), walk=walk)) for walk in walks]
         walk, lost = (_payload(live, way)["walk"] for way in ways)
-    return {
+    whole = {
         "id": name,
         "title": page.title,
         "path": page.path,
@@ -219,6 +232,13 @@ def _page(live: Live, name: str) -> dict[str, object]:
         "walk": walk,
         "lost": lost,
     }
+    return {key: value for key, value in whole.items() if value is not None}
+
+
+def _ruled(live: Live, picture: Picture) -> Picture:
+    """Return the picture with a row for the rule in force, which the browser fills."""
+    rule = live.rule and decoded_by_browser(live.rule)
+    return with_rule(picture, rule, "") if rule else picture
 
 
 def _gold_row(live: Live, page: Page) -> dict[str, object] | None:
@@ -237,10 +257,13 @@ def _rows(told: Payload) -> list[dict[str, object]]:
     ]
 
 
-def _origin(origin: Origin) -> Mapping[str, object]:
+def _origin(live: Live) -> Mapping[str, object]:
+    origin = live.origin
     if not origin.model:
         return {"text": OF_SCORES, "address": "", "params": {}}
     params = {"model": origin.model, "sentence": origin.sentence}
+    if live.rule:
+        params["v.rule"] = live.rule.pattern
     return {
         "text": f"Made with crfviz, model {origin.model}.",
         "address": "http://localhost:8501/",  # where `make run` answers, on whoever's machine

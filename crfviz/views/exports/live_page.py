@@ -16,7 +16,7 @@ from crfviz.views.exports.live import Live, data
 from crfviz.views.exports.static_tables import static_tables
 
 LARGEST = 250_000  # bytes; a file above has its script packed
-GZIP = 31  # the `wbits` of zlib's gzip format, with the largest window
+RAW = -15  # the `wbits` of zlib's raw deflate format, with the largest window
 
 # For browsers that know no modules. They cannot run the script, and the tables stay.
 _OLD = (
@@ -39,7 +39,7 @@ def live_page(live: Live, pages: Sequence[str], colouring: str = "system") -> st
     plain = document(title(live), body, bundle.script())
     if len(plain.encode()) <= LARGEST:
         return plain
-    packer = zlib.compressobj(9, zlib.DEFLATED, GZIP, 9)
+    packer = zlib.compressobj(9, zlib.DEFLATED, RAW, 9)
     packed = packer.compress(bundle.script().encode()) + packer.flush()
     code = b85encode(packed, pad=True).decode().replace("<", ",")
     body += f'<script type="text/plain" id="code" data-bytes="{len(packed)}">{code}</script>\n'

@@ -90,6 +90,7 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
         "trained": _scores(base) if picture.changeable else None,
         "edits": _edits(subject.edits),
         "copies": None if subject.rule is None else _copies(subject.rule),
+        "kept": None if picture.rule is None else _copies(picture.rule),
         "results": _results(subject.now, with_tables=explaining),
         "ghost": _ghost(subject, sent=picture.changeable, with_tables=explaining)
         if edited

@@ -248,6 +248,7 @@ class Payload(TypedDict):
     trained: Scores | None  # None: nothing here changes a score
     edits: EditList
     copies: CopiesData | None  # None: each tag is itself
+    kept: CopiesData | None  # of the rule whose best path is the row "rule"
     results: Results
     ghost: TrainedResults | None  # None: nothing is edited
     rows: list[RowData]

@@ -22,6 +22,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.stage.entity import EntityPanel
 
+MOST_COPIES = 80  # of tags, in a chain times an automaton that the browser draws or decodes
 BEST, ALPHA, BETA, MARGINALS = "best", "alpha", "beta", "marginals"  # what nodes can say
 
 
@@ -321,6 +322,7 @@ class Picture:
     # the row whose differing steps are drawn dashed in the lattice; empty for none
     contrast: str = "left_to_right"
     heading: Sequence[str] = ()  # over the columns of rows that have some; such rows scroll
+    rule: Automaton | None = None  # of the row "rule", which the browser then keeps up to date
     pile: SampleCounts | None = None  # samples to draw in the lattice
     title: str | None = None  # instead of score, log Z and p of the best path
     note: str = ""  # what happened, in a sentence

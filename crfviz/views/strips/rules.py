@@ -9,7 +9,7 @@ from crfviz.chain.questions.rules import Match
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import begin, inside, is_bio, split_tag
 from crfviz.views.formatting import format_probability, moved, per_cent, short
-from crfviz.views.stage.picture import Grid, Picture, Row
+from crfviz.views.stage.picture import MOST_COPIES, Grid, Picture, Row
 from crfviz.views.strips.decoders import LEGAL
 from crfviz.views.strips.pictures import marginal_grid
 
@@ -99,12 +99,17 @@ def states_on(rule: Automaton, path: Sequence[int]) -> list[int]:
 def rule_row(found: Match | str) -> Row:
     """Return the best path that matches a rule, and what it costs; dashes where nothing matches."""
     if isinstance(found, str):
-        return Row(UNDER_RULE, "under the rule", None)
+        return Row(UNDER_RULE, "under the rule", None, value="−∞")
     cost = f"−{short(found.cost)}" if found.cost else ""
     return Row(UNDER_RULE, "under the rule", found.path, value=cost)
 
 
-def with_rule(picture: Picture, found: Match | str) -> Picture:
+def decoded_by_browser(rule: Automaton) -> Automaton | None:
+    """Return a rule if it is small enough for the browser to decode under; else None."""
+    return rule if len(rule.product.tags) <= MOST_COPIES else None
+
+
+def with_rule(picture: Picture, rule: Automaton, found: Match | str) -> Picture:
     """Return a picture with the best path under a rule below Viterbi's, and seen with it."""
     ids = [row.id for row in picture.rows]
     best = next((name for name in (LEGAL, "viterbi") if name in ids), None)
@@ -116,7 +121,8 @@ def with_rule(picture: Picture, found: Match | str) -> Picture:
         for phase in picture.walk.phases
     ]
     rows = [*picture.rows[:after], rule_row(found), *picture.rows[after:]]
-    return replace(picture, rows=rows, walk=replace(picture.walk, phases=phases))
+    walk = replace(picture.walk, phases=phases)
+    return replace(picture, rows=rows, walk=walk, rule=decoded_by_browser(rule))
 
 
 def rule_rows(now: Analysis, found: Match, rule: Automaton) -> list[Row]:

@@ -3,7 +3,7 @@
 //
 // `data` is that of crfviz/views/exports/live.py.
 
-import { applyEdits, chainOf, editsOf } from "../../stage/web/model.js";
+import { applyEdits, chainOf, editsOf, underRule } from "../../stage/web/model.js";
 import { minus, probability, score } from "../../stage/web/numbers.js";
 import { logSumExp, solve } from "../../stage/web/recursions.js";
 import { LIVE, withEvent } from "../../stage/web/stage/compose.js";
@@ -160,6 +160,7 @@ export class LocalBackend {
 
   row(row, now, changed) {
     if (row.id === "log_z") return { ...row, tags: null, texts: this.sums(now).map((sum) => score(sum, 4)) };
+    if (row.id === "rule") return underRule(row, this.chain, this.data, now.score);
     if (row.id === "viterbi_trained") return { ...row, tags: this.before.rows.viterbi };
     if (!(row.id in now.rows)) return row; // gold
     const trained = changed ? { trained: this.before.rows[row.id] } : {};

@@ -16,7 +16,7 @@ function decoded({ textContent: text, dataset }) {
 
 async function unpack() {
   const packed = decoded(document.getElementById("code"));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const script = document.createElement("script");
   script.textContent = await new Response(stream).text();
   document.body.append(script);

@@ -1,9 +1,10 @@
 // What the stage draws: the server's payload, decoded, with the user's newest edits on top.
 
-import { solve, transition } from "./recursions.js";
+import { score } from "./numbers.js";
+import { solve, transition, viterbi } from "./recursions.js";
 
 /** @import {
- *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, Results, RulerPiece, Scores,
+ *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, Results, Row, RulerPiece, Scores,
  *   Solution, Split, StepMatrices, Table, TrainedResults
  * } from "./types.js" */
 
@@ -87,6 +88,34 @@ export function movesOf({ tags, copies }, from, to) {
       return [`${[START, ...tags][i]},${[...tags, END][j]}`];
     }),
   );
+}
+
+// The row of the best path that matches the rule in force, and what that costs against the best score of all. A chain
+// times the rule's automaton is a chain, whose tags are copies.
+/** @param {Row} row @param {Chain} chain @param {Pick<Payload, "kept" | "tags">} payload @param {number} best */
+export function underRule(row, chain, { kept, tags: names }, best) {
+  if (!kept) return row;
+  const { T, K, emissions, start, end } = chain;
+  const allowed = integers(kept.allowed);
+  const of = kept.of.map((tag) => names.indexOf(tag));
+  const N = of.length;
+  /** @param {number} length @param {(i: number, k: number) => number} at */
+  const table = (length, at) => Float64Array.from({ length }, (_, i) => at(Math.floor(i / N), i % N));
+  /** @param {number} i @param {number} k @param {number} weight */
+  const may = (i, k, weight) => (allowed[i * (N + 1) + k] ? weight : -Infinity);
+  const found = viterbi({
+    T,
+    K: N,
+    emissions: table(T * N, (t, k) => emissions[t * K + of[k]]),
+    transitions: table((chain.transitions.length / K / K) * N * N, (i, k) =>
+      may((i % N) + 1, k, transition(chain, Math.floor(i / N) + 1, of[i % N], of[k])),
+    ),
+    start: table(N, (_, k) => may(0, k, start[of[k]])),
+    end: table(N, (_, k) => may(k + 1, N, end[of[k]])),
+  });
+  const gain = found.score - best;
+  const tags = gain > -Infinity ? found.path.map((k) => of[k]) : null;
+  return { ...row, tags, value: gain < 0 ? score(gain, 2) : "" };
 }
 
 // The cells of one emission.

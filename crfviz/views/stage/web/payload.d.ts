@@ -215,6 +215,7 @@ export interface Payload {
   trained: Scores | null; // null: nothing here changes a score
   edits: EditList;
   copies: CopiesData | null; // null: each tag is itself
+  kept: CopiesData | null; // of the rule whose best path is the row "rule"
   results: Results;
   ghost: TrainedResults | null; // null: nothing is edited
   rows: RowData[];

@@ -1,7 +1,7 @@
 // The model to draw: the payload, with edits that Python has not seen yet on top, and what follows from the chosen cell
 // and the step of the walk. Pure functions.
 
-import { applyEdits, movesOf, placesOf, shownTags, writtenAt } from "../model.js";
+import { applyEdits, movesOf, placesOf, shownTags, underRule, writtenAt } from "../model.js";
 import { clamp } from "../numbers.js";
 import { solve } from "../recursions.js";
 import { litOf, tiesOf } from "./inputs.js";
@@ -85,6 +85,7 @@ function resultsOf(payload, chain) {
   const { ghost } = payload;
   const solved = solve(chain);
   const rows = payload.rows.map((row) => {
+    if (row.id === "rule") return underRule(row, chain, payload, solved.score);
     const tags = /** @type {Record<string, Path>} */ (solved.rows)[row.id];
     return tags === undefined ? row : { ...row, tags, trained: row.trained ?? (ghost ? null : row.tags) };
   });
