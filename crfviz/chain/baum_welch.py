@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
+from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Array, ArrayLike, Potentials, as_numbers
 from crfviz.chain.validation import distribution_problem, require_count
 from crfviz.exceptions import (
@@ -37,8 +38,8 @@ from crfviz.text.files import abbreviate_value
 Ids = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class MarkovCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class MarkovCounts(ShortRepr):
     """How often each state comes first, follows, comes last, and emits each symbol."""
 
     start: Array  # (K,) sums to the number of sequences
@@ -95,8 +96,8 @@ class Parameters(NamedTuple):
             )
 
 
-@dataclass(frozen=True, eq=False)
-class Iteration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Iteration(ShortRepr):
     """One step of EM: what it started from gave `log_likelihood` and `counts`."""
 
     log_likelihood: float  # of all sequences under the parameters before the M step, nats

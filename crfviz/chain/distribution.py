@@ -19,7 +19,7 @@ from torch import Tensor
 
 from crfviz.chain import recursions
 from crfviz.chain.forward_backward import ForwardBackward, log_partition
-from crfviz.chain.paths import Path, probability, require_path
+from crfviz.chain.paths import Path, TagIds, probability, require_path
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.recursions import products
 from crfviz.chain.validation import require_count
@@ -65,7 +65,7 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
         scores = (potentials.emissions, potentials.transitions, potentials.start, potentials.end)
         of_paths = recursions.path_score(*scores, tags).tolist()
     return [
-        Path(path, score, probability(score, total))
+        Path(TagIds(path, potentials.tags), score, probability(score, total))
         for path, score in zip(tags.tolist(), of_paths, strict=True)
     ]
 

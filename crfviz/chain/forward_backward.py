@@ -24,7 +24,7 @@ from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.potentials import Array, Potentials
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ForwardBackward(NotebookRepr):
     """What the two sweeps give. A chain without an allowed path has zeros for all probabilities."""
 

@@ -1,12 +1,33 @@
-"""HTML representation of results in notebooks; the views register how each class looks."""
+"""Representations of results: short texts, and HTML in notebooks.
+
+The views register how each class looks as HTML.
+"""
 
 from collections.abc import Callable
+from dataclasses import fields
+from reprlib import Repr
 from typing import Any
 
 HTML_VIEWS: dict[type, Callable[[Any], str]] = {}  # by class, what makes HTML of an object
 
+_BRIEF = Repr()
+_BRIEF.maxlist = _BRIEF.maxtuple = 10
+_BRIEF.maxstring, _BRIEF.maxother = 30, 80
 
-class NotebookRepr:
+
+class ShortRepr:
+    """Base of dataclasses whose text has the shapes of tables and the first items of lists."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Return the fields in a few lines at most, whatever stands in them."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        shown = ", ".join(f"{name}={_brief(value)}" for name, value in values.items())
+        return f"{type(self).__name__}({shown})"
+
+
+class NotebookRepr(ShortRepr):
     """Base of results that notebooks show as HTML if a view is registered, else as text."""
 
     __slots__ = ()
@@ -14,3 +35,9 @@ class NotebookRepr:
     def _repr_html_(self) -> str | None:
         make = HTML_VIEWS.get(type(self))
         return None if make is None else make(self)
+
+
+def _brief(value: object) -> str:
+    if shape := getattr(value, "shape", None):
+        return f"<table {' x '.join(map(str, shape))}>"
+    return repr(value) if isinstance(value, ShortRepr) else _BRIEF.repr(value)

@@ -14,13 +14,36 @@ from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import NoPathError
 
 
-@dataclass(frozen=True)
+class TagIds(list[int]):
+    """T tag ids, a list that knows their names.
+
+    Args:
+        ids: of the tags.
+        tags: K names; "0", "1", ... if None.
+    """
+
+    def __init__(self, ids: Iterable[int], tags: tuple[str, ...] | None) -> None:
+        super().__init__(ids)
+        self._tags = tags
+
+    @property
+    def names(self) -> list[str]:
+        """T tag names."""
+        return [str(tag) if self._tags is None else self._tags[tag] for tag in self]
+
+
+@dataclass(frozen=True, repr=False)
 class Path(NotebookRepr):
     """One tag sequence of a sentence."""
 
     tags: list[int]  # T tag ids
     score: float  # nats, unnormalised
     probability: float  # given the sentence, in [0, 1]
+
+    @property
+    def names(self) -> list[str]:
+        """T tag names; the ids as text if these are all that is known."""
+        return self.tags.names if isinstance(self.tags, TagIds) else list(map(str, self.tags))
 
 
 def probability(score: float, log_partition: float) -> float:

@@ -48,7 +48,7 @@ class Scores(Tensor):
         return self.clone().as_subclass(Scores)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Potentials(NotebookRepr):
     """All scores of one sentence. Methods that change something return a new object.
 

@@ -26,6 +26,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.neural.network import Alone
@@ -39,8 +40,8 @@ AT_ONCE = 64  # points of the line that are computed together
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)  # in each piece, from -1 to 1
 
 
-@dataclass(frozen=True, eq=False)
-class Attribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class Attribution(ShortRepr):
     """Where the gap between two emissions of one word comes from, in nats."""
 
     words: NDArray[np.float64]  # (T,) what each word contributes

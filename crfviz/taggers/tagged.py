@@ -11,7 +11,7 @@ from crfviz.exceptions import CrfvizError, EmptySentenceError, ModelError
 from crfviz.text.files import abbreviate, abbreviate_value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tagged(NotebookRepr):
     """A text of T words with the tags of its best path."""
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from crfviz.chain.engine.arrays import lowest_best
 from crfviz.chain.engine.packing import ChainBatch, ChainsOrBatch, Packed, chain_batch
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.paths import require_path
+from crfviz.chain.paths import TagIds, require_path
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.validation import require_count
 from crfviz.exceptions import CrfvizError
@@ -26,8 +26,8 @@ from crfviz.exceptions import CrfvizError
 How = Literal["independent", "left_to_right"]
 
 
-def greedy(potentials: Potentials, how: How = "independent") -> list[int]:
-    """Return one tag id for each word, each decided for good at once; a tie goes to the lowest id.
+def greedy(potentials: Potentials, how: How = "independent") -> TagIds:
+    """Return a list of tag ids, each decided for good at once; a tie goes to the lowest id.
 
     "independent" takes the best emission of each word. "left_to_right" commits to each tag in turn
     by emission plus transition from the tag just chosen, with start at the first word and end at
@@ -39,7 +39,7 @@ def greedy(potentials: Potentials, how: How = "independent") -> list[int]:
         >>> greedy(potentials), greedy(potentials, "left_to_right")
         ([0, 1], [0, 0])
     """
-    return greedy_paths([potentials], how)[0]
+    return TagIds(greedy_paths([potentials], how)[0], potentials.tags)
 
 
 def greedy_paths(chains: ChainsOrBatch, how: How = "independent") -> list[list[int]]:
@@ -76,7 +76,7 @@ def _choose(scores: Array, emissions: Array) -> NDArray[np.int64]:
     return tags
 
 
-def beam(potentials: Potentials, width: int) -> list[int]:
+def beam(potentials: Potentials, width: int) -> TagIds:
     """Return the best path of those that survive, in O(T width K); a tie goes to the lowest tag id.
 
     Where every extension is forbidden it takes the best emissions of the word after the best
@@ -91,7 +91,7 @@ def beam(potentials: Potentials, width: int) -> list[int]:
         >>> beam(potentials, 1), beam(potentials, 2)
         ([0, 0], [1, 1])
     """
-    return beams([potentials], width)[0]
+    return TagIds(beams([potentials], width)[0], potentials.tags)
 
 
 def beams(chains: ChainsOrBatch, width: int) -> list[list[int]]:
@@ -150,15 +150,15 @@ def _alive(scores: Array, emissions: Array) -> Array:
     return np.where(np.isneginf(scores).all(1, keepdims=True), emissions, scores)
 
 
-def max_marginal(potentials: Potentials) -> list[int]:
-    """Return T tag ids, each the argmax of its marginals; a tie goes to the lowest id.
+def max_marginal(potentials: Potentials) -> TagIds:
+    """Return a list of T tag ids, each the argmax of its marginals; a tie goes to the lowest id.
 
     It makes the expected number of right tags largest. The tags need not fit together: the path as
     a whole may be forbidden.
     """
     tables = forward_backward(potentials)
     require_path(tables.log_alpha, tables.log_alpha[-1] + potentials.end)
-    return likeliest(tables.marginals)
+    return TagIds(likeliest(tables.marginals), potentials.tags)
 
 
 def likeliest(marginals: Tensor) -> list[int]:

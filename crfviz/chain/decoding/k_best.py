@@ -23,7 +23,7 @@ from crfviz.chain.decoding.viterbi import allowed_prefixes
 from crfviz.chain.engine import compiled
 from crfviz.chain.engine.viterbi import Prefixes
 from crfviz.chain.forward_backward import log_partition
-from crfviz.chain.paths import Path, probability
+from crfviz.chain.paths import Path, TagIds, probability
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.recursions import follow
 from crfviz.chain.validation import require_count
@@ -47,7 +47,7 @@ def k_best(potentials: Potentials, k: int) -> list[Path]:
     best, losses, paths = compiled.k_best(potentials.scores(), k) or _by_lists(potentials, k)
     total = log_partition(potentials)
     return [
-        Path(tags, best - loss, probability(best - loss, total))
+        Path(TagIds(tags, potentials.tags), best - loss, probability(best - loss, total))
         for loss, tags in zip(losses, paths, strict=True)
     ]
 

@@ -16,21 +16,26 @@ from crfviz.chain.engine.compiled import Best, Scores
 from crfviz.chain.engine.packing import ChainsOrBatch, chain_batch
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
-from crfviz.chain.paths import probability, require_path
+from crfviz.chain.paths import TagIds, probability, require_path
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.recursions import maximum
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Viterbi(NotebookRepr):
     """The best path and the tables it was read from."""
 
     best: Tensor  # (T, K) score of the best prefix that ends in tag k at t, nats
     backpointers: Tensor  # (T, K) long, tag at t-1 on that prefix; row 0 is -1
-    path: list[int]  # T tag ids
+    path: TagIds  # T tag ids, a list
     score: float  # of `path`, nats, unnormalised
     probability: float  # of `path` given the sentence, in [0, 1]
     ties: bool  # another path is as good, within `crfviz.chain.recursions.TOLERANCE`
+
+    @property
+    def names(self) -> list[str]:
+        """T tag names of `path`."""
+        return self.path.names
 
 
 def viterbi(potentials: Potentials) -> Viterbi:
@@ -50,7 +55,7 @@ def viterbi(potentials: Potentials) -> Viterbi:
     return Viterbi(
         best=torch.from_numpy(found.best),
         backpointers=torch.from_numpy(found.backpointers),
-        path=found.path.tolist(),
+        path=TagIds(found.path.tolist(), potentials.tags),
         score=found.score,
         probability=probability(found.score, log_partition(potentials)),
         ties=found.ties,
@@ -73,9 +78,9 @@ def allowed_prefixes(
     return prefixes
 
 
-def best_path(potentials: Potentials) -> list[int]:
+def best_path(potentials: Potentials) -> TagIds:
     """Return the path of `viterbi` without its tables: for those who ask for many."""
-    return best_path_of(*potentials.scores())
+    return TagIds(best_path_of(*potentials.scores()), potentials.tags)
 
 
 def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array) -> list[int]:

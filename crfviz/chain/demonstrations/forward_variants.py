@@ -22,13 +22,14 @@ from torch import Tensor
 
 from crfviz.chain import recursions
 from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.validation import require_number
 from crfviz.exceptions import EmptySentenceError, ShapeError
 
 
-@dataclass(frozen=True, eq=False)
-class SoftForward:
+@dataclass(frozen=True, eq=False, repr=False)
+class SoftForward(ShortRepr):
     """The forward table at one temperature."""
 
     table: Tensor  # (T, K) nats; -inf where no allowed prefix ends

@@ -47,7 +47,7 @@ class Grade:
     explanation: str = ""  # of the bug
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace(NotebookRepr):
     """What a program wrote, step by step, and its grade; `crfviz.show` plays it."""
 

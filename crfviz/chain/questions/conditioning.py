@@ -154,7 +154,7 @@ class Term:
     value: float  # nats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WhyNot(NotebookRepr):
     """The best path with a tag, and what it loses against the best path of all."""
 

@@ -5,9 +5,9 @@ not I-X. Its probability is that of all paths through these tags:
 
     P(entity | x) = Z(paths with exactly these tags) / Z
 
-It is neither the mean nor the product of the words' marginals. An entity is named by its type and
-its first and last position. An UnknownTagError is raised for a type without the tags it needs, a
-ShapeError unless 0 <= first <= last < T.
+It is neither the mean nor the product of the words' marginals. An entity is named by its first and
+last position and its type; the type may come first, as it did in version 0.2. An UnknownTagError is
+raised for a type without the tags it needs, a ShapeError unless 0 <= first <= last < T.
 
     illegal mass = 1 - Z_legal / Z
 
@@ -20,7 +20,7 @@ Source: Culotta and McCallum, "Confidence Estimation for Information Extraction"
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def entity_types(potentials: Potentials) -> list[str]:
     return types_of(potentials.tag_names)
 
 
-def entity_probability(potentials: Potentials, label: str, first: int, last: int) -> float:
+def entity_probability(potentials: Potentials, first: int, last: int, label: str) -> float:
     """Return the probability that exactly this entity is there: its type and both boundaries.
 
     In [0, 1], in O(T K^2). An illegal I-X that continues nothing belongs to no entity; where the
@@ -69,15 +69,16 @@ def entity_probability(potentials: Potentials, label: str, first: int, last: int
 
     Example:
         >>> free = Potentials([[0.0] * 3] * 2, [[0.0] * 3] * 3, tags=["O", "B-PER", "I-PER"])
-        >>> round(entity_probability(free, "PER", 0, 1), 4)  # one path of nine
+        >>> round(entity_probability(free, 0, 1, "PER"), 4)  # one path of nine
         0.1111
     """
-    tags = _tags(potentials, label, first, last)
+    first, last, label = _span(first, last, label)
+    tags = _tags(potentials, first, last, label)
     goes_on = last + 1 < potentials.num_tokens and inside(label) in potentials.tag_names
     return pin_probability(potentials, tags, [(last + 1, inside(label))] if goes_on else [])
 
 
-def entity_rivals(potentials: Potentials, label: str, first: int, last: int) -> list[Rival]:
+def entity_rivals(potentials: Potentials, first: int, last: int, label: str) -> list[Rival]:
     """Everything else that could be at the words of an entity, likeliest first.
 
     Each hypothesis is the first entity that touches the words `first` to `last`, or none. A path
@@ -85,7 +86,8 @@ def entity_rivals(potentials: Potentials, label: str, first: int, last: int) -> 
     follows after that first entity is left open. These are all rivals with a probability above 0,
     O(T^2) of them for each type, in O(T^2 K + T K^2).
     """
-    entity_probability(potentials, label, first, last)  # raises what there is to raise
+    first, last, label = _span(first, last, label)
+    entity_probability(potentials, first, last, label)  # raises what there is to raise
     rivals = [
         rival
         for rival in _Hypotheses(potentials, first, last).all()
@@ -94,9 +96,9 @@ def entity_rivals(potentials: Potentials, label: str, first: int, last: int) -> 
     return sorted(rivals, key=lambda rival: -rival.probability)
 
 
-def entity_shortcuts(potentials: Potentials, label: str, first: int, last: int) -> Shortcuts:
+def entity_shortcuts(potentials: Potentials, first: int, last: int, label: str) -> Shortcuts:
     """Return mean, product and minimum of the marginals of the entity's tags."""
-    tags = _tags(potentials, label, first, last)
+    tags = _tags(potentials, *_span(first, last, label))
     marginals = forward_backward(potentials).marginals
     values = [marginals[t, potentials.tag_id(tag)].item() for t, tag in tags.items()]
     return Shortcuts(
@@ -104,7 +106,12 @@ def entity_shortcuts(potentials: Potentials, label: str, first: int, last: int) 
     )
 
 
-def _tags(potentials: Potentials, label: str, first: int, last: int) -> dict[int, str]:
+def _span(*given: Any) -> tuple[int, int, str]:  # noqa: ANN401
+    """Return first and last position and type of an entity that is named in either order."""
+    return (*given[1:], given[0]) if isinstance(given[0], str) else given
+
+
+def _tags(potentials: Potentials, first: int, last: int, label: str) -> dict[int, str]:
     """Return the tag of each word of an entity."""
     first, last = potentials.position(first), potentials.position(last)
     if last < first:

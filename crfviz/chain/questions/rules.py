@@ -29,7 +29,7 @@ from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.engine.arrays import log, lowest_finite, tie_bound
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
-from crfviz.chain.paths import lead, probability
+from crfviz.chain.paths import TagIds, lead, probability
 from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import NoPathError
@@ -38,7 +38,7 @@ UNDERFLOW = -700.0  # nats; exp of less loses digits
 Ids = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Match(NotebookRepr):
     """The paths that match a rule, against all paths."""
 
@@ -84,7 +84,7 @@ def match(potentials: Potentials, pattern: str) -> Match:
     return Match(
         probability=probability(total, log_partition(potentials)),
         log_partition=total,
-        path=path,
+        path=TagIds(path, potentials.tags),
         score=ahead.rival.score,
         cost=max(0.0, ahead.total),
         marginals=torch.from_numpy(pairs.sum(1)),

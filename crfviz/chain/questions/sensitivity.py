@@ -33,13 +33,14 @@ from torch import Tensor
 
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward, log_partition
+from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.chain.validation import require_number
 from crfviz.exceptions import CrfvizError
 
 
-@dataclass(frozen=True, eq=False)
-class Counts:
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts(ShortRepr):
     """Uses of every weight; whole numbers if observed, means if expected."""
 
     transitions: Tensor  # (K, K) from and to, over all steps; sums to T-1
@@ -84,8 +85,8 @@ def observed_counts(potentials: Potentials, path: Sequence[Tag]) -> Counts:
     return Counts(steps.sum(0), emissions[0], emissions[-1], emissions, steps)
 
 
-@dataclass(frozen=True, eq=False)
-class GradientStep:
+@dataclass(frozen=True, eq=False, repr=False)
+class GradientStep(ShortRepr):
     """A chain after one step, and what the step was."""
 
     potentials: Potentials  # with the new transitions, start and end
@@ -151,8 +152,8 @@ def _stepped(weights: Tensor, difference: Tensor, size: float) -> Tensor:
 NOTICEABLE = 0.01  # a hundredth of the probability moves
 
 
-@dataclass(frozen=True, eq=False)
-class Influence:
+@dataclass(frozen=True, eq=False, repr=False)
+class Influence(ShortRepr):
     """What a nudge of one emission changes."""
 
     tag: int  # the tag id whose emission was nudged

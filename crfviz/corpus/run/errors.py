@@ -159,4 +159,4 @@ def _error(
 
 
 def _probability(chain: Potentials, span: Span) -> float:
-    return entity_probability(chain, span.type, span.start, span.end - 1)
+    return entity_probability(chain, span.start, span.end - 1, span.type)

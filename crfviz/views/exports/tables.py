@@ -42,8 +42,8 @@ def export_table(
     sentence: str | Sequence[str] | None = None,
     table: str = "marginals",
     digits: int = 4,
-) -> None:
-    """Write one table as CSV, Markdown or LaTeX with booktabs, as the name of the file ends.
+) -> Path:
+    """Write one table as CSV, Markdown or LaTeX, as the name of the file ends; return its path.
 
     Args:
         what: potentials, best with their words, or a tagger.
@@ -68,7 +68,7 @@ def export_table(
         raise CrfvizError(
             f"digits must be a whole number from 0 to 17, got {abbreviate_value(digits)}"
         )
-    write(form(rows_of(analyse(live_of(what, sentence).potentials), table), digits), path)
+    return write(form(rows_of(analyse(live_of(what, sentence).potentials), table), digits), path)
 
 
 def rows_of(analysis: Analysis, table: str) -> Rows:
@@ -153,8 +153,8 @@ FORMATS: Mapping[str, Callable[[Rows, int], str]] = {
 }
 
 
-def write(content: str | bytes, path: str | PathLike[str]) -> None:
-    """Write a file whole or not at all; a text as UTF-8.
+def write(content: str | bytes, path: str | PathLike[str]) -> Path:
+    """Write a file whole or not at all, a text as UTF-8; return its path.
 
     Raises:
         CrfvizError: it cannot be written there.
@@ -168,3 +168,4 @@ def write(content: str | bytes, path: str | PathLike[str]) -> None:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise CrfvizError(f"{target.name} cannot be written: {error.strerror}") from error
+    return target

@@ -33,10 +33,10 @@ def export_tikz(
     picture: str = "lattice",
     position: int = 1,
     digits: int = 2,
-) -> None:
-    """Write a picture as a LaTeX document for pdflatex or lualatex (packages standalone and tikz).
+) -> Path:
+    """Write a picture as a LaTeX document (packages standalone and tikz), and return its path.
 
-    Where one of these is installed it writes the PDF, too: with its letters in it.
+    Where pdflatex or lualatex is installed it writes the PDF, too: with its letters in it.
 
     Args:
         what: potentials, best with their words, or a tagger.
@@ -62,7 +62,7 @@ def export_tikz(
         )
     analysis = analyse(live_of(what, sentence).potentials)
     drawn = document(draw(analysis, position, digits), analysis)
-    write(compiled(drawn) if Path(path).suffix.lower() == ".pdf" else drawn, path)
+    return write(compiled(drawn) if Path(path).suffix.lower() == ".pdf" else drawn, path)
 
 
 def document(body: Sequence[str], analysis: Analysis) -> str:

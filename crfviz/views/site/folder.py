@@ -174,8 +174,8 @@ def export_html(
     sentence: str | Sequence[str] | None = None,
     with_model: bool = False,
     pages: Sequence[str] | None = None,
-) -> None:
-    """Write one sentence's chain as a live HTML file, which needs no server and no network.
+) -> Path:
+    """Write one sentence's chain as a live HTML file without a server, and return its path.
 
     Args:
         what: potentials, best with their words, or a tagger.
@@ -196,10 +196,8 @@ def export_html(
     """
     wanted = checked_pages(pages)
     live = live_of(what, sentence)
-    if with_model:
-        write(_tagging_page(what, live, sentence, wanted), path)
-    else:
-        write(live_page(live, wanted), path)
+    page = _tagging_page(what, live, sentence, wanted) if with_model else live_page(live, wanted)
+    return write(page, path)
 
 
 def examples_of(tagger: Tagger) -> list[Mapping[str, object]]:

@@ -102,19 +102,21 @@ def entity_panel(
         NoPathError: every path is forbidden.
     """
     label, first, last = span
-    probability = entity_probability(now, *span)
+    probability = entity_probability(now, *span[1:], span[0])
     before = _masses(trained, span) if trained is not None else None
     own = Rival(label, first, last, "none", probability)
-    ranked = sorted([own, *entity_rivals(now, *span)], key=lambda rival: -rival.probability)
+    ranked = sorted(
+        [own, *entity_rivals(now, *span[1:], span[0])], key=lambda rival: -rival.probability
+    )
     hypotheses = _folded(ranked, own, words, before)
-    exact = entity_shortcuts(now, *span)
+    exact = entity_shortcuts(now, *span[1:], span[0])
     names = {"mean": exact.mean, "product": exact.product, "minimum": exact.minimum}
     shortcuts = [Shortcut(name, value, value - probability) for name, value in names.items()]
     title = _text(span, words)
     return EntityPanel(
         types=entity_types(now),
         on_path=[
-            Chip(*entity, entity_probability(now, *entity))
+            Chip(*entity, entity_probability(now, *entity[1:], entity[0]))
             for entity in path_entities([now.tag_names[k] for k in path])
         ],
         label=label,
@@ -133,8 +135,10 @@ def entity_panel(
 def _masses(potentials: Potentials, span: Span) -> dict[Span | None, float] | None:
     """Return the probability of every hypothesis; None where no path is allowed."""
     try:
-        masses: dict[Span | None, float] = {span: entity_probability(potentials, *span)}
-        rivals = entity_rivals(potentials, *span)
+        masses: dict[Span | None, float] = {
+            span: entity_probability(potentials, *span[1:], span[0])
+        }
+        rivals = entity_rivals(potentials, *span[1:], span[0])
     except CrfvizError:
         return None
     return masses | {_span(rival): rival.probability for rival in rivals}

@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -113,6 +114,23 @@ def test_the_average_is_not_the_probability():
     chain = Potentials([[-INF, 0.0, 0.0], [0.0, -INF, 0.0]], never, tags=FREE.tags)
     assert entity_probability(chain, "PER", 0, 1) == 0.0
     assert entity_shortcuts(chain, "PER", 0, 1).mean == pytest.approx(1 / 3, abs=1e-9)
+
+
+def test_positions_go_first_and_the_type_may():
+    generator = np.random.default_rng(3)
+    chain = Potentials(
+        generator.normal(size=(3, 3)), generator.normal(size=(3, 3)), tags=["O", "B-X", "I-X"]
+    )
+    legal = {path: mass for path, mass in weights(chain).items() if path[:3] == (1, 2, 2)}
+    expected = sum(legal.values()) / sum(weights(chain).values())
+    for ask in (entity_probability, entity_rivals, entity_shortcuts):
+        assert ask(chain, 0, 2, "X") == ask(chain, "X", 0, 2)
+        assert ask(chain, 0, 2, "X") == ask(chain, label="X", first=0, last=2)
+    assert entity_probability(chain, 0, 2, "X") == pytest.approx(expected)
+
+
+def weights(chain):
+    return {path: math.exp(score) for path, score in oracle.paths(chain).items()}
 
 
 def test_types_come_from_the_tags():
