@@ -61,28 +61,29 @@ def _product(before: Row, step: Table, here: Row) -> None:
 
 
 @helper
-def _products(one: Row, two: Row, step: Table, left: Row, right: Row) -> None:
-    """The same for two rows, which take of the matrix what is read once."""
-    K = len(one)
-    fill(left, 0.0)
-    fill(right, 0.0)
-    for j in range(0, K - 3, 4):
-        a, b, c, d = one[j], one[j + 1], one[j + 2], one[j + 3]
-        e, f, g, h = two[j], two[j + 1], two[j + 2], two[j + 3]
-        for k in range(K):
-            p, q, r, s = step[j, k], step[j + 1, k], step[j + 2, k], step[j + 3, k]
-            left[k] += (a * p + b * q) + (c * r + d * s)
-            right[k] += (e * p + f * q) + (g * r + h * s)
-    for j in range(K // 4 * 4, K):
-        for k in range(K):
-            left[k] += one[j] * step[j, k]
-            right[k] += two[j] * step[j, k]
+def _products(rows: Table, before: int, step: Table, found: Table, here: int, count: int) -> None:
+    """Multiply rows from `before` on by a matrix, two at a time, into rows from `here` on.
 
-
-@helper
-def _times(row: Row, word: Row, here: Row) -> None:
-    for k in range(len(here)):
-        here[k] = row[k] * word[k]
+    By two indices: to name a row for each takes as long as the products.
+    """
+    K = len(step)
+    for p in range(0, count - 1, 2):
+        q, r = before + p, here + p
+        for k in range(K):
+            found[r, k] = found[r + 1, k] = 0.0
+        for j in range(0, K - 3, 4):
+            a, b, c, d = rows[q, j], rows[q, j + 1], rows[q, j + 2], rows[q, j + 3]
+            e, f, g, h = rows[q + 1, j], rows[q + 1, j + 1], rows[q + 1, j + 2], rows[q + 1, j + 3]
+            for k in range(K):
+                w, x, y, z = step[j, k], step[j + 1, k], step[j + 2, k], step[j + 3, k]
+                found[r, k] += (a * w + b * x) + (c * y + d * z)
+                found[r + 1, k] += (e * w + f * x) + (g * y + h * z)
+        for j in range(K // 4 * 4, K):
+            for k in range(K):
+                found[r, k] += rows[q, j] * step[j, k]
+                found[r + 1, k] += rows[q + 1, j] * step[j, k]
+    if count % 2:
+        _product(rows[before + count - 1], step, found[here + count - 1])
 
 
 @helper
@@ -130,15 +131,13 @@ def _sweep(  # noqa: PLR0913 - what it reads, and where it writes
         if i > 0:
             before = columns[t - order]
             going = min(size, columns[t - order + 1] - before)
-        for p in range(0, going - 1, 2):
-            q, r = before + p, here + p
-            _products(reached[q], reached[q + 1], steps, arriving[r], arriving[r + 1])
-        if going % 2:
-            _product(reached[before + going - 1], steps, arriving[here + going - 1])
+        _products(reached, before, steps, arriving, here, going)
         for p in range(going, size):
             put(begin[p if len(begin) > 1 else 0], arriving[here + p])
+        for row in range(here, here + size):
+            for k in range(words.shape[1]):
+                reached[row, k] = arriving[row, k] * words[row, k]
         for p in range(size):
-            _times(arriving[here + p], words[here + p], reached[here + p])
             divided[here + p] = divided[before + p] if p < going else 0.0
             if (t + 1 if order == 1 else lengths[p] - t) % stride == 0:
                 divided[here + p] += _divided(reached[here + p])
