@@ -1,5 +1,7 @@
 """Rules over the tags: how probable one is, what it costs, and the chain under it."""
 
+import streamlit as st
+
 from crfviz.chain.patterns import automaton
 from crfviz.ui import cached
 from crfviz.ui.panels.rules import choices, figures_panel, rule_box, show_rule
@@ -14,5 +16,7 @@ with box:
     rule = automaton(rule_box(current.tags, known), current.tags)
 choices(known)
 found = cached.matched(current.scenario, rule.pattern)
-figures_panel(rule, found)
-show_rule(current, rule, found)
+place = st.container()
+asked = show_rule(current, rule, found)
+with place:
+    figures_panel(current, rule, found, asked=asked)

@@ -186,6 +186,11 @@ def table_twin(
     return True
 
 
+def is_withheld() -> bool:
+    """Return whether a question about the stage of this page waits for its answer."""
+    return bool(found(_WITHHELD))
+
+
 def take_scene(
     scene: Scene, page: str = "explore", *, of: str = "", has_picture: bool = True
 ) -> None:

@@ -8,15 +8,16 @@ import pytest
 
 from crfviz import load_tagger, match
 from crfviz.chain.edits import Edits
-from tests.support.app_pages import open_at
+from tests.support.app_pages import new_app, open_at
 
 SENTENCE = "These look fine to me ."
 RULE = "[^ VERB]* VERB VERB .*"
 
 
 @pytest.fixture
-def page(app):
+def page():
     def run(**params):
+        app = new_app()
         model = {"model": "upos-en-contextfree", "sentence": SENTENCE}
         app.query_params.update({**model, "v.rule": RULE, **params})
         open_at(app, "pages/rules.py")
@@ -47,7 +48,7 @@ def chain(edits=None):
 
 
 def test_figures_rows_and_tables_are_those_of_the_library(page):
-    app = page()
+    app = page(**{"v.rules": "marginals"})
     found = match(chain(), RULE)
     shown = {metric.label: metric.value for metric in app.metric}
     assert float(shown["P(rule)"]) == pytest.approx(found.probability, rel=0.1)
@@ -161,3 +162,34 @@ def test_where_nothing_matches_the_row_has_dashes(app):
     app.query_params.update({"model": "textbook/fever", "sentence": "cold", "v.rule": "Fever{2}"})
     open_at(app, "pages/explore.py")
     assert next(row for row in stage(app)["rows"] if row["id"] == "rule")["tags"] is None
+
+
+def figures(app):
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_the_steps_are_the_chain_the_automaton_the_product_and_the_sum(page):
+    seen = []
+    for step in ("start", "1", "2", "3", "4"):
+        app = page(step=step)
+        drawn = any('class="crfviz-automaton"' in html.proto.body for html in app.get("html"))
+        shown = figures(app)
+        seen.append((drawn, shown["Price"] != "…", shown["P(rule)"] != "…"))
+    assert seen == [
+        (False, False, False),
+        (False, False, False),
+        (True, False, False),
+        (True, True, False),
+        (True, True, True),
+    ]
+    assert [len(phase["parts"]) > 0 for phase in stage(app)["walk"]["phases"]] == [1, 0, 1, 1]
+
+
+def test_a_question_keeps_the_price_back_until_it_is_answered(page):
+    app = page(**{"v.ask": "1", "v.asked": f"cost({RULE!r})"})
+    assert figures(app) == {"P(rule)": "…", "Price": "…"}
+    parts = {part for part, *_ in stage(app)["withheld"]}
+    assert {"rule", "note", "ruled", "moved"} <= parts
+    cost = f"{match(chain(), RULE).cost:.1f}"
+    app = page(**{"v.ask": "1", "v.asked": f"cost({RULE!r})", "v.said": cost})
+    assert figures(app)["Price"] == f"{match(chain(), RULE).cost:.2f} nats"

@@ -20,6 +20,7 @@ from typing import Any
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import END, START
 from crfviz.chain.paths import probability as share_of
+from crfviz.chain.questions.rules import match
 from crfviz.exceptions import FormatError, UnknownObservationError
 from crfviz.ui.words import quote
 from crfviz.views.formatting import format_probability, score
@@ -107,6 +108,14 @@ class Facts:
     def p(self, decoder: str) -> Probability:
         """The probability of a decoder's path."""
         return Probability(share_of(self.score(decoder), self.log_z()))
+
+    def rule(self, pattern: str) -> Probability:
+        """The share of all paths that match a rule."""
+        return Probability(match(self._analysis.potentials, pattern).probability)
+
+    def rule_cost(self, pattern: str) -> float:
+        """What the best path that matches scores less than the best of all, in nats."""
+        return match(self._analysis.potentials, pattern).cost
 
     def paths(self) -> int:
         """How many paths there are: K to the power T."""

@@ -16,7 +16,7 @@ from crfviz.chain.questions.rules import Match
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
-from crfviz.ui.pictures import draw, show_stage, table_twin, take_scene
+from crfviz.ui.pictures import draw, is_withheld, show_stage, steps_done, table_twin, take_scene
 from crfviz.ui.scene import Scene, rule_in_force
 from crfviz.ui.session.bound import bound_tabs, bound_to
 from crfviz.ui.session.current import one_of, scenario, set_view_option, view_option
@@ -25,7 +25,14 @@ from crfviz.ui.state.scenario import RULE, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.figures.automaton import automaton_html, move_frame
 from crfviz.views.formatting import short
-from crfviz.views.stage.picture import MOST_COPIES, Matrix, Picture, Subject
+from crfviz.views.stage.picture import (
+    MOST_COPIES,
+    ONE_PICTURE,
+    Matrix,
+    Picture,
+    Subject,
+    rule_walk,
+)
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.rules import (
     Example,
@@ -37,12 +44,13 @@ from crfviz.views.strips.rules import (
     rule_rows,
 )
 
-SHOWS = {"marginals": "marginals", "lattice": "lattice", "states": "lattice by state"}
+SHOWS = {"lattice": "lattice", "states": "lattice by state", "marginals": "marginals"}
 SYNTAX = (
     "A regular expression over tags. `A B`: one after the other. `.`: any tag. `[A B]`: one of. "
     "`[^ A B]`: none of. `A|B`, `( )`, `A*`, `A+`, `A?`, `A{2}`, `A{1,3}`: as usual."
 )
 REMOVE = "· Its best path stands below Viterbi’s on all pages. Click to remove it."
+AUTOMATON, PRODUCT, SUM = 2, 3, 4  # steps of `rule_walk`
 PRICE = "The score of the best path minus that of the best path that matches."
 BY_STATE = (
     "Each tag has a row for each state that it leads to. Every path of rows matches the rule."
@@ -117,7 +125,7 @@ def choices(known: Sequence[Example]) -> None:
         for each in known:
             label, about = plain(each.name), plain(each.about)
             st.button(label, on_click=set_rule, args=(each.rule,), help=about, type="tertiary")
-        bound_tabs("Show", "rules", SHOWS, "marginals")
+        bound_tabs("Show", "rules", SHOWS, "lattice")
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
@@ -126,26 +134,37 @@ def _by_state(now: Scenario, rule: str) -> Analysis:
     return analyse(cached.edited(now).potentials.constrained(rule))
 
 
-def figures_panel(rule: Automaton, found: Match | str) -> None:
-    """Draw the probability of the rule, its price, and its automaton."""
+def figures_panel(scene: Scene, rule: Automaton, found: Match | str, *, asked: bool) -> None:
+    """Draw the probability of the rule, its price, and its automaton, each from its step on.
+
+    While a question is `asked`, the numbers are kept back.
+    """
     share, price, graph = st.columns([1, 1, 4])
-    if isinstance(found, str):
-        share.metric("P(rule)", "0")
-        price.metric("Price", "∞ nats", help=PRICE)
-    else:
-        share.metric("P(rule)", rule_probability(found), help=f"{found.probability!r}")
-        price.metric("Price", f"{short(found.cost)} nats", help=PRICE)
-    graph.html(automaton_html(rule))
+    probability, cost, exact = "0", "∞ nats", "0"
+    if not isinstance(found, str):
+        probability, cost = rule_probability(found), f"{short(found.cost)} nats"
+        exact = repr(found.probability)
+    done = steps_done(scene, rule_walk())
+    if asked or done < SUM:
+        probability, exact = "…", ""
+    share.metric("P(rule)", probability, help=exact or None)
+    price.metric("Price", "…" if asked or done < PRODUCT else cost, help=PRICE)
+    if done >= AUTOMATON:
+        graph.html(automaton_html(rule))
 
 
-def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> None:
-    """Draw the chain beside the chain under the rule, and the tables of both."""
+def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
+    """Draw the chain beside the chain under the rule, and the tables of both.
+
+    Returns:
+        Whether a question waits for its answer.
+    """
     if isinstance(found, str):
         st.warning(plain(f"{_sentence(found)}. Choose another rule."))
         rows = decoder_rows(scene.now, which=["viterbi"])
         show_stage(scene, Picture(["strips", "lattice"], rows), key="rules", asks=False)
         take_scene(scene)
-        return
+        return False
     grids = rule_grids(scene.now, found)
     tables = Picture(
         ["strips", *(grid.name for grid in grids)],
@@ -155,6 +174,7 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> None:
         note=rule_note(scene.now, found),
         legend="frames: the best path · red dashes: differs from Viterbi",
         rule=decoded_by_browser(rule),
+        walk=rule_walk(),
     )
     lattice = Picture(
         ["strips", "lattice"],
@@ -164,8 +184,9 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> None:
         note=tables.note,
         legend="thick: Viterbi path · red dashes: best path under the rule",
         rule=tables.rule,
+        walk=tables.walk,
     )
-    show, copies = one_of("rules", SHOWS, "marginals"), len(rule.product.tags)
+    show, copies = one_of("rules", SHOWS, "lattice"), len(rule.product.tags)
     if show == "states" and copies > MOST_COPIES:
         st.info(
             f"By state this rule has {copies} copies of tags, too many to draw. Choose a rule with "
@@ -174,10 +195,11 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> None:
     if show == "states" and copies <= MOST_COPIES:
         _show_states(scene, rule, replace(lattice, legend=copies_legend(rule)))
     else:
-        show_stage(scene, tables if show == "marginals" else lattice, key="rules", asks=False)
+        show_stage(scene, tables if show == "marginals" else lattice, key="rules")
     if table_twin(scene, tables):
         st.text("The automaton")
         st.dataframe(move_frame(rule), hide_index=True)
+    return is_withheld() and (show != "states" or copies > MOST_COPIES)
 
 
 def _show_states(scene: Scene, rule: Automaton, picture: Picture) -> None:
@@ -195,4 +217,8 @@ def _show_states(scene: Scene, rule: Automaton, picture: Picture) -> None:
         probabilistic=scene.tagger.probabilistic,
     )
     rows = decoder_rows(subject.now, which=["viterbi"])
-    draw(subject, replace(picture, rows=rows, note=BY_STATE, rule=None), key="rules.states")
+    draw(
+        subject,
+        replace(picture, rows=rows, note=BY_STATE, rule=None, walk=ONE_PICTURE),
+        key="rules.states",
+    )

@@ -212,7 +212,7 @@ def number_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | 
     found = _wrong_cells(analysis, kind, t, k, value)
     name = "max" if kind == VITERBI else "log Σ exp"
     hint = formula(name, *terms_of(program, kind, t, k))
-    return _number_question(ask, _text(analysis, ask, t, k), hint, value, right, found)
+    return choose_number(ask, _text(analysis, ask, t, k), hint, value, right, found)
 
 
 def marginal_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:
@@ -228,12 +228,12 @@ def marginal_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question 
     why = f"exp({score(alpha)} {added(beta)} {added(-log_z)}) = {format_probability(value)}"
     hint = f"exp(α + β − log Z): α {score(alpha)}, β {score(beta)}, log Z {score(log_z)}."
     right = Choice(format_probability(value), why)
-    return _number_question(
+    return choose_number(
         ask, _text(analysis, ask, t, k), hint, value, right, _wrong_shares(analysis, t, k)
     )
 
 
-def _number_question(
+def choose_number(
     ask: Ask,
     text: str,
     hint: str,
@@ -241,6 +241,7 @@ def _number_question(
     right: Choice,
     found: Iterator[Found],
 ) -> Question | None:
+    """Return the question for a number with wrong ones that can be told from it; None without."""
     shares = ask.kind == "marginal"
     apart, write = (APART_SHARES, format_probability) if shares else (APART, lambda x: score(x, 1))
     kept = [(value, right)]

@@ -34,6 +34,7 @@ FORMS = {
     "flips": ("from", "to"),
     "log_z": ("from", "to"),  # or nothing: against the trained chain
     "likeliest": (),
+    "cost": ("rule",),
 }  # by kind, what it is asked about
 ALSO_PLAIN = ("log_z",)  # kinds that can be asked about nothing, too
 
@@ -45,10 +46,12 @@ class Ask:
     kind: str  # one of FORMS
     word: int | str | None = None  # its number from 1, or its text
     tags: tuple[str, ...] = ()
+    rule: str = ""  # over the tags, see `crfviz.chain.patterns`
 
     def __str__(self) -> str:
         """Return the question as links and lecture files write it."""
         given = self.tags if self.word is None else (self.word, *self.tags)
+        given = (self.rule,) if self.rule else given
         return f"{self.kind}({','.join(map(repr, given))})"
 
 
@@ -114,6 +117,8 @@ def _asked(kind: str, given: Sequence[object]) -> Ask | None:
         return Ask(kind)
     if len(given) != len(form):
         return None
+    if form == ("rule",):
+        return Ask(kind, rule=given[0]) if given[0] and isinstance(given[0], str) else None
     word = given[0] if form[:1] == ("word",) else None
     tags = given if word is None else given[1:]
     if not (word is None or isinstance(word, str) or type(word) is int):

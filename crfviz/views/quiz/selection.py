@@ -3,6 +3,7 @@
 Letters: `T` tokens, `K` tags.
 """
 
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise, zip_longest
@@ -10,18 +11,23 @@ from itertools import islice, pairwise, zip_longest
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.k_best import k_best, margin
 from crfviz.chain.edits import END, START, Weight, resolve, uses, value_of, weight_of, with_weight
+from crfviz.chain.paths import lead
 from crfviz.chain.paths import probability as share_of
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError, UnknownObservationError
-from crfviz.views.formatting import differing, format_probability, score, signed
+from crfviz.chain.questions.rules import match
+from crfviz.exceptions import CrfvizError, NoPathError, UnknownObservationError
+from crfviz.views.formatting import added, differing, format_probability, score, signed
 from crfviz.views.quiz.cells import (
+    Found,
     backpointer_question,
+    choose_number,
     marginal_question,
     number_question,
     tag_question,
 )
 from crfviz.views.quiz.question import Ask, Choice, Question
 from crfviz.views.strips.decoders import LABELS
+from crfviz.views.strips.rules import examples
 
 PAGES: Mapping[str, tuple[str, ...]] = {
     "explore": ("viterbi", "likeliest", "greedy", "max_marginal", "flips"),
@@ -30,6 +36,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "marginals": ("marginal", "max_marginal"),
     "transitions": ("flips", "log_z"),
     "naive": ("likeliest", "log_z"),
+    "rules": ("cost",),
 }  # the kinds of questions, by page
 TAG_OF_WORD = ("greedy", "viterbi", "max_marginal")
 TRIED = 60  # questions that are looked at for one that can be asked
@@ -49,7 +56,7 @@ def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
         It, or None where it has no one right answer or no wrong one that somebody would give.
 
     Raises:
-        CrfvizError: there is no such word or tag.
+        CrfvizError: there is no such word or tag, or the rule cannot be read.
     """
     kind = ask.kind
     if kind in ("flips", "log_z"):
@@ -60,7 +67,7 @@ def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
             raise CrfvizError("expected a step with a tag, got START to END")
         return flips_question(now, ask) if kind == "flips" else sum_question(now, trained, ask)
     if ask.word is None:
-        return likeliest_question(now, ask)
+        return cost_question(now, ask) if ask.rule else likeliest_question(now, ask)
     t = _position(now, ask.word)
     if not ask.tags:
         return tag_question(now, ask, t)
@@ -105,6 +112,7 @@ def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, 
         "flips": (),
         "log_z": ("score", "sums", "z", *rows),
         "likeliest": ("path", "pointers", "score", *rows),
+        "cost": ("path", "ruled", "moved", *rows),
     }.get(ask.kind, ("path",))
     here: dict[str, tuple[tuple[str, ...], int, int]] = {
         "alpha": (("alpha",), t, T),
@@ -133,8 +141,9 @@ def _asks(chain: Analysis, page: str, *, edited: bool) -> Iterator[Ask]:
 
 def _places(chain: Analysis, kind: str, *, edited: bool) -> Iterator[Ask]:
     T = len(chain.words)
-    if kind == "likeliest":
-        yield Ask(kind)
+    if kind in ("likeliest", "cost"):
+        rules = [each.rule for each in examples(chain.tags)] if kind == "cost" else [""]
+        yield from (Ask(kind, rule=rule) for rule in rules)
     elif kind in ("flips", "log_z"):
         if kind == "log_z" and edited:
             yield Ask(kind)
@@ -203,6 +212,31 @@ def likeliest_question(analysis: Analysis, ask: Ask) -> Question | None:
     choices = tuple(choice(path, mistake) for path, mistake in by_tags)
     hint = "Add up emissions, START, steps and END along each; p is exp(score − log Z)."
     return Question(ask, f"Which of these {len(paths)} paths is the likeliest?", hint, choices)
+
+
+def cost_question(analysis: Analysis, ask: Ask) -> Question | None:
+    """Ask what a rule costs; None where nothing matches or the best path does."""
+    potentials = analysis.potentials
+    try:
+        found = match(potentials, ask.rule)
+    except NoPathError:
+        return None
+    if analysis.viterbi is None or found.cost < CLOSE:
+        return None
+    best, after = analysis.viterbi.score, found.score
+    ahead = lead(potentials, analysis.viterbi.path, found.path)
+    parts = [float(terms.sum()) for terms in (ahead.emission_terms, ahead.transition_terms)]
+    spent = -math.log(found.probability) if found.probability else math.inf
+    right = Choice(score(found.cost, 1), f"{score(best)} {added(-after)} = {score(found.cost)}.")
+    wrong: list[Found] = [
+        (spent, "That is −log P(rule), over all paths.", "sum for max"),
+        (parts[0], "The emissions alone: the steps differ, too.", "transition left out"),
+        (parts[1], "The steps alone: the emissions differ, too.", "emission left out"),
+    ]
+    text = f"What does the rule {ask.rule} cost, in nats?"
+    hint = "The score of the best path minus that of the best path that matches."
+    finite = (each for each in wrong if math.isfinite(each[0]))
+    return choose_number(ask, text, hint, found.cost, right, finite)
 
 
 def flips_question(analysis: Analysis, ask: Ask) -> Question | None:

@@ -175,6 +175,26 @@ def hmm_walk(emissions: str, table: str) -> Walk:
     )
 
 
+def rule_walk() -> Walk:
+    """Return the steps the chain, the automaton of a rule, their product, and its sum."""
+    return Walk(
+        [
+            Phase(
+                "The chain: all its paths, and the best of them.",
+                ["weights", "nodes", "pointers", "path", "viterbi", MARGINALS],
+            ),
+            Phase("The automaton: one state for all that matters of the tags so far.", ()),
+            Phase(
+                "The product: every path takes its state along. Dashed: the best one that matches.",
+                ["rule", "states"],
+            ),
+            Phase(
+                "The sum: the share of Z that all matching paths have.", ["ruled", "moved", "note"]
+            ),
+        ]
+    )
+
+
 FIRST_PATHS = (1, 2, 3, 10)  # of a sum over all paths, before the rest at once
 
 

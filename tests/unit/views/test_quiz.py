@@ -77,7 +77,20 @@ def tags_at(chain, ask):
     return {TAGS[k] for k, share in shares.items() if share >= max(shares.values()) - 0.005}
 
 
+def cost_of(chain, rule):
+    """What enumeration and `re` say: tags are letters, so a rule without blanks is a pattern."""
+    pattern = re.compile(rule.replace(" ", ""))
+    matching = [
+        score
+        for path, score in oracle.allowed(chain)
+        if pattern.fullmatch("".join(TAGS[k] for k in path))
+    ]
+    return oracle.best_score(chain) - max(matching)
+
+
 def number_at(chain, ask):
+    if ask.kind == "cost":
+        return cost_of(chain, ask.rule)
     t, k = ask.word - 1, TAGS.index(ask.tags[0])
     tables = {"alpha": oracle.log_alpha, "beta": oracle.log_beta, "best": oracle.best_prefix}
     if ask.kind == "marginal":
@@ -118,6 +131,8 @@ def any_ask(draw, kind, chain):
     word, tags = draw.randint(1, len(chain.emissions)), TAGS[: len(chain.start)]
     if kind == "log_z" and draw.random() < 0.5:
         return Ask(kind)
+    if kind == "cost":
+        return Ask(kind, rule=draw.choice(["A .*", ". B .*", "[^ A]* A? [^ A]*", "(B|A B)+"]))
     numbers = {"word": 0, "tag": 1, "from": 1, "to": 1}
     form = FORMS[kind]
     given = tuple(draw.choice(tags) for _ in range(sum(numbers[each] for each in form)))
@@ -173,6 +188,7 @@ def test_a_forbidden_chain_asks_nothing_that_has_no_answer():
         Ask("log_z"),
         Ask("log_z", tags=("A", "B")),
         Ask("likeliest"),
+        Ask("cost", rule="[^ 'A']* B{2}"),
     ],
 )
 def test_a_question_is_read_as_it_is_written(ask):
@@ -189,12 +205,23 @@ def test_a_question_is_read_as_it_is_written(ask):
         "viterbi(True)",
         "os.system('x')",
         "nothing(1)",
+        "cost()",
+        "cost('')",
+        "cost(1)",
         "(" * 500,
     ],
 )
 def test_what_is_no_question_is_refused(text):
     with pytest.raises(FormatError, match=r"expected a question, one of greedy\(word\)"):
         read_ask(text)
+
+
+def test_what_a_rule_costs_is_asked_only_where_it_costs_something():
+    chain = analysed(chain_of(random.Random(1)))
+    for rule in (".*", "A{9}"):  # the best path matches; nothing does
+        assert question(chain, chain, Ask("cost", rule=rule)) is None
+    with pytest.raises(FormatError, match="column 3"):
+        question(chain, chain, Ask("cost", rule="A (B"))
 
 
 @pytest.mark.parametrize("text", ["viterbi(9)", "viterbi('x')", "alpha(1, 'X')", "flips('X', 'A')"])
