@@ -9,6 +9,7 @@ from crfviz.ui.annotate.documents import document_list, follow_document, may_be_
 from crfviz.ui.annotate.export import export_panel
 from crfviz.ui.annotate.learning import learning_panel
 from crfviz.ui.annotate.queue import choose_queue
+from crfviz.ui.annotate.settings import settings_panel
 from crfviz.ui.annotate.store import choose_document, store
 from crfviz.ui.session.annotator import annotator, why_nobody
 from crfviz.ui.session.bound import bound_tabs
@@ -21,9 +22,10 @@ PARTS = {
     "export": "Export",
     "agreement": "Agreement",
     "learn": "Teach",
+    "settings": "Settings",
 }
 
-_, parts, documents, orders = header("Annotate", 1.1, 3.4, 1.6, 1.2)
+_, parts, documents, orders = header("Annotate", 1.05, 4.4, 1.4, 1.1)
 who = annotator()
 if who is None:  # not even the names of documents are for everybody then
     st.info(why_nobody())
@@ -49,5 +51,7 @@ with guarded("Annotate", again=True):
         export_panel(document)
     elif part == "agreement":
         agreement_panel(document)
+    elif part == "settings":
+        settings_panel(document)
     else:
         learning_panel(document)

@@ -82,16 +82,19 @@ class WidenedTagger(SentenceTagger):
 
 
 @lru_cache(maxsize=64)
-def document_tagger(tags: tuple[str, ...], base: Tagger | None) -> Tagger:
-    """Return what proposes in a document with these tags: a model that has no others, or nothing.
+def document_tagger(tags: tuple[str, ...], base: Tagger | None, *, own: bool = False) -> Tagger:
+    """Return what proposes in a document with these tags.
 
     Args:
         tags: of the document.
         base: a model; None, or one with other tags, gives a blank tagger.
+        own: whether it learnt from this document, which may have got more tags since.
     """
-    if base is None or not set(base.tags) <= set(tags):
-        return BlankTagger(tags)
-    return base if set(base.tags) == set(tags) else WidenedTagger(base, tags)
+    if base is not None and set(base.tags) == set(tags):
+        return base
+    if base is not None and own and set(base.tags) < set(tags):
+        return WidenedTagger(base, tags)
+    return BlankTagger(tags)
 
 
 def _padded(table: Tensor, more: int, dims: int) -> Tensor:

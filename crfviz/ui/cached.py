@@ -29,6 +29,7 @@ from crfviz.taggers.perturbations import Occlusion, occlude
 from crfviz.taggers.plugins import plugin_version
 from crfviz.taggers.registry import brought_models, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
+from crfviz.taggers.user_models import version_stamp
 from crfviz.text.tokenizer import given_words
 from crfviz.ui.remembered import remembered
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
@@ -42,14 +43,18 @@ MOST_MODELS = 1000  # more are loaded again: nobody has as many
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
 
 
+def model_key(name: str) -> tuple[object, ...]:
+    """A model by name and version: plug-ins and models of documents are replaced by later ones."""
+    return name, plugin_version(name), version_stamp(name)
+
+
 def _numbers(scenario: Scenario) -> str:
     """What the numbers of a scenario depend on; page options, right tags and step are left out."""
-    model = scenario.model, plugin_version(scenario.model)
-    return repr((model, scenario.sentence, scenario.edits, scenario.pins))
+    return repr((model_key(scenario.model), scenario.sentence, scenario.edits, scenario.pins))
 
 
 def _sentence(model: str, sentence: str, *, constrained: bool) -> tuple[object, ...]:
-    return model, plugin_version(model), sentence, constrained
+    return model_key(model), sentence, constrained
 
 
 BY_NUMBERS: dict[str | type, Callable[[Scenario], str]] = {Scenario: _numbers}  # as `hash_funcs`
@@ -77,7 +82,7 @@ def default_model(names: Sequence[str]) -> str:
     return next(iter(names), DEFAULT_MODEL)
 
 
-@remembered(MOST_MODELS, lambda name: (name, plugin_version(name)))
+@remembered(MOST_MODELS, lambda name: model_key(name))
 def tagger(name: str) -> Tagger:
     """The model of this name, loaded once for all sessions.
 
@@ -100,7 +105,7 @@ def known_tagger(name: str) -> Tagger | None:
     return None
 
 
-@remembered(64, lambda model: (model, plugin_version(model), monotonic() // EXAMPLES_AGE))
+@remembered(64, lambda model: (model_key(model), monotonic() // EXAMPLES_AGE))
 def examples(model: str) -> list[Example]:
     """The example sentences of a model; empty where it has none or cannot be loaded.
 
@@ -118,7 +123,7 @@ def first_sentence(model: str) -> str:
     return next((example.text for example in examples(model)), FALLBACK_SENTENCE)
 
 
-@remembered(256, lambda model, sentence: (model, plugin_version(model), sentence))
+@remembered(256, lambda model, sentence: (model_key(model), sentence))
 def words(model: str, sentence: str) -> list[str]:
     """All words of a sentence as typed, split as the model wants it; none in a blank one.
 

@@ -1,6 +1,7 @@
 """The page Annotate with AppTest: sentences in, what is wrong with them, export, removal."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import streamlit as st
@@ -11,10 +12,12 @@ from crfviz.annotations.files.exporting import render
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.records import Annotation
+from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.store import open_store
 from crfviz.annotations.teaching.jobs import Job, Jobs
+from crfviz.taggers.blank import document_tagger
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui.annotate import add, learning
+from crfviz.ui.annotate import add, learning, proposing
 from crfviz.ui.annotate import store as annotation_store
 from crfviz.ui.annotate.store import document_key
 from tests.app.test_app import button
@@ -80,7 +83,10 @@ def test_pasted_lines_become_a_document(page, store):
     assert store.documents() == []
     button(page, "Add 2 sentences").click().run()
     assert not page.exception
-    assert [item.tokens for item in store.items("pasted")] == [("Dogs", "run", "."), ("Stop", "!")]
+    assert [item.tokens for item in store.items("Dogs run .")] == [
+        ("Dogs", "run", "."),
+        ("Stop", "!"),
+    ]
 
 
 def test_a_run_that_ends_before_it_stores_leaves_the_click_to_the_next(page, store, monkeypatch):
@@ -99,7 +105,7 @@ def test_a_run_that_ends_before_it_stores_leaves_the_click_to_the_next(page, sto
     monkeypatch.setattr(add, "_known_documents", ends_once)
     button(page, "Add 1 sentence").click().run()
     assert ended
-    assert [item.tokens for item in store.items("pasted")] == [("Dogs", "run", ".")]
+    assert [item.tokens for item in store.items("Dogs run .")] == [("Dogs", "run", ".")]
 
 
 def test_a_paste_of_sentences_that_are_there_is_asked_about(page, store):
@@ -116,7 +122,7 @@ def test_a_paste_of_sentences_that_are_there_is_asked_about(page, store):
     page.text_area(key="draft.annotate.paste").set_value("Dogs run.\nStop!").run()
     page.button_group(key="view.joined").set_value("separate").run()
     button(page, "Add 2 sentences").click().run()
-    assert [each.name for each in store.documents()] == ["dogs", "pasted"]
+    assert [each.name for each in store.documents()] == ["dogs", "Dogs run ."]
 
 
 def test_a_broken_file_names_its_lines_and_keeps_nothing_unasked(page, store):
@@ -163,6 +169,7 @@ def test_a_kind_of_entity_is_mapped_once_for_its_beginning_and_inside(app, store
     page = open_at(app, PAGE)
     content = "Ann\tB-person\nLee\tI-person\nran\tO\n\nRome\tB-geo\n\nTea\tB-drink\n"
     upload(page, "people.conll", content.encode())
+    page.button_group(key="view.tagset").set_value("model").run()
     for word, kind in {"person (2 words)": "PER", "geo (1 word)": "LOC"}.items():
         (box,) = [box for box in page.selectbox if box.label == f"{word} counts as"]
         box.set_value(kind).run()
@@ -403,7 +410,7 @@ def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store)
 def test_who_teaches_while_another_does_sees_the_place_in_the_line(page, store, monkeypatch):
     jobs = Jobs()
     monkeypatch.setattr(Job, "begin", lambda _: None)  # both wait for ever
-    monkeypatch.setattr(learning, "_jobs", lambda: jobs)
+    monkeypatch.setattr(learning, "jobs", lambda: jobs)
     monkeypatch.setattr(learning, "visitor", lambda: "me")
     jobs.start("Teach first", [], visitor="other")
     store.add("notes", read_items(b"Dogs run.", "notes").items)
@@ -448,3 +455,148 @@ def test_one_click_opens_ten_real_tweets_under_a_model_of_entities(page, store):
     assert not page.exception
     assert len(store.documents()) == 1  # the same sentences are not stored twice
     assert page.button_group(key="view.part").value == "label"
+
+
+def test_a_file_keeps_its_own_tags(page, store):
+    content = "Der\tO\nrote\tB-FARBE\nHut\tB-WARE\n\nBlaue\tB-FARBE\nHose\tB-WARE\n"
+    upload(page, "waren.conll", content.encode())
+    assert page.button_group(key="view.tagset").value == "file"
+    assert "2 sentences, 2 with gold tags" in texts(page)
+    button(page, "Add 2 sentences").click().run()
+    assert not page.exception
+    (document,) = store.documents()
+    assert document.tags == ("O", "B-FARBE", "I-FARBE", "B-WARE", "I-WARE")
+    assert [item.gold for item in store.items("waren.conll")] == [
+        ("O", "B-FARBE", "B-WARE"),
+        ("B-FARBE", "B-WARE"),
+    ]
+
+
+def own(page, tags, text="Die rote Jacke\nEin blauer Hut"):
+    page.text_area(key="draft.annotate.paste").set_value(text).run()
+    page.button_group(key="view.tagset").set_value("own").run()
+    return page.text_input(key="draft.annotate.tags").set_value(tags).run()
+
+
+def test_sentences_are_labelled_with_tags_that_are_typed(page, store):
+    own(page.run(), "WARE, FARBE=a")
+    button(page, "Add 2 sentences").click().run()
+    assert not page.exception
+    (document,) = store.documents()
+    assert document.name == "Die rote Jacke"
+    assert document.tags == ("O", "B-WARE", "I-WARE", "B-FARBE", "I-FARBE")
+    assert document.settings.keys == {"FARBE": "a"}
+    assert document.model == ""
+
+
+@pytest.mark.parametrize(
+    ("tags", "says"),
+    [
+        ("WARE, ware", "each tag once, got WARE and ware"),
+        (", ".join(f"T{n}" for n in range(200)), "expected 1 to 60 tags, got 200"),
+        ("FARBE DUNKEL", "without blanks"),
+        ("<b>", r"got '\<b\>'"),
+        ("WARE=1", "expected a letter from a to z as key"),
+        ("WARE=a, FARBE=a", "got 'a' for WARE and FARBE"),
+    ],
+)
+def test_typed_tags_of_no_use_are_said_and_the_sentences_stay(page, store, tags, says):
+    own(page.run(), tags)
+    assert not page.exception
+    assert says in texts(page)
+    assert page.text_area(key="draft.annotate.paste").value.startswith("Die rote Jacke")
+    assert "annotate.keep" not in [each.key for each in page.button]
+    assert store.documents() == []
+
+
+OWN = Settings(("O", "B-WARE", "I-WARE", "B-FARBE", "I-FARBE"))
+
+
+def label_own(store, number):
+    """Finish sentences of a document with tags of its own, as somebody would at the desk."""
+    (document,) = store.documents()
+    tagger = document_tagger(document.tags, None)
+    for item in store.items(document.name)[:number]:
+        desk = Desk(item, "anna", tagger, "")
+        annotation = labelling.correct(desk, labelling.begin(desk), 1, 1, "FARBE")
+        annotation = labelling.correct(desk, annotation, 2, 2, "WARE")
+        store.save(labelling.accept(annotation), tagger.tags)
+
+
+@pytest.fixture
+def goods(store):
+    pairs = product(("rote", "blaue", "graue"), ("Jacke", "Hose", "Tasche", "Bluse"))
+    items = _items(*(f"Die {colour} {thing}" for colour, thing in pairs))
+    return store.add("Waren", items, settings=OWN)
+
+
+def test_a_document_is_renamed_and_its_keys_are_changed(page, store, goods):
+    label_own(store, 2)
+    open_part(page, "settings", goods)
+    (key,) = [document_key(each) for each in store.documents()]
+    page.text_input(key=f"annotate.rename.{key}").set_value("Katalog")
+    page.text_input(key=f"annotate.retag.{key}").set_value("WARE=k, FARBE, NEU")
+    button(page, "Save").click().run()
+    assert not page.exception
+    (document,) = store.documents()
+    assert (document.name, document.settings.keys) == ("Katalog", {"WARE": "k"})
+    assert document.tags == (*OWN.tags, "B-NEU", "I-NEU")
+    page.text_input(key=f"annotate.retag.{key}").set_value("WARE, NEU")
+    button(page, "Save").click().run()
+    assert "'B-FARBE' is in use in 2 annotated sentences" in "".join(t.value for t in page.toast)
+    assert store.documents()[0].tags == document.tags
+
+
+def test_the_tags_of_a_model_stay_and_their_keys_can_be_changed(page, store):
+    store.add("dogs", _items("Dogs run ."))
+    finish(store, "dogs", "anna")
+    open_part(page, "settings", "dogs")
+    (key,) = [document_key(each) for each in store.documents()]
+    box = page.text_input(key=f"annotate.retag.{key}")
+    box.set_value(box.value.replace("PROPN", "PROPN=o"))
+    button(page, "Save").click().run()
+    assert store.documents()[0].settings.keys == {"PROPN": "o"}
+    page.text_input(key=f"annotate.retag.{key}").set_value("NOUN, VERB")
+    button(page, "Save").click().run()
+    assert f"the tags of dogs are those of {MODEL}" in "".join(t.value for t in page.toast)
+
+
+def test_a_model_is_offered_from_ten_finished_sentences_on_and_every_ten(page, store, goods):
+    label_own(store, 9)
+    open_part(page, "label", goods)
+    assert "From 10 finished sentences on" in texts(page)
+    assert "Propose tags" not in [each.label for each in page.button]
+    (item,) = store.items(goods, 9, 1)
+    tagger = document_tagger(OWN.tags, None)
+    store.save(labelling.accept(labelling.begin(Desk(item, "anna", tagger, ""))), tagger.tags)
+    page.run()
+    jobs = Jobs()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proposing, "jobs", lambda: jobs)
+        patch.setattr(learning, "jobs", lambda: jobs)
+        page.text_input(key="propose.name").set_value("Meine Waren")
+        button(page, "Propose tags").click().run()
+        assert not page.exception
+        (job,) = jobs.all
+        assert job.wait(120).state == "done"
+        page.run()
+        assert not page.exception
+        assert page.selectbox(key="model").value == "Meine-Waren"
+        assert "% of the words right" in texts(page)
+        assert "Propose tags" not in [each.label for each in page.button]
+    assert store.documents()[0].model == "Meine-Waren"
+
+
+def test_a_result_of_teaching_is_not_shown_for_another_annotator(page, store, monkeypatch):
+    jobs = Jobs()
+    monkeypatch.setattr(Job, "begin", lambda _: None)
+    monkeypatch.setattr(learning, "jobs", lambda: jobs)
+    monkeypatch.setattr(learning, "visitor", lambda: "me")
+    store.add("notes", read_items(b"Dogs run.", "notes").items)
+    finish(store, "notes", "anna")
+    open_part(page, "learn", "notes")
+    button(page, "Teach").click().run()
+    button(page, "Cancel").click().run()
+    assert "cancelled; nothing was saved" in texts(page)
+    page.selectbox(key="view.teacher").set_value("anna").run()
+    assert "cancelled; nothing was saved" not in texts(page)

@@ -152,12 +152,14 @@ def test_a_visitor_has_one_job(tiny):
             start_teaching(jobs, Lesson(tiny), SENTENCES, visitor=visitor)
     waits.cancel()
     again = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
-    assert jobs.shown_to("a") is first
-    assert jobs.shown_to("b") is again
-    assert jobs.shown_to("somebody") is first
+    assert jobs.shown_to("a", "") is first
+    assert jobs.shown_to("b", "another document") is again
+    assert jobs.shown_to("somebody", "") is first
     again.cancel()
     first.cancel()
     first.wait(DEADLINE)
+    assert jobs.shown_to("a", "another document") is None
+    assert jobs.shown_to("a", "") is first
 
 
 def test_sentences_that_cannot_be_handed_on_are_said_at_once(tiny):

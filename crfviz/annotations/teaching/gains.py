@@ -82,6 +82,23 @@ def gain(name: str, sentences: Sequence[Sentence], before: Tagger, after: Tagger
     )
 
 
+def got_worse(taught: Taught) -> str:
+    """Say where the new model is worse than the one before; of what was taught it says nothing.
+
+    By entity F1, without BIO tags by words. Empty where it is nowhere worse.
+    """
+    told = []
+    for gain in taught.gains[1:]:
+        before, after = (score.entity_f1 or score.words for score in (gain.before, gain.after))
+        if after.value < before.value:
+            what = "F1" if gain.before.entity_f1 else "accuracy"
+            told.append(
+                f"{what} {100 * before.value:.1f} → {100 * after.value:.1f} % on "
+                f"{gain.num_sentences} sentences ({gain.name})"
+            )
+    return ", ".join(told)
+
+
 def taught_of(record: Mapping[str, Any]) -> Taught:
     """A result out of its JSON, that of `dataclasses.asdict`: what the result of a job holds."""
     gains = [

@@ -72,6 +72,7 @@ class Job:
         arguments: of the command.
         given: its standard input.
         visitor: whoever asked for it.
+        about: what it is for; the result is shown there.
         at_end: called once it is over.
     """
 
@@ -82,10 +83,11 @@ class Job:
         given: bytes = b"",
         *,
         visitor: str = "",
+        about: str = "",
         at_end: Callable[[], None] = lambda: None,
     ) -> None:
         self.title = title
-        self.visitor = visitor
+        self.visitor, self.subject = visitor, about
         self._arguments, self._given, self._at_end = arguments, given, at_end
         self._lock = threading.Lock()  # of the step from waiting to running, or to cancelled
         self._status = Status()
@@ -184,7 +186,13 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(
-        self, title: str, arguments: Sequence[str], given: bytes = b"", *, visitor: str = ""
+        self,
+        title: str,
+        arguments: Sequence[str],
+        given: bytes = b"",
+        *,
+        visitor: str = "",
+        about: str = "",
     ) -> Job:
         """Put a command into the line, or start it where nobody waits; see `Job`.
 
@@ -197,7 +205,7 @@ class Jobs:
                     raise CrfvizError(
                         f"your “{job.title}” is not over; wait until it is done, or cancel it"
                     )
-            job = Job(title, arguments, given, visitor=visitor, at_end=self._next)
+            job = Job(title, arguments, given, visitor=visitor, about=about, at_end=self._next)
             over = [each for each in self._jobs if each.status.over]
             waiting = [each for each in self._jobs if not each.status.over]
             self._jobs = [job, *waiting, *over[:MOST_KEPT]]
@@ -215,12 +223,16 @@ class Jobs:
         with self._lock:
             return list(self._jobs)
 
-    def shown_to(self, visitor: str) -> Job | None:
-        """The newest of this visitor; of another one where there is none, one that runs first."""
-        every = self.all
+    def shown_to(self, visitor: str, about: str) -> Job | None:
+        """The newest of this visitor about something, or one that is not over; else of others."""
+        every = [job for job in self.all if job.subject == about or not job.status.over]
         own = [job for job in every if job.visitor == visitor]
         running = [job for job in every if job.status.state == "running"]
         return next(iter([*own, *running, *every]), None)
+
+    def about(self, subject: str) -> Job | None:
+        """The newest job about something."""
+        return next((job for job in self.all if job.subject == subject), None)
 
     def _line(self) -> list[Job]:
         """The oldest first."""

@@ -123,16 +123,22 @@ def learnable(pairs: Pairs, way: Way | None) -> list[tuple[Item, Annotation]]:
 
 
 def start_proposing(
-    jobs: Jobs, document: str, name: str, options: Mapping[str, str | None], *, visitor: str = ""
+    jobs: Jobs,
+    document: str,
+    name: str,
+    options: Mapping[str, str],
+    *,
+    visitor: str = "",
+    about: str = "",
 ) -> Job:
     """Do it beside the app; `proposer_of(job.status.result)` is what came of it.
 
     Raises:
         CrfvizError: this visitor has another job.
     """
-    chosen = [f"--{option}={value}" for option, value in options.items() if value is not None]
+    chosen = [f"--{option}={value}" for option, value in options.items()]
     arguments = ["annotations", "propose", f"--as={name}", "--json-lines", *chosen, "--", document]
-    return jobs.start(f"Train {name}", arguments, visitor=visitor)
+    return jobs.start(f"Train {name}", arguments, visitor=visitor, about=about)
 
 
 def proposer_of(record: Mapping[str, Any]) -> Proposer:
@@ -202,7 +208,7 @@ def _examples(sentences: Sequence[Sentence]) -> list[Example]:
     by_tags = sorted(sentences, key=lambda s: (-len(set(s.tags or ())), len(s.tokens)))
     texts = ((s, sentence_of(s.tokens, english_words)) for s in by_tags[: 2 * LEAST])
     found = {
-        text: Example(text, s.tokens, "Learnt from.", GIVEN, gold=s.tags)
+        text: Example(text, s.tokens, "One that it learnt from.", GIVEN, gold=s.tags)
         for s, text in texts
         if text
     }
@@ -210,11 +216,11 @@ def _examples(sentences: Sequence[Sentence]) -> list[Example]:
 
 
 def _card(made: Proposer) -> str:
-    begun = f" and {made.num_begun} begun ones" if made.num_begun else ""
+    begun = f" and {made.num_begun} begun" if made.num_begun else ""
     return (
         f"# {made.name}\n\n"
-        f"A {FAMILIES[made.family]} that learnt from {made.num_sentences} finished sentences"
-        f"{begun} of the document {json.dumps(made.document, ensure_ascii=False)}: "
+        f"A {FAMILIES[made.family]} that learnt from {made.num_sentences} finished"
+        f"{begun} sentences of the document {json.dumps(made.document, ensure_ascii=False)}: "
         f"{score_in_words(made.score)} (95 % interval in brackets).\n\n"
         "Its next version replaces it.\n"
     )

@@ -117,7 +117,7 @@ def hold_out(
 
 
 def start_teaching(
-    jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence], *, visitor: str = ""
+    jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence], *, visitor: str = "", about: str = ""
 ) -> Job:
     """Teach beside the app; `taught_of(job.status.result)` is what came of it.
 
@@ -132,7 +132,8 @@ def start_teaching(
         given = render_sentences(sentences, "jsonl").encode()
     except UnicodeEncodeError as error:
         raise FormatError(f"a sentence to learn from is no UTF-8 text ({error})") from error
-    return jobs.start(f"Teach {Path(lesson.model).name}", arguments, given, visitor=visitor)
+    title = f"Teach {Path(lesson.model).name}"
+    return jobs.start(title, arguments, given, visitor=visitor, about=about)
 
 
 def _learning(report: Announce) -> Callable[[int, int], None]:

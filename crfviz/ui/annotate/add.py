@@ -1,6 +1,7 @@
 """Sentences in: a paste or a file, shown as it was understood before any of it is stored."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
 from itertools import islice
@@ -17,9 +18,11 @@ from crfviz.annotations.files.merging import (
     planned,
 )
 from crfviz.annotations.mixing import TagRules
+from crfviz.annotations.settings import Settings
 from crfviz.taggers.registry import EXCERPTS, read_excerpt
 from crfviz.ui import cached
 from crfviz.ui.annotate.mapping import choose_names, chosen_names
+from crfviz.ui.annotate.own_tags import TAGS, choose_settings, first_words
 from crfviz.ui.annotate.store import document_key, go_to_document, store
 from crfviz.ui.session.annotator import annotator
 from crfviz.ui.session.bound import bound_buttons, bound_draft
@@ -36,7 +39,7 @@ PASTE_NAME = "pasted"
 TWEETS, TWEETS_NAME = "excerpts/btc-dev.conll", "ten tweets.txt"
 TWEETS_MODEL = "ner-en"
 MOST_WORDS = 20  # of such a tweet
-SHOWN = 5  # sentences of the preview
+SHOWN = 3  # sentences of the preview
 MOST_PROBLEMS = 20
 JOINED = {
     "merge": "Add the annotations to the stored document",
@@ -108,6 +111,7 @@ def _offer_tweets(added: Added) -> None:
     def begin() -> None:
         if TWEETS_MODEL in cached.models():
             change(model=TWEETS_MODEL)
+        set_view_option("tagset", "")
         added.wanted = _digest(tweets().encode())
 
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -127,10 +131,7 @@ def _preview(name: str, content: bytes) -> None:
     if digest == added.digest and not wanted:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
-    model = scenario().model
-    tagger, found = cached.tagger(model), _read(name, content, model)
-    names = chosen_names(digest, tagger, found.unknown)
-    read = _read(name, content, model, tuple(names.items())) if names else found
+    read, settings = _understood(name, content, digest)
     gold = sum(item.gold is not None for item in read.items)
     tags = f", {gold:,} with gold tags" if gold else ""
     labelled = f", {count(len(read.annotations), 'annotation')}" if read.annotations else ""
@@ -139,25 +140,17 @@ def _preview(name: str, content: bytes) -> None:
         f"**{plain(name)}** is read as **{format_name}**: "
         f"{count(len(read.items), 'sentence')}{tags}{labelled}."
     )
-    if read.problems:
-        _problems(read)
-    choose_names(digest, tagger, found.unknown)
     if not read.items:
         st.error("No sentence can be added.")
-        return
-    if others := _others(read):
-        said = ", ".join(quote(name) for name in others[:3])
-        st.error(
-            plain(
-                f"The file says that {said} labelled it. Where there is a login, people add what "
-                "they labelled themselves; `python -m crfviz annotations import` adds the rest."
-            )
-        )
         return
     words = [" · ".join(item.tokens) for item in read.items[:SHOWN]]
     st.dataframe(
         pd.DataFrame({"words, as they were split": words}), hide_index=True, width="stretch"
     )
+    if settings is None or _others_said(read):
+        return
+    if not read.annotations:
+        read = _named(name, digest, read, settings)
     known = _known_documents(digest, read)
     new = _merging(known) if known else None
     known = known if new is not None else {}
@@ -170,6 +163,31 @@ def _preview(name: str, content: bytes) -> None:
     if wanted:
         added.wanted = ""  # not before: a run that ends up to here leaves the click to the next
         _keep(name, digest, read, known)
+
+
+def _understood(name: str, content: bytes, digest: str) -> tuple[Import, Settings | None]:
+    """What a file says under the tags that are chosen; without settings where none are yet."""
+    tagger = cached.tagger(scenario().model)
+    free = _read(name, content, None)
+    settings = Settings() if free.annotations else choose_settings(free, tagger)
+    if settings is None or settings.tags:
+        read = _read(name, content, settings.tags if settings else None)
+        _problems(read)
+        return read, settings
+    found = _read(name, content, tagger.tags)
+    names = chosen_names(digest, tagger, found.unknown)
+    read = _read(name, content, tagger.tags, tuple(names.items())) if names else found
+    _problems(read)
+    choose_names(digest, tagger, found.unknown)
+    return read, settings
+
+
+def _named(name: str, digest: str, read: Import, settings: Settings) -> Import:
+    """The sentences as one document with the name that is typed."""
+    suggested = first_words(read) if name == PASTE_NAME else name
+    title = st.text_input("Name", suggested, key=f"annotate.name.{digest}").strip() or suggested
+    items = tuple(replace(item, document=title) for item in read.items)
+    return replace(read, items=items, settings={title: settings})
 
 
 def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
@@ -209,11 +227,18 @@ def _merging(known: Mapping[str, Known]) -> int | None:
     return new
 
 
-def _others(read: Import) -> list[str]:
-    """Annotators of a file who did not log in here, where there is a login."""
-    if not login_asked():
-        return []
-    return sorted({annotation.annotator for annotation in read.annotations} - {annotator()})
+def _others_said(read: Import) -> bool:
+    """Whether people labelled a file who did not log in here, where there is a login; said then."""
+    people = {annotation.annotator for annotation in read.annotations} if login_asked() else set()
+    if others := sorted(people - {annotator()}):
+        said = ", ".join(quote(name) for name in others[:3])
+        st.error(
+            plain(
+                f"The file says that {said} labelled it. Where there is a login, people add what "
+                "they labelled themselves; `python -m crfviz annotations import` adds the rest."
+            )
+        )
+    return bool(others)
 
 
 def forget_added() -> None:
@@ -222,12 +247,19 @@ def forget_added() -> None:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
-def _read(name: str, content: bytes, model: str, names: tuple[tuple[str, str], ...] = ()) -> Import:
-    rules = TagRules(cached.tagger(model).tags, dict(names))
+def _read(
+    name: str,
+    content: bytes,
+    tags: tuple[str, ...] | None,
+    names: tuple[tuple[str, str], ...] = (),
+) -> Import:
+    rules = TagRules(tags, dict(names))
     return read_items(content, name, rules=rules, pause=pause)
 
 
 def _problems(read: Import) -> None:
+    if not read.problems:
+        return
     lost = f" {count(read.dropped, 'sentence')} cannot be added." if read.dropped else ""
     shown = [f"- {plain(problem.message)}" for problem in read.problems[:MOST_PROBLEMS]]
     more = read.wrong - len(shown)
@@ -248,7 +280,7 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
     added.digest = digest
     what = count(len(read.annotations), "annotation") if known else ""
     what = what or count(len(read.items), "sentence")
-    added.message = f"{what} of {plain(name)} are stored."
+    added.message = f"{what} of {plain(names[-1])} are stored."
     if known and not read.annotations:
         sentences = count(len(read.items), "sentence")
         added.message = (
@@ -256,6 +288,8 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
         )
     if name == PASTE_NAME:
         set_draft(PASTE, "")
+    set_draft(TAGS, "")
+    set_view_option("tagset", "")
     newest = next(d for d in reversed(store().documents()) if d.name == names[-1])
     go_to_document(document_key(newest))
     set_view_option("part", "label", "label")

@@ -11,6 +11,7 @@ from crfviz.annotations import labelling
 from crfviz.annotations.labelling import LONGEST_PAUSE, Desk
 from crfviz.annotations.propagation import followed
 from crfviz.annotations.records import Annotation
+from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import (
     ConflictError,
@@ -19,9 +20,12 @@ from crfviz.exceptions import (
     ShapeError,
     StoreError,
 )
+from crfviz.taggers.blank import BlankTagger
 from crfviz.taggers.folder import version_of
-from crfviz.taggers.plugins import plugin_version
+from crfviz.taggers.tagger import Tagger
 from crfviz.ui import cached
+from crfviz.ui.annotate.documents import tagger_of
+from crfviz.ui.annotate.proposing import propose_row
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
 from crfviz.ui.components import mount
@@ -31,7 +35,6 @@ from crfviz.ui.session.current import (
     NO_LETTERS,
     flag_option,
     publish,
-    scenario,
     set_view_option,
     view_option,
 )
@@ -75,6 +78,7 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
     unfinished = f" · {progress.open} begun" if progress.open else ""
     label = f"{progress.done:,} of {progress.total:,} done{unfinished}{spent}"
     st.progress(progress.done / max(1, progress.total), label)
+    propose_row(document)
     item = _current(document, queue, who)
     if item is None:
         st.success(f"All {count(progress.total, 'sentence')} of {plain(document.name)} are done.")
@@ -85,9 +89,9 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
             if store().last_done(document.name, who) is not None:
                 st.button("Back to the last sentence", on_click=_back, args=(document, who))
         return
-    desk = desk_of(item, who)
+    desk = desk_of(document, item, who)
     try:
-        sheet = sheet_of(desk, queue)
+        sheet = sheet_of(desk, queue, document.settings)
     except StoreError:
         raise
     except CrfvizError as error:
@@ -134,18 +138,18 @@ def _current(document: DocumentSummary, queue: Queue, who: str) -> int | None:
     return queue.after(None, store().done_ids(document.name, who))
 
 
-def desk_of(item: int, who: str) -> Desk:
-    """What an annotator needs to label a sentence with the chosen model."""
-    model = scenario().model
-    return Desk(store().item(item), who, cached.tagger(model), _version(model))
+def desk_of(document: DocumentSummary, item: int, who: str) -> Desk:
+    """What an annotator needs to label a sentence with the chosen model, or without one."""
+    tagger = tagger_of(document)
+    return Desk(store().item(item), who, tagger, _version(tagger))
 
 
-@remembered(cached.MOST_MODELS, lambda model: (model, plugin_version(model)))
-def _version(model: str) -> str:
-    return version_of(cached.tagger(model))
+@remembered(cached.MOST_MODELS, lambda tagger: tagger)
+def _version(tagger: Tagger) -> str:
+    return "" if isinstance(tagger, BlankTagger) else version_of(tagger)
 
 
-def sheet_of(desk: Desk, queue: Queue) -> Sheet:
+def sheet_of(desk: Desk, queue: Queue, settings: Settings) -> Sheet:
     """What the labeller draws: the sentence, what is said about it, and what the last step did."""
     item, told = desk.item, of_session("last step", LastStep)
     here = told if (told.item, told.by) == (item.id, desk.annotator) else LastStep()
@@ -156,6 +160,7 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
         )
     annotation = _annotation(desk)
     try:
+        annotation = labelling.renewed(desk, annotation)
         proposal = labelling.proposal(desk, annotation)
     except CrfvizError as error:
         raise CrfvizError(
@@ -177,6 +182,8 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
         letters=not flag_option(NO_LETTERS),
         held=here.held,
         ack=last_event(KEY),
+        settings=settings,
+        blank=isinstance(desk.tagger, BlankTagger),
     )
 
 
@@ -228,8 +235,8 @@ def _step(
     if kind == "go":
         _open(queue.beside(item, _whole(event, "by")))
         return
-    desk = desk_of(item, who)
-    before = _annotation(desk)
+    desk = desk_of(document, item, who)
+    before = labelling.renewed(desk, _annotation(desk))
     if before.revision != _whole(event, "revision"):
         raise ConflictError("This sentence was changed meanwhile in another tab or program.")
     if kind == "undo" and before == labelling.undo(desk, before):

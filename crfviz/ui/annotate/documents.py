@@ -1,7 +1,7 @@
-"""The list of all documents, and the model that the one which is opened was begun with.
+"""The list of all documents, and what proposes in the one which is opened.
 
-A document keeps the tags of that model. Who opens it gets the model; where it is gone, any other
-with the same tags will do.
+Who opens a document gets its model; any other with the same tags will do. A document with tags of
+its own and no model yet is labelled without proposals.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from crfviz.annotations.store.store import DocumentSummary
+from crfviz.taggers.blank import BlankTagger, document_tagger
+from crfviz.taggers.tagger import Tagger
+from crfviz.taggers.user_models import owner_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import OPENED, document_key, go_to_document, shown_name, store
 from crfviz.ui.session.current import change, scenario
@@ -48,7 +51,9 @@ def document_list(documents: Sequence[DocumentSummary], who: str) -> None:
 
 
 def follow_document(document: DocumentSummary) -> None:
-    """Bring the model of a document along when it is opened; then the page is drawn anew.
+    """Bring the model of a document along when it is opened, or has learnt from it meanwhile.
+
+    The page is drawn anew then.
 
     A link may name another model with the same tags.
 
@@ -57,45 +62,57 @@ def follow_document(document: DocumentSummary) -> None:
     """
     key, model = document_key(document), document.model
     chosen = found(OPENED) == key
-    if found(SEEN) == key and not chosen:
+    seen = f"{key} {model}"
+    if found(SEEN) == seen and not chosen:
         return
-    keep(SEEN, key)
+    keep(SEEN, seen)
     keep(OPENED, None)
     if model in ("", scenario().model):
         return
     if model not in cached.models():
         say(f"{quote(document.name)} was begun with {model}, which was deleted; its tags are kept.")
-    elif chosen or document.tags is None or not _has_tags(document):
+    elif chosen or document.tags is None or _is_blank(document):
         change(model=model)
-        say(f"{quote(document.name)} was begun with {model}, which is now selected.")
+        what = "has" if owner_of(model) == key else "was begun with"
+        say(f"{quote(document.name)} {what} the model {model}, which is now selected.")
         st.rerun()
 
 
 def may_be_labelled(document: DocumentSummary) -> bool:
-    """Whether the chosen model has the tags of a document; where it has not, that is said.
+    """Whether a document can be labelled now; where the chosen model lacks its tags, that is said.
 
     Raises:
         CrfvizError: the model cannot be loaded.
     """
-    if _has_tags(document):
-        return True
     model, tags = scenario().model, document.tags or ()
+    if not _is_blank(document) or document.model in ("", model):
+        return True
     listed = ", ".join(tags[:MOST_TAGS]) + (", …" if len(tags) > MOST_TAGS else "")
-    st.warning(
-        plain(
-            f"{shown_name(document)} is labelled with the {count(len(tags), 'tag')} of "
-            f"{document.model}: {listed}. {model} has others."
-        )
+    told = (
+        f"{shown_name(document)} is labelled with the {count(len(tags), 'tag')} of "
+        f"{document.model}: {listed}."
     )
-    if document.model in cached.models():
-        begun = document.model
-        st.button(f"Use {plain(begun)}", on_click=lambda: change(model=begun), type="primary")
-    else:
-        st.info(f"{plain(document.model)} is gone: choose a model with the same tags on the left.")
+    if document.model not in cached.models():
+        way = "choose a model with the same tags on the left, or label by hand"
+        st.info(plain(f"{told} {document.model} is gone: {way}."))
+        return True
+    st.warning(plain(f"{told} {model} has others."))
+    begun = document.model
+    st.button(f"Use {plain(begun)}", on_click=lambda: change(model=begun), type="primary")
     return False
 
 
-def _has_tags(document: DocumentSummary) -> bool:
+def tagger_of(document: DocumentSummary) -> Tagger:
+    """What proposes in a document: the chosen model if it has the tags, or nothing.
+
+    Raises:
+        CrfvizError: the document has no tags, and the model cannot be loaded.
+    """
+    model = scenario().model
     if document.tags is None:
-        return True
-    return set(cached.tagger(scenario().model).tags) == set(document.tags)
+        return cached.tagger(model)
+    return document_tagger(document.tags, cached.known_tagger(model), own=model == document.model)
+
+
+def _is_blank(document: DocumentSummary) -> bool:
+    return isinstance(tagger_of(document), BlankTagger)

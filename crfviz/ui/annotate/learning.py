@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from crfviz.annotations.store.store import DocumentSummary
-from crfviz.annotations.teaching.gains import Taught, gains_table, taught_of
+from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse, taught_of
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
 from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
@@ -15,6 +15,7 @@ from crfviz.ui.annotate.store import (
     choose_annotator,
     chosen_annotator,
     chosen_document,
+    document_key,
     finished_pairs,
     store,
 )
@@ -31,7 +32,8 @@ NAME = "teach.name"  # the box for that of the new model
 EVERY = 0.5  # seconds between two looks at a job
 
 
-def _jobs() -> Jobs:
+def jobs() -> Jobs:
+    """The long work of this server."""
     return of_server("jobs", Jobs)
 
 
@@ -51,8 +53,13 @@ def learning_panel(document: DocumentSummary) -> None:
         )
     else:
         _lesson(document, model)
-    if job := _jobs().shown_to(visitor()):
+    if job := jobs().shown_to(visitor(), _about(document)):
         _watch(job)
+
+
+def _about(document: DocumentSummary) -> str:
+    """What a result is about: the next model, document or annotator has none yet."""
+    return f"{document_key(document)} {scenario().model} {chosen_annotator(document, 'teacher')}"
 
 
 def _lesson(document: DocumentSummary, model: str) -> None:
@@ -67,7 +74,7 @@ def _lesson(document: DocumentSummary, model: str) -> None:
             f"{count(len(copies), 'finished sentence')}; one in five is held out to see whether "
             "others gain, too. The model stays as it is: a new one is written."
         )
-    busy = any(job.visitor == visitor() and not job.status.over for job in _jobs().all)
+    busy = any(job.visitor == visitor() and not job.status.over for job in jobs().all)
     st.button("Teach", type="primary", disabled=busy or not copies, on_click=_start)
 
 
@@ -82,14 +89,15 @@ def _start() -> None:
                 say("Choose which versions to train on where annotators disagree.")
                 return
             lesson = Lesson(scenario().model, method, name)
-            start_teaching(_jobs(), lesson, finished(copies), visitor=visitor())
+            about = _about(document)
+            start_teaching(jobs(), lesson, finished(copies), visitor=visitor(), about=about)
 
 
 def _watch(job: Job) -> None:
     """A bar while it runs; the page is drawn anew once it is over, for the new model's sake."""
     status = job.status
     if not status.over:
-        _bar(job)
+        job_bar(job)
     elif status.state == "done" and status.result is not None:
         _show(taught_of(status.result))
     elif status.state == "failed":
@@ -100,11 +108,12 @@ def _watch(job: Job) -> None:
 
 @st.fragment(run_every=EVERY)
 @guarded("The progress of learning")
-def _bar(job: Job) -> None:
+def job_bar(job: Job) -> None:
+    """Draw how far a job is, with the way to end it."""
     status = job.status
     if status.over:
         st.rerun()
-    ahead = _jobs().ahead(job)
+    ahead = jobs().ahead(job)
     said = f"{waiting_for(ahead)} …" if ahead else status.message
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(status.progress, f"{plain(job.title)}: {plain(said)}")
@@ -112,10 +121,14 @@ def _bar(job: Job) -> None:
 
 
 def _show(taught: Taught) -> None:
-    st.success(
+    told = (
         f"{plain(taught.name)} was trained on {count(taught.num_sentences, 'sentence')} in "
         f"{taught.seconds:.0f} s ({WHAT[taught.method]})."
     )
+    if worse := got_worse(taught):
+        st.warning(f"{told} **It is worse than {plain(taught.model)}**: {worse}.")
+    else:
+        st.success(told)
     st.markdown(gains_table(taught.gains))
     if scenario().model != taught.name and taught.name in cached.models():
         st.button(

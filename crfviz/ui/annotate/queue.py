@@ -9,7 +9,9 @@ import streamlit as st
 from crfviz.annotations.queue import ORDERS, Doubt, Order, doubt, in_order, reason
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import CrfvizError
+from crfviz.taggers.blank import BlankTagger
 from crfviz.ui import cached
+from crfviz.ui.annotate.documents import tagger_of
 from crfviz.ui.annotate.store import document_key, item_ids, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, set_view_option, view_option
@@ -56,8 +58,10 @@ def choose_queue(document: DocumentSummary) -> Queue:
     Raises:
         CrfvizError: the model cannot be loaded.
     """
-    chosen = bound_select("Order", "order", NAMES, "file", label_visibility="collapsed")
-    order = next(name for name in ORDERS if name == chosen)
+    order: Order = "file"
+    if not isinstance(tagger_of(document), BlankTagger):
+        chosen = bound_select("Order", "order", NAMES, order, label_visibility="collapsed")
+        order = next(name for name in ORDERS if name == chosen)
     ids = item_ids(document.name, document_key(document))
     doubts = {} if order == "file" else _doubts(document)
     return Queue(in_order(ids, doubts, order), doubts, order)
@@ -65,7 +69,7 @@ def choose_queue(document: DocumentSummary) -> Queue:
 
 def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     """Of the first sentences of a document, from memory or worked out now, with a way to stop."""
-    key = f"{scenario().model} {document_key(document)}"
+    key = f"{cached.model_key(scenario().model)} {document_key(document)}"
     known = of_server("doubts", dict[str, Mapping[int, Doubt]])
     if key in known:
         return known[key]
@@ -83,7 +87,7 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
             if key not in known:  # somebody before in the line may have asked for the same
                 doubts: dict[int, Doubt] = {}
                 for start in range(0, number, CHUNK):
-                    doubts |= _scored(document.name, start, min(CHUNK, number - start))
+                    doubts |= _scored(document, start, min(CHUNK, number - start))
                     bar.progress(min(1.0, (start + CHUNK) / number))
                 known[key] = doubts
     except BusyError as error:
@@ -96,11 +100,11 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     return known.get(key, {})
 
 
-def _scored(document: str, start: int, number: int) -> dict[int, Doubt]:
+def _scored(document: DocumentSummary, start: int, number: int) -> dict[int, Doubt]:
     """By id; a sentence that the model cannot score is left out."""
-    tagger = cached.tagger(scenario().model)
+    tagger = tagger_of(document)
     doubts = {}
-    for item in store().items(document, start, number):
+    for item in store().items(document.name, start, number):
         with suppress(CrfvizError):
             doubts[item.id] = doubt(tagger.potentials(item.tokens))
     return doubts

@@ -4,7 +4,6 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.attribution import Attribution, attribute
-from crfviz.taggers.plugins import plugin_version
 from crfviz.ui import cached
 from crfviz.ui.remembered import remembered
 from crfviz.ui.scene import Scene
@@ -54,7 +53,7 @@ def attribution_panel(scene: Scene, asked: Question) -> None:
         st.dataframe(because_frame(found, scene.words))
 
 
-@remembered(64, lambda model, *parts: (model, plugin_version(model), *parts))
+@remembered(64, lambda model, *parts: (cached.model_key(model), *parts))
 def _attribution(model: str, sentence: str, position: int, tag: int, rival: int) -> Attribution:
     words = cached.potentials(model, sentence, constrained=False).tokens or ()
     return attribute(cached.tagger(model), words, position, tag, rival)

@@ -6,11 +6,14 @@ Words are drawn in `web/labelling/`; what a key means is decided there, what fol
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import bidirectional
 
 from torch import Tensor
 
 from crfviz.annotations.propagation import Proposal
 from crfviz.annotations.records import Annotation
+from crfviz.annotations.settings import NONE_KEY, Settings
+from crfviz.taggers.blank import UNSET
 from crfviz.text.schemes import begin, is_bio, split_tag
 from crfviz.text.sentences import Offsets
 from crfviz.views.stage.payload_types import LabellerPayload
@@ -18,7 +21,8 @@ from crfviz.views.theme import GREY, tag_colours
 
 MOST_RANKED = 5  # alternatives of a word that are sent
 NONE = ""  # the choice that says "no entity here"
-NONE_KEY = "x"
+DEFAULTS = Settings()
+NO_KEYS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -30,27 +34,37 @@ class Choice:
     colour: str
 
 
-def choices(tags: Sequence[str]) -> list[Choice]:
-    """Return the choices under these tags, each with a free letter of its name as key."""
-    colours = dict(zip(tags, tag_colours(tags), strict=True))
-    if not is_bio(tags):
-        keys = letters(tags)
-        return [Choice(tag, keys[tag], colours[tag]) for tag in tags]
-    kinds = list(dict.fromkeys(kind for tag in tags if (kind := split_tag(tag)[1])))
-    keys = letters(kinds, taken=NONE_KEY)
-    known = [Choice(kind, keys[kind], colours[begin(kind)]) for kind in kinds]
-    return [*known, Choice(NONE, NONE_KEY, GREY)]
+def choices(tags: Sequence[str], settings: Settings = DEFAULTS) -> list[Choice]:
+    """Return the choices under these tags, with the keys and colours of a document's settings.
 
-
-def letters(names: Sequence[str], taken: str = "") -> dict[str, str]:
-    """Return a unique letter for each name: of its own letters, else any, else none.
-
-    >>> letters(["NOUN", "NUM", "PRON"])
-    {'NOUN': 'n', 'NUM': 'u', 'PRON': 'p'}
+    Others get a free letter of their name, and a colour that is free.
     """
-    free = [letter for letter in string.ascii_lowercase if letter not in taken]
-    letter_of: dict[str, str] = {}
-    for name in names:
+    tags = [tag for tag in tags if tag != UNSET]
+    colours = dict(zip(tags, tag_colours(tags), strict=True))
+    bio = is_bio(tags)
+    names = (
+        list(dict.fromkeys(kind for tag in tags if (kind := split_tag(tag)[1]))) if bio else tags
+    )
+    keys = letters(names, NONE_KEY if bio else "", settings.keys)
+    known = [
+        Choice(name, keys[name], settings.colours.get(name, colours[begin(name) if bio else name]))
+        for name in names
+    ]
+    return [*known, Choice(NONE, NONE_KEY, GREY)] if bio else known
+
+
+def letters(
+    names: Sequence[str], taken: str = "", given: Mapping[str, str] = NO_KEYS
+) -> dict[str, str]:
+    """Return a unique letter for each name: the given one, of its own letters, any, else none.
+
+    >>> letters(["NOUN", "NUM", "PRON"], given={"NUM": "n"})
+    {'NUM': 'n', 'NOUN': 'o', 'PRON': 'p'}
+    """
+    letter_of = {name: key for name, key in given.items() if name in names}
+    used = {*taken, *letter_of.values()}
+    free = [letter for letter in string.ascii_lowercase if letter not in used]
+    for name in [name for name in names if name not in letter_of]:
         own = [letter for letter in name.lower() if letter in free]
         letter_of[name] = next(iter(own or free), "")
         if letter_of[name]:
@@ -76,12 +90,15 @@ class Sheet:
     letters: bool = True  # whether letters, digits and signs are keys
     held: bool = False  # whether it waits in the browser, to be sent again
     ack: int = 0
+    settings: Settings = DEFAULTS  # of the document
+    blank: bool = False  # whether there is no model: nothing is proposed
 
 
 def labeller_payload(sheet: Sheet) -> LabellerPayload:
     """Return the data of the component `labeller`: a few kilobytes at 40 words."""
     annotation, proposal = sheet.annotation, sheet.proposal
-    options = choices(sheet.tags)
+    options = choices(sheet.tags, sheet.settings)
+    unset = [t for t, tag in enumerate(annotation.final) if tag == UNSET]
     done = annotation.state == "done"
     return {
         "item": annotation.item,
@@ -94,8 +111,8 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
         "tags": list(annotation.final),
         "sure": [round(p, 4) for p in proposal.probabilities],
         "pinned": sorted(annotation.pins),
-        "doubtful": [] if done else list(proposal.doubtful),
-        "ranked": ranked(proposal.marginals, sheet.tags, options),
+        "doubtful": unset if sheet.blank else [] if done else list(proposal.doubtful),
+        "ranked": [] if sheet.blank else ranked(proposal.marginals, sheet.tags, options),
         "changed": {str(position): tag for position, tag in sheet.changed.items()},
         "gold": None if sheet.gold is None else list(sheet.gold),
         "ack": sheet.ack,
@@ -106,7 +123,19 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
         "place": sheet.place,
         "probabilistic": sheet.probabilistic,
         "letters": sheet.letters,
+        "blank": sheet.blank,
+        "rtl": right_to_left(sheet.text),
     }
+
+
+def right_to_left(text: str) -> bool:
+    """Return whether the first letter of a text belongs to a script from right to left.
+
+    >>> right_to_left("1. שלום Paris"), right_to_left("Paris שלום")
+    (True, False)
+    """
+    kinds = (bidirectional(character) for character in text)
+    return next((kind != "L" for kind in kinds if kind in ("L", "R", "AL")), False)
 
 
 def gaps(text: str, offsets: Offsets) -> list[str]:

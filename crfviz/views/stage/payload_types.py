@@ -322,3 +322,5 @@ class LabellerPayload(TypedDict):
     place: str
     probabilistic: bool
     letters: bool
+    blank: bool  # whether there is no model
+    rtl: bool  # whether the sentence runs from right to left

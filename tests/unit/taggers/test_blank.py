@@ -40,7 +40,8 @@ def test_a_document_gets_a_blank_tagger_where_its_tags_are_not_those_of_the_mode
 def test_a_tag_that_was_added_later_is_never_proposed_and_can_be_set():
     scores = {"Der": {"A": 2.0, "B": -3.0}, "rote": {"B": 1.0}, "Schuh": {"A": -1.0, "B": -2.0}}
     model = FakeTagger(["A", "B"], scores)
-    wide = document_tagger(("A", "B", "C"), model)
+    assert isinstance(document_tagger(("A", "B", "C"), model), BlankTagger)
+    wide = document_tagger(("A", "B", "C"), model, own=True)
     assert wide.tags == ("A", "B", "C")
     before, after = model.potentials(WORDS), wide.potentials(WORDS)
     assert viterbi(after).path == viterbi(before).path == list(oracle.best_paths(after)[0])

@@ -286,4 +286,6 @@ export interface LabellerPayload {
   place: string;
   probabilistic: boolean;
   letters: boolean;
+  blank: boolean; // whether there is no model
+  rtl: boolean; // whether the sentence runs from right to left
 }

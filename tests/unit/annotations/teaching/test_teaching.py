@@ -7,7 +7,7 @@ import torch
 
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.teaching import teach as teaching
-from crfviz.annotations.teaching.gains import gain
+from crfviz.annotations.teaching.gains import Taught, gain, got_worse
 from crfviz.annotations.teaching.learning import Lesson
 from crfviz.annotations.teaching.teach import finished, hold_out, teach, teachable
 from crfviz.exceptions import CrfvizError, FormatError, ModelError, UnknownTagError
@@ -120,3 +120,14 @@ def test_other_families_cannot_be_taught():
 def test_numbers_out_of_range_are_named(name, value):
     with pytest.raises(CrfvizError, match=f"{name} must be"):
         Lesson("tiny", **{name: value})
+
+
+def test_a_model_that_became_worse_is_said_to_be():
+    sentences = [Sentence(("a", "b"), ("X", "Y")), Sentence(("c",), ("Y",))]
+    good = FakeTagger(["X", "Y"], {"a": {"X": 1.0}, "b": {"Y": 2.0}, "c": {"Y": 1.0}})
+    bad = FakeTagger(["X", "Y"], {"a": {"X": 1.0}, "b": {"X": 2.0}, "c": {"Y": 1.0}})
+    taught = gain("taught", sentences, bad, good)
+    for before, after, worse in ((good, bad, True), (bad, good, False), (good, good, False)):
+        held_out = gain("held out", sentences, before, after)
+        said = got_worse(Taught("new", "", "old", "crf", 2, (taught, held_out), 1.0))
+        assert said == ("accuracy 100.0 → 66.7 % on 2 sentences (held out)" if worse else "")

@@ -8,6 +8,7 @@ from sqlalchemy import insert
 
 from crfviz.annotations.queue import Doubt
 from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.rows import annotation_row
 from crfviz.annotations.store.schema import ANNOTATIONS
 from crfviz.annotations.store.store import open_store
@@ -61,7 +62,9 @@ class Page:
         return session.view_option("item")
 
     def sheet(self, item=None):
-        return desk.sheet_of(desk.desk_of(item or self.ids[0], WHO), self.queue)
+        return desk.sheet_of(
+            desk.desk_of(self.document, item or self.ids[0], WHO), self.queue, Settings()
+        )
 
     def stored(self, item=None):
         return self.store.annotation(item or self.ids[0], WHO)
@@ -262,7 +265,7 @@ def test_the_way_back_into_an_accepted_sentence_survives_a_reload(page):
 def test_what_is_said_is_for_the_one_who_did_it(page):
     page.set(1, "VERB")
     assert page.sheet().note
-    other = desk.sheet_of(desk.desk_of(page.ids[0], "ben"), page.queue)
+    other = desk.sheet_of(desk.desk_of(page.document, page.ids[0], "ben"), page.queue, Settings())
     assert (other.note, other.problem, other.changed) == ("", "", {})
 
 
@@ -309,7 +312,7 @@ def test_a_sentence_with_tags_of_another_model_can_be_begun_anew(page):
         connection.execute(insert(ANNOTATIONS).values(annotation_row(stamped(old))))
     with pytest.raises(CrfvizError, match="Choose gone on the left"):
         page.sheet()
-    desk._begin_anew(desk.desk_of(page.ids[0], WHO), page.stored())
+    desk._begin_anew(desk.desk_of(page.document, page.ids[0], WHO), page.stored())
     assert (page.stored().model, page.stored().revision) == (TAGGER.name, 2)
     assert set(page.sheet().annotation.final) <= set(TAGGER.tags)
 

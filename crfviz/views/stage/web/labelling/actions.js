@@ -39,6 +39,15 @@ export function select(labelling, anchor) {
   labelling.draw();
 }
 
+// Accepts the sentence; while a word has no tag yet, goes to the next one.
+/** @param {Labelling} labelling */
+export function accept(labelling) {
+  const { blank, doubtful } = labelling.data;
+  const next = doubtful.find((t) => t > labelling.cursor) ?? doubtful[0];
+  if (blank && next !== undefined) goTo(labelling, next);
+  else labelling.emit("accept");
+}
+
 // The pointer is on a chip, and `begins` or goes on to select; null: it was let go.
 /** @param {Labelling} labelling @param {PointerEvent | null} event @param {boolean} begins */
 export function pointAt(labelling, event, begins) {
@@ -125,7 +134,7 @@ const LETTER = /^\S$/; // letters, digits and signs, which may be switched off
 // While words are tagged.
 /** @type {Record<string, (labelling: Labelling) => void>} */
 const TAGS = {
-  Enter: (labelling) => labelling.emit("accept"),
+  Enter: accept,
   Backspace: (labelling) => labelling.emit("undo"),
   "/": toggleWords,
   Escape: (labelling) => select(labelling, null),
@@ -167,15 +176,22 @@ function hears({ root }, event) {
 /** @param {Labelling} labelling @param {KeyboardEvent} event */
 function tagsKey(labelling, { key, shiftKey }) {
   if (key === "Tab") return toDoubtful(labelling, shiftKey ? -1 : 1);
-  if (key in MOVES) return () => move(labelling, MOVES[key], shiftKey);
+  if (key in MOVES) return () => move(labelling, inDirection(labelling, MOVES[key]), shiftKey);
   if (key in TAGS) return () => TAGS[key](labelling);
   if (/^[1-9]$/.test(key)) return () => chooseRank(labelling, Number(key) - 1);
   const choice = labelling.data.choices.find((option) => option.key && option.key === key.toLowerCase());
   return choice && (() => choose(labelling, choice.name));
 }
 
+// A move by words as it is drawn: in a sentence from right to left the word on the left is the next one.
+/** @param {Labelling} labelling @param {{ words?: number, lines?: number }} by */
+function inDirection({ data }, by) {
+  return data.rtl && Math.abs(by.words ?? 0) === 1 ? { words: -Number(by.words) } : by;
+}
+
 /** @param {Labelling} labelling @param {KeyboardEvent} event */
 function wordsKey(labelling, { key }) {
-  if (key in CARET) return () => moveCaret(labelling, CARET[key]);
+  const turned = labelling.data.rtl && ["ArrowLeft", "ArrowRight"].includes(key) ? -1 : 1;
+  if (key in CARET) return () => moveCaret(labelling, turned * CARET[key]);
   return key in WORDS && (() => WORDS[key](labelling));
 }

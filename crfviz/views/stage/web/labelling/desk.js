@@ -1,13 +1,14 @@
 // What stands around the words of the labeller: where one is, what is likely here, the tags, the actions.
 
 import { button, flag, html, set, setText } from "../dom.js";
-import { choose, pointAt, toggleWords } from "./actions.js";
+import { accept, choose, pointAt, toggleWords } from "./actions.js";
 
 /** @import { Attributes, ChoiceData, Content, LabellerPayload, Labelling } from "../types.js" */
 
 const WORDS_HINT = "← → boundaries · Space cuts or joins there · / back to tags";
 const TAGS_HINT =
   "← → words · Tab next uncertain word · 1–5 one of the likeliest · a letter sets the tag · Shift ← → several words";
+const BLANK_HINT = "← → words · a letter sets the tag · Shift ← → several words";
 
 /** @param {Labelling} labelling */
 export function buildDesk(labelling) {
@@ -26,7 +27,7 @@ export function buildDesk(labelling) {
   const palette = html("div.palette", { role: "group", "aria-label": "Tags" });
   const words = act("words", "Split or join words", "/", () => toggleWords(labelling));
   const actions = [
-    act("accept", "Accept, next", "Enter", () => labelling.emit("accept")),
+    act("accept", "Accept, next", "Enter", () => accept(labelling)),
     act("undo", "Undo", "⌫", () => labelling.emit("undo")),
     words,
     act("back", "Previous", "Page ↑", () => labelling.emit("go", { by: -1 })),
@@ -49,16 +50,23 @@ export function buildDesk(labelling) {
       flag(note, { problem: Boolean(data.problem) });
       drawRanked(ranked, labelling);
       drawPalette(palette, labelling);
-      for (const each of [ranked, palette]) each.hidden = cutting;
+      ranked.hidden = cutting || data.blank;
+      palette.hidden = cutting;
+      set(sheet, "dir", data.rtl ? "rtl" : "ltr");
       set(words, "aria-pressed", cutting);
-      setText(hint, cutting ? WORDS_HINT : `${TAGS_HINT}${data.bio ? " · Space one word of an entity" : ""}`);
+      const keys = data.blank ? BLANK_HINT : TAGS_HINT;
+      setText(hint, cutting ? WORDS_HINT : `${keys}${data.bio ? " · Space one word of an entity" : ""}`);
     },
   };
 }
 
 /** @param {LabellerPayload} data */
-function standing({ state, doubtful, words }) {
+function standing({ state, doubtful, words, blank, bio }) {
   if (state === "done") return "Done. A key changes it again.";
+  if (blank && bio) return "Mark the entities by their keys; Enter accepts.";
+  if (blank && doubtful.length)
+    return `${doubtful.length} of ${words.length} words have no tag: press its key, then Enter.`;
+  if (blank) return "Every word has a tag: Enter accepts.";
   if (!doubtful.length) return "No word is uncertain: Enter accepts.";
   const [isUncertain, sum] = [doubtful.length === 1 ? "is" : "are", words.length];
   return `${doubtful.length} of ${sum} words ${isUncertain} uncertain (p < 0.90).`;
@@ -81,7 +89,7 @@ function drawRanked(element, labelling) {
 /** @param {HTMLElement} element @param {Labelling} labelling */
 function drawPalette(element, labelling) {
   const { choices } = labelling.data;
-  const known = choices.map(({ name }) => name).join("\n");
+  const known = JSON.stringify(choices);
   if (element.dataset.choices === known) return;
   element.dataset.choices = known;
   const buttons = choices.map((choice) => {

@@ -4,6 +4,8 @@ import { all, button, describe, flag, html, set, setProperty, setText } from "..
 
 /** @import { LabellerPayload } from "../types.js" */
 
+const UNSET = "_"; // of a word that nobody has tagged yet
+
 /** @param {HTMLElement} sheet @param {LabellerPayload} data */
 export function buildChips(sheet, { words, gaps }) {
   const chips = words.map((word, t) => {
@@ -38,7 +40,7 @@ export function drawChips(sheet, data, cursor, [first, last]) {
     set(chip, "tabindex", t === cursor ? 0 : -1);
     const [, line, second] = chip.children;
     setText(line.children[0], plain ? "·" : inside ? "…" : name);
-    setText(line.children[1], pinned ? "✓" : plain && !doubtful ? "" : data.sure[t].toFixed(2));
+    setText(line.children[1], pinned ? "✓" : data.blank || (plain && !doubtful) ? "" : data.sure[t].toFixed(2));
     setText(second, secondText(data, word));
     set(chip, "aria-label", description(data, word));
   });
@@ -50,7 +52,7 @@ function wordAt(data, t) {
   const tag = data.tags[t];
   const [plain, inside] = [data.bio && tag === "O", data.bio && goesOn(tag)];
   const [pinned, doubtful] = [data.pinned.includes(t), data.doubtful.includes(t)];
-  const name = plain ? "" : data.bio ? tag.replace(/^[BI]-/, "") : tag;
+  const name = plain ? "" : data.bio ? tag.replace(/^[BI]-/, "") : tag === UNSET ? "?" : tag;
   const other = data.gold && data.gold[t] !== tag ? data.gold[t] : null; // what the file says instead
   return { t, tag, name, plain, inside, pinned, doubtful, other, rival: rivalOf(data, t, name) };
 }
@@ -99,9 +101,11 @@ function secondText({ changed }, { t, doubtful, rival, other }) {
 }
 
 /** @param {LabellerPayload} data @param {ReturnType<typeof wordAt>} word */
-function description({ words, sure, changed }, { t, tag, pinned, doubtful, rival, other }) {
+function description({ words, sure, changed, blank }, { t, tag, pinned, doubtful, rival, other }) {
+  if (tag === UNSET) return `${words[t]}: no tag yet`;
   const parts = [`${words[t]}: ${tag}`];
-  parts.push(pinned ? "set by you" : `probability ${sure[t].toFixed(2)}`);
+  if (pinned) parts.push("set by you");
+  else if (!blank) parts.push(`probability ${sure[t].toFixed(2)}`);
   const second = rival ? `, second choice ${rival.name || "no entity"} ${rival.p.toFixed(2)}` : "";
   if (doubtful) parts.push(`uncertain${second}`);
   if (t in changed) parts.push(`changed from ${changed[t]}`);

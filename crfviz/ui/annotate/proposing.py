@@ -1,0 +1,80 @@
+"""The button that makes a document's finished sentences a model, which proposes from then on."""
+
+import streamlit as st
+
+from crfviz.annotations.store.store import DocumentSummary
+from crfviz.annotations.teaching.propose import (
+    FAMILIES,
+    LEAST,
+    Proposer,
+    last_proposer,
+    score_in_words,
+    start_proposing,
+)
+from crfviz.exceptions import ModelError
+from crfviz.taggers.tagger import CRF
+from crfviz.taggers.user_models import safe_name
+from crfviz.ui.annotate.learning import job_bar, jobs
+from crfviz.ui.annotate.store import document_key, shown_name, store
+from crfviz.ui.session.bound import bound_select
+from crfviz.ui.session.current import one_of
+from crfviz.ui.session.kept import choice, refusals_said
+from crfviz.ui.session.permission import uploads_allowed
+from crfviz.ui.session.turns import visitor
+from crfviz.ui.words import plain
+
+NAME = "propose.name"  # the box for that of the model
+OPTION = "family"
+
+
+def propose_row(document: DocumentSummary) -> None:
+    """Draw the model of a document, the job that makes the next one, or the button for it.
+
+    It is for documents with tags of their own, where models may be added.
+    """
+    made = last_proposer(document)
+    if document.tags is None or (document.model and made is None) or not uploads_allowed():
+        return
+    job = jobs().about(_about(document))
+    if job is not None and not job.status.over:
+        job_bar(job)
+        return
+    if job is not None and job.status.state != "done":
+        (st.error if job.status.state == "failed" else st.info)(plain(job.status.message))
+    done = store().count(document.name, state="done")
+    with st.container(horizontal=True, vertical_alignment="center", key="propose"):
+        if done - (made.num_sentences if made else 0) >= LEAST:
+            _offer(document, made)
+        if made is not None:
+            st.caption(plain(f"{made.name}: {score_in_words(made.score)}."))
+        elif done < LEAST:
+            st.caption(f"From {LEAST} finished sentences on, a model can learn them and propose.")
+
+
+def _about(document: DocumentSummary) -> str:
+    return f"propose {document_key(document)}"
+
+
+def _offer(document: DocumentSummary, made: Proposer | None) -> None:
+    st.button("Propose tags", type="primary", on_click=_start, args=(document, made))
+    with st.popover("Options", icon=":material/tune:"):
+        bound_select("Model", OPTION, FAMILIES, made.family if made else CRF)
+        st.text_input("Name of the model", made.name if made else _suggested(document), key=NAME)
+        st.caption("Sentences about which annotators disagree are left out.")
+
+
+def _suggested(document: DocumentSummary) -> str:
+    try:
+        return safe_name(shown_name(document)).lower()
+    except ModelError:  # no Latin letter
+        return "own-tags"
+
+
+def _start(document: DocumentSummary, made: Proposer | None) -> None:
+    with refusals_said():
+        family = one_of(OPTION, FAMILIES, made.family if made else CRF)
+        options = {"family": family, "copies": "agreed"}
+        about = _about(document)
+        start_proposing(
+            jobs(), document.name, choice(NAME).strip(), options, visitor=visitor(), about=about
+        )

@@ -1,0 +1,112 @@
+"""From no model to one that explains itself: own tags, ten sentences by keyboard, Propose."""
+
+from itertools import product
+
+import pytest
+from playwright.sync_api import expect
+
+from crfviz.annotations.propagation import propose
+from crfviz.annotations.store.store import open_store
+from crfviz.taggers.registry import load_tagger
+from tests.browser.test_annotate import ADD, Desk, name
+
+TAGS = "WARE, FARBE, STOFF, GRÖSSE, MARKE=k, MENGE=n"
+KEYS = {"WARE": "w", "FARBE": "f", "STOFF": "s", "GRÖSSE": "g", "MARKE": "k", "MENGE": "n"}
+WORDS = {
+    "MENGE": ("Zwei", "Drei"),
+    "FARBE": ("rote", "blaue", "graue"),
+    "WARE": ("Jacken", "Hosen"),
+    "STOFF": ("Wolle", "Leinen"),
+    "GRÖSSE": ("S", "L"),
+    "MARKE": ("Nordwind", "Halm"),
+}
+TAG_OF = {word: tag for tag, words in WORDS.items() for word in words}
+SENTENCES = [
+    f"{number} {colour} {thing} aus {stuff} in {size} von {brand}"
+    for number, colour, thing, stuff, size, brand in list(product(*WORDS.values()))[::8]
+]
+
+
+@pytest.fixture
+def desk(screen):
+    return Desk(screen)
+
+
+@pytest.fixture
+def who(request):
+    return name(request)
+
+
+def enter(desk, who, text, tags, *, words=False):
+    desk.open(model="upos-en-contextfree", **{"v.by": who, "v.part": "add"})
+    desk.page.locator("textarea").fill(text)
+    desk.page.keyboard.press("Control+Enter")
+    desk.page.get_by_role("radio", name="my own tags").click()
+    if words:
+        desk.page.get_by_role("radio", name="a tag for every word").click()
+    box = desk.page.get_by_role("textbox", name="Tags, with commas between")
+    box.fill(tags)
+    box.press("Enter")
+    desk.page.get_by_role("button", name=ADD).click()
+    expect(desk.chips.first).to_be_visible()
+
+
+@pytest.mark.long
+def test_ten_german_sentences_with_six_labels_become_a_model(desk, who, app):
+    enter(desk, who, "\n".join(SENTENCES), TAGS)
+    expect(desk.page.get_by_text("From 10 finished sentences on")).to_be_visible()
+    expect(desk.page.locator("[data-labeller] .palette kbd")).to_have_text([*KEYS.values(), "x"])
+    for sentence in SENTENCES[:10]:
+        words = sentence.split()
+        desk.expect_words(words)
+        assert set(desk.tags()) == {"O"}
+        for position, word in enumerate(words):
+            if word in TAG_OF:
+                desk.page.keyboard.press(KEYS[TAG_OF[word]])
+                expect(desk.chips.nth(position)).to_have_attribute("data-tag", f"B-{TAG_OF[word]}")
+            desk.page.keyboard.press("ArrowRight")
+        desk.page.keyboard.press("Enter")
+    desk.expect_words(SENTENCES[10].split())
+    desk.page.get_by_role("button", name="Propose tags").click()
+    expect(desk.page.get_by_text("has the model")).to_be_visible(timeout=120_000)
+    with open_store(app.database) as store:
+        document = next(each for each in store.documents() if each.name == "Zwei rote Jacken aus …")
+    tagger = load_tagger(document.model)
+    words = SENTENCES[10].split()
+    wanted = [f"B-{TAG_OF[word]}" if word in TAG_OF else "O" for word in words]
+    assert list(propose(tagger.potentials(words), {}).tags) == wanted
+    expect(desk.chips.nth(1)).to_have_attribute("data-tag", "B-FARBE")
+    assert desk.tags() == wanted
+    assert desk.screen.params()["model"] == document.model
+    expect(desk.page.get_by_text("% of the words right").first).to_be_visible()
+    expect(desk.page.get_by_role("button", name="Propose tags")).to_have_count(0)
+    desk.screen.follow("Explore")
+    expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
+
+
+def test_a_word_without_a_tag_is_where_enter_goes(desk, who):
+    enter(desk, who, "Die Katze schläft", "ART, NOMEN, VERB", words=True)
+    assert desk.tags() == ["_"] * 3
+    desk.page.keyboard.press("Enter")
+    expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
+    desk.key("n")
+    desk.page.keyboard.press("Enter")
+    expect(desk.chips.nth(2)).to_have_attribute("data-cursor", "true")
+    desk.key("v")
+    desk.page.keyboard.press("Enter")
+    expect(desk.chips.nth(0)).to_have_attribute("data-cursor", "true")
+    assert desk.tags() == ["_", "NOMEN", "VERB"]
+    desk.key("a")
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.get_by_text("All 1 sentence of Die Katze schläft are done")).to_be_visible()
+
+
+def test_a_sentence_from_right_to_left_is_labelled_in_its_direction(desk, who):
+    enter(desk, who, "החתול ישן כאן", "א, ב", words=True)
+    boxes = [desk.chips.nth(n).bounding_box()["x"] for n in range(3)]
+    assert boxes == sorted(boxes, reverse=True)
+    desk.page.keyboard.press("Home")
+    desk.page.keyboard.press("ArrowLeft")
+    expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
+    desk.page.keyboard.press("ArrowRight")
+    expect(desk.chips.nth(0)).to_have_attribute("data-cursor", "true")
