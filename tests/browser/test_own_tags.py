@@ -1,6 +1,7 @@
 """From no model to one that explains itself: own tags, ten sentences by keyboard, Propose."""
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -71,7 +72,8 @@ def test_ten_german_sentences_with_six_labels_become_a_model(desk, who, app):
     expect(desk.page.get_by_text("has the model")).to_be_visible(timeout=120_000)
     with open_store(app.database) as store:
         document = next(each for each in store.documents() if each.name == "Zwei rote Jacken aus …")
-    tagger = load_tagger(document.model)
+    models = Path(app.database.removeprefix("sqlite:///")).with_name("models")
+    tagger = load_tagger(models / document.model)
     words = SENTENCES[10].split()
     wanted = [f"B-{TAG_OF[word]}" if word in TAG_OF else "O" for word in words]
     assert list(propose(tagger.potentials(words), {}).tags) == wanted
