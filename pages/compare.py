@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from crfviz.chain.decoding.analysis import compare
 from crfviz.ui.panels.compare import choose_sides, show_figures, suggestions
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, scene_of
@@ -11,7 +12,6 @@ from crfviz.ui.words import plain
 from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import (
     change_grid,
-    compare,
     comparison_note,
     comparison_rows,
     decoder_rows,

@@ -33,8 +33,10 @@ from numpy.typing import NDArray
 
 from crfviz.annotations.records import Annotation, Item
 from crfviz.corpus.metrics import percentiles, resampled
-from crfviz.exceptions import CrfvizError
+from crfviz.corpus.tables.evaluation import Tagging, as_sentence
+from crfviz.exceptions import CrfvizError, ShapeError
 from crfviz.text.schemes import is_bio, spans
+from crfviz.text.sentences import joined
 
 SEED = 0  # of the bootstrap
 
@@ -109,6 +111,33 @@ def agreement(pairs: Pairs, first: str, second: str) -> Agreement:
             word for sentence in words for word in sentence if len(set(word.tags)) > 1
         ),
     )
+
+
+def taggings_agreement(
+    first: Sequence[Tagging],
+    second: Sequence[Tagging],
+    names: tuple[str, str] = ("first", "second"),
+) -> Agreement:
+    """Compare two taggings of the same sentences, each a `Sentence` or its words and tags.
+
+    Words count as `agreement` counts them; names are those of the annotators.
+
+    Raises:
+        ShapeError: there are not as many sentences, or a sentence has other words.
+    """
+    if len(first) != len(second):
+        raise ShapeError(f"expected as many sentences, got {len(first)} and {len(second)}")
+    pairs = []
+    for number, each in enumerate(zip(first, second, strict=True), start=1):
+        both = list(map(as_sentence, each))
+        if both[0].tokens != both[1].tokens:
+            raise ShapeError(f"sentence {number}: expected the same words in both taggings")
+        item = Item(*joined(both[0].tokens), id=number)
+        for name, sentence in zip(names, both, strict=True):
+            tags = sentence.tags or ()
+            said = Annotation(number, name, item.offsets, tags, tags, state="done")
+            pairs.append((item, said))
+    return agreement(pairs, *names)
 
 
 def _finished_by_both(pairs: Pairs, first: str, second: str) -> list[_Both]:

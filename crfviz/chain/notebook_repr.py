@@ -11,6 +11,7 @@ from typing import Any
 HTML_VIEWS: dict[type, Callable[[Any], str]] = {}  # by class, what makes HTML of an object
 
 _BRIEF = Repr()
+_BRIEF.maxlevel = 2
 _BRIEF.maxlist = _BRIEF.maxtuple = 10
 _BRIEF.maxstring, _BRIEF.maxother = 30, 80
 
@@ -22,7 +23,7 @@ class ShortRepr:
 
     def __repr__(self) -> str:
         """Return the fields in a few lines at most, whatever stands in them."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
         shown = ", ".join(f"{name}={_brief(value)}" for name, value in values.items())
         return f"{type(self).__name__}({shown})"
 

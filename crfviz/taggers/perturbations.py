@@ -37,7 +37,15 @@ from itertools import groupby
 import torch
 from torch import Tensor
 
+from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Potentials, Tag
+from crfviz.chain.questions.aligned_chains import (
+    Moved,
+    flips,
+    largest_changes,
+    largest_step_changes,
+)
 from crfviz.exceptions import CrfvizError, UnknownObservationError
 from crfviz.taggers.tagger import Tagger, Words, words_of
 from crfviz.text.schemes import Span, is_bio, spans
@@ -226,8 +234,8 @@ HIDDEN = "\ua723"  # LATIN SMALL LETTER EGYPTOLOGICAL ALEF
 ROUNDING = 1e-4  # nats; a batch in float32 may differ from single sentences by less than this
 
 
-@dataclass(frozen=True, eq=False)
-class Occlusion:
+@dataclass(frozen=True, eq=False, repr=False)
+class Occlusion(ShortRepr):
     """A sentence as it is, and with each of its T words hidden in turn."""
 
     whole: Potentials
@@ -266,3 +274,67 @@ def occlude(tagger: Tagger, tokens: Words, *, constrained: bool = True) -> Occlu
             f"{tagger.name} knows only the sentences of its file: no word can be hidden"
         ) from error
     return Occlusion(whole, tuple(hidden))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WhatIf(ShortRepr):
+    """A sentence before and after a change, decoded by the same model."""
+
+    before: Analysis
+    perturbed: Perturbed  # T' words
+    after: Analysis
+
+    @property
+    def paths(self) -> tuple[list[int], list[int]] | None:
+        """The best path before and after; None where one of both is missing."""
+        first, second = self.before.paths["viterbi"], self.after.paths["viterbi"]
+        return None if first is None or second is None else (first, second)
+
+    @property
+    def flips(self) -> dict[int, tuple[int, int]]:
+        """Old and new tag id by position in the changed sentence, of words whose tag flipped."""
+        if self.paths is None:
+            return {}
+        before, after = self.paths
+        origins = self.perturbed.origins
+        return {t: (before[origins[t] or 0], after[t]) for t in flips(before, after, origins)}
+
+    def place_of(self, position: int) -> tuple[int, int] | None:
+        """Return where a word of before stands now, and its best tag; None where it is gone."""
+        if self.paths is None or position not in self.perturbed.origins:
+            return None
+        now = list(self.perturbed.origins).index(position)
+        return now, self.paths[1][now]
+
+    def moved(self, number: int = 10) -> list[Moved]:
+        """Return the scores that moved most, emissions and transitions of single steps."""
+        chains = self.before.potentials, self.after.potentials, self.perturbed.origins
+        emissions = largest_changes(*chains, number, ROUNDING)
+        every = [*emissions, *largest_step_changes(*chains, number)]
+        return sorted(every, key=lambda moved: -abs(moved.change))[:number]
+
+
+def what_if(tagger: Tagger, tokens: Words, change: str | Words, seed: int = 0) -> WhatIf | None:
+    """Decode a sentence before and after a change; None where it changes nothing.
+
+    Args:
+        tagger: for both.
+        tokens: T words.
+        change: one of `KINDS`, such as "lower case" or "typo", or the words of another sentence.
+        seed: of what is left to chance.
+
+    Raises:
+        EmptySentenceError: there is no word.
+        CrfvizError: there is no such kind of change.
+        UnknownObservationError: the tagger has no scores for one of both.
+    """
+    words = words_of(tokens)
+    before = analyse(tagger.potentials(words))
+    if isinstance(change, str):
+        if change not in KINDS:
+            raise CrfvizError(f"change must be words or one of {', '.join(KINDS)}, got {change!r}")
+        tags = [before.tags[tag] for tag in before.paths["viterbi"] or before.greedy]
+        way = perturb(change, words, tags, seed)
+    else:
+        way = rewritten(words, words_of(change))
+    return None if way is None else WhatIf(before, way, analyse(tagger.potentials(way.words)))

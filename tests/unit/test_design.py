@@ -9,7 +9,7 @@ import pytest
 from tests.support.paths import ROOT
 
 TEXT = (ROOT / "docs/design.md").read_text("utf-8")
-SECTION = TEXT.partition("## Three flows\n")[2].partition("\n## ")[0]
+SECTION = TEXT.partition("## Two flows\n")[2].partition("\n## ")[0]
 STOP = re.compile(r"^(\d+)\. `(\S+)`(?: `(\S+)`)?: (.+)$", re.M)
 FLOWS = [
     (
@@ -33,11 +33,10 @@ def is_function(file, name):
     return callable(attrgetter(name)(module))
 
 
-def test_there_are_three_flows():
+def test_there_are_two_flows():
     assert [title for title, *_ in FLOWS] == [
         "A typed sentence becomes a picture",
         "A dragged transition gets its answer",
-        "A key on Annotate is stored",
     ]
 
 

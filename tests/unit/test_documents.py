@@ -106,6 +106,24 @@ def test_the_model_that_the_document_brings_tags_its_sentence(tmp_path, monkeypa
     assert "mine" in list_taggers()
 
 
+def test_every_public_name_and_page_is_in_the_document_of_the_library():
+    text = TEXTS["docs/library.md"]
+    shown = {"Trace", "Grade", "Path", "Viterbi", "ForwardBackward", "Iteration", "Match"}
+    results = shown | {
+        "Attribution",
+        "PieceReading",
+        "Pieces",
+        "Tagger",
+        "Token",
+        "WrongCell",
+    }  # what functions return
+    missing = [name for name in crfviz.__all__ if not re.search(rf"\b{name}\b", text)]
+    assert set(missing) <= results
+    recipes = re.findall(r"^(?:# (.+)|\*\*(.+)\*\*:.*)$", text, re.MULTILINE)
+    pages = {entry.title for entry in ENTRIES} - {"Lectures"}  # these have no numbers
+    assert pages <= {title for titles in recipes for title in titles}
+
+
 def test_every_page_is_in_the_readme():
     readme = TEXTS["README.md"]
     for entry in ENTRIES:

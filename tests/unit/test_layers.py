@@ -74,16 +74,35 @@ def test_a_folder_has_at_most_twenty_modules():
     assert {name: size for name, size in sizes.items() if size > MAX_MODULES} == {}
 
 
+DESIGN = ROOT / "docs" / "design.md"
+ORDER = ("text", "chain", "taggers", "corpus", "annotations", "views", "ui", "commands")  # layers
+
+
+def picture(folder=ROOT / "crfviz", depth=0):
+    """The lines of docs/design.md for a folder: its modules, then the folders inside."""
+    files = (path for kind in ("*.py", "*.js") for path in folder.glob(kind))
+    modules = sorted(path.stem for path in files if not path.stem.startswith("__"))
+    line = f"{'  ' * depth}{folder.name}/".ljust(27) + "  ".join(modules)
+    inside = [
+        path for path in folder.iterdir() if any(path.rglob("*.py")) or any(path.rglob("*.js"))
+    ]
+    ordered = sorted(
+        inside, key=lambda path: (ORDER.index(path.name) if depth == 0 else 0, path.name)
+    )
+    return [line.rstrip(), *(row for path in ordered for row in picture(path, depth + 1))]
+
+
 def test_the_picture_of_the_rooms_is_true():
-    text = (ROOT / "docs/design.md").read_text("utf-8").split("```text\ncrfviz/")[1]
-    drawn, folders = {}, []
-    for line in f"crfviz/{text.split('```')[0]}".splitlines():
-        folder, *modules = line.split()
-        folders[(len(line) - len(line.lstrip())) // 2 :] = [folder]
-        drawn["".join(folders)] = set(modules)
-    standing = {}
-    for path in [*ROOT.glob("crfviz/**/*.py"), *ROOT.glob("crfviz/**/*.js")]:
-        if not path.stem.startswith("__"):
-            folder = f"{path.parent.relative_to(ROOT).as_posix()}/"
-            standing.setdefault(folder, set()).add(path.stem)
-    assert drawn == standing
+    """If this fails, `python -m tests.unit.test_layers` writes it anew."""
+    assert DESIGN.read_text("utf-8") == with_picture()
+
+
+def with_picture():
+    before, _, rest = DESIGN.read_text("utf-8").partition("<!-- rooms -->\n")
+    after = rest.partition("<!-- /rooms -->\n")[2]
+    drawn = "\n".join(picture())
+    return f"{before}<!-- rooms -->\n```text\n{drawn}\n```\n<!-- /rooms -->\n{after}"
+
+
+if __name__ == "__main__":
+    DESIGN.write_text(with_picture(), encoding="utf-8")

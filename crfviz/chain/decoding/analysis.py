@@ -1,10 +1,10 @@
-"""Every decoder and table of one chain, computed once.
+"""Every decoder and table of one chain, computed once, and two such chains compared.
 
 Letters: `T` tokens, `K` tags. One call runs every decoder and table on the same potentials, so that
 no two pictures of a sentence can disagree.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,12 +14,13 @@ from crfviz.chain.decoding.decoders import greedy_paths, likeliest
 from crfviz.chain.decoding.viterbi import Viterbi, best_prefixes, viterbi
 from crfviz.chain.engine.packing import chain_batch
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
+from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
 
 
-@dataclass(frozen=True, eq=False)
-class Analysis:
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis(ShortRepr):
     """One sentence's potentials with all tables and decoded paths."""
 
     potentials: Potentials
@@ -81,3 +82,41 @@ def analyse(potentials: Potentials) -> Analysis:
         left_to_right=greedy_paths(alone, how="left_to_right")[0],
         max_marginal=None if decoded is None else likeliest(tables.marginals),
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoChains(ShortRepr):
+    """Two chains with the same tags; those of the second in the order of the first."""
+
+    first: Analysis
+    second: Analysis
+    order: list[int]  # K tag ids of the second, by tag id of the first
+
+    @property
+    def in_order(self) -> bool:
+        """Whether both chains number their tags alike."""
+        return self.order == sorted(self.order)
+
+    def second_tags(self, tags: Sequence[int]) -> list[int]:
+        """Return tag ids of the second chain as those of the first with the same name."""
+        return [self.order.index(tag) for tag in tags]
+
+    def change(self) -> Tensor:
+        """(T, K) marginals of the second minus those of the first."""
+        second = self.second.forward_backward.marginals[:, self.order]
+        return second - self.first.forward_backward.marginals
+
+    def distances(self) -> list[float]:
+        """Total variation distance between the marginals of each word, in [0, 1]."""
+        distances: list[float] = (self.change().abs().sum(-1) / 2).tolist()
+        return distances
+
+
+def compare(first: Analysis, second: Analysis) -> TwoChains | None:
+    """Return the comparison of two chains over the same words.
+
+    None where the two have different tags, so that their tags mean different things.
+    """
+    if set(first.tags) != set(second.tags):
+        return None
+    return TwoChains(first, second, [second.tags.index(tag) for tag in first.tags])

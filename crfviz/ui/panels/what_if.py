@@ -8,7 +8,7 @@ import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.exceptions import UnknownObservationError
-from crfviz.taggers.perturbations import DRAWN, KINDS, Perturbed, perturb, rewritten
+from crfviz.taggers.perturbations import DRAWN, KINDS, Perturbed, WhatIf, perturb, rewritten
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
@@ -41,7 +41,6 @@ from crfviz.views.formatting import count
 from crfviz.views.stage.picture import Picture, Subject
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.what_if import (
-    WhatIf,
     error_note,
     flip_frame,
     moved_frame,

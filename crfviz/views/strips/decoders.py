@@ -4,10 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch import Tensor
-
 from crfviz.chain.constraints import illegal_positions
-from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.decoding.analysis import Analysis, TwoChains
 from crfviz.chain.questions.entities import ConstraintEffect, constraint_effect
 from crfviz.exceptions import NoPathError
 from crfviz.views.formatting import differing, format_probability, moved, per_cent, score, signed
@@ -147,44 +145,6 @@ class Figures:
     score: float  # of the best path, nats
     probability: float  # of the best path
     entropy: float  # of the paths, nats
-
-
-@dataclass(frozen=True, eq=False)
-class TwoChains:
-    """Two chains with the same tags; those of the second in the order of the first."""
-
-    first: Analysis
-    second: Analysis
-    order: list[int]  # K tag ids of the second, by tag id of the first
-
-    @property
-    def in_order(self) -> bool:
-        """Whether both chains number their tags alike."""
-        return self.order == sorted(self.order)
-
-    def second_tags(self, tags: Sequence[int]) -> list[int]:
-        """Return tag ids of the second chain as those of the first with the same name."""
-        return [self.order.index(tag) for tag in tags]
-
-    def change(self) -> Tensor:
-        """(T, K) marginals of the second minus those of the first."""
-        second = self.second.forward_backward.marginals[:, self.order]
-        return second - self.first.forward_backward.marginals
-
-    def distances(self) -> list[float]:
-        """Total variation distance between the marginals of each word, in [0, 1]."""
-        distances: list[float] = (self.change().abs().sum(-1) / 2).tolist()
-        return distances
-
-
-def compare(first: Analysis, second: Analysis) -> TwoChains | None:
-    """Return the comparison of two chains over the same words.
-
-    None where the two have different tags, so that their tags mean different things.
-    """
-    if set(first.tags) != set(second.tags):
-        return None
-    return TwoChains(first, second, [second.tags.index(tag) for tag in first.tags])
 
 
 def figures(analysis: Analysis) -> Figures | None:

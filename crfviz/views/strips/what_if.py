@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import pandas as pd
@@ -10,53 +9,15 @@ import pandas as pd
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import Weight, resolve, value_of, weight_of
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.aligned_chains import (
-    Moved,
-    emission_changes,
-    flips,
-    largest_changes,
-    largest_step_changes,
-)
+from crfviz.chain.questions.aligned_chains import Moved, emission_changes
 from crfviz.chain.questions.tipping import Interval, tipping_points
-from crfviz.taggers.perturbations import ROUNDING, Perturbed
+from crfviz.taggers.perturbations import WhatIf
 from crfviz.views.explanation import explain_error
 from crfviz.views.formatting import columns, listed, moved
 from crfviz.views.stage.picture import Grid, Mark, Row, Ruler
 from crfviz.views.strips.pictures import scale_of
 
-MOST_MOVED = 10  # scores in the list
 MOST_NAMED = 4  # flips in the sentence in words
-
-
-@dataclass(frozen=True, eq=False)
-class WhatIf:
-    """Both sentences, decoded by the same model."""
-
-    before: Analysis
-    perturbed: Perturbed  # T' words
-    after: Analysis
-
-    @property
-    def paths(self) -> tuple[list[int], list[int]] | None:
-        """The best path before and after; None where one of both is missing."""
-        first, second = self.before.paths["viterbi"], self.after.paths["viterbi"]
-        return None if first is None or second is None else (first, second)
-
-    @property
-    def flips(self) -> dict[int, tuple[int, int]]:
-        """Return the old and new tags of unchanged words that flipped."""
-        if self.paths is None:
-            return {}
-        before, after = self.paths
-        origins = self.perturbed.origins
-        return {t: (before[origins[t] or 0], after[t]) for t in flips(before, after, origins)}
-
-    def place_of(self, position: int) -> tuple[int, int] | None:
-        """Return where a word of before stands now, and its best tag; None where it is gone."""
-        if self.paths is None or position not in self.perturbed.origins:
-            return None
-        now = list(self.perturbed.origins).index(position)
-        return now, self.paths[1][now]
 
 
 def error_note(changed: WhatIf, gold: Sequence[int], position: int) -> str:
@@ -141,11 +102,7 @@ def flip_frame(changed: WhatIf) -> pd.DataFrame:
 
 def moved_frame(changed: WhatIf) -> pd.DataFrame:
     """Return the scores that changed most, emissions and per-step transitions."""
-    chains = changed.before.potentials, changed.after.potentials, changed.perturbed.origins
-    emissions = largest_changes(*chains, MOST_MOVED, ROUNDING)
-    steps = largest_step_changes(*chains, MOST_MOVED)
-    every = sorted([*emissions, *steps], key=lambda moved: -abs(moved.change))[:MOST_MOVED]
-    return pd.DataFrame([_moved_row(changed, moved) for moved in every])
+    return pd.DataFrame([_moved_row(changed, moved) for moved in changed.moved()])
 
 
 def _moved_row(changed: WhatIf, moved: Moved) -> dict[str, object]:

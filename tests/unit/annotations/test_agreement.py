@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from crfviz.annotations.agreement import agreement
+from crfviz.annotations.agreement import agreement, taggings_agreement
 from crfviz.annotations.records import Annotation, Item
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, ShapeError
+from crfviz.text.sentences import Sentence
 from tests.support.bio import entities
 from tests.support.strategies import fewer_examples
 
@@ -178,3 +179,16 @@ def test_one_sentence_has_no_interval():
 def test_two_names_are_needed():
     with pytest.raises(CrfvizError, match="needs two annotators, got 'anna' twice"):
         agreement([], "anna", "anna")
+
+
+def test_two_taggings_of_the_same_sentences_are_compared():
+    first = [(["a", "b"], ["X", "Y"]), (["c"], ["X"])]
+    second = [Sentence(("a", "b"), ("X", "X")), Sentence(("c",), ("X",))]
+    found = taggings_agreement(first, second, ("anna", "ben"))
+    assert (found.annotators, found.sentences, found.words) == (("anna", "ben"), 2, 3)
+    assert found.observed == pytest.approx(2 / 3)
+    assert [(word.word, word.tags) for word in found.disagreements] == [("b", ("Y", "X"))]
+    with pytest.raises(ShapeError, match="as many sentences, got 2 and 1"):
+        taggings_agreement(first, second[:1])
+    with pytest.raises(ShapeError, match="sentence 2: expected the same words"):
+        taggings_agreement(first, [second[0], (["d"], ["X"])])

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.taggers.perturbations import DRAWN, KINDS, NAMES, names_in, perturb, rewritten
+from crfviz.exceptions import CrfvizError, EmptySentenceError
+from crfviz.taggers.perturbations import (
+    DRAWN,
+    KINDS,
+    NAMES,
+    names_in,
+    perturb,
+    rewritten,
+    what_if,
+)
+from tests.support.fake_tagger import FakeTagger
 
 WORDS = ["Ann", "does", "n't", "owe", "the", "2", "boys", "$", "1,500.75", ",", "right", "?"]
 TAGS = ["PROPN", "AUX", "PART", "VERB", "DET", "NUM"]
@@ -129,3 +139,22 @@ def test_words_of_a_free_edit_keep_their_order_and_those_that_stayed_their_place
     assert known == sorted(set(known))
     assert set(known) <= set(range(len(before)))
     assert list(way.words) == after
+
+
+def test_what_if_decodes_both_sentences():
+    fake = FakeTagger(["A", "B"], {"Go": {"B": 1.0}, "go": {"A": 1.0}, "on": {"A": 2.0}})
+    found = what_if(fake, ["Go", "on"], "lower case")
+    assert found.perturbed.words == ("go", "on")
+    assert found.flips == {0: (1, 0)}
+    assert [(each.position, each.tag, each.change) for each in found.moved(2)] == [
+        (0, 0, 1.0),
+        (0, 1, -1.0),
+    ]
+    own = what_if(fake, ["Go", "on"], ["on"])
+    assert (own.perturbed.origins, own.flips) == ((1,), {})
+    assert what_if(fake, ["go", "on"], "lower case") is None
+    assert what_if(fake, ["go"], ["go"]) is None
+    with pytest.raises(CrfvizError, match=r"change must be words or one of lower case, .*louder"):
+        what_if(fake, ["go"], "louder")
+    with pytest.raises(EmptySentenceError):
+        what_if(fake, [], "typo")

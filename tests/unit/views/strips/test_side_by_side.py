@@ -7,12 +7,11 @@ import pytest
 import torch
 from hypothesis import given
 
-from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.decoding.analysis import analyse, compare
 from crfviz.chain.potentials import Potentials
 from crfviz.views.strips.decoders import (
     LABELS,
     change_grid,
-    compare,
     comparison_note,
     comparison_rows,
     difference_line,
