@@ -292,10 +292,7 @@ def _live(scene: Scene, page: str) -> Callable[[], Live]:
 
 
 def _texts(scene: Scene, row: Row) -> pd.Series:
-    if row.texts is not None:
-        texts = list(row.texts)
-    else:
-        texts = ["–"] * len(scene.words) if row.tags is None else [scene.tags[k] for k in row.tags]
+    texts = row.names(scene.tags) or ["–"] * len(scene.words)
     columns = list(scene.numbered().values())
     name = " ".join(row.columns) or f"{row.label} {row.value}".strip()
     return pd.Series(texts, index=columns, name=name)

@@ -57,7 +57,7 @@ def _reason(analysis: Analysis) -> str:
         if differences := differing(path, other):
             return reason(analysis, path, differences[0])
     return (
-        "All four decoders agree on this sentence: the transitions do not change these "
+        "All decoders agree on this sentence: the transitions do not change these "
         f"tags. The best path has probability {format_probability(analysis.viterbi.probability)}."
     )
 

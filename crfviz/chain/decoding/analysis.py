@@ -99,7 +99,7 @@ class TwoChains(ShortRepr):
 
     def second_tags(self, tags: Sequence[int]) -> list[int]:
         """Return tag ids of the second chain as those of the first with the same name."""
-        return [self.order.index(tag) for tag in tags]
+        return [self.order.index(tag) if tag >= 0 else -1 for tag in tags]
 
     def change(self) -> Tensor:
         """(T, K) marginals of the second minus those of the first."""

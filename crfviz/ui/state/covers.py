@@ -6,12 +6,12 @@ other parts that are not.
 
 from collections.abc import Collection, Mapping
 
-from crfviz.views.strips.decoders import LABELS
+from crfviz.views.strips.decoders import LABELS, USUAL_ROWS
 
 ROWS, HIDE = "rows", "hide"
 OTHERS = ("path", "note", "score", "lattice")  # beside the rows
 PARTS = (*LABELS, *OTHERS)
-EVERY_ROW = ".".join(LABELS)
+EVERY_ROW = ".".join(USUAL_ROWS)
 NO_ROW = "none"
 
 
@@ -29,12 +29,14 @@ def rows_option(wanted: Collection[str]) -> str:
 def covered(view: Mapping[str, str]) -> list[str]:
     """The parts that are switched off, in the order of `PARTS`."""
     rows, others = wanted_rows(view.get(ROWS, EVERY_ROW)), view.get(HIDE, "").split(".")
-    return [part for part in PARTS if (part not in rows if part in LABELS else part in others)]
+    hidden = {*USUAL_ROWS} - {*rows} | {*OTHERS} & {*others}
+    return [part for part in PARTS if part in hidden]
 
 
 def with_covered(view: Mapping[str, str], parts: Collection[str]) -> dict[str, str]:
     """The page options after exactly these parts were switched off."""
-    rows = rows_option([row for row in LABELS if row not in parts])
+    there = {*USUAL_ROWS, *wanted_rows(view.get(ROWS, EVERY_ROW))}
+    rows = rows_option([row for row in there if row not in parts])
     hidden = ".".join(part for part in OTHERS if part in parts)
     options = {name: value for name, value in view.items() if name not in (ROWS, HIDE)}
     if rows != EVERY_ROW:

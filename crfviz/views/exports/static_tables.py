@@ -12,7 +12,7 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.views.exports.live import Live
 from crfviz.views.formatting import columns, format_probability, score
-from crfviz.views.strips.decoders import LABELS, decoder_rows
+from crfviz.views.strips.decoders import USUAL_ROWS, decoder_rows
 
 MOST_CELLS = 4000  # of all tables of numbers: a file of a large chain stays small
 LIKELY = 0.01  # a tag with less is left out of the list of likely tags
@@ -59,11 +59,8 @@ def _summary(now: Analysis) -> str:
 def _decoders(live: Live) -> str:
     now = live.now
     rows = [
-        [
-            row.label,
-            *(["–"] * len(now.words) if row.tags is None else [now.tags[k] for k in row.tags]),
-        ]
-        for row in decoder_rows(now, which=list(LABELS), gold=live.gold)
+        [row.label, *(row.names(now.tags) or ["–"] * len(now.words))]
+        for row in decoder_rows(now, which=USUAL_ROWS, gold=live.gold)
     ]
     return _table("What each decoder chooses", ["", *columns(now.words)], rows)
 

@@ -21,7 +21,7 @@ from crfviz.text.files import abbreviate_value
 from crfviz.views.exports.latex import number, tex
 from crfviz.views.exports.live import What, live_of
 from crfviz.views.formatting import columns, score
-from crfviz.views.strips.decoders import LABELS, decoder_rows
+from crfviz.views.strips.decoders import USUAL_ROWS, decoder_rows
 
 TABLES: Mapping[str, Callable[[Analysis], Tensor]] = {
     "marginals": lambda analysis: analysis.forward_backward.marginals,
@@ -79,11 +79,10 @@ def rows_of(analysis: Analysis, table: str) -> Rows:
     """
     words = columns(analysis.words)
     if table == DECODERS:
-        chosen = decoder_rows(analysis, which=list(LABELS))
+        chosen = decoder_rows(analysis, which=USUAL_ROWS)
         dashes = ["–"] * len(words)
-        names = [[analysis.tags[k] for k in row.tags] if row.tags else dashes for row in chosen]
         lines: Rows = [["", *words]]
-        lines += [[row.label, *tags] for row, tags in zip(chosen, names, strict=True)]
+        lines += [[row.label, *(row.names(analysis.tags) or dashes)] for row in chosen]
         return lines
     if table == TRANSITIONS:
         if not analysis.potentials.homogeneous:

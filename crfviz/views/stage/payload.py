@@ -257,28 +257,26 @@ def _row(row: Row, before: Analysis | None) -> RowData:
 
     Fifty rows travel with every edit, so what most of them do not have is left out.
     """
+    trained = None if before is None else row.trained or before.paths.get(row.id)
+    sometimes = {
+        "texts": row.texts and list(row.texts),
+        "shares": row.shares and [round(share, 3) for share in row.shares],
+        "titles": row.titles and list(row.titles),
+        "columns": list(row.columns),
+        "faults": list(row.faults),
+        "trained": _listed(trained),
+        "against": row.against,
+        "about": row.about,
+        "key": row.key,
+    }
     data: RowData = {
         "id": row.id,
         "label": row.label,
         "tags": _listed(row.tags),
         "value": row.value,
     }
-    trained = None if before is None else row.trained or before.paths.get(row.id)
-    if row.texts is not None:
-        data["texts"] = list(row.texts)
-    if row.shares is not None:
-        data["shares"] = [round(share, 3) for share in row.shares]
-    if row.titles is not None:
-        data["titles"] = list(row.titles)
-    if row.columns:
-        data["columns"] = list(row.columns)
-    if row.faults:
-        data["faults"] = list(row.faults)
-    if trained is not None:
-        data["trained"] = list(trained)
-    if row.against is not None:
-        data["against"] = row.against
-    return data
+    there = {name: value for name, value in sometimes.items() if value}
+    return cast("RowData", {**data, **there})
 
 
 def _grid(grid: Grid) -> TableData:

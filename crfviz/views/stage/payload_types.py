@@ -86,7 +86,7 @@ class RowData(TypedDict):
 
     id: str
     label: str
-    tags: list[int] | None  # None draws dashes
+    tags: list[int] | None  # -1 for no tag; None draws dashes
     value: str
     texts: NotRequired[list[str]]
     shares: NotRequired[list[float]]  # bars, from -1 to 1
@@ -95,6 +95,8 @@ class RowData(TypedDict):
     faults: NotRequired[list[int]]  # positions whose tag may not follow
     trained: NotRequired[list[int]]  # tag ids before the edits
     against: NotRequired[str]  # id of the row to compare with
+    about: NotRequired[str]  # what the row is, in a sentence
+    key: NotRequired[str]  # the letter that switches it on and off
 
 
 class TableData(TypedDict):

@@ -237,7 +237,7 @@ class Row:
 
     id: str  # "greedy", "left_to_right", "viterbi", "max_marginal", "gold" or any other name
     label: str
-    tags: Sequence[int] | None  # T tag ids; None draws dashes (no allowed path)
+    tags: Sequence[int] | None  # T tag ids, -1 for no tag; None draws dashes (no allowed path)
     value: str = ""  # beside the label, for example a probability
     texts: Sequence[str] | None = None  # T texts to show instead of tags
     faults: Sequence[int] = ()  # positions whose tag may not follow the one before
@@ -246,6 +246,14 @@ class Row:
     shares: Sequence[float] | None = None  # T bars behind the texts, from -1 to 1
     titles: Sequence[str] | None = None  # T tooltips of the cells
     columns: Sequence[str] = ()  # in place of the label, under the stage's heading
+    about: str = ""  # what the row is, in a sentence
+    key: str = ""  # the letter that switches it on and off
+
+    def names(self, tags: Sequence[str]) -> list[str] | None:
+        """Return T texts: the row's own, or the names of its tags; None without either."""
+        if self.texts is not None or self.tags is None:
+            return None if self.texts is None else list(self.texts)
+        return [tags[k] if k >= 0 else "–" for k in self.tags]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from crfviz.chain.constraints import illegal_positions
 from crfviz.chain.decoding.analysis import Analysis, TwoChains
@@ -11,13 +12,27 @@ from crfviz.exceptions import NoPathError
 from crfviz.views.formatting import differing, format_probability, moved, per_cent, score, signed
 from crfviz.views.stage.picture import Grid, Row
 
-LABELS = {
-    "greedy": "independent",
-    "left_to_right": "greedy",
-    "viterbi": "Viterbi",
-    "max_marginal": "max-marginal",
-    "gold": "gold",
+
+class Decoder(NamedTuple):
+    """A row that every page may show."""
+
+    label: str
+    key: str  # the letter that switches it on and off
+    about: str = ""  # what it does, in a sentence
+    optional: bool = False  # whether pages and lectures leave it out until somebody chooses it
+
+
+DECODERS = {  # by the key in `Analysis.paths`, and what the reader knows
+    "greedy": Decoder("independent", "w", "Gives each word the tag with the best emission."),
+    "left_to_right": Decoder(
+        "greedy", "l", "Decides from left to right and never takes a decision back."
+    ),
+    "viterbi": Decoder("Viterbi", "v", "Finds the path with the highest score of all."),
+    "max_marginal": Decoder("max-marginal", "m", "Gives each word its most probable tag."),
+    "gold": Decoder("gold", "g"),
 }
+LABELS = {name: decoder.label for name, decoder in DECODERS.items()}
+USUAL_ROWS = tuple(name for name, decoder in DECODERS.items() if not decoder.optional)
 
 FREE, LEGAL = "viterbi_free", "viterbi_legal"  # ids of Viterbi's rows without and with the rules
 RULE_LABELS = {
@@ -43,13 +58,13 @@ def decoder_rows(
     """
     paths = {**now.paths, "gold": gold}
     rows = []
-    for name, label in LABELS.items():
+    for name, (label, key, about, _) in DECODERS.items():
         if name not in which or (name == "gold" and gold is None):
             continue
         if name == "viterbi" and trained is not None and trained.viterbi is not None:
             rows.append(Row("viterbi_trained", "Viterbi, trained", trained.viterbi.path))
             label = "Viterbi, now"
-        rows.append(Row(name, label, paths[name]))
+        rows.append(Row(name, label, paths[name], about=about, key=key))
     return rows
 
 
@@ -99,7 +114,8 @@ def constraint_rows(
         path = paths[name]
         if (name in which or name in (FREE, LEGAL)) and not (name == "gold" and gold is None):
             faults = illegal_positions([free.tags[k] for k in path or ()])
-            rows.append(Row(name, label, path, faults=faults, trained=before.get(name)))
+            key = DECODERS[name].key if name in DECODERS else ""
+            rows.append(Row(name, label, path, faults=faults, trained=before.get(name), key=key))
     return rows
 
 

@@ -29,7 +29,7 @@ from crfviz.views.stage.picture import (
     forward_backward_walk,
     viterbi_walk,
 )
-from crfviz.views.strips.decoders import LABELS, decoder_rows
+from crfviz.views.strips.decoders import USUAL_ROWS, decoder_rows
 from crfviz.views.strips.paths import entropy_note
 
 BY_HAND = (
@@ -54,7 +54,7 @@ def explore_picture(now: Analysis, gold: Sequence[int] | None) -> Picture:
     """Return the decoders' rows, why they differ, and the lattice."""
     return Picture(
         ["strips", "lattice"],
-        decoder_rows(now, which=list(LABELS), gold=gold),
+        decoder_rows(now, which=USUAL_ROWS, gold=gold),
         note=explain(now),
         legend=CIRCLES,
     )
@@ -66,7 +66,7 @@ def transition_picture(
     """Return the editable matrix beside decoders and lattice."""
     return Picture(
         ["strips", "lattice"],
-        decoder_rows(now, which=list(LABELS), gold=gold, trained=trained),
+        decoder_rows(now, which=USUAL_ROWS, gold=gold, trained=trained),
         side=matrix,
         note=explain(now) if trained is None else explain_edits(trained, now),
         hint=BY_HAND.format(what="step"),

@@ -268,7 +268,7 @@ def test_max_marginal_may_tie_with_viterbi():
 def test_all_agree():
     potentials = Potentials([[2.0, 0.0]], torch.zeros(2, 2))
     assert sentence(potentials) == (
-        "All four decoders agree on this sentence: the transitions do not change these "
+        "All decoders agree on this sentence: the transitions do not change these "
         "tags. The best path has probability 0.88."
     )
 
@@ -311,7 +311,7 @@ def test_every_number_equals_the_potentials(potentials):
         check_turn(Sides(potentials), analysis, text)
     elif analysis.viterbi.path == analysis.max_marginal:
         event("all agree")
-        assert text.startswith("All four decoders agree")
+        assert text.startswith("All decoders agree")
         found = re.search(r"probability (\S+)\.$", text).group(1)
         assert_says(found, oracle.probability(potentials, analysis.viterbi.path))
 
@@ -460,7 +460,7 @@ def test_edits_that_leave_no_path_say_so():
     before = Potentials([[2.0, 0.0]], torch.zeros(2, 2))
     nothing = before.pin({0: 0}).with_start(0, -INF)
     assert "No tag sequence is allowed" in edited(before, nothing)
-    assert "All four decoders agree" in edited(nothing, before)
+    assert "All decoders agree" in edited(nothing, before)
 
 
 @fewer_examples

@@ -29,7 +29,7 @@ export function explain(told) {
   }
   const { score: best, logPartition } = told.solved;
   return (
-    "All four decoders agree on this sentence: the transitions do not change these tags. " +
+    "All decoders agree on this sentence: the transitions do not change these tags. " +
     `The best path has probability ${probability(Math.exp(Math.min(0, best - logPartition)))}.${tie}`
   );
 }

@@ -68,7 +68,7 @@ export interface TrainedResults {
 export interface RowData {
   id: string;
   label: string;
-  tags: number[] | null; // None draws dashes
+  tags: number[] | null; // -1 for no tag; None draws dashes
   value: string;
   texts?: string[];
   shares?: number[]; // bars, from -1 to 1
@@ -77,6 +77,8 @@ export interface RowData {
   faults?: number[]; // positions whose tag may not follow
   trained?: number[]; // tag ids before the edits
   against?: string; // id of the row to compare with
+  about?: string; // what the row is, in a sentence
+  key?: string; // the letter that switches it on and off
 }
 
 // Numbers in a column per word and a row per tag.

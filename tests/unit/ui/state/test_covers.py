@@ -2,21 +2,22 @@
 
 import pytest
 
-from crfviz.ui.state.covers import EVERY_ROW, OTHERS, PARTS, covered, wanted_rows, with_covered
+from crfviz.ui.state import covers
+from crfviz.ui.state.covers import EVERY_ROW, OTHERS, USUAL_ROWS, covered, wanted_rows, with_covered
 
 
 def test_nothing_is_covered_at_first():
     assert covered({}) == []
-    assert wanted_rows(EVERY_ROW) == list(PARTS[: -len(OTHERS)])
+    assert wanted_rows(EVERY_ROW) == list(USUAL_ROWS)
 
 
 def test_rows_of_old_links_cover_the_others():
     assert covered({"rows": "greedy.viterbi"}) == ["left_to_right", "max_marginal", "gold"]
-    assert covered({"rows": "none"}) == list(PARTS[: -len(OTHERS)])
+    assert covered({"rows": "none"}) == list(USUAL_ROWS)
 
 
 @pytest.mark.parametrize(
-    "parts", [[], ["gold"], ["path"], ["viterbi", "note", "score"], list(PARTS)], ids=str
+    "parts", [[], ["gold"], ["path"], ["viterbi", "note", "score"], [*USUAL_ROWS, *OTHERS]], ids=str
 )
 def test_what_was_switched_off_is_read_again_and_other_options_stay(parts):
     view = with_covered({"twin": "1", "rows": "gold", "hide": "note"}, parts)
@@ -29,3 +30,13 @@ def test_what_was_switched_off_is_read_again_and_other_options_stay(parts):
 
 def test_what_is_no_part_is_left_out():
     assert covered({"hide": "rubbish.path", "rows": EVERY_ROW}) == ["path"]
+
+
+def test_a_row_that_is_optional_is_drawn_once_it_is_chosen(monkeypatch):
+    monkeypatch.setattr(covers, "USUAL_ROWS", ["greedy", "viterbi"])
+    monkeypatch.setattr(covers, "EVERY_ROW", "greedy.viterbi")
+    assert covered({}) == []
+    lecture = with_covered({}, ["greedy"])
+    assert lecture == {"rows": "viterbi"}
+    chosen = with_covered({"rows": "greedy.viterbi.gold"}, ["greedy"])
+    assert chosen == {"rows": "viterbi.gold"}

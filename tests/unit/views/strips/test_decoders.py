@@ -9,7 +9,14 @@ from hypothesis import given
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
-from crfviz.views.strips.decoders import LABELS, backpointer_rows, decoder_rows
+from crfviz.views.stage.picture import Row
+from crfviz.views.strips.decoders import (
+    DECODERS,
+    LABELS,
+    USUAL_ROWS,
+    backpointer_rows,
+    decoder_rows,
+)
 from tests.support.strategies import chains, fewer_examples
 
 INF = math.inf
@@ -27,15 +34,21 @@ def test_every_decoder_has_its_own_tags_in_its_row(potentials):
     rows = decoder_rows(now, which=EVERY, gold=gold)
     assert [row.id for row in rows] == EVERY
     assert [row.label for row in rows] == list(LABELS.values())
-    path = now.viterbi and now.viterbi.path
-    assert [row.tags for row in rows] == [
-        now.greedy,
-        now.left_to_right,
-        path,
-        now.max_marginal,
-        gold,
+    assert [row.tags for row in rows] == [*now.paths.values(), gold]
+    assert [row.names(now.tags) for row in rows] == [
+        row.tags and [now.tags[k] if k >= 0 else "–" for k in row.tags] for row in rows
     ]
-    assert all(row.texts is None for row in rows)
+
+
+def test_every_decoder_has_a_row_a_key_of_its_own_and_says_what_it_does():
+    assert [*analyse(CHAIN).paths, "gold"] == list(DECODERS)
+    keys = [decoder.key for decoder in DECODERS.values()]
+    assert len({*keys, "p", "n", "s", "k"}) == len(keys) + 4  # those of the other parts
+    assert all(decoder.about.endswith(".") for decoder in list(DECODERS.values())[:-1])
+
+
+def test_a_word_without_a_tag_has_a_dash():
+    assert Row("some", "some", [1, -1]).names(["A", "B"]) == ["B", "–"]
 
 
 def test_only_what_is_wanted_is_drawn_and_always_in_one_order():
@@ -53,7 +66,7 @@ def test_no_gold_no_gold_row():
 def test_the_trained_path_stands_above_the_one_of_now():
     before = analyse(CHAIN)
     now = analyse(CHAIN.with_emission(0, "0", -9.0))
-    rows = decoder_rows(now, which=EVERY, gold=[0, 0], trained=before)
+    rows = decoder_rows(now, which=USUAL_ROWS, gold=[0, 0], trained=before)
     assert [row.id for row in rows] == [
         "greedy",
         "left_to_right",

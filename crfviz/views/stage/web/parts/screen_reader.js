@@ -34,7 +34,9 @@ function readingOf(model) {
     text: steps?.of ? [`Step ${steps.at} of ${steps.of}.`, steps.text, largest(model)].filter(Boolean).join(" ") : "",
     parts: partsOf({ ...model, rows: payloadRows }),
     covered,
-    rows: new Map(whole.map(({ id, label, tags: path }) => [id, `${label}: ${path?.map((k) => tags[k]).join(" ")}.`])),
+    rows: new Map(
+      whole.map(({ id, label, tags: path }) => [id, `${label}: ${path?.map((k) => tags[k] ?? "–").join(" ")}.`]),
+    ),
   };
 }
 

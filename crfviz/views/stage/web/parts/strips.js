@@ -8,14 +8,6 @@ import { changed, flag, html, mark, setProperty, setText } from "../dom.js";
 const WIDE = 16; // characters of a label that always fit
 const SHORT = 7; // characters of a tag that fit into every column
 
-/** @type {Record<string, string>} */
-const DECODERS = {
-  independent: "Gives each word the tag with the best emission.",
-  greedy: "Decides from left to right and never takes a decision back.",
-  Viterbi: "Finds the path with the highest score of all.",
-  "max-marginal": "Gives each word its most probable tag.",
-};
-
 /** @param {Model} model */
 export function buildStrips(model) {
   const element = html("div.strips", { role: "group", "aria-label": "The tags each decoder chooses" });
@@ -50,7 +42,7 @@ function buildRow(model, id) {
 function drawRow(model, row, { label, cells, element }) {
   if (!model.sees(row.id)) cover(label);
   else if (row.columns) drawColumns(label, row.columns);
-  else drawLabel(label, row.value ? `${row.label}  ${row.value}` : row.label);
+  else drawLabel(label, row.value ? `${row.label}  ${row.value}` : row.label, row.about);
   flag(element, { strong: row.id === model.reference, plain: Boolean(row.texts) });
   const against = row.against ?? model.reference;
   const reference = model.rows.find((other) => other.id === against)?.tags;
@@ -71,12 +63,12 @@ function cover(cell) {
   flag(cell, { later: true, columns: false, plain: false, bar: false, differs: false, was: false, fault: false });
 }
 
-/** @param {HTMLElement} label @param {string} text */
-function drawLabel(label, text) {
+/** @param {HTMLElement} label @param {string} text @param {string} [about] */
+function drawLabel(label, text, about) {
   if (!changed(label, text)) return;
   setText(label, text);
   flag(label, { later: false });
-  mark(label, "title", DECODERS[text] ?? (text.length > WIDE && text));
+  mark(label, "title", about ?? (text.length > WIDE && text));
 }
 
 /**
@@ -87,7 +79,7 @@ function drawLabel(label, text) {
  * @param {number | undefined} expected
  */
 function drawTag({ tags, colours }, row, cell, t, expected) {
-  const k = row.tags ? row.tags[t] : null;
+  const k = row.tags && row.tags[t] >= 0 ? row.tags[t] : null;
   const differs = k !== null && expected !== undefined && expected !== k;
   const [text, title] = [row.texts?.[t], row.titles?.[t]];
   const [share, trained] = [row.shares?.[t], row.trained?.[t]];
@@ -95,7 +87,7 @@ function drawTag({ tags, colours }, row, cell, t, expected) {
   if (!changed(cell, k, text, title, share, trained, fault, differs)) return;
   setText(cell, text ?? (k === null ? "–" : tags[k]));
   setProperty(cell, "--tag", k === null ? "transparent" : colours[k]);
-  const was = trained !== undefined && k !== null && trained !== k ? tags[trained] : null;
+  const was = trained !== undefined && k !== null && trained !== k ? (tags[trained] ?? "–") : null;
   flag(cell, { later: false, plain: Boolean(row.texts), bar: Boolean(row.shares), differs, was, fault });
   const long = k !== null && !row.texts && tags[k].length > SHORT ? tags[k] : null; // may not fit
   mark(cell, "title", title || [long, was && `trained: ${was}`].filter(Boolean).join(", ") || null);

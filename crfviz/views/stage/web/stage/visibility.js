@@ -113,19 +113,14 @@ function textOf({ T, words, tags, results }, { text, first, last, sweep, done, c
   return template.replaceAll(/\{(\w+)\}/g, (_, name) => String(known[name]));
 }
 
-const KEYS = {
-  w: "greedy",
-  l: "left_to_right",
-  v: "viterbi",
-  m: "max_marginal",
-  g: "gold",
-  p: "path",
-  n: "note",
-  s: "score",
-  k: "lattice",
+// What can be switched off beside the rows: its key and its name.
+/** @type {Record<string, [string, string]>} */
+const OTHERS = {
+  path: ["p", "best path"],
+  note: ["n", "sentence"],
+  score: ["s", "score line"],
+  lattice: ["k", "lattice"],
 };
-/** @type {Record<string, string>} */
-const NAMES = { path: "best path", note: "sentence", score: "score line", lattice: "lattice" };
 // What goes with a part: what speaks of the best path with its row, and all that the lattice draws.
 /** @type {Record<string, string[]>} */
 const WITH = { viterbi: ["path", "note", "score"], lattice: ["nodes", "pointers", "sums", "path"] };
@@ -136,10 +131,10 @@ export function partsOf({ rows, panels, note, title }) {
   const lattice = panels.main.includes("lattice");
   /** @type {Record<string, boolean>} */
   const there = { path: lattice, note: note !== "", score: title === null, lattice };
-  return Object.entries(KEYS).flatMap(([key, part]) => {
-    const name = part in NAMES ? there[part] && NAMES[part] : rows.find(({ id }) => id === part)?.label;
-    return name ? [{ part, key, name }] : [];
-  });
+  return [
+    ...rows.flatMap(({ id, key, label }) => (key ? [{ part: id, key, name: label }] : [])),
+    ...Object.entries(OTHERS).flatMap(([part, [key, name]]) => (there[part] ? [{ part, key, name }] : [])),
+  ];
 }
 
 // The part that a key switches on this page.
