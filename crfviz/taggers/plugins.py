@@ -18,8 +18,9 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import cleandoc
 from itertools import count
 from pathlib import Path
@@ -109,17 +110,16 @@ def _configured() -> Iterator[Plugin]:
     """Yield the plug-ins of CRFVIZ_PLUGINS."""
     for item in settings().plugins:
         module, _, attribute = item.rpartition(":")
-        if attribute.isidentifier() and module:
+        if module and attribute.isidentifier():
             file = _module_file(module)
-            load = partial(_imported, module, attribute, file)
-            yield Plugin(attribute, item, load, _stamp(file), file)
+            yield Plugin(attribute, item, partial(_object, module, attribute), _stamp(file), file)
         else:
             for file in sorted(Path(item).glob("[!_.]*.py")):
                 yield Plugin(file.stem, str(file), partial(_tagger_in, file), _stamp(file), file)
 
 
 def _module_file(module: str) -> Path:
-    with suppress(ImportError, ValueError):
+    with suppress(Exception):  # of a package around it; told when the tagger is loaded
         if (spec := find_spec(module)) and spec.origin:
             return Path(spec.origin)
     return NOWHERE
@@ -133,23 +133,14 @@ def _stamp(file: Path) -> str:
     return f"{found.st_mtime_ns} {found.st_size}"
 
 
-_loaded: dict[str, str] = {}  # modules with their stamps
-
-
-def _imported(module: str, attribute: str, file: Path) -> Any:  # noqa: ANN401
-    """Return an object of a module, whose code is run again if it has changed."""
-    before, _loaded[module] = _loaded.get(module), _stamp(file)
-    loaded = import_module(module)
-    if before not in (None, _loaded[module]):
-        _run(file, loaded)
-    return getattr(loaded, attribute)
+def _object(module: str, attribute: str) -> Any:  # noqa: ANN401
+    """Return an object of a module."""
+    return getattr(_run(find_spec(module) or import_module(module).__spec__), attribute)
 
 
 def _tagger_in(file: Path) -> Any:  # noqa: ANN401
     """Return the `tagger` of a file, or its only class with `potentials`."""
-    module = ModuleType(f"crfviz_plugin_{file.stem}")
-    sys.modules[module.__name__] = module
-    _run(file, module)
+    module = _run(spec_from_file_location(f"crfviz_plugin_{file.stem}", file))
     if hasattr(module, "tagger"):
         return module.tagger
     own = [each for each in vars(module).values() if isinstance(each, type)]
@@ -162,10 +153,13 @@ def _tagger_in(file: Path) -> Any:  # noqa: ANN401
     )
 
 
-def _run(file: Path, module: ModuleType) -> None:
-    """Run the code of a file as a module: as it is, where a cache knows it to the second only."""
-    module.__file__ = str(file)
-    exec(compile(file.read_bytes(), str(file), "exec"), vars(module))
+def _run(spec: ModuleSpec | None) -> ModuleType:
+    """Run the code of a module as it is now: Python's cache knows changes to the second only."""
+    if spec is None or not spec.origin:
+        raise ModuleNotFoundError("the module has no file")
+    sys.modules[spec.name] = module = module_from_spec(spec)
+    exec(compile(Path(spec.origin).read_bytes(), spec.origin, "exec"), vars(module))
+    return module
 
 
 class PluginTagger(SentenceTagger):

@@ -35,6 +35,7 @@ from crfviz.corpus.shards.workers import ReportShare
 from crfviz.corpus.tables.two_models import Comparison, compare_runs, merge_comparisons
 from crfviz.exceptions import CrfvizError, FormatError, ModelError
 from crfviz.taggers.folder import version_at
+from crfviz.taggers.plugins import plugin_version
 from crfviz.taggers.registry import load_tagger, model_path
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.columns import (
@@ -59,6 +60,7 @@ class ModelReference:
 
     place: str  # its folder or file, absolute; the name of one that has none, as of a plug-in
     version: str  # a digest of what is there; empty for one without a place
+    code: str = ""  # the version of a plug-in: shards of another one are not gone on from
 
     def load(self) -> Tagger:
         """Return the tagger, loaded once in a process.
@@ -77,7 +79,7 @@ def model_reference(asked: str) -> ModelReference:
     """
     place = model_path(asked)
     return (
-        ModelReference(asked, "")
+        ModelReference(asked, "", plugin_version(asked))
         if place is None
         else ModelReference(str(place.resolve()), version_at(place))
     )

@@ -9,6 +9,7 @@ import pytest
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
+from crfviz.corpus.shards.jobs import model_reference
 from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers import log_once
 from crfviz.taggers import plugins as plugin_module
@@ -327,3 +328,30 @@ def test_what_cannot_be_registered_is_refused():
     with pytest.raises(ModelError, match="has no 'tags'"):
         register(SimpleNamespace(potentials=None), "nothing")
     assert "nothing" not in list_taggers()
+
+
+def test_a_package_with_modules_of_its_own_is_loaded_and_one_that_fails_is_a_message(
+    tmp_path, monkeypatch
+):
+    for name, code in (("fine_package", ""), ("failing_package", "raise RuntimeError('no')")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(code)
+        (tmp_path / name / "base.py").write_text(vowels())
+        (tmp_path / name / "mine.py").write_text("from .base import Vowels as Mine")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("CRFVIZ_PLUGINS", "fine_package.mine:Mine,failing_package.mine:Mine")
+    assert "Mine" in list_taggers()
+    with pytest.raises(ModelError, match="The plug-in Mine failed: RuntimeError: no"):
+        load_tagger("Mine")
+    monkeypatch.setenv("CRFVIZ_PLUGINS", "fine_package.mine:Mine")
+    assert load_tagger("Mine").tag("an").tags == ["VOWEL"]
+
+
+def test_shards_of_other_code_are_not_gone_on_from(folder):
+    references = []
+    for tag in ("ONE", "TWO"):
+        (folder / "mine.py").write_text(vowels(tag))
+        references.append(model_reference("mine"))
+        assert references[-1].load().tags[0] == tag
+    assert references[0] != references[1]
+    assert model_reference("upos-en-hmm").code == ""
