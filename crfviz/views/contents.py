@@ -145,6 +145,12 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             ("HMM", "transition", "Z", "p", "nats", "max-marginal", "folded"),
         ),
         Entry(
+            "Words and pieces",
+            "pieces",
+            "What a CRF makes of words that are split into pieces",
+            ("piece", "transition", "path", "Z", "p", "backpointer", "folded", "red dashes"),
+        ),
+        Entry(
             "EM",
             "em",
             "How a hidden Markov model learns from days without tags",

@@ -238,12 +238,30 @@ def learn(sentence):
         close(np.frombuffer(base64.b64decode(found[name])), difference.flatten())
 
 
+def pieces(sentence):
+    shown = Shown("pieces", sentence, vocabulary="250")
+    read = crfviz.pieces(shown.chain, entries=250)
+    readings = read.first, read.all, read.holes
+    figures, tags = shown.frames
+    close(figures["log Z"][:3], [reading.log_partition for reading in readings])
+    close(
+        figures["p"], [each.probability for each in (*(r.best for r in readings), read.pytorch_crf)]
+    )
+    assert (shown.row("all"), shown.row("holes")) == (read.all.path, read.holes.path)
+    begun = {
+        name: tags.loc[name].iloc[read.starts].tolist() for name in ("first pieces", "pytorch-crf")
+    }
+    assert begun == {"first pieces": read.first.path.names, "pytorch-crf": read.pytorch_crf.names}
+    steps = read.all.inner_steps
+    close(figures["inner steps"].iloc[1], sum(step.score for step in steps))
+
+
 CHECKS = {
     "Explore": explore, "Emissions": emissions, "Transitions": transitions,
     "Forward–backward": forward_backward, "Viterbi": viterbi, "Marginals": marginals,
     "Why this tag": why, "What if": what_if, "Entities": entities, "Rules": rules,
     "Paths": paths, "Compare": compare, "Naive way": naive, "Log space": log_space,
-    "HMM as CRF": hmm_as_crf, "EM": em, "Learn": learn,
+    "HMM as CRF": hmm_as_crf, "Words and pieces": pieces, "EM": em, "Learn": learn,
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from operator import index
 from typing import Any
 
@@ -26,7 +27,7 @@ import torch
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
-from crfviz.chain.paths import Path, probability
+from crfviz.chain.paths import Path, TagIds, probability
 from crfviz.chain.potentials import ArrayLike, Potentials, as_numbers
 from crfviz.exceptions import CrfvizError, EmptySentenceError, ShapeError
 from crfviz.text.files import abbreviate_value
@@ -41,7 +42,7 @@ class Step:
     score: float  # of the transition, nats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PieceReading(NotebookRepr):
     """A chain over N pieces, or over some of them. A path raises a NoPathError if none is allowed.
 
@@ -63,9 +64,9 @@ class PieceReading(NotebookRepr):
         return Path(found.path, found.score, found.probability)
 
     @property
-    def path(self) -> list[int]:
-        """The best path, N tag ids."""
-        return self.best.tags
+    def path(self) -> TagIds:
+        """The best path, N tag ids; its `names` are the tags."""
+        return TagIds(self.best.tags, self.potentials.tags)
 
     @property
     def inner_steps(self) -> list[Step]:
@@ -76,7 +77,7 @@ class PieceReading(NotebookRepr):
         return [Step(t, move, float(self.potentials.step(t - 1)[move])) for t, move in moves]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pieces(NotebookRepr):
     """P pieces of W words, read in three ways."""
 
@@ -84,6 +85,12 @@ class Pieces(NotebookRepr):
     all: PieceReading  # P positions
     holes: PieceReading  # P positions
     starts: list[int]  # W positions in `all` of the first pieces
+
+    @property
+    def places(self) -> list[int]:
+        """The position in `first` of the word of each piece, P."""
+        begins = (t in self.starts for t in range(len(self.all.words)))
+        return [number - 1 for number in accumulate(begins)]
 
     @cached_property
     def pytorch_crf(self) -> Path:
@@ -105,7 +112,8 @@ class Pieces(NotebookRepr):
         for pointer in reversed(pointers[: len(begun) - 1]):
             path.insert(0, int(pointer[path[0]]))
         score = min(best_score, self.first.potentials.score(path))
-        return Path(path, score, probability(score, self.first.log_partition))
+        tags = TagIds(path, self.first.potentials.tags)
+        return Path(tags, score, probability(score, self.first.log_partition))
 
     def pytorch_crf_log_likelihood(self, tags: Sequence[int | str]) -> float:
         """Return what pytorch-crf takes for log p of a tagging under that mask, nats.

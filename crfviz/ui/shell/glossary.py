@@ -169,6 +169,11 @@ GLOSSARY: dict[str, Term] = {
         "times its automaton is a chain again, so every question can be asked under it.",
         "P(rule) = Z_rule / Z",
     ),
+    "piece": Term(
+        "A part of a word, as subword networks read it; ## marks those that do not begin one. "
+        "A mask of first pieces has a hole at each of these.",
+        "unfair → un ##fair",
+    ),
     "HMM": Term(
         "A model that generates tags and then words with probabilities. Their logarithms are the "
         "scores of a CRF.",

@@ -1,0 +1,95 @@
+"""The page Words and pieces: the vocabulary, the stage over pieces, and the figures."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+import streamlit as st
+
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.questions.pieces import Pieces
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.pieces import LARGEST, pieces, vocabulary
+from crfviz.text.wordpiece import split_word
+from crfviz.ui.pictures import FOLDED, draw, take_scene
+from crfviz.ui.scene import Scene
+from crfviz.ui.session.bound import bound_flag, bound_tabs
+from crfviz.ui.session.current import view_option
+from crfviz.ui.state.scenario import MAX_WORDS
+from crfviz.ui.streamlit_compat import DeltaGenerator
+from crfviz.ui.widgets import narrowed
+from crfviz.ui.words import plain
+from crfviz.views.stage.picture import Picture, Subject
+from crfviz.views.strips.pieces import (
+    figure_frame,
+    piece_note,
+    piece_rows,
+    pytorch_note,
+    tag_frame,
+)
+
+SIZES = {str(LARGEST): f"{LARGEST:,} pieces", "1000": "1,000", "250": "250"}  # of a vocabulary
+SHOWS = {"figures": "figures", "all": "lattice, all", "holes": "lattice, holes"}
+ABOUT = (
+    "Each piece has the emissions of its word, because the model was trained on words. So first "
+    "pieces give exactly the chain of the words. Inner steps: transitions inside of words, nats."
+)
+LEGEND = "red dashes: not the tag of the word under first pieces · –: no tag"
+LATTICE = "circle: marginal · thick: best path · red dashes: first pieces, which have no later tags"
+FORMATS = {"inner steps": "{:.2f}", "log Z": "{:.4f}", "best score": "{:.4f}", "p": "{:.3g}"}
+
+
+def split_sentence(scene: Scene, at: DeltaGenerator) -> Pieces | None:
+    """Split the words by the chosen vocabulary; None where the page says why not.
+
+    The largest vocabulary that splits a word is chosen until the reader chooses.
+    """
+    splitting = (size for size in SIZES if max(_lengths(scene.words, int(size))) > 1)
+    default = next(splitting, str(LARGEST))
+    entries = int(bound_tabs("Vocabulary", "vocabulary", SIZES, default, at=at))
+    ends = accumulate(_lengths(scene.words, entries))
+    fit = max(1, sum(end <= MAX_WORDS for end in ends))
+    if fit < len(scene.words):
+        st.caption(f"The first {fit} of {len(scene.words)} words are drawn.")
+    try:
+        return pieces(scene.now.potentials.first_words(fit), entries=entries)
+    except CrfvizError as error:
+        message = str(error)
+        st.info(plain(f"{message[0].upper()}{message[1:]}. Choose another model."))
+        return None
+
+
+def _lengths(words: Sequence[str], entries: int) -> list[int]:
+    return [len(split_word(word, vocabulary(entries))) for word in words]
+
+
+def show_pieces(scene: Scene, read: Pieces, shown: str) -> None:
+    """Draw the readings over the pieces, and with `shown` other than figures a lattice."""
+    now = analyse((read.holes if shown == "holes" else read.all).potentials)
+    picture = Picture(
+        ["strips"] if shown == "figures" else ["strips", "lattice"],
+        piece_rows(read),
+        reference="first",
+        contrast="word",
+        title="",
+        note=piece_note(read, scene.words[: len(read.starts)]),
+        legend=LEGEND if shown == "figures" else LATTICE,
+        changeable=False,
+    )
+    probabilistic = scene.tagger.probabilistic
+    subject = Subject(now, now, probabilistic=probabilistic, folding=view_option(FOLDED))
+    draw(subject, picture, key="pieces")
+
+
+def show_figures(scene: Scene, read: Pieces) -> None:
+    """Draw the figures of each reading, and what pytorch-crf makes of holes."""
+    table, words = st.columns([5, 4])
+    frame = figure_frame(read)
+    table.dataframe(frame.style.format({**FORMATS}, na_rep="–"), column_config=narrowed(frame))
+    words.markdown(plain(pytorch_note(read, scene.words[: len(read.starts)])))
+    words.caption(ABOUT)
+    with st.container(key="twin", horizontal=True, vertical_alignment="center"):
+        wanted = bound_flag(st.toggle, "Show tables", "twin")
+        take_scene(scene)
+    if wanted:
+        tags = tag_frame(read)
+        st.dataframe(tags, column_config=narrowed(tags))

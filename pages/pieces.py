@@ -1,0 +1,23 @@
+"""Words split into pieces, read by a CRF as first pieces, as all pieces, and with holes."""
+
+import streamlit as st
+
+from crfviz.ui.panels.pieces import SHOWS, show_figures, show_pieces, split_sentence
+from crfviz.ui.pictures import show_stage, take_scene
+from crfviz.ui.scene import scene
+from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.shell.frame import header
+from crfviz.views.stage.picture import Picture
+from crfviz.views.strips.decoders import decoder_rows
+
+_, vocabulary, choice = header("Words and pieces", 2.5, 1.6, 2)
+current = scene()
+read = split_sentence(current, vocabulary)
+if read is None:
+    rows = decoder_rows(current.now, which=["viterbi"])
+    show_stage(current, Picture(["strips"], rows), key="pieces.words", asks=False)
+    take_scene(current)
+    st.stop()
+shown = bound_tabs("Show", "pieces", SHOWS, "figures", at=choice)
+show_pieces(current, read, shown)
+show_figures(current, read)

@@ -1,0 +1,48 @@
+"""The page Words and pieces in a browser."""
+
+from playwright.sync_api import expect
+
+import crfviz
+from tests.support.screen import tagger
+
+SENTENCE = "My old bed got tossed in a dumpster ."
+PATH = {"model": "upos-en", "sentence": SENTENCE}
+
+
+def test_later_pieces_have_no_tag_where_a_reading_leaves_them_out(screen):
+    screen.visit("pieces", **PATH)
+    read = crfviz.pieces(tagger("upos-en").potentials(SENTENCE.split()))
+    names = read.all.potentials.tag_names
+
+    def drawn():
+        shown = screen.read()
+        assert shown.words == list(read.all.potentials.tokens)
+        assert shown.rows["all"] == [names[k] for k in read.all.path]
+        for name, path in (("first", read.first.path), ("pytorch_crf", read.pytorch_crf.tags)):
+            cells = [names[path[word]] for word in read.places]
+            assert shown.rows[name] == [
+                tag if t in read.starts else "–" for t, tag in enumerate(cells)
+            ]
+
+    screen.eventually(drawn)
+    wrong = screen.page.locator(".tag[data-row=pytorch_crf][data-differs]")
+    differing = zip(read.first.path, read.pytorch_crf.tags, strict=True)
+    expect(wrong).to_have_count(sum(a != b for a, b in differing))
+
+
+def test_vocabulary_and_lattice_are_in_the_link(screen):
+    screen.visit("pieces", **PATH)
+    screen.page.get_by_role("radio", name="1,000").click()
+    screen.expect_param("v.vocabulary", "1000")
+    screen.page.get_by_role("radio", name="lattice, holes").click()
+    screen.expect_param("v.pieces", "holes")
+    screen.reload()
+    read = crfviz.pieces(tagger("upos-en").potentials(SENTENCE.split()), entries=1000)
+    best = [f"{t},{k}" for t, k in enumerate(read.holes.path)]
+
+    def drawn():
+        shown = screen.read()
+        assert shown.words == list(read.holes.potentials.tokens)
+        assert sorted(shown.best) == sorted(best)
+
+    screen.eventually(drawn)
