@@ -7,44 +7,35 @@ Source: Ramshaw and Marcus, "Text Chunking using Transformation-Based Learning" 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
-from torch import Tensor
 
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.products import Product
 from crfviz.text.schemes import OUTSIDE, may_follow
 
 
-@dataclass(frozen=True, eq=False)
-class BioRules:
-    """Allowed transitions and starts; any tag may end a sentence."""
-
-    transitions: Tensor  # (K, K) bool, from and to
-    start: Tensor  # (K,) bool
-
-
-def bio_rules(tags: Sequence[str]) -> BioRules:
-    """Return the BIO rules for K tag names.
+def bio_rules(tags: Sequence[str]) -> Product:
+    """Return the BIO rules for K tag names, each its own copy; any tag may end a sentence.
 
     Example:
         >>> bio_rules(["O", "B-PER", "I-PER"]).start.tolist()
         [True, True, False]
     """
-    return BioRules(
-        transitions=torch.tensor([[may_follow(tag, before) for tag in tags] for before in tags]),
+    ids = np.arange(len(tags))
+    return Product(
+        tags=ids,
+        states=np.zeros_like(ids),
         start=torch.tensor([may_follow(tag, OUTSIDE) for tag in tags]),
+        transitions=torch.tensor([[may_follow(tag, before) for tag in tags] for before in tags]),
+        end=torch.ones(len(tags), dtype=torch.bool),
     )
 
 
 def constrain(potentials: Potentials) -> Potentials:
     """Return the chain with every transition and start that BIO forbids set to -inf."""
-    rules = bio_rules(potentials.tag_names)
-    return replace(
-        potentials,
-        transitions=potentials.transitions.masked_fill(~rules.transitions, -torch.inf),
-        start=potentials.start.masked_fill(~rules.start, -torch.inf),
-    )
+    return potentials.times(bio_rules(potentials.tag_names))
 
 
 def illegal_positions(tags: Sequence[str]) -> list[int]:

@@ -17,7 +17,6 @@ Source:
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -25,8 +24,10 @@ from functools import cache, cached_property, lru_cache
 from typing import NamedTuple, NoReturn
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from crfviz.chain.products import Product
 from crfviz.exceptions import CrfvizError, FormatError, UnknownTagError
 from crfviz.text.files import abbreviate, abbreviate_value
 
@@ -62,7 +63,7 @@ class Automaton:
         return len(self.accepting)
 
     @cached_property
-    def product(self) -> "Product":
+    def product(self) -> Product:
         """The automaton times a chain of its tags."""
         pairs = {
             (tag, state)
@@ -73,38 +74,15 @@ class Automaton:
         pairs |= {(tag, -1) for tag in set(range(len(self.tags))) - {tag for tag, _ in pairs}}
         tags, states = np.array(sorted(pairs)).T
         used = states >= 0
-        copies = Counter(tag for tag, _ in pairs)
-        dot = "·"
-        while any(dot in name for name in self.tags):
-            dot += "·"
-        names = [
-            self.tags[tag] + (f"{dot}{state}" if copies[tag] > 1 else "")
-            for tag, state in sorted(pairs)
-        ]
         return Product(
             tags=tags,
             states=states,
-            names=tuple(names),
-            starts=used & (self.next[0, tags] == states),
-            follows=used & used[:, None] & (self.next[states][:, tags] == states),
-            ends=used & self.accepting[states],
+            start=torch.from_numpy(used & (self.next[0, tags] == states)),
+            transitions=torch.from_numpy(
+                used & used[:, None] & (self.next[states][:, tags] == states)
+            ),
+            end=torch.from_numpy(used & self.accepting[states]),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Product:
-    """Copies of the tags, one for each state that a tag leads to; K' of them, K or more.
-
-    They come by tag, then by state. A tag that leads nowhere has one copy, which is never allowed.
-    A path of copies is one path of tags that the automaton can read, and the other way round.
-    """
-
-    tags: NDArray[np.int64]  # (K',) id of the tag
-    states: NDArray[np.int64]  # (K',) state after it; -1 where it is never allowed
-    names: tuple[str, ...]  # K', with the state if the tag has several copies
-    starts: NDArray[np.bool_]  # (K',) whether a sentence may begin with it
-    follows: NDArray[np.bool_]  # (K', K') whether the second may follow the first
-    ends: NDArray[np.bool_]  # (K',) whether a sentence may end with it
 
 
 def quoted(tag: str) -> str:

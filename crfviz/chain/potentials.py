@@ -18,6 +18,7 @@ from torch import Tensor
 
 from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.patterns import automaton
+from crfviz.chain.products import Product
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -239,10 +240,8 @@ class Potentials(NotebookRepr):
     def constrained(self, pattern: str) -> "Potentials":
         """Return the chain whose paths are those that match a rule of `crfviz.chain.patterns`.
 
-        A tag has a copy for each state of the rule's automaton that it leads to. A path of copies
-        is one path of tags, with the same score; all others are forbidden. A tag with several
-        copies is named with their states, such as `DET·0` and `DET·2`. Where each tag has one, the
-        chain has the tags it had. With K' copies in all it needs O(K'^2) room for each matrix.
+        A tag has a copy for each state of the rule's automaton that it leads to, named with the
+        state if there are several, such as `DET·0`. Paths keep their scores; others are forbidden.
 
         Raises:
             FormatError, UnknownTagError, CrfvizError: as `crfviz.chain.patterns.automaton` does.
@@ -254,16 +253,18 @@ class Potentials(NotebookRepr):
             >>> potentials.constrained(".* B .*").tags
             ('A·0', 'A·1', 'B')
         """
-        copies = automaton(pattern, self.tag_names).product
-        starts, follows, ends = map(torch.from_numpy, (copies.starts, copies.follows, copies.ends))
-        emissions, transitions, start, end = map(torch.as_tensor, self.scores())
-        moves = transitions[..., copies.tags, :][..., copies.tags]
+        return self.times(automaton(pattern, self.tag_names).product)
+
+    def times(self, copies: Product) -> "Potentials":
+        """Return the chain of K' copies of the tags whose paths are those of a product."""
+        names, tags = copies.names(self.tag_names), torch.from_numpy(copies.tags)
+        moves = self.transitions[..., tags, :][..., tags]
         return Potentials(
-            emissions[:, copies.tags],
-            moves.masked_fill(~follows, -torch.inf),
-            start[copies.tags].masked_fill(~starts, -torch.inf),
-            end[copies.tags].masked_fill(~ends, -torch.inf),
-            tags=copies.names,
+            self.emissions[:, tags],
+            moves.masked_fill(~copies.transitions, -torch.inf),
+            self.start[tags].masked_fill(~copies.start, -torch.inf),
+            self.end[tags].masked_fill(~copies.end, -torch.inf),
+            tags=self.tags if names == self.tag_names else names,
             tokens=self.tokens,
         )
 

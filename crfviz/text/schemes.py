@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 BIO = "BIO"  # the name of the scheme, in config.json and in links
+SCHEMES = {BIO: "BI", "BIOES": "BIES", "BILOU": "BILU"}  # first, inner, last and only words
 OUTSIDE = "O"
 # Universal Dependencies, in the order of their colours: tags one meets together lie apart.
 UPOS = (
@@ -89,6 +90,19 @@ def is_bio(tags: Iterable[str]) -> bool:
     return all(prefix == OUTSIDE or (prefix and kind) for prefix, kind in parts) and any(
         prefix == "B" for prefix, _ in parts
     )
+
+
+def entity_scheme(tags: Iterable[str]) -> str | None:
+    """Return which of `SCHEMES` has all these tags, `O` and prefixes with a type; else None.
+
+    >>> entity_scheme(["O", "B-PER", "E-PER", "S-PER"]), entity_scheme(["O", "NOUN"])
+    ('BIOES', None)
+    """
+    parts = [(tag[0], tag[1:2] == "-" and tag[2:]) for tag in tags if tag != OUTSIDE]
+    used = {prefix for prefix, _ in parts}
+    if "B" not in used or not all(kind for _, kind in parts):
+        return None
+    return next((name for name, known in SCHEMES.items() if used <= set(known)), None)
 
 
 def scheme_of(tags: Iterable[str]) -> str | None:

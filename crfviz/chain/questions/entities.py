@@ -11,8 +11,8 @@ raised for a type without the tags it needs, a ShapeError unless 0 <= first <= l
 
     illegal mass = 1 - Z_legal / Z
 
-would lose all digits of a small mass. But every illegal path has a first illegal move, so the mass
-is a sum of positive terms: legal up to a word, one illegal move, then anything.
+would lose all digits of a small mass. But every illegal path has a first illegal move: the mass is
+that of a product (`crfviz.chain.products`) of two states, legal so far and broken for good.
 
 Source: Culotta and McCallum, "Confidence Estimation for Information Extraction" (2004), section 3.
 """
@@ -23,12 +23,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import torch
 
 from crfviz.chain import recursions
 from crfviz.chain.constraints import bio_rules, constrain
 from crfviz.chain.decoding.viterbi import best_path
-from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.forward_backward import forward_backward, log_partition
+from crfviz.chain.paths import probability
 from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.products import Product
 from crfviz.chain.questions.conditioning import pin_probability
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
 from crfviz.text.schemes import begin, inside, is_begin, is_inside, types_of
@@ -157,14 +160,10 @@ def lift(potentials: Potentials) -> Lifted:
     follows = bio_rules(names).transitions.numpy()[source][:, source] & ~orphan[:, None]
     # One of the two I-X may come after a tag: the orphan where the other would not continue it.
     possible = np.where(continues[source], follows != orphan, True)
-    emissions, steps, start, end = potentials.arrays()
-    return Lifted(
-        emissions=emissions[:, source],
-        steps=np.where(possible, steps[:, source, :][..., source], -np.inf),
-        start=np.where(continues[source] & ~orphan, -np.inf, start[source]),
-        end=end[source],
-        in_entity=((begins | continues)[source] & ~orphan).tolist(),
-    )
+    begun = torch.from_numpy(~continues[source] | orphan)
+    moves, anywhere = torch.from_numpy(possible), torch.ones_like(begun)
+    chain = potentials.times(Product(source, orphan.astype(int), begun, moves, anywhere))
+    return Lifted(*chain.arrays(), ((begins | continues)[source] & ~orphan).tolist())
 
 
 class _Hypotheses:
@@ -254,22 +253,16 @@ def illegal_mass(potentials: Potentials) -> float:
         >>> round(illegal_mass(free), 3)
         0.333
     """
-    emissions, steps, start, end = potentials.arrays()
-    rules = bio_rules(potentials.tag_names)
-    legal_start, legal_moves = rules.start.numpy(), rules.transitions.numpy()
-    beta = recursions.backward(emissions, steps, end)
-    total = float(recursions.logsumexp(start + emissions[0] + beta[0], -1))
+    total = log_partition(potentials)
     if total == -math.inf:
         best_path(potentials)  # says where the last prefix breaks off
-    legal = recursions.forward(
-        emissions,
-        np.where(legal_moves, steps, -np.inf),
-        np.where(legal_start, start, -np.inf),
-    )
-    starts = (start + emissions[0] + beta[0])[~legal_start]
-    moves = legal[:-1, :, None] + steps + (emissions + beta)[1:, None, :]  # (T-1, K, K)
-    first_faults = np.concatenate([starts, moves[:, ~legal_moves].ravel()])
-    return min(1.0, math.fsum(np.exp(first_faults - total)))
+    legal, ids = bio_rules(potentials.tag_names), np.arange(potentials.num_tags)
+    broken = torch.ones_like(legal.transitions)
+    rows = [[legal.transitions, ~legal.transitions], [~broken, broken]]
+    moves = torch.cat([torch.cat(row, 1) for row in rows])
+    start, end = torch.cat([legal.start, ~legal.start]), torch.cat([~legal.end, legal.end])
+    faulty = Product(np.tile(ids, 2), np.repeat([0, 1], len(ids)), start, moves, end)
+    return probability(log_partition(potentials.times(faulty)), total)
 
 
 def constraint_effect(potentials: Potentials) -> ConstraintEffect:

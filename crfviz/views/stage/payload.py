@@ -198,9 +198,10 @@ def _tags(subject: Subject) -> list[str]:
 
 def _copies(rule: Automaton) -> CopiesData:
     copies = rule.product
-    moves = np.block([[copies.starts, np.zeros(1)], [copies.follows, copies.ends[:, None]]])
+    first = torch.cat([copies.start, ~copies.start.new_ones(1)])  # no step from START to END
+    moves = torch.cat([first[None], torch.cat([copies.transitions, copies.end[:, None]], 1)])
     of = [rule.tags[tag] for tag in copies.tags]
-    return {"of": of, "allowed": _integers(torch.from_numpy(moves))}
+    return {"of": of, "allowed": _integers(moves)}
 
 
 def _scores(potentials: Potentials) -> Scores:

@@ -7,7 +7,7 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.patterns import Automaton, automaton, quoted
 from crfviz.chain.questions.rules import Match
 from crfviz.exceptions import CrfvizError
-from crfviz.text.schemes import begin, inside, is_bio, split_tag
+from crfviz.text.schemes import OUTSIDE, SCHEMES, entity_scheme
 from crfviz.views.formatting import format_probability, moved, per_cent, short
 from crfviz.views.stage.picture import MOST_COPIES, Grid, Picture, Row
 from crfviz.views.strips.decoders import LEGAL
@@ -29,39 +29,51 @@ class Example:
 
 def examples(tags: Sequence[str]) -> list[Example]:
     """Return the rules to try with K tag names; those with too many states are left out."""
-    made = _of_entities(tags) if is_bio(tags) else _of_tags(tags)
+    scheme = entity_scheme(tags)
+    made = _of_entities(tags, scheme) if scheme else _of_tags(tags)
     return [each for each in made if _is_usable(each.rule, tags)]
 
 
-def _of_entities(tags: Sequence[str]) -> list[Example]:
-    kinds = list(dict.fromkeys(kind for kind in (split_tag(tag)[1] for tag in tags) if kind))
+def _of_entities(tags: Sequence[str], scheme: str) -> list[Example]:
+    kinds = list(dict.fromkeys(tag[2:] for tag in tags if tag != OUTSIDE))
     kind = "PER" if "PER" in kinds else kinds[0]
-    first, *rest = _words_of(kind, tags)
-    other = f"[^ {' '.join([first, *rest])}]*"
+    known = [quoted(tag) for tag in tags if tag[2:] == kind]
+    other = f"[^ {' '.join(known)}]*"
+    begin = [quoted(f"{letter}-{kind}") for letter in "BSU" if f"{letter}-{kind}" in tags]
+    inner = LONGEST - len(SCHEMES[scheme][::2])  # words between the first, and the last if it shows
 
     def entities(times: str) -> str:
-        every = (_words_of(kind, tags) for kind in kinds)
-        return "|".join(" ".join([one[0], *(each + times for each in one[1:])]) for one in every)
+        return "|".join(["O", *(_entity(each, tags, scheme, times) for each in kinds)])
 
     return [
         Example(
             f"At most one {kind}",
-            f"{other} ({' '.join([first, *(each + '*' for each in rest)])} {other})?",
+            f"{other} ({_entity(kind, tags, scheme, '*')} {other})?",
             f"No second {kind} entity may begin.",
         ),
         Example(
             f"No entity over {LONGEST} words",
-            f"(O|{entities(f'{{0,{LONGEST - 1}}}')})*",
-            f"After B- there may be at most {LONGEST - 1} words with I-.",
+            f"({entities(f'{{0,{inner}}}')})*",
+            f"An entity has at most {LONGEST} words.",
         ),
-        Example(f"Starts with {kind}", f"{first} .*", f"The first word begins a {kind} entity."),
-        Example("BIO", f"(O|{entities('*')})*", "I- may only follow B- or I- of the same type."),
+        Example(
+            f"Starts with {kind}", f"{_one_of(begin)} .*", f"The first word begins a {kind} entity."
+        ),
+        Example(scheme, f"({entities('*')})*", f"Entities as {scheme} writes them."),
     ]
 
 
-def _words_of(kind: str, tags: Sequence[str]) -> list[str]:
-    """Return the tags of a type of entity, as rules spell them: B-, and I- if there is one."""
-    return [quoted(tag) for tag in (begin(kind), inside(kind)) if tag in tags]
+def _entity(kind: str, tags: Sequence[str], scheme: str, times: str) -> str:
+    """Return the rule of an entity, with so many inner words, of the tags that there are."""
+    names = {letter: f"{letter}-{kind}" for letter in SCHEMES[scheme]}
+    known = {letter: quoted(name) for letter, name in names.items() if name in tags}
+    words = [f"{known[x]}{times}" if x == "I" else known[x] for x in "BIEL" if x in known]
+    alone = [known[x] for x in "SU" if x in known]
+    return f"({'|'.join([*alone, ' '.join(words)])})" if alone else " ".join(words)
+
+
+def _one_of(tags: Sequence[str]) -> str:
+    return tags[0] if len(tags) == 1 else f"[{' '.join(tags)}]"
 
 
 def _of_tags(tags: Sequence[str]) -> list[Example]:
@@ -149,7 +161,7 @@ def rule_grids(now: Analysis, found: Match) -> list[Grid]:
 
 def copies_legend(rule: Automaton) -> str:
     """Return how the rows of tags that the states of a rule have split are named."""
-    names = zip(rule.product.names, rule.product.tags, rule.product.states, strict=True)
+    names = zip(rule.product.names(rule.tags), rule.product.tags, rule.product.states, strict=True)
     split = ((name, rule.tags[tag], s) for name, tag, s in names if name != rule.tags[tag])
     name, tag, state = next(split, ("", "", 0))
     if not name:

@@ -3,7 +3,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.scheme import IOB2, Entities
 
-from crfviz.text.schemes import Span, is_bio, may_follow, repair, spans, split_tag, tags_of
+from crfviz.text.schemes import (
+    Span,
+    entity_scheme,
+    is_bio,
+    may_follow,
+    repair,
+    spans,
+    split_tag,
+    tags_of,
+)
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 taggings = st.lists(st.sampled_from(TAGS), min_size=1, max_size=12)
@@ -79,3 +88,22 @@ def test_an_inside_tag_may_follow_the_begin_and_inside_tags_of_its_type_only():
         "I-PER": {"B-PER", "I-PER"},
         "I-LOC": {"B-LOC", "I-LOC"},
     }
+
+
+@pytest.mark.parametrize(
+    ("tags", "scheme"),
+    [
+        (["O", "B-X", "I-X"], "BIO"),
+        (["B-X"], "BIO"),
+        (["O", "B-X", "I-X", "E-X", "S-X"], "BIOES"),
+        (["O", "B-X", "I-X", "L-X", "U-Y"], "BILOU"),
+        (["O", "B-X", "E-X", "L-X"], None),
+        (["O", "I-X"], None),
+        (["O", "B-"], None),
+        (["O"], None),
+        (["NOUN", "B-X"], None),
+        ([], None),
+    ],
+)
+def test_the_scheme_is_told_by_the_prefixes(tags, scheme):
+    assert entity_scheme(tags) == scheme

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.distribution import sample_counts
 from crfviz.chain.edits import Edits
+from crfviz.chain.patterns import automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.views.stage.entity import entity_panel
@@ -364,3 +365,18 @@ def test_an_edit_of_twelve_words_stays_small_with_all_ghosts():
     rows = decoder_rows(now, which=list(LABELS))
     picture = Picture(["alpha", "beta", "strips"], rows, grids, side=Cell())
     assert len(json.dumps(payload(subject, picture))) < 45_000
+
+
+def test_copies_say_what_may_follow_under_a_rule():
+    rule = automaton("[^ B]* B? A", ("A", "B"))
+    product = CHAIN.constrained(rule.pattern)
+    trained, picture = analyse(product), Picture(["lattice"], rule=rule)
+    told = received((Subject(trained, trained, rule=rule), picture))
+    assert told["copies"] == told["kept"]
+    assert told["copies"]["of"] == [name.split("·")[0] for name in product.tags]
+    allowed = np.frombuffer(base64.b64decode(told["copies"]["allowed"]), "<i2")
+    K = len(product.tags)
+    finite = torch.isfinite(torch.zeros(K + 1, K + 1))
+    finite[0, :-1], finite[1:, -1] = torch.isfinite(product.start), torch.isfinite(product.end)
+    finite[1:, :-1], finite[0, -1] = torch.isfinite(product.transitions), False
+    assert allowed.reshape(K + 1, K + 1).tolist() == finite.int().tolist()

@@ -115,3 +115,45 @@ def test_the_legend_names_a_row_that_was_split():
     rule = automaton(".* B .*", ("A", "B"))
     assert copies_legend(rule) == "A·0: the tag A, state 0 after it"
     assert "no row is split" in copies_legend(automaton("A*", ("A", "B")))
+
+
+LAST = {"BIOES": ("E", "S"), "BILOU": ("L", "U")}
+
+
+def entities_of(tags, end):
+    """[type, words] of each entity, read letter by letter; None for an illegal sequence."""
+    found, open_type = [], None
+    for tag in tags:
+        letter, kind = tag[0], tag[2:]
+        if open_type is None:
+            if letter in ("I", end):
+                return None
+            if letter != "O":
+                found.append([kind, 1])
+            open_type = kind if letter == "B" else None
+        else:
+            if letter not in ("I", end) or kind != open_type:
+                return None
+            found[-1][1] += 1
+            open_type = None if letter == end else open_type
+    return None if open_type else found
+
+
+@pytest.mark.parametrize("scheme", LAST)
+def test_examples_of_other_schemes_mean_what_they_say_on_every_path(scheme):
+    end, single = LAST[scheme]
+    letters = ("B", "I", end, single)
+    tags = ("O", *(f"{letter}-PER" for letter in letters), "B-X", f"{end}-X")
+    rules = {each.name: automaton(each.rule, tags) for each in examples(tags)}
+    assert list(rules)[-1] == scheme
+    for path in itertools.product(range(len(tags)), repeat=4):
+        names = [tags[k] for k in path]
+        found = entities_of(names, end)
+        assert matches(rules[scheme], path) == (found is not None), names
+        short = found is not None and all(words <= 3 for _, words in found)
+        assert matches(rules["No entity over 3 words"], path) == short, names
+        if found is not None:
+            people = [kind for kind, _ in found].count("PER")
+            assert matches(rules["At most one PER"], path) == (people <= 1), names
+            begins = names[0] in ("B-PER", f"{single}-PER")
+            assert matches(rules["Starts with PER"], path) == begins, names
