@@ -41,6 +41,7 @@ from crfviz.ui.session.current import (
 from crfviz.ui.session.kept import (
     fresh_events,
     last_event,
+    of_server,
     of_session,
     refusals_said,
     wait_for_again,
@@ -135,7 +136,19 @@ def _current(document: DocumentSummary, queue: Queue, who: str) -> int | None:
     named = view_option("item")
     if named.isdecimal() and int(named) in queue.ids:
         return int(named)
-    return queue.after(None, store().done_ids(document.name, who))
+    return _next(document, queue, None, who)
+
+
+def _next(document: DocumentSummary, queue: Queue, item: int | None, who: str) -> int | None:
+    """The sentence to do after one; those that were skipped come when no other is left."""
+    done = store().done_ids(document.name, who)
+    left = queue.after(item, done | _skipped(document, who))
+    return queue.after(item, done) if left is None else left
+
+
+def _skipped(document: DocumentSummary, who: str) -> set[int]:
+    """Ids of the sentences that somebody has passed over, as long as the server runs."""
+    return of_server(f"skipped {document.key} {who}", set[int])
 
 
 def desk_of(document: DocumentSummary, item: int, who: str) -> Desk:
@@ -233,7 +246,10 @@ def _step(
 ) -> None:
     told, kind, item = of_session("last step", LastStep), event["kind"], _whole(event, "item")
     if kind == "go":
-        _open(queue.beside(item, _whole(event, "by")))
+        by = _whole(event, "by")
+        if by > 0:
+            _skipped(document, who).add(item)
+        _open(queue.beside(item, by))
         return
     desk = desk_of(document, item, who)
     before = labelling.renewed(desk, _annotation(desk))
@@ -249,7 +265,7 @@ def _step(
     after = labelling.worked(_changed(desk, before, event), _seconds(event))
     store().save(after, desk.tagger.tags)
     if kind == "accept":
-        _open(queue.after(item, store().done_ids(document.name, who)))
+        _open(_next(document, queue, item, who))
         return
     _tell(told, before, after, str(kind))
 

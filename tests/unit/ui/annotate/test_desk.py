@@ -320,3 +320,16 @@ def test_a_sentence_with_tags_of_another_model_can_be_begun_anew(page):
 def stamped(annotation):
     now = datetime.now(UTC)
     return replace(annotation, created=now, updated=now)
+
+
+def test_a_skipped_sentence_comes_when_no_other_is_left(page):
+    first, second, third = page.ids
+    page.send("go", first, by=1)
+    page.send("accept", second)
+    assert page.opened == str(third)
+    desk._open(None)  # somebody comes back
+    assert desk._current(page.document, page.queue, WHO) == third
+    page.send("accept", third)
+    assert page.opened == str(first)
+    page.send("accept", first)
+    assert page.opened == ""
