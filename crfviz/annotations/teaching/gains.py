@@ -19,6 +19,7 @@ from crfviz.text.files import outside
 from crfviz.text.sentences import Sentence
 
 SEED = 0  # of the bootstrap
+TAUGHT = "taught"  # name of the sentences that were learnt from
 _TITLE = re.compile(r"\A# .*\n")
 _HEADING = re.compile(r"^#+ Figures\s+\Z", re.MULTILINE)
 _LEVEL = re.compile(r"^(#+ )", re.MULTILINE)
@@ -55,9 +56,10 @@ class Taught:
     folder: str
     model: str  # it was taught from
     method: str
-    num_sentences: int  # it learnt from
+    num_sentences: int  # finished ones that it learnt from
     gains: tuple[Gain, ...]  # on these, on those held out, and on shipped sentences, if any
     seconds: float
+    num_begun: int = 0  # sentences with tags on some words, that it learnt from, too
 
 
 def gain(name: str, sentences: Sequence[Sentence], before: Tagger, after: Tagger) -> Gain:
@@ -88,7 +90,7 @@ def got_worse(taught: Taught) -> str:
     By entity F1, without BIO tags by words. Empty where it is nowhere worse.
     """
     told = []
-    for gain in taught.gains[1:]:
+    for gain in (each for each in taught.gains if each.name != TAUGHT):
         before, after = (score.entity_f1 or score.words for score in (gain.before, gain.after))
         if after.value < before.value:
             what = "F1" if gain.before.entity_f1 else "accuracy"

@@ -14,10 +14,12 @@ words right and cost more of the others.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from crfviz.corpus.training.feature_crf import partly_tagged
 from crfviz.corpus.training.labelled import Corpus, Labelled
 from crfviz.corpus.training.optimisation import Run
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import CrfvizError, FormatError, UnknownTagError
+from crfviz.taggers.blank import UNSET
 from crfviz.taggers.neural.network import Network
 from crfviz.taggers.neural.tagger import NeuralModel, choose_device
 from crfviz.text.files import abbreviate
@@ -135,7 +137,7 @@ def learn(
 
 
 def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelled]:
-    """Sentences with the ids of their tags.
+    """Sentences with the ids of their tags; words that are UNSET may have any.
 
     Raises:
         FormatError: there is no sentence, or one without words or tags.
@@ -148,11 +150,16 @@ def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelle
     for number, sentence in enumerate(sentences, start=1):
         if not sentence.tokens or sentence.tags is None:
             raise FormatError(f"sentence {number} to learn from has no words or no tags")
-        unknown = sorted(set(sentence.tags) - set(ids))
+        unknown = sorted(set(sentence.tags) - {*ids, UNSET})
         if unknown:
             raise UnknownTagError(
                 f"sentence {number} to learn from has the tag {abbreviate(unknown[0])}; "
                 f"the model has {', '.join(tags)}"
             )
-        learnt.append(Labelled(sentence.tokens, tuple(ids[tag] for tag in sentence.tags)))
+        if UNSET in sentence.tags:
+            allowed = partly_tagged(sentence, tags).allowed
+            some = tuple(allowed.argmax(axis=1).tolist())
+            learnt.append(Labelled(sentence.tokens, some, allowed=allowed))
+        else:
+            learnt.append(Labelled(sentence.tokens, tuple(ids[tag] for tag in sentence.tags)))
     return learnt

@@ -1,60 +1,67 @@
 """Begun sentences to learn from: the annotator's tags and sure guesses are given, the rest is free.
 
-A free word is summed over: what is learnt does not depend on a guess that may be wrong.
+A free word has the tag UNSET and is summed over: what is learnt does not depend on a guess that may
+be wrong. See `crfviz.corpus.training.feature_crf.partly_tagged`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-
-from crfviz.annotations.marking import ends
 from crfviz.annotations.propagation import DOUBT, propose
 from crfviz.annotations.records import Annotation, Item
-from crfviz.corpus.training.feature_crf import PartlyTagged
 from crfviz.exceptions import CrfvizError
+from crfviz.taggers.blank import UNSET
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.schemes import is_bio
-from crfviz.text.sentences import words_at
+from crfviz.text.schemes import OUTSIDE, continues, is_bio
+from crfviz.text.sentences import Sentence, words_at
 
 
-def partly_tagged(
+def unfinished(pairs: Sequence[tuple[Item, Annotation]]) -> list[tuple[Item, Annotation]]:
+    """Return what was said about sentences that nobody has finished."""
+    done = {item.id for item, annotation in pairs if annotation.state == "done"}
+    return [pair for pair in pairs if pair[0].id not in done]
+
+
+def begun(
     pairs: Sequence[tuple[Item, Annotation]], tags: Sequence[str], tagger: Tagger | None
-) -> list[PartlyTagged]:
-    """Return the begun sentences in which somebody has set a tag.
+) -> list[Sentence]:
+    """Return the begun sentences in which somebody has set a tag, UNSET where a word is free.
 
     Args:
         pairs: sentences with what was said about them.
-        tags: K, in id order; a sentence with another one is left out.
-        tagger: of these tags; tags with at least 0.9 under the tags that were set count as given.
-            None, or one without probabilities, guesses nothing.
+        tags: a sentence with another one is left out.
+        tagger: tags of at least 0.9 under those that were set count as given; of BIO tags whole
+            entities and O. None, or one without probabilities, guesses nothing.
     """
     found = []
     for item, annotation in pairs:
-        pins = {*annotation.pins.values()}
-        if annotation.state == "open" and pins and pins <= {*tags}:
+        pins = annotation.pins
+        if annotation.state == "open" and pins and {*pins.values()} <= {*tags}:
             words = words_at(item.text, annotation.offsets)
-            found.append(PartlyTagged(words, _allowed(words, annotation, tags, tagger)))
+            given = {**_guesses(words, pins, tags, tagger), **pins}
+            found.append(Sentence(words, tuple(given.get(t, UNSET) for t in range(len(words)))))
     return found
 
 
-def _allowed(
-    words: tuple[str, ...], annotation: Annotation, tags: Sequence[str], tagger: Tagger | None
-) -> NDArray[np.bool_]:
-    ids = {tag: index for index, tag in enumerate(tags)}
-    given = dict(annotation.pins)
-    if tagger is not None and tagger.probabilistic and set(tagger.tags) <= set(tags):
-        try:
-            guess = propose(tagger.potentials(words), annotation.pins)
-        except CrfvizError:  # the model cannot score them, or has not one of the tags
-            pass
-        else:
-            sure = enumerate(zip(guess.tags, guess.probabilities, strict=True))
-            given = {t: tag for t, (tag, p) in sure if p >= DOUBT} | given
-    allowed = np.ones((len(words), len(tags)), dtype=np.bool_)
-    for position, tag in ends(annotation.pins, len(words)) if is_bio(tags) else ():
-        allowed[position, ids[tag]] = False
-    for position, tag in given.items():
-        allowed[position] = False
-        allowed[position, ids[tag]] = True
-    return allowed
+def _guesses(
+    words: tuple[str, ...], pins: Mapping[int, str], tags: Sequence[str], tagger: Tagger | None
+) -> dict[int, str]:
+    if tagger is None or not tagger.probabilistic or not set(tagger.tags) <= set(tags):
+        return {}
+    try:
+        guess = propose(tagger.potentials(words), pins)
+    except CrfvizError:  # the model cannot score them, or has not one of the tags
+        return {}
+    return {
+        t: guess.tags[t]
+        for unit in _units(guess.tags, bio=is_bio(tags))
+        if all(guess.probabilities[t] >= DOUBT for t in unit)
+        for t in unit
+    }
+
+
+def _units(tags: Sequence[str], *, bio: bool) -> Iterator[range]:
+    """Words of an entity together, all others alone."""
+    rows = enumerate(zip(tags, (OUTSIDE, *tags[:-1]), strict=True))
+    starts = [t for t, (tag, before) in rows if not (bio and continues(tag, before))]
+    yield from (range(start, end) for start, end in pairwise([*starts, len(tags)]))

@@ -11,18 +11,17 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any
 
 from crfviz.annotations.copies import Way, contradicting, settled
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.store.store import DocumentSummary, Store
 from crfviz.annotations.teaching.jobs import Job, Jobs
-from crfviz.annotations.teaching.partly import partly_tagged
+from crfviz.annotations.teaching.partly import begun, unfinished
 from crfviz.annotations.teaching.teach import RECORD_FILE, Announce, finished
 from crfviz.corpus.metrics import Rate
 from crfviz.corpus.training.cross_validation import CrossValidated, cross_validated
-from crfviz.corpus.training.feature_crf import PartlyTagged, fit_feature_crf, fully_tagged
+from crfviz.corpus.training.feature_crf import fit_feature_crf, partly_tagged
 from crfviz.corpus.training.labelled import order_tags
 from crfviz.corpus.training.perceptron import PerceptronRecipe, fit_perceptron
 from crfviz.exceptions import CrfvizError
@@ -83,8 +82,8 @@ def propose_model(
     sentences = finished(pairs)
     tags = document.tags or order_tags([tag for s in sentences for tag in s.tags or ()])
     _require_enough(sentences)
-    begun = partly_tagged(pairs, tags, _own_tagger(document)) if family == CRF else []
-    fit, done = _fit(family, tags, begun), 0
+    partly = begun(pairs, tags, _own_tagger(document)) if family == CRF else []
+    fit, done = _fit(family, tags, partly), 0
 
     def trained(part: Sequence[Sentence]) -> Perceptron:
         nonlocal done
@@ -100,7 +99,7 @@ def propose_model(
         save_perceptron(folder, model)
         write_lexicon(folder, build_lexicon(sentences))
         seconds = round(time.monotonic() - started, 2)
-        made = Proposer(name, document.name, family, len(sentences), len(begun), score, seconds)
+        made = Proposer(name, document.name, family, len(sentences), len(partly), score, seconds)
         (folder / CARD_FILE).write_text(_card(made), encoding="utf-8")
         text = json.dumps(asdict(made), indent=2, ensure_ascii=False)
         (folder / RECORD_FILE).write_text(f"{text}\n", encoding="utf-8")
@@ -118,8 +117,7 @@ def learnable(pairs: Pairs, way: Way | None) -> list[tuple[Item, Annotation]]:
     """
     done = [pair for pair in pairs if pair[1].state == "done"]
     kept = settled(done, way or (None if contradicting(done) else "agreed"))
-    ids = {item.id for item, _ in done}
-    return [*kept, *(pair for pair in pairs if pair[1].state == "open" and pair[0].id not in ids)]
+    return [*kept, *unfinished(pairs)]
 
 
 def start_proposing(
@@ -193,14 +191,13 @@ def _own_tagger(document: DocumentSummary) -> Tagger | None:
         return None
 
 
-def _fit(family: str, tags: tuple[str, ...], begun: Sequence[PartlyTagged]) -> Fit:
+def _fit(family: str, tags: tuple[str, ...], partly: Sequence[Sentence]) -> Fit:
     if family == PERCEPTRON:
         return lambda part, report: fit_perceptron(PerceptronRecipe(), part, tags, report)
 
-    def fit(part: Sequence[Sentence], report: Callable[[float], None]) -> Perceptron:
-        return fit_feature_crf([*map(partial(fully_tagged, tags=tags), part), *begun], tags, report)
-
-    return fit
+    return lambda part, report: fit_feature_crf(
+        [partly_tagged(sentence, tags) for sentence in (*part, *partly)], tags, report
+    )
 
 
 def _examples(sentences: Sequence[Sentence]) -> list[Example]:

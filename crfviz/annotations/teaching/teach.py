@@ -6,7 +6,8 @@
 The new model is a folder of its own among the models that people bring, with a card that says from
 what it was taught; a model that is there is never written over. Part of the sentences is held out:
 nothing is learnt from them, they show whether others gain, too. So do the shipped excerpts, where
-one has the tags of the model. A sentence that occurs twice is on one side with both.
+one has the tags of the model. A sentence that occurs twice is on one side with both. Of sentences
+with words that are UNSET the other words are learnt; nothing is measured on them.
 
 The temperature of the model is kept: fitted again on the shipped excerpt, it calibrated worse.
 """
@@ -19,10 +20,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.teaching.gains import Gain, Taught, card_of, gain
+from crfviz.annotations.teaching.gains import TAUGHT, Gain, Taught, card_of, gain
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import Lesson, labelled, learn
 from crfviz.exceptions import FormatError, ModelError
+from crfviz.taggers.blank import UNSET
 from crfviz.taggers.examples import EXAMPLES_FILE, holds, write_examples
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.lexicon import build_lexicon, read_lexicon, write_lexicon
@@ -78,20 +80,24 @@ def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Announce) -> Ta
     if tagger.scheme:
         sentences = [replace(s, tags=tuple(repair(s.tags or ()))) for s in sentences]
     labelled(sentences, tagger.tags)  # checked before anything is held out
-    held_out, taught = hold_out(sentences, lesson.held_out, lesson.seed)
+    partly = [sentence for sentence in sentences if UNSET in (sentence.tags or ())]
+    done = [sentence for sentence in sentences if UNSET not in (sentence.tags or ())]
+    held_out, taught = hold_out(done, lesson.held_out, lesson.seed)
     stored = load_model(tagger.folder)
-    network = learn(stored, taught, lesson.method, lesson.recipe, _learning(report))
+    everything = [*taught, *partly]
+    network = learn(stored, everything, lesson.method, lesson.recipe, _learning(report))
     name = free_name(lesson.name or f"{tagger.name}-taught", list_taggers())
     with new_model(name) as folder:
         save_model(folder, NeuralModel(stored.config, stored.vocabulary, network))
         after = NeuralTagger(folder)
-        groups = {"taught": taught, "held out": held_out, **shipped_excerpt(tagger, sentences)}
+        groups = {TAUGHT: taught, "held out": held_out, **shipped_excerpt(tagger, sentences)}
         result = Taught(
             name=name,
             folder=str(folder.parent / name),
             model=tagger.name,
             method=lesson.method,
             num_sentences=len(taught),
+            num_begun=len(partly),
             gains=tuple(_measured(groups, tagger, after, report)),
             seconds=round(time.monotonic() - started, 2),
         )

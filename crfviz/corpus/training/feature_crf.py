@@ -26,6 +26,7 @@ from crfviz.corpus.metrics import accuracy
 from crfviz.corpus.training.cross_validation import cross_validated
 from crfviz.corpus.training.labelled import Sources, read_train_and_dev, write_training_lexicon
 from crfviz.exceptions import UnknownTagError
+from crfviz.taggers.blank import UNSET
 from crfviz.taggers.perceptron import (
     LIKELIHOOD,
     NUM_FEATURES,
@@ -38,6 +39,7 @@ from crfviz.taggers.perceptron import (
 )
 from crfviz.taggers.storage import HISTORY_FILE, write_json
 from crfviz.text.files import abbreviate
+from crfviz.text.schemes import OUTSIDE, is_bio, is_inside
 from crfviz.text.sentences import Sentence
 
 RIDGE = 0.25  # chosen on EWT dev for 30 to 600 training sentences; half or twice of it is as good
@@ -74,23 +76,30 @@ def train_feature_crf(sources: Sources, out: Path) -> Perceptron:
 
 def fit_sentences(sentences: Sequence[Sentence], tags: Sequence[str]) -> Perceptron:
     """Return the weights that fit sentences with all their tags."""
-    return fit_feature_crf([fully_tagged(sentence, tags) for sentence in sentences], tags)
+    return fit_feature_crf([partly_tagged(sentence, tags) for sentence in sentences], tags)
 
 
-def fully_tagged(sentence: Sentence, tags: Sequence[str]) -> PartlyTagged:
-    """Return a sentence each of whose words may have its own tag alone.
+def partly_tagged(sentence: Sentence, tags: Sequence[str]) -> PartlyTagged:
+    """Return a sentence each of whose words may have its own tag alone, or any where it is UNSET.
+
+    No entity goes on from a word with a tag into one without.
 
     Raises:
         UnknownTagError: a tag is none of `tags`.
     """
     ids = {tag: index for index, tag in enumerate(tags)}
     allowed = np.zeros((len(sentence.tokens), len(tags)), dtype=np.bool_)
+    before, bio = OUTSIDE, is_bio(tags)
     for row, tag in zip(allowed, sentence.tags or (), strict=True):
-        if tag not in ids:
+        if tag == UNSET:
+            row[:] = [before == UNSET or not (bio and is_inside(other)) for other in tags]
+        elif tag not in ids:
             raise UnknownTagError(
                 f"expected one of {', '.join(tags)}, got the tag {abbreviate(tag)}"
             )
-        row[ids[tag]] = True
+        else:
+            row[ids[tag]] = True
+        before = tag
     return PartlyTagged(sentence.tokens, allowed)
 
 

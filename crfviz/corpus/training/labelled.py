@@ -6,8 +6,11 @@ Batches hold sentences of similar length, in an order that only the generator de
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from crfviz.corpus.training.recipe import Recipe
@@ -30,6 +33,7 @@ class Labelled:
     tokens: tuple[str, ...]
     tags: tuple[int, ...] | None
     auxiliary: tuple[int, ...] | None = None  # ids of the second tag column
+    allowed: NDArray[np.bool_] | None = None  # (T, K) the tags that words may have; None: their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,7 @@ class LabelledBatch:
     inputs: Batch
     tags: Tensor  # (B, T) long, NO_TAG where padding is and where nobody tagged the sentence
     auxiliary: Tensor  # (B, T) long, likewise
+    allowed: Tensor | None = None  # (B, T, K) bool; None where every word has its own tag alone
 
     @property
     def tagged(self) -> Tensor:
@@ -47,7 +52,10 @@ class LabelledBatch:
 
     def to(self, device: torch.device) -> "LabelledBatch":
         """Return the same batch on another device."""
-        return LabelledBatch(**{name: part.to(device) for name, part in vars(self).items()})
+        moved: dict[str, Any] = {
+            name: part if part is None else part.to(device) for name, part in vars(self).items()
+        }
+        return LabelledBatch(**moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,11 +188,26 @@ def write_training_lexicon(
 def collate(sentences: Sequence[Labelled], vocabulary: Vocabulary) -> LabelledBatch:
     """Return sentences as one padded batch."""
     width = max(len(sentence.tokens) for sentence in sentences)
+    tables = [sentence.allowed for sentence in sentences if sentence.allowed is not None]
+    allowed = _allowed(sentences, width, tables[0].shape[1]) if tables else None
     return LabelledBatch(
         inputs=vocabulary.encode([sentence.tokens for sentence in sentences]),
         tags=padded([sentence.tags or () for sentence in sentences], width, NO_TAG),
         auxiliary=padded([sentence.auxiliary or () for sentence in sentences], width, NO_TAG),
+        allowed=allowed,
     )
+
+
+def _allowed(sentences: Sequence[Labelled], width: int, num_tags: int) -> Tensor:
+    """Return the tags that each word may have: (B, T, K) bool."""
+    allowed = np.zeros((len(sentences), width, num_tags), dtype=np.bool_)
+    for table, sentence in zip(allowed, sentences, strict=True):
+        words = range(len(sentence.tokens))
+        if sentence.allowed is not None:
+            table[: len(words)] = sentence.allowed
+        elif sentence.tags is not None:
+            table[words, sentence.tags] = True
+    return torch.from_numpy(allowed)
 
 
 def bucket(

@@ -1,6 +1,6 @@
 """One training run: loss, noise, schedule, averaged weights, and its state after every epoch.
 
-    loss = -sum over sentences of log p(tags | words) / words
+    loss = -sum over sentences of log p(allowed tags | words) / words
            + auxiliary * cross entropy of the second tag column
 
 Every epoch draws its order and its noise from a generator seeded with (seed, epoch): a run that
@@ -198,10 +198,12 @@ class Run:
         loss = hidden.new_zeros(())
         if tagged.any():
             emissions = self.network.output(hidden[tagged])
-            likelihood = self.network.crf.log_likelihood(
-                emissions, batch.tags[tagged], mask[tagged]
-            )
-            loss = loss - likelihood.sum() / mask[tagged].sum()
+            crf, words = self.network.crf, mask[tagged]
+            if batch.allowed is None:
+                likelihood = crf.log_likelihood(emissions, batch.tags[tagged], words)
+            else:
+                likelihood = crf.partial_log_likelihood(emissions, batch.allowed[tagged], words)
+            loss = loss - likelihood.sum() / words.sum()
         known = batch.auxiliary != NO_TAG
         if known.any():
             scores = self.modules["auxiliary"](hidden[known])

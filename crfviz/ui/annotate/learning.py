@@ -8,7 +8,9 @@ from crfviz.annotations.store.store import DocumentSummary
 from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse, taught_of
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
+from crfviz.annotations.teaching.partly import begun, unfinished
 from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
+from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotate.copies import ask_copies, chosen_copies
 from crfviz.ui.annotate.store import (
@@ -70,12 +72,21 @@ def _lesson(document: DocumentSummary, model: str) -> None:
     pairs = finished_pairs(document, who)
     copies = ask_copies(pairs, every=False)
     if copies is not None:
+        begun = len(_begun(document, who))
+        more = f" and {begun:,} begun, by their set and sure tags" if begun else ""
         st.caption(
-            f"{count(len(copies), 'finished sentence')}; one in five is held out to see whether "
-            "others gain, too. The model stays as it is: a new one is written."
+            f"{count(len(copies), 'finished sentence')}{more}; one in five of the finished is held "
+            "out to see whether others gain, too. A new model is written."
         )
     busy = any(job.visitor == visitor() and not job.status.over for job in jobs().all)
     st.button("Teach", type="primary", disabled=busy or not copies, on_click=_start)
+
+
+def _begun(document: DocumentSummary, who: str | None) -> list[Sentence]:
+    """Begun sentences that nobody has finished, with what is known of them."""
+    tagger = cached.tagger(scenario().model)
+    pairs = store().annotations(document.name, who)
+    return begun(unfinished(pairs), tagger.tags, tagger)
 
 
 def _start() -> None:
@@ -83,14 +94,16 @@ def _start() -> None:
     method, name = one_of("method", WHAT, WHOLE_TAGGER), choice(NAME).strip()
     with refusals_said():
         if document := chosen_document(store().documents()):
-            pairs = finished_pairs(document, chosen_annotator(document, "teacher"))
+            who = chosen_annotator(document, "teacher")
+            pairs = finished_pairs(document, who)
             copies = chosen_copies(pairs, every=False)
             if copies is None:
                 say("Choose which versions to train on where annotators disagree.")
                 return
             lesson = Lesson(scenario().model, method, name)
             about = _about(document)
-            start_teaching(jobs(), lesson, finished(copies), visitor=visitor(), about=about)
+            sentences = [*finished(copies), *_begun(document, who)]
+            start_teaching(jobs(), lesson, sentences, visitor=visitor(), about=about)
 
 
 def _watch(job: Job) -> None:

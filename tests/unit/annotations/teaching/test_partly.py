@@ -5,40 +5,71 @@ from dataclasses import replace
 import pytest
 
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.teaching.partly import partly_tagged
+from crfviz.annotations.teaching.learning import CRF_ONLY, METHODS, learn
+from crfviz.annotations.teaching.partly import begun, unfinished
+from crfviz.corpus.training.feature_crf import partly_tagged
+from crfviz.taggers.neural.tagger import NeuralModel, NeuralTagger, load_model, save_model
+from crfviz.text.sentences import Sentence
+from tests.support import oracle
 from tests.support.fake_tagger import FakeTagger
+from tests.support.tiny_tagger import save_tiny
 
 TAGS = ("O", "B-WARE", "I-WARE")
 OFFSETS = ((0, 1), (2, 3), (4, 5), (6, 7))
-ITEM = Item("a b c d", OFFSETS)
+ITEM = Item("a b c d", OFFSETS, id=1)
 BEGUN = Annotation(
     1, "anna", OFFSETS, ("O",) * 4, ("O", "B-WARE", "I-WARE", "O"), {1: "B-WARE", 2: "I-WARE"}
 )
 
 
-def tags_of(found):
-    return ["".join(tag[0] for tag, may in zip(TAGS, row, strict=True) if may) for row in found]
+def given(annotation=BEGUN, tagger=None):
+    return [sentence.tags for sentence in begun([(ITEM, annotation)], TAGS, tagger)]
 
 
-def test_pins_are_given_the_word_after_an_entity_cannot_go_on_and_the_rest_is_free():
-    (found,) = partly_tagged([(ITEM, BEGUN)], TAGS, None)
-    assert found.tokens == ("a", "b", "c", "d")
-    assert tags_of(found.allowed) == ["OBI", "B", "I", "OB"]
+def allowed(tags):
+    table = partly_tagged(Sentence(("a",) * len(tags), tuple(tags)), TAGS).allowed
+    return ["".join(tag[0] for tag, may in zip(TAGS, row, strict=True) if may) for row in table]
 
 
-def test_sure_guesses_are_given():
-    sure = FakeTagger(TAGS, {"a": {"O": 9.0}, "d": {"O": 0.5}}, scheme="BIO")
-    (found,) = partly_tagged([(ITEM, BEGUN)], TAGS, sure)
-    assert tags_of(found.allowed) == ["O", "B", "I", "OB"]
-    sure.probabilistic = False
-    (found,) = partly_tagged([(ITEM, BEGUN)], TAGS, sure)
-    assert tags_of(found.allowed) == ["OBI", "B", "I", "OB"]
+def test_set_tags_are_given_and_the_rest_is_free():
+    assert given() == [("_", "B-WARE", "I-WARE", "_")]
+    assert given(replace(BEGUN, state="done")) == given(replace(BEGUN, pins={})) == []
+    assert given(replace(BEGUN, pins={0: "B-DING"})) == []
 
 
-@pytest.mark.parametrize(
-    "left",
-    [{"state": "done"}, {"pins": {}}, {"pins": {0: "B-DING"}}],
-    ids=["done", "no tag set", "another tag"],
-)
-def test_others_are_left_out(left):
-    assert partly_tagged([(ITEM, replace(BEGUN, **left))], TAGS, None) == []
+def test_no_entity_goes_on_from_a_given_word_into_a_free_one():
+    assert allowed(["_", "B-WARE", "I-WARE", "_"]) == ["OB", "B", "I", "OB"]
+    assert allowed(["_", "_", "O", "_"]) == ["OB", "OBI", "O", "OB"]
+
+
+def test_sure_guesses_are_given_and_of_entities_whole_ones():
+    scores = {"a": {"O": 9.0}, "b": {"B-WARE": 9.0}, "c": {"I-WARE": 1.0}, "d": {"O": 9.0}}
+    tagger = FakeTagger(TAGS, scores, scheme="BIO")
+    pinned = replace(BEGUN, pins={3: "O"})
+    assert given(pinned, tagger) == [("O", "_", "_", "O")]
+    scores["c"]["I-WARE"] = 9.0
+    assert given(pinned, tagger) == [("O", "B-WARE", "I-WARE", "O")]
+    tagger.probabilistic = False
+    assert given(pinned, tagger) == [("_", "_", "_", "O")]
+
+
+def test_sentences_that_somebody_finished_are_not_begun():
+    other = replace(BEGUN, annotator="ben", state="done")
+    assert unfinished([(ITEM, BEGUN)]) == [(ITEM, BEGUN)]
+    assert unfinished([(ITEM, BEGUN), (ITEM, other)]) == []
+
+
+@pytest.mark.parametrize("tag", ["NOUN", "VERB"])
+def test_a_network_learns_the_given_words_alone(tmp_path, tag):
+    before = NeuralTagger(save_tiny(tmp_path / "tiny"))
+    stored = load_model(before.folder)
+    words = ("He", "runs", "to", "Paris")
+    partly, whole = Sentence(words, ("_", tag, "_", "_")), Sentence(("Run", "!"), ("VERB", "X"))
+    recipe = METHODS[CRF_ONLY]
+    network = learn(stored, [partly, whole], CRF_ONLY, recipe, lambda *_: None)
+    save_model(tmp_path / "new", NeuralModel(stored.config, stored.vocabulary, network))
+    after = NeuralTagger(tmp_path / "new")
+    chains = [tagger.potentials(words) for tagger in (before, after)]
+    cell = (1, before.tags.index(tag))
+    old, new = (oracle.marginals(chain)[cell] for chain in chains)
+    assert new > old

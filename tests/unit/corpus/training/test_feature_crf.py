@@ -16,7 +16,7 @@ from crfviz.corpus.training.feature_crf import (
     PartlyTagged,
     fit_feature_crf,
     fit_sentences,
-    fully_tagged,
+    partly_tagged,
 )
 from crfviz.corpus.training.perceptron import PerceptronRecipe, fit_perceptron
 from crfviz.exceptions import CrfvizError, ModelError, UnknownTagError
@@ -70,12 +70,12 @@ def test_marginals_are_those_of_crfsuite(tmp_path, words):
 
 
 def partial(sentences):
-    return [fully_tagged(sentence, TAGS) for sentence in sentences], TAGS
+    return [partly_tagged(sentence, TAGS) for sentence in sentences], TAGS
 
 
 def test_partly_tagged_sentences_end_where_observed_less_expected_is_the_penalty():
     half = PartlyTagged(("rote", "Hut"), np.array([[True, True, False], [True] * 3]))
-    sentences = [fully_tagged(SENTENCES[0], TAGS), half]
+    sentences = [partly_tagged(SENTENCES[0], TAGS), half]
     model = fit_feature_crf(sentences, TAGS, ridge=RIDGE)
     tagger = PerceptronTagger(Path("trained"), model)
     slopes = np.zeros((3, 3))
