@@ -25,9 +25,17 @@ def test_later_pieces_have_no_tag_where_a_reading_leaves_them_out(screen):
             ]
 
     screen.eventually(drawn)
-    wrong = screen.page.locator(".tag[data-row=pytorch_crf][data-differs]")
-    differing = zip(read.first.path, read.pytorch_crf.tags, strict=True)
-    expect(wrong).to_have_count(sum(a != b for a, b in differing))
+    right = [read.first.path[word] for word in read.places]
+    differing = {
+        "pytorch_crf": zip(read.first.path, read.pytorch_crf.tags, strict=True),
+        "holes": zip(right, read.holes.path, strict=True),
+        "all": zip(right, read.all.path, strict=True),
+        "first": (),
+        "word": (),
+    }
+    for name, pairs in differing.items():
+        dashed = screen.page.locator(f".tag[data-row={name}][data-differs]")
+        expect(dashed).to_have_count(sum(a != b for a, b in pairs))
 
 
 def test_vocabulary_and_lattice_are_in_the_link(screen):

@@ -25,7 +25,7 @@ def piece_rows(read: Pieces) -> list[Row]:
     theirs = None if first is None else read.pytorch_crf
     numbers = [str(word + 1) if t in read.starts else "·" for t, word in enumerate(read.places)]
     rows = [
-        Row(WORD, WORD, _spread(read, first), texts=numbers),
+        Row(WORD, WORD, _spread(read, first), texts=numbers, against=WORD),
         Row("first", READINGS["first"], _spread(read, first, later=False)),
     ]
     for name in ("all", "holes"):
