@@ -28,10 +28,11 @@ class Example:
 
 
 def examples(tags: Sequence[str]) -> list[Example]:
-    """Return the rules to try with K tag names; those with too many states are left out."""
+    """Return rules to try with K tag names, at least one; none has too many states."""
     scheme = entity_scheme(tags)
     made = _of_entities(tags, scheme) if scheme else _of_tags(tags)
-    return [each for each in made if _is_usable(each.rule, tags)]
+    known = [each for each in made if _is_usable(each.rule, tags)]
+    return known or [Example("Any tags", ".*", "Every path matches.")]
 
 
 def _of_entities(tags: Sequence[str], scheme: str) -> list[Example]:
@@ -171,7 +172,9 @@ def copies_legend(rule: Automaton) -> str:
 
 def rule_note(now: Analysis, found: Match) -> str:
     """Return what the rule costs and changes, in two sentences."""
-    share = f"{per_cent(found.probability)} of the probability is on paths that match."
+    mass = found.probability
+    share = "Nearly all" if 0.99995 <= mass < 1.0 else per_cent(mass)
+    share += " of the probability is on paths that match."
     best = now.paths["viterbi"]
     if best is None or best == found.path:
         return f"{share} The best path matches the rule: nothing changes."

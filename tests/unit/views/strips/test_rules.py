@@ -46,6 +46,10 @@ def test_examples_with_too_many_states_are_left_out():
     assert "BIO" not in {each.name for each in examples(tags)}
 
 
+def test_names_longer_than_a_rule_leave_one_that_always_holds():
+    assert [each.rule for each in examples(["A" * 2000, "B" * 2000])] == [".*"]
+
+
 def longest(tags):
     return max((span.end - span.start for span in spans(tags)), default=0)
 
@@ -102,6 +106,9 @@ def test_rows_note_and_tables_are_those_of_the_match():
     note = rule_note(now, found)
     assert note.startswith(f"{100 * found.probability:.2f} % of the probability")
     assert "3.00 nats less than the best path: “1” A → B, “2” B → A." in note
+    almost = Potentials([[30.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
+    assert rule_note(analyse(almost), match(almost, "A")).startswith("Nearly all of the prob")
+    assert rule_note(now, match(CHAIN, ".*")).startswith("100.00 % of the probability")
     assert rule_note(now, match(CHAIN, ".*")).endswith("matches the rule: nothing changes.")
 
 
