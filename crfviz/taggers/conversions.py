@@ -79,7 +79,7 @@ def from_crfsuite(model: Any, features: Features) -> "CrfsuiteTagger":  # noqa: 
             those of one; attributes are those of python-crfsuite, such as `{"word": "The"}`.
 
     Raises:
-        FormatError: the model cannot be read.
+        FormatError, ModelError: the model cannot be read, or `features` is no function.
     """
     path = getattr(getattr(model, "modelfile", None), "name", model)  # as sklearn-crfsuite has it
     if isinstance(path, str | Path):
@@ -92,7 +92,9 @@ def from_crfsuite(model: Any, features: Features) -> "CrfsuiteTagger":  # noqa: 
             "expected a pycrfsuite.Tagger, a fitted sklearn_crfsuite.CRF or the path of a model "
             f"file, got {abbreviate_value(model)}"
         )
-    return CrfsuiteTagger(_weights(model), features)
+    with as_model_error("Reading the pycrfsuite.Tagger"):
+        weights = _weights(model)
+    return CrfsuiteTagger(weights, features)
 
 
 class CrfsuiteTagger(SentenceTagger):

@@ -57,6 +57,7 @@ SPECIAL = re.compile(
     | ll | lovin | nothin | nuff | nuthin | ol | somethin | vs | wed | xd+)[,;:!?.]?""",
     flags=re.IGNORECASE | re.VERBOSE,
 )
+WORD = re.compile(r"\S+")
 MAX_PLAIN = 10_000  # characters of a text that is looked at
 
 _lock = threading.Lock()  # spaCy's tokenizer fills caches while it works
@@ -113,7 +114,7 @@ def _plain_places(text: str) -> list[tuple[int, int]] | None:
     places: list[tuple[int, int]] = []
     if len(text) > MAX_PLAIN:
         return None
-    for part in re.finditer(r"\S+", text):
+    for part in WORD.finditer(text):
         found = PLAIN.fullmatch(text, *part.span())
         if not found or SPECIAL.fullmatch(part[0]) or len(part[0]) > LONGEST:
             return None

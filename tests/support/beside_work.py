@@ -35,7 +35,7 @@ def endless(*, report):
     threading.Event().wait()
 
 
-def dying_run(_model, _sentences, _file, *, report):
+def dying_run(_model, _sentences, _file, *, report, rule):  # noqa: ARG001
     dying(report=report)
 
 

@@ -125,6 +125,8 @@ def test_what_is_no_crfsuite_model_is_refused(trained, tmp_path):
     for wrong in (3, unfitted, object()):
         with pytest.raises(FormatError, match="expected a pycrfsuite"):
             crfviz.from_crfsuite(wrong, features)
+    with pytest.raises(ModelError, match=r"Reading the pycrfsuite\.Tagger failed: "):
+        crfviz.from_crfsuite(pycrfsuite.Tagger(), features)
     with pytest.raises(FormatError, match="No such file"):
         crfviz.from_crfsuite(tmp_path / "gone", features)
     (tmp_path / "text").write_text("text")
