@@ -2,17 +2,19 @@
 
 import base64
 from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.questions.sensitivity import gradient_step
+from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import Cue
 from crfviz.ui.lectures.tables import why_asked
 from crfviz.ui.state.covers import covered
-from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
+from crfviz.ui.state.scenario import BEFORE_FIRST, RULE, Scenario
 from crfviz.views.figures.thumbnail import MARGINALS, still
 from crfviz.views.stage.picture import Grid, Row
 from crfviz.views.strips.paths import best_rows
@@ -23,12 +25,24 @@ from crfviz.views.strips.pictures import (
     emission_grid,
     marginal_grid,
 )
+from crfviz.views.strips.rules import UNDER_RULE, rule_row
 from crfviz.views.strips.why import why_row
 
 WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with the matrix on them
 BEST_PATHS = 5  # of the page Paths
 _RANKED = tuple(f"best_{rank}" for rank in range(1, BEST_PATHS + 1))
-_FOUND = ("viterbi", "max_marginal", "path", MARGINALS, "best", "alpha", "beta", "why", *_RANKED)
+_FOUND = (
+    "viterbi",
+    "max_marginal",
+    "path",
+    MARGINALS,
+    "best",
+    "alpha",
+    "beta",
+    "why",
+    UNDER_RULE,
+    *_RANKED,
+)
 
 
 def still_of(cue: Cue, *, key: bool = False) -> str:
@@ -67,6 +81,9 @@ def _still(page: str, hidden: tuple[str, ...], state: str, _scenario: Scenario) 
 def _rows(page: str, now: Analysis, state: Scenario) -> Sequence[Row]:
     if page == "paths":
         return best_rows(now, BEST_PATHS)
+    with suppress(CrfvizError):  # a rule for other tags is not drawn
+        if rule := state.view.get(RULE):
+            return [rule_row(cached.matched(state, rule))]
     asked = why_asked(state) if page == "why" else None
     return [] if asked is None else [why_row(asked)]
 

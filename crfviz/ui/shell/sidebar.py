@@ -79,7 +79,7 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
             _sentence()
         if page.rows:
             _rows()
-        if page.model:
+        if page.sentence:
             rule_chip()
         with st.container(key="status"):
             _status(link, path)

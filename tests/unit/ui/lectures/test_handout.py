@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from crfviz import load_tagger, match
 from crfviz.ui.lectures.handout import POLICY, handout
 from crfviz.ui.lectures.shelf import lecture, lectures, read
 
@@ -125,3 +126,27 @@ def test_names_are_text():
     outside = Outside()
     outside.feed(handout(read(ASKED, "mine.toml")))
     assert outside.found == []
+
+
+def test_the_path_under_a_rule_is_in_the_key_alone_where_its_price_is_asked():
+    cue = """
+[[cue]]
+page = "rules"
+model = "textbook/ice-cream"
+sentence = "3 1 3"
+view.rule = "C C .*"
+say = "It costs {rule_cost('C C .*')}."
+"""
+    asked = f"{cue}ask = \"cost('C C .*')\"\n"
+    text = f"title = 'Rules'\nminutes = 1\n{cue}{asked}"
+    paper, key = handout(read(text, "rules.toml")).split('<section class="key">')
+    plain, hidden = pictures(paper)
+    (shown,) = pictures(key)
+    chain = load_tagger("textbook/ice-cream").potentials(["3", "1", "3"])
+    price = f"{match(chain, 'C C .*').cost:.2f}"
+    for picture in (plain, shown):
+        assert "under the rule" in picture
+        assert picture.count(">C<") > hidden.count(">C<")
+    assert price in key
+    assert f"costs {price}" in paper  # of the cue that only says it
+    assert paper.count(price) == 1
