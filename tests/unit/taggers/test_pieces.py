@@ -4,7 +4,9 @@ import itertools
 
 import pytest
 import torch
+import torchcrf
 
+import crfviz
 from crfviz import forward_backward, load_tagger, pieces, viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
@@ -69,3 +71,28 @@ def test_chains_that_cannot_be_split_say_why():
     assert pieces(chain, [0, 1, 2]).first.path == viterbi(chain).path
     with pytest.raises(CrfvizError, match="entries must be at least 1, got 0"):
         pieces(load_tagger("upos-en").potentials(["a"]), entries=0)
+
+
+def test_a_watched_layer_shows_what_it_does_with_a_mask_with_holes():
+    """As of a Hugging Face model: special tokens around, later pieces masked."""
+    word_ids = [None, 0, 0, 1, 2, 2, 2, 3, None, None]
+    torch.manual_seed(4)
+    layer = torchcrf.CRF(5, batch_first=True).eval().requires_grad_(False)
+    layer.transitions.mul_(20)
+    emissions = torch.randn(1, len(word_ids), 5)
+    with crfviz.watch(layer) as seen:
+        layer.decode(emissions, torch.tensor([[True] * 9 + [False]]))
+    chain = seen.potentials[0]
+    read = pieces(chain, word_ids[:9])
+    mask = torch.tensor([[True, False, True, True, False, False, True]])
+    assert read.pytorch_crf.tags == layer.decode(emissions[:, 1:8], mask)[0]
+    assert read.pytorch_crf.tags != read.first.path
+    alone = emissions[:, 1:8][mask][None]  # the pieces that the mask leaves, without holes
+    assert read.first.path == layer.decode(alone, torch.ones(1, 4, dtype=torch.bool))[0]
+    every = torch.ones(1, 7, dtype=torch.bool)
+    assert read.all.path == layer.decode(emissions[:, 1:8], every)[0]
+    zeroed = emissions[:, 1:8] * mask[..., None]
+    assert read.holes.path == layer.decode(zeroed, every)[0]
+    with crfviz.watch(layer) as holed:
+        layer.decode(emissions[:, 1:8], mask)
+    assert viterbi(holed.potentials[0]).path == read.first.path
