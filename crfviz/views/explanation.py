@@ -121,17 +121,18 @@ def _log_z(change: float, log_partition: float) -> str:
     return f"log Z moved by {minus(f'{change:+.4g}')}."
 
 
-def step_note(step: GradientStep, now: Potentials, trained: float) -> str:
+def step_note(step: GradientStep, now: Potentials, trained: float, what: str = "gold tags") -> str:
     """Return the loss before and after a gradient step, and the weights that change most.
 
     Args:
         step: the step from the weights as they are now.
         now: the chain before the step.
         trained: -log p of the right tags under the trained weights, nats; may be infinite.
+        what: the right tags are called.
     """
     change = step.loss_after - step.loss_before
     loss = (
-        f"−log p(gold tags): {score(step.loss_before, 4)} → {score(step.loss_after, 4)} nats "
+        f"−log p({what}): {score(step.loss_before, 4)} → {score(step.loss_after, 4)} nats "
         f"after this step ({score(trained, 4)} as trained): {signed(change, 4)}, "
         f"first-order prediction: {signed(step.predicted, 4)}."
     )

@@ -163,3 +163,16 @@ def test_a_step_is_towards_the_tags_that_are_right_when_it_is_asked_for(app):
     right = [tag if t != 1 else chain.tag_id("ADV") for t, tag in enumerate(viterbi(chain).path)]
     after = gradient_step(chain, right, 0.5).potentials
     assert edits_of(app) == Edits().reaching(chain, after)
+
+
+def test_other_words_are_left_open(app):
+    learn(app, **MARKED, **{"v.open": "1"})
+    chain = load_tagger(MODEL).potentials(WORDS)
+    step = gradient_step(chain, [None, chain.tag_id("NOUN"), None], 0.5)
+    button(app, "Take the step").click().run()
+    assert not app.exception
+    moved = edits_of(app).apply(chain)
+    torch.testing.assert_close(moved.transitions, step.potentials.transitions, atol=1e-6, rtol=0)
+    app.button(key="undo").click().run()
+    button(app, "Reset gold tags").click().run()
+    assert not app.exception

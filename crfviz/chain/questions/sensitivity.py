@@ -1,8 +1,10 @@
 """How often each weight is used, and one step of learning from a sentence with its right tags.
 
-    observed    n(y)            the uses of a weight by the path y
+    observed    n(y)            the uses of a weight by the path y; where words are open, their mean
+                                over the paths with the given tags
     expected    E_{y'|x} n(y')  their mean over the distribution of paths: a sum of marginals
-    loss        -log p(y | x) = log Z - score(y)                  nats, at least 0
+    loss        -log p(y | x) = log Z - score(y)                  nats, at least 0; where words are
+                                open, log Z - log Z(given tags)
     gradient    d loss / d w  = expected count of w - observed count of w
     step        w <- w + size * (observed - expected)
     predicted   -size * Σ_w (observed - expected)^2               what it does at first order
@@ -10,7 +12,7 @@
 Only the CRF layer moves: transitions, start and end. The emissions come from the tagger and stay.
 
 Source: Lafferty, McCallum and Pereira, "Conditional Random Fields" (2001), section 3; Sutton and
-McCallum (2012), section 5.1.
+McCallum (2012), section 5.1; Tsuboi et al. (2008), section 4, for open words.
 
 The emission of one tag at one word is nudged by δ and all marginals are computed again. The reach
 at a word is the total variation distance between its marginals before and after,
@@ -27,6 +29,7 @@ Chains and Mixing Times" (2009), section 4.1.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -36,7 +39,7 @@ from crfviz.chain.forward_backward import forward_backward, log_partition
 from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.chain.validation import require_number
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, ShapeError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,10 +78,18 @@ def expected_counts(potentials: Potentials) -> Counts:
     )
 
 
-def observed_counts(potentials: Potentials, path: Sequence[Tag]) -> Counts:
-    """The uses of every weight by one path of T tags; of the chain only shape and names count."""
+PartialPath = Sequence[Tag | None]  # T tags; None: the word is open
+
+
+def observed_counts(potentials: Potentials, path: PartialPath) -> Counts:
+    """The uses of every weight by one path; of the chain only shape and names count then.
+
+    With open words they are expected, under the distribution of the paths with the given tags.
+    """
+    if _is_partial(path):
+        return expected_counts(_given(potentials, path))
     T, K = potentials.emissions.shape
-    tags = torch.tensor(potentials.path(path))
+    tags = torch.tensor(potentials.path(cast(Sequence[Tag], path)))
     emissions = torch.zeros(T, K, dtype=torch.float64)
     emissions[torch.arange(T), tags] = 1.0
     steps = emissions[:-1, :, None] * emissions[1:, None, :]
@@ -92,16 +103,17 @@ class GradientStep(ShortRepr):
     potentials: Potentials  # with the new transitions, start and end
     loss_before: float  # -log p(path | x), nats
     loss_after: float  # the same under the new weights
-    observed: Counts  # by the path
+    observed: Counts  # by the path; with open words expected ones
     difference: Counts  # observed - expected: the direction in which each weight moves
     predicted: float  # first-order change of the loss, nats: that of a very small step, scaled
 
 
-def gradient_step(potentials: Potentials, path: Sequence[Tag], size: float) -> GradientStep:
+def gradient_step(potentials: Potentials, path: PartialPath, size: float) -> GradientStep:
     """Move the weights of the CRF layer along observed minus expected counts, in O(T K^2).
 
     A forbidden weight stays forbidden. A matrix for each step gets its own step each. `path` has
-    the T right tags, `size` is the learning rate; a negative one moves away from the path.
+    the T right tags, None for an open word. `size` is the learning rate; a negative one moves away
+    from the path.
 
     Raises:
         CrfvizError: `size` is no finite number, or the path is forbidden, so that no step helps.
@@ -114,12 +126,12 @@ def gradient_step(potentials: Potentials, path: Sequence[Tag], size: float) -> G
         ('2.079 0.753', [[0.5, 0.5], [-0.5, -0.5]])
     """
     size = require_number("the size of a step", size)
-    expected, observed = expected_counts(potentials), observed_counts(potentials, path)
-    before = loss(potentials, path)
+    expected, before = expected_counts(potentials), loss(potentials, path)
     if before == math.inf:
         raise CrfvizError(
             "the path is forbidden: its probability is 0, and no step changes forbidden scores"
         )
+    observed = observed_counts(potentials, path)
     difference = observed - expected
     moves = difference.transitions if potentials.homogeneous else difference.steps
     moved = replace(
@@ -139,9 +151,27 @@ def gradient_step(potentials: Potentials, path: Sequence[Tag], size: float) -> G
     )
 
 
-def loss(potentials: Potentials, path: Sequence[Tag]) -> float:
-    """The negative log-likelihood of a path, -log p(path | x), in nats; inf if it is forbidden."""
-    return max(0.0, log_partition(potentials) - potentials.score(path))
+def loss(potentials: Potentials, path: PartialPath) -> float:
+    """The negative log-likelihood of a path, -log p(path | x), in nats; inf if it is forbidden.
+
+    With open words it is that of the given tags: 0 where no word has one.
+    """
+    if _is_partial(path):
+        return max(0.0, log_partition(potentials) - log_partition(_given(potentials, path)))
+    whole = cast(Sequence[Tag], path)
+    return max(0.0, log_partition(potentials) - potentials.score(whole))
+
+
+def _is_partial(path: PartialPath) -> bool:
+    return hasattr(path, "__iter__") and any(tag is None for tag in path)
+
+
+def _given(potentials: Potentials, path: PartialPath) -> Potentials:
+    """The chain of the paths that have the given tags."""
+    if len(path) != potentials.num_tokens:
+        raise ShapeError(f"path must have {potentials.num_tokens} tags, got {len(path)}")
+    given = {t: tag for t, tag in enumerate(path) if tag is not None}
+    return potentials.pin(given) if given else potentials
 
 
 def _stepped(weights: Tensor, difference: Tensor, size: float) -> Tensor:

@@ -5,30 +5,41 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from crfviz.chain.potentials import Tag
 from crfviz.chain.questions.sensitivity import GradientStep, gradient_step, loss
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.scene import Scene, scene_of
-from crfviz.ui.session.bound import bound_text
-from crfviz.ui.session.current import change, scenario, set_right, view_option
+from crfviz.ui.session.bound import bound_flag, bound_text
+from crfviz.ui.session.current import change, flag_option, scenario, set_right, view_option
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.words import plain, quote
 from crfviz.views.explanation import step_note
 
 SIZE, LARGEST_SIZE = "0.5", 100.0
+LEAVE, OPEN = "open", -1  # a page option; the tag of a word without one
+OPEN_HELP = (
+    "Observed counts are then summed over all paths with the marked tags: log p of what is known."
+)
 
 
 @dataclass(frozen=True)
 class Learning:
     """What the reader wants the tagger to learn, and what one step of it does."""
 
-    right: list[int]  # T tag ids
+    right: list[int]  # T tag ids, OPEN at words that are left open
     step: GradientStep | None  # None where the size is no number or the right tags are forbidden
     note: str
 
 
 def right_tags(scene: Scene) -> list[int]:
-    """T tag ids: what the reader marked, else gold where it is known, else the trained decode."""
+    """T tag ids: what the reader marked, else gold where it is known, else the trained decode.
+
+    Where other words are to be left open, they are OPEN instead.
+    """
     trained = scene.trained
+    if flag_option(LEAVE):
+        marks = scene.scenario.right
+        return [scene.tags.index(marks[t]) if t in marks else OPEN for t in range(len(scene.words))]
     decoded = trained.paths["viterbi"] or trained.greedy
     return [
         scene.tags.index(marked) if (marked := scene.scenario.right.get(t)) else known
@@ -64,18 +75,27 @@ def lesson(scene: Scene) -> Learning:
     if not now.homogeneous:
         st.info("This chain has a transition matrix for each word and no CRF layer to learn.")
         return Learning(right, None, "")
-    if scene.now.viterbi is None or loss(now, right) == math.inf:
+    path = _path(right)
+    if scene.now.viterbi is None or loss(now, path) == math.inf:
         st.info(
             "The gold tags are forbidden here: their probability is 0, and no step changes what "
             "is forbidden. Mark other tags, drop the pin, or undo the edit that forbids them."
         )
         return Learning(right, None, "")
     try:
-        step = gradient_step(now, right, step_size(view_option("size", SIZE)))
+        step = gradient_step(now, path, step_size(view_option("size", SIZE)))
     except CrfvizError as error:
         st.warning(plain(str(error)))
-        return Learning(right, gradient_step(now, right, 0.0), "")
-    return Learning(right, step, step_note(step, now, loss(scene.trained.potentials, right)))
+        return Learning(right, gradient_step(now, path, 0.0), "")
+    if OPEN in right and set(right) == {OPEN}:
+        return Learning(right, step, "Mark a tag: while every path is allowed, nothing is learnt.")
+    what = "marked tags" if OPEN in right else "gold tags"
+    trained = loss(scene.trained.potentials, path)
+    return Learning(right, step, step_note(step, now, trained, what))
+
+
+def _path(right: list[int]) -> list[Tag | None]:
+    return [None if tag == OPEN else tag for tag in right]
 
 
 def take_step() -> None:
@@ -83,7 +103,7 @@ def take_step() -> None:
     with refusals_said():
         here = scene_of(scenario())
         before = here.now.potentials
-        step = gradient_step(before, right_tags(here), step_size(view_option("size", SIZE)))
+        step = gradient_step(before, _path(right_tags(here)), step_size(view_option("size", SIZE)))
         change(edits=here.scenario.edits.reaching(before, step.potentials))
 
 
@@ -94,4 +114,5 @@ def controls(lesson: Learning) -> None:
         st.text("Step size")
         bound_text("Step size", "size", SIZE, label_visibility="collapsed", width=100)
         st.button("Take the step", on_click=take_step, disabled=not able)
+        bound_flag(st.toggle, "Leave other words open", LEAVE, help=OPEN_HELP)
         st.button("Reset gold tags", on_click=set_right, args=({},), disabled=not marks)

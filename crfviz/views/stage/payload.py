@@ -335,9 +335,9 @@ def _gradient(step: GradientStep) -> GradientData:
     observed, difference = step.observed, step.difference
     return {
         "observed": {
-            "transitions": _integers(observed.transitions),
-            "start": _integers(observed.start),
-            "end": _integers(observed.end),
+            "transitions": _floats(observed.transitions),
+            "start": _floats(observed.start),
+            "end": _floats(observed.end),
         },
         "difference": {
             "transitions": _floats(difference.transitions),

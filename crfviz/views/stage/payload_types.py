@@ -204,18 +204,10 @@ class FloatCounts(TypedDict):
     end: Floats
 
 
-class IntegerCounts(TypedDict):
-    """A whole number for each weight of the CRF layer."""
-
-    transitions: Integers
-    start: Integers
-    end: Integers
-
-
 class GradientData(TypedDict):
     """How often the right path uses each weight, and its difference from the expectation."""
 
-    observed: IntegerCounts
+    observed: FloatCounts
     difference: FloatCounts
 
 

@@ -225,13 +225,13 @@ describe("decode", () => {
   });
 
   test("a pile of samples and a gradient are numbers", () => {
-    const observed = { transitions: integers(1, 0, 0, 2), start: integers(1, 0), end: integers(0, 1) };
+    const observed = { transitions: floats(1, 0, 0, 1.5), start: floats(1, 0), end: floats(0, 1) };
     const difference = { transitions: floats(0.5, 0, 0, -1), start: floats(0, 0), end: floats(0.25, 0) };
     const pile = { drawn: 3, uses: integers(1, 2), moves: integers(0, 1, 3) };
     const decoded = decode(payload({ pile, gradient: { observed, difference } }));
     assert.deepEqual([plain(decoded.pile.uses), plain(decoded.pile.moves), decoded.pile.drawn], [[1, 2], [0, 1, 3], 3]);
     assert.deepEqual([decoded.gradient.observed.K, decoded.gradient.difference.K], [2, 2]);
-    assert.deepEqual(plain(decoded.gradient.observed.transitions), [1, 0, 0, 2]);
+    assert.deepEqual(plain(decoded.gradient.observed.transitions), [1, 0, 0, 1.5]);
     assert.deepEqual(plain(decoded.gradient.difference.transitions), [0.5, 0, 0, -1]);
     assert.deepEqual(plain(decoded.gradient.difference.end), [0.25, 0]);
   });

@@ -42,7 +42,7 @@ export function decode(data) {
     ruler: ruler && { ...ruler, trained: ruler.trained ?? -Infinity, pieces: ruler.pieces.map(unbounded) },
     pile: pile && { ...pile, uses: integers(pile.uses), moves: integers(pile.moves) },
     gradient: gradient && {
-      observed: counts(gradient.observed, integers),
+      observed: counts(gradient.observed, floats),
       difference: counts(gradient.difference, floats),
     },
     tables: data.tables.map((table) => ({ ...table, ...tablesOf(table, ["values", "trained"]) })),

@@ -176,16 +176,9 @@ export interface FloatCounts {
   end: Floats;
 }
 
-// A whole number for each weight of the CRF layer.
-export interface IntegerCounts {
-  transitions: Integers;
-  start: Integers;
-  end: Integers;
-}
-
 // How often the right path uses each weight, and its difference from the expectation.
 export interface GradientData {
-  observed: IntegerCounts;
+  observed: FloatCounts;
   difference: FloatCounts;
 }
 

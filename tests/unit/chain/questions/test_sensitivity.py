@@ -20,7 +20,7 @@ from crfviz.chain.questions.sensitivity import (
     influence,
     observed_counts,
 )
-from crfviz.exceptions import CrfvizError, ScoreError
+from crfviz.exceptions import CrfvizError, ScoreError, ShapeError
 from tests.support import oracle
 from tests.support.close import assert_close
 from tests.support.icecream import COLD, HOT, ice_cream
@@ -216,3 +216,36 @@ def test_no_nudge_moves_nothing():
     found = influence(STAY, 3, 0)
     assert not found.change.any()
     assert found.horizon(3) == 0
+
+
+@given(chains_with_path(max_tokens=4, max_tags=3), st.data())
+def test_open_words_are_summed_over(case, data):
+    chain, path = case
+    known = data.draw(st.lists(st.booleans(), min_size=len(path), max_size=len(path)))
+    partial = [tag if given else None for tag, given in zip(path, known, strict=True)]
+    weights = {
+        each: math.exp(score - oracle.log_partition(chain)) for each, score in oracle.allowed(chain)
+    }
+    free = {
+        each: p
+        for each, p in weights.items()
+        if all(tag in (None, mine) for tag, mine in zip(partial, each, strict=True))
+    }
+    total = sum(free.values())
+    assume(total > 1e-100)
+    step = gradient_step(chain, partial, 0.5)
+    assert step.loss_before == pytest.approx(-math.log(total), abs=1e-8)
+    for paths, found in ((free, step.observed), (weights, expected_counts(chain))):
+        start = torch.zeros(chain.num_tags, dtype=torch.float64)
+        moves = torch.zeros(chain.num_tags, chain.num_tags, dtype=torch.float64)
+        for each, p in paths.items():
+            start[each[0]] += p / sum(paths.values())
+            for before, after in pairwise(each):
+                moves[before, after] += p / sum(paths.values())
+        assert_close(found.start, start, atol=1e-8, rtol=0)
+        assert_close(found.transitions, moves, atol=1e-8, rtol=0)
+    if not any(known):
+        assert step.loss_before == 0.0
+        assert step.predicted == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(ShapeError, match="path must have"):
+        gradient_step(chain, [*partial, None], 0.5)

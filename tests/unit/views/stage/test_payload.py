@@ -299,7 +299,7 @@ def test_the_counts_of_a_gradient_arrive_to_the_last_bit():
     for part in ("transitions", "start", "end"):
         assert_arrives(data["difference"][part], getattr(step.difference, part))
         counted = getattr(step.observed, part).flatten().tolist()
-        assert list(decoded(data["observed"][part], "h")) == counted
+        assert list(decoded(data["observed"][part], "d")) == counted
     nothing = received(stage_of(CHAIN, side=Gradient(None)))
     assert (nothing["gradient"], nothing["panels"]["side"]) == (None, "gradient")
     assert received(stage_of(CHAIN))["gradient"] is None

@@ -124,8 +124,9 @@ export function buildGradient(model) {
       const number = (counts) => (counts ? weight(counts, tags, from, to) : NaN);
       const [observed, difference] = [number(gradient?.observed), number(gradient?.difference)];
       if (!changed(cell, observed, difference)) return;
-      const [expected, rounded] = [observed - difference, difference].map((value) => Number(value.toPrecision(7)));
-      const known = `observed ${observed} − expected ${expected} = ${rounded}`;
+      const numbers = [observed, observed - difference, difference];
+      const [seen, expected, rounded] = numbers.map((value) => Number(value.toPrecision(7)));
+      const known = `observed ${seen} − expected ${expected} = ${rounded}`;
       const text = `from ${from} to ${to}: ${Number.isNaN(difference) ? "unknown" : known}`;
       setText(cell, Math.abs(difference) < 0.005 ? "·" : signed(difference));
       shade(cell, difference, Math.abs(difference) || 0);

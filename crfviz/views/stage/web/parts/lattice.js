@@ -189,7 +189,8 @@ function update(model, parts) {
   const compared = sees("path", 0); // where both paths are there from end to end
   set(lines.ghost, "d", compared && !model.walking ? differing(ghost?.path) : "");
   set(lines.greedy, "d", compared ? differing(row(model.contrast)) : "");
-  set(lines.gold, "d", compared ? differing(row("gold")) : "");
+  const gold = row("gold"); // -1 at a word that is left open
+  set(lines.gold, "d", compared && !gold?.includes(-1) ? differing(gold) : "");
   drawTies(model, parts);
   drawSums(model, parts);
   drawPile(model, parts);
