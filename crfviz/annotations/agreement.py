@@ -1,6 +1,6 @@
 """How far two annotators agree: Cohen's kappa over words, exact entities, and where they differ.
 
-    agreement(store.annotations(document), "anna", "ben")
+    annotators_agreement(store.annotations(document), "anna", "ben")
 
     kappa = (p_observed - p_expected) / (1 - p_expected)
 
@@ -84,7 +84,7 @@ class Agreement:
     disagreements: tuple[SharedWord, ...]  # words with two tags, in the order of the file
 
 
-def agreement(pairs: Pairs, first: str, second: str) -> Agreement:
+def annotators_agreement(pairs: Pairs, first: str, second: str) -> Agreement:
     """Compare the finished sentences of two annotators, out of what anybody said about any.
 
     Raises:
@@ -113,7 +113,7 @@ def agreement(pairs: Pairs, first: str, second: str) -> Agreement:
     )
 
 
-def taggings_agreement(
+def agreement(
     first: Sequence[Tagging],
     second: Sequence[Tagging],
     names: tuple[str, str] = ("first", "second"),
@@ -137,7 +137,7 @@ def taggings_agreement(
             tags = sentence.tags or ()
             said = Annotation(number, name, item.offsets, tags, tags, state="done")
             pairs.append((item, said))
-    return agreement(pairs, *names)
+    return annotators_agreement(pairs, *names)
 
 
 def _finished_by_both(pairs: Pairs, first: str, second: str) -> list[_Both]:

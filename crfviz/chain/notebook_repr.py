@@ -5,10 +5,12 @@ The views register how each class looks as HTML.
 
 from collections.abc import Callable
 from dataclasses import fields
+from importlib import import_module
 from reprlib import Repr
 from typing import Any
 
 HTML_VIEWS: dict[type, Callable[[Any], str]] = {}  # by class, what makes HTML of an object
+VIEWS: list[str] = []  # modules to import, and to `register`, before the first result is shown
 
 _BRIEF = Repr()
 _BRIEF.maxlevel = 2
@@ -34,6 +36,8 @@ class NotebookRepr(ShortRepr):
     __slots__ = ()
 
     def _repr_html_(self) -> str | None:
+        while VIEWS:
+            import_module(VIEWS.pop()).register()
         make = HTML_VIEWS.get(type(self))
         return None if make is None else make(self)
 

@@ -11,7 +11,7 @@ import torch
 import torchcrf
 
 from crfviz.__main__ import main
-from crfviz.annotations.agreement import agreement
+from crfviz.annotations.agreement import annotators_agreement
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.store.store import open_store
 from crfviz.annotations.teaching.learning import CRF_ONLY, METHODS, WHOLE_TAGGER, Lesson, learn
@@ -246,7 +246,7 @@ def store(tmp_path):
 
 
 def test_disagreements_lead_back_to_the_stored_sentences(store):
-    found = agreement(store.annotations("notes"), "anna", "ben")
+    found = annotators_agreement(store.annotations("notes"), "anna", "ben")
     (one,) = found.disagreements
     assert store.item(one.item.id).text == "He runs"
     assert (one.word, one.tags) == ("runs", ("VERB", "NOUN"))

@@ -97,7 +97,7 @@ NAMES = [
 
 
 def test_public_names_are_these():
-    assert crfviz.__all__ == NAMES
+    assert crfviz.__all__ == sorted(NAMES)
     assert all(hasattr(crfviz, name) for name in NAMES)
 
 
@@ -107,9 +107,17 @@ def test_errors_are_all_crfviz_errors():
     assert issubclass(crfviz.CrfvizError, ValueError)
 
 
-def test_importing_the_library_loads_no_app():
-    code = "import sys, crfviz; print(*{name.split('.')[0] for name in sys.modules})"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert not {"streamlit", "plotly", "altair", "spacy"} & set(loaded.stdout.split())
+def loaded_by(code):
+    code = f"import sys; {code}; print(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_the_library_loads_neither_torch_nor_numpy():
+    assert not {"torch", "numpy"} & loaded_by("import crfviz; crfviz.CrfvizError; crfviz.tokenize")
+
+
+def test_using_the_library_loads_no_app():
+    loaded = loaded_by("from crfviz import *")
+    assert "torch" in loaded
+    assert not {"streamlit", "plotly", "altair", "spacy"} & loaded

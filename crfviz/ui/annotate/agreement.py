@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from crfviz.annotations.agreement import Agreement, Estimate, SharedWord, agreement
+from crfviz.annotations.agreement import Agreement, Estimate, SharedWord, annotators_agreement
 from crfviz.annotations.store.store import DocumentSummary
 from crfviz.text.schemes import is_begin, split_tag
 from crfviz.text.sentences import words_at
@@ -40,7 +40,7 @@ def agreement_panel(document: DocumentSummary) -> None:
     others = [name for name in names if name != first]
     second = bound_select("and", "second", others, others[0], at=right)
     pairs = store().annotations(document.name, state="done")
-    both = agreement(pairs, first, second)
+    both = annotators_agreement(pairs, first, second)
     if not both.words:
         st.info(f"There is no sentence that both {plain(first)} and {plain(second)} finished.")
         return

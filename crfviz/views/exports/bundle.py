@@ -21,7 +21,9 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", r
 _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
 _REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # behind what a line of code ends with
 _STRING = re.compile(r'("[^"]*")')  # on a line that has neither an escape nor another kind of text
-_AROUND = re.compile(r"\s*([=<>?:;,{}()&|*]+)\s*")  # spaces that JavaScript does not need
+_AROUND = re.compile(
+    r"(?:(?<!\s)\s+)?([=<>?:;,{}()&|*]+)\s*"
+)  # spaces that JavaScript does not need
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _TYPES = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)  # JSDoc
 _SPACE = re.compile(  # of a style sheet, as the next

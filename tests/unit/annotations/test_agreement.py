@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from crfviz.annotations.agreement import agreement, taggings_agreement
+from crfviz.annotations.agreement import agreement, annotators_agreement
 from crfviz.annotations.records import Annotation, Item
 from crfviz.exceptions import CrfvizError, ShapeError
 from crfviz.text.sentences import Sentence
@@ -38,7 +38,7 @@ def annotated(number, sides, *, state="done"):
 
 def compared(sentences):
     pairs = [p for number, sides in enumerate(sentences, 1) for p in annotated(number, sides)]
-    return agreement(pairs, "anna", "ben")
+    return annotators_agreement(pairs, "anna", "ben")
 
 
 def diagnoses():
@@ -112,7 +112,7 @@ def test_open_sentences_and_those_of_one_annotator_do_not_count():
         *annotated(2, [("A",), ("B",)], state="open"),
         annotated(3, [("A",), ("B",)])[0],
     ]
-    found = agreement(pairs, "anna", "ben")
+    found = annotators_agreement(pairs, "anna", "ben")
     assert (found.sentences, found.words, found.disagreements) == (1, 2, ())
 
 
@@ -121,7 +121,7 @@ def test_words_that_were_split_in_two_ways_are_counted_apart():
     anna = Annotation(1, "anna", item.offsets, ("A", "B"), ("A", "B"), state="done")
     split = ((0, 3), (3, 6), (7, 9))
     ben = Annotation(1, "ben", split, ("A", "A", "C"), ("A", "A", "C"), state="done")
-    found = agreement([(item, anna), (item, ben)], "anna", "ben")
+    found = annotators_agreement([(item, anna), (item, ben)], "anna", "ben")
     assert (found.words, found.words_apart) == (1, 3)
     assert [(d.position, d.word, d.tags) for d in found.disagreements] == [(1, "go", ("B", "C"))]
 
@@ -133,7 +133,7 @@ def test_entities_agree_by_type_and_characters():
     )
     split = ((0, 3), (4, 8), (8, 14), (15, 18))
     ben = Annotation(1, "ben", split, ("O",) * 4, ("B-LOC", "I-LOC", "O", "B-PER"), state="done")
-    found = agreement([(item, anna), (item, ben)], "anna", "ben")
+    found = annotators_agreement([(item, anna), (item, ben)], "anna", "ben")
     assert found.entity_f1.value == 0.5  # Ann, but not where New York ends
     assert found.entity_f1_by_type == {"LOC": 0.0, "PER": 1.0}
 
@@ -164,7 +164,7 @@ def test_plain_tags_have_no_entities():
 
 
 def test_nothing_in_common_is_no_number():
-    found = agreement([], "anna", "ben")
+    found = annotators_agreement([], "anna", "ben")
     assert (found.sentences, found.words, found.observed) == (0, 0, None)
     assert found.kappa.value is None
 
@@ -178,17 +178,17 @@ def test_one_sentence_has_no_interval():
 
 def test_two_names_are_needed():
     with pytest.raises(CrfvizError, match="needs two annotators, got 'anna' twice"):
-        agreement([], "anna", "anna")
+        annotators_agreement([], "anna", "anna")
 
 
 def test_two_taggings_of_the_same_sentences_are_compared():
     first = [(["a", "b"], ["X", "Y"]), (["c"], ["X"])]
     second = [Sentence(("a", "b"), ("X", "X")), Sentence(("c",), ("X",))]
-    found = taggings_agreement(first, second, ("anna", "ben"))
+    found = agreement(first, second, ("anna", "ben"))
     assert (found.annotators, found.sentences, found.words) == (("anna", "ben"), 2, 3)
     assert found.observed == pytest.approx(2 / 3)
     assert [(word.word, word.tags) for word in found.disagreements] == [("b", ("Y", "X"))]
     with pytest.raises(ShapeError, match="as many sentences, got 2 and 1"):
-        taggings_agreement(first, second[:1])
+        agreement(first, second[:1])
     with pytest.raises(ShapeError, match="sentence 2: expected the same words"):
-        taggings_agreement(first, [second[0], (["d"], ["X"])])
+        agreement(first, [second[0], (["d"], ["X"])])
