@@ -39,6 +39,7 @@ MAX_UNMERGED = 1000  # states of an automaton before equal ones are merged
 MAX_TERMS = 100_000  # expressions in all of them
 
 _SPECIAL = re.escape('.[]^()|*+?{}"')
+_PLAIN = re.compile(rf"[^\s{_SPECIAL}]+")
 _TOKEN = re.compile(rf'"(?:[^"]|"")*"|\{{[^{{}}]*\}}|[{_SPECIAL}]|[^\s{_SPECIAL}]+')
 _COUNT = re.compile(r"\{\s*(\d+)\s*(,?)\s*(\d*)\s*\}")
 _REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
@@ -91,8 +92,7 @@ def quoted(tag: str) -> str:
     >>> quoted("B-PER"), quoted(".")
     ('B-PER', '"."')
     """
-    plain = re.fullmatch(rf"[^\s{_SPECIAL}]+", tag)
-    return tag if plain else '"{}"'.format(tag.replace('"', '""'))
+    return tag if _PLAIN.fullmatch(tag) else '"{}"'.format(tag.replace('"', '""'))
 
 
 def automaton(pattern: str, tags: tuple[str, ...]) -> Automaton:
