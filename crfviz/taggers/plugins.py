@@ -232,7 +232,8 @@ def _load_object(plugin: Plugin) -> Any:  # noqa: ANN401 - anything with tags an
     """Load the object of a plug-in, calling it if it is a class or a factory."""
     with as_model_error(f"The plug-in {plugin.name}"):
         named = plugin.load()
-        made = named() if isinstance(named, type) or not hasattr(named, "potentials") else named
+        makes = isinstance(named, type) or (callable(named) and not hasattr(named, "potentials"))
+        made = named() if makes else named
     for name in ("tags", "potentials"):
         if not hasattr(made, name):
             raise ModelError(f"{plugin.name}: the object of {plugin.place} has no {name!r}")

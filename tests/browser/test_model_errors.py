@@ -139,7 +139,7 @@ def test_a_long_list_is_shown_whole_when_asked(screen):
 @pytest.mark.rotating
 def test_a_tab_and_a_filter_go_into_the_address(screen):
     screen.visit("model-errors", model="upos-en")
-    screen.page.get_by_role("radio", name="Where").click()
+    screen.page.get_by_role("radio", name="Slices").click()
     says(screen, "Slices of the corpus")
     screen.expect_param("v.tab", "Where")
     screen.page.get_by_role("radio", name="gold tag").first.click()

@@ -251,7 +251,7 @@ def test_changed_code_is_loaded_again(folder):
         ("tags = ['A']", "expected a variable `tagger` or one class with `potentials`, got 0"),
         (MODULE, "expected a variable `tagger` or one class with `potentials`, got 11 such"),
         ("def broken(", "The plug-in mine failed: SyntaxError"),
-        ("tagger = 3", "The plug-in mine failed: TypeError"),
+        ("tagger = 3", "mine: the object of .*mine.py has no 'tags'"),
         ("import no_such_module", "The plug-in mine failed: ModuleNotFoundError"),
     ],
 )
@@ -327,7 +327,9 @@ def test_what_cannot_be_registered_is_refused():
             register(Case(), name)
     with pytest.raises(ModelError, match="has no 'tags'"):
         register(SimpleNamespace(potentials=None), "nothing")
-    assert "nothing" not in list_taggers()
+    with pytest.raises(ModelError, match=r"int: the object of crfviz\.register has no 'tags'"):
+        register(3)
+    assert not {"nothing", "int"} & set(list_taggers())
 
 
 def test_a_package_with_modules_of_its_own_is_loaded_and_one_that_fails_is_a_message(
