@@ -64,8 +64,8 @@ class Automaton:
         return len(self.accepting)
 
     @cached_property
-    def product(self) -> Product:
-        """The automaton times a chain of its tags."""
+    def copies(self) -> NDArray[np.int64]:
+        """(K', 2) tag and state of each copy in the product, in order; cheap, as that is not."""
         pairs = {
             (tag, state)
             for row in self.next.tolist()
@@ -73,7 +73,12 @@ class Automaton:
             if state >= 0
         }
         pairs |= {(tag, -1) for tag in set(range(len(self.tags))) - {tag for tag, _ in pairs}}
-        tags, states = np.array(sorted(pairs)).T
+        return np.array(sorted(pairs))
+
+    @cached_property
+    def product(self) -> Product:
+        """The automaton times a chain of its tags."""
+        tags, states = self.copies.T
         used = states >= 0
         return Product(
             tags=tags,

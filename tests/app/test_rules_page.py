@@ -193,3 +193,9 @@ def test_a_question_keeps_the_price_back_until_it_is_answered(page):
     cost = f"{match(chain(), RULE).cost:.1f}"
     app = page(**{"v.ask": "1", "v.asked": f"cost({RULE!r})", "v.said": cost})
     assert figures(app)["Price"] == f"{match(chain(), RULE).cost:.2f} nats"
+
+
+def test_a_chain_without_a_path_is_not_the_rules_fault(page):
+    app = page(**{"model": "ner-en", "sentence": "Go", "p": "0.I-PER", "v.rule": "."})
+    assert app.warning[0].value.endswith("Undo an edit or drop a pin.")
+    assert stage(app)["results"]["path"] is None

@@ -160,7 +160,8 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
         Whether a question waits for its answer.
     """
     if isinstance(found, str):
-        st.warning(plain(f"{_sentence(found)}. Choose another rule."))
+        way = "Choose another rule" if scene.now.viterbi else "Undo an edit or drop a pin"
+        st.warning(plain(f"{_sentence(found)}. {way}."))
         rows = decoder_rows(scene.now, which=["viterbi"])
         show_stage(scene, Picture(["strips", "lattice"], rows), key="rules", asks=False)
         take_scene(scene)
@@ -186,7 +187,7 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
         rule=tables.rule,
         walk=tables.walk,
     )
-    show, copies = one_of("rules", SHOWS, "lattice"), len(rule.product.tags)
+    show, copies = one_of("rules", SHOWS, "lattice"), len(rule.copies)
     if show == "states" and copies > MOST_COPIES:
         st.info(
             f"By state this rule has {copies} copies of tags, too many to draw. Choose a rule with "

@@ -119,7 +119,7 @@ def rule_row(found: Match | str) -> Row:
 
 def decoded_by_browser(rule: Automaton) -> Automaton | None:
     """Return a rule if it is small enough for the browser to decode under; else None."""
-    return rule if len(rule.product.tags) <= MOST_COPIES else None
+    return rule if len(rule.copies) <= MOST_COPIES else None
 
 
 def with_rule(picture: Picture, rule: Automaton, found: Match | str) -> Picture:
