@@ -6,6 +6,7 @@ Words and names are text, whatever stands in them. Letters: `T` tokens, `K` tags
 import math
 from collections.abc import Sequence
 from html import escape
+from itertools import islice
 
 from torch import Tensor
 
@@ -13,7 +14,7 @@ from crfviz.chain.decoding.viterbi import Viterbi
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.chain.forward_backward import ForwardBackward
 from crfviz.chain.notebook_repr import HTML_VIEWS
-from crfviz.chain.paths import Path
+from crfviz.chain.paths import Path, TagIds
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import WhyNot
 from crfviz.views.formatting import columns, format_probability, score
@@ -105,7 +106,8 @@ def _ids(table: Tensor) -> tuple[list[str], list[str]]:
 
 def _tags(path: Sequence[int]) -> str:
     more = f" and {len(path) - MOST} more" if len(path) > MOST else ""
-    return " ".join(map(str, path[:MOST])) + more
+    names = path.names if isinstance(path, TagIds) else map(str, path)
+    return " ".join(islice(names, MOST)) + more
 
 
 def _line(text: str) -> str:

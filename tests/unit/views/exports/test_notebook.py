@@ -63,6 +63,15 @@ def test_a_large_one_is_cut_and_says_so(make):
     assert "10 more" in text
 
 
+def test_paths_are_named():
+    named = chain(["a", "b"], ["N&N", "VB"])
+    best = crfviz.viterbi(named)
+    assert f"Best path {' '.join(best.names)}: ".replace("&", "&amp;") in best._repr_html_()
+    (path,) = crfviz.k_best(named, 1)
+    assert f"Path {' '.join(best.names)}: ".replace("&", "&amp;") in path._repr_html_()
+    assert "Path 1 0: " in crfviz.Path([1, 0], 0.0, 1.0)._repr_html_()
+
+
 def test_it_has_the_numbers():
     sums, best = crfviz.forward_backward(chain()), crfviz.viterbi(chain())
     drawn = Elements(sums._repr_html_()).texts
