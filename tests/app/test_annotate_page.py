@@ -1,5 +1,6 @@
 """The page Annotate with AppTest: sentences in, what is wrong with them, export, removal."""
 
+import sqlite3
 from dataclasses import replace
 from itertools import product
 
@@ -13,6 +14,7 @@ from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.settings import Settings
+from crfviz.annotations.store import database
 from crfviz.annotations.store.store import open_store
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.taggers.blank import document_tagger
@@ -600,3 +602,25 @@ def test_a_result_of_teaching_is_not_shown_for_another_annotator(page, store, mo
     assert "cancelled; nothing was saved" in texts(page)
     page.selectbox(key="view.teacher").set_value("anna").run()
     assert "cancelled; nothing was saved" not in texts(page)
+
+
+def test_settings_that_cannot_be_stored_are_said_and_stay(
+    page, store, goods, tmp_path, monkeypatch
+):
+    open_part(page, "settings", goods)
+    (key,) = [document_key(each) for each in store.documents()]
+    monkeypatch.setattr(database, "WAIT", 0.05)
+    annotation_store.store.clear()  # opened again, it waits no longer than that
+    other = sqlite3.connect(tmp_path / "annotations.db", isolation_level=None)
+    page.run()
+    other.execute("BEGIN IMMEDIATE")
+    page.text_input(key=f"annotate.retag.{key}").set_value("WARE=k, FARBE")
+    button(page, "Save").click().run()
+    assert not page.exception
+    assert "another program keeps it locked" in "".join(t.value for t in page.toast)
+    other.execute("ROLLBACK")
+    other.close()
+    assert store.documents()[0].settings == OWN
+    assert page.text_input(key=f"annotate.retag.{key}").value == "WARE=k, FARBE"
+    button(page, "Save").click().run()
+    assert store.documents()[0].settings.keys == {"WARE": "k"}

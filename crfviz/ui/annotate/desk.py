@@ -296,6 +296,9 @@ def _tell(told: LastStep, before: Annotation, after: Annotation, kind: str) -> N
     if kind == "undo":
         told.note = "Undone."
         return
+    if not after.model:  # nothing can follow: what is left to do is said
+        told.note = ""
+        return
     moved = followed(before.final, after.final, after.pins)
     told.changed = {t: before.final[t] for t in moved}
     tags = count(len(moved), "tag")

@@ -45,9 +45,16 @@ def document_list(documents: Sequence[DocumentSummary], who: str) -> None:
         sentences.write(count(document.sentences, "sentence"))
         progress = store().progress(document.name, who)
         mine.write(f"{progress.done:,} done, {progress.open:,} begun by you")
-        model.write(f"begun with {plain(document.model)}" if document.model else "not begun")
+        model.write(_state(document))
     if len(documents) > MOST_SHOWN:
         st.caption(f"The newest {MOST_SHOWN} of {len(documents):,}; the box above has all of them.")
+
+
+def _state(document: DocumentSummary) -> str:
+    if document.model:
+        return f"begun with {plain(document.model)}"
+    own = len(document.settings.names)
+    return f"{count(own, 'tag')} of its own" if own else "not begun"
 
 
 def follow_document(document: DocumentSummary) -> None:
