@@ -121,7 +121,7 @@ def _sentence(message: str) -> str:
 
 def choices(known: Sequence[Example]) -> None:
     """Draw a button for each rule to try, and those of what the stage shows."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(key="choices", horizontal=True, vertical_alignment="center", gap="small"):
         for each in known:
             label, about = plain(each.name), plain(each.about)
             st.button(label, on_click=set_rule, args=(each.rule,), help=about, type="tertiary")

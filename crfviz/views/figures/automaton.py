@@ -58,8 +58,9 @@ def automaton_html(rule: Automaton) -> str:
     data = base64.b64encode(svg.encode()).decode()
     return (
         '<div class="crfviz-automaton" tabindex="0"><div role="img" '
-        f'aria-label="{escape(alternative(rule), quote=True)}" style="width: {width}px; height: '
-        f"{height}px; background: currentColor; mask: url('data:image/svg+xml;base64,{data}')\">"
+        f'aria-label="{escape(alternative(rule), quote=True)}" style="width: {width / 16}rem; '
+        f"height: {height / 16}rem; background: currentColor; "
+        f"mask: url('data:image/svg+xml;base64,{data}') 0 0 / 100% 100%\">"
         "</div></div>"
     )
 
