@@ -59,7 +59,7 @@ def _ready() -> None:
         for problem in found.problems:
             st.warning(plain(problem))
     st.caption(
-        "Set `CRFVIZ_LECTURES` to a folder to add your own lectures. A lecture is a text file: "
+        "Set CRFVIZ\\_LECTURES to a folder to add your own lectures. A lecture is a text file: "
         "docs/lectures.md describes it."
     )
 
