@@ -14,7 +14,7 @@ from crfviz.views.strips.pictures import EMISSION_DISPLAYS, PROBABILITY, emissio
 from crfviz.views.strips.why import LEGEND
 
 _, choice = header("Emissions", 1, 3)
-current = scene()
+current = scene(windows=True)
 of_words = current.tagger.family == HMM  # an HMM says how probable a word is given the tag
 displays = {
     name: text for name, text in EMISSION_DISPLAYS.items() if name != PROBABILITY or of_words

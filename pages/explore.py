@@ -14,7 +14,7 @@ NOT_GOLD = "not the gold tag · green: gold"
 _, greeting = header("Explore", 1, 8)
 with greeting:
     tour.greet()
-current = scene()
+current = scene(windows=True)
 picture = explore_picture(current.now, current.gold)
 note = picture.note
 if current.edited and current.now.viterbi is not None:

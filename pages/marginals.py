@@ -14,7 +14,7 @@ from crfviz.views.strips.pictures import marginal_grid
 MOST_DRAWS = 999_999_999
 
 header("Marginals")
-current = scene()
+current = scene(windows=True)
 draw = number_option("draw", 0, 0, MOST_DRAWS)
 before = trained_rows(current.trained) if current.edited else []
 best = best_rows(current.now, 5)

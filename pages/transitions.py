@@ -12,7 +12,7 @@ from crfviz.views.stage.picture import Matrix
 from crfviz.views.strips.pictures import marginal_grid, transition_picture
 
 _, choice = header("Transitions", 1, 3)
-current = scene()
+current = scene(windows=True)
 with choice:
     display = weight_display(current)
 before = current.trained if current.edited else None

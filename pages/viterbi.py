@@ -7,7 +7,7 @@ from crfviz.views.strips.decoders import backpointer_rows
 from crfviz.views.strips.pictures import best_grid, viterbi_picture
 
 header("Viterbi")
-current = scene()
+current = scene(windows=True)
 picture = viterbi_picture(current.now, current.gold)
 show_stage(current, picture, key="viterbi")
 table_twin(

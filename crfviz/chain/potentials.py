@@ -178,11 +178,17 @@ class Potentials(NotebookRepr):
 
     def first_words(self, n: int) -> "Potentials":
         """Return the chain of the first `n` words, which may end there like any other."""
+        return self.words_in(0, n)
+
+    def words_in(self, first: int, stop: int) -> "Potentials":
+        """Return the chain of the words before position `stop`, from `first` on, cut out."""
         return replace(
             self,
-            emissions=self.emissions[:n],
-            transitions=self.transitions if self.homogeneous else self.transitions[: n - 1],
-            tokens=None if self.tokens is None else self.tokens[:n],
+            emissions=self.emissions[first:stop],
+            transitions=self.transitions
+            if self.homogeneous
+            else self.transitions[first : stop - 1],
+            tokens=None if self.tokens is None else self.tokens[first:stop],
         )
 
     def tag_id(self, tag: Tag) -> int:

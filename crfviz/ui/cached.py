@@ -33,7 +33,7 @@ from crfviz.taggers.user_models import version_stamp
 from crfviz.text.tokenizer import given_words
 from crfviz.ui.remembered import remembered
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
-from crfviz.views.stage.picture import Ruler
+from crfviz.views.stage.picture import Ruler, most_words
 from crfviz.views.strips.what_if import ruler as draw_ruler
 
 DEFAULT_MODEL = "upos-en"  # of an address without a model
@@ -144,6 +144,38 @@ def potentials(model: str, sentence: str, *, constrained: bool) -> Potentials:
         CrfvizError: there is no word, or the folder is no model.
     """
     return tagger(model).potentials(words(model, sentence)[:MAX_WORDS], constrained=constrained)
+
+
+@remembered(8, _sentence)
+def all_potentials(model: str, sentence: str, *, constrained: bool) -> Potentials:
+    """The model's scores of all words that `most_words` allows.
+
+    Raises:
+        CrfvizError: there is no word, or the folder is no model.
+    """
+    used, every = tagger(model), words(model, sentence)
+    scores = used.potentials(every[: most_words(len(used.tags))], constrained=constrained)
+    most = most_words(len(used.tags), homogeneous=scores.homogeneous)
+    if scores.num_tokens <= most:
+        return scores
+    return used.potentials(every[:most], constrained=constrained)
+
+
+def all_trained(scenario: Scenario) -> Analysis:
+    """All words of the sentence as the model was trained."""
+    return all_edited(Scenario(scenario.model, scenario.sentence))
+
+
+@remembered(8, _numbers)
+def all_edited(scenario: Scenario) -> Analysis:
+    """All words of the sentence with the scenario's edits and pins.
+
+    Raises:
+        CrfvizError: an edit or a pin names a tag that the model does not have.
+    """
+    edits = scenario.edits
+    scores = all_potentials(scenario.model, scenario.sentence, constrained=edits.constrained)
+    return analyse(_changed(scores, edits, scenario.pins))
 
 
 def trained(scenario: Scenario) -> Analysis:

@@ -10,6 +10,7 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.decoding.k_best import margin
 from crfviz.chain.edits import Edits
+from crfviz.chain.potentials import Potentials
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import ask_about
 from crfviz.ui.components import mount
@@ -71,16 +72,12 @@ def show_stage(
             about its words are applied.
     """
     now, picture = scene.scenario, _with_rule(scene, picture)
-    asked = ask_about(scene.now, scene.trained, key) if asks else None
+    asked = ask_about(scene.now, scene.trained, key) if asks and not scene.windowed else None
     withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
     keep(_WITHHELD, bool(withheld))
     if withheld and isinstance(picture.side, Matrix):  # its ruler tells what flips
         picture = replace(picture, side=replace(picture.side, ruler=None))
-    unedited = (
-        None
-        if now.edits.constrained or other is not None
-        else cached.potentials(now.model, now.sentence, constrained=False)
-    )
+    unedited = None if now.edits.constrained or other is not None else _unconstrained(scene)
     if scene.edited and picture.title is None:
         legend = " · ".join(filter(None, [picture.legend, pictures.GHOSTS]))
         picture = replace(picture, legend=legend)
@@ -92,7 +89,7 @@ def show_stage(
         unedited=unedited,
         constrained=now.edits.constrained if scene.tagger.scheme else None,
         probabilistic=scene.tagger.probabilistic,
-        margin=None if scene.tagger.probabilistic else margin(scene.now.potentials),
+        margin=None if scene.tagger.probabilistic else margin(scene.now.sentence.potentials),
         step=now.step,
         nodes=view_option(NODES),
         covered=covered(now.view),
@@ -110,7 +107,7 @@ def show_stage(
 
 
 def _with_rule(scene: Scene, picture: Picture) -> Picture:
-    rule = rule_in_force(scene.tags)
+    rule = None if scene.windowed else rule_in_force(scene.tags)
     if rule is None:
         return picture
     return with_rule(picture, rule, cached.matched(scene.scenario, rule.pattern))
@@ -273,14 +270,12 @@ def _live(scene: Scene, page: str) -> Callable[[], Live]:
     """
     now = scene.scenario
     constrained = now.edits.constrained
-    trained = scene.trained.potentials
-    if not constrained:
-        trained = cached.potentials(now.model, now.sentence, constrained=False)
+    trained = scene.trained.sentence.potentials if constrained else _unconstrained(scene)
     return lambda: Live(
         trained,
         edits=now.edits,
         pins=now.pins,
-        gold=scene.gold,
+        gold=None if scene.windowed else scene.gold,
         origin=origin_of(scene.tagger, now.sentence, constrained=constrained),
         probabilistic=scene.tagger.probabilistic,
         of_probabilities=scene.of_probabilities,
@@ -289,6 +284,12 @@ def _live(scene: Scene, page: str) -> Callable[[], Live]:
         step=max(0, now.step) if now.step else None,
         covered=covered(now.view),
     )
+
+
+def _unconstrained(scene: Scene) -> Potentials:
+    """The scores of all words of the scene's sentence, without the tagger's constraints."""
+    scores = cached.all_potentials if scene.windowed else cached.potentials
+    return scores(scene.scenario.model, scene.scenario.sentence, constrained=False)
 
 
 def _texts(scene: Scene, row: Row) -> pd.Series:

@@ -12,10 +12,10 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
-from crfviz.ui.session.current import scenario, view_option
+from crfviz.ui.session.current import number_option, scenario, view_option
 from crfviz.ui.session.kept import found, keep
 from crfviz.ui.state.covers import EVERY_ROW, ROWS, wanted_rows
-from crfviz.ui.state.scenario import MAX_WORDS, RULE, Scenario
+from crfviz.ui.state.scenario import FROM, MAX_WORDS, RULE, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.formatting import claim_text
 from crfviz.views.strips.decoders import LABELS
@@ -33,6 +33,7 @@ class Scene:
     tags: tuple[str, ...]  # K tag names, in id order
     words: tuple[str, ...]  # T words, at most 120
     total_words: int  # of the sentence as typed
+    first: int  # position of the first of them in the sentence
     trained: Analysis
     now: Analysis  # the same object as `trained` where nothing is edited or pinned
     gold: list[int] | None  # T tag ids; None where nobody knows
@@ -41,6 +42,11 @@ class Scene:
     def edited(self) -> bool:
         """Whether edits or pins are active."""
         return self.now is not self.trained
+
+    @property
+    def windowed(self) -> bool:
+        """Whether this is a window of a longer sentence."""
+        return self.now.whole is not None
 
     @property
     def of_probabilities(self) -> bool:
@@ -55,14 +61,16 @@ class Scene:
 
     def numbered(self, start: int = 0, stop: int | None = None) -> dict[int, str]:
         """The words by position, each with its number: words repeat."""
-        return {t: f"{t + 1} {word}" for t, word in list(enumerate(self.words))[start:stop]}
+        every = list(enumerate(self.words))[start:stop]
+        return {t: f"{self.first + t + 1} {word}" for t, word in every}
 
     def place(self, option: str) -> tuple[int, int] | None:
         """The position and tag id that a page option names as "t TAG"; None where it names none."""
         position, _, tag = self.scenario.view.get(option, "").partition(" ")
-        if not position.isdecimal() or int(position) >= len(self.words) or tag not in self.tags:
+        if not position.isdecimal() or tag not in self.tags:
             return None
-        return int(position), self.tags.index(tag)
+        place = int(position) - self.first
+        return (place, self.tags.index(tag)) if 0 <= place < len(self.words) else None
 
 
 def rule_in_force(tags: Sequence[str]) -> Automaton | None:
@@ -72,11 +80,12 @@ def rule_in_force(tags: Sequence[str]) -> Automaton | None:
     return None
 
 
-def scene() -> Scene:
+def scene(*, windows: bool = False) -> Scene:
     """The scene of this run.
 
-    Where the sentence is blank the page ends here with a plain message. A sentence of more than 120
-    words is drawn up to there, with a line that says so.
+    Where the sentence is blank the page ends here with a plain message. Of a sentence of more than
+    120 words a page draws a window, if it can, with the numbers of all of it; else the words up to
+    there, cut off. A line says so.
 
     Raises:
         CrfvizError: the model is broken, or an edit cannot be applied.
@@ -85,13 +94,14 @@ def scene() -> Scene:
     if not cached.words(now.model, now.sentence):
         st.info("Type a sentence in the box on the left, then press Enter.")
         st.stop()
-    built = scene_of(now)
-    if built.total_words > MAX_WORDS:
-        st.caption(f"The first {MAX_WORDS} of {built.total_words} words are drawn.")
+    built = scene_of(now, windows=windows)
+    drawn = built.now.sentence.potentials.num_tokens
+    if built.total_words > drawn:
+        st.caption(f"The first {drawn} of {built.total_words} words are drawn.")
     return built
 
 
-def scene_of(now: Scenario) -> Scene:
+def scene_of(now: Scenario, *, windows: bool = False) -> Scene:
     """The scene of any state, such as one side of a comparison; at least one word.
 
     Raises:
@@ -99,17 +109,26 @@ def scene_of(now: Scenario) -> Scene:
     """
     tagger = cached.tagger(now.model)
     every_word = cached.words(now.model, now.sentence)
-    trained = cached.trained(now)
+    changed, first = bool(now.edits or now.pins), 0
+    if windows and len(every_word) > MAX_WORDS:
+        whole = cached.all_trained(now)
+        first = number_option(FROM, 0, 0, whole.potentials.num_tokens - MAX_WORDS)
+        trained = whole.window(first, MAX_WORDS)
+        edited = cached.all_edited(now).window(first, MAX_WORDS) if changed else trained
+    else:
+        trained = cached.trained(now)
+        edited = cached.edited(now) if changed else trained
     return Scene(
         scenario=now,
         model=now.model,
         tagger=tagger,
         tags=tagger.tags,
-        words=tuple(every_word[:MAX_WORDS]),
+        words=tuple(every_word[first : first + MAX_WORDS]),
         total_words=len(every_word),
+        first=first,
         trained=trained,
-        now=cached.edited(now) if now.edits or now.pins else trained,
-        gold=_gold(now, tagger.tags, min(len(every_word), MAX_WORDS)),
+        now=edited,
+        gold=_gold(now, tagger.tags, range(first, first + len(trained.words))),
     )
 
 
@@ -149,15 +168,15 @@ def show_point() -> None:
     keep(_PLACE, None)
 
 
-def _gold(now: Scenario, tags: tuple[str, ...], num_words: int) -> list[int] | None:
-    """Tag ids of the right tags: of the marks if every word has one, else of the example.
+def _gold(now: Scenario, tags: tuple[str, ...], places: range) -> list[int] | None:
+    """Tag ids of the right tags of some words: of the marks if each has one, else of the example.
 
     None where nobody knows them, or the model does not have one of them.
     """
-    marked = [now.right.get(position) for position in range(num_words)]
+    marked = [now.right.get(position) for position in places]
     example = example_of(now)
-    known = example.gold[:MAX_WORDS] if example is not None and example.gold else ()
+    known = example.gold[places.start : places.stop] if example and example.gold else ()
     for names in (marked, known):
-        if len(names) == num_words and all(name in tags for name in names):
+        if len(names) == len(places) and all(name in tags for name in names):
             return [tags.index(name) for name in names if name is not None]
     return None

@@ -42,7 +42,8 @@ def explain(analysis: Analysis) -> str:
     return _reason(analysis) + (" Another path is exactly as good." if tie else "")
 
 
-def _reason(analysis: Analysis) -> str:
+def _reason(window: Analysis) -> str:
+    analysis, words = window.sentence, len(window.words)
     if analysis.viterbi is None:
         return (
             "No tag sequence is allowed: forbidden cells leave no way from the first word to the "
@@ -54,11 +55,18 @@ def _reason(analysis: Analysis) -> str:
         (analysis.left_to_right, _against_left_to_right),
         (analysis.max_marginal, _against_max_marginal),
     ):
-        if differences := differing(path, other):
-            return reason(analysis, path, differences[0])
+        places = set(differing(path, other))
+        inside = [t for t in range(window.first, window.first + words) if t in places]
+        if inside:
+            t = inside[0]
+            while other is analysis.left_to_right and t - 1 in places:
+                t -= 1  # where they part, which may be before the window
+            named = "" if window is analysis else f"Word {t + 1:,}: "
+            return named + reason(analysis, path, t)
+    where = "this sentence" if window is analysis else f"these {words} words"
     return (
-        "All decoders agree on this sentence: the transitions do not change these "
-        f"tags. The best path has probability {format_probability(analysis.viterbi.probability)}."
+        f"All decoders agree on {where}: the transitions do not change these tags. "
+        f"The best path has probability {format_probability(analysis.viterbi.probability)}."
     )
 
 
@@ -70,7 +78,7 @@ def explain_error(analysis: Analysis, gold: Sequence[int], position: int) -> str
         gold: T tag ids.
         position: of the word, from 0.
     """
-    word = numbered(analysis.words, position)
+    word = numbered(analysis.sentence.words, analysis.first + position)
     path = analysis.viterbi.path if analysis.viterbi else gold
     chosen, right = (analysis.tags[tags[position]] for tags in (path, gold))
     if chosen == right:
@@ -80,6 +88,7 @@ def explain_error(analysis: Analysis, gold: Sequence[int], position: int) -> str
 
 def explain_edits(trained: Analysis, now: Analysis) -> str:
     """Return one sentence on how the edits changed the best path and its probability."""
+    trained, now = trained.sentence, now.sentence
     if now.viterbi is None or trained.viterbi is None:
         return explain(now)
     before, after = trained.viterbi, now.viterbi

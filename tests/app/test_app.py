@@ -22,6 +22,10 @@ SCRIPTS = [entry.script for entry in ENTRIES]
 ON_A_SENTENCE = [entry.script for entry in ENTRIES if entry.sentence]  # in the sidebar
 CONTEXT_FREE, FULL = "upos-en-contextfree", "upos-en"
 IMAGE = "![x](http://tracker.example/x.png)"
+OF_WINDOWS = [
+    f"pages/{name}.py"
+    for name in ("explore", "emissions", "transitions", "forward-backward", "viterbi", "marginals")
+]
 
 
 @pytest.fixture
@@ -238,12 +242,16 @@ def test_no_sentence_upsets_a_page_or_is_read_as_markdown(app, script, sentence)
 
 
 @pytest.mark.parametrize("script", ON_A_SENTENCE)
-def test_of_a_long_sentence_the_first_words_are_drawn_and_the_page_says_so(app, script):
-    app.query_params["sentence"] = "word " * 200
+def test_of_a_long_sentence_a_page_draws_a_window_or_says_that_it_is_cut(app, script):
+    app.query_params.update({"sentence": "word " * 200, "v.from": "70", "v.twin": "1"})
     open_at(app, script)
     assert_sound(app)
     captions = [caption.value for caption in app.caption]
-    assert "The first 120 of 200 words are drawn." in captions
+    cut = "The first 120 of 200 words are drawn." in captions
+    assert cut == (script not in OF_WINDOWS)
+    if not cut and app.dataframe:
+        tables = [table.value for table in app.dataframe]
+        assert any(next(iter(table.columns)) == "71 word" for table in tables)
 
 
 def test_twenty_thousand_characters_are_cut_with_a_message(app):
@@ -289,7 +297,8 @@ def test_without_any_model_each_page_says_so(app, script, monkeypatch):
 
 
 def test_an_unexpected_error_becomes_words_and_the_sidebar_stays(app, monkeypatch, caplog):
-    def fail(_scenario):
+    def fail(_scenario, *, windows):
+        assert windows
         raise RuntimeError("secret detail")
 
     monkeypatch.setattr(scene, "scene_of", fail)

@@ -316,18 +316,21 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
-def chain(model=MODEL, sentence=SENTENCE, edits=None):
-    """What the library makes of a sentence.
+def chain(model=MODEL, sentence=SENTENCE, edits=None, *, windowed=False):
+    """What the library makes of the first 120 words; as a window of all words if `windowed`.
 
     Returns:
         The words, the tag names, and the analysis.
     """
     edits = edits or Edits()
-    words = tagger(model).split(sentence)[:120]
+    words = tagger(model).split(sentence)[: None if windowed else 120]
     with one_thread():
         potentials = tagger(model).potentials(words, constrained=edits.constrained)
+    analysis = analyse(edits.apply(potentials))
     return SimpleNamespace(
-        words=words, tags=list(tagger(model).tags), analysis=analyse(edits.apply(potentials))
+        words=words[:120],
+        tags=list(tagger(model).tags),
+        analysis=analysis.window(0, 120) if windowed else analysis,
     )
 
 

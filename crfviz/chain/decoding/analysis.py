@@ -5,7 +5,7 @@ no two pictures of a sentence can disagree.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from crfviz.chain.decoding.viterbi import Viterbi, best_prefixes, viterbi
 from crfviz.chain.engine.packing import chain_batch
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.notebook_repr import ShortRepr
+from crfviz.chain.paths import TagIds
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
 
@@ -31,6 +32,46 @@ class Analysis(ShortRepr):
     greedy: list[int]  # T tag ids, each word alone
     left_to_right: list[int]  # T tag ids, committing in turn
     max_marginal: list[int] | None  # T tag ids; None when every path is forbidden
+    whole: "Analysis | None" = None  # of the sentence, where this is a window of it
+    first: int = 0  # position of the window's first word in the sentence
+
+    @property
+    def sentence(self) -> "Analysis":
+        """The whole sentence: Z, entropy and the scores of paths are its alone."""
+        return self.whole or self
+
+    def window(self, first: int, length: int) -> "Analysis":
+        """Return the numbers of `length` words from position `first` on, which stay the sentence's.
+
+        Tables, marginals and paths are cut out. `potentials` hold the scores to be shown: whatever
+        is computed is computed from `sentence`.
+        """
+        span, steps = slice(first, first + length), slice(first, first + length - 1)
+        chain, tables, best = self.potentials, self.forward_backward, self.viterbi
+        return Analysis(
+            potentials=chain.words_in(first, first + length),
+            forward_backward=ForwardBackward(
+                log_alpha=tables.log_alpha[span],
+                log_beta=tables.log_beta[span],
+                log_partition=tables.log_partition,
+                marginals=tables.marginals[span],
+                edge_marginals=tables.edge_marginals[steps],
+            ),
+            viterbi=best
+            and replace(
+                best,
+                best=best.best[span],
+                backpointers=best.backpointers[span],
+                path=TagIds(best.path[span], chain.tags),
+            ),
+            best=self.best[span],
+            backpointers=self.backpointers[span],
+            greedy=self.greedy[span],
+            left_to_right=self.left_to_right[span],
+            max_marginal=self.max_marginal and self.max_marginal[span],
+            whole=self,
+            first=first,
+        )
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -39,8 +80,8 @@ class Analysis(ShortRepr):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """T words, or their numbers where the potentials carry none."""
-        numbers = range(1, self.potentials.num_tokens + 1)
+        """T words, or their numbers in the sentence where the potentials carry none."""
+        numbers = range(self.first + 1, self.first + self.potentials.num_tokens + 1)
         return self.potentials.tokens or tuple(map(str, numbers))
 
     @property

@@ -181,7 +181,7 @@ class _Attributes:
         words = content["attributes"]
         if len(words) > MAX_WORDS:
             raise FormatError(
-                f"{where}: at most {MAX_WORDS} words can be read, got {len(words):,}."
+                f"{where}: at most {MAX_WORDS:,} words can be read, got {len(words):,}."
             )
         self.words += len(words)
         require_words(self.words)

@@ -277,7 +277,7 @@ def _texts(arrays: Arrays, name: str) -> Sequence[str] | None:
             "np.array([…], dtype=str) makes it."
         )
     if len(array) > MAX_WORDS:
-        raise FormatError(f"{name[:60]}: at most {MAX_WORDS} can be read, got {len(array):,}.")
+        raise FormatError(f"{name[:60]}: at most {MAX_WORDS:,} can be read, got {len(array):,}.")
     if array.dtype.kind == "S":
         return [text.decode("utf-8", "replace") for text in array.tolist()]
     texts: list[str] = array.tolist()

@@ -96,7 +96,7 @@ class ScoreSet(Sequence[Potentials]):
 
 MAX_EXAMPLES = 50  # listed; they travel with every redraw
 LONGEST_SHOWN = 80  # characters of a sentence's beginning
-DRAWN, DRAWN_CHARACTERS = 120, 4000  # words of an example; a link has to hold them
+LONGEST_TEXT = 14_000  # characters of an example; a link has to hold them
 IMPORTED = "imported"  # the `family` in config.json; `scores` holds the family of the scores
 FAMILIES = (CRF, PERCEPTRON, HMM)
 NAMES = ("emissions", "transitions", "start", "end")
@@ -150,7 +150,7 @@ class ImportedTagger(SentenceTagger):
             for number, (words, gold) in enumerate(
                 zip(given.words[:MAX_EXAMPLES], given.gold, strict=False), start=1
             )
-            if (drawn := _drawable(words))
+            if (drawn := _linkable(words))
         ]
 
     def tagged(self) -> list[Sentence]:
@@ -260,10 +260,10 @@ def _beginning(words: Sequence[str]) -> str:
     return f"{first}{' …' if words[8:] else ''}"
 
 
-def _drawable(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the first words that a picture and a link hold."""
-    lengths = accumulate(len(word) + 1 for word in words[:DRAWN])
-    return words[: sum(length <= DRAWN_CHARACTERS for length in lengths)]
+def _linkable(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first words that a link holds."""
+    lengths = accumulate(len(word) + 1 for word in words)
+    return words[: sum(length <= LONGEST_TEXT for length in lengths)]
 
 
 def _gold(place: str, value: object, words: Sequence[str], tags: Sequence[str]) -> Gold:

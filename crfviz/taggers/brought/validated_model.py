@@ -160,7 +160,7 @@ def _tags(draft: ParsedModel, number: int) -> tuple[str, ...]:
 def _words(part: SentenceScores, prefix: str) -> tuple[str, ...]:
     number = len(part.emissions)
     if number > MAX_WORDS:
-        raise FormatError(f"{part.where}: at most {MAX_WORDS} words can be read, got {number}.")
+        raise FormatError(f"{part.where}: at most {MAX_WORDS:,} words can be read, got {number}.")
     if part.tokens is None:
         return tuple(f"{prefix}{position}" for position in range(1, number + 1))
     if len(part.tokens) != number:

@@ -8,6 +8,7 @@ from crfviz.chain.distribution import position_entropies
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
+from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.views.stage.picture import Row
 from crfviz.views.strips.why import (
     Watched,
@@ -34,6 +35,8 @@ def origin(scene: Scene) -> Origin:
     """
     now = scene.scenario
     position, tag = asked = scene.place("cell") or least_certain(scene)
+    if scene.windowed:
+        return Origin(asked, f"Words are hidden one by one in sentences of up to {MAX_WORDS} only.")
     try:
         occlusion = cached.occlusion(now.model, now.sentence, constrained=now.edits.constrained)
     except CrfvizError as error:

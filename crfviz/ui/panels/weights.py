@@ -22,6 +22,8 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
         or (before, after) == (START, END)
     ):
         return None
+    if scene.windowed:  # tipping points of a long chain take minutes
+        return None
     move = (before, after)
     trained = scene.trained.potentials
     many = not trained.homogeneous and before != START and after != END
@@ -34,7 +36,12 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
 
 
 def flip_marks(scene: Scene) -> list[Mark]:
-    """Where a tag flips along the strength of the CRF; none where no path is allowed."""
+    """Where a tag flips along the strength of the CRF; none where no path is allowed.
+
+    None of a long sentence either: they take minutes.
+    """
+    if scene.windowed:
+        return []
     try:
         pieces = cached.strength_pieces(scene.scenario)
     except CrfvizError:  # the page says so already

@@ -57,6 +57,7 @@ NOTES = {
 THEMES = ("system", "light", "dark")
 _MOST_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
+LONGEST_LABEL = 300  # characters of an example in the list
 
 
 def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
@@ -168,7 +169,8 @@ def _gallery(model: str) -> dict[str, Scenario]:
     others = [name for name in cached.ready_models() if name != model]
     for name in [model, *others] if model in cached.models() else others:
         for example in cached.examples(name)[: None if name == model else 1]:
-            label = f"{example.text} – {claim_text(example.claim)}"
+            text = example.text[:LONGEST_LABEL] + "…" * (len(example.text) > LONGEST_LABEL)
+            label = f"{text} – {claim_text(example.claim)}"
             gallery[label if name == model else f"{name}: {label}"] = Scenario(name, example.text)
     return gallery
 

@@ -13,7 +13,10 @@ described is refused with a message for people, and the scenario stays as it was
     {"kind": "step", "value": 4}  # 0: where the page opens; "start": before the first
     {"kind": "cover", "parts": ["viterbi", "note"]}  # these are switched off, no others
     {"kind": "view", "name": "...", "value": "..."}
+    {"kind": "view", "name": "from", "value": "3000"}  # the first word of the window
     {"kind": "whole"}  # nothing, but that all of the picture is to be told again
+
+An "offset" says from which word on positions count, but for "from": of the browser's window.
 
 Each may say of which "sentence" it speaks: what was under way when another one was typed is not
 meant for that one's words. And which picture its browser has, see `crfviz.ui.session.answers`.
@@ -33,10 +36,10 @@ from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import is_option
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
+    MAX_CHARACTERS,
     MAX_SCORE,
     MAX_STEP,
     MAX_STRENGTH,
-    MAX_WORDS,
     OF_POSITIONS,
     Scenario,
 )
@@ -45,6 +48,7 @@ from crfviz.ui.words import quote
 Event = Mapping[object, object]
 
 
+OF_WORDS = ("at", "cell", "chosen")  # page options that begin with the position of a word
 CHOSEN = "chosen"  # page option: the cell that a side panel explains, which a step takes along
 _LARGEST = 2**53  # whole numbers above are not exact in a browser
 
@@ -88,7 +92,23 @@ def apply_event(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenar
     handler = _HANDLERS.get(kind) if isinstance(kind, str) else None
     if handler is None:
         raise RefusedError(f"Ignored an event of the kind {_shown(kind)}: there is no such kind.")
-    return handler(scenario, event, tags)
+    return handler(scenario, _in_sentence(event), tags)
+
+
+def _in_sentence(event: Event) -> Event:
+    """The event with its positions counted from the first word of the sentence."""
+    offset, position, value = (event.get(name) for name in ("offset", "position", "value"))
+    if not offset:
+        return event
+    if not _whole(offset, MAX_CHARACTERS):
+        raise RefusedError(f"Ignored an edit in the window at {_shown(offset)}: there is none.")
+    if _whole(position, MAX_CHARACTERS):
+        return {**event, "position": position + offset}
+    if event.get("name") in OF_WORDS and isinstance(value, str):
+        place, blank, tag = value.partition(" ")
+        if place.isdecimal() and len(place) <= len(str(MAX_CHARACTERS)):
+            return {**event, "value": f"{int(place) + offset}{blank}{tag}"}
+    return event
 
 
 def _transition(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
@@ -183,10 +203,10 @@ def _cell(event: Event, tags: Sequence[str]) -> tuple[str, str]:
 
 def _place(event: Event, tags: Sequence[str]) -> tuple[int, str]:
     position = event.get("position")
-    if not _whole(position, MAX_WORDS):
+    if not _whole(position, MAX_CHARACTERS):
         raise RefusedError(
             f"Ignored the edit of the word at position {_shown(position)}: "
-            f"expected a whole number from 0 to {MAX_WORDS - 1}."
+            f"expected a whole number from 0 to {MAX_CHARACTERS - 1}."
         )
     return position, _tag(event.get("tag"), tags)
 

@@ -12,7 +12,7 @@ from urllib.parse import quote as percent_encode
 from urllib.parse import unquote
 
 from crfviz.chain.edits import END, START, Move
-from crfviz.ui.state.scenario import MAX_SCORE, MAX_WORDS
+from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_SCORE
 
 Place = tuple[int, str]  # position of a word from 0, and a tag
 
@@ -72,7 +72,7 @@ def read_score(text: str) -> tuple[Place, float] | None:
 def read_place(text: str) -> Place | None:
     """One item of `places_text`; None where it is something else."""
     position, _, tag = text.partition(".")
-    if not _POSITION.fullmatch(position) or int(position) >= MAX_WORDS:
+    if not _POSITION.fullmatch(position) or int(position) >= MAX_CHARACTERS:
         return None
     return (int(position), unquote(tag)) if tag and "." not in tag else None
 

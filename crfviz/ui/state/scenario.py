@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from crfviz.chain.edits import END, START, Edits
 from crfviz.text.tokenizer import GAP, given_words
 from crfviz.ui.words import clean
+from crfviz.views.stage.picture import WINDOW
 
-MAX_WORDS = 120  # drawn; more are cut, and the page says so
+MAX_WORDS = WINDOW  # drawn at once; a page cuts the others off, or draws a window
 MAX_CHARACTERS = 15_000  # of a sentence: as many letters as a link holds
 MAX_SCORE = 1e6  # of an edited weight, either side of zero
 MAX_STRENGTH = 2.0
@@ -22,7 +23,8 @@ MAX_HISTORY = 50  # undo steps
 ASK, ASKED, SAID = "ask", "asked", "said"  # whether a question is asked, which one, the answer
 RULE = "rule"  # page option: a rule over the tags, see `crfviz.chain.patterns`
 LIST, PLACE = "list", "place"  # page options: the digest of a list of errors, and the place in it
-_NAMING = ("at", "cell", "chosen", "entity", "nudge", LIST, "own", PLACE)
+FROM = "from"  # page option: the first word of the window of a long sentence, from 0
+_NAMING = ("at", "cell", "chosen", FROM, "entity", "nudge", LIST, "own", PLACE)
 OF_POSITIONS = (*_NAMING, ASKED, SAID)  # page options of one sentence only
 OF_PAGE = ("panel", ASKED, SAID, "handout", "below")  # and of one page
 

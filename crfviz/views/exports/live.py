@@ -22,7 +22,14 @@ from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.text.files import abbreviate_value
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.payload_types import Payload
-from crfviz.views.stage.picture import Matrix, Picture, Subject, viterbi_walk
+from crfviz.views.stage.picture import (
+    WINDOW,
+    Matrix,
+    Picture,
+    Subject,
+    most_words,
+    viterbi_walk,
+)
 from crfviz.views.strips.pictures import (
     GHOSTS,
     PROBABILITY,
@@ -36,7 +43,6 @@ from crfviz.views.strips.pictures import (
 from crfviz.views.strips.rules import decoded_by_browser, with_rule
 from crfviz.views.strips.trace import trace_picture
 
-MAX_WORDS = 120  # as on the pages
 OF_SCORES = "Made with crfviz from scores alone: no link can open them again, so keep this."
 Draw = Callable[["Live", Analysis, Analysis | None], Picture]  # of the chain now, and before edits
 
@@ -124,6 +130,12 @@ class Live:
     trace: Trace | None = None  # of a program, which is played in place of the pages
 
     @property
+    def in_sight(self) -> Analysis:
+        """The chain that the file opens with, at the words that are drawn first."""
+        long = len(self.now.words) > WINDOW
+        return self.now.window(0, WINDOW) if long else self.now
+
+    @property
     def given_trace(self) -> Trace:
         """The trace of a file that has one."""
         assert self.trace is not None
@@ -165,20 +177,26 @@ def data(live: Live, pages: Sequence[str], colouring: str = "system") -> dict[st
     """Return the file's data, ready for JSON.
 
     Args:
-        live: what it shows; at most `MAX_WORDS` words.
+        live: what it shows; at most `most_words`, of which a window is drawn.
         pages: ids of `PAGES`, at least one.
         colouring: system, light or dark.
 
     Raises:
         CrfvizError: the sentence is too long.
     """
-    if len(live.trained.words) > MAX_WORDS:
-        got = f"{len(live.trained.words)} words"
-        raise CrfvizError(f"a live file holds at most {MAX_WORDS} words, got {got}: cut it first")
+    chain = live.potentials
+    uniform = chain.homogeneous
+    most = WINDOW if live.trace else most_words(chain.num_tags, homogeneous=uniform)
+    if chain.num_tokens > most:
+        raise CrfvizError(
+            f"a live file of {chain.num_tags} tags holds at most {most:,} words, "
+            f"got {chain.num_tokens:,}: cut it first"
+        )
     if live.trace:
         pages = [TRACE]
     whole = _payload(live, _ruled(live, explore_picture(live.trained, None)))
     return {name: value for name, value in whole.items() if name in _SHARED} | {
+        "window": WINDOW,
         "pages": [_page(live, name) for name in pages],
         "opens": live.opens if live.opens in pages else pages[0],
         "step": live.step if live.opens in pages else None,
@@ -236,8 +254,12 @@ def _page(live: Live, name: str) -> dict[str, object]:
 
 
 def _ruled(live: Live, picture: Picture) -> Picture:
-    """Return the picture with a row for the rule in force, which the browser fills."""
-    rule = live.rule and decoded_by_browser(live.rule)
+    """Return the picture with a row for the rule in force, which the browser fills.
+
+    A window has none: its path under the rule is one of the whole sentence.
+    """
+    short = len(live.trained.words) <= WINDOW
+    rule = live.rule and short and decoded_by_browser(live.rule)
     return with_rule(picture, rule, "") if rule else picture
 
 

@@ -88,12 +88,12 @@ def document(
 
 def title(live: Live) -> str:
     """Return the page's title: its words."""
-    return f"{' '.join(live.now.words)} · crfviz"
+    return f"{' '.join(live.in_sight.words)} · crfviz"
 
 
 def still(live: Live) -> str:
     """Return the HTML that is shown until the script runs."""
-    words = escape(" ".join(live.now.words))
+    words = escape(" ".join(live.in_sight.words))
     why = f'<p id="why" role="status">{WHY} Its numbers:</p>'
     return f'<main id="still" class="still"><h1>{words}</h1>{why}{static_tables(live)}</main>\n'
 

@@ -137,7 +137,8 @@ def show(what: What | Trace, sentence: str | Sequence[str] | None = None) -> Any
     Args:
         what: potentials, best with their words, a tagger, or the trace of a program, which is
             played step by step.
-        sentence: for a tagger its sentence, as typed or as words; at most 120 words.
+        sentence: for a tagger its sentence, as typed or as words. Of more than 120 a window is
+            drawn, with the numbers of all.
 
     Raises:
         CrfvizError: it is not one of these.

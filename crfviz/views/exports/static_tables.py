@@ -23,8 +23,10 @@ def static_tables(live: Live) -> str:
 
     Tables that are too large for the file are left out, and named.
     """
-    now = live.now
+    now = live.in_sight
     parts = [_summary(now), _decoders(live), _likely(now)]
+    if now.whole is not None:
+        parts.insert(0, f"<p>The first {len(now.words)} of {len(live.now.words):,} words.</p>")
     left_out, cells = [], 0
     for name, values, digits in _tables(now):
         cells += values.numel()
@@ -57,10 +59,11 @@ def _summary(now: Analysis) -> str:
 
 
 def _decoders(live: Live) -> str:
-    now = live.now
+    now = live.in_sight
+    gold = live.gold and live.gold[: len(now.words)]
     rows = [
         [row.label, *(row.names(now.tags) or ["–"] * len(now.words))]
-        for row in decoder_rows(now, which=USUAL_ROWS, gold=live.gold)
+        for row in decoder_rows(now, which=USUAL_ROWS, gold=gold)
     ]
     return _table("What each decoder chooses", ["", *columns(now.words)], rows)
 

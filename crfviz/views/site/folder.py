@@ -22,11 +22,12 @@ from crfviz.text.files import abbreviate
 from crfviz.text.tokenizer import sentence_of
 from crfviz.views.contents import ENTRIES, Entry
 from crfviz.views.exports import bundle
-from crfviz.views.exports.live import MAX_WORDS, PAGES, Live, What, checked_pages, data, live_of
+from crfviz.views.exports.live import PAGES, Live, What, checked_pages, data, live_of
 from crfviz.views.exports.live_page import WHY, block, document, live_page, still, title
 from crfviz.views.exports.tables import write
 from crfviz.views.formatting import claim_text
 from crfviz.views.site.packing import tagger_payload
+from crfviz.views.stage.picture import WINDOW
 
 INDEX, LIST, MODELS = "index.html", "crfviz-site.json", "models"
 _FILE = re.compile(rf"{MODELS}/[\w-]+\.js", re.ASCII)  # what this command writes for a model
@@ -111,7 +112,7 @@ def _index(files: Mapping[str, str], examples: Mapping[str, Examples]) -> str:
         ],
         "elsewhere": elsewhere,
         "pages": [*PAGES, *(page["id"] for page in elsewhere)],
-        "most": MAX_WORDS,
+        "most": WINDOW,
     }
     body = (
         f'<main id="still" class="still"><h1>{escape(TITLE)}</h1>'
@@ -180,7 +181,7 @@ def export_html(
     Args:
         what: potentials, best with their words, or a tagger.
         path: of the file; what stands there is written over.
-        sentence: for a tagger its sentence, as typed or as words; at most 120 words.
+        sentence: for a tagger its sentence, as typed or as words.
         with_model: the file holds the tagger, too, and tags what is typed into it; a few MB.
         pages: some of explore, emissions, transitions, forward-backward, viterbi and marginals, in
             the order of the file; all of them if None. The first one is open.
@@ -230,7 +231,7 @@ def _tagging_page(
     if not live.origin.model:
         told["origin"] = {"text": OF_TAGGER, "address": ""}
     typed = sentence if isinstance(sentence, str) else sentence_of(sentence or (), tagger.split)
-    known = {"sentence": typed or "", "examples": examples_of(tagger), "most": MAX_WORDS}
+    known = {"sentence": typed or "", "examples": examples_of(tagger), "most": WINDOW}
     body = still(live) + block("data", told) + block("sentences", known)
     body += f'<script type="text/plain" id="tagger">{tagger_payload(tagger)}</script>\n'
     return document(title(live), body, bundle.bundled(WEB / "file.js"), style=style())

@@ -71,7 +71,7 @@ TABLES = ("marginals", "alpha", "beta", "best")  # of results; `web/model.js` na
 
 def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
     """Return the stage as JSON-ready data; `ack` is the highest event number that was applied."""
-    base = subject.unedited or subject.trained.potentials
+    base = subject.unedited or subject.trained.sentence.potentials
     edited = subject.now is not subject.trained
     side = picture.side
     matrix = side if isinstance(side, Matrix) else Matrix()
@@ -80,6 +80,8 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
     return {
         "ack": ack,
         "words": list(subject.now.words),
+        "offset": subject.now.first,
+        "total": subject.now.sentence.potentials.num_tokens,
         "tags": list(subject.now.tags),
         "colours": tag_colours(_tags(subject)),
         "panels": {

@@ -235,7 +235,9 @@ class Payload(TypedDict):
     """One picture on the stage."""
 
     ack: int  # the highest event number that has been applied
-    words: list[str]
+    words: list[str]  # those that are drawn: T
+    offset: int  # position of the first of them in the sentence
+    total: int  # words of the sentence: `trained` has the scores of all, `edits` and `pins` may be
     tags: list[str]
     colours: list[str]  # of the tags
     panels: Panels

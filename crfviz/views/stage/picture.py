@@ -23,6 +23,17 @@ from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.stage.entity import EntityPanel
 
 MOST_COPIES = 80  # of tags, in a chain times an automaton that the browser draws or decodes
+WINDOW = 120  # words drawn at once; of a longer sentence a window is
+MAX_OPERATIONS = 4_000_000  # T·K² of a chain that a browser computes anew while a score is dragged
+MAX_STEP_OPERATIONS = 500_000  # where each step has its own matrix, which the browser keeps
+
+
+def most_words(num_tags: int, *, homogeneous: bool = True) -> int:
+    """Return how many words of a sentence a picture computes with; at least a window."""
+    most = MAX_OPERATIONS if homogeneous else MAX_STEP_OPERATIONS
+    return max(WINDOW, most // num_tags**2)
+
+
 BEST, ALPHA, BETA, MARGINALS = "best", "alpha", "beta", "marginals"  # what nodes can say
 
 

@@ -33,9 +33,14 @@ HEADING = ("rank", "p", "Σ p", "score")
 
 def best_rows(analysis: Analysis, k: int) -> list[Row]:
     """Return the `k` best paths with their probabilities, or fewer."""
-    paths = k_best(analysis.potentials, k) if analysis.viterbi else []
+    paths = k_best(analysis.sentence.potentials, k) if analysis.viterbi else []
     return [
-        Row(f"best_{rank}", f"{rank}.", path.tags, f"p = {format_probability(path.probability, 3)}")
+        Row(
+            f"best_{rank}",
+            f"{rank}.",
+            _shown(analysis, path),
+            f"p = {format_probability(path.probability, 3)}",
+        )
         for rank, path in enumerate(paths, start=1)
     ]
 
@@ -58,26 +63,31 @@ def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
     """
     if analysis.viterbi is None:
         return []
-    paths = sample(analysis.potentials, n, torch.Generator().manual_seed(seed))
+    paths = sample(analysis.sentence.potentials, n, torch.Generator().manual_seed(seed))
     drawn = {tuple(path.tags): path for path in paths}
     times = Counter(tuple(path.tags) for path in paths).most_common()
     return [
         Row(
             f"sample_{rank}",
             f"{number} of {n}",
-            drawn[tags].tags,
+            _shown(analysis, drawn[tags]),
             format_probability(drawn[tags].probability, 3),
         )
         for rank, (tags, number) in enumerate(times, start=1)
     ]
 
 
+def _shown(window: Analysis, path: Path) -> list[int]:
+    """Return the tags of a path of the whole sentence that a window shows."""
+    return path.tags[window.first : window.first + len(window.words)]
+
+
 def entropy_note(analysis: Analysis) -> str:
     """Return the entropy of the path, in nats and as a number of equally likely paths."""
     if analysis.viterbi is None:
         return "No tag sequence is allowed, so there is no distribution to show."
-    entropy = analysis.forward_backward.entropy
-    tokens, tags = analysis.potentials.emissions.shape
+    entropy = analysis.sentence.forward_backward.entropy
+    tokens, tags = analysis.sentence.potentials.emissions.shape
     most = score(tokens * math.log(tags), 1)
     return (
         f"Entropy of the path {score(entropy)} nats of at most {most}: "

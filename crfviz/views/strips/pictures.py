@@ -12,6 +12,7 @@ from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.demonstrations.log_space import (
+    Consistency,
     consistency,
     forward_messages,
 )
@@ -190,9 +191,10 @@ def emission_grid(analysis: Analysis, display: str) -> Grid:
 def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
     """Return the forward table α, by keys of `SWEEP_DISPLAYS` and `CONVENTIONS`."""
     if convention == MESSAGE:
-        passed_on = forward_messages(analysis.potentials, analysis.forward_backward)
+        whole = analysis.sentence
+        passed_on = forward_messages(whole.potentials, whole.forward_backward)
         nothing = passed_on.new_full((1, passed_on.shape[1]), torch.nan)
-        values = torch.cat([passed_on, nothing])
+        values = _words_of(analysis, torch.cat([passed_on, nothing]))
         label = "α(t, k): message that word t passes on to tag k at t+1; the last word has none"
     else:
         values = analysis.forward_backward.log_alpha
@@ -222,23 +224,32 @@ def best_grid(analysis: Analysis) -> Grid:
 
 def consistency_rows(analysis: Analysis, convention: str = "included") -> list[Row]:
     """Return log Z computed at each word, with α by a key of `CONVENTIONS`."""
-    readings = consistency(analysis.potentials, analysis.forward_backward)
-    totals = [score(z, 4) for z in readings.at_positions.tolist()]
+    totals = [score(z, 4) for z in _words_of(analysis, _readings(analysis).at_positions).tolist()]
     label = "log Σ α·e·β" if convention == MESSAGE else "log Σ α·β"
     return [Row("log_z", label, None, texts=totals)]
 
 
 def consistency_note(analysis: Analysis, convention: str = "included") -> str:
     """Return Z from α, from β and at every word, and the largest deviation."""
-    readings = consistency(analysis.potentials, analysis.forward_backward)
+    readings = _readings(analysis)
     if analysis.forward_backward.log_partition == -math.inf:
         return "No tag sequence is allowed: Z is 0 however it is read, and log Z is −∞."
     alpha, beta = (score(value, 9) for value in (readings.from_alpha, readings.from_beta))
     return (
-        f"log Z from α {alpha}, from β {beta}, and at each of the {analysis.potentials.num_tokens} "
+        f"log Z from α {alpha}, from β {beta}, and at each of the {len(readings.at_positions):,} "
         f"words: largest deviation {rounding(readings.largest_deviation)}."
         + (LEFT_OUT if convention == MESSAGE else "")
     )
+
+
+def _readings(analysis: Analysis) -> Consistency:
+    whole = analysis.sentence
+    return consistency(whole.potentials, whole.forward_backward)
+
+
+def _words_of(window: Analysis, table: Tensor) -> Tensor:
+    """Return the rows of a table of the whole sentence that a window shows."""
+    return table[window.first : window.first + len(window.words)]
 
 
 def _sweep(name: str, label: str, log_values: Tensor, display: str) -> Grid:

@@ -38,6 +38,20 @@ function assertSolved(chain, expected, tolerance) {
 }
 
 describe("against listing all paths", () => {
+  test("scores so far apart that products of their exponentials vanish", () => {
+    for (const [seed, size] of [
+      { T: 5, K: 2 },
+      { T: 4, K: 3 },
+      { T: 4, K: 3, perStep: true },
+    ].entries()) {
+      const chain = randomChain(seed, { ...size, forbidden: 0.1 });
+      for (const table of [chain.emissions, chain.transitions, chain.start, chain.end]) {
+        for (let i = 0; i < table.length; i++) table[i] *= 400; // exp(-745) is 0
+      }
+      assertSolved(chain, enumerate(chain), 1e-9);
+    }
+  });
+
   const sizes = [
     { T: 1, K: 1 },
     { T: 1, K: 4 },

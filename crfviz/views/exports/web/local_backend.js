@@ -8,6 +8,7 @@ import { minus, probability, score } from "../../stage/web/numbers.js";
 import { logSumExp, solve } from "../../stage/web/recursions.js";
 import { LIVE, withEvent } from "../../stage/web/stage/compose.js";
 import { lengthOf } from "../../stage/web/stage/visibility.js";
+import { windowed } from "../../stage/web/windows.js";
 import { entropyNote, explain } from "./explanation.js";
 
 const MOST_MOVED = 3; // words that a note names
@@ -43,7 +44,7 @@ export class LocalBackend {
 
   get chain() {
     const { trained, K } = this;
-    return applyEdits({ trained, tags: this.data.tags, K, pins: this.data.pins }, this.edits);
+    return applyEdits({ base: trained, offset: 0, tags: this.data.tags, K, pins: this.data.pins }, this.edits);
   }
 
   // Takes up the events that are new.
@@ -51,7 +52,7 @@ export class LocalBackend {
     for (const event of events) {
       if (event.seq <= this.ack) continue;
       this.ack = event.seq;
-      this.apply(event);
+      this.apply(inSentence(event));
     }
   }
 
@@ -89,7 +90,7 @@ export class LocalBackend {
     if (data === this.data) return;
     if (this.data) for (const view of this.views.values()) forgetWords(view);
     const [T, K] = [data.words.length, data.tags.length];
-    Object.assign(this, { data, T, K });
+    Object.assign(this, { data, T, K, first: 0, drawn: Math.min(T, data.window) });
     this.trained = data.chain ?? chainOf(data.trained, T, K);
     this.before = data.solved ?? solve(this.trained);
   }
@@ -103,6 +104,7 @@ export class LocalBackend {
 
   look(name, value) {
     if (VIEWS.includes(name)) this.view[name] = value;
+    else if (name === "from") this.first = Number(value);
     else if (name === "folded") this.view.folding = value;
     else if (name === "chosen") {
       const [t, ...tag] = value.split(" ");
@@ -129,9 +131,11 @@ export class LocalBackend {
     const now = changed ? solve(this.chain) : before;
     const possible = now.logPartition !== -Infinity;
     const walk = possible || !page.lost ? page.walk : page.lost;
-    return {
+    const opens = walk.opens && lengthOf(walk, this.drawn);
+    const all = {
       ...page.picture,
-      ...{ T, K, trained, walk },
+      ...{ T, K, offset: 0, total: T, base: trained, trained, walk: { ...walk, opens } },
+      solved: this.drawn < T ? now : null,
       words: data.words,
       tags: data.tags,
       colours: data.colours,
@@ -148,7 +152,7 @@ export class LocalBackend {
       tables: page.picture.tables.map((table) => this.table(table, now, changed)),
       legend: changed ? page.editedLegend : page.picture.legend,
       note: this.note(now, changed),
-      step: Math.min(view.step ?? page.walk.opens, lengthOf(walk, T)),
+      step: Math.min(view.step ?? opens, lengthOf(walk, this.drawn)),
       nodes: view.nodes ?? "",
       panel: view.panel ?? "",
       folding: view.folding ?? "",
@@ -156,6 +160,7 @@ export class LocalBackend {
       covered: this.covered,
       ...NOT_HERE,
     };
+    return all.solved ? windowed(all, { offset: this.first, T: this.drawn }) : all;
   }
 
   row(row, now, changed) {
@@ -272,6 +277,15 @@ const NOT_HERE = {
 function forgetWords(view) {
   delete view.step;
   delete view.chosen;
+}
+
+// With its positions counted from the first word of the sentence, not from that of the window.
+function inSentence({ offset, ...event }) {
+  if (!offset) return event;
+  if ("position" in event) return { ...event, position: event.position + offset };
+  if (event.name !== "chosen") return event;
+  const [t, ...tag] = event.value.split(" ");
+  return { ...event, value: [Number(t) + offset, ...tag].join(" ") };
 }
 
 function ghostOf(before) {

@@ -2,6 +2,7 @@
 
 import { score } from "./numbers.js";
 import { solve, transition, viterbi } from "./recursions.js";
+import { chainIn, solutionIn } from "./windows.js";
 
 /** @import {
  *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, Results, Row, RulerPiece, Scores,
@@ -23,12 +24,23 @@ const AGREE = 1e-9; // so close are the sums of all paths, in proportion, where 
 export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
   const { edits, results, ruler, pile, gradient } = data;
-  const trained = data.trained && chainOf(data.trained, T, K);
-  const known = { ...data, T, K, trained: /** @type {Chain} */ (trained), edits: editsOf(edits, data) };
-  const own = results.marginals ? null : solve(applyEdits(known, known.edits));
+  const { offset = 0, total = T } = data;
+  const base = /** @type {Chain} */ (data.trained && chainOf(data.trained, total, K));
+  const place = { offset, total, T, K };
+  const known = {
+    ...data,
+    ...place,
+    base,
+    trained: base && chainIn(base, place),
+    edits: editsOf(edits, data, offset),
+    pins: data.pins.map(([t, tag]) => /** @type {[number, string]} */ ([t - offset, tag])),
+  };
+  const solved = total > T || !results.marginals ? solve(applyEdits(known, known.edits)) : null;
+  const own = results.marginals || !solved ? null : solutionIn(solved, place);
   const decoded = {
     ...known,
     perStep: Boolean(data.trained?.steps),
+    solved: total > T ? solved : null,
     disagrees: own !== null && !agree(own, results),
     results: {
       ...own,
@@ -38,7 +50,7 @@ export function decode(data) {
       score: results.score ?? -Infinity,
       backpointers: integers(results.backpointers),
     },
-    ghost: data.ghost && { ...data.ghost, ...ghostTables(data.ghost, known.trained) },
+    ghost: data.ghost && { ...data.ghost, ...ghostTables(data.ghost, known) },
     ruler: ruler && { ...ruler, trained: ruler.trained ?? -Infinity, pieces: ruler.pieces.map(unbounded) },
     pile: pile && { ...pile, uses: integers(pile.uses), moves: integers(pile.moves) },
     gradient: gradient && {
@@ -58,14 +70,14 @@ function agree({ logPartition, rows }, told) {
   return near && String(rows.viterbi) === String(told.path);
 }
 
-// The edits of a payload, by cell.
-/** @param {EditList} edits @param {Split} payload */
-export function editsOf({ transitions, emissions, strength }, payload) {
+// The edits of a payload, by cell; positions count from the word at `offset`.
+/** @param {EditList} edits @param {Split} payload @param {number} [offset] */
+export function editsOf({ transitions, emissions, strength }, payload, offset = 0) {
   /** @param {string[]} cells @param {number | null} value @returns {[string, number][]} */
   const all = (cells, value) => cells.map((cell) => [cell, value ?? -Infinity]);
   return {
     transitions: new Map(transitions.flatMap(([from, to, value]) => all(movesOf(payload, from, to), value))),
-    emissions: new Map(emissions.flatMap(([t, tag, value]) => all(placesOf(payload, t, tag), value))),
+    emissions: new Map(emissions.flatMap(([t, tag, value]) => all(placesOf(payload, t - offset, tag), value))),
     strength,
   };
 }
@@ -138,17 +150,17 @@ export function chainOf(scores, T, K) {
 }
 
 // The chain with the edits applied, by the same rules as crfviz/chain/edits.py: strength scales, cells overwrite;
-// then the pins leave one tag at their word.
-/** @param {Pick<Decoded, "trained" | "tags" | "copies" | "K" | "pins">} payload @param {Edits} edits */
-export function applyEdits({ trained, tags, copies, K, pins }, edits) {
+// then the pins leave one tag at their word. It is that of the whole sentence.
+/** @param {Pick<Decoded, "base" | "offset" | "tags" | "copies" | "K" | "pins">} payload @param {Edits} edits */
+export function applyEdits({ base, offset, tags, copies, K, pins }, edits) {
   /** @param {number} score */
   const scale = (score) => (score === -Infinity ? score : score * edits.strength);
   const chain = {
-    ...trained,
-    emissions: trained.emissions.slice(),
-    transitions: trained.transitions.map(scale),
-    start: trained.start.map(scale),
-    end: trained.end.map(scale),
+    ...base,
+    emissions: base.emissions.slice(),
+    transitions: base.transitions.map(scale),
+    start: base.start.map(scale),
+    end: base.end.map(scale),
   };
   for (const [cell, value] of edits.transitions) {
     const [from, to] = cell.split(",");
@@ -161,11 +173,12 @@ export function applyEdits({ trained, tags, copies, K, pins }, edits) {
   }
   for (const [cell, value] of edits.emissions) {
     const [t, k] = cell.split(",").map(Number);
-    if (t < chain.T) chain.emissions[t * K + k] = value;
+    if (t + offset < chain.T) chain.emissions[(t + offset) * K + k] = value;
   }
   const names = tagsOf({ tags, copies });
   for (const [t, tag] of pins) {
-    for (let k = 0; k < K && t < chain.T; k++) if (names[k] !== tag) chain.emissions[t * K + k] = -Infinity;
+    const row = (t + offset) * K;
+    for (let k = 0; k < K && row < chain.T * K; k++) if (names[k] !== tag) chain.emissions[row + k] = -Infinity;
   }
   return chain;
 }
@@ -213,10 +226,10 @@ function everyStep(matrix, steps, T, K) {
 }
 
 // The tables of a ghost: those that came with it, else what the trained scores amount to.
-/** @param {TrainedResults} ghost @param {Chain} trained */
-function ghostTables(ghost, trained) {
+/** @param {TrainedResults} ghost @param {Pick<Decoded, "base" | "offset" | "T" | "K">} known */
+function ghostTables(ghost, known) {
   if (ghost.marginals) return tablesOf(ghost);
-  const { marginals, alpha, beta, best } = solve(trained);
+  const { marginals, alpha, beta, best } = solutionIn(solve(known.base), known);
   return { marginals, alpha, beta, best };
 }
 

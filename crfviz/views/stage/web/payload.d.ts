@@ -203,7 +203,9 @@ export interface WalkData {
 // One picture on the stage.
 export interface Payload {
   ack: number; // the highest event number that has been applied
-  words: string[];
+  words: string[]; // those that are drawn: T
+  offset: number; // position of the first of them in the sentence
+  total: number; // words of the sentence: `trained` has the scores of all, `edits` and `pins` may be
   tags: string[];
   colours: string[]; // of the tags
   panels: Panels;

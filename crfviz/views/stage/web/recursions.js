@@ -48,13 +48,12 @@ export function solve(chain) {
 export function forward(chain) {
   const { T, K, emissions, start } = chain;
   const alpha = new Float64Array(T * K);
-  const sums = new Float64Array(K);
+  const sums = summing(chain, (from, to) => from * K + to);
   for (let k = 0; k < K; k++) alpha[k] = start[k] + emissions[k];
   for (let t = 1; t < T; t++) {
-    for (let to = 0; to < K; to++) {
-      for (let from = 0; from < K; from++) sums[from] = alpha[(t - 1) * K + from] + transition(chain, t, from, to);
-      alpha[t * K + to] = logSumExp(sums) + emissions[t * K + to];
-    }
+    const into = alpha.subarray(t * K, (t + 1) * K);
+    sums(alpha.subarray((t - 1) * K, t * K), t, into);
+    for (let to = 0; to < K; to++) into[to] += emissions[t * K + to];
   }
   return alpha;
 }
@@ -63,34 +62,70 @@ export function forward(chain) {
 export function backward(chain) {
   const { T, K, emissions, end } = chain;
   const beta = new Float64Array(T * K);
-  const sums = new Float64Array(K);
+  const after = new Float64Array(K);
+  const sums = summing(chain, (to, from) => from * K + to);
   for (let k = 0; k < K; k++) beta[(T - 1) * K + k] = end[k];
   for (let t = T - 2; t >= 0; t--) {
-    for (let from = 0; from < K; from++) {
-      for (let to = 0; to < K; to++) {
-        const next = (t + 1) * K + to;
-        sums[to] = transition(chain, t + 1, from, to) + emissions[next] + beta[next];
-      }
-      beta[t * K + from] = logSumExp(sums);
-    }
+    for (let to = 0; to < K; to++) after[to] = emissions[(t + 1) * K + to] + beta[(t + 1) * K + to];
+    sums(after, t + 1, beta.subarray(t * K, (t + 1) * K));
   }
   return beta;
+}
+
+const SAFE = 1e-200; // of a sum of products at most 1: what has become 0 in it is less than 1e-100 of it
+
+// Makes a function (scores, t, into) of the step into token t: into[k] = log Σ_j exp(scores[j] + transition(j, k)).
+// `cell` says where the transition of (j, k) stands. The sum is one of products of exponentials, which are computed
+// once for K² transitions and not for each token; where it is so small that one may be lost, it is of logarithms.
+/** @param {Chain} chain @param {(j: number, k: number) => number} cell */
+function summing(chain, cell) {
+  const { K, transitions } = chain;
+  const steps = transitions.length > K * K;
+  const [factors, shares, sums] = [new Float64Array(K * K), new Float64Array(K), new Float64Array(K)]; // [k * K + j]
+  let largest = -Infinity;
+  /** @param {number} offset */
+  const take = (offset) => {
+    largest = maximum(transitions.subarray(offset, offset + K * K));
+    for (let k = 0; k < K; k++) {
+      for (let j = 0; j < K; j++) factors[k * K + j] = Math.exp(transitions[offset + cell(j, k)] - largest) || 0;
+    }
+  };
+  if (!steps) take(0);
+  /** @param {Float64Array} scores @param {number} t @param {Float64Array} into */
+  return (scores, t, into) => {
+    const offset = matrixAt(chain, t);
+    if (steps) take(offset);
+    const most = maximum(scores);
+    for (let j = 0; j < K; j++) shares[j] = Math.exp(scores[j] - most) || 0; // not a number where all are forbidden
+    for (let k = 0; k < K; k++) {
+      let sum = 0;
+      for (let j = 0; j < K; j++) sum += shares[j] * factors[k * K + j];
+      if (sum < SAFE) {
+        for (let j = 0; j < K; j++) sums[j] = scores[j] + transitions[offset + cell(j, k)];
+        into[k] = logSumExp(sums);
+      } else into[k] = most + largest + Math.log(sum);
+    }
+  };
 }
 
 // A cell that no prefix reaches has no backpointer: -1, as in the first column.
 /** @param {Chain} chain */
 export function viterbi(chain) {
-  const { T, K, emissions, start, end } = chain;
+  const { T, K, emissions, transitions, start, end } = chain;
   const best = new Float64Array(T * K);
   const backpointers = new Int16Array(T * K).fill(-1);
   const candidates = new Float64Array(K);
   for (let k = 0; k < K; k++) best[k] = start[k] + emissions[k];
   for (let t = 1; t < T; t++) {
+    const [before, offset] = [(t - 1) * K, matrixAt(chain, t)];
     for (let to = 0; to < K; to++) {
-      for (let from = 0; from < K; from++) candidates[from] = best[(t - 1) * K + from] + transition(chain, t, from, to);
-      const winner = argmax(candidates);
-      best[t * K + to] = maximum(candidates) + emissions[t * K + to];
-      if (candidates[winner] + emissions[t * K + to] > -Infinity) backpointers[t * K + to] = winner;
+      let largest = -Infinity;
+      for (let from = 0; from < K; from++) {
+        candidates[from] = best[before + from] + transitions[offset + from * K + to];
+        if (candidates[from] > largest) largest = candidates[from];
+      }
+      best[t * K + to] = largest + emissions[t * K + to];
+      if (best[t * K + to] > -Infinity) backpointers[t * K + to] = argmax(candidates, largest);
     }
   }
   for (let k = 0; k < K; k++) candidates[k] = best[(T - 1) * K + k] + end[k];
@@ -109,9 +144,13 @@ export function leastTie(largest) {
 // The transition score of the step that ends at token t (t >= 1).
 /** @param {Pick<Counts, "K" | "transitions">} chain @param {number} t @param {number} from @param {number} to */
 export function transition(chain, t, from, to) {
-  const { K, transitions } = chain;
-  const offset = transitions.length > K * K ? (t - 1) * K * K : 0;
-  return transitions[offset + from * K + to];
+  return chain.transitions[matrixAt(chain, t) + from * chain.K + to];
+}
+
+// Where the matrix of that step begins.
+/** @param {Pick<Counts, "K" | "transitions">} chain @param {number} t */
+function matrixAt({ K, transitions }, t) {
+  return transitions.length > K * K ? (t - 1) * K * K : 0;
 }
 
 /** @param {Chain} chain @param {Float64Array} alpha @param {Float64Array} beta @param {number} logPartition */
@@ -151,17 +190,17 @@ function lastRow({ T, K }, table) {
 
 // The lowest index whose value ties with the largest.
 /** @param {Numbers} values */
-function argmax(values) {
-  const largest = maximum(values);
+function argmax(values, largest = maximum(values)) {
   if (largest === -Infinity) return 0;
+  const least = leastTie(largest);
   let index = 0;
-  while (values[index] < leastTie(largest)) index++;
+  while (values[index] < least) index++;
   return index;
 }
 
 /** @param {Numbers} values */
 function maximum(values) {
   let largest = -Infinity;
-  for (const value of values) if (value > largest) largest = value;
+  for (let i = 0; i < values.length; i++) if (values[i] > largest) largest = values[i];
   return largest;
 }

@@ -113,7 +113,9 @@ export interface Row extends Omit<RowData, "trained"> {
 export interface Decoded extends Omit<Payload, Encoded> {
   T: number;
   K: number;
-  trained: Chain; // absent where nothing can be changed, as the panels that read it
+  base: Chain; // of all words, before the edits
+  trained: Chain; // of the words in sight; absent where nothing can be changed, as the panels that read it
+  solved: Solution | null; // of all words, where those in sight are a window
   edits: Edits;
   results: ChainResults;
   ghost: Trained | null;
@@ -128,6 +130,8 @@ export interface Decoded extends Omit<Payload, Encoded> {
   disagrees?: boolean; // whether this browser computes other numbers than Python
   alone?: boolean; // whether no server answers
 }
+
+export type Place = { offset: number; T: number }; // which words are in sight
 
 export type Changes = Partial<Payload> & { ack: number };
 
@@ -188,7 +192,8 @@ export interface Composed extends Omit<Decoded, "covered" | "message"> {
   waiting: boolean; // whether Python has still to answer
   message: string | null;
   into: number;
-  chain: Chain; // with the edits; absent as `trained`
+  edited: Chain; // of all words, with the edits
+  chain: Chain; // of the words in sight; absent as `trained`
   covered: Set<string>;
   unfolded: boolean;
   shown: Set<number>; // tags with a row of their own
@@ -230,7 +235,7 @@ export type SvgOf<K extends string> =
 
 // Events and keys.
 
-type Numbered = { seq?: number; sentence?: string; has?: string };
+type Numbered = { seq?: number; sentence?: string; offset?: number; has?: string };
 export type StageEvent = Numbered &
   (
     | { kind: "transition"; from: string; to: string; score: number | null }

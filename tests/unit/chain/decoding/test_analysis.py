@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from hypothesis import given
+from hypothesis import strategies as st
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.decoding.decoders import greedy, max_marginal
@@ -93,3 +94,37 @@ def test_potentials_that_want_gradients_are_analysed_too():
         analysis = analyse(chain)
         assert not analysis.best.requires_grad
         assert not analysis.forward_backward.marginals.requires_grad
+
+
+def near(first, second):
+    return first == second or abs(first - second) < 1e-9
+
+
+@fewer_examples
+@given(chains(max_tokens=5, max_tags=3), st.data())
+def test_a_window_has_the_numbers_of_the_sentence(potentials, data):
+    T, K = potentials.emissions.shape
+    first = data.draw(st.integers(0, T - 1))
+    length = data.draw(st.integers(1, T - first))
+    whole = analyse(potentials)
+    window = whole.window(first, length)
+    assert window.sentence is whole
+    assert window.words == whole.words[first : first + length]
+    tables, masses = window.forward_backward, oracle.marginals(potentials)
+    pairs = oracle.edge_marginals(potentials)
+    assert near(tables.log_partition, oracle.log_partition(potentials))
+    for t in range(length):
+        for k in range(K):
+            at = first + t
+            assert near(tables.log_alpha[t, k].item(), oracle.log_alpha(potentials, at, k))
+            assert near(tables.log_beta[t, k].item(), oracle.log_beta(potentials, at, k))
+            assert near(tables.marginals[t, k].item(), masses.get((at, k), 0.0))
+            assert near(window.best[t, k].item(), oracle.best_prefix(potentials, at, k))
+            if t + 1 < length:
+                expected = [pairs.get((at, (k, after)), 0.0) for after in range(K)]
+                assert all(map(near, tables.edge_marginals[t, k].tolist(), expected))
+    for name, path in whole.paths.items():
+        assert window.paths[name] == (path and path[first : first + length])
+    if whole.viterbi is not None:
+        assert window.viterbi.score == whole.viterbi.score
+        assert window.viterbi.probability == whole.viterbi.probability

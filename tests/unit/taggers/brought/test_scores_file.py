@@ -320,7 +320,7 @@ BAD = {
     ),
     "too many words": (
         as_json({**SENTENCE, "emissions": [[0, 0]] * (MAX_WORDS + 1)}),
-        f"at most {MAX_WORDS} words",
+        f"at most {MAX_WORDS:,} words",
     ),
     "too many sentences": (
         as_json(sentences=[{"emissions": [[0]]}] * (MAX_SENTENCES + 1)),

@@ -105,7 +105,7 @@ def test_strength_constraints_step_and_view_are_set():
         ({"kind": "transition", "from": "DET", "to": "DET", "score": -math.inf}, "-inf"),
         ({"kind": "transition", "from": "DET", "to": "DET", "score": 1e7}, "to 1,000,000"),
         ({"kind": "transition", "from": "DET", "to": "DET", "score": 10**400}, "of type int"),
-        ({"kind": "emission", "position": 120, "tag": "DET", "score": 1}, "from 0 to 119"),
+        ({"kind": "emission", "position": 15_000, "tag": "DET", "score": 1}, "from 0 to 14999"),
         ({"kind": "emission", "position": -1, "tag": "DET", "score": 1}, "position -1"),
         ({"kind": "emission", "position": True, "tag": "DET", "score": 1}, "position True"),
         ({"kind": "emission", "position": 1.0, "tag": "DET", "score": 1}, "position 1.0"),
@@ -177,3 +177,35 @@ def test_a_number_beyond_what_browsers_count_does_not_block_later_events():
 )
 def test_events_about_places_of_another_sentence_are_told_apart(event, expected):
     assert is_of_another(event, "New") is expected
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        ({"kind": "emission", "position": 3, "tag": "DET", "score": 1}, {(703, "DET"): 1.0}),
+        ({"kind": "restore", "position": 3, "tag": "NOUN"}, {}),
+    ],
+)
+def test_positions_count_from_the_window(event, expected):
+    state = Scenario("tiny", "Run !", Edits({}, {(703, "NOUN"): 2.0}))
+    kept = {} if event["kind"] == "restore" else state.edits.emissions
+    after = apply_event(state, {**event, "offset": 700}, TAGS)
+    assert after.edits.emissions == {**kept, **expected}
+
+
+def test_page_options_that_name_a_word_count_from_the_window():
+    def chosen(name, value):
+        return apply(kind="view", name=name, value=value, offset=700).view[name]
+
+    assert chosen("chosen", "3 NOUN") == "703 NOUN"
+    assert chosen("cell", "0 DET") == "700 DET"
+    assert chosen("from", "60") == "60"
+    assert chosen("panel", "3 alpha") == "3 alpha"
+    right = apply(kind="right", position=1, tag="DET", offset=700).right
+    assert right == {701: "DET"}
+
+
+@pytest.mark.parametrize("offset", ["3", 1.5, -1, 15_000, True])
+def test_a_wrong_offset_is_refused(offset):
+    with pytest.raises(RefusedError, match="window"):
+        apply(kind="emission", position=0, tag="DET", score=1, offset=offset)

@@ -131,7 +131,7 @@ def test_an_address_is_short_and_readable():
         ({"t": ".B:1"}, "the first being “.B:1”"),
         ({"t": "START.END:1"}, "the first being “START.END:1”"),
         ({"t": "A.B:１"}, "the first being “A.B:１”"),
-        ({"e": "120.A:1"}, "position.TAG:score"),
+        ({"e": "15000.A:1"}, "position.TAG:score"),
         ({"e": "-1.A:1"}, "position.TAG:score"),
         ({"p": "0"}, "position.TAG"),
         ({"k": "-1"}, "strength “-1” in the address: expected a number from 0 to 2"),

@@ -11,8 +11,9 @@ import torch
 import crfviz
 from crfviz.chain.edits import Edits
 from crfviz.views.exports import bundle
-from crfviz.views.exports.live import MAX_WORDS, PAGES, Live
+from crfviz.views.exports.live import PAGES, Live
 from crfviz.views.exports.live_page import LARGEST, live_page
+from crfviz.views.stage.picture import WINDOW
 from tests.support.fake_tagger import FakeTagger
 
 HOSTILE = ("</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<!--", "𝄞&amp;")
@@ -59,10 +60,24 @@ def test_words_with_markup_are_text(tmp_path):
     assert "<img" not in page.partition('type="module"')[0]
 
 
-@pytest.mark.parametrize(("tokens", "tags"), [(1, 1), (12, 17), (MAX_WORDS, 64)])
+@pytest.mark.parametrize(("tokens", "tags"), [(1, 1), (12, 17), (WINDOW, 60)])
 def test_it_is_small(tmp_path, tokens, tags):
     page = exported(tmp_path, chain(tokens, tags))
     assert len(page.encode()) <= LARGEST
+
+
+def test_a_long_chain_is_whole_and_its_first_words_stand_without_a_script(tmp_path):
+    potentials = chain(WINDOW + 30, 3, tokens=[f"w{n}" for n in range(WINDOW + 30)])
+    page = exported(tmp_path, potentials)
+    told = data_of(page)
+    assert len(told["words"]) == WINDOW + 30
+    assert told["window"] == WINDOW
+    before = page.partition("<script")[0]
+    assert "The first 120 of 150 words." in before
+    assert "w119" in before
+    assert "w120" not in before
+    log_z = crfviz.forward_backward(potentials).log_partition
+    assert f"log Z {log_z:.4f}".replace("-", "−") in before
 
 
 def test_its_tables_are_there_without_a_script(tmp_path):
@@ -129,7 +144,7 @@ def test_it_opens_where_and_with_what_was_on_the_screen():
         (chain(2, 2), {"pages": ["nowhere"]}, "got 'nowhere'"),
         (chain(2, 2), {"pages": "explore"}, "pages must be"),
         (chain(2, 2), {"pages": []}, "pages must be"),
-        (chain(MAX_WORDS + 1, 2), {}, "at most 120 words, got 121"),
+        (chain(977, 64), {}, "of 64 tags holds at most 976 words, got 977"),
         (FakeTagger(["X"], {}), {}, "needs a sentence"),
         (3, {}, "Potentials or a tagger"),
     ],

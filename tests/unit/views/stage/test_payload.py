@@ -380,3 +380,19 @@ def test_copies_say_what_may_follow_under_a_rule():
     finite[0, :-1], finite[1:, -1] = torch.isfinite(product.start), torch.isfinite(product.end)
     finite[1:, :-1], finite[0, -1] = torch.isfinite(product.transitions), False
     assert allowed.reshape(K + 1, K + 1).tolist() == finite.int().tolist()
+
+
+def test_a_window_has_its_own_tables_and_the_scores_of_all_words():
+    scores = torch.arange(12, dtype=torch.float64).reshape(6, 2).sin()
+    whole = analyse(Potentials(scores, [[0.5, -1.0], [0.0, 0.2]], tokens=list("abcdef")))
+    window = whole.window(2, 3)
+    edits = Edits({}, {(4, "1"): 2.0})
+    told = received(
+        (Subject(window, window, edits=edits, pins={3: "0"}), Picture(["lattice"], side=Cell()))
+    )
+    assert (told["words"], told["offset"], told["total"]) == (["c", "d", "e"], 2, 6)
+    assert_arrives(told["trained"]["emissions"], scores)
+    assert_arrives(told["results"]["alpha"], whole.forward_backward.log_alpha[2:5])
+    assert told["results"]["log_partition"] == whole.forward_backward.log_partition
+    assert told["results"]["path"] == whole.viterbi.path[2:5]
+    assert (told["edits"]["emissions"], told["pins"]) == ([[4, "1", 2.0]], [[3, "0"]])

@@ -90,16 +90,17 @@ function edgesOf({ T }, { x, y, below, unit, lefts }, directed) {
 }
 
 /** @param {Model} model @param {Place} place */
-function factorNodes({ T, words, tables }, { x, y, below, unit, lefts }) {
+function factorNodes({ T, words, tables, offset, total }, { x, y, below, unit, lefts }) {
   const border = (HALF + 1) * unit;
+  const [first, last] = [offset ? "…" : "START", offset + T < total ? "…" : "END"]; // a window has neither
   const squares = Array.from({ length: T + 1 }, (_, t) => {
     const at = t === 0 ? border : t === T ? lefts[T] - border : lefts[t];
-    const name = t === 0 ? "START" : t === T ? "END" : `${t - 1},${t}`;
+    const name = t === 0 ? first : t === T ? last : `${t - 1},${t}`;
     const title = t === 0 || t === T ? name : `step from “${words[t - 1]}” to “${words[t]}”`;
     const named = t === 0 || (t === T && !tables.some((table) => table.name in MESSAGES)); // else a message names it
     return { kind: "factor", name, at: [at, y], unit, text: named ? name : "", title };
   });
-  const tags = words.map((_, t) => ({ kind: "variable", name: t, at: [x(t), y], unit, text: `y${t + 1}` }));
+  const tags = words.map((_, t) => ({ kind: "variable", name: t, at: [x(t), y], unit, text: `y${offset + t + 1}` }));
   const said = words.map((word, t) => {
     return { kind: "factor", name: `word ${t}`, at: [x(t), below], unit, text: "", title: `what “${word}” says` };
   });
@@ -107,8 +108,8 @@ function factorNodes({ T, words, tables }, { x, y, below, unit, lefts }) {
 }
 
 /** @param {Model} model @param {Place} place */
-function directedNodes({ words }, { x, y, below, unit }) {
-  const tags = words.map((_, t) => ({ kind: "variable", name: t, at: [x(t), y], unit, text: `y${t + 1}` }));
+function directedNodes({ words, offset }, { x, y, below, unit }) {
+  const tags = words.map((_, t) => ({ kind: "variable", name: t, at: [x(t), y], unit, text: `y${offset + t + 1}` }));
   const seen = words.map((word, t) => ({ kind: "seen", name: t, at: [x(t), below], unit, text: word.slice(0, 2) }));
   return [...tags, ...seen];
 }

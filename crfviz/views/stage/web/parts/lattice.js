@@ -413,10 +413,12 @@ function shareOf({ results, pile, ghost }, i) {
 // The terms of the sums that make the column a walk has just come to: as wide as their share.
 /** @param {Model} model @param {Parts} parts */
 function drawSums(model, { sums, xy, folded }) {
-  const { nodes, steps, K, order, cell, sees } = model;
+  const { nodes, steps, T, K, order, cell, sees } = model;
   const t = SUMMED[nodes] && steps && sees("sums") ? steps.column : null;
   const terms = t === null ? [] : order.flatMap((k) => termsOf(model, nodes, t, k));
-  const drawn = terms.filter(({ from, to, share }) => share > 0 && !folded(from) && !folded(to));
+  const drawn = terms.filter(
+    ({ step, from, to, share }) => share > 0 && step > 0 && step < T && !folded(from) && !folded(to),
+  );
   fit(sums, drawn.length, () => svg("path.sum", { fill: "none" })).forEach((line, i) => {
     const { step, from, to, share, k } = drawn[i];
     set(line, "data-sum", `${step},${from},${to}`);

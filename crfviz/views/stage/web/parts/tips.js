@@ -68,11 +68,14 @@ function whyTag(model, t) {
 
 // The edge into a node: where the best prefix comes from, and what that step scores.
 /** @param {Model} model @param {number} t @param {number} k */
-function stepInto({ results, K, words, tags, chain, sees }, t, k) {
+function stepInto({ results, K, words, tags, chain, sees, offset, perStep }, t, k) {
   if (!sees("pointers", t)) return null;
-  const from = t ? results.backpointers[t * K + k] : null;
+  const place = offset + t; // in the sentence
+  const from = place ? results.backpointers[t * K + k] : null;
   if (from === -1) return "no path leads here";
   const name = from === null ? START : tags[from];
-  const said = `best way in: from ${name}${t ? ` at ${t} “${words[t - 1]}”` : ""}`;
-  return chain ? `${said}, transition ${score(weight(chain, tags, name, tags[k], t), 2)}` : said;
+  const said = `best way in: from ${name}${place ? ` at ${place} “${words[t - 1] ?? "…"}”` : ""}`;
+  return chain && (t || !place || !perStep)
+    ? `${said}, transition ${score(weight(chain, tags, name, tags[k], t), 2)}`
+    : said;
 }

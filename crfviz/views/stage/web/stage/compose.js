@@ -4,6 +4,7 @@
 import { applyEdits, movesOf, placesOf, shownTags, underRule, writtenAt } from "../model.js";
 import { clamp } from "../numbers.js";
 import { solve } from "../recursions.js";
+import { chainIn, solutionIn } from "../windows.js";
 import { litOf, tiesOf } from "./inputs.js";
 import { allCovered, folds, sightOf } from "./visibility.js";
 
@@ -27,14 +28,15 @@ export function compose(payload, { events, chosen, before }) {
   const unseen = [...events, ...(chosen.preview ? [chosen.preview] : [])].filter((event) => LIVE.has(event.kind));
   const live = unseen.length > 0;
   const edits = unseen.reduce((known, event) => withEvent(known, event, payload), payload.edits);
-  const chain = payload.trained && applyEdits(payload, edits);
+  const edited = payload.base && applyEdits(payload, edits);
   const covered = allCovered(chosen.covered);
   const model = {
     ...payload,
-    ...(live ? resultsOf(payload, chain) : {}),
+    ...(live ? resultsOf(payload, edited) : {}),
     edits,
     live,
-    chain,
+    edited,
+    chain: edited && chainIn(edited, payload),
     covered,
     message: chosen.message,
     into: stepWithin(payload, chosen.into),
@@ -83,7 +85,8 @@ export function stepWithin({ T }, t) {
 /** @param {Decoded} payload @param {Chain} chain */
 function resultsOf(payload, chain) {
   const { ghost } = payload;
-  const solved = solve(chain);
+  const all = solve(chain);
+  const solved = solutionIn(all, payload);
   const rows = payload.rows.map((row) => {
     if (row.id === "rule") return underRule(row, chain, payload, solved.score);
     const tags = /** @type {Record<string, Path>} */ (solved.rows)[row.id];
@@ -91,7 +94,7 @@ function resultsOf(payload, chain) {
   });
   const { path, marginals } = payload.results;
   const results = { ...payload.results, ...solved, path: solved.rows.viterbi };
-  return { results, rows, ghost: ghost ?? { path, marginals } };
+  return { results, rows, ghost: ghost ?? { path, marginals }, solved: payload.solved && all };
 }
 
 // `edits` after one more event, without changing `edits`.

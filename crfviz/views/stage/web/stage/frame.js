@@ -8,6 +8,7 @@ import { makeEditable } from "../parts/editing.js";
 import { buildEntity, buildSpans } from "../parts/entity.js";
 import { buildGraph, GRAPH } from "../parts/graph.js";
 import { buildLattice } from "../parts/lattice.js";
+import { buildOverview } from "../parts/overview.js";
 import { buildBars, buildControls } from "../parts/panels.js";
 import { buildScreenReader } from "../parts/screen_reader.js";
 import { buildCovers, buildStepper } from "../parts/stepper.js";
@@ -32,7 +33,7 @@ import {
   switchPart,
   unfold,
 } from "./actions.js";
-import { cellHooks } from "./events.js";
+import { cellHooks, view } from "./events.js";
 import { buildInputs } from "./inputs.js";
 import { identityLine, linesOf, widthIn } from "./texts.js";
 import { legendOf } from "./visibility.js";
@@ -56,6 +57,7 @@ export function buildFrame(stage) {
   const stepper = model.walk?.phases.length
     ? [buildStepper({ go: (by) => go(stage, by), show: (nodes) => showOnNodes(stage, nodes) })]
     : [];
+  const overview = model.total > model.T ? buildOverview((first) => stage.emit([view("from", `${first}`)])) : null;
   const screenReader = buildScreenReader();
   const covers = buildCovers(
     (part) => switchPart(stage, part),
@@ -92,7 +94,7 @@ export function buildFrame(stage) {
   const body = html("div.body", { "data-side": panels.side ?? "none" });
   body.append(...[panels.side === "matrix" ? [beside, main] : [main, beside]].flat(2));
   const topline = html("div.topline", identity, fold, covers.element);
-  const picture = panels.main.length ? [body] : [];
+  const picture = panels.main.length ? [...(overview ? [overview.element] : []), body] : [];
   root.replaceChildren(
     topline,
     ...elements(stepper),
@@ -103,7 +105,7 @@ export function buildFrame(stage) {
   stage.tip ??= buildTips(root, () => stage.model);
   root.append(stage.tip.element);
   listen(stage, root);
-  const parts = [...Object.values(rows), ...side, ...stepper];
+  const parts = [...Object.values(rows), ...side, ...stepper, ...(overview ? [overview] : [])];
   // Of what is to be seen between the words and the lower end of the frame, on the screen.
   const edges = () => {
     const { top, bottom } = scroller.getBoundingClientRect();
@@ -142,6 +144,7 @@ export function buildFrame(stage) {
       const { lengths } = next.sizes;
       if (changed(main, stage.width, lengths.all, lengths.label, lengths.beside)) fade();
     },
+    overview,
     fade, // shows at which sides words continue
     // In pixels; it has one line or more. Where it is still to come its place is kept.
     noteHeight() {

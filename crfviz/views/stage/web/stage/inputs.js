@@ -49,12 +49,21 @@ const MOVES = [
   ["▼", "the tag below", [0, 1]],
 ];
 
-/** @typedef {Pick<Model, "chain" | "results" | "T" | "K" | "messages">} Chained */
+/** @typedef {Pick<Model, "chain" | "results" | "T" | "K" | "messages"> & Partial<Pick<Model, "solved">>} Chained */
+
+// The chain of the whole sentence and the place of word t in it: what goes into a window's first word lies before it.
+/** @param {Chained} window @param {number} t @returns {[Chained, number]} */
+function inSentence(window, t) {
+  const { solved, edited, total, offset, K, messages } = /** @type {Model} */ (window);
+  if (!solved) return [window, t];
+  return [{ chain: edited, results: { ...solved, path: solved.rows.viterbi }, T: total, K, messages }, t + offset];
+}
 
 // Everything that goes into the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest
 // first. `tag` is null for START and END.
-/** @param {Chained} model @param {string} kind @param {number} t @param {number} k @returns {Input[]} */
-export function inputsOf(model, kind, t, k) {
+/** @param {Chained} window @param {string} kind @param {number} at @param {number} k @returns {Input[]} */
+export function inputsOf(window, kind, at, k) {
+  const [model, t] = inSentence(window, at);
   const { chain, results, T, K } = model;
   if (kind === "marginals") return [];
   if (kind === "z") return ranked(K, (j) => [results.alpha[(T - 1) * K + j], chain.end[j], null]);
@@ -85,8 +94,9 @@ function isMessage({ messages }, kind) {
 }
 
 // What arrives at word t as tag k, before its emission.
-/** @param {Chained} model @param {number} t @param {number} k */
-export function messageInto({ chain, results, K }, t, k) {
+/** @param {Chained} window @param {number} at @param {number} k */
+export function messageInto(window, at, k) {
+  const [{ chain, results, K }, t] = inSentence(window, at);
   const emission = chain.emissions[t * K + k];
   if (t === 0) return chain.start[k];
   if (emission > -Infinity) return results.alpha[t * K + k] - emission;
@@ -235,7 +245,7 @@ function drawIntro(intro, model) {
 }
 
 /** @param {Model} model @param {HTMLElement} row @param {Input | undefined} input @param {number} share */
-function drawInput({ cell: [t, k], reading: { kind }, tags, colours, results, K }, row, input, share) {
+function drawInput({ cell: [t, k], reading: { kind }, tags, colours, results, K, offset }, row, input, share) {
   hide(row, !input);
   if (!input) return;
   setProperty(row, "--tag", input.tag === null ? "currentColor" : colours[input.tag]);
@@ -244,7 +254,7 @@ function drawInput({ cell: [t, k], reading: { kind }, tags, colours, results, K 
   const name = input.tag === null ? String(input.name) : tags[input.tag];
   setTexts(row, [name, ...parts, score(input.sum, 2)]);
   set(row.children[0], "title", name);
-  flag(row, { winner: kind === "best" && (t === 0 || input.tag === results.backpointers[t * K + k]) });
+  flag(row, { winner: kind === "best" && (t + offset === 0 || input.tag === results.backpointers[t * K + k]) });
   set(row, "title", `${(100 * share).toFixed(2)} % of the sum`);
 }
 
@@ -254,10 +264,10 @@ function setTexts(row, texts) {
 }
 
 /** @param {Model} model @param {string} form */
-function titleOf({ words, tags, T, cell: [t, k] }, form) {
+function titleOf({ words, tags, total, offset, cell: [t, k] }, form) {
   if (form === "z") return "Z";
   if (form !== "message") return `${tags[k]} at “${words[t]}”`;
-  return t === T - 1 ? `“${words[t]}”` : `“${words[t]}” to ${tags[k]} at “${words[t + 1]}”`;
+  return t + offset === total - 1 ? `“${words[t]}”` : `“${words[t]}” to ${tags[k]} at “${words[t + 1] ?? "…"}”`;
 }
 
 /** @param {Model} model @param {number[]} sums */
@@ -266,7 +276,8 @@ function valuesText(model, sums) {
   const [t, k] = model.cell;
   if (sums.length === 0 && isMessage(model, kind)) return "The last word passes nothing on: here Z is read.";
   if (kind === "marginals") return marginalText(model, t, k);
-  if (kind === "best") return `best(${t + 1}, ${model.tags[k]}) = ${score(model.results.best[t * model.K + k], 4)}`;
+  if (kind === "best")
+    return `best(${t + model.offset + 1}, ${model.tags[k]}) = ${score(model.results.best[t * model.K + k], 4)}`;
   /** @param {number} warmth */
   const at = (warmth) => score(combine(sums, warmth), 4);
   const between = temperature > 0 && temperature < 1 ? `  ·  τ = ${temperature.toFixed(2)}: ${at(temperature)}` : "";
@@ -283,7 +294,7 @@ function trainedText(model, kind, i) {
 
 /** @param {Model} model @param {number} t @param {Input[]} inputs */
 function verdict(model, t, [first, second]) {
-  if (t === 0) return "The first word has no backpointer: start + emission.";
+  if (t + model.offset === 0) return "The first word has no backpointer: start + emission.";
   if (!second) return "";
   if (first.sum === -Infinity) return "Every way into this tag is forbidden.";
   const [winner, runnerUp] = [first, second].map(({ tag }) => model.tags[Number(tag)]);

@@ -29,6 +29,7 @@ const LOWEST_STRIP = { tags: TARGET, texts: 20 }; // where they still have
 const MOST_HELD = 100; // of strips that stay in sight under a table
 const TWICE = 320; // what a page with two lattices needs around them
 const STEPPER = 46;
+const OVERVIEW = 52; // the strip over a window of a long sentence
 const LINE = 19; // of the legend, and of what stands over a table
 const LETTER = 6; // its mean width
 const CAPTION = 7; // around what stands over a table
@@ -241,10 +242,11 @@ function sum(numbers) {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-// The buttons of steps, and the legend, which a lecture does without.
+// The strip of a long sentence, the buttons of steps, and the legend, which a lecture does without.
 /** @param {Laid} model @param {{ width: number, shortens?: boolean }} room */
-function aroundWalk({ walk, legend }, { width, shortens }) {
-  return (walk?.phases.length ? STEPPER : 0) + (shortens ? 0 : LINE * linesOf(legend, width));
+function aroundWalk({ walk, legend, T, total }, { width, shortens }) {
+  const strip = total > T ? OVERVIEW : 0;
+  return strip + (walk?.phases.length ? STEPPER : 0) + (shortens ? 0 : LINE * linesOf(legend, width));
 }
 
 // Of a row of tags, one of plain texts, and all of them.

@@ -6,7 +6,7 @@
 // "python" when Python has answered every change of numbers, else "live", as always where a host is alone. Of a large
 // lattice the words in sight are drawn first, and the others once those are on the screen.
 
-import { flag, html, mark, set, setProperty } from "../dom.js";
+import { flag, focusedIn, html, mark, set, setProperty } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
 import { decode } from "../model.js";
 import { Outbox } from "../outbox.js";
@@ -143,8 +143,10 @@ export class Stage {
     }
     if (payload.chosen && !this.timers.cell && !this.timers.step && !waits("step", "view"))
       chosen.cell = payload.chosen;
+    const moved = another && focusedIn(this.root)?.matches(".overview input"); // its slider goes on
     if (another) Object.assign(this, { frame: null });
     this.refresh();
+    if (moved) this.frame.overview?.slider.focus();
     if (another) this.showPlace();
   }
 
@@ -200,8 +202,8 @@ export class Stage {
   // Each event says of which sentence it speaks, as another one may be on its way here, and which picture is here.
   /** @param {StageEvent[]} events @param {Partial<Chosen>} [changes] */
   emit(events, changes = {}) {
-    const sentence = this.payload?.sentence;
-    this.outbox.post(...events.map((event) => ({ sentence, has: this.payloads.name, ...event })));
+    const { sentence, offset } = this.payload ?? {};
+    this.outbox.post(...events.map((event) => ({ sentence, offset, has: this.payloads.name, ...event })));
     if (this.payload) this.refresh(changes);
   }
 

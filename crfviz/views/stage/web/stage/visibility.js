@@ -96,8 +96,9 @@ function reach(sweep, done, T) {
 
 // What the newest step says; in braces stand the words of this side: see picture.py.
 /** @param {Composed} model @param {Begun} phase */
-function textOf({ T, words, tags, results }, { text, first, last, sweep, done, column }) {
-  const template = (sweep && done === 1 && first) || (sweep && done === T && last) || text;
+function textOf({ T, offset = 0, total = T, words, tags, results }, { text, first, last, sweep, done, column }) {
+  const atEdge = sweep > 0 ? offset === 0 : offset + T === total; // of the sentence: a window has none
+  const template = (sweep && done === 1 && atEdge && first) || (sweep && done === T && last) || text;
   /** @param {number} t */
   const tag = (t) => tags[results.path?.[t] ?? -1] ?? "–";
   const t = column ?? -1;

@@ -1,0 +1,123 @@
+"""A sequence too long to draw: the strip of the whole, a window, and the numbers of the whole."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import crfviz
+from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.edits import Edits
+from crfviz.views.stage.picture import WINDOW
+from tests.support.screen import assert_lattice, assert_rows, tagger
+
+CPG = "textbook/cpg"
+T, FIRST = 2000, 700
+LETTERS = "".join(np.random.default_rng(5).choice(list("ACGT"), T))
+EDITED = Edits({("C+", "G+"): 1.5}, {(FIRST + 2, "A+"): 0.0})
+
+
+@pytest.fixture(scope="module")
+def potentials():
+    return tagger(CPG).potentials(list(LETTERS))
+
+
+def in_sight(analysis, first):
+    """What a picture draws of the numbers of the whole sequence."""
+    span = slice(first, first + WINDOW)
+    return SimpleNamespace(
+        words=list(LETTERS[span]),
+        tags=list(tagger(CPG).tags),
+        analysis=SimpleNamespace(
+            greedy=analysis.greedy[span],
+            left_to_right=analysis.left_to_right[span],
+            max_marginal=analysis.max_marginal[span],
+            viterbi=SimpleNamespace(path=analysis.viterbi.path[span]),
+            forward_backward=SimpleNamespace(marginals=analysis.forward_backward.marginals[span]),
+            backpointers=analysis.backpointers[span],
+            best=analysis.best[span],
+        ),
+    )
+
+
+def assert_window(screen, analysis, first):
+    expected = in_sight(analysis, first)
+
+    def check():
+        shown = screen.read()
+        assert shown.source == "python"
+        assert_rows(shown, expected)
+        assert_lattice(shown, expected)
+
+    screen.eventually(check)
+
+
+def test_the_window_is_moved_by_keys_and_by_a_click_on_the_strip(screen, potentials):
+    screen.open("", model=CPG, sentence=LETTERS)
+    place, slider = screen.page.locator(".overview-place"), screen.page.locator(".overview input")
+    expected = analyse(potentials)
+    expect(place).to_have_text("1–120 of 2,000")
+    assert_window(screen, expected, 0)
+    slider.focus()
+    screen.press("ArrowRight", "ArrowRight")
+    expect(place).to_have_text("121–240 of 2,000")
+    expect(slider).to_be_focused()
+    assert_window(screen, expected, 120)
+    screen.press("End")
+    expect(place).to_have_text("1,881–2,000 of 2,000")
+    screen.expect_param("v.from", "1880")
+    box = slider.bounding_box()
+    screen.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(place).to_have_text(re.compile(r"^(9|1,0)\d\d–1,0\d\d of 2,000$"))
+    painted = "c => c.getContext('2d').getImageData(0, 0, c.width, 12).data.some(v => v > 0)"
+    assert screen.page.locator(".overview canvas").evaluate(painted)
+
+
+def test_edits_in_a_window_move_the_whole_sentence(screen, potentials):
+    link = {"model": CPG, "sentence": LETTERS, "v.from": str(FIRST)}
+    screen.open("transitions", **link)
+    cell = screen.cell("C+", "G+")
+    cell.focus()
+    screen.press(*"4.4816890703380645", "Enter")  # exp(1.5): the page shows probabilities
+    screen.expect_edits(1)
+    screen.expect_param("t", "C%2B.G%2B:1.5")
+    edits = Edits({("C+", "G+"): 1.5})
+    assert_window(screen, analyse(edits.apply(potentials)), FIRST)
+
+
+def test_positions_in_the_link_are_those_of_the_sentence(screen, potentials):
+    e = f"{FIRST + 2}.A%2B:0"
+    screen.open("", model=CPG, sentence=LETTERS, t="C%2B.G%2B:1.5", e=e, **{"v.from": str(FIRST)})
+    screen.expect_edits(2)
+    assert_window(screen, analyse(EDITED.apply(potentials)), FIRST)
+
+
+def test_a_score_edited_in_a_window_is_at_its_place_in_the_sentence(screen):
+    screen.open("emissions", model=CPG, sentence=LETTERS, **{"v.from": str(FIRST)})
+    k = tagger(CPG).tags.index("A-")
+    cell = screen.emission(3, k)
+    cell.focus()
+    screen.press(*"0.5", "Enter")
+    screen.expect_edits(1)
+    assert screen.param("e").startswith(f"{FIRST + 3}.A-:-0.69314")
+
+
+def test_a_live_file_moves_its_window_alone(screen, potentials, tmp_path):
+    file = tmp_path / "dna.html"
+    crfviz.export_html(potentials, file, pages=["explore", "viterbi"])
+    page = screen.page
+    page.goto(file.as_uri())
+    place, slider = page.locator(".overview-place"), page.locator(".overview input")
+    expect(place).to_have_text("1–120 of 2,000")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(place).to_have_text("61–180 of 2,000")
+    expect(slider).to_be_focused()
+    marginals = crfviz.forward_backward(potentials).marginals
+    for t, k in [(0, 0), (50, 5), (119, 7)]:
+        node = page.locator(f'[data-node="{t},{k}"]')
+        expect(node).to_have_attribute("data-marginal", f"{marginals[60 + t, k].item():.6f}")
+    page.get_by_role("button", name="Viterbi").click()
+    expect(place).to_have_text("61–180 of 2,000")
