@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 import annotators
+import begun
 import crowd
 import peers
 from measuring import WINDOW, Figure, Machine, app_and_browser, table
@@ -72,6 +73,7 @@ def measured() -> dict[str, str]:
         "peers": peers.text(json.loads(peers.OUT.read_text())),
         "latency": latency_table(),
         "annotators": annotators.printed(),
+        "begun": begun.printed(),
         "crowd": crowd.printed(),
     }
 

@@ -177,11 +177,7 @@ class Store:
         return self._run(lambda c: merged(c, document, labelled, write=write), writes=write)
 
     def rename(self, document: str, name: str) -> None:
-        """Give a document another name.
-
-        Raises:
-            StoreError: another document has it, or it cannot be stored.
-        """
+        """Give a document another name, that no other one has."""
         check_text(name)
 
         def work(connection: Connection) -> None:
