@@ -31,6 +31,7 @@ from crfviz.taggers.perceptron import UPDATES
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 
 FEATURES = "features"  # an architecture
+WORD_SIZE = 64  # with --vectors: many more words fit, and few numbers of each are learnt
 AUXILIARY = 0.5  # weight of the XPOS loss: its finer tags help, but the CRF is what counts
 
 
@@ -54,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="of a CRF: learn XPOS too, of the training files or of these; not kept in the model",
     )
+    add("--vectors", type=Path, metavar="FOLDER", help="of an encoder: its word vectors, fixed")
     add("--fold-handles", action="store_true", help="join @ and the word after it to @user")
     add("--map", nargs="+", default=[], metavar="OLD=NEW", help="entity types to rename and keep")
     add("--checkpoint", type=Path, metavar="FOLDER", help="default: runs/NAME-SEED")
@@ -99,8 +101,13 @@ def _train(args: argparse.Namespace) -> None:
         recipe = replace(recipe, auxiliary=AUXILIARY)
     if recipe.epochs < 1 or not 0 <= recipe.seed < 2**31:
         raise CrfvizError("--epochs must be at least 1, and --seed 0 to 2147483647")
+    if args.vectors is not None:
+        recipe = replace(recipe, sizes=replace(recipe.sizes, word=WORD_SIZE))
     sources = replace(
-        _sources(args), xpos=args.aux_xpos == [], only_xpos=tuple(args.aux_xpos or ())
+        _sources(args),
+        xpos=args.aux_xpos == [],
+        only_xpos=tuple(args.aux_xpos or ()),
+        vectors=args.vectors,
     )
     folder = args.checkpoint or Path("runs") / f"{args.out.name}-{args.seed}"
     torch.set_num_threads(1)  # more threads sum in another order: other weights, and little faster

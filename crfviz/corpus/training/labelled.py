@@ -4,7 +4,7 @@ Batches hold sentences of similar length, in an order that only the generator de
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from crfviz.corpus.training.recipe import Recipe
+from crfviz.corpus.training.vectors import read_pieces, read_vectors, whole_words
 from crfviz.exceptions import FormatError, UnknownTagError
 from crfviz.taggers.lexicon import build_lexicon, write_lexicon
 from crfviz.taggers.neural.network import Batch, Vocabulary, build_vocabulary, padded
@@ -67,6 +68,7 @@ class Corpus:
     tags: tuple[str, ...]
     auxiliary_tags: tuple[str, ...]  # of the second tag column, empty without one
     vocabulary: Vocabulary
+    vectors: Tensor | None = None  # (V, D), fixed, for the rows of the word embedding
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class Sources:
     types: Mapping[str, str] | None = None  # entity types to keep, with the names they get
     xpos: bool = False  # the second tag column is the XPOS of the training files
     only_xpos: tuple[Path, ...] = ()  # more files, to learn only the second tag column from
+    vectors: Path | None = None  # folder of an encoder whose input table stands for words
     tags: tuple[str, ...] = ()  # all there are, in id order; empty: those of the training files
 
 
@@ -104,16 +107,22 @@ def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
     second = [tuple(ids[tag] for tag in row) for row in beside]
     numbered = _numbered(train, tags, second or [None] * len(train))
     numbered += [Labelled(s.tokens, None, tuple(ids[t] for t in s.tags or ())) for s in more]
+    vocabulary = build_vocabulary(
+        [sentence.tokens for sentence in numbered],
+        min_words=recipe.min_words,
+        min_characters=recipe.min_characters,
+    )
+    if sources.vectors:
+        more_words = whole_words(read_pieces(sources.vectors))
+        words = tuple(dict.fromkeys((*vocabulary.words, *more_words)))
+        vocabulary = replace(vocabulary, words=words)
     return Corpus(
         train=numbered,
         dev=_numbered(dev, tags, [None] * len(dev)),
         tags=tags,
         auxiliary_tags=tuple(ids),
-        vocabulary=build_vocabulary(
-            [sentence.tokens for sentence in numbered],
-            min_words=recipe.min_words,
-            min_characters=recipe.min_characters,
-        ),
+        vocabulary=vocabulary,
+        vectors=read_vectors(sources.vectors, vocabulary.words) if sources.vectors else None,
     )
 
 

@@ -36,6 +36,7 @@ from crfviz.corpus.training.labelled import (
 )
 from crfviz.corpus.training.optimisation import Run, read_checkpoint, write_checkpoint
 from crfviz.corpus.training.recipe import Recipe
+from crfviz.corpus.training.vectors import Projected
 from crfviz.exceptions import ModelError
 from crfviz.taggers.neural.network import Network
 from crfviz.taggers.neural.tagger import Config, NeuralModel, choose_device, save_model
@@ -169,6 +170,8 @@ def _export(
     """Write the best averaged weights with the temperature that suits them."""
     network, corpus = run.average, run.corpus
     network.load_state_dict(best)
+    if isinstance(network.words, Projected):
+        network.words = network.words.table()
     batches = []
     with torch.no_grad():
         for group in bucket(corpus.dev, run.recipe):

@@ -32,6 +32,7 @@ from torch.optim.adamw import adamw
 
 from crfviz.corpus.training.labelled import NO_TAG, Corpus, LabelledBatch, bucket, collate
 from crfviz.corpus.training.recipe import Recipe
+from crfviz.corpus.training.vectors import Projected
 from crfviz.exceptions import ModelError
 from crfviz.taggers.features import key
 from crfviz.taggers.neural.network import NUM_SPECIAL, UNKNOWN, Network, initialise
@@ -121,6 +122,8 @@ class Run:
         self.network = Network(
             recipe.architecture, recipe.sizes, corpus.vocabulary, len(corpus.tags)
         )
+        if corpus.vectors is not None:
+            self.network.words = Projected(corpus.vectors, recipe.sizes.word)
         modules: dict[str, nn.Module] = {"network": self.network}
         if corpus.auxiliary_tags:
             modules["auxiliary"] = nn.Linear(self.network.context.size, len(corpus.auxiliary_tags))

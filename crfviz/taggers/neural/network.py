@@ -174,7 +174,7 @@ class Network(nn.Module):
         self, architecture: Architecture, sizes: Sizes, vocabulary: Vocabulary, num_tags: int
     ) -> None:
         super().__init__()
-        self.words = _table(vocabulary.num_words, sizes.word, PADDING)
+        self.words: nn.Module = _table(vocabulary.num_words, sizes.word, PADDING)
         self.characters = _table(vocabulary.num_characters, sizes.character, PADDING)
         self.shapes = _table(len(SHAPES), sizes.shape)
         self.windows = nn.ModuleList(

@@ -1,0 +1,99 @@
+"""Word vectors cut from the input table of an encoder, for words that training has never seen.
+
+    word_t = A e(word_t) + a        e fixed, A and a learnt; an unknown word has e = 0
+
+The encoder is a BERT with an uncased WordPiece vocabulary, as its folder holds it: tokenizer.json
+and model.safetensors. A word of several pieces has their mean. After training the product is one
+table, which is all that a model folder keeps: the encoder is needed for training alone.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from torch import Tensor, nn
+
+from crfviz.exceptions import ModelError
+from crfviz.taggers.neural.network import NUM_SPECIAL, PADDING
+from crfviz.taggers.storage import read_json_object
+from crfviz.text.wordpiece import UNKNOWN, split_word
+
+TOKENIZER_FILE, ENCODER_FILE = "tokenizer.json", "model.safetensors"
+TABLE = "embeddings.word_embeddings.weight"
+SCALE = 0.1  # root mean square of what is read: about that of embeddings drawn at random
+
+_WHOLE = re.compile(r"[a-z]{3,}")  # entries that are words, not pieces of others
+_PARTS = re.compile(r"\w+|[^\w\s]")
+
+
+def read_pieces(folder: Path) -> dict[str, int]:
+    """Return the pieces of an encoder with their ids.
+
+    Raises:
+        ModelError: the folder has no tokenizer.json with a WordPiece vocabulary.
+    """
+    path = folder / TOKENIZER_FILE
+    model = read_json_object(path).get("model")
+    pieces = model.get("vocab") if isinstance(model, dict) else None
+    if not isinstance(pieces, dict) or UNKNOWN not in pieces:
+        raise ModelError(f"{path}: expected model.vocab, WordPiece pieces with their ids")
+    return pieces
+
+
+def whole_words(pieces: Mapping[str, int]) -> list[str]:
+    """Return the pieces that are words of three letters or more."""
+    return [piece for piece in pieces if _WHOLE.fullmatch(piece)]
+
+
+def read_vectors(folder: Path, words: Sequence[str]) -> Tensor:
+    """Return a vector for each row of a word embedding: (2 + words, D), those of specials 0.
+
+    Args:
+        folder: of the encoder.
+        words: dictionary keys, in id order.
+
+    Raises:
+        ModelError: the folder has no such vocabulary or table.
+    """
+    pieces = read_pieces(folder)
+    path = folder / ENCODER_FILE
+    try:
+        with safe_open(path, framework="pt") as file:
+            table = file.get_tensor(TABLE).float()
+    except Exception as error:  # safetensors raises OSError or its own, by what is wrong
+        raise ModelError(f"{path}: expected a tensor {TABLE} ({error})") from error
+    rows = torch.stack([table[_ids(word, pieces)].mean(dim=0) for word in words])
+    rows = rows - rows.mean(dim=0)
+    rows = rows * (SCALE / rows.square().mean().sqrt())
+    return torch.cat([rows.new_zeros(NUM_SPECIAL, rows.shape[1]), rows])
+
+
+def _ids(word: str, pieces: Mapping[str, int]) -> list[int]:
+    plain = unicodedata.normalize("NFD", word)
+    plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Mn")
+    parts = _PARTS.findall(plain) or [UNKNOWN]
+    return [pieces[piece] for part in parts for piece in split_word(part, pieces.keys())]
+
+
+class Projected(nn.Module):
+    """A word embedding that is a learnt projection of fixed vectors."""
+
+    def __init__(self, vectors: Tensor, size: int) -> None:
+        super().__init__()
+        self.register_buffer("vectors", vectors, persistent=False)  # not learnt, so not saved
+        self.projection = nn.Linear(vectors.shape[1], size)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return the embedding of words: (B, T) -> (B, T, size)."""
+        rows: Tensor = self.projection(self.vectors[ids])
+        return rows
+
+    def table(self) -> nn.Embedding:
+        """Return the same embedding as one table, (V, size)."""
+        with torch.no_grad():
+            rows = self.projection(self.vectors)
+            rows[PADDING] = 0.0
+        return nn.Embedding.from_pretrained(rows, freeze=False, padding_idx=PADDING)  # type: ignore[no-untyped-call]
