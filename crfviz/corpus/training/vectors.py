@@ -81,6 +81,8 @@ def _ids(word: str, pieces: Mapping[str, int]) -> list[int]:
 class Projected(nn.Module):
     """A word embedding that is a learnt projection of fixed vectors."""
 
+    vectors: Tensor
+
     def __init__(self, vectors: Tensor, size: int) -> None:
         super().__init__()
         self.register_buffer("vectors", vectors, persistent=False)  # not learnt, so not saved
@@ -96,4 +98,7 @@ class Projected(nn.Module):
         with torch.no_grad():
             rows = self.projection(self.vectors)
             rows[PADDING] = 0.0
-        return nn.Embedding.from_pretrained(rows, freeze=False, padding_idx=PADDING)  # type: ignore[no-untyped-call]
+        made: nn.Embedding = nn.Embedding.from_pretrained(  # type: ignore[no-untyped-call]  # torch's
+            rows, freeze=False, padding_idx=PADDING
+        )
+        return made
