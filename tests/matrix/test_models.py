@@ -22,7 +22,7 @@ SMALL = ("upos-en-hmm", "upos-en-perceptron", "upos-en-perceptron-greedy")
 MOST_BYTES = dict.fromkeys(SMALL, 2_000_000) | {
     "upos-en": 5_000_000,
     "upos-en-contextfree": 4_000_000,
-    "ner-en": 5_000_000,
+    "ner-en": 6_000_000,
 }
 UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 TWEETS = [
