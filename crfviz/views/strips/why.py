@@ -124,7 +124,7 @@ def _deciding(answer: WhyNot, chain: Analysis) -> str:
     return f"The largest contribution is {what}: {score(term.value)}."
 
 
-LEGEND = "hidden: that word made unknown"
+LEGEND = "hidden: that word made unknown · tags changed: of the best path"
 
 
 @dataclass(frozen=True)
