@@ -4,9 +4,8 @@
 
 A redraw counts as a picture when the page's main thread has finished the frame that shows it
 (`page_clock.js`). An edit begins at the time stamp of the key that ends it; a frame of a drag is
-the time from one picture to the next while the pointer moves without rest. What a busy machine adds
-is in the figures: the load is printed with them, and so is the CPU time of the server and of the
-browser for each edit, which depends less on it.
+the time from one picture to the next while the pointer moves without rest. The load is printed too,
+and the CPU time of server and browser for each edit, which depends less on it.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import argparse
 import itertools
 import json
 import os
+import random
 import sys
 import time
 import tomllib
@@ -76,6 +76,14 @@ CONTEXT_MODEL = "upos-en"  # whose words see each other
 TYPES = ["PER", "LOC", "ORG", "TIME", "LAW", "ART", "FOOD", "GAME"]
 WORD = 12  # position of the word that is asked about
 ANSWER_BOUND, FLIPS_BOUND = 150.0, 500.0  # milliseconds, for the median
+SCROLL = """async (box, frames = []) => {
+  const frame = () => new Promise(requestAnimationFrame);
+  for (let last = await frame(); frames.length < 100; last += frames.at(-1)) {
+    box.scrollLeft += 30;
+    frames.push((await frame()) - last);
+  }
+  return frames;
+}"""
 LECTURES = ("greedy", "viterbi")
 SPEAKING = 1000  # milliseconds at a cue before the next one is asked for
 CUE_BOUND, CUE_REST = 300, 300  # milliseconds; in the second all redraws of a cue have come
@@ -89,7 +97,10 @@ def main() -> None:
     options = parser.parse_args()
     load_before = os.getloadavg()[0]
     with app_and_browser() as (app, browser):
-        warm(browser, app)
+        list(
+            loads(browser, app, 1)
+        )  # the first visit loads the models; nobody waits for that later
+        lecture = [wait for name in 2 * LECTURES for wait in cues(browser, app, name)]
         figures = [
             *edits(browser, app, 12, options.n),
             *edits(browser, app, 40, options.n),
@@ -98,24 +109,17 @@ def main() -> None:
             *drags(browser, app, 12, options.n),
             *drags(browser, app, 40, options.n),
             *loads(browser, app, options.n),
+            *windows(browser, app, options.n),
             sentences(browser, app, options.n),
             *questions(browser, app, 40, options.n),
             *answers(options.n),
-            next_cues(browser, app),
+            figure("next cue of a lecture → picture", "ms", lecture, CUE_BOUND, CUE_BOUND),
             memory(app),
         ]
         where = machine(browser.version, load_before)
     report = {**asdict(where), "n": options.n, "figures": [asdict(line) for line in figures]}
     options.out.write_text(json.dumps(report, indent=2) + "\n")
     sys.stdout.write(table(where, figures))
-
-
-def warm(browser: Browser, app: App) -> None:
-    """The first visit loads the models; nobody waits for that afterwards."""
-    meter = Meter(browser, app)
-    meter.page.goto(app.url)
-    meter.wait(SHOWN)
-    meter.close()
 
 
 def edits(browser: Browser, app: App, tokens: int, n: int, model: str = "") -> Iterator[Figure]:
@@ -201,6 +205,17 @@ def _first_picture(meter: Meter) -> float:
     return first
 
 
+def windows(browser: Browser, app: App, n: int) -> Iterator[Figure]:
+    """Open ten thousand letters again and again, then scroll those in sight."""
+    meter = Meter(browser, app)
+    meter.open("", "".join(random.Random(0).choices("ACGT", k=10_000)), 120, "textbook/cpg")
+    again = [_first_picture(meter) for _ in range(n) if meter.page.reload()]
+    frames = meter.page.locator(".scroller").evaluate(SCROLL)
+    meter.close()
+    yield figure("reload → picture of 10,000 letters", "ms", again, 1000)
+    yield figure("frame while scrolling 10,000 letters", "ms", frames, 33)
+
+
 def sentences(browser: Browser, app: App, n: int) -> Figure:
     """Apply sentences that the server has never seen: the model runs as well."""
     meter = Meter(browser, app)
@@ -238,12 +253,6 @@ def questions(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figur
             times.append(next(at for source, at in meter.since_input() if source == "python"))
         meter.close()
         yield figure(f"{what} click → picture at {tokens} tokens", "ms", times, 150)
-
-
-def next_cues(browser: Browser, app: App) -> Figure:
-    """Play two lectures twice."""
-    times = [time for _ in range(2) for name in LECTURES for time in cues(browser, app, name)]
-    return figure("next cue of a lecture → picture", "ms", times, CUE_BOUND, CUE_BOUND)
 
 
 def cues(browser: Browser, app: App, name: str) -> list[float]:
