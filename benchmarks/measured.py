@@ -10,10 +10,12 @@ import argparse
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import annotators
 import begun
 import crowd
+import numpy as np
 import peers
 from measuring import WINDOW, Figure, Machine, app_and_browser, table
 from serving import ROOT
@@ -43,6 +45,8 @@ def main() -> None:
     if parser.parse_args().pictures:
         take_pictures()
         return
+    growth = json.loads(peers.OUT.read_text())["growth"]
+    DOCUMENT.with_name("growth.svg").write_text(growth_picture(growth), encoding="utf-8")
     DOCUMENT.write_text(filled(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
 
 
@@ -104,6 +108,28 @@ def latency_table() -> str:
     figures = [Figure(**line) for line in report.pop("figures")]
     report.pop("n")
     return table(Machine(**report), figures).rstrip()
+
+
+def growth_picture(growth: dict[str, Any]) -> str:
+    """An SVG of the time of a training step by each size, on logarithmic axes of a panel each."""
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 220" font-family="sans-serif">'
+    ]
+    for panel, (name, line) in enumerate(growth.items()):
+        x, y = (np.log2(line[axis]) for axis in ("sizes", "ms"))
+        places = [
+            (60 + 240 * panel + 45 * a, 150 - 20 * b) for a, b in zip(x - x[0], y, strict=True)
+        ]
+        above = 'font-size="11" text-anchor="end"'
+        text = f"{name}: exponent {line['exponent']:.2f}"
+        parts.append(f'<text x="{60 + 240 * panel}" y="210" font-size="13">{text}</text>')
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
+        parts.append(f'<polyline points="{points}" fill="none" stroke="#0072b2" stroke-width="2"/>')
+        for (a, b), size, ms in zip(places, line["sizes"], line["ms"], strict=True):
+            parts.append(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4" fill="#0072b2"/>')
+            parts.append(f'<text x="{a - 7:.1f}" y="{b - 3:.1f}" {above}>{ms:.1f} ms</text>')
+            parts.append(f'<text x="{a:.1f}" y="190" font-size="11">{size}</text>')
+    return "".join([*parts, "</svg>\n"])
 
 
 def take_pictures() -> None:
