@@ -164,12 +164,8 @@ class Potentials(NotebookRepr):
 
     @cached_property
     def _scores(self) -> tuple[Array, Array, Array, Array]:
-        return (
-            _view(self.emissions),
-            _view(self.transitions),
-            _view(self.start),
-            _view(self.end),
-        )
+        emissions, transitions = _view(self.emissions), _view(self.transitions)
+        return emissions, transitions, _view(self.start), _view(self.end)
 
     @cached_property
     def _arrays(self) -> tuple[Array, Array, Array, Array]:
@@ -182,14 +178,10 @@ class Potentials(NotebookRepr):
 
     def words_in(self, first: int, stop: int) -> "Potentials":
         """Return the chain of the words before position `stop`, from `first` on, cut out."""
-        return replace(
-            self,
-            emissions=self.emissions[first:stop],
-            transitions=self.transitions
-            if self.homogeneous
-            else self.transitions[first : stop - 1],
-            tokens=None if self.tokens is None else self.tokens[first:stop],
-        )
+        steps = self.transitions if self.homogeneous else self.transitions[first : stop - 1]
+        tokens = None if self.tokens is None else self.tokens[first:stop]
+        emissions = self.emissions[first:stop]
+        return replace(self, emissions=emissions, transitions=steps, tokens=tokens)
 
     def tag_id(self, tag: Tag) -> int:
         """Return the id of a tag given by name or by id."""
