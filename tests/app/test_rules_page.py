@@ -154,7 +154,7 @@ def test_a_rule_for_other_tags_is_kept_and_not_used(app):
     open_at(app, "pages/explore.py")
     assert not app.exception
     assert not app.error
-    assert app.button(key="no_rule").label.startswith("Rule for other tags")
+    assert app.button(key="no_rule").label.startswith("Rule not in use: ")
     assert "rule" not in [row["id"] for row in stage(app)["rows"]]
 
 

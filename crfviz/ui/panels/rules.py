@@ -80,7 +80,7 @@ def rule_chip() -> None:
     if rule:
         tagger = cached.known_tagger(scenario().model)
         used = tagger and rule_in_force(tagger.tags)
-        label = f"Rule: {rule}" if used else f"Rule for other tags: {rule}"
+        label = f"Rule: {rule}" if used else f"Rule not in use: {rule}"
         with st.container(key="chip"):
             st.button(
                 plain(label),

@@ -139,10 +139,11 @@ def pytorch_note(read: Pieces, words: Sequence[str]) -> str:
         return ""
     moved = _moved(read, read.pytorch_crf.tags, words)
     lost = f"it scores {short(best.score - read.pytorch_crf.score)} nats less: {moved}"
-    exact, took = best.score - read.first.log_partition, read.pytorch_crf_log_likelihood(right)
+    exact = score(best.score - read.first.log_partition, 4)
+    took = score(read.pytorch_crf_log_likelihood(right), 4)
     return (
         "Given a mask with holes, pytorch-crf skips them in its sums: log Z is that of first "
         "pieces. Its path follows backpointers of the wrong pieces; "
         f"{lost if moved else 'here it is the best one by chance'}. For log p of the first-piece "
-        f"path it takes {score(took, 4)}, not {score(exact, 4)}."
+        f"path it takes {took}, {'which is right here' if took == exact else f'not {exact}'}."
     )

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from crfviz.chain.forward_backward import forward_backward
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -40,6 +41,15 @@ def test_every_tagger_gives_the_best_path_with_its_marginals(name, text):
     assert [text[start:end] for start, end in found.offsets] == found.words
     covered = {i for start, end in found.offsets for i in range(start, end)}
     assert covered == {i for i, letter in enumerate(text) if not letter.isspace()}
+
+
+def test_probabilities_are_those_of_the_best_path_also_where_another_tag_is_likelier():
+    tagger = load_tagger("upos-en-contextfree")
+    found = tagger.tag("Which one should i get ?")
+    tables = forward_backward(tagger.potentials(found.words)).marginals
+    assert found.probabilities != pytest.approx(tables.amax(1).tolist(), abs=1e-3)
+    own = [float(tables[t, tagger.tags.index(tag)]) for t, tag in enumerate(found.tags)]
+    assert found.probabilities == pytest.approx(own, abs=1e-9)
 
 
 def test_a_word_that_comes_twice_has_two_places():
