@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.em import days_table, parameter_buttons, scrubber, training
+from crfviz.ui.panels.learning import days_table, parameter_buttons, scrubber, training
 from crfviz.ui.pictures import show_steps
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_flag

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from crfviz.ui import cached
-from crfviz.ui.panels.shifts import shift_panel
-from crfviz.ui.panels.weights import weight_display
+from crfviz.ui.panels.weights import shift_panel, weight_display
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs

@@ -1,6 +1,6 @@
 """One gradient step: mark the right tags, see what the CRF layer would learn from them."""
 
-from crfviz.ui.panels.learning_step import controls, lesson
+from crfviz.ui.panels.learning import controls, lesson
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header

@@ -1,6 +1,6 @@
 """Log space and batching: what logarithms save, and how a padded batch is held still."""
 
-from crfviz.ui.panels.log_space import batch_panel, sum_panel, underflow_panel
+from crfviz.ui.panels.demonstrations import batch_panel, sum_panel, underflow_panel
 from crfviz.ui.pictures import show_steps, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs

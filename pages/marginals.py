@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.pair import pair_panel
+from crfviz.ui.panels.distribution import pair_panel
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
 from crfviz.ui.session.current import count_up, number_option

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.naive import ask_about_first, chosen_words, enumeration
+from crfviz.ui.panels.demonstrations import ask_about_first, chosen_words, enumeration
 from crfviz.ui.pictures import show_steps, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.paths import DRAW, SHOWS
+from crfviz.ui.panels.distribution import DRAW, SHOWS
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound import bound_tabs

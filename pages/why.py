@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.attribution import attribution_panel
+from crfviz.ui.panels.emission_origin import attribution_panel
 from crfviz.ui.panels.why import flips_panel, pin_panel, question, trained_answer, unpin_button
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene

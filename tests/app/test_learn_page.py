@@ -12,7 +12,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui.panels.learning_step import step_size
+from crfviz.ui.panels.learning import step_size
 from crfviz.ui.state.link import Models, decode
 from tests.support.app_pages import open_at
 

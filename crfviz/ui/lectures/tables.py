@@ -7,9 +7,8 @@ import pandas as pd
 from crfviz.chain.demonstrations.log_space import cell_inputs, log_sum_exp, telling_position
 from crfviz.chain.demonstrations.naive import words_that_fit
 from crfviz.ui.lectures.lecture import Cue
-from crfviz.ui.panels.em import history
-from crfviz.ui.panels.log_space import TERM_FORMATS
-from crfviz.ui.panels.naive import enumeration
+from crfviz.ui.panels.demonstrations import TERM_FORMATS, enumeration
+from crfviz.ui.panels.learning import history
 from crfviz.ui.panels.why import question
 from crfviz.ui.scene import scene_of
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario

@@ -1,22 +1,26 @@
-"""Where somebody's table comes from: pasted, out of a file, or an example."""
+"""Homework: check a pasted or uploaded table, or replay the trace of a program."""
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.homework.bugs import example_table, known_bugs
 from crfviz.chain.homework.check import Checked, check
+from crfviz.chain.homework.grade import FORMAT, Trace
 from crfviz.chain.homework.programs import BACKPOINTERS
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.number_tables import MAX_BYTES, NumberTable, parse_number_table, read_number_table
-from crfviz.ui.panels.trace import is_trace, open_trace
+from crfviz.ui.pictures import draw
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_draft, bound_select, bound_to
-from crfviz.ui.session.current import one_of
+from crfviz.ui.session.bound import bound_draft, bound_flag, bound_select, bound_to
+from crfviz.ui.session.current import change, one_of, scenario
 from crfviz.ui.session.kept import draft, refusals_said, set_draft
+from crfviz.ui.state.scenario import BEFORE_FIRST, MAX_WORDS
 from crfviz.ui.widgets import download, narrowed, upload
 from crfviz.ui.words import plain
 from crfviz.views.frames.homework import (
@@ -28,19 +32,23 @@ from crfviz.views.frames.homework import (
     template,
     verdict,
 )
+from crfviz.views.stage.picture import Subject
+from crfviz.views.strips.trace import trace_picture
 
 RIGHT = "the right table"
-_BOX, _FILE = "homework", "homework.file"  # drafts: the text, and the file it came from
+_BOX, _FILE = "homework", "homework.file"  # drafts: the text, and its file
+_TRACE = "homework.trace"  # draft: the text of a trace
+_TRACE_HEAD = 200  # bytes that name the format
 EXAMPLE_ROWS, EXAMPLE_TAGS = 3, 5  # of the table that shows what is wanted
 _BOX_HEIGHT = 122  # pixels
 _ROW_HEIGHT = 24
 
 
 def table_box(scene: Scene, kind: str) -> NumberTable | None:
-    """The box, the upload and the examples.
+    """Draw the text box, the upload and the examples.
 
     Returns:
-        The table in the box; None where there is none, and then the page says why.
+        The table in the box; None if there is none, which the page explains.
     """
     box, file, example = st.columns([5, 2.6, 2.4])
     with file:
@@ -64,7 +72,7 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
 
 
 def _nothing_yet(scene: Scene, kind: str) -> None:
-    """What is wanted: the order of the tags, a file to fill in, and how such a table looks."""
+    """Show the order of the tags, a template file, and an example table."""
     T, K = len(scene.words), len(scene.tags)
     st.info(
         f"Paste your table of {T} words by {K} tags: logarithms or probabilities, rounded as "
@@ -82,7 +90,7 @@ def _nothing_yet(scene: Scene, kind: str) -> None:
 
 
 def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
-    """What the first of the known bugs makes that changes anything here, None where none does."""
+    """Return the table of the first known bug that changes anything here; None if none does."""
     for bug in known_bugs(kind):
         with suppress(CrfvizError):
             return example_table(scene.now.potentials, kind, bug.name)
@@ -90,7 +98,7 @@ def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
 
 
 def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
-    """Check a table; where its tags stand in another order, say so and offer the right one."""
+    """Check a table; if its tags are in another order, offer to reorder them."""
     checked = check(scene.now.potentials, kind, table.values)
     names = table.labels if checked.reading.flipped else table.header
     if checked.first_wrong is not None and names is not None and set(names) == set(scene.tags):
@@ -107,7 +115,7 @@ def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
 
 
 def _as_labelled(scene: Scene, kind: str, checked: Checked) -> Checked:
-    """The table with its cells in the order of the labels, too, or not: as more of it is right."""
+    """Return backpointers with renamed cells, or not: whichever has fewer wrong cells."""
     if kind != BACKPOINTERS:
         return checked
 
@@ -119,7 +127,7 @@ def _as_labelled(scene: Scene, kind: str, checked: Checked) -> Checked:
 
 
 def show_checked(scene: Scene, kind: str, checked: Checked) -> None:
-    """The verdict, the likely bug, and both tables."""
+    """Draw the verdict, the likely bug, and both tables."""
     said = verdict(checked, kind, scene.words, scene.tags)
     wrong = checked.first_wrong
     if wrong is None:
@@ -146,7 +154,7 @@ def _keep_every(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands ov
 
 
 def _upload(scene: Scene, kind: str) -> str:
-    """A new file goes into the box; what is wrong with it is returned."""
+    """Put a new file into the box; return an error message, or an empty text."""
     file = upload("or a file: CSV, JSON, .npz, a trace", max_upload_size=MAX_BYTES // 1_000_000)
     if file is None:
         return ""
@@ -168,7 +176,7 @@ def _upload(scene: Scene, kind: str) -> str:
 
 
 def _readable(data: bytes, table: NumberTable) -> str:
-    """A text file as it is, an array as text with all its digits."""
+    """Return a text file unchanged, an array as text with all digits."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -176,7 +184,7 @@ def _readable(data: bytes, table: NumberTable) -> str:
 
 
 def _fill(scene: Scene, kind: str) -> None:
-    """With what is chosen now: the button may be that of the run before the choice."""
+    """Fill in the current choice: the clicked button may come from an older run."""
     name = one_of("homework", _names(kind), RIGHT)
     with refusals_said():
         table = example_table(scene.now.potentials, kind, "" if name == RIGHT else name)
@@ -185,3 +193,66 @@ def _fill(scene: Scene, kind: str) -> None:
 
 def _names(kind: str) -> list[str]:
     return [RIGHT, *(bug.name for bug in known_bugs(kind))]
+
+
+def is_trace(data: bytes) -> bool:
+    """Return whether a file claims to be a trace."""
+    return f'"{FORMAT}"'.encode() in data[:_TRACE_HEAD]
+
+
+def open_trace(data: bytes) -> None:
+    """Open the trace of an uploaded file.
+
+    Raises:
+        FormatError: it is not a trace.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"expected a trace as UTF-8 text: {error}") from error
+    _read(text)
+    set_draft(_TRACE, text)
+    change(step=BEFORE_FIRST)
+
+
+def show_trace() -> bool:
+    """Draw the opened trace; return whether there is one."""
+    text = draft(_TRACE)
+    if not text:
+        return False
+    try:
+        trace, analysis = _read(text)
+    except CrfvizError as error:
+        st.error(plain(str(error)))
+        return False
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Close the trace", on_click=partial(set_draft, _TRACE, ""))
+        st.text("The program ran on your machine. This page plays what it wrote.")
+    subject = Subject(analysis, analysis, step=scenario().step)
+    draw(subject, trace_picture(trace), key="homework.trace")
+    if bound_flag(st.toggle, "Show tables", "twin"):
+        st.dataframe(_writes(trace, analysis))
+    return True
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _read(text: str) -> tuple[Trace, Analysis]:
+    """Parse a trace and analyse its chain.
+
+    Raises:
+        FormatError: it is not a trace, or has too many words.
+    """
+    trace = Trace.from_json(text)
+    if trace.potentials.num_tokens > MAX_WORDS:
+        raise FormatError(f"a trace of at most {MAX_WORDS} words can be drawn")
+    return trace, analyse(trace.potentials)
+
+
+def _writes(trace: Trace, analysis: Analysis) -> pd.DataFrame:
+    """Return one row per write."""
+    rows = [
+        (n, f"{t + 1} {analysis.words[t]}", analysis.tags[k], value)
+        for n, step in enumerate(trace.steps, start=1)
+        for t, k, value in step
+    ]
+    return pd.DataFrame(rows, columns=["write", "word", "tag", "value"])

@@ -1,19 +1,24 @@
-"""The weights of the matrix: which one is asked about, where tags flip, how they are written."""
+"""Transition weights: tipping points, display, and shifts that keep every marginal."""
+
+import streamlit as st
 
 from crfviz.chain.edits import END, START
+from crfviz.chain.questions.gauge import shift_tag, shift_word
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_tabs
-from crfviz.ui.session.current import view_option
+from crfviz.ui.session.bound import bound_buttons, bound_place, bound_select, bound_tabs
+from crfviz.ui.session.current import change, number_option, one_of, scenario, view_option
+from crfviz.ui.session.kept import refusals_said
 from crfviz.views.stage.picture import Mark, Ruler
 from crfviz.views.strips.what_if import strength_marks
 
 SCORE, PROBABILITY = "score", "probability"
+SHIFTS = ("1", "0.5", "2", "-1")  # nats; the first is the default
 
 
 def chosen_ruler(scene: Scene) -> Ruler | None:
-    """The tipping points of the cell that has the focus; None where no cell was chosen."""
+    """Return the tipping points of the chosen cell; None if there is none, or none to draw."""
     before, _, after = view_option("weight").partition(" ")
     names = scene.tags
     if (
@@ -36,11 +41,8 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
 
 
 def flip_marks(scene: Scene) -> list[Mark]:
-    """Where a tag flips along the strength of the CRF; none where no path is allowed.
-
-    None of a long sentence either: they take minutes.
-    """
-    if scene.windowed:
+    """Return the strengths at which a tag flips; none if no path is allowed."""
+    if scene.windowed:  # they take minutes
         return []
     try:
         pieces = cached.strength_pieces(scene.scenario)
@@ -50,7 +52,7 @@ def flip_marks(scene: Scene) -> list[Mark]:
 
 
 def weight_display(scene: Scene) -> str:
-    """Draw the switch where it means something.
+    """Draw the switch for models of probabilities.
 
     Returns:
         `PROBABILITY` where the matrix should show exp of its scores, else `SCORE`.
@@ -58,3 +60,40 @@ def weight_display(scene: Scene) -> str:
     if not scene.of_probabilities:
         return SCORE
     return bound_tabs("Show", "weights", [SCORE, PROBABILITY], PROBABILITY)
+
+
+def shift_panel(scene: Scene) -> None:
+    """Draw the shift of a word and the shift of a tag."""
+    amount, word, tag = st.columns([1.3, 1, 1])
+    bound_buttons("Add c =", "shift", SHIFTS, SHIFTS[0], at=amount)
+    bound_place("to every tag at the word", "shift_word", scene.numbered(), 0, at=word)
+    word.button(
+        "Shift the word",
+        on_click=_shift,
+        args=("shift_word",),
+        help="Every path passes through the word once and gains c: log Z grows by c as well.",
+    )
+    if not scene.now.potentials.homogeneous:
+        tag.caption("A tag cannot be shifted here: each step of this model has its own matrix.")
+        return
+    bound_select("into the tag, −c out of it", "shift_tag", scene.tags, scene.tags[0], at=tag)
+    tag.button(
+        "Shift the tag",
+        on_click=_shift,
+        args=("shift_tag",),
+        help="Whoever enters the tag gains c and loses it when leaving: not even Z changes.",
+    )
+
+
+def _shift(what: str) -> None:
+    """Apply the current choice: the clicked button may come from an older run."""
+    now = scenario()
+    nats = float(one_of("shift", SHIFTS, SHIFTS[0]))
+    with refusals_said():
+        chain = cached.unpinned(now).potentials  # a pin must not keep a tag from its shift
+        if what == "shift_word":
+            word = number_option(what, 0, 0, chain.num_tokens - 1)
+            change(edits=shift_word(chain, now.edits, word, nats))
+        else:
+            tag = one_of(what, chain.tag_names, chain.tag_names[0])
+            change(edits=shift_tag(chain, now.edits, tag, nats))

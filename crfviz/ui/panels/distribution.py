@@ -1,4 +1,4 @@
-"""The page of the path distribution: ranked paths, samples that pile up, the reach of a nudge."""
+"""The distribution over paths: ranked paths, samples, influence of a nudge, pairs of words."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -6,12 +6,15 @@ from typing import Any
 import streamlit as st
 
 from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.distribution import sample_counts
+from crfviz.chain.distribution import pair_marginals, sample_counts
 from crfviz.chain.questions.sensitivity import influence
-from crfviz.ui.panels.occlusion import least_certain
+from crfviz.ui.panels.emission_origin import least_certain
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_number
+from crfviz.ui.session.bound import bound_number, bound_place
 from crfviz.ui.session.current import number_option, set_view_option
+from crfviz.ui.words import plain
+from crfviz.views.figures.charts import pair_frame, pair_heatmap
+from crfviz.views.formatting import format_probability
 from crfviz.views.stage.picture import Grid, Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.paths import (
@@ -34,7 +37,7 @@ MOST_SAMPLES = 2000
 MOST_SEED = 999_999
 LARGEST_NUDGE, FIRST_NUDGE = 20.0, 1.0
 
-Drawn = tuple[Picture, Sequence[Grid]]  # what a view puts on the stage, and more for the table twin
+Drawn = tuple[Picture, Sequence[Grid]]  # the picture, and further grids for its tables
 
 
 def _best(scene: Scene) -> Drawn:
@@ -117,3 +120,30 @@ def _reach(scene: Scene) -> Drawn:
 
 SHOWS = {"best": "best paths", "samples": "samples", "reach": "reach"}
 DRAW: Mapping[str, Callable[[Scene], Drawn]] = {"best": _best, "samples": _samples, "reach": _reach}
+
+
+def pair_panel(scene: Scene) -> None:
+    """Draw the joint probability of the tags of two chosen words."""
+    st.subheader("Two words together")
+    count = len(scene.words)
+    if count < 2:
+        st.info("Edge marginals need a sentence of two words or more.")
+        return
+    left, right = st.columns(2)
+    first = bound_place("Earlier word", "first", scene.numbered(stop=count - 1), 0, at=left)
+    second = bound_place("Later word", "second", scene.numbered(first + 1), first + 1, at=right)
+    pairs = pair_marginals(scene.now.forward_backward, first, second)
+    trained = (
+        pair_marginals(scene.trained.forward_backward, first, second) if scene.edited else None
+    )
+    frame = pair_frame(pairs, scene.tags, trained)
+    best = frame.iloc[0]
+    st.container(key="wide-pair").altair_chart(pair_heatmap(frame, scene.tags), width="stretch")
+    st.dataframe(frame.head(10), hide_index=True)
+    was = f", trained {format_probability(best['trained'], 4)}" if scene.edited else ""
+    names = plain(f"{best['first']} then {best['second']}")
+    st.caption(
+        f"p({names}) = {format_probability(best['probability'], 4)}{was}. "
+        "Neighbours show the edge marginals; words further apart are joined through all tags "
+        "between."
+    )

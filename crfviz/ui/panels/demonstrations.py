@@ -1,10 +1,11 @@
-"""The three parts of the page Log space: one sum, products that underflow, a padded batch."""
+"""Demonstrations: enumeration of all paths, log-sum-exp, underflow, a padded batch."""
 
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
+from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.demonstrations.forward_variants import padded_batch
 from crfviz.chain.demonstrations.log_space import (
     cell_inputs,
@@ -12,12 +13,19 @@ from crfviz.chain.demonstrations.log_space import (
     telling_position,
     underflow,
 )
+from crfviz.chain.demonstrations.naive import (
+    Enumeration,
+    enumerate_paths,
+    words_that_fit,
+)
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
+from crfviz.ui.asking.asked import Asked, ask_about
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bound_select
-from crfviz.ui.state.scenario import MAX_WORDS
+from crfviz.ui.state.scenario import MAX_WORDS, Scenario
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import narrowed
 from crfviz.ui.words import plain
 from crfviz.views.formatting import minus
@@ -27,6 +35,7 @@ from crfviz.views.frames.demonstrations import (
     batch_note,
     direct_line,
     log_z_frame,
+    refusal,
     sum_line,
     term_frame,
     underflow_chart,
@@ -38,7 +47,7 @@ SHIFTS = ("0", "100", "-120", "800", "-800")  # nats
 TIMES = ("1", "2", "5", "20")
 MOST_SENTENCES = 8
 LONGEST = 40  # words of a sentence in the batch
-LOG_SUM_STEPS = {"result": 4, "direct": 5}  # of `log_sum_walk`, from which on it is there
+LOG_SUM_STEPS = {"result": 4, "direct": 5}  # the steps of `log_sum_walk` that reveal them
 TERM_FORMATS = {
     "score a": "{:.4f}",
     "a − max": "{:.4f}",
@@ -46,14 +55,14 @@ TERM_FORMATS = {
     "exp(a), float32": "{:.4g}",
     "exp(a), float64": "{:.4g}",
 }
-TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # one after the other, before what goes wrong
-_BATCH = "batch"  # draft: the sentences, one a line
+TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # revealed one by one
+_BATCH = "batch"  # draft: one sentence a line
 _ROW_HEIGHT = 26
-_MOST_ROWS = 11  # in any window; others may have to be scrolled to
+_MOST_ROWS = 11  # that fit into any window; more of them scroll
 
 
 def sum_panel(scene: Scene, done: int) -> None:
-    """The log-sum-exp of one cell of α, or of Z, after so many steps of `log_sum_walk`."""
+    """Draw the log-sum-exp of one cell of α, or of Z, after `done` steps of `log_sum_walk`."""
     T = len(scene.words)
     word, to, shift = st.columns([2, 2, 4])
     places = {**scene.numbered(1), T: "Z, after the last word"}
@@ -102,7 +111,7 @@ def sum_panel(scene: Scene, done: int) -> None:
 
 
 def underflow_panel(scene: Scene) -> None:
-    """The forward table as float32 products beside the same numbers in log space."""
+    """Draw the forward table as float32 products, and in log space."""
     times = bound_buttons(
         "The sentence, so many times in a row",
         "times",
@@ -134,7 +143,7 @@ def underflow_panel(scene: Scene) -> None:
 
 
 def batch_panel(scene: Scene) -> None:
-    """The reader's sentences as a padded batch."""
+    """Draw the typed sentences as a padded batch."""
     others = [one.text for one in cached.examples(scene.model)]
     others = [text for text in others if text != scene.scenario.sentence][:2]
     first = "\n".join([scene.scenario.sentence, *others])
@@ -163,7 +172,7 @@ def batch_panel(scene: Scene) -> None:
 
 
 def _read(scene: Scene, lines: list[str]) -> tuple[list[list[str]], list[Potentials]]:
-    """The sentences that the model can read, with their scores; the others are told."""
+    """Return the words and scores of each readable line; show an error for the others."""
     edits = replace(scene.scenario.edits, emissions={})
     sentences, chains = [], []
     for line in lines:
@@ -176,3 +185,29 @@ def _read(scene: Scene, lines: list[str]) -> tuple[list[list[str]], list[Potenti
         except CrfvizError as error:
             st.error(plain(str(error)))
     return sentences, chains
+
+
+def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
+    """Return how many words to enumerate; by default as many as fit."""
+    potentials = scene.now.potentials
+    fit = words_that_fit(potentials)
+    if fit < potentials.num_tokens:
+        st.info(plain(refusal(potentials, fit)))
+    if fit == 0:
+        st.stop()
+    return bound_place(
+        "First words", "naive", {n: str(n) for n in range(1, fit + 1)}, fit, at=place
+    )
+
+
+@st.cache_data(max_entries=32, show_spinner="Adding up every path …", hash_funcs=cached.BY_NUMBERS)
+def enumeration(now: Scenario, words: int) -> Enumeration:
+    """Enumerate the paths of the first words, with edits and pins."""
+    return enumerate_paths(cached.edited(now).potentials.first_words(words))
+
+
+def ask_about_first(scene: Scene, words: int) -> Asked | None:
+    """Draw the quiz question about the first words, if one is asked."""
+    now = analyse(scene.now.potentials.first_words(words))
+    trained = analyse(scene.trained.potentials.first_words(words)) if scene.edited else now
+    return ask_about(now, trained, "naive")

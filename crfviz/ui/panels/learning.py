@@ -1,5 +1,6 @@
-"""EM on the sentence of a textbook HMM: the run, its scrubber, and the parameters as buttons."""
+"""Learning: one gradient step of a CRF, and EM on a textbook HMM."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,17 +8,33 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.chain.baum_welch import Iteration, Parameters, baum_welch, posterior
+from crfviz.chain.potentials import Tag
 from crfviz.chain.questions.em import STARTS, TRANSITION, Number, by_day, numbers_of
+from crfviz.chain.questions.sensitivity import GradientStep, gradient_step, loss
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.textbook import HiddenMarkov, MarkovTagger
 from crfviz.ui import cached
-from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_buttons, bound_select, bound_to
-from crfviz.ui.session.current import change, set_view_option, view_option
+from crfviz.ui.scene import Scene, scene_of
+from crfviz.ui.session.bound import bound_buttons, bound_flag, bound_select, bound_text, bound_to
+from crfviz.ui.session.current import (
+    change,
+    flag_option,
+    scenario,
+    set_right,
+    set_view_option,
+    view_option,
+)
+from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.streamlit_compat import DeltaGenerator
-from crfviz.ui.words import plain
+from crfviz.ui.words import plain, quote
+from crfviz.views.explanation import step_note
 from crfviz.views.frames.em import em_walk, history_frame, moved, name_of, use_of
 
+SIZE, LARGEST_SIZE = "0.5", 100.0
+LEAVE, OPEN = "open", -1  # a page option; the tag of a word without one
+OPEN_HELP = (
+    "Observed counts are then summed over all paths with the marked tags: log p of what is known."
+)
 ICE_CREAM = "textbook/ice-cream"
 START_NAMES = {
     "model": "the model's numbers",
@@ -31,6 +48,102 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 CELL = "count"  # page option: the parameter whose count is opened
 
 
+@dataclass(frozen=True)
+class Learning:
+    """The gold tags of the reader, and the gradient step towards them."""
+
+    right: list[int]  # T tag ids, OPEN at words without a gold tag
+    step: GradientStep | None  # None where the size is no number or the right tags are forbidden
+    note: str
+
+
+def right_tags(scene: Scene) -> list[int]:
+    """Return T tag ids: the reader's mark, else gold, else the trained decode.
+
+    With the option `LEAVE`, words without a mark are OPEN.
+    """
+    trained = scene.trained
+    if flag_option(LEAVE):
+        marks = scene.scenario.right
+        return [scene.tags.index(marks[t]) if t in marks else OPEN for t in range(len(scene.words))]
+    decoded = trained.paths["viterbi"] or trained.greedy
+    return [
+        scene.tags.index(marked) if (marked := scene.scenario.right.get(t)) else known
+        for t, known in enumerate(scene.gold or decoded)
+    ]
+
+
+def step_size(text: str) -> float:
+    """Parse a typed step size.
+
+    Raises:
+        CrfvizError: it is not a number, or too large; says what to type.
+    """
+    typed = text.strip().replace("−", "-").replace(",", ".")
+    try:
+        size = float(typed)
+    except ValueError:
+        size = math.nan
+    if not math.isfinite(size):
+        raise CrfvizError(f"{quote(text)} is no step size. Type a number such as {SIZE}.")
+    if abs(size) > LARGEST_SIZE:
+        raise CrfvizError(
+            f"A step of {quote(text)} is too large: type a number from -{LARGEST_SIZE:g} to "
+            f"{LARGEST_SIZE:g}, such as {SIZE}."
+        )
+    return size
+
+
+def lesson(scene: Scene) -> Learning:
+    """Compute one step of the chosen size; if that is impossible, the page says why."""
+    right = right_tags(scene)
+    now = scene.now.potentials
+    if not now.homogeneous:
+        st.info("This chain has a transition matrix for each word and no CRF layer to learn.")
+        return Learning(right, None, "")
+    path = _path(right)
+    if scene.now.viterbi is None or loss(now, path) == math.inf:
+        st.info(
+            "The gold tags are forbidden here: their probability is 0, and no step changes what "
+            "is forbidden. Mark other tags, drop the pin, or undo the edit that forbids them."
+        )
+        return Learning(right, None, "")
+    try:
+        step = gradient_step(now, path, step_size(view_option("size", SIZE)))
+    except CrfvizError as error:
+        st.warning(plain(str(error)))
+        return Learning(right, gradient_step(now, path, 0.0), "")
+    if OPEN in right and set(right) == {OPEN}:
+        return Learning(right, step, "Mark a tag: while every path is allowed, nothing is learnt.")
+    what = "marked tags" if OPEN in right else "gold tags"
+    trained = loss(scene.trained.potentials, path)
+    return Learning(right, step, step_note(step, now, trained, what))
+
+
+def _path(right: list[int]) -> list[Tag | None]:
+    return [None if tag == OPEN else tag for tag in right]
+
+
+def take_step() -> None:
+    """Apply the step towards the current gold tags, as edits that can be undone."""
+    with refusals_said():
+        here = scene_of(scenario())
+        before = here.now.potentials
+        step = gradient_step(before, _path(right_tags(here)), step_size(view_option("size", SIZE)))
+        change(edits=here.scenario.edits.reaching(before, step.potentials))
+
+
+def controls(lesson: Learning) -> None:
+    """Draw the step size, the step button, and the reset button."""
+    able, marks = bool(lesson.note), scenario().right
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text("Step size")
+        bound_text("Step size", "size", SIZE, label_visibility="collapsed", width=100)
+        st.button("Take the step", on_click=take_step, disabled=not able)
+        bound_flag(st.toggle, "Leave other words open", LEAVE, help=OPEN_HELP)
+        st.button("Reset gold tags", on_click=set_right, args=({},), disabled=not marks)
+
+
 @dataclass(frozen=True, eq=False)
 class Training:
     """A run of EM; position n of both lists is what n iterations reached."""
@@ -42,12 +155,12 @@ class Training:
 
     @property
     def width(self) -> int:
-        """How many numbers stand in a row."""
+        """The most numbers in a row."""
         return max(map(len, numbers_of(self.starts[0])))
 
 
 def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Training | None:
-    """Run EM from the chosen start; None where the page says why not."""
+    """Run EM from the chosen start; None if the page says why not."""
     model = hidden_markov(scene)
     if model is None:
         st.info("EM learns the numbers of a hidden Markov model. Choose a textbook model with one.")
@@ -88,7 +201,7 @@ def trained(model: HiddenMarkov, words: Sequence[str], start: str, iterations: i
 
 
 def history(scene: Scene) -> pd.DataFrame | None:
-    """Every iteration up to the step of the scene; None where the model has nothing to learn."""
+    """Return every iteration up to the step of the scene; None if the model is not an HMM."""
     model = hidden_markov(scene)
     if model is None:
         return None
@@ -100,17 +213,17 @@ def history(scene: Scene) -> pd.DataFrame | None:
 
 
 def hidden_markov(scene: Scene) -> HiddenMarkov | None:
-    """The HMM of a textbook chain or of `from_hmm`; None for every other model."""
+    """Return the HMM of a textbook chain or of `from_hmm`; None for other models."""
     tagger: object = scene.tagger
     chain = tagger.chain if isinstance(tagger, MarkovTagger) else None
     return chain if isinstance(chain, HiddenMarkov) else None
 
 
 def scrubber(run: Training, done: int) -> None:
-    """A slider over the iterations, beside the keys.
+    """Draw a slider over the iterations.
 
-    Each step has a slider of its own: with fast keys the browser sends the value of the step
-    before, which would count as a choice.
+    Each step has its own slider key: after fast key presses the browser sends the value of the
+    previous step, which would otherwise count as a choice.
     """
     last, key = len(run.steps) - 1, f"em.iteration.{done}"
     bound_to(st.slider, "Iteration", key, done, _go_to, min_value=0, max_value=last)
@@ -121,7 +234,7 @@ def _go_to(iteration: int) -> None:
 
 
 def parameter_buttons(run: Training, done: int) -> Number:
-    """A button for each parameter, which opens its count; gives the one that is open."""
+    """Draw a button per parameter, which opens its count; return the open one."""
     now = run.starts[done]
     rows = numbers_of(now)
     every = {_key(number): number for row in rows for number in row}
@@ -143,7 +256,7 @@ def parameter_buttons(run: Training, done: int) -> Number:
 
 
 def _label(name: str, value: str) -> str:
-    """The two lines of a button, which breaks at blanks."""
+    """Return the two lines of a button, which breaks at spaces."""
     return " ".join(plain(part).replace(" ", NO_BREAK) for part in (name, value))
 
 
@@ -152,7 +265,7 @@ def _key(number: Number) -> str:
 
 
 def days_table(scene: Scene, run: Training, done: int, number: Number) -> pd.DataFrame:
-    """A row per day: what it adds to the count of a number, and the posterior of the states."""
+    """Return a row per day: its share of the count, and the posterior of the states."""
     tables = posterior(run.starts[done], run.sequence)
     days = list(scene.numbered().values())
     table = pd.DataFrame(tables.marginals.numpy(), index=days, columns=list(run.names[0]))
