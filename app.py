@@ -7,9 +7,9 @@ import streamlit as st
 
 if __name__ == "__main__":
     from crfviz.ui import cached
-    from crfviz.ui.following.wall import followed
     from crfviz.ui.lectures.editor import add_button
     from crfviz.ui.lectures.player import play
+    from crfviz.ui.live_room.broadcast import broadcast
     from crfviz.ui.session import current
     from crfviz.ui.shell import body, frame
     from crfviz.ui.shell.sidebar import sidebar
@@ -19,7 +19,7 @@ if __name__ == "__main__":
     cached.warm_up()
     pages = frame.pages()
     page = st.navigation(pages, position="hidden")
-    with followed(page.title):
+    with broadcast(page.title):
         if not play(pages, page.url_path):
             current.begin(page.url_path)
             frame.configure()
@@ -30,7 +30,7 @@ if __name__ == "__main__":
             tour.guide(page.url_path)
             body.run(page)
 else:
-    from crfviz.ui.following.routes import routes
+    from crfviz.ui.live_room.routes import routes
     from crfviz.ui.shell import server
     from crfviz.ui.watching import route
 

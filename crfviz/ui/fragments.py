@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from crfviz.ui.following import wall
+from crfviz.ui.live_room import broadcast
 from crfviz.ui.session.current import address, history, is_turning, scenario, view_option
 from crfviz.ui.session.kept import found, keep, messages, shelf
 from crfviz.ui.state.link import TOUR
@@ -80,6 +80,6 @@ def redraw(*, edits: bool = False) -> None:
 
 
 def _frame() -> object:
-    now, room = scenario(), wall.room()
+    now, room = scenario(), broadcast.current_room()
     view = {name: value for name, value in now.view.items() if name not in IN_PAGE}
     return now.model, now.sentence, view, address().complete, shelf(), room and room.code

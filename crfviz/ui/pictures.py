@@ -14,8 +14,8 @@ from crfviz.chain.potentials import Potentials
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import ask_about
 from crfviz.ui.components import mount
-from crfviz.ui.following.wall import show_picture
 from crfviz.ui.fragments import redraw
+from crfviz.ui.live_room.broadcast import add_picture
 from crfviz.ui.scene import Scene, rule_in_force, tell_point
 from crfviz.ui.session.answers import answer, hear
 from crfviz.ui.session.bound import bound_flag
@@ -127,7 +127,7 @@ def draw(
     data["sentence"] = scenario().sentence if sentence is None else sentence
     data["letters"] = not flag_option(NO_LETTERS)
     mount("stage", answer(name, data), key=name, on_events=partial(_take, name, take_over))
-    show_picture(data)
+    add_picture(data)
 
 
 def _take(name: str, take_over: Callable[[], None] | None, events: list[dict[str, object]]) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.components import OF_UI, component
-from crfviz.ui.following.wall import show_question
+from crfviz.ui.live_room.broadcast import add_question
 from crfviz.ui.session.current import (
     NO_LETTERS,
     change,
@@ -115,7 +115,7 @@ def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
 
     choices = [vars(each) for each in found.choices]
     sentence = scenario().sentence
-    tally = show_question(found.text, choices, found.right, sentence, closed=bool(asked.said))
+    tally = add_question(found.text, choices, found.right, sentence, closed=bool(asked.said))
     component("question", *OF_UI)(
         key="question",
         data={

@@ -15,11 +15,11 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import waiting, with_question
 from crfviz.ui.components import OF_UI, component
-from crfviz.ui.following.wall import show_nothing, show_words
 from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
 from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
 from crfviz.ui.lectures.stills import WITH_MATRIX
+from crfviz.ui.live_room.broadcast import add_cue, send_nothing
 from crfviz.ui.session.current import (
     ARRIVES,
     NO_LETTERS,
@@ -92,7 +92,7 @@ def play(pages: Sequence[st.Page], path: str) -> bool:
     st.html(_STYLE_SHEET)
     use_colours(view_option("theme", THEMES[0]))
     if SPEAKER in st.query_params:
-        show_nothing()
+        send_nothing()
         _speak(place)
     else:
         _show(place)
@@ -275,7 +275,7 @@ def _show(place: Place) -> None:
     cue = place.cue
     told = "" if waiting() else said_now(cue)  # it tells what is asked
     _bar(place, told)
-    show_words(place.lecture.title, told)
+    add_cue(place.lecture.title, told)
     st.html(f"<style>{_WITHOUT_PICTURE if flag_option(BELOW) else _PICTURE_ALONE}</style>")
     try:
         with guarded("This cue"):

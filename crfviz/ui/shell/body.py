@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from crfviz.ui.following import wall
 from crfviz.ui.fragments import PAGE, edits_are_drawn, frame_stands, note_frame
+from crfviz.ui.live_room import broadcast
 from crfviz.ui.scene import keep_back_point, show_point, told_point
 from crfviz.ui.session.current import path, publish
 from crfviz.ui.session.kept import found, keep
@@ -40,7 +40,7 @@ def _page(page: Entry) -> None:
     if not (is_open(page) and frame_stands() and edits_are_drawn()):
         st.rerun()
     keep_back_point()
-    with wall.followed(page.title):
+    with broadcast.broadcast(page.title):
         _and_then(lambda: _run(page), _have_point_told)
 
 

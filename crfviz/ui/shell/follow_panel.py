@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 import segno
 import streamlit as st
 
-from crfviz.ui.following import wall
-from crfviz.ui.following.rooms import Room
+from crfviz.ui.live_room import broadcast
+from crfviz.ui.live_room.rooms import Room
 from crfviz.ui.session.kept import refusals_said
 from crfviz.views.formatting import count
 
@@ -16,7 +16,7 @@ _SIZE = 7  # pixels of a dot of the code: some 230 in all, to be read from the f
 
 def follow_panel() -> None:
     """Everything about those who follow, behind one small button."""
-    room = wall.room()
+    room = broadcast.current_room()
     label = "Share live" if room is None else f"Room {room.code}"
     with st.popover(label, key="following", type="tertiary"):
         if room is None:
@@ -37,7 +37,7 @@ def _room(room: Room) -> None:
             st.caption(
                 "Only this machine can open this address: start the server with --server.address"
             )
-        st.caption(f"{count(room.crowd(), 'follower')} when this was drawn.")
+        st.caption(f"{count(room.count_followers(), 'follower')} when this was drawn.")
         st.button("Close the room", on_click=_leave, key="following.leave")
 
 
@@ -51,9 +51,9 @@ def _link(code: str) -> str:
 
 def _lead() -> None:
     with refusals_said():
-        wall.lead()
+        broadcast.open_room()
 
 
 def _leave() -> None:
     with refusals_said():
-        wall.leave()
+        broadcast.close_room()

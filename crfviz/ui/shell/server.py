@@ -27,7 +27,7 @@ from starlette.websockets import WebSocketClose
 from crfviz.exceptions import CrfvizError
 from crfviz.settings import settings
 from crfviz.ui import cached
-from crfviz.ui.following.homes import rooms
+from crfviz.ui.live_room.room_backend import rooms
 from crfviz.ui.session.pace import Pace, begin_connection
 from crfviz.ui.session.permission import login_asked, uploads_allowed
 from crfviz.ui.shell.assets import Assets, pack_first

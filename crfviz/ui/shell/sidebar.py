@@ -8,8 +8,8 @@ import streamlit as st
 
 from crfviz.ui import cached
 from crfviz.ui.components import component
-from crfviz.ui.following import wall
 from crfviz.ui.fragments import EDITS, drawn_edits, redraw
+from crfviz.ui.live_room import broadcast
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.panels.rules import rule_chip
 from crfviz.ui.scene import keep_point
@@ -246,7 +246,7 @@ def use_colours(theme: str) -> None:
         key="frame",
         data={
             "theme": theme,
-            "lead": wall.key(),
+            "lead": broadcast.room_key(),
             "draft": found(DRAFT),
             "own": NOT_ELSEWHERE,
             "session": of_session("frame.session", lambda: token_hex(8)),
@@ -277,7 +277,7 @@ def _go_on() -> None:
     """Lead the room that this browser leads in another tab, or led before a reload."""
     said = choice("frame")
     if isinstance(said, Mapping):
-        wall.go_on(said.get("lead"))
+        broadcast.resume_room(said.get("lead"))
 
 
 def _take_draft() -> None:

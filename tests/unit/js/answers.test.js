@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Answers } from "../../../crfviz/ui/following/web/answers.js";
+import { Answers } from "../../../crfviz/ui/live_room/web/answers.js";
 import { Clock } from "./support/clock.js";
 
 const TAKEN = { ok: true };
 const AWAY = { ok: false, status: 500, json: async () => ({ message: "failed" }) };
 const REFUSED = { ok: false, status: 409, json: async () => ({ message: "over" }) };
-const ON_ITS_WAY = "The answer is on its way …";
+const ON_ITS_WAY = "Sending your answer …";
 
 // `reply` answers the post of a number, with an error in place of an answer where the line is lost.
 function open(test) {
@@ -61,7 +61,7 @@ test("another answer does not wait for that", async (t) => {
     ["q", 0],
     ["q", 1],
   ]);
-  assert.deepEqual(said, [ON_ITS_WAY, "Your answer is in; another one takes its place."]);
+  assert.deepEqual(said, [ON_ITS_WAY, "Answer sent. You can still change it."]);
 });
 
 test("a refusal is said and the answer not sent again", async (t) => {

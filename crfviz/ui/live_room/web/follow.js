@@ -1,27 +1,26 @@
-// Who follows: the lecturer's screen as it is now, on a page that asks for one event stream and nothing else.
+// The follower's page: the speaker's current screen, from one event stream.
 //
-// What the reader does with the picture stays here; from then on the lecturer's screens wait until the reader comes
-// back. A line that a server refuses is asked for again, unless the room is gone. An answer counts once however often
-// it is told.
+// After the reader has changed the picture, new screens wait for the button "Back to the lecture". A refused connection
+// is retried, unless the room is closed. An answer counts once, however often it is sent.
 
 import { button, hide, html, mark, setText } from "../../../views/stage/web/dom.js";
 import { Stage } from "../../../views/stage/web/stage/lifecycle.js";
 import { Answers } from "./answers.js";
 
-const AGAIN = 2000; // milliseconds until a line that was refused is asked for once more
-const PATIENCE = 10_000; // milliseconds until an answer counts as lost
+const RETRY_DELAY = 2000; // milliseconds until a refused connection is tried again
+const ANSWER_TIMEOUT = 10_000; // milliseconds
 const place = location.pathname.replace(/\/$/, "");
 const code = location.pathname.split("/").filter(Boolean).at(-1).toUpperCase();
 
-// A name for this browser in this room, and nowhere else.
+// A random name for this browser in this room.
 function voterOf(room) {
   const key = `crfviz.follow.${room}`;
-  const made = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16)).join("");
+  const fresh = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16)).join("");
   try {
-    localStorage.setItem(key, localStorage.getItem(key) ?? made);
+    localStorage.setItem(key, localStorage.getItem(key) ?? fresh);
     return localStorage.getItem(key);
   } catch {
-    return made; // storage is switched off: a reload is somebody else
+    return fresh; // without storage, a reload is another voter
   }
 }
 
@@ -49,33 +48,33 @@ class Follower {
 
   listen() {
     this.source = new EventSource(`${place}/screens`);
-    this.source.onopen = () => this.told("");
-    this.source.onmessage = ({ data }) => this.take(JSON.parse(data));
+    this.source.onopen = () => this.showState("");
+    this.source.onmessage = ({ data }) => this.receive(JSON.parse(data));
     this.source.onerror = () => {
-      this.told("The connection is lost …");
+      this.showState("Connection lost. Reconnecting …");
       if (this.source.readyState === EventSource.CLOSED) this.listenAgain();
     };
     this.source.addEventListener("over", () => {
       this.source.close();
-      this.told("The lecture has ended here.");
+      this.showState("The speaker closed this room.");
     });
   }
 
-  // A browser asks again by itself where a connection broke, but not after an answer that is no event stream.
+  // The browser reconnects after a lost connection, but not after a response that is not an event stream.
   async listenAgain() {
     const status = await fetch(location.pathname, { method: "HEAD" }).then(
       (answer) => answer.status,
       () => 0,
     );
-    if (status === 404) this.told("This room does not exist or was closed. Ask for its code again.");
-    else setTimeout(() => this.listen(), AGAIN);
+    if (status === 404) this.showState("This room does not exist or was closed. Ask for its code again.");
+    else setTimeout(() => this.listen(), RETRY_DELAY);
   }
 
-  told(text) {
+  showState(text) {
     setText(this.state, text || `room ${code}`);
   }
 
-  take(screen) {
+  receive(screen) {
     this.newest = screen;
     setText(this.title, screen.title || "crfviz");
     setText(this.say, screen.say ?? "");
@@ -91,17 +90,17 @@ class Follower {
     this.stage.receive(payload);
   }
 
-  // The reader has done something to the picture.
+  // The reader has changed the picture.
   leave() {
     this.alone = true;
     hide(this.back, false);
-    this.told("You look around on your own.");
+    this.showState("You are exploring on your own.");
   }
 
   comeBack() {
     this.alone = false;
     hide(this.back, true);
-    this.told("");
+    this.showState("");
     this.stage?.close();
     this.stage = null;
     this.place.replaceChildren();
@@ -115,12 +114,12 @@ class Follower {
     const open = right === null;
     const buttons = choices.map((choice, number) => {
       const count = tally ? html("span", { "data-count": tally[number] }, `${tally[number]}`) : [];
-      const made = button("", () => this.answer(id, number), { "data-choice": number });
-      made.append(html("span", { dir: "auto" }, choice), ...[count].flat());
-      made.disabled = !open;
-      mark(made, "aria-pressed", String(this.answers.given.get(id) === number));
-      if (number === right) made.dataset.right = "true";
-      return made;
+      const option = button("", () => this.answer(id, number), { "data-choice": number });
+      option.append(html("span", { dir: "auto" }, choice), ...[count].flat());
+      option.disabled = !open;
+      mark(option, "aria-pressed", String(this.answers.choices.get(id) === number));
+      if (number === right) option.dataset.right = "true";
+      return option;
     });
     this.question.dataset.question = id;
     this.question.replaceChildren(
@@ -140,7 +139,7 @@ class Follower {
     return fetch(`${place}/answers`, {
       method: "POST",
       body: JSON.stringify({ question, voter: this.voter, choice }),
-      signal: AbortSignal.timeout?.(PATIENCE),
+      signal: AbortSignal.timeout?.(ANSWER_TIMEOUT),
     });
   }
 }

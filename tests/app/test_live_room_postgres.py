@@ -9,11 +9,11 @@ import pytest
 from psycopg import connect
 
 from crfviz.exceptions import CrfvizError, StoreError
-from crfviz.ui.following import homes, shared, tables
-from crfviz.ui.following.rooms import Question, Rooms
-from crfviz.ui.following.shared import SharedRooms
+from crfviz.ui.live_room import room_backend, room_store
+from crfviz.ui.live_room.room_backend import SharedRooms
+from crfviz.ui.live_room.rooms import Question, Rooms
 from tests.support.loops import run
-from tests.unit.ui.following.test_following import CLOSED, OPEN, told
+from tests.unit.ui.live_room.test_live_room import CLOSED, OPEN, told
 
 PATIENCE = 20.0  # seconds
 
@@ -25,11 +25,11 @@ def url(cluster):
 
 
 @pytest.fixture
-def homes_of_two(url, monkeypatch):
+def two_backends(url, monkeypatch):
     """The rooms of two processes that have one database."""
-    monkeypatch.setattr(shared, "TICK", 0.05)
-    monkeypatch.setattr(shared, "AGAIN", 0.05)
-    monkeypatch.setattr(tables, "PAUSE", 0.05)
+    monkeypatch.setattr(room_backend, "POLL_INTERVAL", 0.05)
+    monkeypatch.setattr(room_backend, "RETRY_DELAY", 0.05)
+    monkeypatch.setattr(room_store, "RETRY_DELAY", 0.05)
     both = SharedRooms(url), SharedRooms(url)
     yield both
     for each in both:
@@ -51,8 +51,8 @@ def until(state):
         time.sleep(0.01)
 
 
-def test_a_room_is_led_in_one_process_and_followed_in_another(homes_of_two):
-    first, second = homes_of_two
+def test_a_room_is_led_in_one_process_and_followed_in_another(two_backends):
+    first, second = two_backends
     led = first.open()
     led.show({"n": 1})
     followed = second.find(f" {led.code.lower()} ")
@@ -65,7 +65,7 @@ def test_a_room_is_led_in_one_process_and_followed_in_another(homes_of_two):
         while told(event := await anext(screens)) != {"n": 3}:
             pass
         assert event.startswith(b"id: 3\n")
-        await asyncio.to_thread(until, lambda: led.crowd() == 1)
+        await asyncio.to_thread(until, lambda: led.count_followers() == 1)
         await asyncio.to_thread(first.close, led.code)
         assert (await anext(screens)).startswith(b"event: over")
 
@@ -74,8 +74,8 @@ def test_a_room_is_led_in_one_process_and_followed_in_another(homes_of_two):
     assert second.led_by(led.key) is None
 
 
-def test_who_leads_goes_on_in_another_process(homes_of_two):
-    first, second = homes_of_two
+def test_who_leads_goes_on_in_another_process(two_backends):
+    first, second = two_backends
     led = first.open()
     led.show({"n": 1}, OPEN)
     taken_over = second.led_by(led.key)
@@ -87,8 +87,8 @@ def test_who_leads_goes_on_in_another_process(homes_of_two):
     assert second.find("a\0b") is second.led_by("a\0b") is None
 
 
-def test_no_answer_is_lost_or_counted_twice_wherever_it_is_given(homes_of_two):
-    first, second = homes_of_two
+def test_no_answer_is_lost_or_counted_twice_wherever_it_is_given(two_backends):
+    first, second = two_backends
     led = first.open()
     rooms = led, second.find(led.code)
     led.show({"n": 1}, OPEN)
@@ -100,7 +100,7 @@ def test_no_answer_is_lost_or_counted_twice_wherever_it_is_given(homes_of_two):
         counted = threads.map(lambda a: chosen.choice(rooms).answer("q", *a), answers)
     assert all(counted)
     expected = [list(voters.values()).count(choice) for choice in range(3)]
-    assert rooms[1].tally("q", 3) == expected
+    assert rooms[1].count_answers("q", 3) == expected
     assert rooms[1].answer("q", "voter 0", (voters["voter 0"] + 1) % 3)
     assert sum(rooms[0].reveal("q", 3)) == len(voters)
     assert not rooms[1].answer("q", "voter 0", 0)  # the other process has heard of nothing yet
@@ -119,18 +119,18 @@ def test_no_answer_is_lost_or_counted_twice_wherever_it_is_given(homes_of_two):
         ("q", "a\0", 0),
     ],
 )
-def test_what_is_no_answer_counts_nothing(homes_of_two, question, voter, choice):
-    led = homes_of_two[0].open()
+def test_what_is_no_answer_counts_nothing(two_backends, question, voter, choice):
+    led = two_backends[0].open()
     led.show({"n": 1}, OPEN)
     assert not led.answer(question, voter, choice)
-    assert led.tally("q", 3) == [0, 0, 0]
+    assert led.count_answers("q", 3) == [0, 0, 0]
 
 
-def test_rooms_and_answers_are_bounded(homes_of_two, monkeypatch):
-    monkeypatch.setattr(shared, "MOST_ROOMS", 2)
-    monkeypatch.setattr(tables, "MOST_VOTERS", 2)
-    monkeypatch.setattr(tables, "MOST_QUESTIONS", 1)
-    first, second = homes_of_two
+def test_rooms_and_answers_are_bounded(two_backends, monkeypatch):
+    monkeypatch.setattr(room_backend, "MAX_ROOMS", 2)
+    monkeypatch.setattr(room_store, "MAX_VOTERS", 2)
+    monkeypatch.setattr(room_store, "MAX_QUESTIONS", 1)
+    first, second = two_backends
     led, _ = first.open(), second.open()
     with pytest.raises(CrfvizError, match="live rooms"):
         first.open()
@@ -139,11 +139,11 @@ def test_rooms_and_answers_are_bounded(homes_of_two, monkeypatch):
         assert [led.answer(name, voter, 1) for voter in ("x", "y", "z")] == [True, True, False]
         assert led.answer(name, "x", 0)
     led.show({"q": "c"})
-    assert [led.tally(name, 2) for name in ("a", "b")] == [[0, 0], [1, 1]]
+    assert [led.count_answers(name, 2) for name in ("a", "b")] == [[0, 0], [1, 1]]
 
 
-def test_a_room_goes_after_its_hour_for_all_processes(homes_of_two, url):
-    first, second = homes_of_two
+def test_a_room_goes_after_its_hour_for_all_processes(two_backends, url):
+    first, second = two_backends
     led = first.open()
     led.show({"n": 1}, OPEN)
     followed = second.find(led.code)
@@ -155,8 +155,8 @@ def test_a_room_goes_after_its_hour_for_all_processes(homes_of_two, url):
     assert direct(url, "SELECT count(*) FROM crfviz_answers") == [(0,)]
 
 
-def test_a_database_that_restarts_loses_no_answer_and_no_screen(homes_of_two, cluster):
-    first, second = homes_of_two
+def test_a_database_that_restarts_loses_no_answer_and_no_screen(two_backends, cluster):
+    first, second = two_backends
     led = first.open()
     led.show({"n": 1}, OPEN)
     followed = second.find(led.code)
@@ -179,7 +179,7 @@ def test_a_database_that_restarts_loses_no_answer_and_no_screen(homes_of_two, cl
 
 
 def test_the_settings_say_where_rooms_are(url, monkeypatch):
-    make = homes.rooms.__wrapped__
+    make = room_backend.rooms.__wrapped__
     assert type(make()) is Rooms  # annotations are in a file
     monkeypatch.setenv("CRFVIZ_DATABASE_URL", url)
     assert type(make()) is SharedRooms

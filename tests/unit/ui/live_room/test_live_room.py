@@ -8,9 +8,9 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 
 from crfviz.exceptions import CrfvizError, StoreError
-from crfviz.ui.following import rooms, routes, tries
-from crfviz.ui.following.rooms import Question, Room, Rooms
-from crfviz.ui.following.tries import Tries
+from crfviz.ui.live_room import rooms, routes
+from crfviz.ui.live_room.rooms import Question, Room, Rooms
+from crfviz.ui.live_room.routes import CodeRateLimit
 from tests.support.loops import run
 
 
@@ -32,7 +32,7 @@ def test_the_last_answer_of_each_counts_once():
         assert room.answer("q", "anna", 1)
     assert room.answer("q", "ben", 1)
     assert room.answer("q", "anna", 2)
-    assert room.tally("q", 3) == [0, 1, 1]
+    assert room.count_answers("q", 3) == [0, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_what_is_no_answer_to_the_open_question_counts_nothing(question, voter, 
     assert not room.answer(question, voter, choice)
     room.show({"n": 2}, CLOSED)
     assert not room.answer("q", "anna", 0)
-    assert room.tally("q", 3) == [0, 0, 0]
+    assert room.count_answers("q", 3) == [0, 0, 0]
 
 
 def test_no_answer_counts_once_the_wall_has_the_tally():
@@ -59,15 +59,15 @@ def test_no_answer_counts_once_the_wall_has_the_tally():
 
 
 def test_answers_are_bounded(monkeypatch):
-    monkeypatch.setattr(rooms, "MOST_VOTERS", 2)
-    monkeypatch.setattr(rooms, "MOST_QUESTIONS", 2)
+    monkeypatch.setattr(rooms, "MAX_VOTERS", 2)
+    monkeypatch.setattr(rooms, "MAX_QUESTIONS", 2)
     room = Room("ABCDE")
     for name in ("a", "b", "c"):
         room.show({"q": name}, Question(name, 2, open=True))
         assert [room.answer(name, voter, 1) for voter in ("x", "y", "z")] == [True, True, False]
         assert room.answer(name, "x", 0)  # who is known may still change
-    assert room.tally("a", 2) == [0, 0]
-    assert room.tally("c", 2) == [1, 1]
+    assert room.count_answers("a", 2) == [0, 0]
+    assert room.count_answers("c", 2) == [1, 1]
 
 
 def test_a_room_goes_after_its_hour_and_when_it_is_closed():
@@ -75,9 +75,9 @@ def test_a_room_goes_after_its_hour_and_when_it_is_closed():
     every = Rooms(clock)
     used, left = every.open(), every.open()
     assert every.led_by(left.key) is left
-    clock.now = rooms.HOUR - 1
+    clock.now = rooms.ROOM_LIFETIME - 1
     used.show({"n": 1})
-    clock.now = rooms.HOUR
+    clock.now = rooms.ROOM_LIFETIME
     assert every.find(f" {used.code.lower()} ") is used
     assert every.find(left.code) is None
     assert every.led_by(left.key) is None
@@ -89,7 +89,7 @@ def test_a_room_goes_after_its_hour_and_when_it_is_closed():
 
 
 def test_a_server_takes_so_many_rooms(monkeypatch):
-    monkeypatch.setattr(rooms, "MOST_ROOMS", 2)
+    monkeypatch.setattr(rooms, "MAX_ROOMS", 2)
     every = Rooms()
     codes = {every.open().code, every.open().code}
     assert len(codes) == 2
@@ -131,7 +131,7 @@ def test_who_follows_gets_the_newest_screen_and_no_other():
 
 
 def test_a_line_without_news_is_kept_open(monkeypatch):
-    monkeypatch.setattr(rooms, "STILL_HERE", 0.0)
+    monkeypatch.setattr(rooms, "KEEP_ALIVE", 0.0)
 
     async def scene():
         screens = Room("ABCDE").screens()
@@ -143,13 +143,13 @@ def test_a_line_without_news_is_kept_open(monkeypatch):
 
 
 def test_who_follows_is_told_that_the_hour_is_over(monkeypatch):
-    monkeypatch.setattr(rooms, "STILL_HERE", 0.0)
+    monkeypatch.setattr(rooms, "KEEP_ALIVE", 0.0)
 
     async def scene():
         clock = Clock()
         screens = Room("ABCDE", clock=clock).screens()
         await anext(screens)
-        clock.now = rooms.HOUR
+        clock.now = rooms.ROOM_LIFETIME
         while not (event := await anext(screens)).startswith(b"event: over"):
             assert event.startswith(b":")
 
@@ -157,7 +157,7 @@ def test_who_follows_is_told_that_the_hour_is_over(monkeypatch):
 
 
 def test_a_full_room_takes_nobody(monkeypatch):
-    monkeypatch.setattr(rooms, "MOST_FOLLOWERS", 0)
+    monkeypatch.setattr(rooms, "MAX_FOLLOWERS", 0)
     with pytest.raises(CrfvizError, match="at most 0"):
         run(anext(Room("ABCDE").screens()))
 
@@ -186,7 +186,7 @@ def ask(path, body=None, address="192.168.1.7"):
 def room(monkeypatch):
     every = Rooms()
     monkeypatch.setattr(routes, "rooms", lambda: every)
-    monkeypatch.setattr(routes, "TRIES", Tries())
+    monkeypatch.setattr(routes, "CODE_LIMIT", CodeRateLimit())
     opened = every.open()
     opened.show({"n": 1}, OPEN)
     return opened
@@ -222,7 +222,7 @@ def test_the_page_and_its_files(room):
 def test_answers_are_taken_or_refused_in_words(room, body, status):
     answered, _, text = ask(f"/follow/{room.code}/answers", body)
     assert answered == status
-    assert sum(room.tally("q", 3)) == (status == 204)
+    assert sum(room.count_answers("q", 3)) == (status == 204)
     assert status == 204 or json.loads(text)["message"]
     assert ask("/follow/NOONE/answers", body)[0] == 404
 
@@ -232,7 +232,7 @@ def test_who_follows_asks_again_while_the_rooms_are_away(monkeypatch, room):
         raise StoreError("gone")
 
     monkeypatch.setattr(Room, "answer", away)
-    monkeypatch.setattr(Rooms, "waits", True)
+    monkeypatch.setattr(Rooms, "blocking", True)
     body = b'{"question": "q", "voter": "anna", "choice": 1}'
     assert ask(f"/follow/{room.code}/answers", body)[0] == 503
     monkeypatch.setattr(Rooms, "find", away)
@@ -242,7 +242,9 @@ def test_who_follows_asks_again_while_the_rooms_are_away(monkeypatch, room):
 def test_codes_are_not_found_by_trying(room):
     wrong = [f"{first}{second}XYZ" for first in "ABCDEFGH" for second in "ABCDEFGH"]
     answered = [ask(f"/follow/{code}")[0] for code in wrong]
-    assert answered == [404] * tries.MOST + [429] * (len(wrong) - tries.MOST)
+    assert answered == [404] * routes.MAX_WRONG_CODES + [429] * (
+        len(wrong) - routes.MAX_WRONG_CODES
+    )
     status, headers, text = ask(f"/follow/{room.code}/answers", b"[1]")
     assert (status, headers["retry-after"]) == (429, "10")
     assert "Wait a minute" in json.loads(text)["message"]
@@ -251,24 +253,24 @@ def test_codes_are_not_found_by_trying(room):
 
 def test_who_guesses_locks_nobody_out_of_a_room_that_is_known_at_the_address(room):
     assert ask(f"/follow/{room.code}")[0] == 200
-    for _ in range(tries.MOST + 1):
+    for _ in range(routes.MAX_WRONG_CODES + 1):
         ask("/follow/NOONE")
     assert ask("/follow/NOONE")[0] == 429
     assert ask(f"/follow/{room.code.lower()}")[0] == 200
 
 
 def test_tries_come_back_and_addresses_are_forgotten(monkeypatch):
-    monkeypatch.setattr(tries, "MOST_ADDRESSES", 2)
+    monkeypatch.setattr(routes, "MAX_ADDRESSES", 2)
     clock = Clock()
-    every = Tries(clock)
-    for _ in range(tries.MOST):
-        every.heard("2001:db8::1", "NOONE", right=False)
-    assert not every.may("2001:db8::2", "NOONE")  # the same household
-    assert every.may("2001:db8:0:1::1", "NOONE")
-    clock.now = tries.AGAIN
-    assert every.may("2001:db8::1", "NOONE")
-    every.heard("2001:db8::1", "NOONE", right=False)
-    assert not every.may("2001:db8::1", "NOONE")
+    every = CodeRateLimit(clock)
+    for _ in range(routes.MAX_WRONG_CODES):
+        every.record("2001:db8::1", "NOONE", right=False)
+    assert not every.allows("2001:db8::2", "NOONE")  # the same household
+    assert every.allows("2001:db8:0:1::1", "NOONE")
+    clock.now = routes.RETRY_DELAY
+    assert every.allows("2001:db8::1", "NOONE")
+    every.record("2001:db8::1", "NOONE", right=False)
+    assert not every.allows("2001:db8::1", "NOONE")
     for address in ("10.0.0.1", "::ffff:10.0.0.2"):
-        every.heard(address, "NOONE", right=False)
-    assert every.may("2001:db8::1", "NOONE")
+        every.record(address, "NOONE", right=False)
+    assert every.allows("2001:db8::1", "NOONE")

@@ -52,7 +52,7 @@ def test_a_screen_is_followed_left_and_found_again(wall, follow, watch, app):
     phone.keyboard.press("PageDown")
     phone.keyboard.press("PageDown")
     at_step(phone, 5)
-    expect(phone.get_by_role("status").first).to_have_text("You look around on your own.")
+    expect(phone.get_by_role("status").first).to_have_text("You are exploring on your own.")
     wall.press("PageDown")
     wall.expect_param("step", "4")
     at_step(phone, 5)
@@ -69,7 +69,7 @@ def test_a_screen_is_followed_left_and_found_again(wall, follow, watch, app):
     expect(phone.locator(".follow-say")).not_to_be_empty()
     wall.page.get_by_role("button", name=f"Room {code}").click()
     wall.page.get_by_role("button", name="Close the room").click()
-    expect(phone.get_by_text("The lecture has ended here.")).to_be_visible()
+    expect(phone.get_by_text("The speaker closed this room.")).to_be_visible()
 
 
 def test_telephones_answer_and_the_wall_counts(wall, follow):
@@ -82,7 +82,7 @@ def test_telephones_answer_and_the_wall_counts(wall, follow):
         expect(phone.locator("[data-question] [data-choice]")).to_have_count(len(texts))
     for phone, choice in zip(phones, (0, 1, 1), strict=True):
         phone.locator(f"[data-choice='{choice}']").click()
-        expect(phone.get_by_text("Your answer is in")).to_be_visible()
+        expect(phone.get_by_text("Answer sent")).to_be_visible()
     with phones[0].expect_response("**/answers"):
         phones[0].locator("[data-choice='1']").click()  # thought better of it
     expect(phones[0].locator("[data-choice='1']")).to_have_attribute("aria-pressed", "true")

@@ -1,0 +1,154 @@
+"""The screen that a session sends to its followers: the picture and the question."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from crfviz.exceptions import StoreError
+from crfviz.ui.live_room.room_backend import rooms
+from crfviz.ui.live_room.rooms import Question, Room, question_id
+from crfviz.ui.session.kept import found, keep, of_session
+from crfviz.ui.streamlit_compat import StopException
+
+_ROOM, _SCREEN = "room", "followed screen"
+_NONE = ""  # in place of a key: this browser leads no room any longer
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Screen:
+    """What the current run has drawn so far."""
+
+    parts: dict[str, object] = field(default_factory=dict)
+    question: Question | None = None
+
+
+def open_room() -> None:
+    """Open a room for this session.
+
+    Raises:
+        CrfvizError: there are too many rooms, or their database is away.
+    """
+    keep(_ROOM, rooms().open().code)
+
+
+def close_room() -> None:
+    """Close the room.
+
+    Raises:
+        StoreError: the database of the rooms is away.
+    """
+    rooms().close(found(_ROOM) or "")
+    keep(_ROOM, _NONE)
+
+
+def resume_room(key: object) -> None:
+    """Lead the room that another session of this browser opened, if it still exists."""
+    try:
+        room = rooms().led_by(key) if isinstance(key, str) else None
+    except StoreError as error:
+        _log.warning("a room is not resumed: %s", error)
+        return
+    keep(_ROOM, _NONE if room is None else room.code)
+
+
+def room_key() -> str | None:
+    """Return the key for the browser to keep: empty for no room, None for no change."""
+    room = current_room()
+    if room is not None:
+        return room.key
+    return _NONE if found(_ROOM) == _NONE else None
+
+
+def current_room() -> Room | None:
+    """Return the room of this session, if it has one."""
+    code = found(_ROOM)
+    if not code:
+        return None
+    try:
+        room = rooms().find(code)
+    except StoreError as error:
+        _log.warning("a room cannot be looked up: %s", error)
+        return None
+    if room is None:
+        keep(_ROOM, _NONE)
+    return room
+
+
+@contextmanager
+def broadcast(title: str) -> Iterator[None]:
+    """Send what is drawn inside to the followers, if there is a room."""
+    if current_room() is None:
+        yield
+        return
+    keep(_SCREEN, _Screen({"title": title}))
+    try:
+        yield
+    except StopException:  # the page is complete; a rerun raises another exception
+        _send()
+        raise
+    _send()
+
+
+def send_nothing() -> None:
+    """Keep this run private, as for the speaker's notes."""
+    keep(_SCREEN, None)
+
+
+def _send() -> None:
+    screen, room = found(_SCREEN), current_room()
+    if room is not None and screen is not None:
+        room.show(screen.parts, screen.question)
+
+
+def add_picture(data: Mapping[str, object]) -> None:
+    """Add a stage's payload to the screen, unless it has one."""
+    if current_room() is not None:
+        # Another session must not acknowledge events of this session's stage.
+        of_session(_SCREEN, _Screen).parts.setdefault("stage", {**data, "ack": 0})
+
+
+def add_cue(title: str, text: str) -> None:
+    """Add the cue of a lecture and its text to the screen."""
+    if current_room() is not None:
+        of_session(_SCREEN, _Screen).parts.update(title=title, say=text)
+
+
+def add_question(
+    text: str, choices: Sequence[Mapping[str, object]], right: int, sentence: str, *, closed: bool
+) -> list[int] | None:
+    """Add a question to the screen.
+
+    Args:
+        text: the question.
+        choices: each with `text`, and with `why` the decoders chose it.
+        right: index of the right choice.
+        sentence: the sentence it is about.
+        closed: whether it is answered on the screen, so that answers no longer count.
+
+    Returns:
+        The number of answers by choice, once it is closed; None before, and without a room.
+    """
+    room = current_room()
+    if room is None:
+        return None
+    names = [choice["text"] for choice in choices]
+    name = question_id(text, names, sentence)
+    counts = None
+    if closed:
+        try:
+            counts = room.reveal(name, len(choices))
+        except StoreError as error:
+            _log.warning("answers cannot be counted: %s", error)
+    screen = of_session(_SCREEN, _Screen)
+    screen.question = Question(name, len(choices), open=not closed)
+    screen.parts["question"] = {
+        "id": name,
+        "text": text,
+        "choices": names,
+        "right": right if closed else None,
+        "why": choices[right]["why"] if closed else "",
+        "tally": counts,
+    }
+    return counts

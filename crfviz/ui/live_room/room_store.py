@@ -1,0 +1,291 @@
+"""Rooms in PostgreSQL: the screen of each room, the answers, and how many follow.
+
+Every change is announced by NOTIFY with the code of the room; each process then reads the room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from time import sleep
+from typing import TYPE_CHECKING, TypeVar
+
+from sqlalchemy import Connection, Engine, TextClause, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from crfviz.annotations.store.database import database_url, engine_of, shown, transaction
+from crfviz.annotations.store.failures import explained, lost_connection
+from crfviz.exceptions import StoreError
+from crfviz.ui.live_room.rooms import (
+    MAX_QUESTIONS,
+    MAX_VOTER_LENGTH,
+    MAX_VOTERS,
+    ROOM_LIFETIME,
+    Question,
+)
+
+if TYPE_CHECKING:
+    from psycopg import Connection as Driver
+
+CHANNEL = "crfviz_rooms"
+# Separate from the connections of the annotation store. No ping before use: a lost connection is
+# retried.
+POOL = {"pool_size": 4, "max_overflow": 0, "pool_pre_ping": False}
+RETRY_DELAY = 0.5  # seconds before a lost server is asked again
+COUNT_LIFETIME = 60.0  # seconds for which a process's number of followers counts
+SCHEMA_LOCK = 7_246_850  # PostgreSQL's advisory lock: one process creates the tables at a time
+Result = TypeVar("Result")
+
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS crfviz_rooms (
+        code TEXT PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        used TIMESTAMPTZ NOT NULL DEFAULT now(),
+        screen BYTEA NOT NULL,
+        version INTEGER NOT NULL DEFAULT 0,
+        question TEXT,
+        choices INTEGER NOT NULL DEFAULT 0,
+        open BOOLEAN NOT NULL DEFAULT false
+    )""",
+    """CREATE TABLE IF NOT EXISTS crfviz_answers (
+        room TEXT REFERENCES crfviz_rooms (code) ON DELETE CASCADE,
+        question TEXT,
+        voter TEXT,
+        choice INTEGER NOT NULL,
+        given TIMESTAMPTZ NOT NULL DEFAULT now(),
+        PRIMARY KEY (room, question, voter)
+    )""",
+    """CREATE TABLE IF NOT EXISTS crfviz_followers (
+        room TEXT REFERENCES crfviz_rooms (code) ON DELETE CASCADE,
+        process TEXT,
+        number INTEGER NOT NULL,
+        told TIMESTAMPTZ NOT NULL DEFAULT now(),
+        PRIMARY KEY (room, process)
+    )""",
+)
+_ALIVE = f"used > now() - make_interval(secs => {ROOM_LIFETIME})"
+_NOTIFY = text(f"SELECT pg_notify('{CHANNEL}', :code)")
+_NUMBER_OF_ROOMS = text("SELECT count(*) FROM crfviz_rooms")
+_OPEN = text("""
+    INSERT INTO crfviz_rooms (code, key, screen) VALUES (:code, :key, '{}') ON CONFLICT DO NOTHING
+""")
+_FIND = text(f"""
+    SELECT *, extract(epoch FROM now() - used) AS age FROM crfviz_rooms
+    WHERE (code = :code OR key = :key) AND {_ALIVE}
+""")
+_SHOW = text(f"""
+    UPDATE crfviz_rooms SET screen = :screen, version = version + 1, used = now(),
+        question = :question, choices = :choices, open = :open
+    WHERE code = :code AND {_ALIVE} RETURNING version
+""")
+_DROP_OLD_ANSWERS = text("""
+    DELETE FROM crfviz_answers WHERE room = :code AND question IN (
+        SELECT question FROM crfviz_answers WHERE room = :code
+        GROUP BY question ORDER BY max(given) DESC OFFSET :kept
+    )
+""")
+_USE = text(f"UPDATE crfviz_rooms SET used = now() WHERE code = :code AND {_ALIVE}")
+_CLOSE = text("DELETE FROM crfviz_rooms WHERE code = :code")
+_PRUNE = text(f"DELETE FROM crfviz_rooms WHERE NOT {_ALIVE} RETURNING code")
+# Locks the row of the room: closing the question waits for the answer, or the other way round.
+_ANSWER = text(f"""
+    INSERT INTO crfviz_answers (room, question, voter, choice)
+    SELECT code, :question, :voter, :choice FROM crfviz_rooms
+    WHERE code = :code AND question = :question AND open AND {_ALIVE}
+        AND :choice >= 0 AND :choice < choices
+        AND (:voters > (
+            SELECT count(*) FROM crfviz_answers WHERE room = :code AND question = :question
+        ) OR EXISTS (
+            SELECT FROM crfviz_answers WHERE room = :code AND question = :question
+            AND voter = :voter
+        ))
+    FOR SHARE OF crfviz_rooms
+    ON CONFLICT (room, question, voter) DO UPDATE SET choice = excluded.choice
+""")
+_CLOSE_QUESTION = text("""
+    UPDATE crfviz_rooms SET open = false WHERE code = :code AND question = :question AND open
+""")
+_COUNT_ANSWERS = text("""
+    SELECT choice, count(*) FROM crfviz_answers WHERE room = :code AND question = :question
+    GROUP BY choice
+""")
+_STORE_FOLLOWERS = text("""
+    INSERT INTO crfviz_followers (room, process, number)
+    SELECT code, :process, :number FROM crfviz_rooms WHERE code = :code
+    ON CONFLICT (room, process) DO UPDATE SET number = excluded.number, told = now()
+""")
+_COUNT_FOLLOWERS = text(f"""
+    SELECT coalesce(sum(number), 0) FROM crfviz_followers
+    WHERE room = :code AND process != :process
+        AND told > now() - make_interval(secs => {COUNT_LIFETIME})
+""")
+
+
+@dataclass(frozen=True)
+class StoredRoom:
+    """A row of the table of rooms."""
+
+    code: str
+    key: str
+    screen: bytes
+    version: int
+    question: Question | None
+    age: float  # seconds since it was used
+
+
+class RoomStore:
+    """The rooms of all processes that share a database; every method may raise a StoreError.
+
+    Args:
+        address: URL of a PostgreSQL database.
+    """
+
+    def __init__(self, address: str) -> None:
+        url = database_url(address)
+        self._engine: Engine = engine_of(url, POOL)
+        self._place = shown(url)
+        self._created = False
+        self._creating = Lock()
+
+    def open(self, code: str, key: str, most: int) -> bool | None:
+        """Create a room. False: the code is taken. None: there are `most` rooms already."""
+
+        def work(connection: Connection) -> bool | None:
+            _prune(connection)
+            if connection.execute(_NUMBER_OF_ROOMS).scalar_one() >= most:
+                return None
+            return connection.execute(_OPEN, {"code": code, "key": key}).rowcount == 1
+
+        return self._run(work)
+
+    def find(self, *, code: str | None = None, key: str | None = None) -> StoredRoom | None:
+        """Return a room by its code or its key; None if there is none."""
+        row = self._run(lambda c: c.execute(_FIND, {"code": code, "key": key}).mappings().first())
+        if row is None:
+            return None
+        name = row["question"]
+        question = None if name is None else Question(name, row["choices"], open=row["open"])
+        screen, age = bytes(row["screen"]), float(row["age"])
+        return StoredRoom(row["code"], row["key"], screen, row["version"], question, age)
+
+    def show(self, code: str, screen: bytes, question: Question | None) -> int | None:
+        """Replace the screen; return its version, None if the room is gone."""
+        values = {
+            "code": code,
+            "screen": screen,
+            "question": None if question is None else question.id,
+            "choices": 0 if question is None else question.choices,
+            "open": question is not None and question.open,
+        }
+
+        def work(connection: Connection) -> int | None:
+            version: int | None = connection.execute(_SHOW, values).scalar()
+            if version is not None:
+                connection.execute(_DROP_OLD_ANSWERS, {"code": code, "kept": MAX_QUESTIONS})
+                connection.execute(_NOTIFY, {"code": code})
+            return version
+
+        return self._run(work)
+
+    def use(self, code: str) -> None:
+        """Restart the lifetime of a room."""
+        self._execute(_USE, code=code)
+
+    def close(self, code: str) -> None:
+        """Delete a room."""
+
+        def work(connection: Connection) -> None:
+            connection.execute(_CLOSE, {"code": code})
+            connection.execute(_NOTIFY, {"code": code})
+
+        self._run(work)
+
+    def answer(self, code: str, question: str, voter: str, choice: int) -> bool:
+        """Store an answer, see `Room.answer`; it is on the disk when this returns."""
+        if "\0" in question + voter or not 0 < len(voter) <= MAX_VOTER_LENGTH:
+            return False
+        values = {"code": code, "question": question, "voter": voter, "choice": choice}
+        return self._run(lambda c: c.execute(_ANSWER, values | {"voters": MAX_VOTERS}).rowcount) > 0
+
+    def close_question(self, code: str, question: str) -> None:
+        """Count no further answers to a question."""
+        self._execute(_CLOSE_QUESTION, code=code, question=question)
+
+    def count_answers(self, code: str, question: str) -> dict[int, int]:
+        """Return the number of answers by choice, without choices that nobody took."""
+        values = {"code": code, "question": question}
+        rows = self._run(lambda c: c.execute(_COUNT_ANSWERS, values).all())
+        return dict(map(tuple, rows))
+
+    def store_followers(self, process: str, followers: Sequence[tuple[str, int]]) -> None:
+        """Store how many follow each room in one process, for `COUNT_LIFETIME`."""
+        values = [{"process": process, "code": code, "number": n} for code, n in followers]
+        if values:
+            self._run(lambda c: c.execute(_STORE_FOLLOWERS, values))
+
+    def count_followers(self, code: str, *, without: str) -> int:
+        """Return how many follow a room in all processes without one."""
+        values = {"code": code, "process": without}
+        return int(self._run(lambda c: c.execute(_COUNT_FOLLOWERS, values).scalar_one()))
+
+    def prune(self) -> None:
+        """Delete the rooms whose lifetime is over."""
+        self._run(_prune)
+
+    @contextmanager
+    def listening(self) -> Iterator[Driver]:
+        """Open a driver connection that receives the codes of changed rooms."""
+        driver_error = self._engine.dialect.loaded_dbapi.Error
+        try:
+            self._create_tables()
+            raw = self._engine.raw_connection()
+            driver: Driver = raw.driver_connection  # type: ignore[assignment]
+            raw.detach()
+            try:
+                driver.autocommit = True
+                driver.execute(f"LISTEN {CHANNEL}")
+                yield driver
+            finally:
+                driver.close()
+        except SQLAlchemyError as error:
+            raise explained(error, self._place) from error
+        except driver_error as error:
+            raise StoreError(f"The store {self._place} is lost: {str(error)[:80]}") from error
+
+    def dispose(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def _execute(self, statement: TextClause, **values: object) -> None:
+        self._run(lambda c: c.execute(statement, values))
+
+    def _run(self, work: Callable[[Connection], Result], tries: int = 2) -> Result:
+        """Run `work` in a transaction, a second time if the connection was lost.
+
+        All work here may run twice.
+        """
+        try:
+            self._create_tables()
+            with transaction(self._engine, writes=True) as connection:
+                return work(connection)
+        except SQLAlchemyError as error:
+            if tries == 1 or not lost_connection(error):
+                raise explained(error, self._place) from error
+        sleep(RETRY_DELAY)
+        return self._run(work, tries - 1)
+
+    def _create_tables(self) -> None:
+        if self._created:
+            return
+        with self._creating, transaction(self._engine, writes=True) as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": SCHEMA_LOCK})
+            for table in _TABLES:
+                connection.execute(text(table))
+            self._created = True
+
+
+def _prune(connection: Connection) -> None:
+    for code in connection.execute(_PRUNE).scalars().all():
+        connection.execute(_NOTIFY, {"code": code})

@@ -1,0 +1,231 @@
+"""Live rooms: the screen of a speaker, its followers and their answers.
+
+A room has a short code and lives in the memory of this process; `room_backend` shares rooms between
+processes. Script threads write screens, the server's event loop sends them. A follower gets the
+newest screen only, so a slow phone delays nobody.
+"""
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from threading import Lock
+from time import monotonic
+
+from crfviz.exceptions import CrfvizError
+
+LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without look-alikes
+CODE_LENGTH = 5
+ROOM_LIFETIME = 3600.0  # seconds without a new screen
+MAX_ROOMS = 100
+MAX_FOLLOWERS = 500  # of a room
+MAX_VOTERS = 2000  # of a question
+MAX_VOTER_LENGTH = 64  # characters
+MAX_QUESTIONS = 50  # of a room, whose answers are kept
+KEEP_ALIVE = 15.0  # seconds between the comments that keep a proxy from closing the stream
+
+
+@dataclass(frozen=True)
+class Question:
+    """The question on the screen."""
+
+    id: str
+    choices: int
+    open: bool  # whether answers count
+
+
+@dataclass
+class Room:
+    """One screen with its followers. Its methods are thread-safe."""
+
+    code: str
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(16))  # the speaker's secret
+    clock: Callable[[], float] = monotonic
+    used: float = 0.0  # time of the last screen
+    gone: bool = False
+    screen: bytes = b"{}"  # JSON
+    version: int = 0
+    followers: int = 0
+    question: Question | None = None
+    _answers: dict[str, dict[str, int]] = field(default_factory=dict)  # by question and voter
+    _lock: Lock = field(default_factory=Lock)
+    _loop: asyncio.AbstractEventLoop | None = None
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.used = self.clock()
+
+    def show(self, screen: Mapping[str, object], question: Question | None = None) -> None:
+        """Send a screen to all followers, unless it is the current one."""
+        message = encoded(screen)
+        with self._lock:
+            self.used = self.clock()
+            self.question = question
+            if message == self.screen:
+                return
+            self.screen = message
+            self.version += 1
+        self._wake()
+
+    def close(self) -> None:
+        """End the streams of all followers."""
+        self.gone = True
+        self._wake()
+
+    def answer(self, question: str, voter: str, choice: int) -> bool:
+        """Count an answer; it replaces an earlier one of the same voter.
+
+        Returns:
+            Whether it counts: the question is on the screen, open, and has that choice.
+        """
+        with self._lock:
+            asked = self.question
+            if asked is None or not asked.open or asked.id != question:
+                return False
+            if not 0 <= choice < asked.choices or not 0 < len(voter) <= MAX_VOTER_LENGTH:
+                return False
+            answers = self._answers.setdefault(question, {})
+            if voter not in answers and len(answers) >= MAX_VOTERS:
+                return False
+            answers[voter] = choice
+            while len(self._answers) > MAX_QUESTIONS:
+                del self._answers[next(iter(self._answers))]
+            return True
+
+    def reveal(self, question: str, choices: int) -> list[int]:
+        """Close the question; return the number of answers by choice."""
+        with self._lock:
+            if self.question is not None and self.question.id == question:
+                self.question = replace(self.question, open=False)
+        return self.count_answers(question, choices)
+
+    def count_answers(self, question: str, choices: int) -> list[int]:
+        """Return the number of answers by choice."""
+        with self._lock:
+            answers = list(self._answers.get(question, {}).values())
+        return [answers.count(choice) for choice in range(choices)]
+
+    def is_over(self) -> bool:
+        """Return whether the room was closed or its lifetime is over."""
+        return self.gone or self.clock() - self.used >= ROOM_LIFETIME
+
+    def count_followers(self) -> int:
+        """Return the number of followers."""
+        return self.followers
+
+    async def screens(self) -> AsyncIterator[bytes]:
+        """Yield the current and later screens as server-sent events, until the room is over.
+
+        Raises:
+            CrfvizError: the room is full.
+        """
+        if self.followers >= MAX_FOLLOWERS:
+            raise CrfvizError(f"expected at most {MAX_FOLLOWERS} followers of a room")
+        self._loop = asyncio.get_running_loop()
+        self.followers += 1
+        seen = -1
+        try:
+            while not self.is_over():
+                changed = self._changed
+                if seen != self.version:
+                    with self._lock:
+                        seen, screen = self.version, self.screen
+                    yield b"id: %d\ndata: %b\n\n" % (seen, screen)
+                    continue
+                try:
+                    await asyncio.wait_for(changed.wait(), KEEP_ALIVE)
+                except TimeoutError:
+                    yield b": still here\n\n"
+            yield b"event: over\ndata: {}\n\n"
+        finally:
+            self.followers -= 1
+
+    def _wake(self) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._set_changed)
+
+    def _set_changed(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+class Rooms:
+    """The rooms of one process."""
+
+    blocking = False  # whether calls may wait for a database
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._rooms: dict[str, Room] = {}
+        self._lock = Lock()
+
+    def open(self) -> Room:
+        """Open a room.
+
+        Raises:
+            CrfvizError: there are too many rooms.
+        """
+        with self._lock:
+            self._sweep()
+            if len(self._rooms) >= MAX_ROOMS:
+                raise too_many_rooms()
+            code = new_code()
+            while code in self._rooms:
+                code = new_code()
+            room = self._rooms[code] = Room(code, clock=self._clock)
+            return room
+
+    def find(self, code: str) -> Room | None:
+        """Return the room of a typed code; None if there is none."""
+        with self._lock:
+            self._sweep()
+            return self._rooms.get(normalise_code(code))
+
+    def led_by(self, key: str) -> Room | None:
+        """Return the room of a speaker's key; None if there is none."""
+        with self._lock:
+            self._sweep()
+            return next((room for room in self._rooms.values() if room.key == key), None)
+
+    def close(self, code: str) -> None:
+        """Close a room, if there is one."""
+        with self._lock:
+            room = self._rooms.pop(code, None)
+        if room is not None:
+            room.close()
+
+    def known(self) -> list[Room]:
+        """Return the rooms that this process knows."""
+        with self._lock:
+            return list(self._rooms.values())
+
+    def _sweep(self) -> None:
+        for code in [code for code, room in self._rooms.items() if room.is_over()]:
+            self._rooms.pop(code).close()
+
+
+def encoded(screen: Mapping[str, object]) -> bytes:
+    """Return a screen as compact JSON."""
+    return json.dumps(screen, separators=(",", ":")).encode()
+
+
+def too_many_rooms() -> CrfvizError:
+    """Return the error for a server with too many rooms."""
+    return CrfvizError(f"This server already has {MAX_ROOMS} live rooms. Try again later.")
+
+
+def normalise_code(typed: str) -> str:
+    """Return a typed code in upper case, without spaces around it."""
+    return typed.strip().upper()[:CODE_LENGTH]
+
+
+def new_code() -> str:
+    """Return a random code."""
+    return "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
+
+
+def question_id(*parts: object) -> str:
+    """Return a digest that identifies a question."""
+    return sha256(json.dumps(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,229 @@
+"""HTTP routes for followers: a page without a session, its event stream, answers.
+
+GET  follow/CODE           the page
+GET  follow/CODE/screens   the speaker's screen, as an event stream
+POST follow/CODE/answers   {"question": ..., "voter": ..., "choice": ...}
+GET  follow/stage.js, follow/stage.css
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import cache, wraps
+from hashlib import sha256
+from ipaddress import IPv6Address, ip_address
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import ParamSpec, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from crfviz.exceptions import StoreError
+from crfviz.ui.live_room.room_backend import rooms
+from crfviz.ui.live_room.rooms import MAX_FOLLOWERS, Room, normalise_code
+from crfviz.ui.watching.meters import ANSWERS
+from crfviz.views.exports import bundle
+
+OWN = Path(__file__).with_name("web")
+MAX_ANSWER_BYTES = 1000
+MAX_WRONG_CODES = 60  # of an address at once
+RETRY_DELAY = 10.0  # seconds until an address may try one more code
+MAX_ADDRESSES = 10_000  # that are remembered
+MAX_KNOWN_CODES = 200  # of an address that are remembered
+IPV6_NETWORK = 64  # bits of an IPv6 address that one household shares
+NO_STORE = {"Cache-Control": "no-store"}
+UNBUFFERED = {"X-Accel-Buffering": "no"}  # a proxy passes each event on at once
+_CLOSED = "This room does not exist or was closed. Ask for its code again."
+_TOO_MANY_CODES = "Too many wrong codes. Wait a minute, then try again."
+_AWAY = "Rooms cannot be reached at the moment."
+_INVALID = "This is not a valid answer."
+
+_Args = ParamSpec("_Args")
+_Result = TypeVar("_Result")
+_Handler = Callable[[Request, Room | None], Awaitable[Response]]
+
+
+def routes() -> list[Route]:
+    """Return the routes that `st.App` serves beside Streamlit's own."""
+    return [
+        Route("/follow/stage.js", _script, methods=["GET"]),
+        Route("/follow/stage.css", _style, methods=["GET"]),
+        Route("/follow/{code}", _page, methods=["GET"]),
+        Route("/follow/{code}/screens", _screens, methods=["GET"]),
+        Route("/follow/{code}/answers", _answers, methods=["POST"]),
+    ]
+
+
+@dataclass
+class _Address:
+    """The codes that an address tried."""
+
+    left: float  # wrong codes that it may still try
+    since: float
+    known: OrderedDict[str, None] = field(default_factory=OrderedDict)
+
+
+class CodeRateLimit:
+    """A limit of the wrong codes by address: five letters could be found by trying.
+
+    A class may share an address, so codes that were right stay open to it. Each server process
+    counts for itself.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._addresses: OrderedDict[str, _Address] = OrderedDict()
+        self._lock = Lock()
+
+    def allows(self, address: str, code: str) -> bool:
+        """Return whether the address may try this code now."""
+        with self._lock:
+            state = self._state(address)
+            return code in state.known or state.left >= 1
+
+    def record(self, address: str, code: str, *, right: bool) -> None:
+        """Record whether a code was right."""
+        with self._lock:
+            state = self._state(address)
+            if right:
+                state.known[code] = None
+                while len(state.known) > MAX_KNOWN_CODES:
+                    state.known.popitem(last=False)
+            else:
+                state.left -= 1
+
+    def _state(self, address: str) -> _Address:
+        now, name = self._clock(), _network(address)
+        state = self._addresses.setdefault(name, _Address(MAX_WRONG_CODES, now))
+        state.left = min(MAX_WRONG_CODES, state.left + (now - state.since) / RETRY_DELAY)
+        state.since = now
+        self._addresses.move_to_end(name)
+        while len(self._addresses) > MAX_ADDRESSES:
+            self._addresses.popitem(last=False)
+        return state
+
+
+def _network(address: str) -> str:
+    """Return the network of an IPv6 address; a household has many of them."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return address
+    return str(parsed.ipv4_mapped or int(parsed) >> (128 - IPV6_NETWORK))
+
+
+CODE_LIMIT = CodeRateLimit()  # of this process
+
+
+def _in_room(handler: _Handler) -> Callable[[Request], Awaitable[Response]]:
+    """Wrap the handler of a room's route: look the room up, and limit wrong codes."""
+
+    @wraps(handler)
+    async def handle(request: Request) -> Response:
+        code = normalise_code(request.path_params["code"])
+        address = request.client.host if request.client else ""
+        if not CODE_LIMIT.allows(address, code):
+            headers = NO_STORE | {"Retry-After": f"{RETRY_DELAY:.0f}"}
+            return JSONResponse({"message": _TOO_MANY_CODES}, 429, headers)
+        try:
+            room = await _call(rooms().find, code)
+            CODE_LIMIT.record(address, code, right=room is not None)
+            return await handler(request, room)
+        except StoreError:  # the follower's browser asks again
+            return JSONResponse({"message": _AWAY}, 503, NO_STORE)
+
+    return handle
+
+
+async def _call(
+    work: Callable[_Args, _Result], *args: _Args.args, **options: _Args.kwargs
+) -> _Result:
+    """Call a method of the rooms, in a thread if it may wait."""
+    if rooms().blocking:
+        return await run_in_threadpool(work, *args, **options)
+    return work(*args, **options)
+
+
+@_in_room
+async def _page(_: Request, room: Room | None) -> Response:
+    page = OWN.joinpath("follow.html").read_text("utf-8")
+    text = page.replace("{{version}}", _version())
+    return Response(text, 404 if room is None else 200, NO_STORE, "text/html")
+
+
+@_in_room
+async def _screens(_: Request, room: Room | None) -> Response:
+    if room is None:  # 204 ends an event stream for good
+        return Response(status_code=204)
+    if room.followers >= MAX_FOLLOWERS:
+        return JSONResponse({"message": "This room is full."}, 503)
+    headers = NO_STORE | UNBUFFERED
+    return StreamingResponse(room.screens(), 200, headers, "text/event-stream")
+
+
+@_in_room
+async def _answers(request: Request, room: Room | None) -> Response:
+    if room is None:
+        return JSONResponse({"message": _CLOSED}, 404)
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_ANSWER_BYTES:
+            return JSONResponse({"message": _INVALID}, 413)
+    answer = _parse(bytes(body))
+    if answer is None:
+        return JSONResponse({"message": _INVALID}, 400)
+    counts = await _call(room.answer, *answer)
+    ANSWERS.labels("counted" if counts else "refused").inc()
+    if not counts:
+        return JSONResponse({"message": "Voting is closed."}, 409)
+    return Response(status_code=204)
+
+
+def _parse(body: bytes) -> tuple[str, str, int] | None:
+    """Return question, voter and choice of an answer; None if it is invalid."""
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    match answer:
+        case {"question": str(question), "voter": str(voter), "choice": int(choice)}:
+            return None if isinstance(choice, bool) else (question, voter, choice)
+    return None
+
+
+async def _script(request: Request) -> Response:
+    return _file(request, _code(), "text/javascript")
+
+
+async def _style(request: Request) -> Response:
+    return _file(request, _sheet(), "text/css")
+
+
+def _file(request: Request, text: str, kind: str) -> Response:
+    """Return a file; a browser may cache the version that the page names."""
+    cached = request.query_params.get("v") == _version()
+    headers = {"Cache-Control": f"public, max-age={31536000 if cached else 0}, immutable"}
+    return Response(text, 200, headers if cached else NO_STORE, kind)
+
+
+@cache
+def _code() -> str:
+    return bundle.bundled(OWN / "follow.js")
+
+
+@cache
+def _sheet() -> str:
+    return f"{bundle.style()}\n{OWN.joinpath('follow.css').read_text('utf-8')}"
+
+
+@cache
+def _version() -> str:
+    return sha256(f"{_code()}{_sheet()}".encode()).hexdigest()[:12]
