@@ -30,11 +30,10 @@ from crfviz.annotations.mixing import TagRules, in_words, tag_sets
 from crfviz.annotations.records import STATES, Merged
 from crfviz.annotations.settings import Settings, own_tags
 from crfviz.annotations.store.store import Store, file_of, open_store
-from crfviz.annotations.teaching.jobs import result_line
 from crfviz.annotations.teaching.propose import FAMILIES, learnable, propose_model, score_in_words
 from crfviz.commands.name_checks import require_file, require_folder, require_known
 from crfviz.commands.tag import printable
-from crfviz.commands.teach import announce, show_progress, stop_when_asked
+from crfviz.commands.teach import announce, show_progress, stop_when_asked, write_json_line
 from crfviz.corpus.table import Table, TableRow, aligned
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.blank import UNSET
@@ -290,7 +289,7 @@ def _propose(store: Store, options: argparse.Namespace) -> None:
         report = announce if options.json_lines else show_progress
         made = propose_model(store, document, options.model, pairs, report, options.family)
     if options.json_lines:
-        sys.stdout.write(result_line(asdict(made)))
+        write_json_line(result=asdict(made))
     else:
         sys.stdout.write(f"{made.name}: {score_in_words(made.score)}\n")
 

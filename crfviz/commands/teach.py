@@ -2,11 +2,10 @@
 
 The files hold tagged sentences, in any format that `evaluate` reads; `-` is standard input. The new
 model appears among those that people bring and can be chosen at once.
-
-From a page: `crfviz.annotations.teaching.teach.start_teaching` does the same beside the app.
 """
 
 import argparse
+import json
 import signal
 import sys
 from collections.abc import Iterator
@@ -15,10 +14,9 @@ from dataclasses import asdict, fields
 
 import torch
 
-from crfviz.annotations.teaching.gains import Taught, gains_table
-from crfviz.annotations.teaching.jobs import progress_line, result_line
+from crfviz.annotations.teaching.gains import gains_table
 from crfviz.annotations.teaching.learning import METHODS, WHAT, Lesson
-from crfviz.annotations.teaching.teach import STANDARD_INPUT, teach
+from crfviz.annotations.teaching.teach import teach
 from crfviz.text.files import decoded
 from crfviz.text.formats import parse_sentences, read_sentences
 from crfviz.text.sentences import Sentence
@@ -58,31 +56,35 @@ def main(options: argparse.Namespace) -> int:
     torch.set_num_threads(1)  # the same weights everywhere, and a core left for the app
     with stop_when_asked():
         taught = teach(lesson, sentences, announce if options.json_lines else show_progress)
-    sys.stdout.write(result_line(asdict(taught)) if options.json_lines else _summary(taught))
+    if options.json_lines:
+        write_json_line(result=asdict(taught))
+    else:
+        sys.stdout.write(f"{taught.name}: {taught.folder}\n\n{gains_table(taught.gains)}\n")
     return 0
 
 
 def _read(name: str) -> list[Sentence]:
-    if name != STANDARD_INPUT:
+    if name != "-":
         return read_sentences(name)
     title = "standard input"
     return parse_sentences(decoded(sys.stdin.buffer.read(), name=title), name=title)
 
 
 def announce(share: float, message: str) -> None:
-    """Say for programs how far it is."""
-    sys.stdout.write(progress_line(share, message))
+    """Write the progress for programs."""
+    write_json_line(progress=share, message=message)
+
+
+def write_json_line(**values: object) -> None:
+    """Write an object to standard output as a line of JSON."""
+    sys.stdout.write(f"{json.dumps(values)}\n")
     sys.stdout.flush()
 
 
 def show_progress(share: float, message: str) -> None:
-    """Say for people how far it is."""
+    """Write the progress for people, to a terminal alone."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{100 * share:3.0f} %  {message:60}" + ("\n" if share == 1 else ""))
-
-
-def _summary(taught: Taught) -> str:
-    return f"{taught.name}: {taught.folder}\n\n{gains_table(taught.gains)}\n"
 
 
 @contextmanager

@@ -414,7 +414,7 @@ def test_who_teaches_while_another_does_sees_the_place_in_the_line(page, store, 
     monkeypatch.setattr(Job, "begin", lambda _: None)  # both wait for ever
     monkeypatch.setattr(learning, "jobs", lambda: jobs)
     monkeypatch.setattr(learning, "visitor", lambda: "me")
-    jobs.start("Teach first", [], visitor="other")
+    jobs.start("Teach first", print, visitor="other")
     store.add("notes", read_items(b"Dogs run.", "notes").items)
     finish(store, "notes", "anna")
     open_part(page, "learn", "notes")

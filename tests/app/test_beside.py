@@ -14,15 +14,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from crfviz.corpus import worker_process
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.shards.jobs import model_reference
 from crfviz.exceptions import CrfvizError, UnknownTagError
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import read_sentences
-from crfviz.ui.beside import process
-from crfviz.ui.beside.process import Beside, LostError
 from crfviz.ui.errors import runs
 from crfviz.ui.errors.looking import looked_at, looked_at_beside
+from crfviz.ui.session.background import BACKGROUND, BackgroundWorker, LostError
 from tests.support import beside_work as work
 from tests.support.app_pages import open_at
 from tests.support.forked_server import ForkedProgram, ForkingSubprocess
@@ -47,75 +47,70 @@ def gone(pid):
 def forked():
     """Processes beside the server that are forks: each saves two seconds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process, "subprocess", ForkingSubprocess)
+        patch.setattr(worker_process, "subprocess", ForkingSubprocess)
         yield
 
 
 @pytest.fixture(scope="module")
 def shared():
     """One that tests leave as they found it: to start one takes seconds."""
-    beside = Beside()
+    beside = BackgroundWorker()
     yield beside
     beside.end()
 
 
 @pytest.fixture
 def own():
-    beside = Beside()
+    beside = BackgroundWorker()
     yield beside
     beside.end()
 
 
 def test_it_does_work_tells_how_far_it_is_and_stays(shared):
     told, paused = [], []
-    made = shared.do(
+    made = shared.run(
         partial(work.doubled, 21), lambda *at: told.append(at), pause=lambda: paused.append(1)
     )
     assert made == 42
     assert set(told) == {(1, 2), (2, 2)}
     assert paused
     pid = shared.pid
-    shared.do(partial(work.remembered, "one"), print)
-    assert shared.do(partial(work.remembered, "two"), print) == ["one", "two"]
+    shared.run(partial(work.remembered, "one"), print)
+    assert shared.run(partial(work.remembered, "two"), print) == ["one", "two"]
     assert shared.pid == pid
 
 
 def test_what_is_refused_is_said_as_the_work_says_it_and_the_process_stays(shared):
-    shared.do(partial(work.doubled, 1), print)
+    shared.run(partial(work.doubled, 1), print)
     pid = shared.pid
     with pytest.raises(UnknownTagError, match="no tag X"):
-        shared.do(work.refused, print)
+        shared.run(work.refused, print)
     with pytest.raises(CrfvizError, match="failed \\(ValueError\\)") as raised:
-        shared.do(work.broken, print)
+        shared.run(work.broken, print)
     assert "typed" not in str(raised.value)
-    assert shared.do(partial(work.doubled, 2), print) == 4
+    assert shared.run(partial(work.doubled, 2), print) == 4
     assert shared.pid == pid
-
-
-def test_nothing_that_was_handed_in_is_left_in_its_folder(shared):
-    shared.do(partial(work.doubled, 1), print)
-    assert not list(Path(shared._process._folder.name).iterdir())
 
 
 def test_large_things_are_written_and_read_in_pieces(shared):
     paused = []
     many = [f"word {n}" for n in range(50_000)]
-    shared.do(partial(work.doubled, 1), print)
+    shared.run(partial(work.doubled, 1), print)
     here = partial(work.doubled, many)
-    assert len(shared.do(here, print, pause=lambda: paused.append(1))) == 100_000
+    assert len(shared.run(here, print, pause=lambda: paused.append(1))) == 100_000
     assert len(paused) > len(pickle.dumps(many)) // 2**17
 
 
 def test_one_that_dies_is_said_in_words_and_another_takes_its_place(own):
     with pytest.raises(LostError, match="stopped with exit code 9, and its results are lost"):
-        own.do(work.dying, print)
+        own.run(work.dying, print)
 
     def kill(*_):
         os.kill(own.pid, signal.SIGKILL)
 
     with pytest.raises(LostError, match="was ended by signal 9"):
-        own.do(work.endless, kill)
-    assert own.do(partial(work.doubled, 3), print) == 6
+        own.run(work.endless, kill)
+    assert own.run(partial(work.doubled, 3), print) == 6
 
 
 def test_whoever_stops_the_work_ends_the_process(own):
@@ -129,27 +124,25 @@ def test_whoever_stops_the_work_ends_the_process(own):
         raise StoppedError
 
     with pytest.raises(StoppedError):
-        own.do(work.endless, stop)
+        own.run(work.endless, stop)
     until(lambda: gone(seen[0]))
     assert own.pid is None
-    assert own.do(partial(work.doubled, 4), print) == 8
+    assert own.run(partial(work.doubled, 4), print) == 8
 
 
 def test_it_is_made_ready_once_and_ends_when_nobody_asks():
-    beside = Beside(keep=0.0)
-    beside.ready(partial(work.doubled, 5))
-    folder = beside._process._folder.name if beside._process else None
+    beside = BackgroundWorker(idle_timeout=0.0)
+    beside.prepare(partial(work.doubled, 5))
     until(lambda: beside.pid is None)
-    until(lambda: folder is None or not Path(folder).exists())
-    assert beside.do(partial(work.doubled, 6), print) == 12
+    assert beside.run(partial(work.doubled, 6), print) == 12
     until(lambda: beside.pid is None)
 
 
 def test_what_it_was_made_ready_with_is_done_first(own):
-    own.ready(partial(work.remembered, "first"))
+    own.prepare(partial(work.remembered, "first"))
     pid = own.pid
-    own.ready(partial(work.remembered, "not again"))
-    assert own.do(partial(work.remembered, "then"), print) == ["first", "then"]
+    own.prepare(partial(work.remembered, "not again"))
+    assert own.run(partial(work.remembered, "then"), print) == ["first", "then"]
     assert own.pid == pid
 
 
@@ -157,28 +150,27 @@ def test_no_process_is_said_in_words(own, monkeypatch):
     def refuse(*_, **__):
         raise OSError(12, "Cannot allocate memory")
 
-    monkeypatch.setattr(process, "subprocess", SimpleNamespace(Popen=refuse, PIPE=None))
-    own.ready(partial(work.doubled, 1))
+    monkeypatch.setattr(worker_process, "subprocess", SimpleNamespace(Popen=refuse, PIPE=None))
+    own.prepare(partial(work.doubled, 1))
     with pytest.raises(LostError, match="Cannot allocate memory"):
-        own.do(partial(work.doubled, 1), print)
+        own.run(partial(work.doubled, 1), print)
 
 
 def test_it_ends_with_the_server():
     server = (
         "import sys\n"
         "from functools import partial\n"
-        "from crfviz.ui.beside.process import BESIDE\n"
+        "from crfviz.ui.session.background import BACKGROUND\n"
         "from tests.support import beside_work\n"
         "def report(*_):\n"
-        "    print(BESIDE.pid, BESIDE._process._folder.name, flush=True)\n"
-        "BESIDE.do(beside_work.endless, report)\n"
+        "    print(BACKGROUND.pid, flush=True)\n"
+        "BACKGROUND.run(beside_work.endless, report)\n"
     )
     command = [sys.executable, "-c", server]
     with ForkedProgram(command, stdout=subprocess.PIPE, text=True) as running:
-        pid, folder = running.stdout.readline().split()
+        pid = int(running.stdout.readline())
         running.kill()
-    until(lambda: gone(int(pid)))
-    assert not Path(folder).exists()
+    until(lambda: gone(pid))
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +183,7 @@ def test_a_run_beside_the_server_comes_to_what_one_in_it_does(shared, excerpt):
     tagger = load_tagger("upos-en")
     here, *rest = looked_at(tagger, excerpt, "excerpt", lambda *_: None)
     asked = partial(looked_at_beside, model_reference("upos-en"), excerpt, "excerpt")
-    found, *rest_beside = shared.do(asked, lambda *at: told.append(at))
+    found, *rest_beside = shared.run(asked, lambda *at: told.append(at))
     assert timeless(rest_beside) == timeless(rest)  # record, tables, links
     there = Results(tagger=tagger, **found)
     assert told[-1] == (len(excerpt), len(excerpt))
@@ -220,7 +212,7 @@ def test_the_page_shows_the_same_whoever_did_the_run(app, monkeypatch):
         tables[most] = [frame.value.to_dict() for frame in page.dataframe]
     assert tables[0]
     assert tables[0] == tables[runs.MOST_WORDS_HERE]
-    process.BESIDE.end()
+    BACKGROUND.end()
 
 
 def test_a_run_whose_process_dies_is_said_and_can_be_run_again(app, monkeypatch):

@@ -8,37 +8,40 @@ from crfviz.exceptions import UnknownTagError
 RAN = []
 
 
-def doubled(number, *, report):
+def doubled(number, report):
     report(1, 2)
     report(2, 2)
     return 2 * number
 
 
-def remembered(name, *, report):
+def remembered(name, report):
     report(1, 1)
     RAN.append(name)
     return list(RAN)
 
 
-def refused(*, report):
+def refused(report):
     report(1, 1)
     raise UnknownTagError("no tag X")
 
 
-def broken(*, report):
+def broken(report):
     report(1, 1)
     raise ValueError("something typed")
 
 
-def endless(*, report):
+def endless(report):
     report(1, 3)
     threading.Event().wait()
 
 
-def dying_run(_model, _sentences, _file, *, report, rule):  # noqa: ARG001
-    dying(report=report)
+def dying_run(_model, _sentences, _file, report, rule):  # noqa: ARG001
+    dying(report)
 
 
-def dying(*, report):
+def dying(report):
     report(1, 3)
     os._exit(9)
+
+
+BROKEN = "This run failed (ValueError). The log of the server has the trace."

@@ -87,7 +87,7 @@ class ForkedProgram(ForkedServer):
     the module. Standard streams are pipes, files, or those of this process.
     """
 
-    def __init__(self, command, *, stdin=None, stdout=None, stderr=None, text=False, env=None):
+    def __init__(self, command, *, stdin=None, stdout=None, stderr=None, text=False, env=None, **_):
         theirs, ours = [], []
         for number, stream in enumerate((stdin, stdout, stderr)):
             if stream == subprocess.PIPE:

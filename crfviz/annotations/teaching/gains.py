@@ -1,9 +1,8 @@
 """What a tagger gained by learning more: the same sentences before and after, and the new card."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -101,15 +100,6 @@ def got_worse(taught: Taught) -> str:
     return ", ".join(told)
 
 
-def taught_of(record: Mapping[str, Any]) -> Taught:
-    """A result out of its JSON, that of `dataclasses.asdict`: what the result of a job holds."""
-    gains = [
-        Gain(**{**gain, **{side: _score_of(gain[side]) for side in ("before", "after")}})
-        for gain in record["gains"]
-    ]
-    return Taught(**{**record, "gains": tuple(gains)})
-
-
 def card_of(taught: Taught, lesson: Lesson, base: Tagger) -> str:
     """README.md of the new model; the card of its base is quoted, without its figures."""
     recipe = lesson.recipe
@@ -169,14 +159,6 @@ def _tagged(
         entity_f1=entity_scores(gold, guess, dice).f1 if tagger.scheme else None,
         log_likelihood=log_likelihood / sum(map(len, gold)),
     )
-
-
-def _score_of(record: Mapping[str, Any]) -> Score:
-    rates: dict[str, Any] = {
-        name: Rate(**value) if isinstance(value, Mapping) else value
-        for name, value in record.items()
-    }
-    return Score(**rates)
 
 
 def _percent(rate: Rate) -> str:

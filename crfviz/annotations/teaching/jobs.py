@@ -1,77 +1,49 @@
-"""Long work beside the app: a command of crfviz in a process of its own, watched and cancelled.
+"""Long work of the app, one job at a time: progress for all sessions, cancelled on request.
 
     jobs = Jobs()                       # one for the server, shared by all its sessions
-    job = jobs.start("Teach upos-en", ["teach", ...], visitor="whoever asks")
+    job = jobs.start("Teach upos-en", partial(teach, lesson, sentences), visitor="anna")
     jobs.ahead(job)                     # how many come before
     job.status                          # any session, any time: never blocks
     job.cancel()
 
-The command writes JSON lines to standard output, as `progress_line` and `result_line` make them.
-What it writes to standard error becomes the message when it fails.
+The work runs in a `crfviz.corpus.worker_process` of its own and reports (share in [0, 1], message).
 """
 
-import contextlib
-import json
-import os
-import subprocess
-import sys
-import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from crfviz.corpus.worker_process import Message, Work, WorkerProcess, encode
 from crfviz.exceptions import CrfvizError
 
-MOST_KEPT = 20  # jobs that are over
-PATIENCE = 10.0  # seconds between the request to stop and the end by force
+MAX_FINISHED = 20  # jobs that are over and still listed
 CANCELLED = "cancelled; nothing was saved"
-NICE = 5  # of a process beside the app: so much sooner than it the app has a core
-ONE_CORE = {"OPENBLAS_NUM_THREADS": "1"}  # NumPy's threads would wait for each other
-ROOT = Path(__file__).resolve().parents[3]
+NICENESS = 5  # of the process, so that the app gets a core first
 
 
 @dataclass(frozen=True)
 class Status:
-    """How far a job is."""
+    """The state of a job."""
 
     state: Literal["waiting", "running", "done", "failed", "cancelled"] = "waiting"
     progress: float = 0.0  # in [0, 1]
     message: str = "starting"  # what it does now, or why it failed
-    result: Mapping[str, Any] | None = None  # when it is done
+    result: object = None  # of the work, when it is done
 
     @property
     def over(self) -> bool:
-        """Whether nothing comes any more."""
+        """Whether the state is final."""
         return self.state not in ("waiting", "running")
 
 
-def progress_line(share: float, message: str) -> str:
-    """A line that says how far a command is."""
-    return json.dumps({"progress": share, "message": message}) + "\n"
-
-
-def result_line(result: Mapping[str, Any]) -> str:
-    """The last line of a command."""
-    return json.dumps({"result": result}) + "\n"
-
-
-def give_way(process: "subprocess.Popen[Any]") -> None:
-    """Have a process that has just begun work only where nobody waits for a page."""
-    if hasattr(os, "setpriority"):
-        with contextlib.suppress(OSError):  # it may be over
-            os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
-
-
 class Job:
-    """One command, by the arguments of `python -m crfviz` and its standard input.
+    """Work in a process of its own.
 
     Args:
         title: what it does, for people.
-        arguments: of the command.
-        given: its standard input.
-        visitor: whoever asked for it.
+        work: called there with a function that takes a share and a message.
+        visitor: who started it.
         about: what it is for; the result is shown there.
         at_end: called once it is over.
     """
@@ -79,8 +51,7 @@ class Job:
     def __init__(
         self,
         title: str,
-        arguments: Sequence[str],
-        given: bytes = b"",
+        work: Work,
         *,
         visitor: str = "",
         about: str = "",
@@ -88,94 +59,81 @@ class Job:
     ) -> None:
         self.title = title
         self.visitor, self.subject = visitor, about
-        self._arguments, self._given, self._at_end = arguments, given, at_end
+        self._work, self._at_end = encode(work), at_end
         self._lock = threading.Lock()  # of the step from waiting to running, or to cancelled
         self._status = Status()
         self._cancelled = False
+        self._answer: Message | None = None
         self._over = threading.Event()
 
     def begin(self) -> None:
-        """Start its process, if it still waits."""
+        """Start the process, if the job still waits."""
         with self._lock:
             if self._status.state != "waiting":
                 return
-            self._errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the process
-            paths = filter(None, (str(ROOT), os.environ.get("PYTHONPATH", "")))
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "crfviz", *self._arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                env={**os.environ, **ONE_CORE, "PYTHONPATH": os.pathsep.join(paths)},
-            )
-            give_way(self._process)
             self._status = replace(self._status, state="running")
-        threading.Thread(target=self._watch, daemon=True).start()
+            try:
+                self._worker = WorkerProcess(self._receive, niceness=NICENESS)
+            except OSError as error:
+                why = f"this work needs a process of its own: {error.strerror}"
+                self._status = replace(self._status, state="failed", message=why)
+        if self._status.over:
+            self._end()
+        else:
+            self._worker.send(self._work)
 
     @property
     def status(self) -> Status:
-        """How far it is; does not wait."""
+        """The state now; does not wait."""
         return self._status
 
     def cancel(self) -> None:
-        """Ask it to stop, and end it by force if it does not; one that is over stays as it is."""
+        """Ask the job to stop, and kill it if it does not; one that is over stays as it is."""
         with self._lock:
             waited = self._status.state == "waiting"
             if waited:
                 self._status = replace(self._status, state="cancelled", message=CANCELLED)
         if waited:
             self._end()
-        elif self._status.state == "running" and self._process.poll() is None:
+        elif self._status.state == "running":
             self._cancelled = True
-            self._process.terminate()
-            threading.Thread(target=self._end_by_force, daemon=True).start()
+            self._worker.interrupt()
 
     def wait(self, seconds: float | None = None) -> Status:
-        """How it ended, or how far it is after so many seconds."""
+        """Return the final state, or the state after so many seconds."""
         self._over.wait(seconds)
         return self._status
 
-    def _end(self) -> None:
-        self._given = b""
-        self._over.set()
-        self._at_end()
+    def _receive(self, message: Message | None) -> None:
+        if message is None:
+            with self._lock:
+                self._status = self._final()
+            self._end()
+        elif message.kind == "progress":
+            share, text = message.value()
+            self._status = replace(self._status, progress=share, message=text)
+        else:
+            self._answer = message
+            self._worker.kill()
 
-    def _end_by_force(self) -> None:
-        try:
-            self._process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-
-    def _watch(self) -> None:
-        """Whatever happens to the command, the errors that it wrote are closed and a status set."""
-        process = self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with self._errors, process.stdout as lines:
-            with contextlib.suppress(BrokenPipeError), process.stdin as pipe:  # it may be dead
-                pipe.write(self._given)
-            for line in lines:
-                with contextlib.suppress(ValueError, TypeError):  # a line that is not ours
-                    self._status = replace(self._status, **json.loads(line))
-            self._status = self._ended(process.wait())
-        self._end()
-
-    def _ended(self, code: int) -> Status:
-        """A result counts even where somebody cancelled too late: the model is there."""
-        if code == 0 and self._status.result is not None:
-            return replace(self._status, state="done", progress=1.0)
+    def _final(self) -> Status:
+        """Return how it ended. A result counts even if the job was cancelled too late."""
+        answer = self._answer
+        if answer is not None and answer.kind == "result":
+            return replace(self._status, state="done", progress=1.0, result=answer.value())
         if self._cancelled:
             return replace(self._status, state="cancelled", message=CANCELLED)
-        return replace(self._status, state="failed", message=self._reason(code))
+        message = (
+            f"The work {self._worker.exit_text()} and nothing was saved; please start it again."
+            if answer is None
+            else str(answer.value())
+        )
+        return replace(self._status, state="failed", message=message)
 
-    def _reason(self, code: int) -> str:
-        self._errors.seek(0)
-        said = [line.strip() for line in self._errors if line.strip()]
-        if code == 2 and said:
-            return said[-1].removeprefix("crfviz: ")
-        last = f" It said: {said[-1]}" if said else ""
-        how = f"was ended by signal {-code}" if code < 0 else f"stopped with exit code {code}"
-        return f"The work {how} and nothing was saved; please start it again.{last}"
+    def _end(self) -> None:
+        self._work = b""
+        self._over.set()
+        self._at_end()
 
 
 class Jobs:
@@ -185,16 +143,8 @@ class Jobs:
         self._jobs: list[Job] = []
         self._lock = threading.Lock()
 
-    def start(
-        self,
-        title: str,
-        arguments: Sequence[str],
-        given: bytes = b"",
-        *,
-        visitor: str = "",
-        about: str = "",
-    ) -> Job:
-        """Put a command into the line, or start it where nobody waits; see `Job`.
+    def start(self, title: str, work: Work, *, visitor: str = "", about: str = "") -> Job:
+        """Add a job to the queue, or start it if none runs; see `Job`.
 
         Raises:
             CrfvizError: this visitor has a job already that is not over.
@@ -205,10 +155,10 @@ class Jobs:
                     raise CrfvizError(
                         f"your “{job.title}” is not over; wait until it is done, or cancel it"
                     )
-            job = Job(title, arguments, given, visitor=visitor, about=about, at_end=self._next)
+            job = Job(title, work, visitor=visitor, about=about, at_end=self._next)
             over = [each for each in self._jobs if each.status.over]
             waiting = [each for each in self._jobs if not each.status.over]
-            self._jobs = [job, *waiting, *over[:MOST_KEPT]]
+            self._jobs = [job, *waiting, *over[:MAX_FINISHED]]
         self._next()
         return job
 

@@ -11,11 +11,12 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from crfviz.annotations.copies import Way, contradicting, settled
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.store.store import DocumentSummary, Store
+from crfviz.annotations.store.store import DocumentSummary, Store, open_store
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.partly import begun, unfinished
 from crfviz.annotations.teaching.teach import RECORD_FILE, Announce, finished
@@ -32,6 +33,7 @@ from crfviz.taggers.perceptron import Perceptron, save_perceptron
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import CRF, PERCEPTRON, Tagger, english_words
 from crfviz.taggers.user_models import new_model, owner_of, require_own_name, safe_name, user_models
+from crfviz.text.files import abbreviate
 from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import sentence_of
 
@@ -124,19 +126,29 @@ def start_proposing(
     jobs: Jobs,
     document: str,
     name: str,
-    options: Mapping[str, str],
+    family: str,
     *,
     visitor: str = "",
     about: str = "",
 ) -> Job:
-    """Do it beside the app; `proposer_of(job.status.result)` is what came of it.
+    """Train in a process beside the app; the result of the job is a `Proposer`.
+
+    Sentences about which annotators disagree are left out.
 
     Raises:
         CrfvizError: this visitor has another job.
     """
-    chosen = [f"--{option}={value}" for option, value in options.items()]
-    arguments = ["annotations", "propose", f"--as={name}", "--json-lines", *chosen, "--", document]
-    return jobs.start(f"Train {name}", arguments, visitor=visitor, about=about)
+    work = partial(_propose_in_store, document, name, family)
+    return jobs.start(f"Train {name}", work, visitor=visitor, about=about)
+
+
+def _propose_in_store(document: str, name: str, family: str, report: Announce) -> Proposer:
+    store = open_store()
+    summary = next((each for each in store.documents() if each.name == document), None)
+    if summary is None:
+        raise CrfvizError(f"the document {abbreviate(document)} is gone; nothing was trained")
+    pairs = learnable(store.annotations(document), "agreed")
+    return propose_model(store, summary, name, pairs, report, family)
 
 
 def proposer_of(record: Mapping[str, Any]) -> Proposer:

@@ -17,6 +17,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 from crfviz.annotations.records import Annotation, Item
@@ -37,7 +38,6 @@ from crfviz.text.schemes import repair
 from crfviz.text.sentences import Sentence, words_at
 
 RECORD_FILE = "teaching.json"
-STANDARD_INPUT = "-"  # of the command, in place of a file
 LEARNING = 0.7  # share of the time, about; the rest is measuring
 
 Announce = Callable[[float, str], None]  # share done in [0, 1], and what is done now; may raise
@@ -125,21 +125,17 @@ def hold_out(
 def start_teaching(
     jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence], *, visitor: str = "", about: str = ""
 ) -> Job:
-    """Teach beside the app; `taught_of(job.status.result)` is what came of it.
+    """Teach in a process beside the app; the result of the job is a `Taught`.
 
     Raises:
-        CrfvizError: this visitor has another job, or the sentences cannot be handed on.
+        CrfvizError: this visitor has another job, or a sentence is no UTF-8 text.
     """
-    arguments = ["teach", STANDARD_INPUT, "--json-lines"]
-    for name, value in asdict(lesson).items():
-        if value is not None:
-            arguments.append(f"--{name.replace('_', '-')}={value}")
     try:
-        given = render_sentences(sentences, "jsonl").encode()
+        render_sentences(sentences, "jsonl").encode()
     except UnicodeEncodeError as error:
         raise FormatError(f"a sentence to learn from is no UTF-8 text ({error})") from error
-    title = f"Teach {Path(lesson.model).name}"
-    return jobs.start(title, arguments, given, visitor=visitor, about=about)
+    title, work = f"Teach {Path(lesson.model).name}", partial(teach, lesson, sentences)
+    return jobs.start(title, work, visitor=visitor, about=about)
 
 
 def _learning(report: Announce) -> Callable[[int, int], None]:

@@ -1,27 +1,24 @@
 """Worker pools for shards, and the scheduler that returns results in file order.
 
-A worker process is spawned, not forked, and uses one thread. It receives a job once and shards one
-at a time, and returns bytes or an error for the user. A killed worker costs its shard only: another
-process restarts the shard, three times at most.
+A worker process (`crfviz.corpus.worker_process`) gets one shard at a time and returns bytes or an
+error for the user. A killed worker costs its shard only: another process restarts the shard, three
+times at most.
 """
 
-import signal
-import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing import get_context
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from queue import SimpleQueue
 from typing import Protocol
 
 from crfviz.corpus.shards.splitting import Shard, ShardCache
+from crfviz.corpus.worker_process import Message, WorkerProcess, encode
 from crfviz.exceptions import CrfvizError
 
 MAX_TRIES = 3  # at a shard whose workers die
 
-ReportShare = Callable[[float], None]  # told what share of a shard is done; may raise to stop
+ReportShare = Callable[[float], None]  # takes the share of a shard that is done; may raise to stop
 Outcome = bytes | CrfvizError
 
 
@@ -91,78 +88,48 @@ class InProcessPool:
 class _Worker:
     """One process with its current shard."""
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    def __init__(self, job: Job, messages: "SimpleQueue[tuple[_Worker, Message | None]]") -> None:
+        self._job, self._messages = job, messages
         self.shard: Shard | None = None
-        self.tries = 0
-        self.start()
-
-    def start(self) -> None:
-        context = get_context("spawn")
-        ours, theirs = context.Pipe()
-        self.connection: Connection[object, Outcome] = ours
-        self.process: SpawnProcess = context.Process(target=_serve, args=(theirs,), daemon=True)
-        with _ignore_interrupts():
-            self.process.start()
-        theirs.close()  # or nobody would notice that the process is gone
-        self._send(self.job)
+        self._tries = 0
+        self._start()
 
     def submit(self, shard: Shard) -> None:
-        self.shard, self.tries = shard, 1
+        self.shard, self._tries = shard, 1
         self._send(shard)
 
-    def _send(self, content: object) -> None:
-        """Send, ignoring a dead process: the caller of `answer` notices it."""
-        try:
-            self.connection.send(content)
-        except (BrokenPipeError, ConnectionResetError):
-            return
-
-    def answer(self) -> Outcome | None:
-        """Return the result of the shard; None if the process died and was restarted."""
-        try:
-            outcome = self.connection.recv()
-        except (EOFError, ConnectionResetError):
-            return self._died()
-        self.shard = None
-        return outcome
-
-    def _died(self) -> Outcome | None:
-        self.process.join()
-        code, shard = self.process.exitcode, self.shard
-        self.connection.close()
-        if shard is None or self.tries == MAX_TRIES:
-            self.shard = None
-            self.start()
-            return _worker_error(shard, code)
-        self.tries += 1
-        self.start()
+    def restart(self) -> CrfvizError | None:
+        """Replace the dead process, which tries the shard again; an error after `MAX_TRIES`."""
+        ended, shard = self.process.exit_text(), self.shard
+        self.process.kill()
+        self._start()
+        if shard is None:
+            return None
+        if self._tries == MAX_TRIES:
+            return CrfvizError(
+                f"the worker at lines {shard.first_line} to {shard.first_line + shard.lines} "
+                f"{ended}, {MAX_TRIES} times: there may be too little memory for so many workers"
+            )
+        self._tries += 1
         self._send(shard)
         return None
 
-    def stop(self) -> None:
-        self.process.kill()
-        self.process.join()
-        self.connection.close()
+    def _start(self) -> None:
+        self.process = WorkerProcess(lambda message: self._messages.put((self, message)))
 
-
-def _worker_error(shard: Shard | None, code: int | None) -> CrfvizError:
-    ended = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
-    lines = f"{shard.first_line} to {shard.first_line + shard.lines}" if shard else "none"
-    return CrfvizError(
-        f"workers at lines {lines} ended {ended}, {MAX_TRIES} times: there may be too little "
-        f"memory for so many workers"
-    )
+    def _send(self, shard: Shard) -> None:
+        self.process.send(encode(partial(self._job, shard)))
 
 
 class ProcessPool:
     """Worker processes on this machine."""
 
     def __init__(self, job: Job, number: int) -> None:
+        self._messages: SimpleQueue[tuple[_Worker, Message | None]] = SimpleQueue()
         self._workers: list[_Worker] = []
         try:
             for _ in range(number):
-                self._workers.append(_Worker(job))
+                self._workers.append(_Worker(job, self._messages))
         except BaseException:
             self.stop()
             raise
@@ -179,46 +146,20 @@ class ProcessPool:
     def next_result(self) -> tuple[Shard, Outcome]:
         """Wait until a process finishes its shard."""
         while True:
-            busy = {w.connection: w for w in self._workers if w.shard is not None}
-            for connection in wait(list(busy)):
-                worker = busy[connection]  # type: ignore[index]  # only connections were given
-                shard = worker.shard
-                outcome = worker.answer()
-                if shard is not None and outcome is not None:
-                    return shard, outcome
+            worker, message = self._messages.get()
+            shard, outcome = worker.shard, None
+            if message is None:
+                outcome = worker.restart()
+            elif message.kind != "progress":
+                outcome = message.value()
+            if shard is not None and outcome is not None:
+                worker.shard = None
+                return shard, outcome
 
     def stop(self) -> None:
         """Kill the processes."""
         for worker in self._workers:
-            worker.stop()
-
-
-def _serve(connection: "Connection[Outcome, object]") -> None:
-    """Process shards in a worker process until the pipe closes."""
-    import torch
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the one that gives the shards
-    torch.set_num_threads(1)
-    try:
-        job: Job = connection.recv()  # type: ignore[assignment]  # what `_Worker` sends
-        while True:
-            shard: Shard = connection.recv()  # type: ignore[assignment]
-            connection.send(attempt(job, shard))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        return
-
-
-@contextmanager
-def _ignore_interrupts() -> Iterator[None]:
-    """Start processes inside with Ctrl+C ignored."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+            worker.process.kill()
 
 
 MAX_AHEAD = 8  # shards for each worker that may be begun before one that comes earlier is done

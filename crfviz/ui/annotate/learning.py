@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from crfviz.annotations.store.store import DocumentSummary
-from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse, taught_of
+from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
 from crfviz.annotations.teaching.partly import begun, unfinished
@@ -111,8 +111,8 @@ def _watch(job: Job) -> None:
     status = job.status
     if not status.over:
         job_bar(job)
-    elif status.state == "done" and status.result is not None:
-        _show(taught_of(status.result))
+    elif isinstance(status.result, Taught):
+        _show(status.result)
     elif status.state == "failed":
         st.error(plain(status.message))
     else:

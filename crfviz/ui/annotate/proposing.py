@@ -73,8 +73,5 @@ def _suggested(document: DocumentSummary) -> str:
 def _start(document: DocumentSummary, made: Proposer | None) -> None:
     with refusals_said():
         family = one_of(OPTION, FAMILIES, made.family if made else CRF)
-        options = {"family": family, "copies": "agreed"}
-        about = _about(document)
-        start_proposing(
-            jobs(), document.name, choice(NAME).strip(), options, visitor=visitor(), about=about
-        )
+        name, about = choice(NAME).strip(), _about(document)
+        start_proposing(jobs(), document.name, name, family, visitor=visitor(), about=about)

@@ -20,7 +20,7 @@ Looked = tuple[Results, Record, Tables, Links]
 LookedBeside = tuple[Mapping[str, Any], Record, Tables, Links]  # the results by the name of a field
 
 
-def load(model: ModelReference, *, report: Progress) -> None:
+def load(model: ModelReference, report: Progress) -> None:
     """Have all at hand that a run needs."""
     tagger = model.load()
     tagger.potentials_batch([tagger.split("These look fine to me.")])
@@ -31,7 +31,6 @@ def looked_at_beside(
     model: ModelReference,
     sentences: Sequence[Sentence],
     file: str,
-    *,
     report: Progress,
     rule: str | None = None,
 ) -> LookedBeside:

@@ -20,9 +20,9 @@ from crfviz.taggers.plugins import plugin_version
 from crfviz.taggers.registry import model_path
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
-from crfviz.ui.beside.process import BESIDE, LostError
 from crfviz.ui.errors.looking import Links, Looked, Record, load, looked_at, looked_at_beside
 from crfviz.ui.errors.source import Newest, Source
+from crfviz.ui.session.background import BACKGROUND, LostError
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.session.kept import of_server
 from crfviz.ui.session.turns import BusyError, pause, turn
@@ -102,7 +102,7 @@ def analysed(
 def get_ready(tagger: Tagger) -> None:
     """Somebody is about to hand in a file: what may have to be loaded for it is loaded now."""
     if model_path(tagger.name) is not None:
-        BESIDE.ready(partial(load, model_reference(tagger.name)))
+        BACKGROUND.prepare(partial(load, model_reference(tagger.name)))
 
 
 def _found(
@@ -117,7 +117,7 @@ def _found(
     if words <= MOST_WORDS_HERE or model_path(tagger.name) is None:
         return looked_at(tagger, sentences, file, report, pause, rule)
     work = partial(looked_at_beside, model_reference(tagger.name), sentences, file, rule=rule)
-    results, record, tables, links = BESIDE.do(work, report, pause=pause)
+    results, record, tables, links = BACKGROUND.run(work, report, pause=pause)
     return Results(tagger=tagger, **results), record, tables, links
 
 

@@ -1,8 +1,9 @@
 """Heavy work of the pages: one job at a time, and a fair line for all who wait.
 
 A run over a corpus keeps a core busy for seconds, and another one for half of them; two at once
-would make everybody else wait for both. A large one is done by `crfviz.ui.beside`, for who has the
-turn. Teaching has a process and a line of its own, see `crfviz.annotations.teaching.jobs`.
+would make everybody else wait for both. `crfviz.ui.session.background` does a large one for the
+visitor whose turn it is. Teaching has a process and a queue of its own, see
+`crfviz.annotations.teaching.jobs`.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,1 +1,0 @@
-"""Work in a separate process."""

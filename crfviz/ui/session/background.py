@@ -1,0 +1,162 @@
+"""Heavy work in a process beside the server, so that it does not hold the server's Python lock.
+
+    BACKGROUND.prepare(partial(load, model))     # starts the process and returns at once
+    result = BACKGROUND.run(partial(work, model), report)
+
+It does one piece of work at a time: callers take turns, see `crfviz.ui.session.turns`. The process
+keeps what it loaded, and ends after some minutes without work.
+"""
+
+import atexit
+import threading
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Protocol, TypeVar
+
+from crfviz.corpus.worker_process import Message, WorkerProcess, encode
+from crfviz.exceptions import CrfvizError
+from crfviz.ui.session.floor import FLOOR
+
+IDLE_TIMEOUT = 300.0  # seconds without work until the process ends and frees its memory
+POLL_INTERVAL = 0.25  # seconds between two checks whether the caller still waits
+
+Report = Callable[[int, int], None]  # takes how much is done, and of how much; may raise to stop
+Result = TypeVar("Result", covariant=True)
+
+
+class Work(Protocol[Result]):
+    """A picklable function whose result can be pickled, too."""
+
+    def __call__(self, report: Report, /) -> Result:
+        """Do the work.
+
+        Raises:
+            CrfvizError: as the work says.
+        """
+
+
+class LostError(CrfvizError):
+    """The process ended before its work did; the message says how."""
+
+
+class BackgroundWorker:
+    """A process for work, started when there is some.
+
+    Args:
+        idle_timeout: seconds without work after which it ends.
+    """
+
+    def __init__(self, idle_timeout: float = IDLE_TIMEOUT) -> None:
+        self._idle_timeout = idle_timeout
+        self._lock = threading.Lock()
+        self._messages: SimpleQueue[Message | None] = SimpleQueue()
+        self._worker: WorkerProcess | None = None
+        self._busy = False
+        self._timer: threading.Timer | None = None
+
+    def prepare(self, first: Work[object]) -> None:
+        """Start the process with `first`, unless it runs; nobody waits for the result."""
+        with self._lock:
+            if self._busy or self.pid is not None:
+                return
+            try:
+                self._started().send(encode(first))
+            except OSError:
+                return  # `run` tries again, and says why
+            self._end_later()
+
+    def run(
+        self, work: Work[Result], report: Report, *, pause: Callable[[], object] = lambda: None
+    ) -> Result:
+        """Return the result of the work.
+
+        What `report` or `pause` raises ends the process. `report` is called again and again with
+        the progress, `pause` whenever others may go first.
+
+        Raises:
+            CrfvizError: the work raised it.
+            LostError: the process died, or cannot be started.
+        """
+        with self._lock:
+            try:
+                worker = self._started()
+            except OSError as error:
+                why = error.strerror
+                raise LostError(
+                    f"This run needs a process beside the server: {why}. Try again."
+                ) from error
+            self._busy = True
+        try:
+            answer = self._answer(worker, work, report, pause)
+            value = answer.value(pause)
+        except BaseException:
+            worker.kill()
+            raise
+        finally:
+            with self._lock:
+                self._busy = False
+                self._end_later()
+        if answer.kind == "error":
+            raise value
+        return value  # type: ignore[no-any-return]  # what was pickled there
+
+    def _answer(
+        self, worker: WorkerProcess, work: Work[object], report: Report, pause: Callable[[], object]
+    ) -> Message:
+        content = encode(work, pause)
+        with FLOOR.aside():
+            number = worker.send(content)
+        progress: tuple[int, int] | None = None
+        while True:
+            pause()
+            try:
+                with FLOOR.aside():
+                    message = self._messages.get(timeout=POLL_INTERVAL)
+            except Empty:
+                pass
+            else:
+                if message is None:
+                    raise LostError(
+                        f"The process of this run {worker.exit_text()}, and its results are lost. "
+                        "There may be too little memory on this server. Start the run again."
+                    )
+                if message.number == number:
+                    if message.kind != "progress":
+                        return message
+                    progress = message.value()
+            if progress is not None:
+                report(*progress)
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the process; None where none runs."""
+        worker = self._worker
+        return worker.pid if worker is not None and worker.runs else None
+
+    def end(self) -> None:
+        """End the process if it has no work."""
+        with self._lock:
+            if self._worker is not None and not self._busy:
+                self._worker.kill()
+                self._worker = None
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def _started(self) -> WorkerProcess:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._worker is None or not self._worker.runs:
+            self._messages = SimpleQueue()
+            self._worker = WorkerProcess(self._messages.put)
+        return self._worker
+
+    def _end_later(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = threading.Timer(self._idle_timeout, self.end)
+        self._timer.daemon = True
+        self._timer.start()
+
+
+BACKGROUND = BackgroundWorker()  # of this server
+atexit.register(BACKGROUND.end)
