@@ -4,7 +4,7 @@ import streamlit as st
 
 from crfviz.ui.panels.distribution import pair_panel
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
-from crfviz.ui.scene import scene
+from crfviz.ui.scene import scene, under_rule
 from crfviz.ui.session.current import count_up, number_option
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.picture import Bars, Picture, marginal_walk
@@ -14,7 +14,7 @@ from crfviz.views.strips.pictures import marginal_grid
 MOST_DRAWS = 999_999_999
 
 header("Marginals")
-current = scene(windows=True)
+current = under_rule(scene(windows=True))
 draw = number_option("draw", 0, 0, MOST_DRAWS)
 before = trained_rows(current.trained) if current.edited else []
 best = best_rows(current.now, 5)

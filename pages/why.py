@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.emission_origin import attribution_panel
 from crfviz.ui.panels.why import flips_panel, pin_panel, question, trained_answer, unpin_button
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
-from crfviz.ui.scene import scene
+from crfviz.ui.scene import scene, under_rule
 from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain
 from crfviz.views.stage.picture import Picture
@@ -19,7 +19,8 @@ LEGEND = (
 )
 
 _, pins = header("Why this tag", 1, 3)
-current = scene()
+plain = scene()
+current = under_rule(plain)
 asked = question(current)
 rows = decoder_rows(current.now, which=["viterbi", "gold"], gold=current.gold)
 if asked is None:
@@ -48,5 +49,5 @@ with pins:  # where they are in sight
     pin_panel(current, asked)
 show_stage(current, picture, key="why")
 attribution_panel(current, asked)
-flips_panel(current, asked)
+flips_panel(plain, asked)
 table_twin(current, picture)

@@ -85,11 +85,16 @@ def sample_counts(potentials: Potentials, n: int, seed: int) -> SampleCounts:
     """
     if n < 0 or seed < 0:
         raise CrfvizError(f"n and seed must be 0 or more, got {n} and {seed}")
-    T, K = potentials.emissions.shape
     generator = torch.Generator().manual_seed(seed)
-    numbers = torch.rand(n, T, generator=generator, dtype=torch.float64)
+    numbers = torch.rand(n, potentials.num_tokens, generator=generator, dtype=torch.float64)
     columns = iter(numbers.flip(-1).unbind(-1))  # one number decides a tag, the last one first
     paths = _draw_paths(potentials, _cumulative, lambda chances: _tag_for(chances, next(columns)))
+    return counted(paths, potentials.num_tags)
+
+
+def counted(paths: Tensor, num_tags: int) -> SampleCounts:
+    """Return samples, (n, T) ids of K tags, with what they use."""
+    T, K = paths.shape[1], num_tags
     words = torch.arange(T)
     uses = torch.bincount((words * K + paths).flatten(), minlength=T * K)
     steps = (words[:-1] * K + paths[:, :-1]) * K + paths[:, 1:]

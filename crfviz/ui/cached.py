@@ -19,7 +19,7 @@ from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.edits import Edits, Move
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.rules import Match, match
+from crfviz.chain.questions.rules import Match, Ruled, analyse_match, match
 from crfviz.chain.questions.tipping import Interval, intervals_between
 from crfviz.exceptions import CrfvizError, ModelError, NoPathError
 from crfviz.taggers.brought.parsed_model import MAX_TAGS
@@ -261,6 +261,16 @@ def matched(now: Scenario, rule: str) -> Match | str:
         return match(edited(now).potentials, rule)
     except NoPathError as error:
         return str(error)
+
+
+@remembered(16, lambda now, rule: (_numbers(now), rule))
+def ruled(now: Scenario, rule: str) -> Ruled:
+    """The sentence with the scenario's edits and pins, given a rule.
+
+    Raises:
+        CrfvizError: as `matched` does.
+    """
+    return analyse_match(edited(now).potentials, rule)
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)

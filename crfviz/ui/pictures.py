@@ -42,6 +42,7 @@ from crfviz.views.strips.rules import with_rule
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
 STEPPED = "stage.stepped"  # name of the picture whose steps were walked last
+GIVEN = "Only paths that match the rule count."
 _WITHHELD = "withheld"  # whether a question on this page waits for its answer
 
 
@@ -72,7 +73,8 @@ def show_stage(
             about its words are applied.
     """
     now, picture = scene.scenario, _with_rule(scene, picture)
-    asked = ask_about(scene.now, scene.trained, key) if asks and not scene.windowed else None
+    asks = asks and not scene.windowed and scene.rule is None
+    asked = ask_about(scene.now, scene.trained, key) if asks else None
     withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
     keep(_WITHHELD, bool(withheld))
     if withheld and isinstance(picture.side, Matrix):  # its ruler tells what flips
@@ -81,6 +83,7 @@ def show_stage(
     if scene.edited and picture.title is None:
         legend = " · ".join(filter(None, [picture.legend, pictures.GHOSTS]))
         picture = replace(picture, legend=legend)
+    with_p = scene.tagger.probabilistic
     subject = Subject(
         trained=scene.trained if other is None else other.now,
         now=scene.now,
@@ -88,8 +91,8 @@ def show_stage(
         pins=now.pins,
         unedited=unedited,
         constrained=now.edits.constrained if scene.tagger.scheme else None,
-        probabilistic=scene.tagger.probabilistic,
-        margin=None if scene.tagger.probabilistic else margin(scene.now.sentence.potentials),
+        probabilistic=with_p,
+        margin=None if with_p or scene.rule else margin(scene.now.sentence.potentials),
         step=now.step,
         nodes=view_option(NODES),
         covered=covered(now.view),
@@ -107,6 +110,9 @@ def show_stage(
 
 
 def _with_rule(scene: Scene, picture: Picture) -> Picture:
+    if scene.rule is not None:  # the browser knows the scores, and not what the rule makes of them
+        note = f"{GIVEN} {picture.note}".strip()
+        return replace(picture, note=note, changeable=False)
     rule = None if scene.windowed else rule_in_force(scene.tags)
     if rule is None:
         return picture

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.patterns import Automaton, automaton
+from crfviz.chain.questions.rules import Ruled
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
@@ -19,6 +20,8 @@ from crfviz.ui.state.scenario import FROM, MAX_WORDS, RULE, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.formatting import claim_text
 from crfviz.views.strips.decoders import LABELS
+
+MOST_COUNTED = 150  # copies of tags: more take longer than 100 ms, for 120 words
 
 _CLAIM, _PLACE, _TOLD = "point.claim", "point.place", "point.told"
 
@@ -42,6 +45,11 @@ class Scene:
     def edited(self) -> bool:
         """Whether edits or pins are active."""
         return self.now is not self.trained
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that all numbers are given; None without one."""
+        return self.now.pattern if isinstance(self.now, Ruled) else None
 
     @property
     def windowed(self) -> bool:
@@ -78,6 +86,23 @@ def rule_in_force(tags: Sequence[str]) -> Automaton | None:
     with suppress(CrfvizError):
         return automaton(view_option(RULE), tuple(tags)) if view_option(RULE) else None
     return None
+
+
+def counted_rule(now: Scenario) -> str | None:
+    """The rule in force, if it and the sentence are small enough for all questions."""
+    rule = rule_in_force(cached.tagger(now.model).tags)
+    long = len(cached.words(now.model, now.sentence)) > MAX_WORDS
+    return None if rule is None or long or len(rule.copies) > MOST_COUNTED else rule.pattern
+
+
+def under_rule(scene: Scene) -> Scene:
+    """The same scene given the rule in force, if it can be counted with; else as it is."""
+    rule = counted_rule(scene.scenario)
+    if rule is None:
+        return scene
+    trained = cached.ruled(Scenario(scene.model, scene.scenario.sentence), rule)
+    now = cached.ruled(scene.scenario, rule) if scene.edited else trained
+    return replace(scene, trained=trained, now=now)
 
 
 def scene(*, windows: bool = False) -> Scene:

@@ -2,12 +2,14 @@
 
 import base64
 import json
+import math
 
 import numpy as np
 import pytest
 
-from crfviz import load_tagger, match
+from crfviz import forward_backward, load_tagger, match
 from crfviz.chain.edits import Edits
+from crfviz.chain.questions.conditioning import why_not
 from tests.support.app_pages import new_app, open_at
 
 SENTENCE = "These look fine to me ."
@@ -122,7 +124,7 @@ def test_tables_have_the_automaton(page):
     assert "next state" in app.dataframe[-1].value
 
 
-@pytest.mark.parametrize("script", ["explore", "transitions", "viterbi", "why", "entities"])
+@pytest.mark.parametrize("script", ["explore", "transitions", "viterbi", "entities"])
 def test_a_rule_in_force_has_its_path_below_viterbis_on_other_pages(app, script):
     entities = script == "entities"
     model = {"model": "ner-en" if entities else "upos-en-contextfree"}
@@ -199,3 +201,53 @@ def test_a_chain_without_a_path_is_not_the_rules_fault(page):
     app = page(**{"model": "ner-en", "sentence": "Go", "p": "0.I-PER", "v.rule": "."})
     assert app.warning[0].value.endswith("Undo an edit or drop a pin.")
     assert stage(app)["results"]["path"] is None
+
+
+def test_marginals_paths_and_samples_are_given_the_rule(page):
+    found = match(chain(), RULE)
+    app = page()
+    app.switch_page("pages/marginals.py").run()
+    data = stage(app)
+    assert data["results"]["log_partition"] == pytest.approx(found.log_partition)
+    assert table(data, "marginals") == pytest.approx(found.marginals.numpy(), abs=1e-9)
+    rows = {row["id"]: row for row in data["rows"]}
+    assert rows["best_1"]["tags"] == found.path
+    share = math.exp(found.score - found.log_partition)
+    assert rows["best_1"]["value"] == f"p = {share:.3f}"
+    verb = chain().tag_id("VERB")
+    drawn = [row["tags"] for name, row in rows.items() if name.startswith("sample")]
+    assert drawn
+    assert all(tags[tags.index(verb) + 1] == verb for tags in drawn)
+    assert data["note"].startswith("Only paths that match the rule count. Entropy")
+    assert any(each.value == "Here only paths that match it count." for each in app.caption)
+    app.switch_page("pages/paths.py").run()
+    rows = {row["id"]: row for row in stage(app)["rows"]}
+    assert rows["best_1"]["tags"] == found.path
+    assert not app.exception
+
+
+def test_why_and_what_if_are_given_the_rule(page):
+    found = match(chain(), RULE)
+    app = page(**{"v.at": "0 DET"})
+    app.switch_page("pages/why.py").run()
+    rows = {row["id"]: row["tags"] for row in stage(app)["rows"]}
+    answer = why_not(chain(), 0, "DET", rule=RULE)
+    assert rows["viterbi"] == found.path
+    assert rows["why"] == answer.path
+    log_odds = next(row for row in stage(app)["rows"] if row["id"] == "log_odds")["texts"]
+    p = found.marginals[0, chain().tag_id("DET")].item()
+    assert float(log_odds[0].replace("\u2212", "-")) == pytest.approx(
+        math.log(p / (1 - p)), abs=0.006
+    )
+    app.switch_page("pages/what-if.py").run()
+    rows = {row["id"]: row["tags"] for row in stage(app)["rows"]}
+    assert found.path in rows.values()
+    assert not app.exception
+
+
+def test_a_rule_of_many_copies_adds_its_path_alone(page):
+    app = page(**{"v.rule": "([^ VERB]* VERB){1,14} [^ VERB]*"})
+    app.switch_page("pages/marginals.py").run()
+    assert any(each.value.startswith("Here it adds its best path.") for each in app.caption)
+    plain = forward_backward(chain()).marginals.numpy()
+    assert table(stage(app), "marginals") == pytest.approx(plain, abs=1e-9)

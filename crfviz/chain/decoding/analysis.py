@@ -11,11 +11,13 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.decoders import greedy_paths, likeliest
+from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.decoding.viterbi import Viterbi, best_prefixes, viterbi
+from crfviz.chain.distribution import SampleCounts, pair_marginals, sample, sample_counts
 from crfviz.chain.engine.packing import chain_batch
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.notebook_repr import ShortRepr
-from crfviz.chain.paths import TagIds
+from crfviz.chain.paths import Path, TagIds
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
 
@@ -93,6 +95,27 @@ class Analysis(ShortRepr):
             "viterbi": None if self.viterbi is None else self.viterbi.path,
             "max_marginal": self.max_marginal,
         }
+
+    @property
+    def entropy(self) -> float:
+        """Of the paths of the sentence, nats."""
+        return self.sentence.forward_backward.entropy
+
+    def k_best(self, k: int) -> list[Path]:
+        """Return the k best paths of the sentence, as `k_best` does."""
+        return k_best(self.sentence.potentials, k)
+
+    def sample(self, n: int, seed: int) -> list[Path]:
+        """Return n paths of the sentence, as `sample` does; the seed fixes them."""
+        return sample(self.sentence.potentials, n, torch.Generator().manual_seed(seed))
+
+    def sample_counts(self, n: int, seed: int) -> SampleCounts:
+        """Return n paths of the sentence and what they use, as `sample_counts` does."""
+        return sample_counts(self.sentence.potentials, n, seed)
+
+    def pairs(self, first: int, second: int) -> Tensor:
+        """(K, K) joint probabilities of the tags of two words, as `pair_marginals` gives them."""
+        return pair_marginals(self.forward_backward, first, second)
 
     @property
     def reached_backpointers(self) -> Tensor:

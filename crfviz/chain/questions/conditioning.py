@@ -4,10 +4,6 @@ Pins keep the paths that have the pinned tags, and Z_pinned is their summed weig
 
     P(pins | x) = Z_pinned / Z        cost = log Z - log Z_pinned = -log P(pins | x)
 
-Pins keep the paths that have the pinned tags, and Z_pinned is their summed weight. So
-
-    P(pins | x) = Z_pinned / Z        cost = log Z - log Z_pinned = -log P(pins | x)
-
 and the pinned chain's own marginals are the conditional ones, p(y_t = k | pins, x).
 
 Source: Kristjansson, Culotta, Viola and McCallum, "Interactive Information Extraction with
@@ -41,6 +37,7 @@ from crfviz.chain.forward_backward import ForwardBackward, Posterior, log_partit
 from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.paths import lead, probability
 from crfviz.chain.potentials import Potentials, Tag
+from crfviz.chain.questions.rules import best_match, match
 from crfviz.exceptions import NoPathError, ShapeError
 from crfviz.text.files import abbreviate_value
 
@@ -160,7 +157,7 @@ class WhyNot(NotebookRepr):
 
     path: list[int]  # T tag ids, the best path with the tag
     score: float  # of `path`, nats
-    probability: float  # of `path` given the sentence, in [0, 1]
+    probability: float  # of `path` given the sentence, and the rule if there is one, in [0, 1]
     gap: float  # best score - `score`, nats; 0 if the tag is on a best path
     emission_terms: Tensor  # (T,) nats; with the transition terms they sum to `gap`
     transition_terms: Tensor  # (T+1,) nats; start first, end last, between them the steps
@@ -178,8 +175,10 @@ class WhyNot(NotebookRepr):
         return Term(kinds.get(step, "transition"), min(step, last), largest)
 
 
-def why_not(potentials: Potentials, position: int, tag: Tag) -> WhyNot:
+def why_not(potentials: Potentials, position: int, tag: Tag, *, rule: str | None = None) -> WhyNot:
     """Return what speaks against `tag` at `position`, in O(T K^2).
+
+    With a `rule` only the paths that match it count, as in `crfviz.match`.
 
     Ties go to the lowest tag ids, as in `viterbi`. For the tag that the best path has, the answer
     is that path, with a gap of 0.
@@ -198,14 +197,22 @@ def why_not(potentials: Potentials, position: int, tag: Tag) -> WhyNot:
         Term(kind='transition', position=1, value=1.0)
     """
     position, tag = potentials.position(position), potentials.tag_id(tag)
-    best = best_path(potentials)
-    path = best if best[position] == tag else best_with(potentials, {position: tag})
+    best: list[int]
+    path: list[int]
+    if rule is None:
+        best, total = best_path(potentials), log_partition(potentials)
+        path = best if best[position] == tag else best_with(potentials, {position: tag})
+    else:
+        found = match(potentials, rule)
+        best, total = found.path, found.log_partition
+        pinned = potentials.pin({position: tag})
+        path = best if best[position] == tag else best_match(pinned, rule)
     ahead = lead(potentials, best, path)
     score = ahead.rival.score
     return WhyNot(
         path=path,
         score=score,
-        probability=probability(score, log_partition(potentials)),
+        probability=probability(score, total),
         gap=max(0.0, ahead.total),  # of two that tie, the other may be better in the last bit
         emission_terms=torch.from_numpy(ahead.emission_terms),
         transition_terms=torch.from_numpy(ahead.transition_terms),

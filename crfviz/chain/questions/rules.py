@@ -18,18 +18,22 @@ Sutton and McCallum (2012), section 4.1.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.decoding.decoders import greedy_paths, likeliest
 from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.distribution import SampleCounts, counted
 from crfviz.chain.engine.arrays import log, lowest_finite, tie_bound
-from crfviz.chain.forward_backward import log_partition
+from crfviz.chain.engine.packing import chain_batch
+from crfviz.chain.forward_backward import ForwardBackward, log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
-from crfviz.chain.paths import TagIds, lead, probability
+from crfviz.chain.paths import Path, TagIds, lead, probability
 from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import NoPathError
@@ -90,6 +94,94 @@ def match(potentials: Potentials, pattern: str) -> Match:
         marginals=torch.from_numpy(pairs.sum(1)),
         states=torch.from_numpy(pairs.sum(2)),
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Ruled(Analysis):
+    """A sentence whose only paths are those that match a rule.
+
+    Log Z, marginals, paths and whatever they are asked for are those of the chain of copies, each
+    copy read as its tag. Under a rule the tags alone are no chain: α and β are NaN, and there are
+    no backpointers. `potentials` and both greedy paths are those without the rule.
+    """
+
+    pattern: str
+    copies: Analysis  # of `Potentials.constrained`
+    of: Tensor  # (K',) long, tag id of each copy
+
+    @property
+    def entropy(self) -> float:
+        """Of the paths that match, nats."""
+        return self.copies.entropy
+
+    def k_best(self, k: int) -> list[Path]:
+        """Return the k best paths that match; probabilities are given the rule."""
+        return self._read(self.copies.k_best(k))
+
+    def sample(self, n: int, seed: int) -> list[Path]:
+        """Return n paths drawn from those that match; the seed fixes them."""
+        return self._read(self.copies.sample(n, seed))
+
+    def sample_counts(self, n: int, seed: int) -> SampleCounts:
+        """Return n paths drawn from those that match, and what they use."""
+        return counted(self.of[self.copies.sample_counts(n, seed).paths], len(self.tags))
+
+    def pairs(self, first: int, second: int) -> Tensor:
+        """(K, K) joint probabilities of the tags of two words, given the rule."""
+        return _by_tags(self.copies.pairs(first, second), self.of, len(self.tags))
+
+    def _read(self, paths: list[Path]) -> list[Path]:
+        of, names = self.of.tolist(), self.potentials.tags
+        return [
+            replace(path, tags=TagIds([of[copy] for copy in path.tags], names)) for path in paths
+        ]
+
+
+def analyse_match(potentials: Potentials, pattern: str) -> Ruled:
+    """Return the tables and paths of a sentence given a rule with K' copies of tags, in O(T K'^2).
+
+    A rule that nothing matches raises nothing, as in `analyse`.
+
+    Raises:
+        FormatError, UnknownTagError, CrfvizError: as `match` does.
+    """
+    copies, (T, K) = analyse(potentials.constrained(pattern)), potentials.emissions.shape
+    of = torch.from_numpy(automaton(pattern, potentials.tag_names).copies[:, 0])
+    sums, best, nothing = copies.forward_backward, copies.viterbi, torch.full((T, K), torch.nan)
+    marginals, pointers = _by_tag(sums.marginals, of, K), torch.full((T, K), -1)
+    if best is not None:
+        path = TagIds(best_match(potentials, pattern), potentials.tags)
+        best = replace(best, best=nothing, backpointers=pointers, path=path)
+    batch = chain_batch([potentials])
+    return Ruled(
+        potentials=potentials,
+        forward_backward=ForwardBackward(
+            log_alpha=nothing,
+            log_beta=nothing,
+            log_partition=sums.log_partition,
+            marginals=marginals,
+            edge_marginals=_by_tags(sums.edge_marginals, of, K),
+        ),
+        viterbi=best,
+        best=nothing,
+        backpointers=pointers,
+        greedy=greedy_paths(batch, how="independent")[0],
+        left_to_right=greedy_paths(batch, how="left_to_right")[0],
+        max_marginal=None if best is None else likeliest(marginals),
+        pattern=pattern,
+        copies=copies,
+        of=of,
+    )
+
+
+def _by_tag(values: Tensor, of: Tensor, num_tags: int) -> Tensor:
+    """(..., K') as (..., K): the sum over the copies of each tag."""
+    return values.new_zeros(*values.shape[:-1], num_tags).index_add_(-1, of, values)
+
+
+def _by_tags(values: Tensor, of: Tensor, num_tags: int) -> Tensor:
+    """(..., K', K') as (..., K, K)."""
+    return _by_tag(_by_tag(values, of, num_tags).mT, of, num_tags).mT
 
 
 def best_match(potentials: Potentials, pattern: str) -> list[int]:

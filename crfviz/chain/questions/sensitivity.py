@@ -38,6 +38,7 @@ from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward, log_partition
 from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Potentials, Tag
+from crfviz.chain.questions.rules import best_match, match
 from crfviz.chain.validation import require_number
 from crfviz.exceptions import CrfvizError, ShapeError
 
@@ -197,12 +198,17 @@ class Influence(ShortRepr):
 
 
 def influence(
-    potentials: Potentials, position: int, delta: float = 1.0, tag: Tag | None = None
+    potentials: Potentials,
+    position: int,
+    delta: float = 1.0,
+    tag: Tag | None = None,
+    *,
+    rule: str | None = None,
 ) -> Influence:
     """What all marginals do when one emission is nudged: exact, two runs of forward-backward.
 
     It is nudged by `delta` nats, which may be negative; for the tag on the best path if None is
-    given.
+    given. With a `rule` the marginals are those given the rule, as in `crfviz.match`.
 
     Raises:
         CrfvizError: `delta` is no finite number.
@@ -214,10 +220,13 @@ def influence(
     """
     position = potentials.position(position)
     delta = require_number("delta", delta)
-    best = best_path(potentials)
+    best = best_path(potentials) if rule is None else best_match(potentials, rule)
     nudged = best[position] if tag is None else potentials.tag_id(tag)
     score = potentials.emissions[position, nudged].item() + delta
-    before = forward_backward(potentials).marginals
-    after = forward_backward(potentials.with_emission(position, nudged, score)).marginals
+    changed = potentials.with_emission(position, nudged, score)
+    before, after = (
+        forward_backward(chain).marginals if rule is None else match(chain, rule).marginals
+        for chain in (potentials, changed)
+    )
     change = after - before
     return Influence(tag=nudged, change=change, reach=change.abs().sum(-1) / 2)

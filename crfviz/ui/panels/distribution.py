@@ -5,8 +5,6 @@ from typing import Any
 
 import streamlit as st
 
-from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.distribution import pair_marginals, sample_counts
 from crfviz.chain.questions.sensitivity import influence
 from crfviz.ui.panels.emission_origin import least_certain
 from crfviz.ui.scene import Scene
@@ -45,7 +43,7 @@ def _best(scene: Scene) -> Drawn:
     written = "%d path" if one else "%d paths"
     fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 320, "format": written}
     k = bound_number(st.slider, "Paths", "k", FIRST_PATHS, 1, MOST_PATHS, **fixed)
-    paths = k_best(scene.now.potentials, k)
+    paths = scene.now.k_best(k)
     picture = Picture(
         ["strips"],
         [entropy_row(scene.now), *ranked_rows(paths)],
@@ -68,7 +66,7 @@ def _samples(scene: Scene) -> Drawn:
         st.text("Seed")
         fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 120}
         seed = bound_number(st.number_input, "Seed", "seed", 0, 0, MOST_SEED, **fixed)
-    drawn = sample_counts(scene.now.potentials, _number_drawn(), seed)
+    drawn = scene.now.sample_counts(_number_drawn(), seed)
     rows = [
         *decoder_rows(scene.now, which=["viterbi"]),
         sample_row(drawn),
@@ -103,7 +101,7 @@ def _reach(scene: Scene) -> Drawn:
             st.number_input, "Nudge (nats)", "nudge_by", FIRST_NUDGE, *limits, **fixed
         )
     position, tag = scene.place("nudge") or least_certain(scene)
-    nudged = influence(scene.now.potentials, position, delta, tag)
+    nudged = influence(scene.now.potentials, position, delta, tag, rule=scene.rule)
     picture = Picture(
         ["change", "strips"],
         [reach_row(nudged), entropy_row(scene.now)],
@@ -132,10 +130,8 @@ def pair_panel(scene: Scene) -> None:
     left, right = st.columns(2)
     first = bound_place("Earlier word", "first", scene.numbered(stop=count - 1), 0, at=left)
     second = bound_place("Later word", "second", scene.numbered(first + 1), first + 1, at=right)
-    pairs = pair_marginals(scene.now.forward_backward, first, second)
-    trained = (
-        pair_marginals(scene.trained.forward_backward, first, second) if scene.edited else None
-    )
+    pairs = scene.now.pairs(first, second)
+    trained = scene.trained.pairs(first, second) if scene.edited else None
     frame = pair_frame(pairs, scene.tags, trained)
     best = frame.iloc[0]
     st.container(key="wide-pair").altair_chart(pair_heatmap(frame, scene.tags), width="stretch")

@@ -17,7 +17,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.pictures import draw, is_withheld, show_stage, steps_done, table_twin, take_scene
-from crfviz.ui.scene import Scene, rule_in_force
+from crfviz.ui.scene import Scene, counted_rule, rule_in_force
 from crfviz.ui.session.bound import bound_tabs, bound_to
 from crfviz.ui.session.current import one_of, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import draft, set_draft
@@ -49,7 +49,10 @@ SYNTAX = (
     "A regular expression over tags. `A B`: one after the other. `.`: any tag. `[A B]`: one of. "
     "`[^ A B]`: none of. `A|B`, `( )`, `A*`, `A+`, `A?`, `A{2}`, `A{1,3}`: as usual."
 )
-REMOVE = "· Its best path stands below Viterbi’s on all pages. Click to remove it."
+REMOVE = "· It stays in force on all pages. Click to remove it."
+COUNTED_ON = ("marginals", "paths", "what-if", "why")  # pages whose numbers are given it
+COUNTED = "Here only paths that match it count."
+PATH_ALONE = "Here it adds its best path. Tables and Z are of all paths."
 AUTOMATON, PRODUCT, SUM = 2, 3, 4  # steps of `rule_walk`
 PRICE = "The score of the best path minus that of the best path that matches."
 BY_STATE = (
@@ -74,12 +77,15 @@ def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
     return kept.pattern if kept else default
 
 
-def rule_chip() -> None:
-    """Draw the rule in force with the way to remove it; nothing where there is none."""
+def rule_chip(path: str) -> None:
+    """Draw the rule in force with the way to remove it; nothing where there is none.
+
+    A line says what the page at a path makes of it.
+    """
     rule = view_option(RULE)
     if rule:
         tagger = cached.known_tagger(scenario().model)
-        used = tagger and rule_in_force(tagger.tags)
+        used = tagger is not None and rule_in_force(tagger.tags) is not None
         label = f"Rule: {rule}" if used else f"Rule not in use: {rule}"
         with st.container(key="chip"):
             st.button(
@@ -90,6 +96,9 @@ def rule_chip() -> None:
                 help=plain(f"{rule} {REMOVE}"),
                 key="no_rule",
             )
+            if used and path != "rules":
+                counted = path in COUNTED_ON and counted_rule(scenario())
+                st.caption(COUNTED if counted else PATH_ALONE)
 
 
 def set_rule(rule: str) -> None:

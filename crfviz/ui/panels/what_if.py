@@ -7,13 +7,14 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.questions.rules import Ruled, analyse_match
 from crfviz.exceptions import UnknownObservationError
 from crfviz.taggers.perturbations import DRAWN, KINDS, Perturbed, WhatIf, perturb, rewritten
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.pictures import download_menu, draw, show_stage, take_scene
-from crfviz.ui.scene import Scene
+from crfviz.ui.scene import Scene, counted_rule
 from crfviz.ui.session.bound import bound_buttons, bound_to
 from crfviz.ui.session.current import (
     change,
@@ -63,14 +64,14 @@ def tried(now: Scenario) -> Tried:
     """
     seed = number_option("draw", 0, 0, MOST_DRAWS)
     without = replace(now, edits=replace(now.edits, emissions={}), pins={})
-    return _tried(without, seed, view_option(OWN_TEXT))
+    return _tried(without, seed, view_option(OWN_TEXT), counted_rule(now))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
-def _tried(now: Scenario, seed: int, own: str) -> Tried:
+def _tried(now: Scenario, seed: int, own: str, rule: str | None) -> Tried:
     tagger = cached.tagger(now.model)
     words = cached.words(now.model, now.sentence)[:MAX_WORDS]
-    before = cached.edited(now)
+    before = cached.ruled(now, rule) if rule else cached.edited(now)
     path = before.paths["viterbi"] or before.greedy
     tags = [tagger.tags[tag] for tag in path]
     changed: dict[str, WhatIf | str] = {}
@@ -104,7 +105,9 @@ def _after(now: Scenario, before: Analysis, way: Perturbed) -> WhatIf | str:
             f"{quote(' '.join(way.words))} is none of them. A file that holds the "
             "changed sentence, too, would show what it does."
         )
-    return WhatIf(before, way, analyse(now.edits.apply(chain)))
+    chain = now.edits.apply(chain)
+    rule = before.pattern if isinstance(before, Ruled) else None
+    return WhatIf(before, way, analyse_match(chain, rule) if rule else analyse(chain))
 
 
 def choose_change(every: Tried) -> str:

@@ -5,12 +5,13 @@ import math
 import pandas as pd
 import streamlit as st
 
-from crfviz.chain.potentials import Potentials
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.questions.conditioning import WhyNot, condition, why_not
 from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_flips
+from crfviz.chain.questions.rules import Ruled
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui import cached
-from crfviz.ui.scene import Scene
+from crfviz.ui.scene import Scene, counted_rule
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
@@ -33,7 +34,7 @@ def question(scene: Scene) -> Question | None:
         return None
     clicked = scene.place("at")
     for position, tag in filter(None, [clicked, likeliest_loser(scene.now), (0, best.path[0])]):
-        if answer := _answer_to(scene.now.potentials, position, tag):
+        if answer := _answer_to(scene.now, position, tag):
             return Question(scene.now, position, tag, answer)
         if (position, tag) == clicked:
             what = f"{scene.tags[tag]} at “{scene.words[position]}”"
@@ -46,13 +47,14 @@ def trained_answer(scene: Scene, asked: Question) -> WhyNot | None:
     """The same question to the trained chain; None without edits, or where it had no such path."""
     if not scene.edited:
         return None
-    return _answer_to(scene.trained.potentials, asked.position, asked.tag)
+    return _answer_to(scene.trained, asked.position, asked.tag)
 
 
-def _answer_to(potentials: Potentials, position: int, tag: int) -> WhyNot | None:
+def _answer_to(chain: Analysis, position: int, tag: int) -> WhyNot | None:
     """None where no allowed path has the tag."""
+    rule = chain.pattern if isinstance(chain, Ruled) else None
     try:
-        return why_not(potentials, position, tag)
+        return why_not(chain.potentials, position, tag, rule=rule)
     except NoPathError:
         return None
 
@@ -106,6 +108,8 @@ def flips_panel(scene: Scene, asked: Question) -> None:
     They are found while the rest of the page can already be used.
     """
     st.subheader("The smallest changes of one weight")
+    if counted_rule(scene.scenario):
+        st.caption("These, and the price of pins, are those of all paths, without the rule.")
     if len(scene.tags) > MOST_TAGS:
         st.info(
             f"They are looked for among up to {MOST_TAGS} tags: with {len(scene.tags)} that would "

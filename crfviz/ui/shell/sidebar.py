@@ -81,7 +81,7 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
         if page.rows:
             _rows()
         if page.sentence:
-            rule_chip()
+            rule_chip(path)
         with st.container(key="status"):
             _status(link, path)
     show_messages()

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import torch
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.distribution import (
     SampleCounts,
     cumulated_mass,
     largest_gap,
     position_entropies,
-    sample,
 )
 from crfviz.chain.paths import Path
 from crfviz.chain.questions.sensitivity import NOTICEABLE, Influence
@@ -33,7 +31,7 @@ HEADING = ("rank", "p", "Σ p", "score")
 
 def best_rows(analysis: Analysis, k: int) -> list[Row]:
     """Return the `k` best paths with their probabilities, or fewer."""
-    paths = k_best(analysis.sentence.potentials, k) if analysis.viterbi else []
+    paths = analysis.k_best(k) if analysis.viterbi else []
     return [
         Row(
             f"best_{rank}",
@@ -63,7 +61,7 @@ def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
     """
     if analysis.viterbi is None:
         return []
-    paths = sample(analysis.sentence.potentials, n, torch.Generator().manual_seed(seed))
+    paths = analysis.sample(n, seed)
     drawn = {tuple(path.tags): path for path in paths}
     times = Counter(tuple(path.tags) for path in paths).most_common()
     return [
@@ -86,7 +84,7 @@ def entropy_note(analysis: Analysis) -> str:
     """Return the entropy of the path, in nats and as a number of equally likely paths."""
     if analysis.viterbi is None:
         return "No tag sequence is allowed, so there is no distribution to show."
-    entropy = analysis.sentence.forward_backward.entropy
+    entropy = analysis.entropy
     tokens, tags = analysis.sentence.potentials.emissions.shape
     most = score(tokens * math.log(tags), 1)
     return (

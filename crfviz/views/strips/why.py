@@ -9,6 +9,7 @@ import torch
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.questions.conditioning import WhyNot
+from crfviz.chain.questions.rules import Ruled
 from crfviz.views.formatting import (
     columns,
     differing,
@@ -93,7 +94,8 @@ def log_odds_row(analysis: Analysis, tag: int) -> Row:
     The chance against the tag is summed over the others, so that it does not round to 0.
     """
     tables = analysis.forward_backward
-    scores = tables.log_alpha + tables.log_beta
+    ruled = isinstance(analysis, Ruled)
+    scores = tables.marginals.log() if ruled else tables.log_alpha + tables.log_beta
     tags = analysis.tags
     others = torch.arange(len(tags)) != tag
     against = torch.logsumexp(scores[:, others], 1) if len(tags) > 1 else scores[:, tag] - math.inf

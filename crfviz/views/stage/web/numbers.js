@@ -52,8 +52,10 @@ export function probability(value) {
 export function marginalText({ results, K }, t, k) {
   const i = t * K + k;
   const [alpha, beta, logPartition] = [results.alpha[i], results.beta[i], results.logPartition];
+  const p = minus(results.marginals[i].toPrecision(6));
+  if (Number.isNaN(alpha)) return p; // under a rule
   const log = `${score(alpha, 4)}${added(beta, 4)}${added(-logPartition, 4)}`;
-  return `exp(${log}) = ${minus(results.marginals[i].toPrecision(6))}`;
+  return `exp(${log}) = ${p}`;
 }
 
 // What a cell shows while it is being edited: short, but the same number when read back within 1e-6.

@@ -1,6 +1,7 @@
 """What a rule costs, against `re.fullmatch` over all paths."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from crfviz.chain.decoding.k_best import k_best
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.rules import best_match, match
+from crfviz.chain.questions.conditioning import why_not
+from crfviz.chain.questions.rules import analyse_match, best_match, match
+from crfviz.chain.questions.sensitivity import influence
 from crfviz.exceptions import NoPathError
 from tests.support import rules
 
@@ -162,3 +165,105 @@ def test_long_rule_on_a_long_sentence_sums_to_the_whole():
     one, other = match(chain, ".* 3 .{5}"), match(chain, "(.{0,5} | .* [^ 3] .{5})")
     assert one.probability + other.probability == pytest.approx(1.0, abs=1e-11)
     assert 0.0 < one.probability < 1.0
+
+
+def given_rule(seed):
+    """A chain whose rule some path matches, with the matching paths and their probabilities."""
+    generator = np.random.default_rng(seed)
+    while True:
+        chain, (ours, theirs), paths, scores = random_case(generator)
+        allowed = rules.matching(theirs, paths) & (scores > -np.inf)
+        left = scores[allowed]
+        if len(left) > 1 and np.ptp(left) < 600:  # without chains of products that underflow
+            return chain, ours, paths[allowed], left
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_analysis_given_a_rule_equals_enumeration(seed):
+    chain, pattern, paths, left = given_rule(seed)
+    found, total = analyse_match(chain, pattern), log_sum(left)
+    shares = np.exp(left - total)
+    T, K = chain.emissions.shape
+    marginals, pairs = np.zeros((T, K)), np.zeros((T - 1, K, K))
+    for path, share in zip(paths, shares, strict=True):
+        marginals[np.arange(T), path] += share
+        pairs[np.arange(T - 1), path[:-1], path[1:]] += share
+    assert found.forward_backward.log_partition == pytest.approx(total, abs=1e-9)
+    assert np.abs(found.forward_backward.marginals.numpy() - marginals).max() < 1e-9
+    if T > 1:
+        assert np.abs(found.forward_backward.edge_marginals.numpy() - pairs).max() < 1e-9
+    entropy = -math.fsum(share * math.log(share) for share in shares if share > 0)
+    assert found.entropy == pytest.approx(entropy, abs=1e-9)
+    order = np.argsort(-left, kind="stable")[:20]
+    top = found.k_best(20)
+    assert [path.score for path in top] == pytest.approx(left[order], abs=1e-9)
+    assert [path.probability for path in top] == pytest.approx(shares[order], abs=1e-9)
+    assert {tuple(path.tags) for path in top} <= set(map(tuple, paths.tolist()))
+    assert found.paths["viterbi"] == match(chain, pattern).path
+    assert found.max_marginal == lowest_best(marginals)
+    if T > 2:
+        far = np.zeros((K, K))
+        np.add.at(far, (paths[:, 0], paths[:, -1]), shares)
+        assert np.abs(found.pairs(0, T - 1).numpy() - far).max() < 1e-9
+
+
+def lowest_best(marginals):
+    return [int((row >= row.max() - 1e-9).argmax()) for row in marginals]
+
+
+def test_samples_given_a_rule_match_it_as_often_as_they_should():
+    chain, pattern, paths, left = given_rule(7)
+    found, shares = analyse_match(chain, pattern), np.exp(left - log_sum(left))
+    drawn = found.sample_counts(4000, seed=1)
+    times = Counter(map(tuple, drawn.paths.tolist()))
+    for path, share in zip(map(tuple, paths.tolist()), shares, strict=True):
+        spread = math.sqrt(share * (1 - share) / 4000)
+        assert abs(times.pop(path, 0) / 4000 - share) <= 5 * spread + 1e-9
+    assert not times
+    expected = found.forward_backward.marginals
+    assert (drawn.frequencies - expected).abs().max() < 0.05
+    for path in found.sample(20, seed=3):
+        place = paths.tolist().index(path.tags)
+        assert path.score == pytest.approx(left[place])
+        assert path.probability == pytest.approx(shares[place])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_why_not_given_a_rule_equals_enumeration(seed):
+    chain, pattern, paths, left = given_rule(seed)
+    for t, k in np.ndindex(*chain.emissions.shape):
+        with_tag = paths[:, t] == k
+        if not with_tag.any():
+            with pytest.raises(NoPathError):
+                why_not(chain, t, k, rule=pattern)
+            continue
+        answer = why_not(chain, t, k, rule=pattern)
+        best = left[with_tag].max()
+        assert answer.score == pytest.approx(best, abs=1e-9)
+        assert answer.gap == pytest.approx(left.max() - best, abs=1e-9)
+        assert answer.probability == pytest.approx(math.exp(best - log_sum(left)), abs=1e-9)
+        assert answer.path[t] == k
+        terms = answer.emission_terms.sum() + answer.transition_terms.sum()
+        assert float(terms) == pytest.approx(answer.gap, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_influence_given_a_rule_equals_enumeration(seed):
+    chain, pattern, paths, left = given_rule(seed)
+    t, k = 0, int(paths[0, 0])
+    shares = np.exp(left - log_sum(left))
+    nudged = left + 1.5 * (paths[:, t] == k)
+    moved = np.exp(nudged - log_sum(nudged)) - shares
+    expected = np.zeros(chain.emissions.shape)
+    for path, change in zip(paths, moved, strict=True):
+        expected[np.arange(len(path)), path] += change
+    found = influence(chain, t, 1.5, k, rule=pattern)
+    assert np.abs(found.change.numpy() - expected).max() < 1e-9
+
+
+def test_analysis_of_a_rule_that_nothing_matches_has_no_path():
+    found = analyse_match(AB, "A{4}")
+    assert found.viterbi is None
+    assert found.max_marginal is None
+    assert found.forward_backward.log_partition == -math.inf
+    assert not found.forward_backward.marginals.any()
