@@ -37,9 +37,8 @@ from measuring import (
 from playwright.sync_api import Browser
 from serving import ROOT, App
 
-from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.viterbi import best_path, viterbi
-from crfviz.chain.demonstrations.forward_variants import soft_forward
+from crfviz.chain.decoding.viterbi import best_path, k_best, viterbi
+from crfviz.chain.demonstrations.log_space import soft_forward
 from crfviz.chain.distribution import cumulated_mass, position_entropies, sample_counts
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials

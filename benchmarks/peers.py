@@ -37,8 +37,7 @@ from hmmlearn import _hmmc
 from numpy.typing import NDArray
 
 from crfviz.chain.crf import CRF
-from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import k_best, viterbi
 from crfviz.chain.engine import compiled
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials

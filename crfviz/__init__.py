@@ -11,4 +11,4 @@ from crfviz.chain.notebook_repr import VIEWS
 __version__ = "0.2.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-VIEWS.append("crfviz.views.exports.results")
+VIEWS.append("crfviz.views.exports.notebook")

@@ -6,17 +6,14 @@ from .chain.baum_welch import Iteration, baum_welch
 from .chain.crf import CRF
 from .chain.decoding.analysis import analyse, compare
 from .chain.decoding.decoders import greedy, max_marginal
-from .chain.decoding.k_best import k_best
-from .chain.decoding.viterbi import Viterbi, viterbi
-from .chain.demonstrations.forward_variants import padded_batch, soft_forward
-from .chain.demonstrations.log_space import log_sum_exp, underflow
+from .chain.decoding.viterbi import Viterbi, k_best, viterbi
+from .chain.demonstrations.log_space import log_sum_exp, padded_batch, soft_forward, underflow
 from .chain.demonstrations.naive import enumerate_paths
-from .chain.distribution import cumulated_mass, position_entropies, sample
+from .chain.distribution import Path, cumulated_mass, position_entropies, sample
 from .chain.edits import Edits
 from .chain.forward_backward import ForwardBackward, forward_backward
 from .chain.homework.check import WrongCell, check_table
 from .chain.homework.grade import Grade, Trace, grade, trace
-from .chain.paths import Path
 from .chain.potentials import Potentials
 from .chain.questions.conditioning import condition, pin_probability, why_not
 from .chain.questions.entities import (

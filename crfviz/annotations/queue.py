@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from crfviz.chain.decoding.k_best import margin
-from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.decoding.viterbi import best_path, margin
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 

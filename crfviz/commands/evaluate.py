@@ -19,6 +19,7 @@ from crfviz.commands.sharded_work import add_work_arguments, open_source, sharde
 from crfviz.corpus.counts.run_counts import CountedRun
 from crfviz.corpus.shards.jobs import Evaluation, EvaluationResult, merge_results, model_reference
 from crfviz.corpus.table import Table
+from crfviz.corpus.tables.evaluation import comparison_text, tables_of_comparison
 from crfviz.corpus.tables.report import (
     as_record,
     as_text,
@@ -27,7 +28,6 @@ from crfviz.corpus.tables.report import (
     tables_of,
     untimed,
 )
-from crfviz.corpus.tables.two_models import comparison_text, tables_of_comparison
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger

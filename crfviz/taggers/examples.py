@@ -13,8 +13,7 @@ from typing import Any
 
 from crfviz.chain.constraints import illegal_positions
 from crfviz.chain.decoding.decoders import greedy, max_marginal
-from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import k_best, viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, ModelError

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.decoding.k_best import margin
+from crfviz.chain.decoding.viterbi import margin
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.ui import cached

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from crfviz.chain.demonstrations.forward_variants import padded_batch
-from crfviz.chain.demonstrations.log_space import log_sum_exp, underflow
+from crfviz.chain.demonstrations.log_space import log_sum_exp, padded_batch, underflow
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.taggers.registry import load_tagger
 from crfviz.views.frames.demonstrations import (

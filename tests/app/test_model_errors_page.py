@@ -7,8 +7,8 @@ import pytest
 
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.table import rounded
+from crfviz.corpus.tables.evaluation import comparison_tables
 from crfviz.corpus.tables.report import as_record
-from crfviz.corpus.tables.two_models import comparison_tables
 from crfviz.exceptions import FormatError
 from crfviz.taggers.registry import EXCERPTS, SHIPPED, load_tagger
 from crfviz.text.files import decoded

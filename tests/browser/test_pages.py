@@ -5,7 +5,7 @@ from collections import Counter
 import torch
 from playwright.sync_api import expect
 
-from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.viterbi import k_best
 from crfviz.chain.distribution import sample
 from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import normalise

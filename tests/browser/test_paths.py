@@ -2,7 +2,7 @@
 
 import pytest
 
-from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.viterbi import k_best
 from crfviz.chain.distribution import largest_gap, sample_counts
 from crfviz.chain.questions.sensitivity import influence
 from tests.support.screen import MODEL, chain, named

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from crfviz.chain import recursions
 from crfviz.chain.crf import CRF
-from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.viterbi import best_paths, viterbi
+from crfviz.chain.decoding.viterbi import best_paths, k_best, viterbi
 from crfviz.chain.engine import compiled, kernels
 from crfviz.chain.forward_backward import forward_backward, log_partition, posteriors
 from crfviz.chain.potentials import Potentials

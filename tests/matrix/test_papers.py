@@ -13,9 +13,9 @@ import pytest
 
 import crfviz
 from crfviz.chain.edits import Edits
-from crfviz.views.exports import latex
-from crfviz.views.exports.latex import PREAMBLE, number, tex
+from crfviz.views.exports import tables
 from crfviz.views.exports.live import Live, Origin, script
+from crfviz.views.exports.tables import PREAMBLE, number, tex
 
 HOSTILE = r"50%_{x}\$^~&#\input{secret}"
 WORDS = (HOSTILE, "ключ 中 é “q” – ``--", "<b>|α→'")
@@ -117,7 +117,7 @@ def test_a_picture_is_written_as_pdf_with_its_letters(tmp_path):
 )
 def test_a_pdf_that_cannot_be_made_is_said(tmp_path, monkeypatch, engine, expected):
     found = engine and shutil.which(engine)
-    monkeypatch.setattr(latex.shutil, "which", lambda _: found)
+    monkeypatch.setattr(tables.shutil, "which", lambda _: found)
     with pytest.raises(crfviz.CrfvizError, match=expected):
         crfviz.export_tikz(chain(), tmp_path / "x.pdf")
     assert not [*tmp_path.iterdir()]

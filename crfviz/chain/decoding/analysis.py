@@ -11,13 +11,18 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.decoders import greedy_paths, likeliest
-from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.viterbi import Viterbi, best_prefixes, viterbi
-from crfviz.chain.distribution import SampleCounts, pair_marginals, sample, sample_counts
+from crfviz.chain.decoding.viterbi import Viterbi, best_prefixes, k_best, viterbi
+from crfviz.chain.distribution import (
+    Path,
+    SampleCounts,
+    TagIds,
+    pair_marginals,
+    sample,
+    sample_counts,
+)
 from crfviz.chain.engine.packing import chain_batch
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.notebook_repr import ShortRepr
-from crfviz.chain.paths import Path, TagIds
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
 

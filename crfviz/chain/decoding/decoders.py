@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from crfviz.chain.distribution import TagIds, require_path
 from crfviz.chain.engine.arrays import lowest_best
 from crfviz.chain.engine.packing import ChainBatch, ChainsOrBatch, Packed, chain_batch
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.paths import TagIds, require_path
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.validation import require_count
 from crfviz.exceptions import CrfvizError

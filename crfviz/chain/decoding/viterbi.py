@@ -1,24 +1,41 @@
-"""Viterbi: the one best path, the table that proves it, and the best path through every tag.
+"""Viterbi: the best path, the table that proves it, the best path through every tag, the k best.
 
 best_t(k) = e_t(k) + max_j [best_{t-1}(j) + w(j, k)]     best prefix that ends in k at t
+
+The k best paths are found by leaving the best one. Walk it back from its end. At every word one can
+take another predecessor than the backpointer names, lose the gap between the two candidates, and
+follow backpointers again: a detour. Paths leave a heap in order of what their detours lose
+together. Each path that leaves pushes the cheapest detour from itself, and what comes next after
+the detour that it was made by: the next best predecessor at that word, and the next cheapest word
+for a detour. So every allowed path is reached exactly once, and the heap holds three times as many
+as have left it, at most.
+
+Source: Lawler, "A procedure for computing the K best solutions to discrete optimization problems"
+(1972), for the k best.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count, islice
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from crfviz.chain import recursions
+from crfviz.chain.distribution import Path, TagIds, probability, require_path
 from crfviz.chain.engine import compiled
 from crfviz.chain.engine import viterbi as engine
 from crfviz.chain.engine.compiled import Best, Scores
 from crfviz.chain.engine.packing import ChainsOrBatch, chain_batch
+from crfviz.chain.engine.viterbi import Prefixes
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
-from crfviz.chain.paths import TagIds, probability, require_path
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.chain.recursions import maximum
+from crfviz.chain.recursions import follow, maximum
+from crfviz.chain.validation import require_count
+from crfviz.exceptions import NoPathError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,3 +166,125 @@ def _best(scores: Scores) -> Best:
 
 def _require_path(prefixes: Array, final: Array) -> None:
     require_path(torch.from_numpy(prefixes), torch.from_numpy(final))
+
+
+def k_best(potentials: Potentials, k: int) -> list[Path]:
+    """Return the k best paths, best first and all different, in O(T K^2 + k T log(k T)).
+
+    The first is the path of `viterbi`. There are fewer than k if fewer are allowed.
+
+    Raises:
+        CrfvizError: `k` is less than 1 or no whole number.
+
+    Example:
+        >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
+        >>> [(path.tags, path.score) for path in k_best(potentials, 3)]
+        [([0, 0], 1.0), ([0, 1], 0.5), ([1, 1], 0.5)]
+    """
+    k = require_count("k", k)
+    best, losses, paths = compiled.k_best(potentials.scores(), k) or _by_lists(potentials, k)
+    total = log_partition(potentials)
+    return [
+        Path(TagIds(tags, potentials.tags), best - loss, probability(best - loss, total))
+        for loss, tags in zip(losses, paths, strict=True)
+    ]
+
+
+def _by_lists(potentials: Potentials, k: int) -> tuple[float, Sequence[float], Sequence[list[int]]]:
+    prefixes = allowed_prefixes(*potentials.scores())
+    best = prefixes.last[prefixes.near_last.argmax()].item()
+    losses, paths = zip(*islice(_paths(_losses(prefixes)), k), strict=True)
+    return best, losses, paths
+
+
+def best_first(potentials: Potentials) -> Iterator[list[int]]:
+    """The tags of all allowed paths, one by one, in the order of `k_best`; the first call raises.
+
+    Raises:
+        NoPathError: every path is forbidden.
+    """
+    for _, tags in _paths(_losses(allowed_prefixes(*potentials.scores()))):
+        yield tags
+
+
+def margin(potentials: Potentials) -> float | None:
+    """Nats between the best path and the second; None where there are not two.
+
+    Example:
+        >>> margin(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]]))
+        0.5
+    """
+    try:
+        paths = k_best(potentials, 2)
+    except NoPathError:
+        return None
+    return paths[0].score - paths[1].score if len(paths) == 2 else None
+
+
+def _losses(prefixes: Prefixes) -> Array:
+    """What each choice of a predecessor loses against the best one, in the order of the walk back.
+
+    Returns:
+        (T, K to, K from) nats, inf for forbidden. Row 0 chooses the last tag; there it makes no
+        difference where one comes from.
+    """
+    num_tokens, num_tags = prefixes.best.shape
+    losses = np.empty((num_tokens, num_tags, num_tags))
+    losses[0] = prefixes.last.max() - prefixes.last
+    losses[0, :, prefixes.near_last] = 0.0
+    with np.errstate(invalid="ignore"):  # where nothing is allowed, which no path comes to
+        np.subtract(prefixes.arriving[::-1, :, None], prefixes.leading[::-1], out=losses[1:])
+    np.copyto(losses[1:], 0.0, where=prefixes.near[::-1])
+    return losses
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """One path from the last word to the first, with the words where a detour may leave it."""
+
+    loss: float  # against the best path, nats
+    tags: list[int]  # T+1: begins behind the last word, at no tag in particular
+    steps: list[int]  # behind its own last detour, the cheapest one to leave at first
+    losses: list[float]  # of the second best choice at each of these, and inf behind them
+
+
+def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
+    """Yield all allowed paths with what they lose against the best, least loss first."""
+    pointers, second = _first_two(losses)
+    heap: list[tuple[float, int, _Walk, int, int]] = []
+    order = count()  # decides between equal losses: first found, first out
+
+    def walk(loss: float, tags: list[int], begin: int) -> _Walk:
+        found = [row[tag] for row, tag in zip(second[begin:], tags[begin:], strict=False)]
+        steps = sorted(range(len(found)), key=found.__getitem__)
+        return _Walk(loss, tags, [begin + s for s in steps], [*(found[s] for s in steps), np.inf])
+
+    def push(parent: _Walk, place: int, rank: int, loss: float) -> None:
+        if loss < np.inf:
+            heappush(heap, (parent.loss + loss, next(order), parent, place, rank))
+
+    tags = follow(0, pointers)
+    yield 0.0, tags[:0:-1]
+    best = walk(0.0, tags, 0)
+    push(best, 0, 1, best.losses[0])
+    while heap:
+        loss, _, parent, place, rank = heappop(heap)
+        step = parent.steps[place]
+        choices = [*losses[step, parent.tags[step]].tolist(), np.inf]
+        detour, after = sorted(range(len(choices)), key=choices.__getitem__)[rank : rank + 2]
+        tags = parent.tags[: step + 1] + follow(detour, pointers[step + 1 :])
+        yield loss, tags[:0:-1]
+        found = walk(loss, tags, step + 1)
+        push(found, 0, 1, found.losses[0])
+        push(parent, place, rank + 1, choices[after])
+        if rank == 1:
+            push(parent, place + 1, 1, parent.losses[place + 1])
+
+
+def _first_two(losses: Array) -> tuple[list[list[int]], list[list[float]]]:
+    """Return the best choice at each step from each tag, and what the second best loses, (T, K)."""
+    first = (losses == 0.0).argmax(-1)
+    steps, tags = np.indices(first.shape, sparse=True)
+    others = losses.copy()
+    others[steps, tags, first] = np.inf
+    return first.tolist(), torch.from_numpy(others).amin(-1).tolist()

@@ -32,10 +32,10 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.distribution import lead, probability
 from crfviz.chain.edits import Kind
 from crfviz.chain.forward_backward import ForwardBackward, Posterior, log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
-from crfviz.chain.paths import lead, probability
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.chain.questions.rules import best_match, match
 from crfviz.exceptions import NoPathError, ShapeError

@@ -28,8 +28,8 @@ import torch
 from crfviz.chain import recursions
 from crfviz.chain.constraints import bio_rules, constrain
 from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.distribution import probability
 from crfviz.chain.forward_backward import forward_backward, log_partition
-from crfviz.chain.paths import probability
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.products import Product
 from crfviz.chain.questions.conditioning import pin_probability

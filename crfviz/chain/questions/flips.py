@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.decoding.viterbi import best_path, best_through
+from crfviz.chain.distribution import lead, terms
 from crfviz.chain.edits import Kind, WeightId, uses, value_of
-from crfviz.chain.paths import lead, terms
 from crfviz.chain.potentials import Array, Potentials, Tag
 from crfviz.chain.questions.conditioning import restrict
 from crfviz.chain.questions.tipping import best_by_value

@@ -28,12 +28,11 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.decoding.decoders import greedy_paths, likeliest
 from crfviz.chain.decoding.viterbi import best_path
-from crfviz.chain.distribution import SampleCounts, counted
+from crfviz.chain.distribution import Path, SampleCounts, TagIds, counted, lead, probability
 from crfviz.chain.engine.arrays import log, lowest_finite, tie_bound
 from crfviz.chain.engine.packing import chain_batch
 from crfviz.chain.forward_backward import ForwardBackward, log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
-from crfviz.chain.paths import Path, TagIds, lead, probability
 from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import NoPathError

@@ -44,8 +44,8 @@ from typing import Literal
 import numpy as np
 import torch
 
+from crfviz.chain.distribution import Lead, lead, terms
 from crfviz.chain.engine.viterbi import LossAugmentedViterbi
-from crfviz.chain.paths import Lead, lead, terms
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.recursions import TOLERANCE
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crfviz.chain.distribution import lead
 from crfviz.chain.edits import Move, path_moves
 from crfviz.chain.forward_backward import Posterior
-from crfviz.chain.paths import lead
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import run_probability
 from crfviz.chain.questions.entities import entity_probability

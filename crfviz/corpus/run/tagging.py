@@ -26,11 +26,10 @@ from itertools import islice
 import numpy as np
 
 from crfviz.chain.decoding.decoders import beams, greedy_paths, likeliest
-from crfviz.chain.decoding.k_best import best_first
-from crfviz.chain.decoding.viterbi import best_paths
+from crfviz.chain.decoding.viterbi import best_first, best_paths
+from crfviz.chain.distribution import probability, terms
 from crfviz.chain.engine.packing import ChainsOrBatch, chain_batch
 from crfviz.chain.forward_backward import Posterior, posteriors
-from crfviz.chain.paths import probability, terms
 from crfviz.chain.patterns import automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.rules import best_match

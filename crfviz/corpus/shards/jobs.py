@@ -32,7 +32,7 @@ from crfviz.corpus.run.results import MAX_KEPT
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.shards.splitting import Shard
 from crfviz.corpus.shards.workers import ReportShare
-from crfviz.corpus.tables.two_models import Comparison, compare_runs, merge_comparisons
+from crfviz.corpus.tables.evaluation import Comparison, compare_runs, merge_comparisons
 from crfviz.exceptions import CrfvizError, FormatError, ModelError
 from crfviz.taggers.folder import version_at
 from crfviz.taggers.plugins import plugin_version

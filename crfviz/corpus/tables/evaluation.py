@@ -1,19 +1,200 @@
-"""The evaluation of a tagger in one call: figures, tables, and results word by word."""
+"""The evaluation of a tagger in one call, and the comparison of two by McNemar's test.
+
+A win is what the first gets right and the second wrong, a loss the other way round; `p` is
+McNemar's (`crfviz.corpus.metrics`). Entities count where gold has them: found by both,
+by one, or missed by both. All by Viterbi. Two runs on different sentences are a ShapeError.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from crfviz.chain.notebook_repr import ShortRepr
-from crfviz.corpus.run.results import Results
+from crfviz.corpus.counts.error_rows import words_in_context
+from crfviz.corpus.counts.exact import Counts, added
+from crfviz.corpus.metrics import mcnemar, wilson
+from crfviz.corpus.run.results import MAX_KEPT, Results
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.table import Table
+from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.corpus.tables.report import as_text, full_record, tables_of
-from crfviz.corpus.tables.two_models import comparison_tables
+from crfviz.exceptions import ShapeError
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.formats import read_sentences
+from crfviz.text.schemes import is_bio, spans
 from crfviz.text.sentences import Sentence
+
+KINDS = ("win", "loss", "both wrong")  # of sentences
+MAX_NAMED = 6  # words of a sentence that are told with their tags
+
+Right = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs on the same sentences, or on the same part of them."""
+
+    units: dict[str, list[int]]  # by unit: right in both, wins, losses, wrong in both
+    disagreements: Table
+
+
+def compare_runs(
+    first: Results, second: Results, sentences: Iterable[Sentence], most: int = MAX_KEPT
+) -> Comparison:
+    """Compare two runs on the same sentences, in one pass."""
+    return Comparison(_units(first, second), disagreements(first, second, sentences, most))
+
+
+def merge_comparisons(
+    first: Comparison, second: Comparison, sentences: int, most: int = MAX_KEPT
+) -> Comparison:
+    """Merge the comparisons of two neighbouring parts of a file."""
+    units = added(cast("Counts", first.units), cast("Counts", second.units))
+    room = most - len(first.disagreements)
+    later = [
+        {**row, "sentence": int(row["sentence"] or 0) + sentences}
+        for row in second.disagreements[:room]
+    ]
+    return Comparison(cast("dict[str, list[int]]", units), [*first.disagreements, *later])
+
+
+def model_table(first: Results, second: Results) -> Table:
+    """Words, sentences, and entities where both have BIO tags and the same gold: a row for each."""
+    return _rows(_units(first, second))
+
+
+def _units(first: Results, second: Results) -> dict[str, list[int]]:
+    _same_sentences(first, second)
+    units = {
+        "words": _counts(first.right("viterbi"), second.right("viterbi")),
+        "sentences": _counts(first.sentences_right("viterbi"), second.sentences_right("viterbi")),
+    }
+    bio = is_bio(first.tagger.tags) and is_bio(second.tagger.tags)
+    if bio and first.names(first.gold) == second.names(second.gold):
+        units["gold entities"] = _counts(_gold_entities_found(first), _gold_entities_found(second))
+    return units
+
+
+def disagreements(
+    first: Results, second: Results, sentences: Iterable[Sentence], most: int = MAX_KEPT
+) -> Table:
+    """The first `most` sentences that one of the two gets wrong, or both, in the order of the file.
+
+    A row has the kind, one of `KINDS`; words won, lost and wrong in both; and where, as "word gold
+    first/second". Sentences and positions count from 1. They are gone through once.
+    """
+    _same_sentences(first, second)
+    ours, theirs = first.right("viterbi"), second.right("viterbi")
+    ends = [0, *np.cumsum(first.lengths).tolist()]
+    rows: Table = []
+    for number, (sentence, (start, end)) in enumerate(
+        zip(sentences, pairwise(ends), strict=True), start=1
+    ):
+        a, b = ours[start:end], theirs[start:end]
+        if len(rows) == most or (a.all() and b.all()):
+            continue
+        wrong = np.flatnonzero(~(a & b))
+        rows.append(
+            {
+                "sentence": number,
+                "kind": "win" if a.all() else "loss" if b.all() else "both wrong",
+                "won": int((a & ~b).sum()),
+                "lost": int((b & ~a).sum()),
+                "wrong_in_both": int((~a & ~b).sum()),
+                "position": int(wrong[0]) + 1,
+                "around": words_in_context(sentence.tokens, int(wrong[0]), int(wrong[0])),
+                "where": _where(first, second, sentence, start, wrong.tolist()),
+                "text": " ".join(sentence.tokens),
+            }
+        )
+    return rows
+
+
+def _where(
+    first: Results, second: Results, sentence: Sentence, start: int, wrong: Sequence[int]
+) -> str:
+    sides = [(results.tagger.tags, results.tags["viterbi"]) for results in (first, second)]
+    told = []
+    for t in wrong[:MAX_NAMED]:
+        tags = "/".join(names[ids[start + t]] for names, ids in sides)
+        told.append(f"{sentence.tokens[t]} {(sentence.tags or ())[t]} {tags}")
+    return ", ".join([*told, *["…"] * (len(wrong) > MAX_NAMED)])
+
+
+def _counts(first: Right, second: Right) -> list[int]:
+    kinds = (first & second, first & ~second, second & ~first, ~first & ~second)
+    return [int(kind.sum()) for kind in kinds]
+
+
+def _rows(units: Mapping[str, Sequence[int]]) -> Table:
+    rows: Table = []
+    for unit, (both, wins, losses, neither) in units.items():
+        total = both + wins + losses + neither
+        rows.append(
+            {
+                "unit": unit,
+                "both_right": both,
+                "wins": wins,
+                "losses": losses,
+                "both_wrong": neither,
+                **rate_cells("first", wilson(both + wins, total)),
+                **rate_cells("second", wilson(both + losses, total)),
+                "p": mcnemar(wins, losses),
+            }
+        )
+    return rows
+
+
+def _gold_entities_found(results: Results) -> Right:
+    """Return whether each entity of gold is in the prediction, type and both ends."""
+    sides = (results.names(ids) for ids in (results.gold, results.tags["viterbi"]))
+    return np.array(
+        [
+            span in predicted
+            for gold, guess in zip(*sides, strict=True)
+            for predicted in [set(spans(guess))]
+            for span in spans(gold)
+        ],
+        dtype=np.bool_,
+    )
+
+
+def _same_sentences(first: Results, second: Results) -> None:
+    if not np.array_equal(first.lengths, second.lengths):
+        raise ShapeError(
+            f"expected two runs on the same sentences, got {first.num_sentences} sentences of "
+            f"{len(first.gold)} words and {second.num_sentences} of {len(second.gold)}"
+        )
+
+
+def comparison_tables(
+    first: Results, second: Results, sentences: Iterable[Sentence]
+) -> dict[str, Table]:
+    """Return both tables by name, as the page, the report and the JSON have them."""
+    return tables_of_comparison(compare_runs(first, second, sentences))
+
+
+def tables_of_comparison(found: Comparison) -> dict[str, Table]:
+    """Return both tables of a comparison by name."""
+    return {"models": _rows(found.units), "disagreements": found.disagreements}
+
+
+def comparison_text(first: str, second: str, table: Sequence[TableRow]) -> str:
+    """Return the text that `python -m crfviz evaluate --against` prints."""
+    lines = [f"{first} against {second}, by Viterbi:"]
+    for row in table:
+        shares = [100 * float(row[side] or 0) for side in ("first", "second")]
+        lines.append(
+            f"  {row['unit']}: {shares[0]:.2f} % and {shares[1]:.2f} % right; "
+            f"{row['wins']:,} wins, {row['losses']:,} losses, {row['both_wrong']:,} wrong in both; "
+            f"p = {float(row['p'] or 0):.2g} (McNemar)"
+        )
+    return "\n".join(lines)
+
 
 Tagging = Sentence | tuple[Sequence[str], Sequence[str]]  # or its words and tags
 

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from crfviz.corpus.table import Table
-from crfviz.corpus.tables.two_models import KINDS, comparison_tables
+from crfviz.corpus.tables.evaluation import KINDS, comparison_tables
 from crfviz.ui import cached
 from crfviz.ui.errors.lists import ANY, show_table
 from crfviz.ui.errors.looking import ExplorerLinks

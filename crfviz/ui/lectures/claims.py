@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.distribution import probability as share_of
 from crfviz.chain.edits import END, START
-from crfviz.chain.paths import probability as share_of
 from crfviz.chain.questions.rules import match
 from crfviz.exceptions import FormatError, UnknownObservationError
 from crfviz.ui.words import quote

@@ -6,10 +6,10 @@ from typing import Any
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.chain.demonstrations.forward_variants import padded_batch
 from crfviz.chain.demonstrations.log_space import (
     cell_inputs,
     log_sum_exp,
+    padded_batch,
     telling_position,
     underflow,
 )

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
-from crfviz.chain.decoding.k_best import margin
+from crfviz.chain.decoding.viterbi import margin
 from crfviz.chain.edits import Edits
 from crfviz.chain.homework.grade import Trace
 from crfviz.chain.patterns import Automaton

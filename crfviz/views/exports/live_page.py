@@ -1,19 +1,24 @@
 """One HTML file: the chain, the script that draws it, and tables for readers without scripts.
 
 It asks for nothing: its content policy names the hashes of its own script and style, and allows no
-request. Where no script runs, the tables are what is there.
+request. Where no script runs, the tables are what is there. Letters: `T` tokens, `K` tags.
 """
 
 import json
 import zlib
 from base64 import b64encode, b85encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from html import escape
 
+from torch import Tensor
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import Live, data
-from crfviz.views.exports.static_tables import static_tables
+from crfviz.views.formatting import columns, format_probability, score
+from crfviz.views.strips.decoders import USUAL_ROWS, decoder_rows
 
 LARGEST = 250_000  # bytes; a file above has its script packed
 RAW = -15  # the `wbits` of zlib's raw deflate format, with the largest window
@@ -106,3 +111,99 @@ def block(name: str, value: object) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+MOST_CELLS = 4000  # of all tables of numbers: a file of a large chain stays small
+LIKELY = 0.01  # a tag with less is left out of the list of likely tags
+
+
+def static_tables(live: Live) -> str:
+    """Return the tables of the chain that the file opens with, as HTML.
+
+    Tables that are too large for the file are left out, and named.
+    """
+    now = live.in_sight
+    parts = [_summary(now), _decoders(live), _likely(now)]
+    if now.whole is not None:
+        parts.insert(0, f"<p>The first {len(now.words)} of {len(live.now.words):,} words.</p>")
+    left_out, cells = [], 0
+    for name, values, digits in _tables(now):
+        cells += values.numel()
+        if cells > MOST_CELLS:
+            left_out.append(name)
+            continue
+        rows = [
+            [tag, *(score(value, digits) for value in row)]
+            for tag, row in zip(now.tags, values.T.tolist(), strict=True)
+        ]
+        parts.append(_table(name, ["", *columns(now.words)], rows))
+    matrix = _transitions(now)
+    if matrix is None:
+        left_out.append("transitions")
+    parts.append(matrix or "")
+    if left_out:
+        parts.append(f"<p>Too large for this file without its script: {', '.join(left_out)}.</p>")
+    return "".join(parts)
+
+
+def _summary(now: Analysis) -> str:
+    z = score(now.forward_backward.log_partition, 4)
+    if now.viterbi is None:
+        return f"<p>No tag sequence is allowed: log Z = {z}.</p>"
+    best = now.viterbi
+    return (
+        f"<p>Best path: score {score(best.score, 4)} nats, log Z {z}, "
+        f"probability {format_probability(best.probability, 4)}.</p>"
+    )
+
+
+def _decoders(live: Live) -> str:
+    now = live.in_sight
+    gold = live.gold and live.gold[: len(now.words)]
+    rows = [
+        [row.label, *(row.names(now.tags) or ["–"] * len(now.words))]
+        for row in decoder_rows(now, which=USUAL_ROWS, gold=gold)
+    ]
+    return _table("What each decoder chooses", ["", *columns(now.words)], rows)
+
+
+def _likely(now: Analysis) -> str:
+    """Return the likely tags of each word, by marginal."""
+    rows = []
+    for name, row in zip(columns(now.words), now.forward_backward.marginals.tolist(), strict=True):
+        ranked = sorted(range(len(row)), key=lambda k, row=row: -row[k])  # type: ignore[misc]
+        best = [f"{now.tags[k]} {row[k]:.3f}" for k in ranked[:5] if row[k] >= LIKELY]
+        rows.append([name, ", ".join(best)])
+    return _table("The likely tags of each word, by marginal", ["word", "tags"], rows)
+
+
+def _tables(now: Analysis) -> Iterable[tuple[str, Tensor, int]]:
+    sweeps = now.forward_backward
+    yield "marginals", sweeps.marginals, 4
+    yield "emissions (nats)", now.potentials.emissions, 3
+    yield "α (nats)", sweeps.log_alpha, 3
+    yield "β (nats)", sweeps.log_beta, 3
+    yield "best(t, k) (nats)", now.best, 3
+
+
+def _transitions(now: Analysis) -> str | None:
+    """Return the matrix; None where it is too large or each step has its own."""
+    chain = now.potentials
+    if not chain.homogeneous or len(now.tags) ** 2 > MOST_CELLS // 2:
+        return None
+    matrix = weight_matrix(chain).tolist()
+    rows = [
+        [name, *(score(value, 3) for value in row)]
+        for name, row in zip([START, *now.tags], matrix, strict=True)
+    ]
+    return _table("transitions, from the row to the column (nats)", ["", *now.tags, END], rows)
+
+
+def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return an HTML table with escaped texts; optional end tags are left out."""
+    header = "".join(f"<th>{escape(cell)}" for cell in head)
+    body = "".join(
+        f"<tr><th>{escape(row[0])}" + "".join(f"<td>{escape(cell)}" for cell in row[1:])
+        for row in rows
+    )
+    return f'<h2>{escape(title)}</h2><div class="scroll"><table><tr>{header}{body}</table></div>'

@@ -11,10 +11,9 @@ from pathlib import Path
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
-from crfviz.text.files import abbreviate_value
-from crfviz.views.exports.latex import PREAMBLE, compiled, number, tex
+from crfviz.text.files import abbreviate_value, write_atomically
 from crfviz.views.exports.live import What, live_of
-from crfviz.views.exports.tables import write
+from crfviz.views.exports.tables import PREAMBLE, compiled, number, tex
 from crfviz.views.strips.pictures import tags_with_mass
 from crfviz.views.theme import NEGATIVE, POSITIVE, tag_colours
 
@@ -62,7 +61,10 @@ def export_tikz(
         )
     analysis = analyse(live_of(what, sentence).potentials)
     drawn = document(draw(analysis, position, digits), analysis)
-    return write(compiled(drawn) if Path(path).suffix.lower() == ".pdf" else drawn, path)
+    target = Path(path)
+    content = compiled(drawn) if target.suffix.lower() == ".pdf" else drawn.encode()
+    write_atomically(target, [content])
+    return target
 
 
 def document(body: Sequence[str], analysis: Analysis) -> str:

@@ -17,8 +17,8 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.homework.programs import ALPHA, BACKPOINTERS, BETA, VITERBI
 from crfviz.chain.potentials import Potentials
-from crfviz.views.exports.latex import PREAMBLE, tex
 from crfviz.views.exports.live import source_of
+from crfviz.views.exports.tables import PREAMBLE, tex
 from crfviz.views.formatting import score
 
 Table = tuple[str, list[list[str]]]  # its title, and its rows, the first of them the header

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.io.formats.style import Styler
 
-from crfviz.chain.demonstrations.forward_variants import PaddedBatch
-from crfviz.chain.demonstrations.log_space import LogSumExp, Underflow
+from crfviz.chain.demonstrations.log_space import LogSumExp, PaddedBatch, Underflow
 from crfviz.chain.demonstrations.naive import FIRST, MAX_PATHS, Enumeration, written_count
 from crfviz.chain.potentials import Potentials
 from crfviz.views.formatting import added, columns, count, rounding, score

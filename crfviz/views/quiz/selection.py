@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise, zip_longest
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
-from crfviz.chain.decoding.k_best import k_best, margin
+from crfviz.chain.decoding.viterbi import k_best, margin
+from crfviz.chain.distribution import lead
+from crfviz.chain.distribution import probability as share_of
 from crfviz.chain.edits import END, START, Weight, resolve, uses, value_of, weight_of, with_weight
-from crfviz.chain.paths import lead
-from crfviz.chain.paths import probability as share_of
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.rules import match
 from crfviz.exceptions import CrfvizError, NoPathError, UnknownObservationError

@@ -18,13 +18,12 @@ from pathlib import Path
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.files import abbreviate
+from crfviz.text.files import abbreviate, write_atomically
 from crfviz.text.tokenizer import sentence_of
 from crfviz.views.contents import ENTRIES, Entry
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live, What, checked_pages, data, live_of
 from crfviz.views.exports.live_page import WHY, block, document, live_page, still, title
-from crfviz.views.exports.tables import write
 from crfviz.views.formatting import claim_text
 from crfviz.views.site.packing import tagger_payload
 from crfviz.views.stage.picture import WINDOW
@@ -58,10 +57,12 @@ def write_site(
     texts = {files[tagger.name]: _script(tagger, examples[tagger.name]) for tagger in taggers}
     texts[INDEX] = _index(files, examples)  # the last, for it says that the others are there
     _make(folder / MODELS)
-    write(json.dumps({"files": list(texts)}, indent=2) + "\n", folder / LIST)
+    listing = json.dumps({"files": list(texts)}, indent=2) + "\n"
+    write_atomically(folder / LIST, [listing.encode()])
     for name, text in texts.items():
-        write(text, folder / name)
-        tell(f"{name}: {len(text.encode()) / 1e3:,.0f} kB")
+        content = text.encode()
+        write_atomically(folder / name, [content])
+        tell(f"{name}: {len(content) / 1e3:,.0f} kB")
     for name in sorted(set(before) - texts.keys()):
         _take_away(folder / name)
 
@@ -198,7 +199,8 @@ def export_html(
     wanted = checked_pages(pages)
     live = live_of(what, sentence)
     page = _tagging_page(what, live, sentence, wanted) if with_model else live_page(live, wanted)
-    return write(page, path)
+    write_atomically(Path(path), [page.encode()])
+    return Path(path)
 
 
 def examples_of(tagger: Tagger) -> list[Mapping[str, object]]:

@@ -8,12 +8,12 @@ import torch
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.distribution import (
+    Path,
     SampleCounts,
     cumulated_mass,
     largest_gap,
     position_entropies,
 )
-from crfviz.chain.paths import Path
 from crfviz.chain.questions.sensitivity import NOTICEABLE, Influence
 from crfviz.views.formatting import (
     count,

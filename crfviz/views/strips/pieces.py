@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from crfviz.chain.paths import Path
+from crfviz.chain.distribution import Path
 from crfviz.chain.questions.pieces import PieceReading, Pieces
 from crfviz.exceptions import NoPathError
 from crfviz.views.formatting import columns, count, listed, score, short, signed

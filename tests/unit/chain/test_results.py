@@ -9,7 +9,7 @@ import torch
 
 import crfviz
 from crfviz.chain.decoding.decoders import beam
-from crfviz.chain.paths import Path, TagIds
+from crfviz.chain.distribution import Path, TagIds
 from tests.support import oracle
 
 TAGS = ("A", "B", "C")

@@ -8,9 +8,8 @@ import torch
 
 from crfviz.chain import edits
 from crfviz.chain.decoding.decoders import max_marginal
-from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.viterbi import best_path, best_paths, viterbi
-from crfviz.chain.demonstrations.forward_variants import soft_forward
+from crfviz.chain.decoding.viterbi import best_path, best_paths, k_best, viterbi
+from crfviz.chain.demonstrations.log_space import soft_forward
 from crfviz.chain.distribution import sample, sample_counts
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import condition, pin_probability, why_not

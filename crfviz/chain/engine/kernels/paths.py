@@ -1,6 +1,6 @@
 """Compiled best paths: Viterbi for one chain (T, K), for packed rows (N, K), and k-best.
 
-And what the search of `crfviz.chain.decoding.k_best` does by lists.
+And what the search of `crfviz.chain.decoding.viterbi` does by lists.
 """
 
 import math
@@ -231,7 +231,7 @@ def _other(losses: Pairs, first: Tags, path: Ids, at: int, tag: int) -> int:
 def k_best(
     emissions: Table, transitions: Table, start: Row, end: Row, tolerance: float, k: int
 ) -> tuple[float, Row, Tags]:
-    """Return the search of `crfviz.chain.decoding.k_best`, step by step and in its order.
+    """Return the search of `crfviz.chain.decoding.viterbi`, step by step and in its order.
 
     Returns:
         The score of the best path, what each path loses against it, at most (k,), and the paths

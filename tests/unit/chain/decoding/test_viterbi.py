@@ -1,18 +1,19 @@
-"""The best path: against enumeration, and what happens at a tie."""
+"""The best path and the k best: against enumeration, and what happens at a tie."""
 
 import math
+from itertools import pairwise
 
 import pytest
 import torch
 from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.viterbi import best_path, best_paths, best_through, viterbi
+from crfviz.chain.decoding.viterbi import best_path, best_paths, best_through, k_best, viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import NoPathError
 from tests.support import oracle
 from tests.support.icecream import ice_cream
-from tests.support.strategies import chains
+from tests.support.strategies import chains, random_chain
 
 INF = math.inf
 
@@ -97,3 +98,35 @@ def test_paths_that_tie_but_for_the_last_bit_go_to_the_lowest_tag(words):
 def test_one_tie_in_the_last_bit_goes_to_the_lowest_tag_in_a_batch():
     chain = Potentials([[1.0, math.nextafter(1.0, 2.0)]], [[0.0, 0.0], [0.0, 0.0]])
     assert best_paths([chain, chain.with_emission(0, 1, 2.0)]) == [[0], [1]]
+
+
+@given(chains(max_tokens=4, max_tags=4), st.integers(1, 60) | st.just(1000))
+def test_paths_come_sorted_and_once_with_the_scores_of_enumeration(potentials, k):
+    every = oracle.allowed(potentials)
+    assume(every)
+    found, scores = k_best(potentials, k), dict(every)
+    assert [path.score for path in found] == pytest.approx([score for _, score in every[:k]])
+    assert all(a.score >= b.score for a, b in pairwise(found))
+    assert len({tuple(path.tags) for path in found}) == len(found)
+    assert found[0].tags == viterbi(potentials).path
+    for path in found:
+        assert path.score == pytest.approx(scores[tuple(path.tags)], abs=1e-9)
+        probability = oracle.probability(potentials, path.tags)
+        assert path.probability == pytest.approx(probability, abs=1e-9)
+
+
+def test_tied_paths_both_come_and_viterbi_first():
+    diary = ice_cream()
+    first, second, third = k_best(diary, 3)
+    assert first.tags == viterbi(diary).path
+    assert second.tags == [1] * 13 + [0] * 13 + [1] * 7
+    assert second.score == pytest.approx(first.score, abs=1e-9)
+    assert third.score < second.score - 0.01
+
+
+def test_fifty_of_a_long_sentence():
+    potentials = random_chain(0, 40, 17)
+    found = k_best(potentials, 50)
+    assert len({tuple(path.tags) for path in found}) == 50
+    for path in found:
+        assert path.score == pytest.approx(potentials.score(path.tags), abs=1e-9)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from crfviz.chain.decoding.k_best import k_best
-from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import k_best, viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import why_not

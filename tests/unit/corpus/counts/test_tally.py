@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from crfviz.corpus.counts.exact import UNIT, added, fixed
 from crfviz.corpus.counts.run_counts import CountedRun, as_json, count_run, from_json, merge
 from crfviz.corpus.run.tagging import run
+from crfviz.corpus.tables.evaluation import compare_runs, merge_comparisons
 from crfviz.corpus.tables.report import full_record, tables_of
-from crfviz.corpus.tables.two_models import compare_runs, merge_comparisons
 from tests.support.tagged import NER, NER_SENTENCES, POS, POS_SENTENCES
 
 CORPORA = {"pos": (POS, POS_SENTENCES * 2), "ner": (NER, NER_SENTENCES * 2)}

@@ -1,11 +1,33 @@
-"""The evaluation in one call, against counts by hand."""
+"""The evaluation in one call, and of two taggers: against counts by hand, SciPy and seqeval."""
+
+import json
 
 import pytest
+from scipy.stats import binomtest
 
-from crfviz.corpus.tables.evaluation import evaluate
-from crfviz.exceptions import FormatError, UnknownTagError
+from crfviz.__main__ import main
+from crfviz.corpus.run.tagging import run
+from crfviz.corpus.table import rounded
+from crfviz.corpus.tables.evaluation import (
+    comparison_tables,
+    comparison_text,
+    disagreements,
+    evaluate,
+    model_table,
+)
+from crfviz.exceptions import FormatError, ShapeError, UnknownTagError
+from crfviz.taggers.registry import load_tagger
+from crfviz.text.formats import SentenceFile, read_sentences, render_sentences
 from crfviz.text.sentences import Sentence
 from tests.support.fake_tagger import FakeTagger
+from tests.support.paths import EXCERPT
+from tests.support.tagged import (
+    NER,
+    NER_SENTENCES,
+    POS,
+    POS_SENTENCES,
+    viterbi_tags,
+)
 
 GOLD = [(["a", "b"], ["A", "B"]), (["b", "a"], ["B", "B"])]
 
@@ -45,3 +67,103 @@ def test_what_cannot_be_evaluated_is_refused(tmp_path):
         evaluate(tagger(), [])
     with pytest.raises(FormatError, match="expected a file to read"):
         evaluate(tagger(), tmp_path / "gone")
+
+
+OTHER = FakeTagger(
+    ["ADP", "NOUN", "VERB"], {"run": {"VERB": 1.0}, "Dogs": {"NOUN": 1.0}, "to": {"VERB": 0.5}}
+)
+LAZY = FakeTagger(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"], {"Ann": {"B-PER": 1}}, scheme="BIO")
+
+
+def test_words_and_sentences_are_counted_as_by_hand():
+    words, sentences = model_table(run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES))
+    right = [
+        [
+            [g == p for g, p in zip(s.tags, tags, strict=True)]
+            for s, tags in zip(POS_SENTENCES, side, strict=True)
+        ]
+        for side in (viterbi_tags(POS, POS_SENTENCES), viterbi_tags(OTHER, POS_SENTENCES))
+    ]
+    flat = list(zip(*([w for s in side for w in s] for side in right), strict=True))
+    whole = list(zip(*([all(s) for s in side] for side in right), strict=True))
+    for row, pairs in ((words, flat), (sentences, whole)):
+        assert row["both_right"] == pairs.count((True, True))
+        assert row["wins"] == pairs.count((True, False))
+        assert row["losses"] == pairs.count((False, True))
+        assert row["both_wrong"] == pairs.count((False, False))
+        n = row["wins"] + row["losses"]
+        assert row["p"] == pytest.approx(binomtest(row["wins"], n).pvalue if n else 1.0, rel=1e-9)
+        assert row["first"] == pytest.approx(sum(a for a, _ in pairs) / len(pairs), abs=1e-12)
+    assert words["wins"] + words["losses"] > 0
+
+
+def test_entities_are_those_of_gold():
+    first, second = run(NER, NER_SENTENCES), run(LAZY, NER_SENTENCES)
+    row = model_table(first, second)[2]
+    gold = sum(tag.startswith("B-") for s in NER_SENTENCES for tag in s.tags)
+    assert sum(row[k] for k in ("both_right", "wins", "losses", "both_wrong")) == gold
+    strict = (first.entity_right.sum(), second.entity_right.sum())
+    assert (row["both_right"] + row["wins"], row["both_right"] + row["losses"]) == strict
+
+
+def test_entities_are_left_out_where_the_gold_is_not_the_same():
+    others = [
+        Sentence(s.tokens, tuple("O" if tag == "B-LOC" else tag for tag in s.tags))
+        for s in NER_SENTENCES
+    ]
+    rows = model_table(run(NER, NER_SENTENCES), run(LAZY, others))
+    assert [row["unit"] for row in rows] == ["words", "sentences"]
+
+
+def test_sentences_are_listed_by_kind_and_add_up():
+    first, second = run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES)
+    tables = comparison_tables(first, second, POS_SENTENCES)
+    words, sentences = tables["models"]
+    rows = tables["disagreements"]
+    kinds = [row["kind"] for row in rows]
+    assert kinds.count("win") == sentences["wins"]
+    assert kinds.count("loss") == sentences["losses"]
+    assert kinds.count("both wrong") == sentences["both_wrong"]
+    assert sum(row["won"] for row in rows) == words["wins"]
+    assert sum(row["lost"] for row in rows) == words["losses"]
+    assert sum(row["wrong_in_both"] for row in rows) == words["both_wrong"]
+    for row in rows:
+        sentence = POS_SENTENCES[row["sentence"] - 1]
+        assert row["text"] == " ".join(sentence.tokens)
+        place = row["position"] - 1
+        assert row["where"].startswith(f"{sentence.tokens[place]} {sentence.tags[place]} ")
+
+
+def test_a_tagger_never_differs_from_itself():
+    found = run(POS, POS_SENTENCES)
+    assert all(
+        row["wins"] == row["losses"] == 0 and row["p"] == 1 for row in model_table(found, found)
+    )
+
+
+def test_long_lists_are_cut():
+    found, other = run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES)
+    assert len(disagreements(found, other, POS_SENTENCES, most=1)) == 1
+
+
+def test_other_sentences_are_refused():
+    with pytest.raises(ShapeError, match="same sentences, got 5 sentences of 14 words and 1 of 1"):
+        model_table(run(POS, POS_SENTENCES), run(POS, [Sentence(("Dogs",), ("NOUN",))]))
+
+
+def test_the_command_line_gives_the_same_numbers(tmp_path, capsys):
+    path = tmp_path / "few.conllu"
+    path.write_text(render_sentences(read_sentences(EXCERPT)[:20], "conllu"), encoding="utf-8")
+    out, report = tmp_path / "out.json", tmp_path / "out.html"
+    arguments = ["evaluate", str(path), "--model", "upos-en-hmm", "--against", "upos-en-perceptron"]
+    assert main([*arguments, "--json", str(out), "--report", str(report)]) == 0
+    sentences = SentenceFile(path)
+    runs = [run(load_tagger(name), sentences) for name in ("upos-en-hmm", "upos-en-perceptron")]
+    tables = comparison_tables(*runs, sentences)
+    record = json.loads(out.read_text())
+    for name, table in tables.items():
+        assert record["tables"][name] == rounded(table)
+    assert record["against"] == "upos-en-perceptron"
+    text = comparison_text("upos-en-hmm", "upos-en-perceptron", tables["models"])
+    assert text in capsys.readouterr().out
+    assert "Compare models" in report.read_text()

@@ -157,7 +157,7 @@ def test_what_cannot_be_exported_is_said(tmp_path, what, options, expected):
 
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path):
-    with pytest.raises(crfviz.CrfvizError, match=r"x\.html cannot be written"):
+    with pytest.raises(crfviz.CrfvizError, match=r"x\.html: cannot be written"):
         crfviz.export_html(chain(2, 2), tmp_path / "no folder" / "x.html")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from crfviz.__main__ import main
 from crfviz.chain.homework.variants import variants
-from crfviz.views.exports.latex import compiled
+from crfviz.views.exports.tables import compiled
 from crfviz.views.exports.worksheet import TASKS, worksheet_files
 from tests.support.peers import load
 from tests.support.student import Student

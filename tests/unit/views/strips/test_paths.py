@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.chain.decoding.k_best import k_best
+from crfviz.chain.decoding.viterbi import k_best
 from crfviz.chain.distribution import sample, sample_counts
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import NOTICEABLE, influence
