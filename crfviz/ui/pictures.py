@@ -13,12 +13,11 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.ui import cached
 from crfviz.ui.asking.asked import ask_about
-from crfviz.ui.components import mount
 from crfviz.ui.fragments import redraw
 from crfviz.ui.live_room.broadcast import add_picture
 from crfviz.ui.scene import Scene, rule_in_force, tell_point
-from crfviz.ui.session.answers import answer, hear
 from crfviz.ui.session.bound import bound_flag
+from crfviz.ui.session.components import last_event, mount_stage
 from crfviz.ui.session.current import (
     NO_LETTERS,
     flag_option,
@@ -26,9 +25,8 @@ from crfviz.ui.session.current import (
     scenario,
     view_option,
 )
-from crfviz.ui.session.kept import found, keep, last_event
+from crfviz.ui.session.kept import found, keep
 from crfviz.ui.state.covers import covered
-from crfviz.ui.state.scenario import OF_POSITIONS
 from crfviz.ui.widgets import download, narrowed
 from crfviz.views.exports.live import PAGES, Live, origin_of, script
 from crfviz.views.exports.live_page import live_page
@@ -41,7 +39,6 @@ from crfviz.views.strips.rules import with_rule
 # explains and how it reads it, and whether tags without mass are folded.
 NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
-STEPPED = "stage.stepped"  # name of the picture whose steps were walked last
 GIVEN = "Only paths that match the rule count."
 _WITHHELD = "withheld"  # whether a question on this page waits for its answer
 
@@ -132,18 +129,13 @@ def draw(
     data = payload(subject, picture, last_event(name))
     data["sentence"] = scenario().sentence if sentence is None else sentence
     data["letters"] = not flag_option(NO_LETTERS)
-    mount("stage", answer(name, data), key=name, on_events=partial(_take, name, take_over))
+
+    def on_events(sent: object) -> None:
+        handle_events(name, sent, take_over)
+        redraw()
+
+    mount_stage(name, data, on_events=on_events)
     add_picture(data)
-
-
-def _take(name: str, take_over: Callable[[], None] | None, events: list[dict[str, object]]) -> None:
-    hear(name, events)
-    if take_over and any(event.get("name") in OF_POSITIONS for event in events):
-        take_over()
-    if any(event.get("kind") == "step" for event in events):  # a fast walk may end where it began
-        keep(STEPPED, name.removeprefix("stage."))
-    handle_events(name, events)
-    redraw()
 
 
 def table_twin(

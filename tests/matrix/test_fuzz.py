@@ -28,7 +28,7 @@ from crfviz.ui import cached
 from crfviz.ui.annotate import desk
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.session.kept import keep, of_session
-from crfviz.ui.state.events import apply_event, new_events
+from crfviz.ui.state.events import apply_event, new_events, parse_event
 from crfviz.ui.state.link import Models, decode, encode
 from crfviz.ui.state.scenario import Scenario, for_tags
 from crfviz.views.frames.homework import compared, how_read, verdict
@@ -308,7 +308,7 @@ EVENTS = [
 def test_events_of_the_stage():
     def read(content):
         for _, event in new_events([parsed(content)], after=0):
-            apply_event(Scenario("fake", "The dog barks"), event, TAGS)
+            apply_event(Scenario("fake", "The dog barks"), parse_event(event, TAGS))
 
     fuzz("events", [json.dumps({"seq": 1, **event}).encode() for event in EVENTS], read)
 

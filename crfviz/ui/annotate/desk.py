@@ -28,9 +28,9 @@ from crfviz.ui.annotate.documents import tagger_of
 from crfviz.ui.annotate.proposing import propose_row
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
-from crfviz.ui.components import mount
 from crfviz.ui.remembered import remembered
 from crfviz.ui.session.bound import bound_flag
+from crfviz.ui.session.components import fresh_events, last_event, mount, wait_for_again
 from crfviz.ui.session.current import (
     NO_LETTERS,
     flag_option,
@@ -38,14 +38,7 @@ from crfviz.ui.session.current import (
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.kept import (
-    fresh_events,
-    last_event,
-    of_server,
-    of_session,
-    refusals_said,
-    wait_for_again,
-)
+from crfviz.ui.session.kept import of_server, of_session, refusals_said
 from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote

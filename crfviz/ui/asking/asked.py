@@ -11,8 +11,8 @@ import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.components import OF_UI, component
 from crfviz.ui.live_room.broadcast import add_question
+from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.current import (
     NO_LETTERS,
     change,

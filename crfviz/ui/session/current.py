@@ -17,9 +17,9 @@ from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.log_once import warn_once
 from crfviz.ui import cached
+from crfviz.ui.session.components import fresh_events, note_payload
 from crfviz.ui.session.kept import (
     found,
-    fresh_events,
     keep,
     keep_shelf,
     of_session,
@@ -27,7 +27,14 @@ from crfviz.ui.session.kept import (
     say,
     shelf,
 )
-from crfviz.ui.state.events import Event, apply_event, is_of_another
+from crfviz.ui.state.events import (
+    Command,
+    Event,
+    Step,
+    View,
+    apply_event,
+    parse_event,
+)
 from crfviz.ui.state.link import Link, Models, decode, encode
 from crfviz.ui.state.missing_pages import MISSING, no_such_page
 from crfviz.ui.state.scenario import (
@@ -35,6 +42,7 @@ from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
     MAX_STEP,
     OF_PAGE,
+    OF_POSITIONS,
     Changes,
     History,
     Scenario,
@@ -54,6 +62,7 @@ _PATH = "path"  # of the page that is on the screen
 _TURN = "turn"  # the page asked for, by a key or a link
 _ARRIVING = "arriving"  # the step at which that page begins
 _MODELS = "models"  # the names of those that there were when the last whole run began
+STEPPED = "stage.stepped"  # the stage whose steps were walked last
 _LEFT = "left"  # the sentences that were left by `follow`, and when
 
 MOST_LEFT = 20
@@ -76,12 +85,12 @@ def begin(path: str) -> None:
     keep(_ARRIVING, 0)
     keep(_MODELS, cached.models())
     if found(_SCENARIO) is None:
-        _keep(_from_address())
+        keep(_SCENARIO, _from_address())
     elif is_history_navigation():
         _go_to(_from_address())
     elif before is not None and before != path:
         view = {name: kept for name, kept in scenario().view.items() if name not in OF_PAGE}
-        _keep(replace(scenario(), step=arriving, view=view))
+        keep(_SCENARIO, replace(scenario(), step=arriving, view=view))
 
 
 def address() -> Link:
@@ -176,7 +185,7 @@ def ask_for_page(way: object) -> None:
 def put(state: Scenario) -> None:
     """Go to a whole state, as an address would; no change before it can be undone."""
     keep(_HISTORY, History())
-    _keep(_fitted(state))
+    keep(_SCENARIO, _fitted(state))
 
 
 def stay_on(path: str) -> None:
@@ -234,20 +243,33 @@ def count_up(name: str, most: int) -> None:
 
 def set_right(right: Mapping[int, str]) -> None:
     """Keep the tags that the reader says are right, by position."""
-    _keep(replace(scenario(), right=dict(right)))
+    keep(_SCENARIO, replace(scenario(), right=dict(right)))
 
 
-def handle_events(stage: str, events: object) -> None:
-    """Apply what a live stage, by its key, asks for and did not before; call it in its callback.
+def handle_events(stage: str, sent: object, take_over: Callable[[], None] | None = None) -> None:
+    """Apply what the user did in a live stage since its last event; called in its callback.
 
-    The events are a list of mappings `{"seq": int, "kind": str, ...}`, as `crfviz.ui.state.events`
-    describes them. Anything else is refused with a message and changes nothing; what is about
-    places of another sentence is dropped.
+    Each event is parsed once. A bad one is refused with a message and changes nothing; one about
+    words of another sentence is dropped.
+
+    Args:
+        stage: its key.
+        sent: what its browser sent, see `crfviz.ui.state.events`.
+        take_over: makes the stage's scenario that of the session, if it is another one; called
+            before the first event that chooses something in its sentence.
     """
-    for event in fresh_events(stage, events):
+    for fields in fresh_events(stage, sent):
         EDITS.inc()
-        if not is_of_another(event, scenario().sentence):
-            _handle(event)
+        with refusals_said():
+            event = parse_event(fields, cached.tagger(scenario().model).tags)
+            note_payload(stage, event.has)
+            if isinstance(event, Step):  # a fast walk may end where it began
+                keep(STEPPED, stage.removeprefix("stage."))
+            if take_over and isinstance(event, View) and event.name in OF_POSITIONS:
+                take_over()
+                take_over = None
+            if event.is_for(scenario().sentence):
+                _apply(event)
 
 
 def take_up(state: Scenario) -> None:
@@ -276,17 +298,14 @@ def follow(query: Mapping[str, str], view: Mapping[str, str]) -> None:
     _go_to(_fitted(replace(state, view={**now, **state.view, **view}, step=0)))
 
 
-def _handle(event: Event) -> None:
-    actions = {"undo": undo, "redo": redo, "reset": reset}
-    action = actions.get(str(event.get("kind")))
-    if action is not None:
-        action()
-        return
-    if event.get("kind") == "page" and event.get("value") in ARRIVES:
-        ask_for_page(event["value"])
-        return
-    with refusals_said():
-        _replace(apply_event(scenario(), event, cached.tagger(scenario().model).tags))
+def _apply(event: Event) -> None:
+    commands = {"undo": undo, "redo": redo, "reset": reset}
+    if isinstance(event, Command) and event.name in commands:
+        commands[event.name]()
+    elif isinstance(event, Command):
+        ask_for_page(event.name)
+    else:
+        _replace(apply_event(scenario(), event))
 
 
 def _from_address() -> Scenario:
@@ -309,7 +328,7 @@ def _models(names: Sequence[str] | None = None) -> Models:
 def _go_to(after: Scenario) -> None:
     if after.sentence != scenario().sentence:
         keep(_HISTORY, History())
-        _keep(after)
+        keep(_SCENARIO, after)
     else:
         _replace(after)
 
@@ -321,7 +340,7 @@ def _change_model(model: str) -> None:
         sentence = _readable(scenario(), model)
         if sentence != scenario().sentence:
             _change_sentence(sentence)
-        _keep(_fitted(replace(scenario(), model=model)))
+        keep(_SCENARIO, _fitted(replace(scenario(), model=model)))
 
 
 def _readable(before: Scenario, model: str) -> str:
@@ -347,7 +366,7 @@ def _change_sentence(sentence: str) -> None:
         say(f"{count(dropped, 'edit')} of single words were dropped with the old sentence.")
     if after.sentence != before.sentence:
         keep(_HISTORY, history().without_positions(after.changes))
-    _keep(after)
+    keep(_SCENARIO, after)
 
 
 def _fitted(wanted: Scenario) -> Scenario:
@@ -368,7 +387,7 @@ def _fitted(wanted: Scenario) -> Scenario:
 def _travel(way: Callable[[Changes], tuple[Changes, History]]) -> None:
     changes, left = way(scenario().changes)
     keep(_HISTORY, left)
-    _keep(scenario().with_changes(changes))
+    keep(_SCENARIO, scenario().with_changes(changes))
 
 
 def _replace(after: Scenario) -> None:
@@ -376,8 +395,4 @@ def _replace(after: Scenario) -> None:
     before = scenario()
     if after.changes != before.changes:
         keep(_HISTORY, history().pushed(before.changes))
-    _keep(after)
-
-
-def _keep(state: Scenario) -> None:
-    keep(_SCENARIO, state)
+    keep(_SCENARIO, after)

@@ -15,7 +15,6 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.session.pace import asks_too_often
-from crfviz.ui.state.events import Event, new_events
 from crfviz.ui.state.snapshots import Shelf
 from crfviz.ui.streamlit_compat import browser_says, state_of_run
 
@@ -110,26 +109,6 @@ def set_draft(name: str, text: str) -> None:
     of_session("drafts", dict[str, str])[name] = text
 
 
-def fresh_events(component: str, events: object) -> Iterator[Event]:
-    """The events that a live component did not send before; each counts as handled from then on.
-
-    A component is told by its key, and counts its events by itself.
-    """
-    for number, event in new_events(events, after=last_event(component)):
-        _handled()[component] = number
-        yield event
-
-
-def wait_for_again(component: str, number: int) -> None:
-    """An event could not be handled after all: it and those after it are to come once more."""
-    _handled()[component] = number - 1
-
-
-def last_event(component: str) -> int:
-    """The number of a component's last event that was handled; it forgets those up to it."""
-    return _handled().get(component, 0)
-
-
 def shelf() -> Shelf:
     """The snapshots of this session."""
     return of_session("shelf", Shelf)
@@ -143,11 +122,6 @@ def keep_shelf(changed: Shelf) -> None:
 @st.cache_resource(show_spinner=False)
 def _shared() -> dict[str, Any]:
     return {}
-
-
-def _handled() -> dict[str, int]:
-    """By component the number of its last event that was handled."""
-    return of_session("events", dict[str, int])
 
 
 def _kept() -> dict[str, Any]:

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from crfviz.ui.components import PACKAGE, WEB
+from crfviz.ui.session.components import PACKAGE, WEB
 from crfviz.views.contents import ENTRIES
 from crfviz.views.exports.bundle import component
 

@@ -7,7 +7,6 @@ from secrets import token_hex
 import streamlit as st
 
 from crfviz.ui import cached
-from crfviz.ui.components import component
 from crfviz.ui.fragments import EDITS, drawn_edits, redraw
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.panels.cards import summary
@@ -15,6 +14,7 @@ from crfviz.ui.panels.rules import rule_chip
 from crfviz.ui.scene import keep_point
 from crfviz.ui.session.annotator import NOBODY
 from crfviz.ui.session.bound import bound, bound_flag, bound_tabs, bound_text, bound_to
+from crfviz.ui.session.components import component
 from crfviz.ui.session.current import (
     ask_for_page,
     change,

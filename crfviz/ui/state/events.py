@@ -1,7 +1,8 @@
-"""What the live stage may ask for, checked field by field.
+"""What the user does in the live stage: events, parsed once from what the browser sends.
 
-The stage lives in a browser, so nothing it sends is trusted: an event that is not exactly as
-described is refused with a message for people, and the scenario stays as it was.
+The stage lives in a browser, so nothing it sends is trusted. `parse_event` checks every field and
+returns an event of one of the classes below, or raises an error with a message for people.
+`apply_event` changes the scenario.
 
     {"kind": "transition", "from": "DET", "to": "NOUN", "score": 1.2}  # also from START, to END
     {"kind": "emission", "position": 3, "tag": "NOUN", "score": null}  # null is -inf: forbidden
@@ -14,23 +15,22 @@ described is refused with a message for people, and the scenario stays as it was
     {"kind": "cover", "parts": ["viterbi", "note"]}  # these are switched off, no others
     {"kind": "view", "name": "...", "value": "..."}
     {"kind": "view", "name": "from", "value": "3000"}  # the first word of the window
-    {"kind": "whole"}  # nothing, but that all of the picture is to be told again
+    {"kind": "whole"}  # the browser needs the whole payload
+    {"kind": "undo"}  # also "redo" and "reset"
+    {"kind": "page", "value": "next"}  # or "previous"
 
-An "offset" says from which word on positions count, but for "from": of the browser's window.
-
-Each may say of which "sentence" it speaks: what was under way when another one was typed is not
-meant for that one's words. And which picture its browser has, see `crfviz.ui.session.answers`.
-
-Undo, redo and reset concern the history, and {"kind": "page", "value": "next"}, or "previous", the
-pages: they are handled where these are kept.
+An "offset" says from which word on positions count, except for "from": that of the browser's
+window. "sentence" is the text that positions belong to; an event that was under way when the user
+typed another sentence is not meant for that one. "has" names the browser's whole payload, see
+`crfviz.ui.session.components`.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from crfviz.chain.edits import END, START
+from crfviz.chain.edits import END, START, Edits
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import is_option
@@ -45,11 +45,12 @@ from crfviz.ui.state.scenario import (
 )
 from crfviz.ui.words import quote
 
-Event = Mapping[object, object]
+Fields = Mapping[object, object]  # of an event, as the browser sent them
 
 
 OF_WORDS = ("at", "cell", "chosen")  # page options that begin with the position of a word
 CHOSEN = "chosen"  # page option: the cell that a side panel explains, which a step takes along
+COMMANDS, TURNS = ("undo", "redo", "reset"), ("next", "previous")
 _LARGEST = 2**53  # whole numbers above are not exact in a browser
 
 
@@ -57,14 +58,104 @@ class RefusedError(CrfvizError):
     """An event that asks for something impossible; the message is for people."""
 
 
-def new_events(events: object, *, after: int) -> list[tuple[int, Event]]:
-    """The events with a higher number than `after`, with their numbers, in their order.
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """What every event says; by itself it asks for the whole payload and changes nothing."""
 
-    The stage sends a list of mappings, each with a whole number `seq`. Whatever is something else
-    is left out.
+    sentence: object = None  # the text that its positions belong to; None: it does not say
+    has: object = None  # name of the browser's whole payload; None: it needs one
+
+    def is_for(self, sentence: str) -> bool:
+        """Return whether the event may be applied to a scenario with this sentence."""
+        return self.sentence in (None, sentence) or not _is_about_words(self)
+
+
+@dataclass(frozen=True)
+class Transition(Event):
+    """The score of a transition changed."""
+
+    source: str
+    target: str
+    score: float  # nats
+
+
+@dataclass(frozen=True)
+class Emission(Event):
+    """The score of a tag at one word changed."""
+
+    position: int
+    tag: str
+    score: float  # nats
+
+
+@dataclass(frozen=True)
+class Restore(Event):
+    """One edited score goes back to the trained one."""
+
+    cell: tuple[str, str] | tuple[int, str]
+
+
+@dataclass(frozen=True)
+class Strength(Event):
+    """The strength of the CRF changed."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Constrained(Event):
+    """The constraints of the tagger were switched on or off."""
+
+    value: bool
+
+
+@dataclass(frozen=True)
+class Right(Event):
+    """The user says that a tag is right."""
+
+    position: int
+    tag: str
+
+
+@dataclass(frozen=True)
+class Step(Event):
+    """The walk stands at another step."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class Cover(Event):
+    """Exactly these parts of the picture are switched off."""
+
+    parts: Sequence[str]
+
+
+@dataclass(frozen=True)
+class View(Event):
+    """A page option changed."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Command(Event):
+    """One of COMMANDS or TURNS, which concern the history and the pages."""
+
+    name: str
+
+
+def new_events(events: object, *, after: int) -> list[tuple[int, Fields]]:
+    """Return the events with a higher number than `after`, with their numbers, in their order.
+
+    A component sends a list of mappings, each with a whole number `seq`. Everything else is left
+    out.
     """
     mappings = (
-        [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
+        [event for event in events if isinstance(event, Mapping)]
+        if isinstance(events, list)
+        else []
     )
     fresh = {
         event["seq"]: event
@@ -74,112 +165,149 @@ def new_events(events: object, *, after: int) -> list[tuple[int, Event]]:
     return sorted(fresh.items())
 
 
-def is_of_another(event: Event, sentence: str) -> bool:
-    """Whether an event is about places, and those are of another sentence than this one."""
-    about_places = (
-        event.get("kind") == "step" or "position" in event or event.get("name") in OF_POSITIONS
-    )
-    return about_places and event.get("sentence", sentence) != sentence
-
-
-def apply_event(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
-    """The scenario after one event, which may be any mapping, under a model with K tags.
+def parse_event(fields: Fields, tags: Sequence[str]) -> Event:
+    """Return the event that a browser sent, under a model with K tags.
 
     Raises:
         RefusedError: the event is not one of the kinds above or a field is wrong.
     """
-    kind = event.get("kind")
-    handler = _HANDLERS.get(kind) if isinstance(kind, str) else None
-    if handler is None:
+    kind = fields.get("kind")
+    parse = _PARSERS.get(kind) if isinstance(kind, str) else None
+    if parse is None:
         raise RefusedError(f"Ignored an event of the kind {_shown(kind)}: there is no such kind.")
-    return handler(scenario, _in_sentence(event), tags)
+    event = parse(_in_sentence(fields), tags)
+    has = None if type(event) is Event else fields.get("has")
+    return replace(event, sentence=fields.get("sentence"), has=has)
 
 
-def _in_sentence(event: Event) -> Event:
-    """The event with its positions counted from the first word of the sentence."""
-    offset, position, value = (event.get(name) for name in ("offset", "position", "value"))
+def apply_event(scenario: Scenario, event: Event) -> Scenario:
+    """Return the scenario after one event; commands change nothing here."""
+    match event:
+        case Right(position, tag):
+            return replace(scenario, right={**scenario.right, position: tag})
+        case Step(value):
+            view = {name: option for name, option in scenario.view.items() if name != CHOSEN}
+            return replace(scenario, step=value, view=view)
+        case Cover(parts):
+            return replace(scenario, view=with_covered(scenario.view, parts))
+        case View(name, value):
+            return replace(scenario, view={**scenario.view, name: value})
+    return replace(scenario, edits=_edited(scenario.edits, event))
+
+
+def _edited(edits: Edits, event: Event) -> Edits:
+    match event:
+        case Transition(source, target, score):
+            return edits.with_transition(source, target, score)
+        case Emission(position, tag, score):
+            return edits.with_emission(position, tag, score)
+        case Restore(cell):
+            return edits.without(cell)
+        case Strength(value):
+            return replace(edits, strength=value)
+        case Constrained(value):
+            return replace(edits, constrained=value)
+    return edits
+
+
+def _is_about_words(event: Event) -> bool:
+    match event:
+        case Step() | Emission() | Right():
+            return True
+        case Restore(cell):
+            return isinstance(cell[0], int)
+        case View(name):
+            return name in OF_POSITIONS
+    return False
+
+
+def _in_sentence(fields: Fields) -> Fields:
+    """The fields with positions counted from the first word of the sentence."""
+    offset, position, value = (fields.get(name) for name in ("offset", "position", "value"))
     if not offset:
-        return event
+        return fields
     if not _whole(offset, MAX_CHARACTERS):
         raise RefusedError(f"Ignored an edit in the window at {_shown(offset)}: there is none.")
     if _whole(position, MAX_CHARACTERS):
-        return {**event, "position": position + offset}
-    if event.get("name") in OF_WORDS and isinstance(value, str):
+        return {**fields, "position": position + offset}
+    if fields.get("name") in OF_WORDS and isinstance(value, str):
         place, blank, tag = value.partition(" ")
         if place.isdecimal() and len(place) <= len(str(MAX_CHARACTERS)):
-            return {**event, "value": f"{int(place) + offset}{blank}{tag}"}
-    return event
+            return {**fields, "value": f"{int(place) + offset}{blank}{tag}"}
+    return fields
 
 
-def _transition(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
-    source, target = _cell(event, tags)
-    score = _score(event, f"{source} → {target}")
-    return replace(scenario, edits=scenario.edits.with_transition(source, target, score))
+def _transition(fields: Fields, tags: Sequence[str]) -> Event:
+    source, target = _cell(fields, tags)
+    return Transition(source, target, _score(fields, f"{source} → {target}"))
 
 
-def _emission(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
-    position, tag = _place(event, tags)
-    score = _score(event, f"{tag} at word {position + 1}")
-    return replace(scenario, edits=scenario.edits.with_emission(position, tag, score))
+def _emission(fields: Fields, tags: Sequence[str]) -> Event:
+    position, tag = _place(fields, tags)
+    return Emission(position, tag, _score(fields, f"{tag} at word {position + 1}"))
 
 
-def _restore(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
-    cell = _place(event, tags) if "position" in event else _cell(event, tags)
-    return replace(scenario, edits=scenario.edits.without(cell))
+def _restore(fields: Fields, tags: Sequence[str]) -> Event:
+    return Restore(_place(fields, tags) if "position" in fields else _cell(fields, tags))
 
 
-def _strength(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
-    value = _number(event.get("value"))
+def _strength(fields: Fields, _tags: Sequence[str]) -> Event:
+    value = _number(fields.get("value"))
     if value is None or not 0 <= value <= MAX_STRENGTH:
         raise RefusedError(
-            f"Ignored the strength {_shown(event.get('value'))}: "
+            f"Ignored the strength {_shown(fields.get('value'))}: "
             f"expected a number from 0 to {MAX_STRENGTH:g}."
         )
-    return replace(scenario, edits=replace(scenario.edits, strength=value))
+    return Strength(value)
 
 
-def _constrained(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
-    value = event.get("value")
+def _constrained(fields: Fields, _tags: Sequence[str]) -> Event:
+    value = fields.get("value")
     if not isinstance(value, bool):
         raise RefusedError(f"Ignored the constraints {_shown(value)}: expected true or false.")
-    return replace(scenario, edits=replace(scenario.edits, constrained=value))
+    return Constrained(value)
 
 
-def _right(scenario: Scenario, event: Event, tags: Sequence[str]) -> Scenario:
-    position, tag = _place(event, tags)
-    return replace(scenario, right={**scenario.right, position: tag})
+def _right(fields: Fields, tags: Sequence[str]) -> Event:
+    return Right(*_place(fields, tags))
 
 
-def _step(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
-    value = event.get("value")
-    view = {name: option for name, option in scenario.view.items() if name != CHOSEN}
+def _step(fields: Fields, _tags: Sequence[str]) -> Event:
+    value = fields.get("value")
     if value == "start":
-        return replace(scenario, step=BEFORE_FIRST, view=view)
+        return Step(BEFORE_FIRST)
     if not _whole(value, MAX_STEP + 1):
         expected = f"a whole number from 0 to {MAX_STEP}"
         raise RefusedError(f"Ignored the step {_shown(value)}: expected {expected}.")
-    return replace(scenario, step=value, view=view)
+    return Step(value)
 
 
-def _cover(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
-    parts = event.get("parts")
+def _cover(fields: Fields, _tags: Sequence[str]) -> Event:
+    parts = fields.get("parts")
     if not (isinstance(parts, list) and all(part in PARTS for part in parts)):
         raise RefusedError(f"Ignored what to switch off: expected parts of {', '.join(PARTS)}.")
-    return replace(scenario, view=with_covered(scenario.view, parts))
+    return Cover(parts)
 
 
-def _view(scenario: Scenario, event: Event, _tags: Sequence[str]) -> Scenario:
-    name, value = event.get("name"), event.get("value")
+def _view(fields: Fields, _tags: Sequence[str]) -> Event:
+    name, value = fields.get("name"), fields.get("value")
     if not (isinstance(name, str) and isinstance(value, str) and is_option(name, value)):
         raise RefusedError(f"Ignored the page option {_shown(name)}: expected two short texts.")
-    return replace(scenario, view={**scenario.view, name: value})
+    return View(name, value)
 
 
-def _whole_again(scenario: Scenario, _event: Event, _tags: Sequence[str]) -> Scenario:
-    return scenario
+def _page(fields: Fields, _tags: Sequence[str]) -> Event:
+    value = fields.get("value")
+    if not (isinstance(value, str) and value in TURNS):
+        raise RefusedError(f"Ignored the page {_shown(value)}: expected {' or '.join(TURNS)}.")
+    return Command(value)
 
 
-_HANDLERS: dict[str, Callable[[Scenario, Event, Sequence[str]], Scenario]] = {
+def _command(name: str) -> Callable[[Fields, Sequence[str]], Event]:
+    return lambda _fields, _tags: Command(name)
+
+
+_PARSERS: dict[str, Callable[[Fields, Sequence[str]], Event]] = {
     "transition": _transition,
     "emission": _emission,
     "restore": _restore,
@@ -189,26 +317,28 @@ _HANDLERS: dict[str, Callable[[Scenario, Event, Sequence[str]], Scenario]] = {
     "step": _step,
     "cover": _cover,
     "view": _view,
-    "whole": _whole_again,
+    "whole": lambda _fields, _tags: Event(),
+    "page": _page,
+    **{name: _command(name) for name in COMMANDS},
 }
 
 
-def _cell(event: Event, tags: Sequence[str]) -> tuple[str, str]:
-    source = _tag(event.get("from"), [*tags, START])
-    target = _tag(event.get("to"), [*tags, END])
+def _cell(fields: Fields, tags: Sequence[str]) -> tuple[str, str]:
+    source = _tag(fields.get("from"), [*tags, START])
+    target = _tag(fields.get("to"), [*tags, END])
     if (source, target) == (START, END):
         raise RefusedError("Ignored the edit of START → END: a sentence has at least one word.")
     return source, target
 
 
-def _place(event: Event, tags: Sequence[str]) -> tuple[int, str]:
-    position = event.get("position")
+def _place(fields: Fields, tags: Sequence[str]) -> tuple[int, str]:
+    position = fields.get("position")
     if not _whole(position, MAX_CHARACTERS):
         raise RefusedError(
             f"Ignored the edit of the word at position {_shown(position)}: "
             f"expected a whole number from 0 to {MAX_CHARACTERS - 1}."
         )
-    return position, _tag(event.get("tag"), tags)
+    return position, _tag(fields.get("tag"), tags)
 
 
 def _tag(value: object, tags: Sequence[str]) -> str:
@@ -219,13 +349,13 @@ def _tag(value: object, tags: Sequence[str]) -> str:
     return value
 
 
-def _score(event: Event, what: str) -> float:
-    if "score" in event and event["score"] is None:
+def _score(fields: Fields, what: str) -> float:
+    if "score" in fields and fields["score"] is None:
         return -math.inf
-    value = _number(event.get("score"))
+    value = _number(fields.get("score"))
     if value is None or abs(value) > MAX_SCORE:
         raise RefusedError(
-            f"Ignored the score {_shown(event.get('score'))} for {what}: "
+            f"Ignored the score {_shown(fields.get('score'))} for {what}: "
             f"expected a number from -{MAX_SCORE:,.0f} to {MAX_SCORE:,.0f}, or -inf to forbid it."
         )
     return value

@@ -10,9 +10,8 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.components import component
-from crfviz.ui.pictures import STEPPED
-from crfviz.ui.session.current import scenario, set_view_option, view_option
+from crfviz.ui.session.components import component
+from crfviz.ui.session.current import STEPPED, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import choice, found, keep, of_session
 from crfviz.ui.state.link import TOUR
 from crfviz.ui.tour.stops import END, STOPS, Screen, target

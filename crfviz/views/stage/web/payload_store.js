@@ -1,4 +1,4 @@
-// The last complete picture from Python, and the changes since; Python's side is crfviz/ui/session/answers.py.
+// The last complete picture from Python, and the changes since; Python's side is crfviz/ui/session/components.py.
 // Where the changes belong to another picture, or this browser computes other numbers, it asks for a complete one.
 
 /** @import { Changes, Decoded, Payload, StageOutbox } from "./types.js" */

@@ -10,7 +10,8 @@ from crfviz.exceptions import ModelError
 from crfviz.text.tokenizer import given_words
 from crfviz.ui import cached
 from crfviz.ui.session import current as session
-from crfviz.ui.session.kept import forget, last_event, messages, say
+from crfviz.ui.session.components import last_event
+from crfviz.ui.session.kept import forget, messages, say
 from crfviz.ui.shell import frame
 from crfviz.ui.state.scenario import Scenario
 

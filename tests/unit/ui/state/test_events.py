@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.edits import END, START, Edits
-from crfviz.ui.state.events import RefusedError, apply_event, is_of_another, new_events
+from crfviz.ui.state.events import RefusedError, apply_event, new_events, parse_event
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
 
 TAGS = ("DET", "NOUN")
@@ -25,13 +25,18 @@ values = st.recursive(
     max_leaves=3,
 )
 KINDS = ["transition", "emission", "restore", "strength", "constrained", "right", "step", "view"]
-FIELDS = ["from", "to", "score", "position", "tag", "value", "name"]
+KINDS += ["cover", "page", "undo"]
+FIELDS = ["from", "to", "score", "position", "tag", "value", "name", "parts"]
 
 
 def apply(**event):
     if "source" in event:
         event["from"] = event.pop("source")
-    return apply_event(SCENARIO, event, TAGS)
+    return after(SCENARIO, event)
+
+
+def after(scenario, event):
+    return apply_event(scenario, parse_event(event, TAGS))
 
 
 def test_a_transition_is_set():
@@ -57,12 +62,11 @@ def test_a_word_score_is_set():
 
 
 def test_a_tag_is_marked_as_right():
-    after = apply(kind="right", position=1, tag="DET")
-    assert after.right == {1: "DET"}
-    assert apply_event(after, {"kind": "right", "position": 1, "tag": "NOUN"}, TAGS).right == {
-        1: "NOUN"
-    }
-    assert after.edits == EDITED
+    marked = apply(kind="right", position=1, tag="DET")
+    assert marked.right == {1: "DET"}
+    again = after(marked, {"kind": "right", "position": 1, "tag": "NOUN"})
+    assert again.right == {1: "NOUN"}
+    assert marked.edits == EDITED
     with pytest.raises(RefusedError, match="no such tag"):
         apply(kind="right", position=1, tag="VERB")
     with pytest.raises(RefusedError, match="expected a whole number"):
@@ -117,6 +121,8 @@ def test_strength_constraints_step_and_view_are_set():
         ({"kind": "constrained", "value": 0}, "true or false"),
         ({"kind": "step", "value": -1}, "the step -1"),
         ({"kind": "step", "value": 10_001}, "from 0 to 10000"),
+        ({"kind": "page", "value": "last"}, "the page “last”"),
+        ({"kind": "page", "value": ["next"]}, "next or previous"),
         ({"kind": "cover", "parts": ["viterbi", "rubbish"]}, "parts of greedy"),
         ({"kind": "cover", "parts": "viterbi"}, "parts of greedy"),
         ({"kind": "cover", "parts": [["viterbi"]]}, "parts of greedy"),
@@ -127,7 +133,7 @@ def test_strength_constraints_step_and_view_are_set():
 )
 def test_a_wrong_event_is_refused_in_words(event, message):
     with pytest.raises(RefusedError, match="Ignored") as refusal:
-        apply_event(SCENARIO, event, TAGS)
+        parse_event(event, TAGS)
     assert message in str(refusal.value)
 
 
@@ -137,12 +143,12 @@ def test_a_wrong_event_is_refused_in_words(event, message):
 )
 def test_whatever_comes_is_applied_or_refused(kind, fields):
     try:
-        after = apply_event(SCENARIO, {"kind": kind, **fields}, TAGS)
+        changed = after(SCENARIO, {"kind": kind, **fields})
     except RefusedError:
         return
-    scores = [*after.edits.transitions.values(), *after.edits.emissions.values()]
+    scores = [*changed.edits.transitions.values(), *changed.edits.emissions.values()]
     assert all(score == -math.inf or abs(score) <= 1e6 for score in scores)
-    assert 0 <= after.edits.strength <= 2
+    assert 0 <= changed.edits.strength <= 2
     assert SCENARIO.edits == EDITED
 
 
@@ -166,17 +172,25 @@ def test_a_number_beyond_what_browsers_count_does_not_block_later_events():
 @pytest.mark.parametrize(
     ("event", "expected"),
     [
-        ({"kind": "step", "value": 1, "sentence": "Old"}, True),
-        ({"kind": "emission", "position": 0, "sentence": "Old"}, True),
-        ({"kind": "view", "name": "chosen", "sentence": "Old"}, True),
-        ({"kind": "view", "name": "rows", "sentence": "Old"}, False),
-        ({"kind": "strength", "value": 1, "sentence": "Old"}, False),
-        ({"kind": "step", "value": 1, "sentence": "New"}, False),
-        ({"kind": "step", "value": 1}, False),
+        ({"kind": "step", "value": 1, "sentence": "Old"}, False),
+        ({"kind": "emission", "position": 0, "tag": "DET", "score": 1, "sentence": "Old"}, False),
+        ({"kind": "restore", "position": 0, "tag": "DET", "sentence": "Old"}, False),
+        ({"kind": "right", "position": 0, "tag": "DET", "sentence": "Old"}, False),
+        ({"kind": "view", "name": "chosen", "value": "0 DET", "sentence": "Old"}, False),
+        ({"kind": "view", "name": "rows", "value": "gold", "sentence": "Old"}, True),
+        ({"kind": "restore", "from": "DET", "to": "NOUN", "sentence": "Old"}, True),
+        ({"kind": "strength", "value": 1, "sentence": "Old"}, True),
+        ({"kind": "step", "value": 1, "sentence": "New"}, True),
+        ({"kind": "step", "value": 1}, True),
     ],
 )
-def test_events_about_places_of_another_sentence_are_told_apart(event, expected):
-    assert is_of_another(event, "New") is expected
+def test_events_about_words_of_another_sentence_are_not_for_this_one(event, expected):
+    assert parse_event(event, TAGS).is_for("New") is expected
+
+
+def test_an_event_names_the_payload_of_its_browser_unless_that_needs_another():
+    assert parse_event({"kind": "undo", "has": "a"}, TAGS).has == "a"
+    assert parse_event({"kind": "whole", "has": "a"}, TAGS).has is None
 
 
 @pytest.mark.parametrize(
@@ -189,8 +203,8 @@ def test_events_about_places_of_another_sentence_are_told_apart(event, expected)
 def test_positions_count_from_the_window(event, expected):
     state = Scenario("tiny", "Run !", Edits({}, {(703, "NOUN"): 2.0}))
     kept = {} if event["kind"] == "restore" else state.edits.emissions
-    after = apply_event(state, {**event, "offset": 700}, TAGS)
-    assert after.edits.emissions == {**kept, **expected}
+    edited = after(state, {**event, "offset": 700})
+    assert edited.edits.emissions == {**kept, **expected}
 
 
 def test_page_options_that_name_a_word_count_from_the_window():

@@ -8,9 +8,8 @@ import pytest
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.ui.components import PACKAGE, WEB
-from crfviz.ui.session import answers
-from crfviz.ui.session.answers import HAS, NAME, SINCE, answer, hear
+from crfviz.ui.session import components
+from crfviz.ui.session.components import NAME, PACKAGE, SINCE, WEB, answer, note_payload
 from crfviz.views.stage.payload import TABLES, changes, payload
 from crfviz.views.stage.picture import Picture, Subject
 from crfviz.views.strips.decoders import LABELS, decoder_rows
@@ -48,7 +47,7 @@ BODY = """
 @pytest.fixture
 def of_part(monkeypatch):
     """This run draws a part of the page."""
-    monkeypatch.setattr(answers, "is_fragment_run", lambda: True)
+    monkeypatch.setattr(components, "is_fragment_run", lambda: True)
 
 
 def of(edits=None, ack=0, chain=CHAIN):
@@ -63,7 +62,7 @@ def of(edits=None, ack=0, chain=CHAIN):
 @pytest.mark.usefixtures("of_part")
 def test_who_has_a_picture_is_told_what_changed():
     whole = answer("one", of())
-    hear("one", [{"seq": 1, HAS: whole[NAME]}])
+    note_payload("one", whole[NAME])
     told = answer("one", of(EDITS, 1))
     assert told[SINCE] == whole[NAME]
     assert told["ack"] == 1
@@ -77,7 +76,7 @@ def test_who_has_a_picture_is_told_what_changed():
 def test_changes_are_those_since_the_picture_that_is_there():
     whole = answer("one", of())
     for number in (1, 2):
-        hear("one", [{"seq": number, HAS: whole[NAME]}])
+        note_payload("one", whole[NAME])
         told = answer("one", of(EDITS if number == 1 else None, number))
     assert set(told) == {"ack", SINCE}  # the first edit was taken back
 
@@ -86,7 +85,7 @@ def test_changes_are_those_since_the_picture_that_is_there():
 @pytest.mark.parametrize("has", [None, "another", 1, [], {}], ids=str)
 def test_who_has_another_picture_gets_the_whole(has):
     name = answer("one", of())[NAME]
-    hear("one", [{"seq": 1, HAS: has}])
+    note_payload("one", has)
     told = answer("one", of(EDITS, 1))
     assert told == {**of(EDITS, 1), NAME: told[NAME]}
     assert told[NAME] != name
@@ -95,33 +94,26 @@ def test_who_has_another_picture_gets_the_whole(has):
 @pytest.mark.usefixtures("of_part")
 def test_a_run_that_no_event_asked_for_tells_the_whole():
     name = answer("one", of())[NAME]
-    hear("one", [{"seq": 1, HAS: name}])
+    note_payload("one", name)
     assert SINCE in answer("one", of(EDITS, 1))
-    hear("one", [])
+    note_payload("one", None)
     assert NAME in answer("one", of(EDITS, 1))
 
 
 def test_a_run_of_everything_tells_the_whole():
     name = answer("one", of())[NAME]
-    hear("one", [{"seq": 1, HAS: name}])
+    note_payload("one", name)
     assert NAME in answer("one", of(EDITS, 1))
-
-
-@pytest.mark.usefixtures("of_part")
-def test_the_newest_event_says_what_is_there():
-    before, now = answer("one", of())[NAME], answer("one", of(EDITS))[NAME]
-    hear("one", [{"seq": 1, HAS: now}, {"seq": 2, HAS: before}])
-    assert NAME in answer("one", of(EDITS, 2))
 
 
 @pytest.mark.usefixtures("of_part")
 def test_stages_have_pictures_of_their_own_and_old_ones_go():
     first = answer("one", of())[NAME]
     second = answer("two", of())[NAME]
-    hear("one", [{"seq": 1, HAS: second}])
+    note_payload("one", second)
     assert NAME in answer("one", of(EDITS, 1))
     answer("three", of())
-    hear("two", [{"seq": 1, HAS: second}])
+    note_payload("two", second)
     assert NAME in answer("two", of(EDITS, 1))
     assert first != second
 

@@ -1,0 +1,125 @@
+"""Live components as Streamlit elements: payloads go to the browser, events come back.
+
+A component numbers its events and sends them until a payload acknowledges them, so that none is
+lost and each is applied once.
+
+An edit is drawn in the browser before Python answers, by the same recursions. So a stage gets only
+what it cannot know: the difference to a whole payload that it has. Each whole payload has a name,
+and an event names the one that its browser has. The difference is always to that one, not to the
+last answer: an answer may get lost, or be overtaken. Without such an event the whole is sent.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+import streamlit as st
+
+from crfviz.ui import streamlit_compat
+from crfviz.ui.session.kept import of_session
+from crfviz.ui.state.events import Fields, new_events
+from crfviz.ui.streamlit_compat import Component, is_fragment_run
+from crfviz.views.stage.payload import changes
+
+NAMES = ("stage", "labeller")  # each has NAME.js and NAME.css
+WEB = "views/stage/web"
+OF_UI = "ui/web", ("player", "question")  # the folder and names of what the app adds
+PACKAGE = Path(__file__).parents[2]
+NAME, SINCE = "whole", "since"  # of a whole payload, and of one with changes
+MAX_PAYLOADS = 2  # of a page, kept with each session
+
+
+@dataclass(frozen=True)
+class _Whole:
+    name: str
+    data: Mapping[str, object]
+
+
+def component(name: str, web: str = WEB, names: Sequence[str] = NAMES) -> Component:
+    """A component as an element; a folder of the package has NAME.js and NAME.css of all names."""
+    return streamlit_compat.component(name, web, names, PACKAGE)
+
+
+def mount(
+    name: str, data: Mapping[str, object], *, key: str, on_events: Callable[[object], None]
+) -> None:
+    """Draw a component, and call `on_events` before the next run when the user does something.
+
+    Args:
+        name: one of NAMES.
+        data: its payload, of what JSON knows; `data["ack"]` acknowledges events.
+        key: identity of this element on its page.
+        on_events: gets what the browser sent, for `fresh_events`.
+    """
+    element = component(name)
+
+    def forward() -> None:
+        state = st.session_state.to_dict().get(key)  # any other look-up may end the callback
+        on_events(state.get("events") if isinstance(state, Mapping) else None)
+
+    element(key=key, data=_plain(data), on_events_change=forward)
+
+
+def mount_stage(
+    stage: str, data: Mapping[str, object], *, on_events: Callable[[object], None]
+) -> None:
+    """Draw a stage, by its key; see `mount`."""
+    mount("stage", answer(stage, data), key=stage, on_events=on_events)
+
+
+def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:
+    """Return a stage's whole payload, or what changed since one that its browser has."""
+    heard = _heard().pop(stage, None)
+    wholes = of_session("stages", OrderedDict[str, _Whole])
+    known = wholes.get(stage)
+    if known is not None and known.name == heard and is_fragment_run():
+        return {**changes(data, known.data), SINCE: known.name}
+    wholes[stage] = _Whole(token_hex(8), data)
+    wholes.move_to_end(stage)
+    if len(wholes) > MAX_PAYLOADS:
+        wholes.popitem(last=False)
+    return {**data, NAME: wholes[stage].name}
+
+
+def note_payload(stage: str, name: object) -> None:
+    """Note the whole payload that a stage's browser has; None where it needs one."""
+    _heard()[stage] = name
+
+
+def fresh_events(key: str, sent: object) -> Iterator[Fields]:
+    """Yield the events that a component did not send before; each counts as handled from then on.
+
+    Args:
+        key: of the component, which numbers its events by itself.
+        sent: what the browser sent; what is no event is left out.
+    """
+    for number, event in new_events(sent, after=last_event(key)):
+        _handled()[key] = number
+        yield event
+
+
+def wait_for_again(key: str, number: int) -> None:
+    """Have a component send an event again, with those after it: it could not be handled."""
+    _handled()[key] = number - 1
+
+
+def last_event(key: str) -> int:
+    """Return the number of a component's last event that was handled, for its payload."""
+    return _handled().get(key, 0)
+
+
+def _heard() -> dict[str, object]:
+    """By stage the whole payload that its browser has, in a run that it asked for."""
+    return of_session("stages heard", dict[str, object])
+
+
+def _handled() -> dict[str, int]:
+    """By component the number of its last event that was handled."""
+    return of_session("events", dict[str, int])
+
+
+def _plain(data: Mapping[str, object]) -> dict[str, object]:
+    """The same with tuples for lists: Streamlit looks whether any other value is a table."""
+    return {name: tuple(of) if isinstance(of, list) else of for name, of in data.items()}
