@@ -4,8 +4,7 @@ from .annotations.agreement import agreement
 from .annotations.queue import doubt
 from .chain.baum_welch import Iteration, baum_welch
 from .chain.crf import CRF
-from .chain.decoding.analysis import analyse, compare
-from .chain.decoding.decoders import greedy, max_marginal
+from .chain.decoding.analysis import analyse, compare, greedy, max_marginal
 from .chain.decoding.viterbi import Viterbi, k_best, viterbi
 from .chain.demonstrations.log_space import log_sum_exp, padded_batch, soft_forward, underflow
 from .chain.demonstrations.naive import enumerate_paths

@@ -23,7 +23,7 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
-from crfviz.chain.decoding.decoders import greedy, likeliest
+from crfviz.chain.decoding.analysis import greedy, likeliest
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.engine.compiled import without_kernels
 from crfviz.chain.forward_backward import forward_backward

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crfviz.chain.constraints import illegal_positions
-from crfviz.chain.decoding.decoders import greedy, max_marginal
+from crfviz.chain.decoding.analysis import greedy, max_marginal
 from crfviz.chain.decoding.viterbi import k_best, viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-from crfviz.chain.decoding.decoders import greedy
+from crfviz.chain.decoding.analysis import greedy
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui import cached, pictures, scene

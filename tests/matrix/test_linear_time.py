@@ -73,7 +73,7 @@ HARD = {
 
 MATCHED = {  # patterns that are only ever tried from the beginning of a text
     "crfviz.corpus.shards.cluster.ADDRESS": "fullmatch",
-    "crfviz.corpus.shards.splitting.NAME": "fullmatch",
+    "crfviz.corpus.shards.workers.NAME": "fullmatch",
     "crfviz.text.formats.JSON_START": "match",
     "crfviz.annotations.files.importing.JSON_LIST": "match",
     "crfviz.text.number_tables._NUMBER": "fullmatch",

@@ -25,8 +25,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.decoding.analysis import Analysis, analyse
-from crfviz.chain.decoding.decoders import greedy_paths, likeliest
+from crfviz.chain.decoding.analysis import Analysis, analyse, greedy_paths, likeliest
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.distribution import Path, SampleCounts, TagIds, counted, lead, probability
 from crfviz.chain.engine.arrays import log, lowest_finite, tie_bound

@@ -25,7 +25,7 @@ from itertools import islice
 
 import numpy as np
 
-from crfviz.chain.decoding.decoders import beams, greedy_paths, likeliest
+from crfviz.chain.decoding.analysis import beams, greedy_paths, likeliest
 from crfviz.chain.decoding.viterbi import best_first, best_paths
 from crfviz.chain.distribution import probability, terms
 from crfviz.chain.engine.packing import ChainsOrBatch, chain_batch

@@ -9,8 +9,7 @@ import re
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
-from crfviz.corpus.shards.splitting import Shard
-from crfviz.corpus.shards.workers import Job, Outcome, attempt
+from crfviz.corpus.shards.workers import Job, Outcome, Shard, attempt
 from crfviz.exceptions import CrfvizError
 from crfviz.text.files import abbreviate
 

@@ -30,8 +30,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.corpus.counts.run_counts import RunCounts, as_json, count_run, from_json, merge_two
 from crfviz.corpus.run.results import MAX_KEPT
 from crfviz.corpus.run.tagging import run
-from crfviz.corpus.shards.splitting import Shard
-from crfviz.corpus.shards.workers import ReportShare
+from crfviz.corpus.shards.workers import ReportShare, Shard
 from crfviz.corpus.tables.evaluation import Comparison, compare_runs, merge_comparisons
 from crfviz.exceptions import CrfvizError, FormatError, ModelError
 from crfviz.taggers.folder import version_at

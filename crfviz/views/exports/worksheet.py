@@ -12,7 +12,7 @@ from inspect import cleandoc
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from crfviz.chain.decoding.decoders import greedy
+from crfviz.chain.decoding.analysis import greedy
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.homework.programs import ALPHA, BACKPOINTERS, BETA, VITERBI

@@ -2,7 +2,7 @@
 
     base64(gzip(length of the header, header as JSON, arrays))
 
-`web/payload.js` unpacks it, and `web/tagger.js` makes a tagger of it that gives the same scores.
+`web/tagger.js` unpacks it into a tagger that gives the same scores.
 Large arrays go in half precision, as they stand in a model's folder, small ones in single
 precision. Each array is written byte plane by byte plane, the high bytes first: they are much
 alike, and gzip packs them to less.

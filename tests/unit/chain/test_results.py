@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import crfviz
-from crfviz.chain.decoding.decoders import beam
+from crfviz.chain.decoding.analysis import beam
 from crfviz.chain.distribution import Path, TagIds
 from tests.support import oracle
 

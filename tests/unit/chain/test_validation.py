@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from crfviz.chain import edits
-from crfviz.chain.decoding.decoders import max_marginal
+from crfviz.chain.decoding.analysis import max_marginal
 from crfviz.chain.decoding.viterbi import best_path, best_paths, k_best, viterbi
 from crfviz.chain.demonstrations.log_space import soft_forward
 from crfviz.chain.distribution import sample, sample_counts

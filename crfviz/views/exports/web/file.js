@@ -1,5 +1,5 @@
 // A live file: a frame on a page of its own, which sends no request.
 
-import { readFile, start } from "./start.js";
+import { readFile, start } from "./frame.js";
 
 start(readFile());

@@ -1,4 +1,5 @@
-// The stage with a bar of its pages, where no server answers. Its keys act wherever the focus is in this frame.
+// The stage with a bar of its pages, where no server answers. Its keys act wherever the focus is in this frame. On a
+// page of its own it takes the place of the tables; on a slide the stage is alone in it.
 
 import { button, hide, html, mark, set, setText } from "../../stage/web/dom.js";
 import { beyond } from "../../stage/web/embed.js";
@@ -6,6 +7,7 @@ import { Stage } from "../../stage/web/stage/lifecycle.js";
 import { LocalBackend } from "./local_backend.js";
 
 const COLOURS = ["system", "light", "dark"];
+const PAPER = "1255px"; // between the margins of a landscape sheet of letter paper, as ./file.css zooms; A4 is wider
 
 // `data` is that of live.py, `scope` the element that is marked with the colours that are chosen, `changed` gets the
 // edits whenever they are others, `shown` gets `local` when something has been drawn; `above` stands over the pages. A
@@ -97,4 +99,33 @@ function buildMore(pages, open) {
   const more = html("select", { "aria-label": "More pages" }, html("option", { value: "" }, "more pages …"), options);
   more.addEventListener("change", () => more.value && open(more.value));
   return more;
+}
+
+// What is written into the page under this name.
+export function read(id) {
+  return JSON.parse(document.getElementById(id).textContent);
+}
+
+// The data of a file, at the page that its address names.
+export function readFile() {
+  const data = read("data");
+  const asked = new URLSearchParams(location.search).get("page");
+  const wanted = data.pages.find(({ id }) => id === asked);
+  return wanted ? { ...data, opens: wanted.id, step: null } : data;
+}
+
+// `options` are those of the frame; `ready` gets it before it is drawn.
+export function start(data, options = {}, ready = () => null) {
+  const page = document.documentElement;
+  const asked = new URLSearchParams(location.search);
+  if (asked.get("embed") === "stage") mark(page, "data-embed", "stage");
+  const frame = buildFrame(data, page, options);
+  ready(frame);
+  document.getElementById("still").replaceWith(frame.element);
+  frame.open();
+  const takeKeys = () => document.activeElement === document.body && frame.element.focus({ preventScroll: true });
+  addEventListener("focus", takeKeys); // a deck gives it to its slide
+  takeKeys();
+  addEventListener("beforeprint", () => frame.fit(PAPER)); // a wide window would be cut off
+  addEventListener("afterprint", () => frame.fit(""));
 }

@@ -1,9 +1,8 @@
 // A live file with its tagger: what is typed into its box is tagged here.
 
-import { read, readFile, start } from "../../exports/web/start.js";
-import { buildBox } from "./box.js";
-import { spoken, wordsOf } from "./sentences.js";
-import { readTagger } from "./tagger.js";
+import { read, readFile, start } from "../../exports/web/frame.js";
+import { buildBox } from "./controls.js";
+import { readTagger, spoken, wordsOf } from "./tagger.js";
 
 class Tagging {
   constructor({ sentence, ...known }) {

@@ -1,12 +1,11 @@
 // The explorer without a server: the models of the folder, a box for a sentence, the pages that a browser can draw. The
 // address behind "#" says what is on the screen: it can be sent, and the browser goes back and forward.
 
-import { read, start } from "../../exports/web/start.js";
-import { buildBox } from "./box.js";
-import { buildExamples, buildPicker } from "./choices.js";
+import { read, start } from "../../exports/web/frame.js";
+import { buildBox, buildExamples, buildPicker } from "./controls.js";
 import { fitted, readLink } from "./link.js";
 import { Models } from "./models.js";
-import { reads, spoken, wordsOf } from "./sentences.js";
+import { reads, spoken, wordsOf } from "./tagger.js";
 
 const PATIENCE = 300; // milliseconds until it is said that something is being loaded
 const STEP = /&step=[^&]*/;

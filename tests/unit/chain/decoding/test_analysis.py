@@ -1,22 +1,170 @@
-"""One call, every table and decoder: as each alone, and something to draw without a path."""
+"""Decoders against programs in plain Python; one call for all tables, also without a path."""
 
 import math
 from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crfviz.chain.decoding.analysis import analyse
-from crfviz.chain.decoding.decoders import greedy, max_marginal
-from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.decoding.analysis import analyse, beam, beams, greedy, likeliest, max_marginal
+from crfviz.chain.decoding.viterbi import best_path, best_paths, viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError, NoPathError
 from tests.support import oracle
-from tests.support.strategies import chains, fewer_examples
+from tests.support.strategies import chains, fewer_examples, random_chain
 
 INF = math.inf
+
+
+def in_turn(potentials):
+    """Left to right as one would do it by hand: (path, True if it never ran into a wall)."""
+    T, K = potentials.num_tokens, potentials.num_tags
+    emissions = potentials.emissions.tolist()
+    steps = potentials.transitions.expand(T - 1, K, K).tolist()
+    path, free = [], True
+    for t in range(T):
+        arriving = steps[t - 1][path[-1]] if path else potentials.start.tolist()
+        scores = [arriving[k] + emissions[t][k] for k in range(K)]
+        if t == T - 1:
+            scores = [scores[k] + potentials.end[k].item() for k in range(K)]
+        if max(scores) == -INF:
+            scores, free = emissions[t], False
+        path.append(min(k for k in range(K) if scores[k] >= max(scores) - 1e-9))
+    return path, free
+
+
+@given(chains())
+def test_independent_takes_the_best_emission_of_each_word(potentials):
+    for scores, tag in zip(potentials.emissions.tolist(), greedy(potentials), strict=True):
+        assert scores[tag] == max(scores)
+        assert all(score < max(scores) for score in scores[:tag])
+
+
+@given(chains())
+def test_left_to_right_commits_to_each_tag_in_turn(potentials):
+    path, free = in_turn(potentials)
+    assert greedy(potentials, how="left_to_right") == path
+    if free:
+        assert potentials.score(path) > -INF
+
+
+@pytest.mark.parametrize("how", ["independent", "left_to_right"])
+@pytest.mark.parametrize("score", [0.0, -INF])
+def test_tied_and_forbidden_scores_go_to_the_lowest_tag(how, score):
+    assert greedy(Potentials(torch.full((3, 2), score), torch.zeros(2, 2)), how) == [0, 0, 0]
+
+
+def test_unknown_kinds_are_named():
+    with pytest.raises(CrfvizError, match=r"independent.*left_to_right.*got 'best'"):
+        greedy(Potentials([[0.0]], [[0.0]]), "best")
+
+
+@given(chains(max_tokens=4, max_tags=3))
+def test_each_tag_has_the_largest_marginal(potentials):
+    assume(oracle.allowed(potentials))
+    path = max_marginal(potentials)
+    assert len(path) == potentials.num_tokens
+    marginals = oracle.marginals(potentials)
+    for t, tag in enumerate(path):
+        largest = max(marginals[t, k] for k in range(potentials.num_tags))
+        assert marginals[t, tag] >= largest - 1e-9
+
+
+def test_it_may_be_a_forbidden_path():
+    """Tag 0 has half of the probability at each word, but never at both."""
+    joint = torch.tensor([[0.0, 0.25, 0.25], [0.26, 0.0, 0.0], [0.24, 0.0, 0.0]])
+    potentials = Potentials(torch.zeros(2, 3), joint.log())
+    assert viterbi(potentials).path == [1, 0]
+    assert max_marginal(potentials) == [0, 0]
+    assert potentials.score([0, 0]) == -INF
+
+
+def test_a_tie_goes_to_the_lowest_tag_even_if_the_last_bit_says_no():
+    marginals = torch.tensor([[0.1, 0.45, 0.45 + 1e-16], [0.5, 0.5, 0.0]], dtype=torch.float64)
+    assert likeliest(marginals) == [1, 0]
+    assert max_marginal(Potentials(torch.zeros(5, 3), torch.zeros(3, 3))) == [0] * 5
+
+
+def searched(chain, width):
+    """Beam search with whole prefixes and dictionaries, in plain Python."""
+    emissions, transitions = chain.emissions.tolist(), chain.transitions.tolist()
+    start, end = chain.start.tolist(), chain.end.tolist()
+    last = len(emissions) - 1
+
+    def gain(t, tag):
+        return emissions[t][tag] + (end[tag] if t == last else 0.0)
+
+    prefixes = {(tag,): start[tag] + gain(0, tag) for tag in range(len(start))}
+    for t in range(1, len(emissions)):
+        survivors = sorted(prefixes, key=prefixes.get, reverse=True)[:width]
+        merged = {}
+        for prefix in survivors:
+            for tag in range(len(start)):
+                score = prefixes[prefix] + transitions[prefix[-1]][tag] + gain(t, tag)
+                if score > merged.get(tag, ((), -math.inf))[1]:
+                    merged[tag] = ((*prefix, tag), score)
+        prefixes = dict(merged.values())
+    return list(max(prefixes, key=prefixes.get))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 9])
+def test_it_is_beam_search_over_whole_prefixes(width):
+    for seed in range(40):
+        chain = random_chain(seed, 7, 5)
+        assert beam(chain, width) == searched(chain, width)
+        if width == 1:
+            assert beam(chain, 1) == greedy(chain, "left_to_right")
+
+
+def test_no_width_is_refused():
+    with pytest.raises(CrfvizError, match="width must be at least 1, got 0"):
+        beam(random_chain(0, 7, 5), 0)
+
+
+def test_it_makes_search_errors_that_a_wider_beam_does_not():
+    several = [random_chain(seed, 7, 5) for seed in range(40)]
+    wrong = [
+        sum(beam(chain, width) != viterbi(chain).path for chain in several) for width in (1, 2, 5)
+    ]
+    assert wrong[0] > wrong[1] > wrong[2] == 0
+
+
+@given(chains())
+def test_as_wide_as_there_are_tags_it_finds_a_best_path(chain):
+    best = oracle.best_score(chain)
+    path = beam(chain, chain.num_tags)
+    assert len(path) == chain.num_tokens
+    if best > -math.inf:
+        assert oracle.paths(chain)[tuple(path)] == pytest.approx(best, abs=1e-9)
+
+
+def test_a_dead_end_is_left_by_the_best_emission():
+    wall = [[-math.inf, 0.0], [0.0, 0.0]]
+    chain = Potentials([[5.0, 0.0], [0.0, 1.0], [3.0, 0.0]], [[[-math.inf] * 2] * 2, wall])
+    assert beam(chain, 2) == [0, 1, 0]
+
+
+@given(st.lists(chains(max_tokens=5, max_tags=3), min_size=1, max_size=4), st.integers(1, 3))
+def test_together_they_take_the_same_paths_as_alone(several, width):
+    alike = [chain for chain in several if chain.num_tags == several[0].num_tags]
+    assert beams(alike, width) == [beam(chain, width) for chain in alike]
+    alike = [chain for chain in alike if oracle.allowed(chain)]
+    if alike:
+        assert best_paths(alike) == [best_path(chain) for chain in alike]
+
+
+def test_chains_that_share_their_transitions_take_the_same_paths_as_alone():
+    same = random_chain(0, 7, 5)
+    parts = same.transitions, same.start, same.end
+    several = [Potentials(random_chain(seed, seed, 5).emissions, *parts) for seed in (3, 1, 9, 4)]
+    assert beams(several, 2) == [beam(chain, 2) for chain in several]
+    assert best_paths(several) == [best_path(chain) for chain in several]
+    dead = several[1].with_emission(0, 0, -math.inf).pin({0: 0})
+    with pytest.raises(NoPathError, match="position 0"):
+        best_paths([*several, dead])
 
 
 def same(first, second):

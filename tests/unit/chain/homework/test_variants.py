@@ -5,7 +5,7 @@ from itertools import pairwise, product
 
 import pytest
 
-from crfviz.chain.decoding.decoders import greedy
+from crfviz.chain.decoding.analysis import greedy
 from crfviz.chain.homework.variants import variants
 from crfviz.exceptions import CrfvizError
 

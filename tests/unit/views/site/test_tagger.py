@@ -223,7 +223,7 @@ def test_a_damaged_tagger_is_refused_in_words(tmp_path):
       globalThis.reportError = () => null;
       return Promise.all(told.map(ask));
     """
-    modules = {WEB / "tagger.js": "readTagger", WEB / "sentences.js": "wordsOf"}
+    modules = {WEB / "tagger.js": "readTagger, wordsOf"}
     asked = [*damaged.values(), *others.values()]
     said = dict(zip([*damaged, *others], node.run(tmp_path, modules, body, asked), strict=True))
     assert {said[name] for name in damaged} == {

@@ -1,8 +1,33 @@
-// What can be chosen beside typing: a model, and an example with a point.
+// The controls above the pages: a box for a sentence with messages, a menu of models, and one of examples.
 
-import { html, set } from "../../stage/web/dom.js";
+import { flag, html, set, setText } from "../../stage/web/dom.js";
 
 const HINT = "Examples";
+
+// `speak(typed)` is called with what is in the box; `before` and `behind` stand in the same line. What is typed stays
+// until a sentence is shown.
+export function buildBox(speak, before = [], behind = []) {
+  const input = html("input", { type: "text", "aria-label": "Sentence", autocomplete: "off", spellcheck: "false" });
+  const said = html("p.said", { role: "status" });
+  const submit = (event) => {
+    event.preventDefault();
+    speak(input.value);
+  };
+  const tag = html("button", { type: "submit" }, "Tag");
+  const form = html("form.asked", { onsubmit: submit }, before, input, tag, behind);
+  let shown = null;
+  return {
+    element: html("div.box", form, said),
+    show(sentence) {
+      if (sentence !== shown) input.value = sentence;
+      shown = sentence;
+    },
+    say(text, problem = false) {
+      setText(said, text);
+      flag(said, { problem });
+    },
+  };
+}
 
 export function buildPicker(models, choose) {
   const options = models.map(({ name }) => html("option", { value: name }, name));
