@@ -1,7 +1,7 @@
-"""Hard constraints of the BIO scheme.
+"""Hard constraints of the schemes BIO, BIOES and BILOU (`crfviz.text.schemes`).
 
-B-X begins an entity of type X, I-X continues one, O is outside. So I-X may only follow B-X or I-X
-of the same type, and no sentence begins with it. Every other tag may follow every tag.
+In BIO, B-X begins an entity of type X, I-X continues one, O is outside. So I-X may only follow B-X
+or I-X of the same type, and no sentence begins with it. Every other tag may follow every tag.
 
 Source: Ramshaw and Marcus, "Text Chunking using Transformation-Based Learning" (1995).
 """
@@ -13,37 +13,43 @@ import torch
 
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.products import Product
-from crfviz.text.schemes import OUTSIDE, may_follow
+from crfviz.text.schemes import BIO, OUTSIDE, entity_scheme, may_follow
 
 
-def bio_rules(tags: Sequence[str]) -> Product:
-    """Return the BIO rules for K tag names, each its own copy; any tag may end a sentence.
+def scheme_rules(tags: Sequence[str]) -> Product:
+    """Return the rules of the scheme of K tag names, each its own copy; of BIO if they have none.
 
     Example:
-        >>> bio_rules(["O", "B-PER", "I-PER"]).start.tolist()
+        >>> scheme_rules(["O", "B-PER", "I-PER"]).start.tolist()
         [True, True, False]
+        >>> scheme_rules(["O", "B-PER", "E-PER"]).end.tolist()
+        [True, False, True]
     """
-    ids = np.arange(len(tags))
+    ids, scheme = np.arange(len(tags)), entity_scheme(tags) or BIO
+    moves = [[may_follow(tag, before, scheme) for tag in tags] for before in tags]
     return Product(
         tags=ids,
         states=np.zeros_like(ids),
-        start=torch.tensor([may_follow(tag, OUTSIDE) for tag in tags]),
-        transitions=torch.tensor([[may_follow(tag, before) for tag in tags] for before in tags]),
-        end=torch.ones(len(tags), dtype=torch.bool),
+        start=torch.tensor([may_follow(tag, OUTSIDE, scheme) for tag in tags]),
+        transitions=torch.tensor(moves),
+        end=torch.tensor([may_follow(OUTSIDE, tag, scheme) for tag in tags]),
     )
 
 
 def constrain(potentials: Potentials) -> Potentials:
-    """Return the chain with every transition and start that BIO forbids set to -inf."""
-    return potentials.times(bio_rules(potentials.tag_names))
+    """Return the chain with every transition, start and end that the scheme forbids at -inf."""
+    return potentials.times(scheme_rules(potentials.tag_names))
 
 
-def illegal_positions(tags: Sequence[str]) -> list[int]:
+def illegal_positions(tags: Sequence[str], scheme: str = BIO) -> list[int]:
     """Return the positions whose tag may not follow the tag before, in a sequence of tag names.
+
+    The last one, too, where an entity may not end with it.
 
     Example:
         >>> illegal_positions(["I-PER", "O", "B-LOC", "I-PER"])
         [0, 3]
     """
-    before = [OUTSIDE, *tags]
-    return [t for t, tag in enumerate(tags) if not may_follow(tag, before[t])]
+    padded, last = [OUTSIDE, *tags, OUTSIDE], len(tags) - 1
+    wrong = [t for t in range(len(tags) + 1) if not may_follow(padded[t + 1], padded[t], scheme)]
+    return sorted({min(t, last) for t in wrong})

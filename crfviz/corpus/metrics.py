@@ -27,7 +27,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.text.schemes import spans
+from crfviz.text.schemes import BIO, spans
 
 Z = 1.959963984540054  # of the normal distribution: 95 % lie within ±Z
 SAMPLES = 1000  # of the bootstrap
@@ -94,25 +94,26 @@ def entity_scores(
     gold: Sequence[Sequence[str]],
     guess: Sequence[Sequence[str]],
     generator: np.random.Generator,
+    scheme: str = BIO,
 ) -> EntityScores:
-    """Return precision, recall and F1 of entities, by the BIO tags of at least one sentence.
+    """Return precision, recall and F1 of entities, by the tags of at least one sentence.
 
     They are 0 where there is nothing to divide by. The generator draws the sentences of the
     bootstrap.
     """
-    counts = entity_counts(gold, guess)
+    counts = entity_counts(gold, guess, scheme)
     return rates_of(totals(counts), patterns(counts, len(gold)), generator)
 
 
 def entity_counts(
-    gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]
+    gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]], scheme: str = BIO
 ) -> dict[str, NDArray[np.int64]]:
     """For each type, (N, 3): entities that are right, that were guessed, and that are in gold."""
     counts: dict[str, NDArray[np.int64]] = defaultdict(
         lambda: np.zeros((len(gold), 3), dtype=np.int64)
     )
     for sentence, tags in enumerate(zip(gold, guess, strict=True)):
-        wanted, guessed = (set(spans(side)) for side in tags)
+        wanted, guessed = (set(spans(side, scheme)) for side in tags)
         for column, entities in enumerate((wanted & guessed, guessed, wanted)):
             for entity in entities:
                 counts[entity.type][sentence, column] += 1

@@ -1,11 +1,15 @@
-"""The BIO scheme: `B-X` begins an entity of type X, `I-X` continues it, `O` is outside.
+"""Schemes that write entities as tags of words: BIO, BIOES and BILOU.
+
+In BIO, `B-X` begins an entity of type X, `I-X` continues it, `O` is outside. BIOES has a tag of its
+own for the last word, `E-X`, and for an only word, `S-X`; BILOU calls them `L-X` and `U-X`.
 
 An `I-X` is illegal at the start, after `O`, and after `B-Y` or `I-Y` of another type. Spans are
-read strictly: an illegal `I-X` belongs to no entity. `repair` first for the lenient reading of
-conlleval, where it begins one.
+read strictly: an illegal `I-X` belongs to no entity, nor does a `B-X` that no `E-X` closes.
+`repair` first for the lenient reading of conlleval, where an `I-X` may begin one.
 
 Source:
-    Ramshaw and Marcus (1995), in the IOB2 variant of Tjong Kim Sang and Veenstra (1999).
+    Ramshaw and Marcus (1995), in the IOB2 variant of Tjong Kim Sang and Veenstra (1999); Ratinov
+    and Roth, "Design Challenges and Misconceptions in Named Entity Recognition" (2009), for BILOU.
 """
 
 from collections.abc import Iterable, Sequence
@@ -86,10 +90,7 @@ def types_of(tags: Iterable[str]) -> list[str]:
 
 def is_bio(tags: Iterable[str]) -> bool:
     """Whether all tags are BIO tags with a type, and at least one of them begins an entity."""
-    parts = [split_tag(tag) for tag in tags]
-    return all(prefix == OUTSIDE or (prefix and kind) for prefix, kind in parts) and any(
-        prefix == "B" for prefix, _ in parts
-    )
+    return entity_scheme(tags) == BIO
 
 
 def entity_scheme(tags: Iterable[str]) -> str | None:
@@ -98,7 +99,7 @@ def entity_scheme(tags: Iterable[str]) -> str | None:
     >>> entity_scheme(["O", "B-PER", "E-PER", "S-PER"]), entity_scheme(["O", "NOUN"])
     ('BIOES', None)
     """
-    parts = [(tag[0], tag[1:2] == "-" and tag[2:]) for tag in tags if tag != OUTSIDE]
+    parts = [(tag[:1], tag[1:2] == "-" and tag[2:]) for tag in tags if tag != OUTSIDE]
     used = {prefix for prefix, _ in parts}
     if "B" not in used or not all(kind for _, kind in parts):
         return None
@@ -120,37 +121,63 @@ def continues(tag: str, previous: str) -> bool:
     return is_inside(tag) and may_follow(tag, previous)
 
 
-def may_follow(tag: str, previous: str) -> bool:
-    """Whether `tag` may stand after `previous`: every tag but an `I-X` that continues nothing."""
-    prefix, _, kind = tag.partition("-")
-    return prefix != "I" or previous in (begin(kind), inside(kind))
+def may_follow(tag: str, previous: str, scheme: str = BIO) -> bool:
+    """Whether `tag` may stand after `previous`; before and after a sentence stands `OUTSIDE`.
+
+    In BIO that is every tag but an `I-X` that continues nothing. With `E-X` or `L-X` a begun entity
+    has to go on until one of these.
+    """
+    first, inner, last, _ = _letters(scheme)
+    (prefix, _, kind), (before, _, old) = tag.partition("-"), previous.partition("-")
+    is_open = before in (first, inner)
+    if prefix in (inner, last):
+        return is_open and old == kind
+    return last == " " or not is_open
 
 
-def spans(tags: Sequence[str]) -> list[Span]:
-    """Entities of a tag sequence, in order; an illegal `I-X` belongs to none.
+def _letters(scheme: str) -> list[str]:
+    """Return the prefixes of the first, inner, last and only word; blanks where it has none."""
+    return list(SCHEMES[scheme].ljust(4))
+
+
+def spans(tags: Sequence[str], scheme: str = BIO) -> list[Span]:
+    """Entities of a tag sequence, in order; an illegal tag belongs to none.
 
     >>> spans(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"])
     [Span(type='PER', start=0, end=2), Span(type='LOC', start=4, end=5)]
+    >>> spans(["B-PER", "E-PER", "B-LOC", "O", "S-LOC"], "BIOES")
+    [Span(type='PER', start=0, end=2), Span(type='LOC', start=4, end=5)]
     """
+    first, inner, last, only = _letters(scheme)
     entities: list[Span] = []
+    begun: Span | None = None  # that the next word may continue
     for position, tag in enumerate(tags):
-        prefix, kind = split_tag(tag)
-        if prefix == "B":
-            entities.append(Span(kind, position, position + 1))
-        elif (
-            prefix == "I" and entities and (entities[-1].end, entities[-1].type) == (position, kind)
-        ):
-            entities[-1] = Span(kind, entities[-1].start, position + 1)
+        prefix, dash, kind = tag.partition("-")
+        start = position
+        if begun and begun.type == kind and prefix in (inner, last):
+            start = begun.start
+        elif not dash or prefix not in (first, only):
+            begun = None
+            continue
+        span = Span(kind, start, position + 1)
+        if last == " " and start < position:
+            entities[-1] = span
+        elif prefix in (last, only) or last == " ":
+            entities.append(span)
+        begun = span if prefix in (first, inner) else None
     return entities
 
 
-def tags_of(entities: Iterable[Span], length: int) -> list[str]:
-    """BIO tags of `length` words from non-overlapping spans: the inverse of `spans`."""
+def tags_of(entities: Iterable[Span], length: int, scheme: str = BIO) -> list[str]:
+    """Tags of `length` words from non-overlapping spans: the inverse of `spans`."""
+    first, inner, last, only = _letters(scheme)
     tags = [OUTSIDE] * length
     for span in entities:
-        tags[span.start] = begin(span.type)
-        for position in range(span.start + 1, span.end):
-            tags[position] = inside(span.type)
+        words = range(span.start, span.end)
+        tags[span.start : span.end] = [f"{inner}-{span.type}" for _ in words]
+        tags[span.start] = f"{first}-{span.type}"
+        if last != " ":
+            tags[span.end - 1] = f"{last if len(words) > 1 else only}-{span.type}"
     return tags
 
 

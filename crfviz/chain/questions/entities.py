@@ -1,7 +1,8 @@
 """Exact probabilities of entities, of their rivals, and of illegal tag sequences.
 
 An entity X at words first to last is there if they are tagged B-X I-X ... I-X and the next word is
-not I-X. Its probability is that of all paths through these tags:
+not I-X; in BIOES and BILOU, if they are tagged B-X I-X ... E-X, or S-X alone. Its probability is
+that of all paths through these tags:
 
     P(entity | x) = Z(paths with exactly these tags) / Z
 
@@ -18,7 +19,7 @@ Source: Culotta and McCallum, "Confidence Estimation for Information Extraction"
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,7 +27,7 @@ import numpy as np
 import torch
 
 from crfviz.chain import recursions
-from crfviz.chain.constraints import bio_rules, constrain
+from crfviz.chain.constraints import constrain, scheme_rules
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.distribution import probability
 from crfviz.chain.forward_backward import forward_backward, log_partition
@@ -34,7 +35,17 @@ from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.products import Product
 from crfviz.chain.questions.conditioning import pin_probability
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
-from crfviz.text.schemes import begin, inside, is_begin, is_inside, types_of
+from crfviz.text.schemes import (
+    BIO,
+    Span,
+    begin,
+    entity_scheme,
+    inside,
+    is_begin,
+    is_inside,
+    tags_of,
+    types_of,
+)
 
 Relation = Literal["other type", "other boundaries", "none"]
 
@@ -76,8 +87,8 @@ def entity_probability(potentials: Potentials, first: int, last: int, label: str
         0.1111
     """
     first, last, label = _span(first, last, label)
-    tags = _tags(potentials, first, last, label)
-    goes_on = last + 1 < potentials.num_tokens and inside(label) in potentials.tag_names
+    tags, names = _tags(potentials, first, last, label), potentials.tag_names
+    goes_on = _scheme(names) == BIO and inside(label) in names and last + 1 < potentials.num_tokens
     return pin_probability(potentials, tags, [(last + 1, inside(label))] if goes_on else [])
 
 
@@ -88,9 +99,14 @@ def entity_rivals(potentials: Potentials, first: int, last: int, label: str) -> 
     has exactly one of them, so their probabilities and that of the entity itself sum to 1. What
     follows after that first entity is left open. These are all rivals with a probability above 0,
     O(T^2) of them for each type, in O(T^2 K + T K^2).
+
+    Raises:
+        UnknownTagError: also for tags of BIOES or BILOU.
     """
     first, last, label = _span(first, last, label)
     entity_probability(potentials, first, last, label)  # raises what there is to raise
+    if (scheme := _scheme(potentials.tag_names)) != BIO:
+        raise UnknownTagError(f"rivals are found among BIO tags, got those of {scheme}")
     rivals = [
         rival
         for rival in _Hypotheses(potentials, first, last).all()
@@ -119,12 +135,17 @@ def _tags(potentials: Potentials, first: int, last: int, label: str) -> dict[int
     first, last = potentials.position(first), potentials.position(last)
     if last < first:
         raise ShapeError(f"last must be at least first, {first}, got {last}")
-    needed = [begin(label), inside(label)][: 1 + (last > first)]
-    for name in needed:
+    needed = tags_of([Span(label, first, last + 1)], last + 1, _scheme(potentials.tag_names))
+    for name in needed[first:]:
         if name not in potentials.tag_names:
             types = ", ".join(entity_types(potentials)) or "none: the tags are not BIO"
             raise UnknownTagError(f"expected a tag {name}; the entity types are {types}")
-    return {t: needed[t > first] for t in range(first, last + 1)}
+    return {t: needed[t] for t in range(first, last + 1)}
+
+
+def _scheme(tags: Sequence[str]) -> str:
+    """Return the scheme by which tags are read: BIO where they are of none."""
+    return entity_scheme(tags) or BIO
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +178,7 @@ def lift(potentials: Potentials) -> Lifted:
     continues = np.array([is_inside(name) for name in names])
     source = np.concatenate([np.arange(len(names)), np.flatnonzero(continues)])  # K' ids
     orphan = np.arange(len(source)) >= len(names)
-    follows = bio_rules(names).transitions.numpy()[source][:, source] & ~orphan[:, None]
+    follows = scheme_rules(names).transitions.numpy()[source][:, source] & ~orphan[:, None]
     # One of the two I-X may come after a tag: the orphan where the other would not continue it.
     possible = np.where(continues[source], follows != orphan, True)
     begun = torch.from_numpy(~continues[source] | orphan)
@@ -243,10 +264,10 @@ class ConstraintEffect:
 
 
 def illegal_mass(potentials: Potentials) -> float:
-    """Return the probability of all paths that break BIO by the names of the tags, in O(T K^2).
+    """Return the probability of all paths that break the tags' scheme, in O(T K^2).
 
     The chain is one without the constraints. Exact also where it is tiny; exactly 0 if every
-    illegal move is forbidden already, and for tags that are not BIO.
+    illegal move is forbidden already, and for tags of no scheme.
 
     Example:
         >>> free = Potentials([[0.0, 0.0, 0.0]], [[0.0] * 3] * 3, tags=["O", "B-PER", "I-PER"])
@@ -256,11 +277,11 @@ def illegal_mass(potentials: Potentials) -> float:
     total = log_partition(potentials)
     if total == -math.inf:
         best_path(potentials)  # says where the last prefix breaks off
-    legal, ids = bio_rules(potentials.tag_names), np.arange(potentials.num_tags)
+    legal, ids = scheme_rules(potentials.tag_names), np.arange(potentials.num_tags)
     broken = torch.ones_like(legal.transitions)
     rows = [[legal.transitions, ~legal.transitions], [~broken, broken]]
     moves = torch.cat([torch.cat(row, 1) for row in rows])
-    start, end = torch.cat([legal.start, ~legal.start]), torch.cat([~legal.end, legal.end])
+    start, end = torch.cat([legal.start, ~legal.start]), torch.cat([~legal.end, broken[0]])
     faulty = Product(np.tile(ids, 2), np.repeat([0, 1], len(ids)), start, moves, end)
     return probability(log_partition(potentials.times(faulty)), total)
 

@@ -22,7 +22,7 @@ from nervaluate import Evaluator
 from numpy.typing import NDArray
 
 from crfviz.corpus.metrics import NUM_BINS
-from crfviz.text.schemes import spans, split_tag
+from crfviz.text.schemes import BIO, OUTSIDE, entity_scheme, spans
 
 UNIT = 2**40  # to the whole
 _HALF = 20  # bits: the sum of the upper and the lower ones cannot leave 64 bits
@@ -103,15 +103,16 @@ Tags = Sequence[Sequence[str]]  # names, of every sentence
 def scheme_counts(gold: Tags, guess: Tags, tags: Sequence[str]) -> dict[str, dict[str, int]]:
     """How many entities are right, and wrong in each way, by scheme; `tags` are those there are."""
     totals = {name: Counter(dict.fromkeys(COUNTS, 0)) for name in SCHEMES.values()}
-    labels = sorted({kind for tag in tags if (kind := split_tag(tag)[1])})
+    scheme = entity_scheme(tags) or BIO
+    labels = sorted({tag[2:] for tag in tags if tag != OUTSIDE})
     for start in range(0, len(gold), SENTENCES_AT_ONCE):
         group = slice(start, start + SENTENCES_AT_ONCE)
-        sides = [[_entities(names) for names in side[group]] for side in (gold, guess)]
+        sides = [[_entities(names, scheme) for names in side[group]] for side in (gold, guess)]
         overall = Evaluator(*sides, tags=labels, loader="dict").evaluate()["overall"]
         for theirs, ours in SCHEMES.items():
             totals[ours].update({name: getattr(overall[theirs], name) for name in COUNTS})
     return {name: {count: total[count] for count in COUNTS} for name, total in totals.items()}
 
 
-def _entities(tags: Sequence[str]) -> list[dict[str, str | int]]:
-    return [{"label": s.type, "start": s.start, "end": s.end - 1} for s in spans(tags)]
+def _entities(tags: Sequence[str], scheme: str) -> list[dict[str, str | int]]:
+    return [{"label": s.type, "start": s.start, "end": s.end - 1} for s in spans(tags, scheme)]

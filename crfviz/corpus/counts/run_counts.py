@@ -28,7 +28,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.features import SHAPES
 from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.schemes import is_bio
+from crfviz.text.schemes import entity_scheme
 
 LENGTHS = (5, 10, 20, 40)  # words, the upper end of each group but the last
 GOLD_TAG, LENGTH, IN_TRAINING = "gold tag", "sentence length", "word in training"
@@ -116,8 +116,8 @@ class RunCounts:
     decoders: dict[str, dict[str, int]]  # by decoder, see `_decoder`
     entity_types: dict[str, dict[str, list[int]]]  # by decoder and type: right, guessed, in gold
     entity_patterns: dict[str, dict[str, int]]  # by decoder: sentences with these three numbers
-    invalid_bio: dict[str, int]  # by decoder: sentences that break BIO
-    schemes: dict[str, dict[str, int]]  # of SemEval, see `entities`; empty without BIO
+    invalid_bio: dict[str, int]  # by decoder: sentences that break the scheme
+    schemes: dict[str, dict[str, int]]  # of SemEval, see `entities`; empty without a scheme
     ranks: list[int]  # sentences whose gold path is at this place; the last: beyond
     bins: dict[str, list[list[int]]]  # of words, entities and sentences, see `certainty`
     doubts: dict[int, list[int]]  # words, and right ones, by their doubt, see `certainty`
@@ -280,19 +280,19 @@ def _decoder(results: Results, name: str) -> dict[str, int]:
 
 
 def _entities(results: Results) -> dict[str, Any]:
-    """What is counted of entities, and sentences that break BIO; nothing without BIO tags."""
+    """What is counted of entities, and sentences that break the scheme; nothing without one."""
     types: dict[str, dict[str, list[int]]] = {}
     alike: dict[str, dict[str, int]] = {}
     schemes: dict[str, dict[str, int]] = {}
     invalid: dict[str, int] = {}
-    if is_bio(results.tagger.tags):
+    if scheme := entity_scheme(results.tagger.tags):
         gold = results.names(results.gold)
         for name in results.decoders:
             guess = results.names(results.tags[name])
-            counts = entity_counts(gold, guess)
+            counts = entity_counts(gold, guess, scheme)
             types[name] = totals(counts)
             alike[name] = {key(*k): n for k, n in patterns(counts, len(gold)).items()}
-            invalid[name] = sum(bool(illegal_positions(tags)) for tags in guess)
+            invalid[name] = sum(bool(illegal_positions(tags, scheme)) for tags in guess)
             if name == "viterbi":
                 schemes = scheme_counts(gold, guess, results.tagger.tags)
     return {
@@ -306,7 +306,7 @@ def _entities(results: Results) -> dict[str, Any]:
 def _bins(results: Results) -> dict[str, list[list[int]]]:
     words, sentences = results.right("max_marginal"), results.sentences_right("viterbi")
     bins = {"words": bins_of(results.token_probability, words)}
-    if is_bio(results.tagger.tags):
+    if entity_scheme(results.tagger.tags):
         bins["entities"] = bins_of(results.entity_probability, results.entity_right)
     bins["sentences"] = bins_of(results.path_probability, sentences)
     return bins

@@ -25,7 +25,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import run_probability
 from crfviz.chain.questions.entities import entity_probability
 from crfviz.chain.questions.triage import Triage, put_right, triages, wrong_runs
-from crfviz.text.schemes import Span, spans
+from crfviz.text.schemes import BIO, Span, entity_scheme, spans
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,10 @@ def judge_entities(
     chain: Potentials, best: Sequence[int], gold: Sequence[int], sentence: int = 0
 ) -> JudgedEntities:
     """Every entity of the best path with its probability, and those that are on one side only."""
-    guessed, right = (spans([chain.tag_names[tag] for tag in path]) for path in (best, gold))
+    scheme = entity_scheme(chain.tag_names) or BIO
+    guessed, right = (
+        spans([chain.tag_names[tag] for tag in path], scheme) for path in (best, gold)
+    )
     predicted = [(_probability(chain, span), span in right) for span in guessed]
 
     def wrong(span: Span) -> int:

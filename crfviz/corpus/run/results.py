@@ -170,7 +170,7 @@ class Results:
     gold_rank: NDArray[np.int16]  # (N,) place of gold among the best paths from 0; -1: beyond 8
     search_errors: dict[str, int]  # sentences whose path scores less than the best, by decoder
     log: ErrorLog  # of Viterbi's errors
-    entity_probability: NDArray[np.float64]  # (E,) exact, of Viterbi's entities; BIO only
+    entity_probability: NDArray[np.float64]  # (E,) exact, of Viterbi's entities, in a scheme
     entity_right: NDArray[np.bool_]  # (E,) whether gold has them
     batches: list[int]  # sentences of every batch
     seconds: dict[str, list[float]]  # of every batch: "scoring" and every decoder

@@ -47,7 +47,7 @@ from crfviz.exceptions import FormatError, NoPathError, UnknownTagError
 from crfviz.taggers.features import shape
 from crfviz.taggers.lexicon import Lexicon, read_lexicon
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.schemes import is_bio
+from crfviz.text.schemes import entity_scheme
 from crfviz.text.sentences import Sentence
 
 SCORING_BATCH = 128  # sentences of like length; nothing else is done meanwhile
@@ -181,8 +181,8 @@ class _Collected:
     batches: list[int] = field(default_factory=list)  # sentences of every batch
 
     @cached_property
-    def _bio(self) -> bool:
-        return is_bio(self.tagger.tags)
+    def _has_entities(self) -> bool:
+        return entity_scheme(self.tagger.tags) is not None
 
     def add(self, batch: ScoredBatch) -> None:
         """Tag one batch and add its results."""
@@ -237,7 +237,7 @@ class _Collected:
     ) -> None:
         """Errors and suspected entities of one sentence."""
         number, suspects = len(self.lengths), list[EntitySuspect]()
-        if self._bio:
+        if self._has_entities:
             gold = self.words["gold"][-len(best) :].tolist()
             judged = judge_entities(chain, best, gold, number)
             self.probabilities["entity"].extend(sure for sure, _ in judged.predicted)

@@ -127,8 +127,8 @@ class DecoderScores:
     """How good one decoder is."""
 
     accuracy: Accuracy
-    entities: EntityScores | None  # BIO only
-    invalid_bio: int | None  # sentences with an illegal I-X; BIO only
+    entities: EntityScores | None  # tags of a scheme only
+    invalid_bio: int | None  # sentences that break the scheme of the tags
     seconds: float  # of decoding all sentences one by one, without the network
 
 
@@ -138,7 +138,7 @@ def decoder_table(tally: RunCounts) -> Table:
     `only_this` counts the words that this decoder gets right and Viterbi wrong, `only_viterbi`
     those the other way round; `p` is McNemar's. `repaired` counts the sentences that this decoder
     gets right and Viterbi wrong, `spoilt` those the other way round. `microseconds` of a sentence
-    are the median over batches. Entity columns are None without BIO tags.
+    are the median over batches. Entity columns are None without a scheme.
     """
     return [_decoder_row(tally, name) for name in tally.decoders]
 

@@ -25,7 +25,7 @@ from crfviz.corpus.tables.report import as_text, full_record, tables_of
 from crfviz.exceptions import ShapeError
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.formats import read_sentences
-from crfviz.text.schemes import is_bio, spans
+from crfviz.text.schemes import BIO, entity_scheme, spans
 from crfviz.text.sentences import Sentence
 
 KINDS = ("win", "loss", "both wrong")  # of sentences
@@ -73,8 +73,9 @@ def _units(first: Results, second: Results) -> dict[str, list[int]]:
         "words": _counts(first.right("viterbi"), second.right("viterbi")),
         "sentences": _counts(first.sentences_right("viterbi"), second.sentences_right("viterbi")),
     }
-    bio = is_bio(first.tagger.tags) and is_bio(second.tagger.tags)
-    if bio and first.names(first.gold) == second.names(second.gold):
+    scheme = entity_scheme(first.tagger.tags)
+    same = scheme is not None and scheme == entity_scheme(second.tagger.tags)
+    if same and first.names(first.gold) == second.names(second.gold):
         units["gold entities"] = _counts(_gold_entities_found(first), _gold_entities_found(second))
     return units
 
@@ -151,13 +152,14 @@ def _rows(units: Mapping[str, Sequence[int]]) -> Table:
 
 def _gold_entities_found(results: Results) -> Right:
     """Return whether each entity of gold is in the prediction, type and both ends."""
+    scheme = entity_scheme(results.tagger.tags) or BIO
     sides = (results.names(ids) for ids in (results.gold, results.tags["viterbi"]))
     return np.array(
         [
             span in predicted
             for gold, guess in zip(*sides, strict=True)
-            for predicted in [set(spans(guess))]
-            for span in spans(gold)
+            for predicted in [set(spans(guess, scheme))]
+            for span in spans(gold, scheme)
         ],
         dtype=np.bool_,
     )

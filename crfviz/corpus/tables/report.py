@@ -50,7 +50,7 @@ from crfviz.corpus.tables.errors import (
 from crfviz.exceptions import ModelError
 from crfviz.taggers.folder import CARD_FILE, EVALUATION_FILE
 from crfviz.taggers.storage import read_json_object
-from crfviz.text.schemes import is_bio
+from crfviz.text.schemes import entity_scheme
 
 BEGIN = "<!-- figures: written by `python -m crfviz evaluate --card`, not by hand -->"
 END = "<!-- end of figures -->"
@@ -61,7 +61,7 @@ Record = Mapping[str, Any]  # one evaluation as JSON; keys as in `as_record`
 def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
     """Everything that was measured, ready for JSON; `file` says on what.
 
-    Entity scores and `invalid_bio` are None where the tagger has no BIO tags. `ece` is the expected
+    Entity scores and `invalid_bio` are None where the tags are of no scheme. `ece` is the expected
     calibration error of words by their largest marginal, `sequence_ece` that of sentences by the
     probability of the Viterbi path; both of the potentials that viterbi and max_marginal see. A
     run with a rule has one more decoder: how many sentences it changes, repairs and spoils against
@@ -233,7 +233,7 @@ def _rows(record: Record) -> list[list[str]]:
 
 
 def _has_entities(record: Record) -> bool:
-    """Return whether the tags are BIO tags, with the rules of BIO or, as they came, without."""
+    """Return whether the tags are those of a scheme, whose rules act or not."""
     return record["viterbi"]["entity_f1"] is not None
 
 
@@ -317,12 +317,12 @@ Tables = Mapping[str, Table]
 
 
 def tables_of(results: Results | CountedRun) -> dict[str, Table]:
-    """Return every table; those of entities only for BIO tags."""
+    """Return every table; those of entities only for tags of a scheme."""
     found = as_counted(results)
     tally = found.tally
     entities: dict[str, Table] = {}
     doubts: dict[str, Table] = {}
-    if is_bio(found.tagger.tags):
+    if entity_scheme(found.tagger.tags):
         entities["entity_schemes"] = scheme_table(tally)
         entities["entity_kinds"] = entity_kind_table(tally)
         doubts["entity_suspects"] = tally.entity_suspects

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from crfviz.chain.constraints import bio_rules
+from crfviz.chain.constraints import scheme_rules
 from crfviz.chain.crf import CRF
 from crfviz.corpus.metrics import accuracy, calibration_error, entity_f1
 from crfviz.corpus.training.labelled import (
@@ -77,7 +77,7 @@ def constrained_crf(crf: CRF, tags: Sequence[str]) -> CRF:
     """Return the CRF with what BIO forbids at -inf; the same one for plain tags."""
     if not is_bio(tags):
         return crf
-    rules = bio_rules(tags)
+    rules = scheme_rules(tags)
     other = copy.deepcopy(crf)
     with torch.no_grad():
         device = crf.transitions.device

@@ -1,7 +1,9 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from seqeval.scheme import IOB2, Entities
+from seqeval.scheme import BILOU, IOB2, IOBES, Entities
 
 from crfviz.text.schemes import (
     Span,
@@ -36,6 +38,25 @@ def test_tags_of_no_scheme_have_no_spans():
 def test_spans_are_those_of_seqeval_in_strict_mode(tags):
     expected = [(e.tag, e.start, e.end) for e in Entities([tags], IOB2).entities[0]]
     assert [(span.type, span.start, span.end) for span in spans(tags)] == expected
+
+
+PREFIXES = {"BIOES": ("BIES", IOBES), "BILOU": ("BILU", BILOU)}
+
+
+@pytest.mark.parametrize("scheme", PREFIXES)
+@given(data=st.data())
+def test_spans_of_closed_schemes_are_those_of_seqeval(scheme, data):
+    letters, theirs = PREFIXES[scheme]
+    known = ["O", *[f"{letter}-{kind}" for letter in letters for kind in ("PER", "LOC")]]
+    tags = data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=9))
+    expected = [(e.tag, e.start, e.end) for e in Entities([tags], theirs).entities[0]]
+    found = spans(tags, scheme)
+    assert [(span.type, span.start, span.end) for span in found] == expected
+    legal = tags_of(found, len(tags), scheme)
+    assert spans(legal, scheme) == found
+    padded = ["O", *tags, "O"]
+    is_legal = all(may_follow(b, a, scheme) for a, b in pairwise(padded))
+    assert is_legal == (legal == tags)
 
 
 @given(taggings)
@@ -103,6 +124,7 @@ def test_an_inside_tag_may_follow_the_begin_and_inside_tags_of_its_type_only():
         (["O"], None),
         (["NOUN", "B-X"], None),
         ([], None),
+        (["", "B-X"], None),
     ],
 )
 def test_the_scheme_is_told_by_the_prefixes(tags, scheme):

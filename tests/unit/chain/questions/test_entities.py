@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from seqeval.scheme import BILOU, IOBES, Entities
 
 from crfviz.chain.constraints import constrain
 from crfviz.chain.decoding.viterbi import viterbi
@@ -234,3 +235,30 @@ def test_the_effect_is_that_of_decoding_twice(chain):
 def test_other_tags_have_no_rules(chain):
     assert illegal_mass(chain) == 0.0
     assert constraint_effect(chain).changed == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("letters", "theirs"), [("BIES", IOBES), ("BILU", BILOU)])
+def test_entities_of_closed_schemes_equal_enumeration(letters, theirs, seed):
+    """Against seqeval's reading of every path."""
+    tags = ["O", *[f"{letter}-{kind}" for kind in "XY" for letter in letters]][: 5 + 4 * (seed % 2)]
+    generator = np.random.default_rng(seed)
+    shapes = [(3, len(tags)), (len(tags), len(tags)), (len(tags),), (len(tags),)]
+    chain = Potentials(*(generator.normal(0, 2, shape) for shape in shapes), tags=tags)
+    masses, broken = defaultdict(float), 0.0
+    total = math.fsum(weights(chain).values())
+    for path, weight in weights(chain).items():
+        names = [tags[k] for k in path]
+        found = [(e.tag, e.start, e.end - 1) for e in Entities([names], theirs).entities[0]]
+        covered = {t for _, first, last in found for t in range(first, last + 1)}
+        broken += weight * any(names[t] != "O" and t not in covered for t in range(3))
+        for entity in found:
+            masses[entity] += weight
+    for first, last in [(0, 0), (0, 1), (0, 2), (1, 2), (2, 2)]:
+        expected = masses["X", first, last] / total
+        assert entity_probability(chain, first, last, "X") == pytest.approx(expected, abs=1e-12)
+    assert illegal_mass(chain) == pytest.approx(broken / total, abs=1e-12)
+    legal = forward_backward(constrain(chain)).log_partition
+    assert math.exp(legal) == pytest.approx(total - broken, rel=1e-9)
+    with pytest.raises(UnknownTagError, match="rivals are found among BIO tags, got those of BI"):
+        entity_rivals(chain, 0, 1, "X")

@@ -2,6 +2,8 @@ import json
 import math
 
 import pytest
+from seqeval.metrics import f1_score
+from seqeval.scheme import IOBES
 
 from crfviz.corpus.counts.exact import expected_error
 from crfviz.corpus.counts.run_counts import count_run
@@ -217,6 +219,23 @@ def test_the_record_of_a_bio_tagger_has_entity_scores():
     assert viterbi["entity_f1_by_type"] == {"PER": 1.0}
     assert viterbi["entity_f1_interval"][1] == 1.0
     assert viterbi["invalid_bio"] == 0
+
+
+def test_entities_in_bioes_are_scored_as_seqeval_does():
+    tags = ["O", "B-PER", "I-PER", "E-PER", "S-PER"]
+    words = {"Ann": {"S-PER": 2.0, "B-PER": 1.0}, "Lee": {"E-PER": 2.0}, "runs": {"O": 2.0}}
+    tagger = FakeTagger(tags, words, {("S-PER", "E-PER"): -3.0})
+    gold = [
+        Sentence(("Ann", "Lee", "runs"), ("B-PER", "E-PER", "O")),
+        Sentence(("Ann", "runs"), ("S-PER", "O")),
+        Sentence(("Lee", "runs"), ("S-PER", "O")),
+    ]
+    found = as_record(run(tagger, gold), "x")["viterbi"]
+    guess = [["B-PER", "E-PER", "O"], ["S-PER", "O"], ["E-PER", "O"]]
+    expected = f1_score([list(s.tags) for s in gold], guess, mode="strict", scheme=IOBES)
+    assert found["entity_f1"] == pytest.approx(expected)
+    assert found["invalid_bio"] == 1
+    assert found["entity_f1_by_type"] == {"PER": pytest.approx(expected)}
 
 
 def test_the_printed_table_is_aligned():
