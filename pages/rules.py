@@ -4,16 +4,18 @@ import streamlit as st
 
 from crfviz.chain.patterns import automaton
 from crfviz.ui import cached
-from crfviz.ui.panels.rules import choices, figures_panel, rule_box, show_rule
+from crfviz.ui.panels.rules import SHOWS, choices, figures_panel, rule_box, show_rule
 from crfviz.ui.scene import scene
+from crfviz.ui.session.bound import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.strips.rules import examples
 
-_, box = header("Rules", 1, 4)
+_, box, show = header("Rules", 4, 12, 7, align="bottom")
 current = scene()
 known = examples(current.tags)
 with box:
     rule = automaton(rule_box(current.tags, known), current.tags)
+bound_tabs("Show", "rules", SHOWS, "lattice", at=show)
 choices(known)
 found = cached.matched(current.scenario, rule.pattern)
 place = st.container()

@@ -18,7 +18,7 @@ from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.pictures import draw, is_withheld, show_stage, steps_done, table_twin, take_scene
 from crfviz.ui.scene import Scene, counted_rule, rule_in_force
-from crfviz.ui.session.bound import bound_tabs, bound_to
+from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.current import one_of, scenario, set_view_option, view_option
 from crfviz.ui.session.kept import draft, set_draft
 from crfviz.ui.state.scenario import RULE, Scenario
@@ -44,7 +44,7 @@ from crfviz.views.strips.rules import (
     rule_rows,
 )
 
-SHOWS = {"lattice": "lattice", "states": "lattice by state", "marginals": "marginals"}
+SHOWS = {"lattice": "lattice", "states": "by state", "marginals": "marginals"}
 SYNTAX = (
     "A regular expression over tags. `A B`: one after the other. `.`: any tag. `[A B]`: one of. "
     "`[^ A B]`: none of. `A|B`, `( )`, `A*`, `A+`, `A?`, `A{2}`, `A{1,3}`: as usual."
@@ -129,12 +129,11 @@ def _sentence(message: str) -> str:
 
 
 def choices(known: Sequence[Example]) -> None:
-    """Draw a button for each rule to try, and those of what the stage shows."""
-    with st.container(key="choices", horizontal=True, vertical_alignment="center", gap="small"):
+    """Draw a button for each rule to try."""
+    with st.container(key="choices", horizontal=True, gap="small"):
         for each in known:
             label, about = plain(each.name), plain(each.about)
             st.button(label, on_click=set_rule, args=(each.rule,), help=about, type="tertiary")
-        bound_tabs("Show", "rules", SHOWS, "lattice")
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=cached.BY_NUMBERS)

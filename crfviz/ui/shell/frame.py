@@ -16,6 +16,7 @@ from crfviz.ui.streamlit_compat import DeltaGenerator, is_fragment_run
 from crfviz.views.contents import ENTRIES, Entry, beside, group_of, titled
 
 Columns = list[DeltaGenerator]
+Align = Literal["top", "center", "bottom"]
 
 SIDEBAR_WIDTH = 300  # pixels
 SIDEBAR, SHOWN, HIDDEN = "sidebar", "open", "closed"  # page option, and its values
@@ -57,7 +58,7 @@ def _code(script: str) -> CodeType:
     return compile((_ROOT / script).read_text(encoding="utf-8"), script, "exec")
 
 
-def header(title: str, *widths: float, align: Literal["top", "center"] = "center") -> Columns:
+def header(title: str, *widths: float, align: Align = "center") -> Columns:
     """Draw the title of a page, the first thing that each of them does, with what it answers.
 
     The widths are those of the columns in its line, that of the title first; none if it stands

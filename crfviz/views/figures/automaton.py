@@ -10,7 +10,7 @@ import pandas as pd
 from crfviz.chain.patterns import Automaton
 
 MOST_NAMED = 3  # tags on an arrow; more are counted
-_LETTER, _RADIUS, _LOOP = 7, 15, 40  # pixels of a letter, about, of a state, and of a loop over it
+_LETTER, _RADIUS, _LOOP = 7, 15, 28  # pixels of a letter, about, of a state, and of a loop over it
 _BEND, _TALLEST = 17, 60  # pixels that an arrow rises by state passed, and at most
 
 
@@ -45,7 +45,7 @@ def automaton_html(rule: Automaton) -> str:
     every = moves(rule)
     room = 24 + _LETTER * max((len(tags) for _, tags, _ in every), default=0)  # of a label
     xs = [max(44, room // 2) + max(90, room + 2 * _RADIUS) * s for s in range(rule.num_states)]
-    up = max((_rise(b, a) for b, _, a in every if a >= b), default=0) + 20
+    up = max((_rise(b, a) for b, _, a in every if a >= b), default=0) + 16
     down = max((_rise(b, a) + 24 for b, _, a in every if a < b), default=4)
     y, width, height = up + _RADIUS, xs[-1] + max(30, room // 2), up + down + 2 * _RADIUS
     drawn = [_state(xs[s], y, s, bool(ends)) for s, ends in enumerate(rule.accepting)]
@@ -89,7 +89,7 @@ def _state(x: int, y: int, number: int, ends: bool) -> str:  # noqa: FBT001
 def _arrow(xs: Sequence[int], y: int, before: int, tags: str, after: int) -> str:
     a, b, rise = xs[before], xs[after], _rise(before, after)
     if before == after:
-        loop = _line(f"M{a - 8} {y - 13} C{a - 22} {y - 48} {a + 22} {y - 48} {a + 8} {y - 13}")
+        loop = _line(f"M{a - 8} {y - 13} C{a - 22} {y - 35} {a + 22} {y - 35} {a + 8} {y - 13}")
         return loop + _head(a + 8, y - 13, -0.35, 1) + _text(a, y - rise - 4, tags)
     if after == before + 1:
         line = _line(f"M{a + _RADIUS} {y} H{b - _RADIUS}")
