@@ -11,7 +11,7 @@ if __name__ == "__main__":
     from crfviz.ui.lectures.player import play
     from crfviz.ui.live_room.broadcast import broadcast
     from crfviz.ui.session import current
-    from crfviz.ui.shell import body, frame
+    from crfviz.ui.shell import frame
     from crfviz.ui.shell.sidebar import sidebar
     from crfviz.ui.tour import guide as tour
 
@@ -28,15 +28,15 @@ if __name__ == "__main__":
             link = current.publish()
             sidebar(pages, link.elsewhere, page.url_path, add_button)
             tour.guide(page.url_path)
-            body.run(page)
+            frame.run(page)
 else:
     from crfviz.ui.live_room.routes import routes
     from crfviz.ui.shell import server
-    from crfviz.ui.watching import route
+    from crfviz.ui.watching import meters
 
     app = st.App(
         __file__,
-        routes=[*routes(), *route.routes()],
+        routes=[*routes(), *meters.routes()],
         middleware=server.middleware(),
         lifespan=server.lifespan,
     )

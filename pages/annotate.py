@@ -11,8 +11,8 @@ from crfviz.ui.annotate.learning import learning_panel
 from crfviz.ui.annotate.queue import choose_queue
 from crfviz.ui.annotate.settings import settings_panel
 from crfviz.ui.annotate.store import choose_document, store
-from crfviz.ui.session.annotator import annotator, why_nobody
 from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.session.permission import annotator, why_nobody
 from crfviz.ui.shell.frame import header
 from crfviz.ui.widgets import guarded
 

@@ -3,14 +3,22 @@
 Numbers are kept by what they depend on: model, sentence, edits and pins (`BY_NUMBERS`). Models and
 numbers are shared, not copied: nobody may change one. (Copies are made by pickling, which takes
 longer than most of the numbers themselves.)
+
+Streamlit's own cache hashes the arguments of each call anew, and replays what was drawn meanwhile:
+a look-up takes a tenth of a millisecond, and a page has ten. So `remembered` is a dictionary with a
+lock.
 """
 
 import gc
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import update_wrapper
+from threading import Lock
 from time import monotonic
+from typing import Generic, ParamSpec, TypeVar
 
 import streamlit as st
 import torch
@@ -31,10 +39,70 @@ from crfviz.taggers.registry import brought_models, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import version_stamp
 from crfviz.text.tokenizer import given_words
-from crfviz.ui.remembered import remembered
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.views.stage.picture import Ruler, most_words
 from crfviz.views.strips.what_if import ruler as draw_ruler
+
+Arguments = ParamSpec("Arguments")
+Value = TypeVar("Value")
+
+
+class Remembered(Generic[Arguments, Value]):
+    """A function that remembers what it gave; who asks while a value is made waits for it.
+
+    Args:
+        make: makes a value, and draws nothing. What it raises is not remembered.
+        most: how many values; the one that nobody asked for the longest goes first.
+        key: what a value depends on, of the function's arguments.
+    """
+
+    def __init__(
+        self, make: Callable[Arguments, Value], most: int, key: Callable[Arguments, Hashable]
+    ) -> None:
+        update_wrapper(self, make)
+        self._make, self._most, self._key = make, most, key
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._made: dict[Hashable, Lock] = {}  # what is being made
+        self._lock = Lock()
+
+    def __call__(self, *args: Arguments.args, **named: Arguments.kwargs) -> Value:
+        """The value of these arguments, the same object each time: nobody may change it."""
+        key = self._key(*args, **named)
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+            turn = self._made.setdefault(key, Lock())
+        with turn:
+            with self._lock:
+                if key in self._values:
+                    return self._values[key]
+            try:
+                value = self._make(*args, **named)
+                with self._lock:
+                    self._values[key] = value
+                    if len(self._values) > self._most:
+                        self._values.popitem(last=False)
+            finally:
+                with self._lock:
+                    self._made.pop(key, None)
+        return value
+
+    def clear(self, *args: Arguments.args, **named: Arguments.kwargs) -> None:
+        """Forget one value, or without arguments all of them."""
+        with self._lock:
+            if args or named:
+                self._values.pop(self._key(*args, **named), None)
+            else:
+                self._values.clear()
+
+
+def remembered(
+    most: int, key: Callable[Arguments, Hashable]
+) -> Callable[[Callable[Arguments, Value]], Remembered[Arguments, Value]]:
+    """Make a function one that remembers; see `Remembered`."""
+    return lambda make: Remembered(make, most, key)
+
 
 DEFAULT_MODEL = "upos-en"  # of an address without a model
 LESSON_MODEL = "upos-en-contextfree"  # no word sees its neighbours: the decoders differ more

@@ -26,7 +26,7 @@ from crfviz.ui.session.current import (
     view_option,
 )
 from crfviz.ui.session.kept import found, keep
-from crfviz.ui.state.covers import covered
+from crfviz.ui.state.scenario import covered
 from crfviz.ui.widgets import download, narrowed
 from crfviz.views.exports.live import PAGES, Live, origin_of, script
 from crfviz.views.exports.live_page import live_page

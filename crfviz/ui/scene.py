@@ -15,8 +15,7 @@ from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
 from crfviz.ui.session.current import number_option, scenario, view_option
 from crfviz.ui.session.kept import found, keep
-from crfviz.ui.state.covers import EVERY_ROW, ROWS, wanted_rows
-from crfviz.ui.state.scenario import FROM, MAX_WORDS, RULE, Scenario
+from crfviz.ui.state.scenario import EVERY_ROW, FROM, MAX_WORDS, ROWS, RULE, Scenario, wanted_rows
 from crfviz.ui.words import plain
 from crfviz.views.formatting import claim_text
 from crfviz.views.strips.decoders import LABELS

@@ -5,10 +5,15 @@ import streamlit as st
 from streamlit import config
 from streamlit.runtime.secrets import Secrets
 
-from crfviz.ui.session import annotator as module
 from crfviz.ui.session import permission
-from crfviz.ui.session.annotator import NOBODY, annotator, why_nobody
-from crfviz.ui.session.permission import SAMPLE_SECRET, LoginError, login_asked
+from crfviz.ui.session.permission import (
+    NOBODY,
+    SAMPLE_SECRET,
+    LoginError,
+    annotator,
+    login_asked,
+    why_nobody,
+)
 from tests.support.app_pages import open_at
 from tests.support.paths import ROOT
 
@@ -35,7 +40,7 @@ def file(tmp_path, monkeypatch):
     config.set_option("secrets.files", [str(path)])
     monkeypatch.setattr(permission, "_asked", [])
     monkeypatch.setattr(st, "user", {})
-    monkeypatch.setattr(module, "view_option", lambda _: "mallory")
+    monkeypatch.setattr(permission, "view_option", lambda _: "mallory")
     reread(monkeypatch)
     yield path
     config.set_option("secrets.files", before)
@@ -55,7 +60,7 @@ def test_without_a_login_the_name_is_typed(file, monkeypatch, text):
     if text is not None:
         file.write_text(text)
     assert annotator() == "mallory"
-    monkeypatch.setattr(module, "view_option", lambda _: " ")
+    monkeypatch.setattr(permission, "view_option", lambda _: " ")
     assert annotator() == NOBODY
 
 

@@ -18,7 +18,7 @@ from crfviz.ui.errors import runs
 from crfviz.ui.errors.looking import links_of
 from crfviz.ui.errors.questions import PANELS
 from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
-from crfviz.ui.session import turns
+from crfviz.ui.session import scheduling as turns
 from crfviz.views.figures.charts import confusion_chart
 from tests.support.app_pages import open_at
 

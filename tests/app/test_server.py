@@ -13,7 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 
 from crfviz.ui.session import permission
 from crfviz.ui.shell import server
-from crfviz.ui.shell.replica import Named
+from crfviz.ui.shell.page_answers import Named
 from tests.support.loops import run
 from tests.support.paths import ROOT
 

@@ -17,7 +17,7 @@ from streamlit import logger as streamlit_logger
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import CrfvizError, FormatError, StoreError
 from crfviz.ui.shell import server
-from crfviz.ui.watching import logs, meters, requests, route
+from crfviz.ui.watching import logs, meters, requests
 from tests.support.loops import run
 
 MARK = "Zanzibar marmalade"
@@ -38,7 +38,7 @@ def ask(path, headers=(), client=HERE, more=()):
         sent.append(message)
 
     app = Starlette(
-        routes=[*route.routes(), *more], middleware=[Middleware(requests.Watched, base="")]
+        routes=[*meters.routes(), *more], middleware=[Middleware(requests.Watched, base="")]
     )
     run(app({**scope, "client": client}, receive, send))
     text = b"".join(message.get("body", b"") for message in sent[1:]).decode()

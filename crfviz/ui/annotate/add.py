@@ -24,12 +24,11 @@ from crfviz.ui import cached
 from crfviz.ui.annotate.mapping import choose_names, chosen_names
 from crfviz.ui.annotate.own_tags import TAGS, choose_settings, first_words
 from crfviz.ui.annotate.store import document_key, go_to_document, store
-from crfviz.ui.session.annotator import annotator
 from crfviz.ui.session.bound import bound_buttons, bound_draft
 from crfviz.ui.session.current import change, scenario, set_view_option
 from crfviz.ui.session.kept import of_session, set_draft
-from crfviz.ui.session.permission import login_asked, no_uploads, uploads_allowed
-from crfviz.ui.session.turns import pause
+from crfviz.ui.session.permission import annotator, login_asked, no_uploads, uploads_allowed
+from crfviz.ui.session.scheduling import pause
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count

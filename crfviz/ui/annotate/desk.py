@@ -28,7 +28,7 @@ from crfviz.ui.annotate.documents import tagger_of
 from crfviz.ui.annotate.proposing import propose_row
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.annotate.store import store
-from crfviz.ui.remembered import remembered
+from crfviz.ui.cached import remembered
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.components import fresh_events, last_event, mount, wait_for_again
 from crfviz.ui.session.current import (

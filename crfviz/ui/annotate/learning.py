@@ -25,7 +25,7 @@ from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import change, one_of, scenario
 from crfviz.ui.session.kept import choice, of_server, refusals_said, say
 from crfviz.ui.session.permission import no_uploads, uploads_allowed
-from crfviz.ui.session.turns import visitor, waiting_for
+from crfviz.ui.session.scheduling import visitor, waiting_for
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count

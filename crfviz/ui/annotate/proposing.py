@@ -20,7 +20,7 @@ from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import one_of
 from crfviz.ui.session.kept import choice, refusals_said
 from crfviz.ui.session.permission import uploads_allowed
-from crfviz.ui.session.turns import visitor
+from crfviz.ui.session.scheduling import visitor
 from crfviz.ui.words import plain
 
 NAME = "propose.name"  # the box for that of the model

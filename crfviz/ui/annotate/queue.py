@@ -16,7 +16,7 @@ from crfviz.ui.annotate.store import document_key, item_ids, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, set_view_option, view_option
 from crfviz.ui.session.kept import of_server
-from crfviz.ui.session.turns import BusyError, turn
+from crfviz.ui.session.scheduling import BusyError, turn
 
 NAMES = {
     "file": "file order",

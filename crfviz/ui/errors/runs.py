@@ -25,7 +25,7 @@ from crfviz.ui.errors.source import Newest, Source
 from crfviz.ui.session.background import BACKGROUND, LostError
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.session.kept import of_server
-from crfviz.ui.session.turns import BusyError, pause, turn
+from crfviz.ui.session.scheduling import BusyError, pause, turn
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.views.formatting import count

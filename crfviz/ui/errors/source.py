@@ -24,11 +24,11 @@ from crfviz.text.formats import parse_sentences
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
 from crfviz.text.sentences import Sentence, fold_handles
 from crfviz.ui.annotate.store import labelled_sentences
-from crfviz.ui.session.annotator import annotator, why_nobody
 from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.session.kept import of_server
-from crfviz.ui.session.turns import pause
+from crfviz.ui.session.permission import annotator, why_nobody
+from crfviz.ui.session.scheduling import pause
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote

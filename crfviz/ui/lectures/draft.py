@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from crfviz.ui.lectures.lecture import BELOW, MOST_CUES, Cue, Lecture
-from crfviz.ui.state.covers import covered, with_covered
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import TOUR
-from crfviz.ui.state.scenario import ASK, ASKED, MAX_HISTORY, SAID, Scenario
+from crfviz.ui.state.scenario import ASK, ASKED, MAX_HISTORY, SAID, Scenario, covered, with_covered
 from crfviz.views.quiz.selection import can_ask
 
 EMPTY = Lecture("My lecture", 10.0, (), ())

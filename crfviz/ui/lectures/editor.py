@@ -37,7 +37,7 @@ from crfviz.ui.session.kept import (
     refusals_said,
     say,
 )
-from crfviz.ui.state.covers import PARTS, covered
+from crfviz.ui.state.scenario import PARTS, covered
 from crfviz.ui.widgets import download, upload
 from crfviz.ui.words import plain
 from crfviz.views.contents import at_path

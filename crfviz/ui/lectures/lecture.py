@@ -31,9 +31,8 @@ from typing import Any
 from crfviz.chain.edits import END, START
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui.lectures.claims import expressions, parsed
-from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import Models, decode
-from crfviz.ui.state.scenario import Scenario, for_tags
+from crfviz.ui.state.scenario import PARTS, Scenario, for_tags, with_covered
 from crfviz.ui.words import quote
 from crfviz.views.quiz.question import LONGEST, read_ask
 from crfviz.views.quiz.selection import PAGES, can_ask

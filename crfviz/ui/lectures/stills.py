@@ -13,8 +13,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import Cue
 from crfviz.ui.lectures.tables import why_asked
-from crfviz.ui.state.covers import covered
-from crfviz.ui.state.scenario import BEFORE_FIRST, RULE, Scenario
+from crfviz.ui.state.scenario import BEFORE_FIRST, RULE, Scenario, covered
 from crfviz.views.figures.thumbnail import MARGINALS, still
 from crfviz.views.stage.picture import Grid, Row
 from crfviz.views.strips.paths import best_rows

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from crfviz.exceptions import FormatError
 from crfviz.ui.lectures.lecture import IN_LINK, Cue, Lecture
-from crfviz.ui.state.covers import covered, with_covered
 from crfviz.ui.state.link import LONGEST_LINK, OPTION, whole
+from crfviz.ui.state.scenario import covered, with_covered
 from crfviz.ui.words import quote
 from crfviz.views.formatting import count
 

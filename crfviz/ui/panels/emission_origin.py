@@ -9,7 +9,7 @@ from crfviz.chain.distribution import position_entropies
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.attribution import Attribution, attribute
 from crfviz.ui import cached
-from crfviz.ui.remembered import remembered
+from crfviz.ui.cached import remembered
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_place
 from crfviz.ui.session.current import flag_option

@@ -3,8 +3,8 @@
     BACKGROUND.prepare(partial(load, model))     # starts the process and returns at once
     result = BACKGROUND.run(partial(work, model), report)
 
-It does one piece of work at a time: callers take turns, see `crfviz.ui.session.turns`. The process
-keeps what it loaded, and ends after some minutes without work.
+It does one piece of work at a time: callers take turns, see `crfviz.ui.session.scheduling`. The
+process keeps what it loaded, and ends after some minutes without work.
 """
 
 import atexit
@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 
 from crfviz.corpus.worker_process import Message, WorkerProcess, encode
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.session.floor import FLOOR
+from crfviz.ui.session.scheduling import FLOOR
 
 IDLE_TIMEOUT = 300.0  # seconds without work until the process ends and frees its memory
 POLL_INTERVAL = 0.25  # seconds between two checks whether the caller still waits

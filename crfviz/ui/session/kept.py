@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.session.pace import asks_too_often
 from crfviz.ui.state.snapshots import Shelf
 from crfviz.ui.streamlit_compat import browser_says, state_of_run
+from crfviz.ui.watching.requests import asks_too_often
 
 Kept = TypeVar("Kept")
 

@@ -1,1 +1,1 @@
-"""Frame of every page: server, sidebar, assets, scripts."""
+"""The frame of every page, and what stands between network and Streamlit."""

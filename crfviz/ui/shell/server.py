@@ -28,21 +28,19 @@ from crfviz.exceptions import CrfvizError
 from crfviz.settings import settings
 from crfviz.ui import cached
 from crfviz.ui.live_room.room_backend import rooms
-from crfviz.ui.session.pace import Pace, begin_connection
-from crfviz.ui.session.permission import login_asked, uploads_allowed
-from crfviz.ui.shell.assets import Assets, pack_first
-from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
-from crfviz.ui.shell.joined import Joined
-from crfviz.ui.shell.replica import named
-from crfviz.ui.shell.scripts import take_turns
-from crfviz.ui.shell.watch import begin_watch
+from crfviz.ui.session.permission import login_asked, say_who_labels, uploads_allowed
+from crfviz.ui.session.scheduling import FLOOR, TURNS, take_turns
+from crfviz.ui.shell.page_answers import SCRIPT, FirstPaint, named
+from crfviz.ui.shell.static_files import Assets, Bundles, pack_first
 from crfviz.ui.streamlit_compat import (
     host_is_listed,
     read_message,
     send_whole_runs_completely,
     static_folder,
 )
-from crfviz.ui.watching.requests import Watched
+from crfviz.ui.watching.logs import begin_log
+from crfviz.ui.watching.meters import watch, watch_databases
+from crfviz.ui.watching.requests import Pace, Watched, begin_connection, open_sessions
 
 CLOSED = ("_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/")  # without the slash
 UPLOADS = "_stcore/upload_file/"
@@ -102,7 +100,7 @@ def middleware() -> list[Middleware]:
         Middleware(Guard, policy=content_security_policy()),
         *named(),
         Middleware(Assets, base=st.get_option("server.baseUrlPath")),
-        Middleware(Joined, base=st.get_option("server.baseUrlPath")),
+        Middleware(Bundles, base=st.get_option("server.baseUrlPath")),
         Middleware(FirstPaint),
     ]
 
@@ -262,3 +260,19 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def begin_watch() -> None:
+    """Write the log as the settings say, and count."""
+    begin_log()
+    say_who_labels()
+    watch_databases()
+    watch("sessions", "Sessions that a browser shows", open_sessions)
+    watch("runs_waiting", "Runs of scripts that wait for their turn", FLOOR.waiting)
+    watch("work_waiting", "Long work that waits for its turn", TURNS.waiting)
+    watch("rooms", "Rooms that this process knows", lambda: len(rooms().known()))
+    watch("followers", "Who follows a room in this process", _followers)
+
+
+def _followers() -> float:
+    return sum(room.followers for room in rooms().known())

@@ -12,7 +12,6 @@ from crfviz.ui.live_room import broadcast
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.panels.rules import rule_chip
 from crfviz.ui.scene import keep_point
-from crfviz.ui.session.annotator import NOBODY
 from crfviz.ui.session.bound import bound, bound_flag, bound_tabs, bound_text, bound_to
 from crfviz.ui.session.components import component
 from crfviz.ui.session.current import (
@@ -37,13 +36,11 @@ from crfviz.ui.session.kept import (
     of_session,
     say,
 )
-from crfviz.ui.session.permission import LoginError, account, logged_in, login_asked
-from crfviz.ui.shell.follow_panel import follow_panel
+from crfviz.ui.session.permission import NOBODY, LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
-from crfviz.ui.shell.snapshot_panel import snapshot_panel
-from crfviz.ui.state.covers import EVERY_ROW, ROWS, rows_option, wanted_rows
+from crfviz.ui.shell.panels import follow_panel, snapshot_panel
 from crfviz.ui.state.link import NOT_ELSEWHERE, Link
-from crfviz.ui.state.scenario import ASK, Scenario
+from crfviz.ui.state.scenario import ASK, EVERY_ROW, ROWS, Scenario, rows_option, wanted_rows
 from crfviz.ui.words import plain
 from crfviz.views.contents import GROUPS, Entry, at_path
 from crfviz.views.formatting import claim_text, count

@@ -32,7 +32,6 @@ from typing import TypeGuard
 
 from crfviz.chain.edits import END, START, Edits
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.state.covers import PARTS, with_covered
 from crfviz.ui.state.link import is_option
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
@@ -41,7 +40,9 @@ from crfviz.ui.state.scenario import (
     MAX_STEP,
     MAX_STRENGTH,
     OF_POSITIONS,
+    PARTS,
     Scenario,
+    with_covered,
 )
 from crfviz.ui.words import quote
 

@@ -21,17 +21,18 @@ from urllib.parse import urlencode
 
 from crfviz.chain.edits import Edits
 from crfviz.chain.patterns import MAX_LENGTH
-from crfviz.ui.state.link_items import (
+from crfviz.ui.state.link_text import (
     moves_text,
     number_text,
+    pack,
     places_text,
     read_move,
     read_number,
     read_place,
     read_score,
     scores_text,
+    unpack,
 )
-from crfviz.ui.state.link_matrix import pack, unpack
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
     MAX_CHARACTERS,

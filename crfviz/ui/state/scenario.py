@@ -5,13 +5,14 @@ Pure: no Streamlit, no files. `crfviz.ui.session.current` keeps the one that is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from crfviz.chain.edits import END, START, Edits
 from crfviz.text.tokenizer import GAP, given_words
 from crfviz.ui.words import clean
 from crfviz.views.stage.picture import WINDOW
+from crfviz.views.strips.decoders import LABELS, USUAL_ROWS
 
 MAX_WORDS = WINDOW  # drawn at once; a page cuts the others off, or draws a window
 MAX_CHARACTERS = 15_000  # of a sentence: as many letters as a link holds
@@ -171,3 +172,41 @@ def _distinct(
         if step != (kept[-1] if kept else now):
             kept.append(step)
     return tuple(reversed(kept))
+
+
+ROWS, HIDE = "rows", "hide"
+OTHERS = ("path", "note", "score", "lattice")  # beside the rows
+PARTS = (*LABELS, *OTHERS)
+EVERY_ROW = ".".join(USUAL_ROWS)
+NO_ROW = "none"
+
+
+def wanted_rows(chosen: str) -> list[str]:
+    """The decoder rows of the option `rows`, in their order; what is no row is left out."""
+    wanted = chosen.split(".")
+    return [row for row in LABELS if row in wanted]
+
+
+def rows_option(wanted: Collection[str]) -> str:
+    """The option `rows` that names these decoder rows: what `wanted_rows` reads."""
+    return ".".join(row for row in LABELS if row in wanted) or NO_ROW
+
+
+def covered(view: Mapping[str, str]) -> list[str]:
+    """The parts that are switched off, in the order of `PARTS`."""
+    rows, others = wanted_rows(view.get(ROWS, EVERY_ROW)), view.get(HIDE, "").split(".")
+    hidden = {*USUAL_ROWS} - {*rows} | {*OTHERS} & {*others}
+    return [part for part in PARTS if part in hidden]
+
+
+def with_covered(view: Mapping[str, str], parts: Collection[str]) -> dict[str, str]:
+    """The page options after exactly these parts were switched off."""
+    there = {*USUAL_ROWS, *wanted_rows(view.get(ROWS, EVERY_ROW))}
+    rows = rows_option([row for row in there if row not in parts])
+    hidden = ".".join(part for part in OTHERS if part in parts)
+    options = {name: value for name, value in view.items() if name not in (ROWS, HIDE)}
+    if rows != EVERY_ROW:
+        options[ROWS] = rows
+    if hidden:
+        options[HIDE] = hidden
+    return options

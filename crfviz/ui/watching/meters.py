@@ -1,12 +1,16 @@
-"""What is counted and timed for whoever runs the server; no text of a visitor is among it.
+"""Metrics for whoever runs the server, and `/metrics`, where Prometheus reads them.
 
-Labels have few values, which are all written here or in the code that counts.
+No text of a visitor is among them: labels have few values, which are all written here or in the
+code that counts.
 """
 
 from collections.abc import Callable
+from ipaddress import ip_address
+from secrets import compare_digest
 from time import perf_counter
 
 from prometheus_client import (
+    CONTENT_TYPE_LATEST,
     CollectorRegistry,
     Counter,
     Gauge,
@@ -15,8 +19,14 @@ from prometheus_client import (
     PlatformCollector,
     ProcessCollector,
     disable_created_metrics,
+    generate_latest,
 )
 from sqlalchemy import Connection, Engine, event
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from crfviz.settings import settings
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # borders
 _BEGAN = "crfviz_began"  # what a connection knows: when its transaction began
@@ -88,3 +98,36 @@ def _end(connection: Connection, outcome: str) -> None:
 
 def _refused(_: object) -> None:
     STORE_ERRORS.inc()
+
+
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+
+
+def routes() -> list[Route]:
+    """What `st.App` is to answer beside Streamlit's own routes."""
+    return [Route("/metrics", _metrics, methods=["GET"])]
+
+
+async def _metrics(request: Request) -> Response:
+    if not _may_read(request):
+        return PlainTextResponse("Not found", 404)
+    headers = {"Cache-Control": "no-store", "Content-Type": CONTENT_TYPE_LATEST}
+    return Response(generate_latest(REGISTRY), headers=headers)
+
+
+def _may_read(request: Request) -> bool:
+    allowed = settings().metrics
+    if allowed == "local":
+        return _is_local(request)
+    given = request.headers.get("authorization", "")
+    return bool(allowed) and compare_digest(given.encode(), f"Bearer {allowed}".encode())
+
+
+def _is_local(request: Request) -> bool:
+    """Whether a program of this machine asks, and no proxy for somebody else."""
+    if request.client is None or any(name in request.headers for name in FORWARDED):
+        return False
+    try:
+        return ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False

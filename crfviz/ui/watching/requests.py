@@ -1,15 +1,23 @@
-"""Every request has a name, which its answer and the lines of the log have, its session's too."""
+"""Requests: each has a name, is counted, and waits if its session sends too many.
+
+The answer has the name, and so have the lines of the log, those of its session too. A reader who
+clicks, types or holds a key down stays below the rate. A program that asks without end is answered
+at that rate, the newest state first, and its visitor gets a message; nothing is lost.
+"""
 
 import logging
 import re
+from collections.abc import Callable
 from contextvars import ContextVar
-from time import perf_counter
+from time import monotonic, perf_counter
 from uuid import uuid4
+from weakref import WeakSet, WeakValueDictionary
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from crfviz.settings import settings
 from crfviz.ui.streamlit_compat import session_id
 from crfviz.ui.watching.meters import REQUEST_SECONDS, REQUESTS
 
@@ -120,3 +128,63 @@ class _Answer:
             taken = round(1000 * (perf_counter() - self._began), 1)
             facts = {"route": self._kind, "method": self._method, "status": self._status}
             _log.info("answered", extra={"facts": {**facts, "milliseconds": taken}})
+
+
+BURST = 5.0  # seconds at the full pace that may come at once
+SAID_AGAIN = 60.0  # seconds after which a session is told once more
+
+
+class Pace:
+    """Of one connection.
+
+    Args:
+        rate: messages a second.
+        clock: tells seconds.
+    """
+
+    def __init__(self, rate: float, clock: Callable[[], float] = monotonic) -> None:
+        self._rate, self._clock = rate, clock
+        self._left, self._since = BURST * rate, clock()
+        self._waits = False
+        self.forged = False  # whether values came that no page of ours sends
+        self._said = -SAID_AGAIN
+
+    def wait(self) -> float:
+        """The seconds that a message which is here now has to wait."""
+        now = self._clock()
+        refilled = self._left + (now - self._since) * self._rate
+        self._left, self._since = min(BURST * self._rate, refilled) - 1, now
+        if self._left < 0:
+            self._waits = True
+            _slowed.add(self)
+        return max(0.0, -self._left / self._rate)
+
+    def to_be_said(self) -> bool:
+        """Whether messages had to wait and it is time to say so; then it counts as said."""
+        now = self._clock()
+        due = self._waits and now - self._said >= SAID_AGAIN
+        if due:
+            self._waits, self._said = False, now
+            _slowed.discard(self)
+        return due
+
+
+_of_request: WeakValueDictionary[str, Pace] = WeakValueDictionary()
+_slowed: WeakSet[Pace] = WeakSet()  # those whose messages had to wait
+
+
+def begin_connection() -> Pace:
+    """The pace of the connection that is answered here, from now on."""
+    pace = _of_request[request()] = Pace(settings().limits.requests)
+    return pace
+
+
+def asks_too_often() -> str:
+    """What to tell the reader of the session whose script runs here; empty for nothing."""
+    pace = _of_request.get(request()) if _slowed else None
+    if pace is None or not pace.to_be_said():
+        return ""
+    return (
+        f"This page sends more than {settings().limits.requests} requests a second. "
+        "The rest wait; none is lost."
+    )

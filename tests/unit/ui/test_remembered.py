@@ -4,7 +4,7 @@ from threading import Barrier, Thread
 
 import pytest
 
-from crfviz.ui.remembered import remembered
+from crfviz.ui.cached import remembered
 
 MANY, PATIENCE = 20, 60.0  # threads, seconds
 

@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.runtime.state import SafeSessionState, SessionState
 
 from crfviz.ui import streamlit_compat as compat
-from crfviz.ui.session.floor import Floor
+from crfviz.ui.session.scheduling import Floor
 from tests.support.paths import ROOT
 
 DOCUMENTED = ("streamlit", "streamlit.components.v2", "streamlit.testing")

@@ -11,9 +11,8 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
 from crfviz.ui.lectures.lecture import MOST_CUES, read_lecture
 from crfviz.ui.lectures.shelf import SHIPPED
-from crfviz.ui.state.covers import covered
 from crfviz.ui.state.link import Models
-from crfviz.ui.state.scenario import BEFORE_FIRST
+from crfviz.ui.state.scenario import BEFORE_FIRST, covered
 from tests.support import oracle
 
 TAGS = ("A", "B")

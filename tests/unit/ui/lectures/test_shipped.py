@@ -5,7 +5,7 @@ import pytest
 from crfviz.ui import cached
 from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
 from crfviz.ui.lectures.shelf import SHIPPED, lecture
-from crfviz.ui.state.covers import covered
+from crfviz.ui.state.scenario import covered
 from crfviz.views.quiz.question import read_ask
 from crfviz.views.quiz.selection import question
 from tests.support.plain_words import long_sentences, problems_of

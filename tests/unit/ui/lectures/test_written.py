@@ -13,8 +13,7 @@ from crfviz.exceptions import FormatError
 from crfviz.ui.lectures.lecture import Cue, Lecture, read_lecture
 from crfviz.ui.lectures.shelf import lecture, lectures
 from crfviz.ui.lectures.written import CARRIED, LONGEST_CARRIED, packed, unpacked, written
-from crfviz.ui.state.covers import PARTS, with_covered
-from crfviz.ui.state.scenario import tags_of
+from crfviz.ui.state.scenario import PARTS, tags_of, with_covered
 from tests.unit.ui.state.test_link import KNOWN, scenarios
 
 WORDS = st.text(max_size=40).map(lambda text: text.replace("{", "").replace("}", "").strip())

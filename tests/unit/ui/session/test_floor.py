@@ -20,9 +20,9 @@ from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate import add
 from crfviz.ui.errors import source
 from crfviz.ui.errors.looking import links_of
-from crfviz.ui.session import turns
-from crfviz.ui.session.floor import AT_LEAST, FLOOR, PATIENCE, SLICE, Floor
-from crfviz.ui.shell import scripts
+from crfviz.ui.session import scheduling as scripts
+from crfviz.ui.session import scheduling as turns
+from crfviz.ui.session.scheduling import AT_LEAST, FLOOR, PATIENCE, SLICE, Floor
 from tests.support.fake_tagger import FakeTagger
 from tests.unit.ui.session.test_turns import DEADLINE, Event, end
 

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from crfviz.ui.session import pace as module
-from crfviz.ui.session.pace import BURST, SAID_AGAIN, Pace
-from crfviz.ui.session.turns import BusyError, Ticket, Turns
+from crfviz.ui.session.scheduling import BusyError, Ticket, Turns
 from crfviz.ui.shell import server
+from crfviz.ui.watching import requests as module
+from crfviz.ui.watching.requests import BURST, SAID_AGAIN, Pace
 from tests.support.loops import run
 
 RATE = 10

@@ -5,9 +5,8 @@ from threading import Event, Thread
 
 import pytest
 
-from crfviz.ui.session import turns as module
-from crfviz.ui.session.floor import Floor
-from crfviz.ui.session.turns import Turns
+from crfviz.ui.session import scheduling as module
+from crfviz.ui.session.scheduling import Floor, Turns
 
 DEADLINE = 60.0  # seconds; far more than any of these steps takes
 

@@ -7,9 +7,9 @@ import pytest
 from starlette.responses import PlainTextResponse
 from streamlit import file_util
 
-from crfviz.ui.shell import assets
-from crfviz.ui.shell.assets import Assets, pack_first
-from tests.unit.ui.shell.test_joined import Client
+from crfviz.ui.shell import static_files as assets
+from crfviz.ui.shell.static_files import Assets, pack_first
+from tests.unit.ui.shell.test_bundles import Client
 
 FOLDER = Path(file_util.get_static_dir(), "static")
 LARGEST = max(FOLDER.glob("js/*.js"), key=lambda file: file.stat().st_size).name

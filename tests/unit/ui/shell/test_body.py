@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from crfviz.ui.session.current import stay_on
-from crfviz.ui.shell.body import is_open
+from crfviz.ui.shell.frame import is_open
 from crfviz.views.contents import at_path
 
 pytestmark = pytest.mark.usefixtures("asked_again")

@@ -2,8 +2,15 @@
 
 import pytest
 
-from crfviz.ui.state import covers
-from crfviz.ui.state.covers import EVERY_ROW, OTHERS, USUAL_ROWS, covered, wanted_rows, with_covered
+from crfviz.ui.state import scenario as covers
+from crfviz.ui.state.scenario import (
+    EVERY_ROW,
+    OTHERS,
+    USUAL_ROWS,
+    covered,
+    wanted_rows,
+    with_covered,
+)
 
 
 def test_nothing_is_covered_at_first():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.edits import END, START
-from crfviz.ui.state.link_matrix import FEW, pack, unpack
+from crfviz.ui.state.link_text import FEW, pack, unpack
 from tests.support.strategies import fewer_examples
 
 TAGS = [f"T{k}" for k in range(12)]

@@ -1,8 +1,12 @@
-"""What the head of the page that Streamlit serves has of ours.
+"""What the answers for Streamlit's page have of ours: a script in the head, cookies, redirects.
 
-A script that runs before Streamlit's own, see `web/early.js`, and the names of those to come. A
-browser gets a cookie with its first page, by which long work counts as one visitor's. Streamlit
-serves its page at every path; one without a page of ours is redirected.
+The script runs before Streamlit's own, see `web/early.js`. A browser gets a cookie with its first
+page, by which long work counts as one visitor's. Streamlit serves its page at every path; one
+without a page of ours is redirected.
+
+Of several server processes each has a name: a cookie says it to the proxy before them. A session
+lives in one process, so a browser has to come back to it. Its address does not tell it from others:
+a class shares one. Who follows a room needs no process of their own, and no cookie.
 """
 
 from http.cookies import SimpleCookie
@@ -11,15 +15,17 @@ from secrets import token_hex
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from crfviz.ui.session.turns import VISITOR
-from crfviz.ui.shell.joined import named_early
+from crfviz.settings import settings
+from crfviz.ui.session.scheduling import VISITOR
 from crfviz.ui.state.missing_pages import page_instead
+from crfviz.ui.watching.requests import kind_of
 
 SCRIPT = Path(__file__).with_name("web").joinpath("early.js").read_text(encoding="utf-8")
 
-_HEAD, _END = b"<head>", b"</head>"
+_HEAD = b"<head>"
 _STREAMLIT = b"<title>Streamlit</title>"  # only Streamlit's own page has it
 _TAG = f"<script>{SCRIPT}</script>".encode()
 
@@ -40,7 +46,7 @@ class FirstPaint:
             cookie = None if VISITOR in _cookies(scope) else _visitor(scope)
             path = _path(scope)
             instead = page_instead(path, scope.get("query_string", b"").decode("latin-1"))
-            sending = _with_head(send, named_early(path.rstrip("/")), cookie, instead)
+            sending = _with_head(send, cookie, instead)
             await self._app(_uncompressed(scope), receive, sending)
         else:
             await self._app(scope, receive, send)
@@ -74,10 +80,8 @@ def _visitor(scope: Scope) -> str:
     return f"{VISITOR}={token_hex(16)}; Path=/; HttpOnly; SameSite=Lax{secure}"
 
 
-def _with_head(
-    send: Send, named: str, cookie: str | None = None, instead: str | None = None
-) -> Send:
-    """Hands on an answer; that of a page as a whole, with the script in it and what is `named`.
+def _with_head(send: Send, cookie: str | None = None, instead: str | None = None) -> Send:
+    """Hands on an answer; that of a page as a whole, with the script in it.
 
     Streamlit's own page becomes a redirect to `instead`, if that is given.
     """
@@ -99,7 +103,6 @@ def _with_head(
                 await send({"type": "http.response.body", "body": b""})
             else:
                 page = bytes(body).replace(_HEAD, _HEAD + _TAG, 1)
-                page = page.replace(_END, named.encode() + _END, 1)
                 headers = MutableHeaders(scope=start[0])
                 headers["content-length"] = str(len(page))
                 if cookie:
@@ -112,3 +115,52 @@ def _with_head(
 
 def _is_page(start: Message) -> bool:
     return Headers(raw=start["headers"]).get("content-type", "").startswith("text/html")
+
+
+COOKIE = "crfviz_replica"
+ANYWHERE = ("follow", "health", "metrics", "static")  # kinds of requests that any process answers
+STARTS = {"http": "http.response.start", "websocket": "websocket.accept"}
+
+
+def named() -> list[Middleware]:
+    """Return the middleware that sets the sticky cookie; empty if this process has no name."""
+    name = settings().replica
+    return [Middleware(Named, name=name)] if name else []
+
+
+class Named:
+    """ASGI middleware that gives every visitor the name of this process.
+
+    Args:
+        app: what answers.
+        name: of the process.
+    """
+
+    def __init__(self, app: ASGIApp, name: str) -> None:
+        self._app = app
+        self._name = name
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or one connection."""
+        if scope["type"] in STARTS and not self._is_known(scope):
+            send = self._naming(scope, send)
+        await self._app(scope, receive, send)
+
+    def _is_known(self, scope: Scope) -> bool:
+        if kind_of(scope["path"]) in ANYWHERE:
+            return True
+        cookie = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(COOKIE)
+        return cookie is not None and cookie.value == self._name
+
+    def _naming(self, scope: Scope, send: Send) -> Send:
+        secure = scope.get("scheme") in ("https", "wss")
+        kept = "SameSite=None; Secure; Partitioned" if secure else "SameSite=Lax"  # in frames, too
+
+        async def naming(message: Message) -> None:
+            if message["type"] == STARTS[scope["type"]]:
+                cookie = f"{COOKIE}={self._name}; Path=/; HttpOnly; {kept}"
+                message.setdefault("headers", [])
+                MutableHeaders(scope=message).append("Set-Cookie", cookie)
+            await send(message)
+
+        return naming

@@ -1,16 +1,14 @@
-"""What a live component begins with holds all of its modules, and a page names it early."""
+"""A live component is one script with all of its modules."""
 
 import gzip
 import re
 from types import SimpleNamespace
 
 import pytest
-import streamlit as st
 from starlette.responses import HTMLResponse, PlainTextResponse
 
-from crfviz.ui.shell.first_paint import SCRIPT, FirstPaint
-from crfviz.ui.shell.joined import COMPONENTS, Joined, named_early
-from crfviz.views.contents import ENTRIES
+from crfviz.ui.shell.page_answers import SCRIPT, FirstPaint
+from crfviz.ui.shell.static_files import COMPONENTS, Bundles
 
 PLACE = "/_stcore/bidi-components/crfviz.{0}/{0}.js"
 PAGE = "<html><head><title>x</title></head><body></body></html>"
@@ -46,7 +44,7 @@ class Client:
 
 @pytest.fixture
 def client():
-    return Client(Joined(PlainTextResponse("another")))
+    return Client(Bundles(PlainTextResponse("another")))
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
@@ -79,27 +77,14 @@ def test_everything_else_is_answered_by_streamlit(client, path):
 
 
 def test_it_is_found_under_the_path_of_the_app():
-    client = Client(Joined(PlainTextResponse("another"), base="/crf/"))
+    client = Client(Bundles(PlainTextResponse("another"), base="/crf/"))
     assert "export default" in client.get(f"/crf{PLACE.format('stage')}").text
     assert client.get(PLACE.format("stage")).text == "another"
 
 
-def test_pages_with_a_picture_name_what_is_answered_for(client):
-    for page in ENTRIES:
-        named = re.findall(r'href="\.([^"]+)"', named_early(page.path))
-        assert bool(named) is page.sentence
-        assert all("export default" in client.get(place).text for place in named)
-    assert named_early("follow/ABC") == named_early("nowhere") == ""
-
-
-@pytest.mark.parametrize("base", ["", "crf"])
-def test_the_head_of_such_a_page_has_our_script_first_and_them_last(monkeypatch, base):
-    own = st.get_option
-    monkeypatch.setattr(
-        st, "get_option", lambda name: base if name == "server.baseUrlPath" else own(name)
-    )
+def test_the_head_of_a_page_has_our_script_first():
     client = Client(FirstPaint(HTMLResponse(PAGE)))
-    head = f"<html><head><script>{SCRIPT}</script><title>x</title>"
-    for path, named in (("viterbi", named_early("viterbi")), ("models", "")):
-        page = client.get(f"/{base}/{path}".replace("//", "/"), accept="text/html").text
-        assert page == f"{head}{named}</head><body></body></html>"
+    page = client.get("/viterbi", accept="text/html").text
+    assert (
+        page == f"<html><head><script>{SCRIPT}</script><title>x</title></head><body></body></html>"
+    )

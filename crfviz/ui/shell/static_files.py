@@ -1,0 +1,141 @@
+"""Scripts and styles, compressed and from memory: those of Streamlit's page and of our components.
+
+A first visit asks for a hundred files of Streamlit's page, three megabytes. Streamlit reads each
+from the disk in pieces, by threads, which takes as long as all else while the browser waits, and
+compresses none.
+
+The modules of a component would be forty requests in seven rounds, each of which waits for the one
+before. So each component is served as one script with all of them in it.
+
+Twenty loads with an empty cache: `docs/decisions.md` says what each of the two saves.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from gzip import compress
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from crfviz.ui.session.components import PACKAGE, WEB
+from crfviz.ui.streamlit_compat import static_folder
+from crfviz.views.exports.bundle import component
+
+TYPES = {".js": "text/javascript", ".css": "text/css"}
+
+_PLACE = "static"
+_NAMED = re.compile(r"""\./static/((?:js|css)/[\w.-]+)""")
+
+
+class Assets:
+    """ASGI middleware that answers for these files.
+
+    Args:
+        app: what serves everything else, and browsers that take nothing packed.
+        base: the path under which the app is served.
+    """
+
+    def __init__(self, app: ASGIApp, base: str = "") -> None:
+        self._app = app
+        under = "".join(f"/{part}" for part in base.split("/") if part)
+        self._prefix = f"{under}/{_PLACE}/"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        name = self._name(scope)
+        if name is None:
+            await self._app(scope, receive, send)
+            return
+        told = {
+            "Cache-Control": "public, immutable, max-age=31536000",  # each has a hash in its name
+            "Content-Encoding": "gzip",
+            "Vary": "Accept-Encoding",
+        }
+        answer = Response(_packed(name), headers=told, media_type=TYPES[Path(name).suffix])
+        await answer(scope, receive, send)
+
+    def _name(self, scope: Scope) -> str | None:
+        """The file that is asked for, if it is one of these."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            return None
+        name = scope["path"].removeprefix(self._prefix)
+        if name == scope["path"] or name not in _names():
+            return None
+        asked = Headers(scope=scope)
+        return None if "range" in asked or "gzip" not in asked.get("accept-encoding", "") else name
+
+
+def pack_first() -> None:
+    """Pack what the page begins with, before anybody waits."""
+    page = (_folder().parent / "index.html").read_text(encoding="utf-8")
+    for name in _names().intersection(_NAMED.findall(page)):
+        _packed(name)
+
+
+@cache
+def _packed(name: str) -> bytes:
+    return compress((_folder() / name).read_bytes(), mtime=0)
+
+
+@cache
+def _names() -> frozenset[str]:
+    every: Iterable[Path] = _folder().glob("*/*")
+    return frozenset(
+        file.relative_to(_folder()).as_posix() for file in every if file.suffix in TYPES
+    )
+
+
+def _folder() -> Path:
+    return static_folder() / _PLACE
+
+
+COMPONENTS: Mapping[str, str] = {"frame": "ui/shell/web", "labeller": WEB, "stage": WEB}
+TYPE = "text/javascript"
+
+
+class Bundles:
+    """ASGI middleware that answers for the scripts with which these components begin.
+
+    Args:
+        app: what serves everything else.
+        base: the path under which the app is served.
+    """
+
+    def __init__(self, app: ASGIApp, base: str = "") -> None:
+        self._app = app
+        under = "".join(f"/{part}" for part in base.split("/") if part)
+        self._names = {f"{under}/{_place(name)}": name for name in COMPONENTS}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        name = self._names.get(scope["path"]) if scope["type"] == "http" else None
+        if name is None or scope["method"] not in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+        else:
+            await _answer(name, Headers(scope=scope))(scope, receive, send)
+
+
+def _place(name: str) -> str:
+    """Where Streamlit's browser asks for it."""
+    return f"_stcore/bidi-components/crfviz.{name}/{name}.js"
+
+
+def _answer(name: str, asked: Headers) -> Response:
+    script, packed, tag = _script(name)
+    told = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    if asked.get("if-none-match") == tag:
+        return Response(status_code=304, headers=told)
+    if "gzip" in asked.get("accept-encoding", ""):
+        return Response(packed, headers=told | {"Content-Encoding": "gzip"}, media_type=TYPE)
+    return Response(script, headers=told, media_type=TYPE)
+
+
+@cache
+def _script(name: str) -> tuple[bytes, bytes, str]:
+    """The script, the same packed, and what tells it from others."""
+    script = component(PACKAGE / COMPONENTS[name] / f"{name}.js").encode()
+    return script, compress(script, mtime=0), f'"{sha256(script).hexdigest()[:32]}"'
