@@ -4,9 +4,10 @@ Nothing is stored here. An annotation that comes back differs from what went in 
 knows the step before, so that it can be undone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from crfviz.annotations.curation import agreed, disputes, unanswered, with_reading
 from crfviz.annotations.marking import join_words, mark_entity, set_tag, split_word
 from crfviz.annotations.propagation import Proposal, proposal_of
 from crfviz.annotations.records import Annotation, Item, Step
@@ -28,6 +29,8 @@ class Desk:
     annotator: str
     tagger: Tagger
     version: str  # of the model
+    curator: str = ""  # who settles the versions of others
+    versions: tuple[Annotation, ...] = ()  # that are to be settled
 
     def propose(self, offsets: Offsets, pins: Mapping[int, str]) -> Proposal:
         """The best path of the sentence with these words under these tags; see `propagation`."""
@@ -43,16 +46,19 @@ class Desk:
 def begin(desk: Desk) -> Annotation:
     """The annotation of a sentence that the annotator has not touched: the model's proposal.
 
+    Where versions are to be settled, the tags on which all agree are set.
+
     Raises:
         CrfvizError: the model cannot score the words.
     """
-    proposed = desk.propose(desk.item.offsets, {}).tags
+    offsets, pins = agreed(desk.versions) if desk.versions else (desk.item.offsets, {})
     return Annotation(
         item=desk.item.id,
         annotator=desk.annotator,
-        offsets=desk.item.offsets,
-        proposed=proposed,
-        final=proposed,
+        offsets=offsets,
+        proposed=desk.propose(offsets, {}).tags,
+        final=desk.propose(offsets, pins).tags,
+        pins=pins,
         model=desk.tagger.name,
         model_version=desk.version,
     )
@@ -93,6 +99,27 @@ def join(desk: Desk, annotation: Annotation, word: int) -> Annotation:
     return _with(desk, before, *join_words(before.offsets, before.pins, word))
 
 
+def take(desk: Desk, annotation: Annotation, version: int, word: int) -> Annotation:
+    """Take a version's reading of the dispute that a word lies in; of word -1, of the sentence.
+
+    Raises:
+        CrfvizError: there is no such version, or nobody disagrees about the word.
+        NoPathError: no allowed path has the tags of the version beside the others.
+    """
+    before, start, end = _reopened(desk, annotation), 0, len(desk.item.text)
+    if not 0 <= version < len(desk.versions):
+        raise CrfvizError(f"expected one of {len(desk.versions)} versions, got {version + 1}")
+    if word >= 0:
+        places = before.offsets[word : word + 1]
+        found = (each for each in disputes(desk.versions) if any(map(each.covers, places)))
+        at = next(found, None)
+        if at is None:
+            raise CrfvizError("All versions have the same tag here. Tab goes to the next dispute.")
+        start, end = at.start, at.end
+    chosen = desk.versions[version]
+    return _with(desk, before, *with_reading(before, chosen, start, end))
+
+
 def renewed(desk: Desk, annotation: Annotation) -> Annotation:
     """An open annotation decoded again where another model, or version of it, was used before.
 
@@ -114,12 +141,15 @@ def undo(desk: Desk, annotation: Annotation) -> Annotation:
     return replace(back, past=tuple(past))
 
 
-def accept(annotation: Annotation) -> Annotation:
+def accept(annotation: Annotation, versions: Sequence[Annotation] = ()) -> Annotation:
     """The sentence is done: all its tags are the annotator's word.
 
     Raises:
-        CrfvizError: a word has no tag yet.
+        CrfvizError: a word has no tag yet, or versions disagree and nobody has chosen.
     """
+    if left := len(unanswered(annotation, versions)) if versions else 0:
+        places = "1 dispute is" if left == 1 else f"{left} disputes are"
+        raise CrfvizError(f"{places} not settled yet. Enter goes to the next one.")
     if unset := annotation.final.count(UNSET):
         words = "1 word has" if unset == 1 else f"{unset} words have"
         raise CrfvizError(f"{words} no tag yet. Enter goes to the next one.")

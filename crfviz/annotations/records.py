@@ -3,15 +3,17 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Literal, get_args
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
 
 from crfviz.annotations.settings import Settings
-from crfviz.exceptions import ShapeError
+from crfviz.exceptions import FormatError, ShapeError
+from crfviz.text.files import abbreviate_value
 from crfviz.text.sentences import Offsets, words_at
 
 State = Literal["open", "done"]
 STATES: tuple[State, ...] = get_args(State)
+CURATED = "curated"  # annotator of the settled sentences
 MOST_WORDS = 1000  # of a sentence; who labels it sees all of them at once
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database holds these in its text
 
@@ -55,6 +57,39 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Curation:
+    """Who settled a sentence, and from which versions of it."""
+
+    by: str
+    versions: Mapping[str, datetime | None] = field(default_factory=dict)  # annotator: its time
+
+    def as_fields(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        times = {who: time and time.isoformat() for who, time in self.versions.items()}
+        return {"by": self.by, "versions": times}
+
+
+def curation_of(fields: object) -> Curation:
+    """Return what `as_fields` gives; anybody may have written it.
+
+    Raises:
+        FormatError: it is something else.
+    """
+    known = fields if isinstance(fields, dict) else {}
+    by, versions = known.get("by"), known.get("versions")
+    try:
+        if not isinstance(by, str) or not isinstance(versions, dict):
+            raise TypeError
+        times = {who: time and datetime.fromisoformat(time) for who, time in versions.items()}
+        return Curation(by, {who: time and time.astimezone(UTC) for who, time in times.items()})
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FormatError(
+            "expected who settled a sentence and the time of each version, got "
+            f"{abbreviate_value(fields)}"
+        ) from error
+
+
+@dataclass(frozen=True)
 class Annotation:
     """What one annotator says about one sentence: a row of the store.
 
@@ -79,6 +114,7 @@ class Annotation:
     created: datetime | None = None  # UTC; None: not stored yet
     updated: datetime | None = None
     past: tuple[Step, ...] = ()  # for undo, oldest first
+    curation: Curation | None = None  # of a version that settles those of others
 
     def __post_init__(self) -> None:
         for name, tags in (("proposed", self.proposed), ("final", self.final)):
@@ -101,6 +137,41 @@ class Merged:
     new: tuple[Annotation, ...]  # the annotator had said nothing, or had not finished the same
     same: int  # that were there
     conflicts: tuple[tuple[Annotation, Annotation], ...]  # what is there and stays, and what came
+
+
+@dataclass(frozen=True)
+class DocumentSummary:
+    """One line of the list of documents."""
+
+    name: str
+    sentences: int
+    created: datetime  # UTC
+    settings: Settings
+
+    @property
+    def tags(self) -> tuple[str, ...] | None:
+        """K tags that it is labelled with; None: none confirmed yet."""
+        return self.settings.tags
+
+    @property
+    def model(self) -> str:
+        """The model that it was begun with, or that learnt from it; empty: none."""
+        return self.settings.model
+
+    @property
+    def key(self) -> str:
+        """What stands for it in links and in the models that learn from it."""
+        return f"{self.created:%Y%m%d%H%M%S%f}"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one annotator is in one document."""
+
+    total: int  # sentences of the document
+    done: int
+    open: int  # begun, not done; one that was undone whole counts as not begun
+    seconds: float  # spent on the done ones
 
 
 def check_offsets(text: str, offsets: Offsets) -> None:

@@ -16,7 +16,7 @@ from typing import NoReturn
 import torch
 from tqdm import tqdm
 
-from crfviz.annotations.copies import WAYS, settled
+from crfviz.annotations.curation import COPIES, chosen_copies
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, rendered
 from crfviz.annotations.files.importing import INPUT_FORMATS, Import, read_items
 from crfviz.annotations.files.merging import (
@@ -53,9 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--state", choices=STATES, help="only these (default: all)")
     export.add_argument(
         "--copies",
-        choices=WAYS,
-        help="where annotators contradict each other: what all agree on, what more than half say, "
-        "or every copy",
+        choices=COPIES,
+        help="one copy of the sentences that were settled or on which all agree, or every copy",
     )
     export.add_argument("--format", choices=FILE_FORMATS, help="default: by the name of --out")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
@@ -89,8 +88,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     propose.add_argument("--as", dest="model", required=True, metavar="MODEL", help="its name")
     propose.add_argument("--family", choices=FAMILIES, default=CRF, help="default: %(default)s")
     propose.add_argument("--annotator", metavar="WHO", help="learn from this one (default: all)")
-    ways_out = [way for way in WAYS if way != "all"]
-    propose.add_argument("--copies", choices=ways_out, help="where annotators disagree")
+    propose.add_argument(
+        "--copies", choices=COPIES[:1], help="leave out what annotators disagree about"
+    )
     propose.add_argument("--json-lines", action="store_true", help="for programs")
     stats = kinds.add_parser("stats", help="how far every annotator is in every document")
     _add_filters(stats)
@@ -174,7 +174,7 @@ def _export(store: Store, options: argparse.Namespace) -> None:
             f"(--document NAME), or --mixed-tags for a file with all of them; nothing was written"
         )
     try:
-        pairs = settled(found, options.copies)
+        pairs = chosen_copies(found, options.copies)
     except CrfvizError as error:
         raise FormatError(f"{error} (--annotator NAME or --copies); nothing was written") from error
     if not pairs:

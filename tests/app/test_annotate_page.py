@@ -9,10 +9,11 @@ import streamlit as st
 from sqlalchemy import create_engine
 
 from crfviz.annotations import labelling
+from crfviz.annotations.curation import times_of
 from crfviz.annotations.files.exporting import render
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
-from crfviz.annotations.records import Annotation
+from crfviz.annotations.records import CURATED, Annotation, Curation
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store import database
 from crfviz.annotations.store.store import open_store
@@ -216,30 +217,43 @@ def test_agreement_of_two(page, store):
     assert "2 words with two tags" in texts(page)
 
 
-def test_export_and_learn_ask_which_of_contradicting_copies_go_on(page, store):
+def test_export_and_learn_leave_out_what_nobody_settled(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     finish(store, name, "anna", [(1, "VERB")])
     finish(store, name, "ben", [(1, "VERB")])
     (first, _) = store.items(name)
     said = store.annotation(first.id, "ben")
-    store.save(replace(said, final=("X", *said.final[1:])))
+    said = store.save(replace(said, final=("X", *said.final[1:])))
     open_part(page, "export", name)
     assert "disagree about **1 of 2 sentences**" in texts(page)
-    assert not page.get("download_button")
-    page.selectbox(key="view.copies").set_value("agreed").run()
     assert [each.label for each in page.get("download_button")] == ["Download 1 annotated sentence"]
-    page.selectbox(key="view.copies").set_value("all").run()
+    page.toggle(key="view.versions").set_value(True).run()
     assert "Download 4 annotated" in page.get("download_button")[0].label
     open_part(page, "learn")
-    assert button(page, "Teach").disabled
-    assert "finished sentence" not in texts(page)
-    page.selectbox(key="view.copies").set_value("majority").run()
     assert "1 finished sentence;" in texts(page)
-    page.selectbox(key="view.copies").set_value("ask")
-    button(page, "Teach").click().run()
-    assert "Choose which versions to train on" in page.toast[0].value
     page.selectbox(key="view.teacher").set_value("ben").run()
     assert "2 finished sentences;" in texts(page)
+    curation = Curation("carl", times_of(store.versions(first.id)))
+    store.save(replace(said, annotator=CURATED, curation=curation, revision=0, created=None))
+    page.selectbox(key="view.teacher").set_value("all annotators").run()
+    assert "2 finished sentences;" in texts(page)
+    open_part(page, "export")
+    page.toggle(key="view.versions").set_value(False).run()
+    assert "Download 2 annotated" in page.get("download_button")[0].label
+    assert "disagree" not in texts(page)
+
+
+def test_disagreements_are_settled_at_the_desk(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    finish(store, name, "anna", [(0, "NOUN"), (1, "VERB")])
+    finish(store, name, "ben", [(0, "VERB"), (1, "VERB")])
+    open_part(page, "agreement", name)
+    assert any("order=disputed" in each.proto.body for each in page.get("html"))
+    assert button(page, "Settle 2 disagreements")
+    open_part(page, "label")
+    page.selectbox(key="view.order").set_value("disputed").run()
+    assert not page.exception
+    assert "0 of 2 disagreements settled" in page.get("progress")[0].proto.text
 
 
 def test_export_says_that_an_older_document_mixes_tags(page, store):

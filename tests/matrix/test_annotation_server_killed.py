@@ -5,11 +5,17 @@ import os
 import random
 import signal
 import sqlite3
+import subprocess
+import sys
+from itertools import islice, product
 
 import pytest
 
 from benchmarks.serving import running_app
+from crfviz.annotations.records import CURATED, Annotation, Item
+from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.store import open_store
+from crfviz.taggers.registry import list_taggers, load_tagger
 from tests.support.forked_server import fork
 from tests.support.loops import run
 
@@ -17,6 +23,7 @@ KILLS = 10  # in each of ten tests
 KEYS = (1, 12)  # are confirmed before the kill
 LONGEST = 0.05  # seconds from then to the kill, as long as a key takes
 PACE = (0.0, 0.02)
+VERSIONS = {"anna": "NOUN", "ben": "VERB"}  # the tag that each gives all words
 
 pytestmark = [pytest.mark.usefixtures("forks")]
 
@@ -36,9 +43,9 @@ def killed_while_labelling(annotator, app, keys, after):
     return run(work())
 
 
-def assert_confirmed(store, annotator):
+def assert_confirmed(store, annotator, layer=None):
     """Every confirmed row is there; of one sentence there may be one step more, not yet told."""
-    rows = {a.item: a for _, a in store.annotations() if a.annotator == annotator.name}
+    rows = {a.item: a for _, a in store.annotations(annotator=layer or annotator.name)}
     ahead = 0
     for item, known in annotator.confirmed.items():
         row = rows.pop(item, None)
@@ -55,7 +62,7 @@ def assert_confirmed(store, annotator):
             assert row.revision == known.revision + 1
             ahead += 1
     assert ahead <= 1
-    assert not rows
+    assert layer or not rows
 
 
 @pytest.mark.parametrize("number", range(10))
@@ -77,3 +84,87 @@ def test_ten_kills_lose_nothing(number, labelling_benchmark, tmp_path):
             for each in people:  # no later kill has touched what an earlier one left
                 assert_confirmed(store, each)
     assert sum(len(each.seconds) for each in people) > 2 * KILLS
+
+
+def curator(benchmark, url, name, document):
+    """Somebody who settles disagreements: takes readings, undoes, accepts."""
+
+    class Curator(benchmark.Annotator):
+        def _session(self, key):
+            params = {"model": benchmark.MODEL, "v.doc": key, "v.by": name, "v.order": "disputed"}
+            return benchmark.Session(url, "annotate", params)
+
+        def _key(self, shown, known):
+            if not known.revision:  # another curator may have begun it
+                known.revision = shown["revision"]
+                known.pins = {t: shown["tags"][t] for t in shown["pinned"]}
+            left = [t for t in range(len(shown["words"])) if t not in known.pins]
+            of = {"item": shown["item"], "revision": shown["revision"]}
+            if known.past and self._random.random() < 0.2:
+                return {"kind": "undo", **of}
+            if not left:
+                return {"kind": "accept", **of}
+            word, version = self._random.choice(left), self._random.randrange(len(VERSIONS))
+            told = {"first": word, "what": tuple(VERSIONS.values())[version]}
+            return {"kind": "take", "version": version, "word": word, **told, **of}
+
+    return Curator(url, name, [document])
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_ten_kills_while_settling_disagreements_lose_nothing(number, labelling_benchmark, tmp_path):
+    moments = random.Random(number)
+    database = f"sqlite:///{tmp_path}/labels.db"
+    document = labelling_benchmark.stored(database, "all", [f"Dogs run s{n}" for n in range(80)])
+    with open_store(database) as store:
+        tags = load_tagger(labelling_benchmark.MODEL).tags
+        for item, (who, tag) in product(store.items("all"), VERSIONS.items()):
+            said = (tag,) * len(item.offsets)
+            store.save(Annotation(item.id, who, item.offsets, said, said, state="done"), tags)
+    confirmed = 0
+    for kill in range(KILLS):
+        moment = moments.randint(*KEYS), moments.uniform(0, LONGEST)
+        with running_app(tmp_path / f"{kill}.log", {"CRFVIZ_DATABASE_URL": database}, fork) as app:
+            one = curator(labelling_benchmark, app.url, f"curator {kill}", document)
+            assert killed_while_labelling(one, app, *moment) is not None
+        assert one.problems == []
+        with open_store(database) as store:
+            assert_confirmed(store, one, CURATED)
+            assert store.count(annotator="anna") == store.count(annotator="ben") == 80
+        confirmed += len(one.seconds)
+    assert confirmed > 2 * KILLS
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_ten_kills_while_a_model_is_trained_lose_nothing(number, tmp_path, monkeypatch):
+    moments = random.Random(number)
+    database = f"sqlite:///{tmp_path}/labels.db"
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "models"))
+    words, tags = ((0, 4), (5, 10)), ("N", "V")
+    with open_store(database) as store:
+        said = [Annotation(n, "anna", words, tags, tags, state="done") for n in range(12)]
+        items = [Item(f"dogs run{n:02}", words) for n in range(12)]
+        store.add("dogs", items, labelled=said, settings=Settings(tags))
+        (document,), before = store.documents(), store.annotations()
+    command = [sys.executable, "-m", "crfviz", "annotations", "propose", "dogs", "--as", "mine"]
+    command += ["--json-lines", "--database", database]
+    for kill in range(KILLS):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        for line in islice(process.stdout, moments.randrange(12)):
+            assert "saving" not in line
+        if kill == KILLS - 1:
+            assert any("saving" in line for line in process.stdout)
+        process.kill()
+        process.communicate()
+        with open_store(database) as store:
+            assert store.annotations() == before
+            (after,) = store.documents()
+        assert after == document or kill == KILLS - 1
+        if "mine" in list_taggers():
+            assert kill == KILLS - 1
+            assert load_tagger("mine").tags == tags
+    assert subprocess.run(command, stdout=subprocess.PIPE, check=False).returncode == 0
+    with open_store(database) as store:
+        (after,) = store.documents()
+    assert after.model == "mine"
+    assert load_tagger("mine").tags == tags

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from crfviz.annotations.records import MOST_WORDS, STATES, Annotation, Item
+from crfviz.annotations.records import MOST_WORDS, STATES, Annotation, Curation, Item, curation_of
 from crfviz.annotations.settings import Settings, settings_of
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.files import abbreviate, abbreviate_value
@@ -60,6 +60,8 @@ def fields_of(pair: Pair) -> Fields:
         fields["gold"] = item.gold
     if item.offsets != annotation.offsets:
         fields["offsets_in_file"] = item.offsets
+    if annotation.curation is not None:
+        fields["curation"] = annotation.curation.as_fields()
     if item.settings is not None and (own := item.settings.as_fields()):
         fields["settings"] = own
     return fields
@@ -69,12 +71,13 @@ def row_of(pair: Pair) -> Fields:
     """The fields with the same keys and types in every row, as tables of Arrow want them.
 
     Arrow takes the columns and their types from the first rows, and refuses what differs later. So
-    `gold` and `pins` have a text for every word, an empty one where there is no tag. Settings are
-    one text.
+    `gold` and `pins` have a text for every word, an empty one where there is no tag. Settings and
+    curation are one text each.
     """
     item, annotation = pair
     words, own = len(annotation.offsets), item.offsets
     settings = item.settings.as_fields() if item.settings else {}
+    curation = annotation.curation.as_fields() if annotation.curation else {}
     return {
         **fields_of((replace(item, settings=None), annotation)),
         "created": _written(annotation.created),
@@ -83,6 +86,7 @@ def row_of(pair: Pair) -> Fields:
         "gold": [NO_TAG] * len(own) if item.gold is None and own else item.gold,
         "offsets_in_file": own,
         "settings": json.dumps(settings, ensure_ascii=False) if settings else "",
+        "curation": json.dumps(curation, ensure_ascii=False) if curation else "",
     }
 
 
@@ -135,6 +139,7 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
             seconds=float(read.number("seconds", 0.0)),
             created=read.moment("created"),
             updated=read.moment("updated"),
+            curation=read.curation(),
         )
     except ShapeError as error:
         raise FormatError(f"{where}: {error}") from error
@@ -225,10 +230,20 @@ class _Reader:
         return {int(position): tag for position, tag in zip(value, tags, strict=True)}
 
     def settings(self) -> Settings | None:
-        value = self.fields.get("settings") or None
-        if isinstance(value, str):  # of rows that all have the same types
-            value = parse_object(value, self.where)
+        value = self._fields("settings")
         return None if value is None else settings_of(value, self.where)
+
+    def curation(self) -> Curation | None:
+        value = self._fields("curation")
+        try:
+            return None if value is None else curation_of(value)
+        except FormatError as error:
+            raise FormatError(f"{self.where}: {error}") from error
+
+    def _fields(self, name: str) -> object:
+        """An object, or its text in rows that all have the same types."""
+        value = self.fields.get(name) or None
+        return parse_object(value, self.where) if isinstance(value, str) else value
 
     def moment(self, name: str) -> datetime | None:
         value = self.text(name)

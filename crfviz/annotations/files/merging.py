@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from crfviz.annotations.files.importing import Import
-from crfviz.annotations.records import Annotation, Item, Merged
-from crfviz.annotations.store.store import UNSETTLED, DocumentSummary, Store
+from crfviz.annotations.records import Annotation, DocumentSummary, Item, Merged
+from crfviz.annotations.store.store import UNSETTLED, Store
 
 MOST_WORDS = 8  # of a sentence in a message
 

@@ -52,11 +52,11 @@ def consistent(table: Table, number: object) -> Iterator[None]:
     """Say which row it is whose cells do not fit each other.
 
     Raises:
-        StoreError: the body raised a ShapeError.
+        StoreError: the body raised a ShapeError or FormatError.
     """
     try:
         yield
-    except ShapeError as error:
+    except (FormatError, ShapeError) as error:
         raise _damaged(table, number, str(error)) from error
 
 
@@ -110,6 +110,7 @@ BELONGS: Mapping[str, Callable[[object], bool]] = {  # in a column
     "offsets": _are_offsets,
     "gold": lambda value: value is None or _are_tags(value),
     "pins": _are_pins,
+    "curation": lambda value: value is None or isinstance(value, dict),
     "past": _are_steps,
     "state": lambda value: value in STATES,
     "seconds": lambda value: isinstance(value, int | float),

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import JSON, Connection, RowMapping, Table, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from crfviz.annotations.records import UNSTORABLE, Annotation, Item, Step
+from crfviz.annotations.records import CURATED, UNSTORABLE, Annotation, Item, Step, curation_of
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.cells import checked, consistent
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
@@ -56,11 +56,14 @@ def annotation_row(annotation: Annotation) -> Row:
     """
     if not annotation.annotator.strip():
         raise StoreError("expected the name of an annotator, got an empty one; nothing was stored")
+    if annotation.annotator == CURATED and annotation.curation is None:
+        raise StoreError(f"{CURATED} are the settled sentences: label under another name")
     check_text(annotation.annotator, annotation.model, annotation.model_version)
     check_text(*annotation.proposed, *annotation.final, *annotation.pins.values())
     row: Row = {name: getattr(annotation, name) for name in KEPT}
     past: list[Any] = [[step.offsets, dict(step.pins)] for step in annotation.past]
-    row.update(pins=dict(annotation.pins), past=past)
+    curation = annotation.curation and annotation.curation.as_fields()
+    row.update(pins=dict(annotation.pins), past=past, curation=curation)
     return row
 
 
@@ -94,6 +97,7 @@ def annotation_of(row: RowMapping) -> Annotation:
         StoreError: another program has written something else there; says where.
     """
     cells = checked(row, ANNOTATIONS, KEPT)
+    curation = cells.pop("curation")
     with consistent(ANNOTATIONS, row[ANNOTATIONS.c.id]):
         return Annotation(
             **cells
@@ -103,7 +107,8 @@ def annotation_of(row: RowMapping) -> Annotation:
                 "final": tuple(cells["final"]),
                 "pins": _pins(cells["pins"]),
                 "past": tuple(Step(_offsets(words), _pins(pins)) for words, pins in cells["past"]),
-            }
+            },
+            curation=None if curation is None else curation_of(curation),
         )
 
 

@@ -26,7 +26,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = "4"  # of the newest migration
+VERSION = "5"  # of the newest migration
 VERSION_TABLE = "crfviz_version"
 
 TABLES = MetaData()
@@ -117,5 +117,13 @@ ANNOTATIONS = Table(
     Column("updated", Moment, nullable=False),
     Column("seconds", Float, nullable=False, server_default="0"),
     Column("past", JSON, nullable=False, server_default="[]"),
+    Column("curation", JSON(none_as_null=True)),  # who settled it, from which versions
     UniqueConstraint("item", "annotator", name="crfviz_annotations_whose"),
+)
+
+SKIPS = Table(  # sentences that an annotator has passed over
+    "crfviz_skips",
+    TABLES,
+    Column("item", ForeignKey("crfviz_items.id", ondelete="CASCADE"), primary_key=True),
+    Column("annotator", Text, primary_key=True),
 )

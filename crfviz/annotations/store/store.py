@@ -9,34 +9,45 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Engine,
-    RowMapping,
-    Select,
-    Text,
-    and_,
-    cast,
     delete,
     func,
+    insert,
     not_,
     select,
     update,
 )
 from sqlalchemy.exc import SQLAlchemyError
 
-from crfviz.annotations.records import Annotation, Item, Merged, State
+from crfviz.annotations.records import (
+    CURATED,
+    Annotation,
+    DocumentSummary,
+    Item,
+    Merged,
+    Progress,
+    State,
+)
 from crfviz.annotations.settings import Settings
-from crfviz.annotations.store.cells import settings_at
 from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.store.failures import explained, lost_connection
 from crfviz.annotations.store.merging import merged
+from crfviz.annotations.store.queries import (
+    disputed,
+    of_document,
+    sentences,
+    summary_of,
+    undone,
+    versions_only,
+    wanted,
+)
 from crfviz.annotations.store.rows import (
     annotation_of,
     annotation_row,
@@ -47,50 +58,14 @@ from crfviz.annotations.store.rows import (
     write_annotation,
     write_document,
 )
-from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, SKIPS
 from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
 from crfviz.exceptions import StoreError
-from crfviz.text.files import abbreviate_value
 
 LARGEST_ID = 2**31
 UNSETTLED = Settings()  # of a document that gets them with its first confirmation
 PAUSE = 1.0  # seconds before a lost server is asked once more
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class DocumentSummary:
-    """One line of the list of documents."""
-
-    name: str
-    sentences: int
-    created: datetime  # UTC
-    settings: Settings
-
-    @property
-    def tags(self) -> tuple[str, ...] | None:
-        """K tags that it is labelled with; None: none confirmed yet."""
-        return self.settings.tags
-
-    @property
-    def model(self) -> str:
-        """The model that it was begun with, or that learnt from it; empty: none."""
-        return self.settings.model
-
-    @property
-    def key(self) -> str:
-        """What stands for it in links and in the models that learn from it."""
-        return f"{self.created:%Y%m%d%H%M%S%f}"
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far one annotator is in one document."""
-
-    total: int  # sentences of the document
-    done: int
-    open: int  # begun, not done; one that was undone whole counts as not begun
-    seconds: float  # spent on the done ones
 
 
 def open_store(url: str | None = None) -> Store:
@@ -221,11 +196,11 @@ class Store:
             .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
         )
         rows = self._run(lambda c: c.execute(query).mappings().all())
-        return [_summary(row) for row in rows]
+        return [summary_of(row) for row in rows]
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
         """Sentences of a document in its order: `limit` of them from the `start`-th."""
-        query = _sentences().where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
+        query = sentences().where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
         page = query.offset(start).limit(limit)
         return self._run(lambda c: [item_of(row) for row in c.execute(page).mappings()])
 
@@ -235,7 +210,7 @@ class Store:
         Raises:
             StoreError: there is none (any more).
         """
-        query = _sentences().where(ITEMS.c.id == number)
+        query = sentences().where(ITEMS.c.id == number)
         known = 0 < number < LARGEST_ID  # a larger one is none that a database could look for
         row = self._run(lambda c: c.execute(query).mappings().first()) if known else None
         if row is None:
@@ -289,7 +264,7 @@ class Store:
             select(ITEMS, DOCUMENTS.c.name, ANNOTATIONS)
             .join(DOCUMENTS, ITEMS.c.document == DOCUMENTS.c.id)
             .join(ANNOTATIONS)
-            .where(*_wanted(document, annotator, state))
+            .where(*wanted(document, annotator, state))
             .order_by(DOCUMENTS.c.id, ITEMS.c.position, ANNOTATIONS.c.annotator)
         )
         return self._run(
@@ -301,15 +276,15 @@ class Store:
     ) -> int:
         """How many annotations there are; None is all."""
         query = select(func.count()).select_from(ANNOTATIONS.join(ITEMS).join(DOCUMENTS))
-        chosen = query.where(*_wanted(document, annotator, state))
+        chosen = query.where(*wanted(document, annotator, state))
         return self._run(lambda c: c.execute(chosen).scalar_one())
 
     def progress(self, document: str, annotator: str) -> Progress:
         """How far an annotator is in a document."""
         total = select(func.count(ITEMS.c.id)).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
         columns = (ANNOTATIONS.c.state, func.count(), func.sum(ANNOTATIONS.c.seconds))
-        mine = _of_document(document, *columns).where(
-            ANNOTATIONS.c.annotator == annotator, not_(_undone())
+        mine = of_document(document, *columns).where(
+            ANNOTATIONS.c.annotator == annotator, not_(undone())
         )
 
         def work(connection: Connection) -> Progress:
@@ -323,24 +298,55 @@ class Store:
 
     def done_ids(self, document: str, annotator: str) -> set[int]:
         """Ids of the sentences that an annotator has accepted."""
-        query = _of_document(document, ANNOTATIONS.c.item).where(
+        query = of_document(document, ANNOTATIONS.c.item).where(
             ANNOTATIONS.c.annotator == annotator, ANNOTATIONS.c.state == "done"
         )
         return self._run(lambda c: set(c.execute(query).scalars()))
 
     def last_done(self, document: str, annotator: str) -> int | None:
         """Id of the sentence that an annotator accepted last; None without one."""
-        query = _of_document(document, ANNOTATIONS.c.item).where(
+        query = of_document(document, ANNOTATIONS.c.item).where(
             ANNOTATIONS.c.annotator == annotator, ANNOTATIONS.c.state == "done"
         )
         newest = query.order_by(ANNOTATIONS.c.updated.desc(), ANNOTATIONS.c.id.desc()).limit(1)
         return self._run(lambda c: c.execute(newest).scalar())
 
+    def versions(self, item: int) -> list[Annotation]:
+        """What annotators finished of a sentence, by name, without the curated version."""
+        query = versions_only(select(ANNOTATIONS)).where(ANNOTATIONS.c.item == item)
+        rows = query.order_by(ANNOTATIONS.c.annotator)
+        return self._run(lambda c: [annotation_of(row) for row in c.execute(rows).mappings()])
+
+    def disputed(self, document: str) -> dict[int, bool]:
+        """Ids of sentences with different finished versions, in order, and whether each is settled.
+
+        A sentence is not settled any more when a version has changed or come since.
+        """
+        return self._run(lambda c: disputed(c, document))
+
+    def skip(self, item: int, annotator: str) -> None:
+        """Note that an annotator has passed over a sentence."""
+        row = {"item": item, "annotator": annotator}
+
+        def work(connection: Connection) -> None:
+            same = select(SKIPS).where(SKIPS.c.item == item, SKIPS.c.annotator == annotator)
+            if connection.execute(same).first() is None:
+                connection.execute(insert(SKIPS).values(row))
+
+        self._run(work, writes=True)
+
+    def skipped(self, document: str, annotator: str) -> set[int]:
+        """Ids of the sentences that an annotator has passed over."""
+        query = select(SKIPS.c.item).select_from(SKIPS.join(ITEMS).join(DOCUMENTS))
+        mine = query.where(DOCUMENTS.c.name == document, SKIPS.c.annotator == annotator)
+        return self._run(lambda c: set(c.execute(mine).scalars()))
+
     def annotators(self, document: str | None = None) -> list[str]:
-        """Names of all who labelled a document, or any; sorted."""
+        """Names of all who labelled a document, or any; sorted, with the curated layer last."""
         name = ANNOTATIONS.c.annotator
-        query = select(name) if document is None else _of_document(document, name)
-        return sorted(self._run(lambda c: c.execute(query.distinct()).scalars().all()))
+        query = select(name) if document is None else of_document(document, name)
+        names = self._run(lambda c: c.execute(query.distinct()).scalars().all())
+        return sorted(names, key=lambda each: (each == CURATED, each))
 
     def _run(
         self, work: Callable[[Connection], Result], *, writes: bool = False, tries: int = 2
@@ -357,41 +363,3 @@ class Store:
                 raise explained(error, self.place) from error
         time.sleep(PAUSE)
         return self._run(work, writes=writes, tries=tries - 1)
-
-
-def _summary(row: RowMapping) -> DocumentSummary:
-    name, created = row["name"], row["created"]
-    if not isinstance(created, datetime):
-        raise StoreError(
-            f"the document {abbreviate_value(name)} was damaged by another program: "
-            "its time is none"
-        )
-    return DocumentSummary(name, row["sentences"], created, settings_at(row))
-
-
-def _sentences() -> Select[*tuple[Any, ...]]:
-    return select(ITEMS, DOCUMENTS.c.name).join(DOCUMENTS)
-
-
-def _wanted(
-    document: str | None, annotator: str | None, state: State | None
-) -> list[ColumnElement[bool]]:
-    wanted = {DOCUMENTS.c.name: document, ANNOTATIONS.c.annotator: annotator}
-    wanted[ANNOTATIONS.c.state] = state
-    return [column == value for column, value in wanted.items() if value is not None]
-
-
-def _undone() -> ColumnElement[bool]:
-    """Whether all steps in a sentence were undone, so that it is as if nobody had begun it."""
-    return and_(
-        ANNOTATIONS.c.state == "open",
-        cast(ANNOTATIONS.c.pins, Text) == "{}",
-        cast(ANNOTATIONS.c.past, Text) == "[]",
-        cast(ANNOTATIONS.c.offsets, Text) == cast(ITEMS.c.offsets, Text),
-        cast(ANNOTATIONS.c.final, Text) == cast(ANNOTATIONS.c.proposed, Text),
-    )
-
-
-def _of_document(document: str, *what: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
-    joined = ANNOTATIONS.join(ITEMS).join(DOCUMENTS)
-    return select(*what).select_from(joined).where(DOCUMENTS.c.name == document)

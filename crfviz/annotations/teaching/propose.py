@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from crfviz.annotations.copies import Way, contradicting, settled
-from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.store.store import DocumentSummary, Store, open_store
+from crfviz.annotations.curation import Copies, chosen_copies
+from crfviz.annotations.records import Annotation, DocumentSummary, Item
+from crfviz.annotations.store.store import Store, open_store
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.partly import begun, unfinished
 from crfviz.annotations.teaching.teach import RECORD_FILE, Announce, finished
@@ -72,7 +72,7 @@ def propose_model(
         store: of the document.
         document: gets the model.
         name: of the model.
-        pairs: what it learns from, each sentence once; see `annotations.copies`.
+        pairs: what it learns from, each sentence once; see `annotations.curation`.
         report: told how far it is; what it raises ends all, and nothing is left behind.
         family: one of FAMILIES. A perceptron learns from finished sentences alone.
 
@@ -111,15 +111,16 @@ def propose_model(
     return made
 
 
-def learnable(pairs: Pairs, way: Way | None) -> list[tuple[Item, Annotation]]:
-    """Return finished sentences once each, and the begun ones that nobody has finished.
+def learnable(pairs: Pairs, copies: Copies | None) -> list[tuple[Item, Annotation]]:
+    """Return the answers of finished sentences, and the begun ones that nobody has finished.
 
     Raises:
-        CrfvizError: finished copies contradict each other and no way was chosen.
+        CrfvizError: a sentence has no answer, and `copies` is None.
     """
     done = [pair for pair in pairs if pair[1].state == "done"]
-    kept = settled(done, way or (None if contradicting(done) else "agreed"))
-    return [*kept, *unfinished(pairs)]
+    if copies is None:
+        chosen_copies(done, None)  # refuses
+    return [*chosen_copies(done, "agreed"), *unfinished(pairs)]
 
 
 def start_proposing(

@@ -51,7 +51,7 @@ def teachable(tagger: Tagger) -> bool:
 def finished(pairs: Sequence[tuple[Item, Annotation]]) -> list[Sentence]:
     """What can be learnt from: the sentences that are done, with their final tags.
 
-    Where two annotators finished a sentence both count: see `annotations.copies`.
+    Where two annotators finished a sentence both count: see `annotations.curation`.
     """
     return [
         Sentence(words_at(item.text, annotation.offsets), annotation.final)

@@ -228,7 +228,8 @@ def _merging(known: Mapping[str, Known]) -> int | None:
 
 def _others_said(read: Import) -> bool:
     """Whether people labelled a file who did not log in here, where there is a login; said then."""
-    people = {annotation.annotator for annotation in read.annotations} if login_asked() else set()
+    said_by = (each.curation.by if each.curation else each.annotator for each in read.annotations)
+    people = set(said_by) if login_asked() else set()
     if others := sorted(people - {annotator()}):
         said = ", ".join(quote(name) for name in others[:3])
         st.error(

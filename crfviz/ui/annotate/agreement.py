@@ -1,20 +1,14 @@
 """How far two annotators agree, and every word where they do not."""
 
-from collections.abc import Mapping, Sequence
-
 import pandas as pd
 import streamlit as st
 
-from crfviz.annotations.agreement import Agreement, Estimate, SharedWord, annotators_agreement
-from crfviz.annotations.store.store import DocumentSummary
+from crfviz.annotations.agreement import Agreement, Estimate, annotators_agreement
+from crfviz.annotations.records import DocumentSummary
 from crfviz.text.schemes import is_begin, split_tag
-from crfviz.text.sentences import words_at
-from crfviz.text.tokenizer import sentence_of
-from crfviz.ui import cached
+from crfviz.ui.annotate.settling import settle_button, settling_link
 from crfviz.ui.annotate.store import store
 from crfviz.ui.session.bound import bound_select
-from crfviz.ui.session.current import scenario
-from crfviz.ui.state.link import explorer_link
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count, per_cent, score
 from crfviz.views.frames.chains import plain_table
@@ -46,8 +40,8 @@ def agreement_panel(document: DocumentSummary) -> None:
         return
     _summary(both)
     _by_tag(both)
-    words = {i.id: words_at(i.text, a.offsets) for i, a in pairs if a.annotator == first}
-    _disagreements(both, words)
+    settle_button(document)
+    _disagreements(both)
 
 
 def _summary(both: Agreement) -> None:
@@ -86,7 +80,7 @@ def _by_tag(both: Agreement) -> None:
     )  # fmt: skip
 
 
-def _disagreements(both: Agreement, words: Mapping[int, Sequence[str]]) -> None:
+def _disagreements(both: Agreement) -> None:
     first, second = both.annotators
     number = len(both.disagreements)
     st.markdown(f"**{count(number, 'word')} with two tags**")
@@ -95,27 +89,18 @@ def _disagreements(both: Agreement, words: Mapping[int, Sequence[str]]) -> None:
     shown = both.disagreements[:MOST_ROWS]
     table = pd.DataFrame(
         {
-            "explorer": [_link(each, words[each.item.id]) for each in shown],
+            "desk": [settling_link(each.item.id) for each in shown],
             "sentence": [each.item.position + 1 for each in shown],
+            "place": [each.position + 1 for each in shown],
             "word": [each.word for each in shown],
             first: [each.tags[0] for each in shown],
             second: [each.tags[1] for each in shown],
             "text": [each.item.text for each in shown],
         }
     )
-    st.html(plain_table(table, ["explorer"]))
+    st.html(plain_table(table, ["desk"]))
     if number > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS} of {number:,}.")
-
-
-def _link(each: SharedWord, words: Sequence[str]) -> str | None:
-    """The explorer on the sentence, asked about the second annotator's tag at that word."""
-    model = scenario().model
-    tagger = cached.tagger(model)
-    if each.tags[1] not in tagger.tags:
-        return None
-    text = sentence_of(words, tagger.split)
-    return explorer_link(model, text, (), (each.position, each.tags[1]))
 
 
 def _value(both: Estimate) -> str:

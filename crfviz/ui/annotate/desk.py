@@ -2,17 +2,18 @@
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 
 import streamlit as st
 
 from crfviz.annotations import labelling
+from crfviz.annotations.curation import disputes, times_of
 from crfviz.annotations.labelling import LONGEST_PAUSE, Desk
 from crfviz.annotations.propagation import followed
-from crfviz.annotations.records import Annotation
+from crfviz.annotations.records import CURATED, Annotation, Curation, DocumentSummary
 from crfviz.annotations.settings import Settings
-from crfviz.annotations.store.store import DocumentSummary
 from crfviz.exceptions import (
     ConflictError,
     CrfvizError,
@@ -27,6 +28,13 @@ from crfviz.ui import cached
 from crfviz.ui.annotate.documents import tagger_of
 from crfviz.ui.annotate.proposing import propose_row
 from crfviz.ui.annotate.queue import Queue
+from crfviz.ui.annotate.settling import (
+    changed_since,
+    finished_ids,
+    layer_of,
+    settle_button,
+    why_link,
+)
 from crfviz.ui.annotate.store import store
 from crfviz.ui.cached import remembered
 from crfviz.ui.session.bound import bound_flag
@@ -38,7 +46,7 @@ from crfviz.ui.session.current import (
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.kept import of_server, of_session, refusals_said
+from crfviz.ui.session.kept import of_session, refusals_said
 from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote
@@ -66,24 +74,24 @@ class LastStep:
 @st.fragment
 @guarded("Labelling", again=True)
 def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
-    """Draw the next sentence of the queue for an annotator by name, or that all are done."""
-    progress = store().progress(document.name, who)
-    spent = f" · {progress.seconds / progress.done:.1f} s a sentence" if progress.done else ""
-    unfinished = f" · {progress.open} begun" if progress.open else ""
-    label = f"{progress.done:,} of {progress.total:,} done{unfinished}{spent}"
-    st.progress(progress.done / max(1, progress.total), label)
-    propose_row(document)
-    item = _current(document, queue, who)
+    """Draw the next sentence of the queue for an annotator by name, or that all are done.
+
+    Whoever settles disagreements works on the curated layer.
+    """
+    layer = layer_of(queue, who)
+    if queue.settles:
+        done, total = len(finished_ids(document, queue, layer)), len(queue.ids)
+        st.progress(done / total, f"{done:,} of {count(total, 'disagreement')} settled")
+        what = f"All {count(total, 'disagreement')} of {plain(document.name)} are settled."
+    else:
+        what = _own_progress(document, who)
+        propose_row(document)
+    item = _current(document, queue, layer)
     if item is None:
-        st.success(f"All {count(progress.total, 'sentence')} of {plain(document.name)} are done.")
-        with st.container(horizontal=True):
-            if st.button("Export", type="primary"):
-                set_view_option("part", "export", "label")
-                st.rerun()  # of the page: the part is chosen outside of this fragment
-            if store().last_done(document.name, who) is not None:
-                st.button("Back to the last sentence", on_click=_back, args=(document, who))
+        st.success(what)
+        _ways_on(document, layer)
         return
-    desk = desk_of(document, item, who)
+    desk = desk_of(document, item, who, settles=queue.settles)
     try:
         sheet = sheet_of(desk, queue, document.settings)
     except StoreError:
@@ -101,6 +109,27 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
             bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
         bound_flag(st.toggle, "Disable single-key shortcuts", NO_LETTERS)
     publish()
+
+
+def _ways_on(document: DocumentSummary, layer: str) -> None:
+    """Draw what can be done when no sentence is left."""
+    with st.container(horizontal=True):
+        settle_button(document)
+        if st.button("Export", type="primary"):
+            set_view_option("part", "export", "label")
+            st.rerun()  # of the page: the part is chosen outside of this fragment
+        if store().last_done(document.name, layer) is not None:
+            st.button("Back to the last sentence", on_click=_back, args=(document, layer))
+
+
+def _own_progress(document: DocumentSummary, who: str) -> str:
+    """Draw how far an annotator is; returns what is said when all is done."""
+    progress = store().progress(document.name, who)
+    spent = f" · {progress.seconds / progress.done:.1f} s a sentence" if progress.done else ""
+    unfinished = f" · {progress.open} begun" if progress.open else ""
+    label = f"{progress.done:,} of {progress.total:,} done{unfinished}{spent}"
+    st.progress(progress.done / max(1, progress.total), label)
+    return f"All {count(progress.total, 'sentence')} of {plain(document.name)} are done."
 
 
 def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
@@ -124,30 +153,29 @@ def _begin_anew(desk: Desk, stored: Annotation) -> None:
         store().save(replace(anew, created=stored.created), desk.tagger.tags)
 
 
-def _current(document: DocumentSummary, queue: Queue, who: str) -> int | None:
+def _current(document: DocumentSummary, queue: Queue, layer: str) -> int | None:
     """The sentence that the address names, else the next one to do."""
     named = view_option("item")
     if named.isdecimal() and int(named) in queue.ids:
         return int(named)
-    return _next(document, queue, None, who)
+    return _next(document, queue, None, layer)
 
 
-def _next(document: DocumentSummary, queue: Queue, item: int | None, who: str) -> int | None:
+def _next(document: DocumentSummary, queue: Queue, item: int | None, layer: str) -> int | None:
     """The sentence to do after one; those that were skipped come when no other is left."""
-    done = store().done_ids(document.name, who)
-    left = queue.after(item, done | _skipped(document, who))
+    done = finished_ids(document, queue, layer)
+    left = queue.after(item, done | store().skipped(document.name, layer))
     return queue.after(item, done) if left is None else left
 
 
-def _skipped(document: DocumentSummary, who: str) -> set[int]:
-    """Ids of the sentences that somebody has passed over, as long as the server runs."""
-    return of_server(f"skipped {document.key} {who}", set[int])
-
-
-def desk_of(document: DocumentSummary, item: int, who: str) -> Desk:
-    """What an annotator needs to label a sentence with the chosen model, or without one."""
+def desk_of(document: DocumentSummary, item: int, who: str, *, settles: bool = False) -> Desk:
+    """What somebody needs to label a sentence, or to settle what others said about it."""
     tagger = tagger_of(document)
-    return Desk(store().item(item), who, tagger, _version(tagger))
+    desk = Desk(store().item(item), who, tagger, _version(tagger))
+    if settles:
+        versions = tuple(store().versions(item))
+        return replace(desk, annotator=CURATED, curator=who, versions=versions)
+    return desk
 
 
 @remembered(cached.MOST_MODELS, lambda tagger: tagger)
@@ -178,7 +206,7 @@ def sheet_of(desk: Desk, queue: Queue, settings: Settings) -> Sheet:
         annotation=annotation,
         proposal=proposal,
         tags=desk.tagger.tags,
-        reason=queue.reason(item.id),
+        reason=changed_since(desk, annotation) or queue.reason(item.id),
         place=f"Sentence {item.position + 1:,}",
         changed=here.changed,
         note=here.note,
@@ -190,13 +218,16 @@ def sheet_of(desk: Desk, queue: Queue, settings: Settings) -> Sheet:
         ack=last_event(KEY),
         settings=settings,
         blank=isinstance(desk.tagger, BlankTagger),
+        versions=desk.versions,
+        why=[why_link(desk, annotation, each) for each in disputes(desk.versions)],
     )
 
 
 def _annotation(desk: Desk) -> Annotation:
     stored = store().annotation(desk.item.id, desk.annotator)
     if stored is not None:
-        return stored
+        stale = stored.curation and stored.curation.versions != times_of(desk.versions)
+        return replace(stored, state="open") if stale else stored
     try:
         return labelling.begin(desk)
     except CrfvizError as error:
@@ -209,7 +240,7 @@ def take_steps(document: DocumentSummary, queue: Queue, who: str, events: object
     While the store is lost they stay unanswered, and the browser sends them again.
     """
     told = of_session("last step", LastStep)
-    told.by = who
+    told.by = layer_of(queue, who)
     for event in fresh_events(KEY, events):
         told.held = False
         try:
@@ -241,24 +272,27 @@ def _step(
     if kind == "go":
         by = _whole(event, "by")
         if by > 0:
-            _skipped(document, who).add(item)
+            with suppress(StoreError):  # who cannot store anything can still look around
+                store().skip(item, layer_of(queue, who))
         _open(queue.beside(item, by))
         return
-    desk = desk_of(document, item, who)
+    desk = desk_of(document, item, who, settles=queue.settles)
     before = labelling.renewed(desk, _annotation(desk))
     if before.revision != _whole(event, "revision"):
         raise ConflictError("This sentence was changed meanwhile in another tab or program.")
     if kind == "undo" and before == labelling.undo(desk, before):
-        last = back_to_last(document, who)
+        last = back_to_last(document, desk.annotator)
         if last is None:  # nothing to undo here, nor a sentence to go back to
             told.item, told.problem, told.note = item, "", "There is nothing to undo."
             return
         told.item, told.note = last, "Back at the sentence accepted last; undo again to reopen it."
         return
     after = labelling.worked(_changed(desk, before, event), _seconds(event))
+    if desk.curator:
+        after = replace(after, curation=Curation(desk.curator, times_of(desk.versions)))
     store().save(after, desk.tagger.tags)
     if kind == "accept":
-        _open(_next(document, queue, item, who))
+        _open(_next(document, queue, item, desk.annotator))
         return
     _tell(told, before, after, str(kind))
 
@@ -266,13 +300,16 @@ def _step(
 def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> Annotation:
     match event["kind"]:
         case "accept":
-            return labelling.accept(before)
+            return labelling.accept(before, desk.versions)
         case "undo":
             return labelling.undo(desk, before)
         case "cut":
             return labelling.cut(desk, before, _whole(event, "word"), _whole(event, "at"))
         case "join":
             return labelling.join(desk, before, _whole(event, "word"))
+        case "take":
+            word = _whole(event, "word")  # -1 is the whole sentence
+            return labelling.take(desk, before, _whole(event, "version"), max(word, -1))
         case "correct":
             first, last, what = _whole(event, "first"), _whole(event, "last"), event["what"]
             if 0 <= first <= last < len(before.offsets) and isinstance(what, str):
@@ -307,14 +344,14 @@ def _refuse(event: Mapping[object, object], why: str) -> None:
     told.problem, told.changed = why, {}
 
 
-def _back(document: DocumentSummary, who: str) -> None:
+def _back(document: DocumentSummary, layer: str) -> None:
     with refusals_said():
-        back_to_last(document, who)
+        back_to_last(document, layer)
 
 
-def back_to_last(document: DocumentSummary, who: str) -> int | None:
+def back_to_last(document: DocumentSummary, layer: str) -> int | None:
     """Open the sentence again that the annotator accepted last; None where there is none."""
-    last = store().last_done(document.name, who)
+    last = store().last_done(document.name, layer)
     if last is not None:
         _open(last)
     return last

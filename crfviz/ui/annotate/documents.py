@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from crfviz.annotations.store.store import DocumentSummary
+from crfviz.annotations.records import DocumentSummary
 from crfviz.taggers.blank import BlankTagger, document_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import owner_of

@@ -2,14 +2,20 @@
 
 import streamlit as st
 
+from crfviz.annotations.curation import chosen_copies
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, render
 from crfviz.annotations.mixing import in_words, tag_sets
-from crfviz.annotations.records import STATES
-from crfviz.annotations.store.store import DocumentSummary
+from crfviz.annotations.records import STATES, DocumentSummary
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
-from crfviz.ui.annotate.copies import ask_copies
-from crfviz.ui.annotate.store import choose_annotator, go_to_document, shown_name, store
-from crfviz.ui.session.bound import bound_select
+from crfviz.ui.annotate.settling import settle_button
+from crfviz.ui.annotate.store import (
+    choose_annotator,
+    go_to_document,
+    say_disagreements,
+    shown_name,
+    store,
+)
+from crfviz.ui.session.bound import bound_flag, bound_select
 from crfviz.ui.session.kept import refusals_said
 from crfviz.ui.session.permission import uploads_allowed
 from crfviz.ui.widgets import download
@@ -35,7 +41,13 @@ def export_panel(document: DocumentSummary) -> None:
             f"**This file would mix tags of different models**: {plain(in_words(sets))}. Choose "
             "one annotator, or sort the sentences out after the download."
         )
-    copies = ask_copies(pairs, every=True)
+    several = who is None and len({each.annotator for _, each in pairs}) > 1
+    if several and bound_flag(st.toggle, "All versions of all annotators", "versions"):
+        copies = pairs
+    else:
+        copies = chosen_copies(pairs, "agreed")
+        say_disagreements(pairs)
+        settle_button(document)
     if copies:
         download(
             f"Download {count(len(copies), 'annotated sentence')}",
@@ -48,7 +60,7 @@ def export_panel(document: DocumentSummary) -> None:
             "proposed. The file can be added again, here or elsewhere, and gives back the same "
             "annotations. The command line does the same: `python -m crfviz annotations export`."
         )
-    elif copies is not None:
+    elif not pairs:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
     if uploads_allowed():
         _remove(document)

@@ -4,7 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from crfviz.annotations.store.store import DocumentSummary
+from crfviz.annotations.curation import chosen_copies
+from crfviz.annotations.records import DocumentSummary
 from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
@@ -12,18 +13,18 @@ from crfviz.annotations.teaching.partly import begun, unfinished
 from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
-from crfviz.ui.annotate.copies import ask_copies, chosen_copies
 from crfviz.ui.annotate.store import (
     choose_annotator,
     chosen_annotator,
     chosen_document,
     document_key,
     finished_pairs,
+    say_disagreements,
     store,
 )
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import change, one_of, scenario
-from crfviz.ui.session.kept import choice, of_server, refusals_said, say
+from crfviz.ui.session.kept import choice, of_server, refusals_said
 from crfviz.ui.session.permission import no_uploads, uploads_allowed
 from crfviz.ui.session.scheduling import visitor, waiting_for
 from crfviz.ui.widgets import guarded
@@ -70,14 +71,14 @@ def _lesson(document: DocumentSummary, model: str) -> None:
     who = choose_annotator(document, "Train on the sentences of", "teacher", at=people)
     name.text_input("Name of the new model", placeholder=f"{model}-taught", key=NAME)
     pairs = finished_pairs(document, who)
-    copies = ask_copies(pairs, every=False)
-    if copies is not None:
-        begun = len(_begun(document, who))
-        more = f" and {begun:,} begun, by their set and sure tags" if begun else ""
-        st.caption(
-            f"{count(len(copies), 'finished sentence')}{more}; one in five of the finished is held "
-            "out to see whether others gain, too. A new model is written."
-        )
+    copies = chosen_copies(pairs, "agreed")
+    say_disagreements(pairs)
+    begun = len(_begun(document, who))
+    more = f" and {begun:,} begun, by their set and sure tags" if begun else ""
+    st.caption(
+        f"{count(len(copies), 'finished sentence')}{more}; one in five of the finished is held "
+        "out to see whether others gain, too. A new model is written."
+    )
     busy = any(job.visitor == visitor() and not job.status.over for job in jobs().all)
     st.button("Teach", type="primary", disabled=busy or not copies, on_click=_start)
 
@@ -96,10 +97,7 @@ def _start() -> None:
         if document := chosen_document(store().documents()):
             who = chosen_annotator(document, "teacher")
             pairs = finished_pairs(document, who)
-            copies = chosen_copies(pairs, every=False)
-            if copies is None:
-                say("Choose which versions to train on where annotators disagree.")
-                return
+            copies = chosen_copies(pairs, "agreed")
             lesson = Lesson(scenario().model, method, name)
             about = _about(document)
             sentences = [*finished(copies), *_begun(document, who)]

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from crfviz.annotations.store.store import DocumentSummary
+from crfviz.annotations.records import DocumentSummary
 from crfviz.annotations.teaching.propose import (
     FAMILIES,
     LEAST,
@@ -60,7 +60,7 @@ def _offer(document: DocumentSummary, made: Proposer | None) -> None:
     with st.popover("Options", icon=":material/tune:"):
         bound_select("Model", OPTION, FAMILIES, made.family if made else CRF)
         st.text_input("Name of the model", made.name if made else _suggested(document), key=NAME)
-        st.caption("Sentences about which annotators disagree are left out.")
+        st.caption("Sentences about which annotators disagree are left out until they are settled.")
 
 
 def _suggested(document: DocumentSummary) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from crfviz.annotations.queue import ORDERS, Doubt, Order, doubt, in_order, reason
-from crfviz.annotations.store.store import DocumentSummary
+from crfviz.annotations.records import DocumentSummary
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import BlankTagger
 from crfviz.ui import cached
@@ -24,6 +24,7 @@ NAMES = {
     "margin": "smallest margin",
     "corrections": "most corrections",
 }
+DISPUTED = "disputed"  # the order of the sentences that annotators disagree about
 MOST_SCORED = 1000  # sentences that are put in order of doubt; more would take minutes
 CHUNK = 32  # sentences between two steps of the bar
 
@@ -35,6 +36,7 @@ class Queue:
     ids: Sequence[int]
     doubts: Mapping[int, Doubt]
     order: Order
+    settles: bool = False  # whether they are disputed sentences, to be settled by a curator
 
     def reason(self, item: int) -> str:
         """Why a sentence comes where it comes."""
@@ -59,8 +61,16 @@ def choose_queue(document: DocumentSummary) -> Queue:
         CrfvizError: the model cannot be loaded.
     """
     order: Order = "file"
-    if not isinstance(tagger_of(document), BlankTagger):
-        chosen = bound_select("Order", "order", NAMES, order, label_visibility="collapsed")
+    disputed = store().disputed(document.name)
+    names = dict(NAMES)
+    if isinstance(tagger_of(document), BlankTagger):
+        names = {order: names[order]}
+    if disputed:
+        names[DISPUTED] = "disagreements"
+    if len(names) > 1:
+        chosen = bound_select("Order", "order", names, order, label_visibility="collapsed")
+        if chosen == DISPUTED:
+            return Queue([*disputed], {}, order, settles=True)
         order = next(name for name in ORDERS if name == chosen)
     ids = item_ids(document.name, document_key(document))
     doubts = {} if order == "file" else _doubts(document)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import streamlit as st
 
+from crfviz.annotations.records import DocumentSummary
 from crfviz.annotations.settings import Settings
-from crfviz.annotations.store.store import DocumentSummary
 from crfviz.annotations.teaching.propose import last_proposer
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import is_bio

@@ -4,15 +4,16 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from crfviz.annotations.copies import Pair
-from crfviz.annotations.store.store import DocumentSummary, Store, open_store
+from crfviz.annotations.curation import Pair, answers, chosen_copies
+from crfviz.annotations.records import DocumentSummary
+from crfviz.annotations.store.store import Store, open_store
 from crfviz.annotations.teaching.teach import finished
 from crfviz.text.sentences import Sentence
-from crfviz.ui.annotate.copies import ask_copies
 from crfviz.ui.session.bound import Options, bound_select, bound_to
 from crfviz.ui.session.current import one_of, set_view_option, view_option
 from crfviz.ui.session.kept import keep
 from crfviz.ui.words import plain
+from crfviz.views.formatting import count
 
 EVERYBODY = "all annotators"
 OPENED = "document opened"  # key of the one that was chosen last, until it is drawn
@@ -72,6 +73,16 @@ def finished_pairs(document: DocumentSummary, who: str | None) -> list[Pair]:
     return store().annotations(document.name, who, "done")
 
 
+def say_disagreements(pairs: Sequence[Pair]) -> None:
+    """Say how many sentences have no answer, as annotators disagree."""
+    if without := answers(pairs)[1]:
+        total = count(len({item.id for item, _ in pairs}), "sentence")
+        st.warning(
+            f"Annotators disagree about **{without:,} of {total}**, which are left out. "
+            "Settle them on the page Annotate, part Agreement, or choose one annotator."
+        )
+
+
 def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
     """Let the reader choose a document and an annotator of the store, for pages that need gold.
 
@@ -90,12 +101,12 @@ def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
         st.info(f"Nothing is chosen: {way}.")
         return None
     who = choose_annotator(document, "By", "teacher", label_visibility="collapsed", at=people)
-    copies = ask_copies(finished_pairs(document, who), every=False)
-    if copies is None:
-        return None
-    sentences = finished(copies)
-    if not sentences:
+    pairs = finished_pairs(document, who)
+    say_disagreements(pairs)
+    sentences = finished(chosen_copies(pairs, "agreed"))
+    if not sentences and not pairs:
         st.info(f"No sentence of {plain(document.name)} is done yet: Enter accepts one.")
+    if not sentences:
         return None
     return f"{document.name}, labelled by {who or EVERYBODY}", sentences
 

@@ -6,23 +6,26 @@ Words are drawn in `web/labelling/`; what a key means is decided there, what fol
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from unicodedata import bidirectional
 
 from torch import Tensor
 
+from crfviz.annotations.curation import Word, disputes, unanswered
 from crfviz.annotations.propagation import Proposal
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.settings import NONE_KEY, Settings
 from crfviz.taggers.blank import UNSET
-from crfviz.text.schemes import begin, is_bio, split_tag
+from crfviz.text.schemes import OUTSIDE, begin, is_bio, is_inside, split_tag
 from crfviz.text.sentences import Offsets
-from crfviz.views.stage.payload_types import LabellerPayload
+from crfviz.views.stage.payload_types import DisputeData, LabellerPayload, VersionsData
 from crfviz.views.theme import GREY, tag_colours
 
 MOST_RANKED = 5  # alternatives of a word that are sent
 NONE = ""  # the choice that says "no entity here"
 DEFAULTS = Settings()
 NO_KEYS: Mapping[str, str] = {}
+NO_ENTITY = "none"  # what a version says of a word
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,8 @@ class Sheet:
     ack: int = 0
     settings: Settings = DEFAULTS  # of the document
     blank: bool = False  # whether there is no model: nothing is proposed
+    versions: Sequence[Annotation] = ()  # that are to be settled
+    why: Sequence[str | None] = ()  # of each of their disputes, the page that explains the model
 
 
 def labeller_payload(sheet: Sheet) -> LabellerPayload:
@@ -100,6 +105,14 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
     options = choices(sheet.tags, sheet.settings)
     unset = [t for t, tag in enumerate(annotation.final) if tag == UNSET]
     done = annotation.state == "done"
+    doubtful = unset if sheet.blank else [] if done else list(proposal.doubtful)
+    if sheet.versions:
+        open_ones = unanswered(annotation, sheet.versions)
+        doubtful = [
+            t
+            for t, place in enumerate(annotation.offsets)
+            if any(each.covers(place) for each in open_ones)
+        ]
     return {
         "item": annotation.item,
         "revision": annotation.revision,
@@ -111,7 +124,7 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
         "tags": list(annotation.final),
         "sure": [round(p, 4) for p in proposal.probabilities],
         "pinned": sorted(annotation.pins),
-        "doubtful": unset if sheet.blank else [] if done else list(proposal.doubtful),
+        "doubtful": doubtful,
         "ranked": [] if sheet.blank else ranked(proposal.marginals, sheet.tags, options),
         "changed": {str(position): tag for position, tag in sheet.changed.items()},
         "gold": None if sheet.gold is None else list(sheet.gold),
@@ -125,7 +138,53 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
         "letters": sheet.letters,
         "blank": sheet.blank,
         "rtl": right_to_left(sheet.text),
+        "versions": _versions(sheet) if sheet.versions else None,
     }
+
+
+def _versions(sheet: Sheet) -> VersionsData:
+    """Return what the versions say of the words as they are split now."""
+    offsets, versions = sheet.annotation.offsets, sheet.versions
+    found = disputes(versions)
+    data: list[DisputeData] = []
+    lanes = [[""] * len(offsets) for _ in versions]
+    for each, why in zip_longest(found, sheet.why):
+        words = [t for t, place in enumerate(offsets) if each.covers(place)]
+        data.append(
+            {
+                "first": words[0] if words else 0,
+                "last": words[-1] if words else -1,
+                "readings": [_reading(sheet.text, reading) for reading in each.readings],
+                "split": each.splits_words,
+                "why": why,
+            }
+        )
+        for lane, reading in zip(lanes, each.readings, strict=True):
+            said = {(start, end): tag for start, end, tag in reading}
+            for t in words:
+                lane[t] = _short(said[offsets[t]]) if offsets[t] in said else "split"
+    names = [each.annotator for each in versions]
+    left = len(unanswered(sheet.annotation, versions))
+    return {"names": names, "lanes": lanes, "disputes": data, "left": left}
+
+
+def _reading(text: str, words: Sequence[Word]) -> str:
+    """Return what a version says, in one line: words and tags, those of an entity together.
+
+    >>> _reading("New York wins", [(0, 3, "B-LOC"), (4, 8, "I-LOC"), (9, 13, "O")])
+    'New York LOC · wins none'
+    """
+    parts: list[tuple[str, str]] = []
+    for start, end, tag in words:
+        if is_inside(tag) and parts:
+            parts[-1] = (f"{parts[-1][0]} {text[start:end]}", parts[-1][1])
+        else:
+            parts.append((text[start:end], _short(tag)))
+    return " · ".join(f"{words} {name}" for words, name in parts)
+
+
+def _short(tag: str) -> str:
+    return NO_ENTITY if tag == OUTSIDE else "…" if is_inside(tag) else split_tag(tag)[1] or tag
 
 
 def right_to_left(text: str) -> bool:

@@ -293,6 +293,25 @@ class ChoiceData(TypedDict):
     colour: str
 
 
+class DisputeData(TypedDict):
+    """Words about which versions of a sentence disagree."""
+
+    first: int  # word
+    last: int
+    readings: list[str]  # of each version
+    split: bool  # whether versions split the words differently
+    why: str | None  # address of the page that explains the model's tags
+
+
+class VersionsData(TypedDict):
+    """The versions of a sentence that are to be settled."""
+
+    names: list[str]
+    lanes: list[list[str]]  # of each version: what it says of each word; empty without a dispute
+    disputes: list[DisputeData]
+    left: int  # disputes that nobody has settled yet
+
+
 class LabellerPayload(TypedDict):
     """One sentence in front of an annotator."""
 
@@ -320,3 +339,4 @@ class LabellerPayload(TypedDict):
     letters: bool
     blank: bool  # whether there is no model
     rtl: bool  # whether the sentence runs from right to left
+    versions: VersionsData | None

@@ -8,8 +8,8 @@ from threading import Barrier, Thread
 
 import pytest
 
-from crfviz.annotations.records import Annotation, Item, Step
-from crfviz.annotations.store.store import Progress, open_store
+from crfviz.annotations.records import Annotation, Item, Progress, Step
+from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import ConflictError, StoreError
 
 TEXT = "Kim saw Oslo"

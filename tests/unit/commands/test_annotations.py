@@ -41,7 +41,6 @@ def kept(tmp_path, monkeypatch):
     [
         (["--copies", "all"], ["Kim left", "Kim left", "Who came"]),
         (["--copies", "agreed"], ["Who came"]),
-        (["--copies", "majority"], ["Who came"]),
         (["--annotator", "anna"], ["Kim left", "Who came"]),
         (["--annotator", "anna", "--state", "open"], []),
         (["--state", "open"], ["Kim left"]),
@@ -59,7 +58,7 @@ def test_export_asks_which_of_contradicting_copies_go_out(tmp_path, capsys):
     assert main(["annotations", "export", "--out", str(out)]) == 2
     said = capsys.readouterr().err
     assert "annotators disagree about 1 of 2 sentences" in said
-    assert "one of agreed, majority, all copies (--annotator NAME or --copies)" in said
+    assert "choose one annotator or agreed or all copies (--annotator NAME or --copies)" in said
     assert not out.exists()
 
 

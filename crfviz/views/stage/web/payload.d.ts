@@ -259,6 +259,23 @@ export interface ChoiceData {
   colour: string;
 }
 
+// Words about which versions of a sentence disagree.
+export interface DisputeData {
+  first: number; // word
+  last: number;
+  readings: string[]; // of each version
+  split: boolean; // whether versions split the words differently
+  why: string | null; // address of the page that explains the model's tags
+}
+
+// The versions of a sentence that are to be settled.
+export interface VersionsData {
+  names: string[];
+  lanes: string[][]; // of each version: what it says of each word; empty without a dispute
+  disputes: DisputeData[];
+  left: number; // disputes that nobody has settled yet
+}
+
 // One sentence in front of an annotator.
 export interface LabellerPayload {
   item: number;
@@ -285,4 +302,5 @@ export interface LabellerPayload {
   letters: boolean;
   blank: boolean; // whether there is no model
   rtl: boolean; // whether the sentence runs from right to left
+  versions: VersionsData | null;
 }

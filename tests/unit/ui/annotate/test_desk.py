@@ -7,14 +7,14 @@ import pytest
 from sqlalchemy import insert
 
 from crfviz.annotations.queue import Doubt
-from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.records import CURATED, Annotation, Item
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.rows import annotation_row
 from crfviz.annotations.store.schema import ANNOTATIONS
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import CrfvizError, LostStoreError, StoreError
 from crfviz.ui import cached
-from crfviz.ui.annotate import desk
+from crfviz.ui.annotate import desk, settling
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.session import current as session
 from crfviz.ui.session.kept import keep, of_session
@@ -77,7 +77,8 @@ def page(tmp_path, monkeypatch):
     keep("scenario", Scenario("fake", ""))
     monkeypatch.setattr(cached, "tagger", lambda _: TAGGER)
     monkeypatch.setattr(desk, "version_of", lambda _: "v1")
-    monkeypatch.setattr(desk, "store", lambda: store)
+    for module in (desk, settling):
+        monkeypatch.setattr(module, "store", lambda: store)
     yield Page(store)
     store.close()
 
@@ -333,3 +334,60 @@ def test_a_skipped_sentence_comes_when_no_other_is_left(page):
     assert page.opened == str(first)
     page.send("accept", first)
     assert page.opened == ""
+
+
+def settle(page, kind, **fields):
+    """Send a step of whoever settles what anna and ben said about the first sentence."""
+    page.seq += 1
+    stored = page.store.annotation(page.ids[0], CURATED)
+    event = {"kind": kind, "item": page.ids[0], "revision": stored.revision if stored else 0}
+    queue = Queue([*page.store.disputed("dogs.txt")], {}, "file", settles=True)
+    desk.take_steps(page.document, queue, "carl", [{"seq": page.seq, **event, **fields}])
+    return page.store.annotation(page.ids[0], CURATED)
+
+
+@pytest.fixture
+def disputed(page):
+    for who, tags in {"anna": ("NOUN", "VERB", "NOUN"), "ben": ("VERB", "NOUN", "NOUN")}.items():
+        page.store.save(Annotation(page.ids[0], who, OFFSETS, tags, tags, state="done"))
+    return page
+
+
+def test_two_versions_are_settled_word_by_word(disputed):
+    assert settle(disputed, "accept") is None
+    assert disputed.told.problem == "2 disputes are not settled yet. Enter goes to the next one."
+    taken = settle(disputed, "take", version=0, word=0)
+    assert taken.pins == {0: "NOUN", 2: "NOUN"}
+    assert settle(disputed, "take", version=1, word=1).final == ("NOUN", "NOUN", "NOUN")
+    assert settle(disputed, "undo").pins == taken.pins
+    settle(disputed, "correct", first=1, last=1, what="VERB")
+    done = settle(disputed, "accept")
+    assert (done.state, done.final) == ("done", ("NOUN", "VERB", "NOUN"))
+    assert done.curation.by == "carl"
+    assert set(done.curation.versions) == {"anna", "ben"}
+    assert disputed.store.disputed("dogs.txt") == {disputed.ids[0]: True}
+    assert disputed.opened == ""
+
+
+def test_the_desk_shows_both_versions_and_what_changed_since(disputed):
+    queue = Queue([disputed.ids[0]], {}, "file", settles=True)
+
+    def sheet():
+        found = desk.desk_of(disputed.document, disputed.ids[0], "carl", settles=True)
+        return desk.sheet_of(found, queue, Settings())
+
+    assert [each.annotator for each in sheet().versions] == ["anna", "ben"]
+    assert len(sheet().why) == 2
+    settle(disputed, "take", version=0, word=-1)
+    settle(disputed, "accept")
+    assert (sheet().annotation.state, sheet().reason) == ("done", "next in the file")
+    disputed.store.save(disputed.store.annotation(disputed.ids[0], "ben"))
+    assert (sheet().annotation.state, sheet().reason) == ("open", "settled before a change by ben")
+    assert settle(disputed, "accept").curation.versions["ben"] is not None
+    assert disputed.store.disputed("dogs.txt") == {disputed.ids[0]: True}
+
+
+@pytest.mark.parametrize("fields", [{"version": 2, "word": 0}, {"version": 0, "word": 2}, {}])
+def test_what_cannot_be_taken_is_refused_and_stores_nothing(disputed, fields):
+    assert settle(disputed, "take", **fields) is None
+    assert disputed.told.problem

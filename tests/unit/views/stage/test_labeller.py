@@ -2,6 +2,7 @@
 
 import json
 import string
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from crfviz.annotations import labelling
 from crfviz.annotations.labelling import Desk
-from crfviz.annotations.records import Item
+from crfviz.annotations.records import Annotation, Item
 from crfviz.taggers.registry import load_tagger
 from crfviz.views.stage.labeller import (
     MOST_RANKED,
@@ -106,3 +107,33 @@ def test_the_data_is_json():
     received = json.loads(json.dumps(data))
     assert faults(received, LabellerPayload) == []
     assert json.dumps(received) == json.dumps(data)
+
+
+def test_versions_say_what_they_have_of_each_disputed_word():
+    words = ("Mr", "Ford", "saw", "Ford", "City")
+    own = {"anna": ("O", "B-PER", "O", "B-LOC", "I-LOC"), "ben": ("O", "B-PER", "O", "B-LOC", "O")}
+    said = [Annotation(0, who, OFFSETS, tags, tags, state="done") for who, tags in own.items()]
+    joined = ((0, 2), (3, 7), (8, 11), (12, 21))
+    tags = ("O", "B-PER", "O", "B-LOC")
+    said.append(Annotation(0, "cleo", joined, tags, tags, state="done"))
+    desk = replace(people(), versions=tuple(said))
+    data = labeller_payload(sheet(desk, versions=desk.versions, why=[None]))
+    assert not faults(data, LabellerPayload)
+    versions = data["versions"]
+    assert versions["names"] == ["anna", "ben", "cleo"]
+    assert versions["lanes"] == [
+        ["", "", "", "LOC", "…"],
+        ["", "", "", "LOC", "none"],
+        ["", "", "", "split", "split"],
+    ]
+    (dispute,) = versions["disputes"]
+    assert dispute["readings"] == ["Ford City LOC", "Ford LOC · City none", "Ford City LOC"]
+    assert (dispute["first"], dispute["last"], dispute["split"]) == (3, 4, True)
+    assert data["doubtful"] == [3, 4]
+    assert [word for t, word in enumerate(words) if t in data["pinned"]] == ["Mr", "Ford", "saw"]
+    assert versions["left"] == 1
+    taken = labelling.take(desk, labelling.begin(desk), 2, 3)
+    data = labeller_payload(sheet(desk, taken, versions=desk.versions, why=[None]))
+    assert data["versions"]["left"] == 0
+    assert data["doubtful"] == []
+    assert data["versions"]["lanes"] == [["", "", "", "split"]] * 2 + [["", "", "", "LOC"]]

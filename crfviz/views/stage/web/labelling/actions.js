@@ -39,12 +39,12 @@ export function select(labelling, anchor) {
   labelling.draw();
 }
 
-// Accepts the sentence; while a word has no tag yet, goes to the next one.
+// Accepts the sentence; while a word has no tag yet, or a dispute is open, goes to the next one.
 /** @param {Labelling} labelling */
 export function accept(labelling) {
-  const { blank, doubtful } = labelling.data;
+  const { blank, doubtful, versions } = labelling.data;
   const next = doubtful.find((t) => t > labelling.cursor) ?? doubtful[0];
-  if (blank && next !== undefined) goTo(labelling, next);
+  if ((blank || versions) && next !== undefined) goTo(labelling, next);
   else labelling.emit("accept");
 }
 
@@ -68,6 +68,13 @@ export function choose(labelling, what) {
   const [first, last] = selectionOf(labelling);
   labelling.anchor = null;
   labelling.emit("correct", { first, last, what });
+}
+
+// Takes what a version says of the word under the cursor, or of the whole sentence.
+/** @param {Labelling} labelling @param {number} version @param {boolean} whole */
+export function take(labelling, version, whole) {
+  labelling.anchor = null;
+  labelling.emit("take", { version, word: whole ? -1 : labelling.cursor });
 }
 
 // Chooses one of the likeliest tags.
@@ -129,6 +136,7 @@ const MOVES = {
 /** @type {Record<string, number>} */
 const CARET = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -5, ArrowDown: 5 };
 
+const DIGIT = /^(?:Digit|Numpad)([1-9])$/; // a key by its place: with Shift some keyboards have other signs there
 const LETTER = /^\S$/; // letters, digits and signs, which may be switched off
 
 // While words are tagged.
@@ -174,7 +182,11 @@ function hears({ root }, event) {
 }
 
 /** @param {Labelling} labelling @param {KeyboardEvent} event */
-function tagsKey(labelling, { key, shiftKey }) {
+function tagsKey(labelling, { key, shiftKey, code }) {
+  const version = Number(DIGIT.exec(code)?.[1]) - 1;
+  if (labelling.data.versions && version >= 0) {
+    return version < labelling.data.versions.names.length && (() => take(labelling, version, shiftKey));
+  }
   if (key === "Tab") return toDoubtful(labelling, shiftKey ? -1 : 1);
   if (key in MOVES) return () => move(labelling, inDirection(labelling, MOVES[key]), shiftKey);
   if (key in TAGS) return () => TAGS[key](labelling);

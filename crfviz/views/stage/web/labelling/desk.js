@@ -2,12 +2,15 @@
 
 import { button, flag, html, set, setText } from "../dom.js";
 import { accept, choose, pointAt, toggleWords } from "./actions.js";
+import { drawVersions, standingOf } from "./versions.js";
 
 /** @import { Attributes, ChoiceData, Content, LabellerPayload, Labelling } from "../types.js" */
 
 const WORDS_HINT = "← → boundaries · Space cuts or joins there · / back to tags";
 const TAGS_HINT =
   "← → words · Tab next uncertain word · 1–5 one of the likeliest · a letter sets the tag · Shift ← → several words";
+const VERSIONS_HINT =
+  "← → words · Tab next dispute · 1–9 take a version here · Shift 1–9 take all of it · a letter sets the tag";
 const BLANK_HINT = "← → words · a letter sets the tag · Shift ← → several words";
 
 /** @param {Labelling} labelling */
@@ -24,6 +27,7 @@ export function buildDesk(labelling) {
     "aria-multiselectable": true,
   });
   const ranked = html("div.ranked");
+  const versions = html("div.versions", { role: "group", "aria-label": "Versions" });
   const palette = html("div.palette", { role: "group", "aria-label": "Tags" });
   const words = act("words", "Split or join words", "/", () => toggleWords(labelling));
   const actions = [
@@ -38,7 +42,7 @@ export function buildDesk(labelling) {
   sheet.addEventListener("pointerover", (event) => pointAt(labelling, event, false));
   const topline = html("div.topline", place, reason, state);
   return {
-    elements: [topline, sheet, note, ranked, palette, html("div.actions", actions), hint],
+    elements: [topline, sheet, note, versions, ranked, palette, html("div.actions", actions), hint],
     sheet,
     note,
     /** @param {Labelling} labelling */
@@ -48,20 +52,22 @@ export function buildDesk(labelling) {
       setText(state, data.state === "done" ? "done" : "");
       setText(note, data.problem || data.note || standing(data));
       flag(note, { problem: Boolean(data.problem) });
+      drawVersions(versions, labelling);
       drawRanked(ranked, labelling);
       drawPalette(palette, labelling);
       ranked.hidden = cutting || data.blank;
       palette.hidden = cutting;
       set(sheet, "dir", data.rtl ? "rtl" : "ltr");
       set(words, "aria-pressed", cutting);
-      const keys = data.blank ? BLANK_HINT : TAGS_HINT;
+      const keys = data.versions ? VERSIONS_HINT : data.blank ? BLANK_HINT : TAGS_HINT;
       setText(hint, cutting ? WORDS_HINT : `${keys}${data.bio ? " · Space one word of an entity" : ""}`);
     },
   };
 }
 
 /** @param {LabellerPayload} data */
-function standing({ state, doubtful, words, blank, bio }) {
+function standing({ state, doubtful, words, blank, bio, versions }) {
+  if (versions && state !== "done") return standingOf(versions);
   if (state === "done") return "Done. A key changes it again.";
   if (blank && bio) return "Mark the entities by their keys; Enter accepts.";
   if (blank && doubtful.length)
@@ -75,11 +81,11 @@ function standing({ state, doubtful, words, blank, bio }) {
 // The likeliest tags of the word under the cursor.
 /** @param {HTMLElement} element @param {Labelling} labelling */
 function drawRanked(element, labelling) {
-  const { words, ranked, choices, probabilistic } = labelling.data;
+  const { words, ranked, choices, probabilistic, versions } = labelling.data;
   const { cursor } = labelling;
   const options = (ranked[cursor] ?? []).map(([choice, p], rank) => {
     const number = html("span.number", p.toFixed(2));
-    return choiceButton(labelling, choices[choice], rank + 1, [number], { "data-rank": rank + 1 });
+    return choiceButton(labelling, choices[choice], versions ? "" : rank + 1, [number], { "data-rank": rank + 1 });
   });
   const title = probabilistic ? "p(tag | sentence, your tags)" : "what a CRF with these scores would say";
   const word = html("span.word-name", { dir: "auto" }, words[cursor]);
@@ -106,7 +112,7 @@ function drawPalette(element, labelling) {
  * @param {Attributes} attributes
  */
 function choiceButton(labelling, { name, colour }, key, more, attributes) {
-  const parts = [html("kbd", key), html("span.tag-name", name || "no entity"), ...more];
+  const parts = [...(key === "" ? [] : [html("kbd", key)]), html("span.tag-name", name || "no entity"), ...more];
   const act = () => labelling.idle(() => choose(labelling, name));
   return button(parts, act, { style: `--tag: ${colour}`, ...attributes });
 }

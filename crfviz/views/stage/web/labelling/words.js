@@ -13,6 +13,7 @@ export function buildChips(sheet, { words, gaps }) {
       html("span.word", { dir: "auto" }, word),
       html("span.line", html("span.tag"), html("span.number")),
       html("span.second"),
+      html("span.lanes"),
     ]);
     flag(chip, { joint: gaps[t] === "" && t > 0 }); // no blank before it in the text
     return chip;
@@ -38,12 +39,20 @@ export function drawChips(sheet, data, cursor, [first, last]) {
     flag(chip, { goesOn: data.bio && goesOn(data.tags[t + 1]), changed: t in data.changed });
     set(chip, "aria-selected", selected);
     set(chip, "tabindex", t === cursor ? 0 : -1);
-    const [, line, second] = chip.children;
+    const [, line, second, lanes] = chip.children;
     setText(line.children[0], plain ? "·" : inside ? "…" : name);
     setText(line.children[1], pinned ? "✓" : data.blank || (plain && !doubtful) ? "" : data.sure[t].toFixed(2));
     setText(second, secondText(data, word));
+    const said = lanesOf(data, t).map((text, n) => html("span", `${n + 1} ${text}`));
+    lanes.replaceChildren(...said);
     set(chip, "aria-label", description(data, word));
   });
+}
+
+// What each version says of a word; nothing where all say the same.
+/** @param {LabellerPayload} data @param {number} t */
+function lanesOf({ versions }, t) {
+  return (versions?.lanes ?? []).map((lane) => lane[t]).filter((text) => text);
 }
 
 // What is known of word t; its name is that of its choice.
@@ -101,9 +110,11 @@ function secondText({ changed }, { t, doubtful, rival, other }) {
 }
 
 /** @param {LabellerPayload} data @param {ReturnType<typeof wordAt>} word */
-function description({ words, sure, changed, blank }, { t, tag, pinned, doubtful, rival, other }) {
-  if (tag === UNSET) return `${words[t]}: no tag yet`;
-  const parts = [`${words[t]}: ${tag}`];
+function description(data, { t, tag, pinned, doubtful, rival, other }) {
+  const { words, sure, changed, blank, versions } = data;
+  const said = lanesOf(data, t).map((text, n) => `${versions?.names[n]} says ${text}`);
+  if (tag === UNSET) return [`${words[t]}: no tag yet`, ...said].join(", ");
+  const parts = [`${words[t]}: ${tag}`, ...said];
   if (pinned) parts.push("set by you");
   else if (!blank) parts.push(`probability ${sure[t].toFixed(2)}`);
   const second = rival ? `, second choice ${rival.name || "no entity"} ${rival.p.toFixed(2)}` : "";

@@ -1,0 +1,173 @@
+"""One answer for sentences that several people labelled.
+
+A curator settles what the finished versions of a sentence disagree about. The answer is a version
+of its own, by the annotator CURATED, with a record of who settled it and from which versions. It is
+the answer from then on; without it a sentence has an answer where all versions are the same.
+
+Versions may split words differently, so they are compared by characters.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+from crfviz.annotations.records import Annotation, Item
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.blank import UNSET
+from crfviz.text.schemes import is_inside
+from crfviz.text.sentences import Offsets
+
+Copies = Literal["agreed", "all"]
+COPIES: tuple[Copies, ...] = get_args(Copies)
+Pair = tuple[Item, Annotation]
+Word = tuple[int, int, str]  # first character, the one after the last, and the tag
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """Characters of a sentence that versions read differently; no word or entity sticks out."""
+
+    start: int
+    end: int
+    readings: tuple[tuple[Word, ...], ...]  # of each version
+
+    @property
+    def splits_words(self) -> bool:
+        """Whether versions split the words differently."""
+        return len({tuple(word[:2] for word in reading) for reading in self.readings}) > 1
+
+    def covers(self, place: tuple[int, int]) -> bool:
+        """Whether a word at these characters has a part in it."""
+        return place[0] < self.end and self.start < place[1]
+
+
+def disputes(versions: Sequence[Annotation]) -> list[Dispute]:
+    """Return what versions of a sentence disagree about, in order."""
+    places: list[list[int]] = []
+    for start, end in sorted(
+        unit for each in versions for unit in _units(each.offsets, each.final)
+    ):
+        if places and start < places[-1][1]:
+            places[-1][1] = max(places[-1][1], end)
+        else:
+            places.append([start, end])
+    found = [Dispute(a, b, tuple(_words(each, a, b) for each in versions)) for a, b in places]
+    return [each for each in found if len(set(each.readings)) > 1]
+
+
+def agreed(versions: Sequence[Annotation]) -> tuple[Offsets, dict[int, str]]:
+    """Return the words of the first version, and the tags on which all versions agree."""
+    apart, first = disputes(versions), versions[0]
+    pins = {
+        t: tag
+        for t, (place, tag) in enumerate(zip(first.offsets, first.final, strict=True))
+        if tag != UNSET and not any(each.covers(place) for each in apart)
+    }
+    return first.offsets, pins
+
+
+def unanswered(annotation: Annotation, versions: Sequence[Annotation]) -> list[Dispute]:
+    """Return the disputes in which a word has no tag set yet."""
+    return [
+        each
+        for each in disputes(versions)
+        if any(
+            each.covers(place) and t not in annotation.pins
+            for t, place in enumerate(annotation.offsets)
+        )
+    ]
+
+
+def with_reading(
+    annotation: Annotation, version: Annotation, start: int, end: int
+) -> tuple[Offsets, dict[int, str]]:
+    """Return words and pins with those of a version from one character to another.
+
+    Words and entities that stick out, of the one or the other, are taken whole.
+    """
+    pins = annotation.pins
+    own = [pins.get(t, "") for t in range(len(annotation.offsets))]
+    units = [*_units(annotation.offsets, own), *_units(version.offsets, version.final)]
+    before = None
+    while before != (start, end):
+        before = (start, end)
+        cut = [unit for unit in units if unit[0] < end and start < unit[1]]
+        start, end = min([start, *(a for a, _ in cut)]), max([end, *(b for _, b in cut)])
+    words = [
+        (*place, tag)
+        for place, tag in zip(annotation.offsets, own, strict=True)
+        if place[1] <= start or end <= place[0]
+    ]
+    words = sorted([*words, *_words(version, start, end)])
+    offsets = tuple((a, b) for a, b, _ in words)
+    return offsets, {t: tag for t, (_, _, tag) in enumerate(words) if tag not in ("", UNSET)}
+
+
+def times_of(versions: Sequence[Annotation]) -> dict[str, datetime | None]:
+    """Return when each version was stored, by annotator."""
+    return {each.annotator: each.updated for each in versions}
+
+
+def answers(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
+    """Return the copies that say the answer of each sentence, and how many sentences have none.
+
+    Args:
+        pairs: sentences with what anybody said about them, as the store gives them.
+    """
+    sentences: dict[int, list[Pair]] = {}
+    for pair in pairs:
+        sentences.setdefault(pair[0].id, []).append(pair)
+    found, without = [], 0
+    for copies in sentences.values():
+        curated = [pair for pair in copies if pair[1].curation and pair[1].state == "done"]
+        said = curated or [pair for pair in copies if not pair[1].curation] or copies
+        if len({(each.offsets, each.final) for _, each in said}) == 1:
+            found += said
+        else:
+            without += 1
+    return found, without
+
+
+def chosen_copies(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
+    """Return the copies that go on.
+
+    Args:
+        pairs: sentences with what anybody said about them.
+        copies: one of each answer, or all copies; None: all of each answer, and sentences without
+            an answer are refused.
+
+    Raises:
+        CrfvizError: there are such sentences; says how many.
+    """
+    if copies == "all":
+        return list(pairs)
+    found, without = answers(pairs)
+    if copies is None and without:
+        total = len({item.id for item, _ in pairs})
+        raise CrfvizError(
+            f"annotators disagree about {without} of {total} sentences: settle them on the page "
+            f"Annotate, or choose one annotator or {' or '.join(COPIES)} copies"
+        )
+    if copies == "agreed":
+        first: dict[int, Pair] = {}
+        for pair in found:
+            first.setdefault(pair[0].id, pair)
+        return list(first.values())
+    return found
+
+
+def _units(offsets: Offsets, tags: Sequence[str]) -> list[tuple[int, int]]:
+    """Characters of each entity, and of each other word."""
+    units: list[tuple[int, int]] = []
+    for (start, end), tag in zip(offsets, tags, strict=True):
+        if is_inside(tag) and units:
+            units[-1] = (units[-1][0], end)
+        else:
+            units.append((start, end))
+    return units
+
+
+def _words(annotation: Annotation, start: int, end: int) -> tuple[Word, ...]:
+    words = zip(annotation.offsets, annotation.final, strict=True)
+    return tuple((a, b, tag) for (a, b), tag in words if start <= a and b <= end)

@@ -1,0 +1,243 @@
+"""What several people said about a sentence: where they differ, and the answer that settles it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from crfviz.annotations.curation import agreed, answers, chosen_copies, disputes
+from crfviz.annotations.files.exporting import FILE_FORMATS, render
+from crfviz.annotations.files.importing import read_items
+from crfviz.annotations.files.merging import keep
+from crfviz.annotations.labelling import Desk, accept, begin, correct, cut, join, take, undo
+from crfviz.annotations.records import CURATED, Annotation, Curation, Item, curation_of
+from crfviz.annotations.store.store import open_store
+from crfviz.exceptions import CrfvizError, FormatError, StoreError
+from crfviz.taggers.blank import BlankTagger
+
+TEXT = "Kim saw New York ."
+OFFSETS = ((0, 3), (4, 7), (8, 11), (12, 16), (17, 18))
+BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
+TIME = datetime(2030, 1, 31, 12, tzinfo=UTC)
+
+
+def version(who, tags, offsets=OFFSETS, **more):
+    return Annotation(1, who, offsets, tuple(tags), tuple(tags), state="done", **more)
+
+
+def desk_for(*versions, tags=BIO):
+    item = Item(TEXT, OFFSETS, id=1)
+    return Desk(item, CURATED, BlankTagger(tags), "", curator="carl", versions=versions)
+
+
+ANNA = version("anna", ("B-PER", "O", "B-LOC", "I-LOC", "O"))
+BEN = version("ben", ("B-PER", "O", "O", "B-LOC", "O"))
+CLEO = version("cleo", ("B-PER", "O", "B-LOC", "O"), ((0, 3), (4, 7), (8, 16), (17, 18)))
+
+
+def test_an_entity_is_disputed_as_a_whole():
+    (found,) = disputes([ANNA, BEN])
+    assert (found.start, found.end) == (8, 16)
+    assert found.readings[0] == ((8, 11, "B-LOC"), (12, 16, "I-LOC"))
+    assert found.readings[1] == ((8, 11, "O"), (12, 16, "B-LOC"))
+    assert not found.splits_words
+    assert disputes([ANNA, replace(ANNA, annotator="dora")]) == []
+
+
+def test_words_that_are_split_differently_are_one_dispute_by_characters():
+    (found,) = disputes([ANNA, CLEO])
+    assert (found.start, found.end, found.splits_words) == (8, 16, True)
+    assert found.readings[1] == ((8, 16, "B-LOC"),)
+
+
+def test_only_what_all_say_is_set_at_the_beginning():
+    assert agreed([ANNA, BEN, CLEO]) == (OFFSETS, {0: "B-PER", 1: "O", 4: "O"})
+    begun = begin(desk_for(ANNA, BEN))
+    assert begun.annotator == CURATED
+    assert begun.pins == {0: "B-PER", 1: "O", 4: "O"}
+
+
+def test_a_majority_overrules_nobody_unseen():
+    desk = desk_for(ANNA, replace(ANNA, annotator="dora"), BEN)
+    with pytest.raises(CrfvizError, match="1 dispute is not settled yet"):
+        accept(begin(desk), desk.versions)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_taking_a_reading_gives_its_words_and_tags_and_undo_takes_it_back(number):
+    desk = desk_for(ANNA, BEN, CLEO)
+    begun = begin(desk)
+    taken = take(desk, begun, number, 2)
+    chosen = desk.versions[number]
+    assert (taken.offsets, taken.final) == (chosen.offsets, chosen.final)
+    assert accept(taken, desk.versions).state == "done"
+    back = undo(desk, taken)
+    assert (back.offsets, back.pins, back.past) == (begun.offsets, begun.pins, ())
+
+
+def test_readings_of_two_versions_make_one_answer():
+    ben = version("ben", ("O", "O", "O", "B-LOC", "O"))
+    desk = desk_for(ANNA, ben)
+    begun = begin(desk)
+    assert begun.pins == {1: "O", 4: "O"}
+    first = take(desk, begun, 1, 0)
+    with pytest.raises(CrfvizError, match="1 dispute is not"):
+        accept(first, desk.versions)
+    both = take(desk, first, 0, 3)
+    assert both.final == ("O", "O", "B-LOC", "I-LOC", "O")
+    assert accept(both, desk.versions).state == "done"
+
+
+def test_a_whole_version_replaces_what_was_taken_before():
+    desk = desk_for(ANNA, CLEO)
+    taken = take(desk, take(desk, begin(desk), 1, 2), 0, -1)
+    assert (taken.offsets, taken.final) == (ANNA.offsets, ANNA.final)
+    assert set(taken.pins) == set(range(5))
+
+
+def test_a_correction_settles_a_dispute_too():
+    desk = desk_for(ANNA, BEN)
+    corrected = correct(desk, begin(desk), 2, 3, "PER")
+    assert accept(corrected, desk.versions).final == ("B-PER", "O", "B-PER", "I-PER", "O")
+
+
+def test_a_reading_takes_words_whole_that_were_joined_or_cut_by_hand():
+    desk = desk_for(ANNA, BEN)
+    joined = join(desk, begin(desk), 1)  # saw New
+    taken = take(desk, joined, 0, 2)
+    assert (taken.offsets, taken.final) == (OFFSETS, ANNA.final)
+    halves = cut(desk, begin(desk), 3, 2)  # Yo rk
+    assert take(desk, halves, 1, 3).final == BEN.final
+
+
+def test_there_is_nothing_to_take_where_all_agree_or_nobody_is():
+    desk = desk_for(ANNA, BEN)
+    for number, word in ((0, 0), (0, 99), (5, 2), (-1, 2)):
+        with pytest.raises(CrfvizError, match=r"same tag here|one of 2 versions"):
+            take(desk, begin(desk), number, word)
+
+
+WORDS = ((0, 3), (4, 8))
+SAID = {  # by sentence, in the order of the annotators
+    1: ["NV", "NV", "NV"],
+    2: ["NV", "VV", "NV"],
+    3: ["NV", "VV"],
+    4: ["NN"],
+    5: ["NV", "VV", "NN"],
+}
+PAIRS = [
+    (Item("Kim left", WORDS, id=number), Annotation(number, who, WORDS, tuple(tags), tuple(tags)))
+    for number, copies in SAID.items()
+    for who, tags in zip(("anna", "ben", "cleo"), copies, strict=False)
+]
+FIFTH = (
+    Item("Kim left", WORDS, id=5),
+    Annotation(5, CURATED, WORDS, ("V", "V"), ("V", "V"), state="done", curation=Curation("carl")),
+)
+
+
+def said(pairs):
+    return [(item.id, "".join(each.final)) for item, each in pairs]
+
+
+def test_the_answer_is_what_all_say_or_what_a_curator_settled():
+    assert said(chosen_copies(PAIRS, "agreed")) == [(1, "NV"), (4, "NN")]
+    assert said(chosen_copies([*PAIRS, FIFTH], "agreed")) == [(1, "NV"), (4, "NN"), (5, "VV")]
+    assert answers([*PAIRS, FIFTH])[1] == 2
+    begun = (FIFTH[0], replace(FIFTH[1], state="open"))
+    assert said(chosen_copies([*PAIRS, begun], "agreed")) == [(1, "NV"), (4, "NN")]
+    assert chosen_copies([*PAIRS, FIFTH], "all") == [*PAIRS, FIFTH]
+
+
+def test_sentences_without_an_answer_are_refused_unless_a_way_is_chosen():
+    with pytest.raises(CrfvizError, match="disagree about 3 of 5 sentences: settle them"):
+        chosen_copies(PAIRS, None)
+    mine = [pair for pair in PAIRS if pair[1].annotator == "anna"]
+    assert chosen_copies(mine, None) == mine
+
+
+@pytest.fixture
+def store(tmp_path):
+    with open_store(f"sqlite:///{tmp_path}/a.db") as store:
+        labelled = [replace(each, item=0) for each in (ANNA, BEN)]
+        store.add("news", [Item(TEXT, OFFSETS)] * 2, labelled=labelled)
+        yield store
+
+
+def settle(store, final=ANNA.final):
+    (item, _) = store.item_ids("news")
+    times = {each.annotator: each.updated for each in store.versions(item)}
+    before = store.annotation(item, CURATED)
+    new = version(CURATED, final, curation=Curation("carl", times))
+    return store.save(replace(new, item=item, revision=before.revision if before else 0))
+
+
+def test_the_store_says_what_is_disputed_and_settled_until_a_version_changes(store):
+    (item, _) = store.item_ids("news")
+    assert store.disputed("news") == {item: False}
+    settled = settle(store)
+    assert store.disputed("news") == {item: True}
+    assert store.annotation(item, CURATED) == settled
+    assert [each.annotator for each in store.versions(item)] == ["anna", "ben"]
+    assert store.annotators("news") == ["anna", "ben", CURATED]
+    store.save(store.annotation(item, "ben"))
+    assert store.disputed("news") == {item: False}
+    settle(store)
+    store.save(replace(CLEO, item=item))
+    assert store.disputed("news") == {item: False}
+    for who in ("ben", "cleo"):
+        store.save(
+            replace(
+                store.annotation(item, who), offsets=OFFSETS, proposed=ANNA.final, final=ANNA.final
+            )
+        )
+    assert store.disputed("news") == {}
+
+
+def test_nobody_labels_under_the_name_of_the_curated_layer(store):
+    with pytest.raises(StoreError, match="label under another name"):
+        store.save(version(CURATED, ANNA.final))
+
+
+@pytest.mark.parametrize("file_format", FILE_FORMATS)
+def test_a_settled_sentence_comes_back_from_a_file(store, file_format, tmp_path):
+    settle(store)
+    content = render(store.annotations("news"), file_format).encode()
+    with open_store(f"sqlite:///{tmp_path}/b.db") as other:
+        keep(other, read_items(content, "news"))
+        (item,) = other.disputed("news")
+        assert other.disputed("news") == {item: True}
+        curated = other.annotation(item, CURATED)
+        times = {each.annotator: each.updated for each in other.versions(item)}
+        assert curated.curation == Curation("carl", times)
+        assert render(other.annotations("news"), file_format).encode() == content
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [],
+        {},
+        {"by": "carl"},
+        {"by": 3, "versions": {}},
+        {"by": "carl", "versions": {"anna": "now"}},
+    ],
+)
+def test_a_record_of_a_settled_sentence_that_cannot_be_read_is_refused(fields):
+    with pytest.raises(FormatError, match="expected who settled a sentence"):
+        curation_of(fields)
+    assert curation_of({"by": "carl", "versions": {"anna": None}}).versions == {"anna": None}
+    times = {"anna": TIME}
+    assert curation_of(Curation("carl", times).as_fields()) == Curation("carl", times)
+
+
+def test_skipped_sentences_are_in_the_store(store, tmp_path):
+    first, second = store.item_ids("news")
+    for _ in range(2):
+        store.skip(second, "anna")
+    with open_store(f"sqlite:///{tmp_path}/a.db") as again:
+        assert again.skipped("news", "anna") == {second}
+        assert again.skipped("news", "ben") == set()
+        again.remove("news")
+        assert again.skipped("news", "anna") == set()
+    assert first != second
