@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from crfviz.chain.questions.rules import Ruled
 from crfviz.ui.panels.compare import SCORES_ONLY
 from crfviz.ui.panels.entities import (
     chosen_entity,
@@ -13,7 +14,7 @@ from crfviz.ui.panels.entities import (
     trained_free,
 )
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
-from crfviz.ui.scene import scene
+from crfviz.ui.scene import scene, under_rule
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.explanation import explain
@@ -43,12 +44,14 @@ if best is None:
     st.stop()
 if not current.tagger.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))
+given = under_rule(current).now
 panel = entity_panel(
     current.now.potentials,
     chosen_entity(current),
     current.words,
-    path=best.path,
+    path=given.paths["viterbi"] or best.path,
     trained=current.trained.potentials if current.edited else None,
+    rule=given.pattern if isinstance(given, Ruled) and given.viterbi else None,
 )
 picture = Picture(
     ["strips", "spans"], rows, side=panel, reference=FREE, note=panel.note, legend=LEGEND

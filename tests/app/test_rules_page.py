@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from crfviz import forward_backward, load_tagger, match
+from crfviz import entity_probability, forward_backward, load_tagger, match
 from crfviz.chain.edits import Edits
 from crfviz.chain.questions.conditioning import why_not
 from tests.support.app_pages import new_app, open_at
@@ -251,3 +251,20 @@ def test_a_rule_of_many_copies_adds_its_path_alone(page):
     assert any(each.value.startswith("Here it adds its best path.") for each in app.caption)
     plain = forward_backward(chain()).marginals.numpy()
     assert table(stage(app), "marginals") == pytest.approx(plain, abs=1e-9)
+
+
+def test_the_probability_of_an_entity_is_given_the_rule(app):
+    words = "Paris Hilton lives in Paris ."
+    rule = "[^ B-PER]*"
+    app.query_params.update({"model": "ner-en", "sentence": words, "v.rule": rule})
+    app.query_params["v.entity"] = "0 0 LOC"
+    open_at(app, "pages/entities.py")
+    assert not app.exception
+    scores = load_tagger("ner-en").potentials(words.split())
+    expected = entity_probability(scores, 0, 0, "LOC", rule=rule)
+    plain = entity_probability(scores, 0, 0, "LOC")
+    assert abs(expected - plain) > 0.01
+    panel = stage(app)["entity"]
+    assert panel["probability"] == pytest.approx(expected)
+    assert panel["total"] == pytest.approx(1.0, abs=1e-9)
+    assert not any(each["span"] and each["span"][0] == "PER" for each in panel["hypotheses"])

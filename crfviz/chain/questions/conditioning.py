@@ -78,8 +78,12 @@ def best_with(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> list
         raise NoPathError(_fault(potentials, pins, cells)) from None
 
 
-def pin_probability(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> float:
+def pin_probability(
+    potentials: Potentials, pins: Pins, forbidden: Cells = (), *, rule: str | None = None
+) -> float:
     """P(pins | x) = Z_pinned / Z, in O(T K^2); 0.0 if no allowed path agrees with the pins.
+
+    With a `rule` only the paths that match it count, in both.
 
     Example:
         >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
@@ -87,6 +91,8 @@ def pin_probability(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -
         '0.250'
     """
     pinned = restrict(potentials, pins, forbidden)
+    if rule is not None:
+        potentials, pinned = potentials.constrained(rule), pinned.constrained(rule)
     total = log_partition(potentials)
     if total == -math.inf:
         best_path(potentials)  # says where the last prefix breaks off

@@ -31,9 +31,11 @@ from crfviz.chain.constraints import constrain, scheme_rules
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.distribution import probability
 from crfviz.chain.forward_backward import forward_backward, log_partition
+from crfviz.chain.patterns import automaton
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.products import Product
 from crfviz.chain.questions.conditioning import pin_probability
+from crfviz.chain.questions.rules import match
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
 from crfviz.text.schemes import (
     BIO,
@@ -75,11 +77,14 @@ def entity_types(potentials: Potentials) -> list[str]:
     return types_of(potentials.tag_names)
 
 
-def entity_probability(potentials: Potentials, first: int, last: int, label: str) -> float:
+def entity_probability(
+    potentials: Potentials, first: int, last: int, label: str, *, rule: str | None = None
+) -> float:
     """Return the probability that exactly this entity is there: its type and both boundaries.
 
     In [0, 1], in O(T K^2). An illegal I-X that continues nothing belongs to no entity; where the
-    chain allows such tags, they count in Z.
+    chain allows such tags, they count in Z. With a `rule` only the paths that match it count, here
+    and in the other answers on entities.
 
     Example:
         >>> free = Potentials([[0.0] * 3] * 2, [[0.0] * 3] * 3, tags=["O", "B-PER", "I-PER"])
@@ -89,10 +94,13 @@ def entity_probability(potentials: Potentials, first: int, last: int, label: str
     first, last, label = _span(first, last, label)
     tags, names = _tags(potentials, first, last, label), potentials.tag_names
     goes_on = _scheme(names) == BIO and inside(label) in names and last + 1 < potentials.num_tokens
-    return pin_probability(potentials, tags, [(last + 1, inside(label))] if goes_on else [])
+    after = [(last + 1, inside(label))] if goes_on else []
+    return pin_probability(potentials, tags, after, rule=rule)
 
 
-def entity_rivals(potentials: Potentials, first: int, last: int, label: str) -> list[Rival]:
+def entity_rivals(
+    potentials: Potentials, first: int, last: int, label: str, *, rule: str | None = None
+) -> list[Rival]:
     """Everything else that could be at the words of an entity, likeliest first.
 
     Each hypothesis is the first entity that touches the words `first` to `last`, or none. A path
@@ -104,21 +112,26 @@ def entity_rivals(potentials: Potentials, first: int, last: int, label: str) -> 
         UnknownTagError: also for tags of BIOES or BILOU.
     """
     first, last, label = _span(first, last, label)
-    entity_probability(potentials, first, last, label)  # raises what there is to raise
+    entity_probability(potentials, first, last, label, rule=rule)  # raises what there is to raise
     if (scheme := _scheme(potentials.tag_names)) != BIO:
         raise UnknownTagError(f"rivals are found among BIO tags, got those of {scheme}")
     rivals = [
         rival
-        for rival in _Hypotheses(potentials, first, last).all()
+        for rival in _Hypotheses(potentials, first, last, rule).all()
         if rival.probability > 0 and (rival.label, rival.first, rival.last) != (label, first, last)
     ]
     return sorted(rivals, key=lambda rival: -rival.probability)
 
 
-def entity_shortcuts(potentials: Potentials, first: int, last: int, label: str) -> Shortcuts:
+def entity_shortcuts(
+    potentials: Potentials, first: int, last: int, label: str, *, rule: str | None = None
+) -> Shortcuts:
     """Return mean, product and minimum of the marginals of the entity's tags."""
     tags = _tags(potentials, *_span(first, last, label))
-    marginals = forward_backward(potentials).marginals
+    if rule is None:
+        marginals = forward_backward(potentials).marginals
+    else:
+        marginals = match(potentials, rule).marginals
     values = [marginals[t, potentials.tag_id(tag)].item() for t, tag in tags.items()]
     return Shortcuts(
         mean=math.fsum(values) / len(values), product=math.prod(values), minimum=min(values)
@@ -157,9 +170,10 @@ class Lifted:
     start: Array  # (K',)
     end: Array  # (K',)
     in_entity: list[bool]  # K', True for a B-X and for an I-X that continues one
+    names: list[str]  # K', of the tags; "" for an orphan
 
 
-def lift(potentials: Potentials) -> Lifted:
+def lift(potentials: Potentials, names: Sequence[str] | None = None) -> Lifted:
     """The chain in which every I-X continues an entity and every orphan has a tag of its own.
 
     Read strictly, an I-X continues an entity after B-X or after an I-X that itself continues one;
@@ -167,13 +181,14 @@ def lift(potentials: Potentials) -> Lifted:
     before, so the tag alone does not say. With tags of their own for the orphans, every path of the
     chain is one path of the larger one, with the same score, and there each tag says what it is.
 
-    Tags 0 to K-1 stay where they are. Beyond them come the orphans of the I tags, in id order.
+    Tags 0 to K-1 stay where they are. Beyond them come the orphans of the I tags, in id order. The
+    `names` say what copies of tags are copies of, under a rule.
 
     Source:
         The strict reading is that of IOB2, Tjong Kim Sang and Veenstra, "Representing Text Chunks"
         (1999).
     """
-    names = potentials.tag_names
+    names = potentials.tag_names if names is None else names
     begins = np.array([is_begin(name) for name in names])
     continues = np.array([is_inside(name) for name in names])
     source = np.concatenate([np.arange(len(names)), np.flatnonzero(continues)])  # K' ids
@@ -184,16 +199,22 @@ def lift(potentials: Potentials) -> Lifted:
     begun = torch.from_numpy(~continues[source] | orphan)
     moves, anywhere = torch.from_numpy(possible), torch.ones_like(begun)
     chain = potentials.times(Product(source, orphan.astype(int), begun, moves, anywhere))
-    return Lifted(*chain.arrays(), ((begins | continues)[source] & ~orphan).tolist())
+    in_entity = ((begins | continues)[source] & ~orphan).tolist()
+    return Lifted(*chain.arrays(), in_entity, [*names, *[""] * int(orphan.sum())])
 
 
 class _Hypotheses:
     """The first entity that touches some words, for all of them."""
 
-    def __init__(self, potentials: Potentials, first: int, last: int) -> None:
-        self.names = potentials.tag_names
+    def __init__(self, potentials: Potentials, first: int, last: int, rule: str | None) -> None:
+        self.types = types_of(potentials.tag_names)
         self.first, self.last = first, last
-        self.chain = chain = lift(potentials)
+        if rule is None:
+            self.chain = chain = lift(potentials)
+        else:
+            copies, names = automaton(rule, potentials.tag_names).copies, potentials.tag_names
+            of = [names[tag] for tag in copies[:, 0]]
+            self.chain = chain = lift(potentials.constrained(rule), of)
         self.beta = recursions.backward(chain.emissions, chain.steps, chain.end)
         # Forward, but from `first` on through words outside of entities alone.
         outside = chain.emissions.copy()
@@ -207,47 +228,56 @@ class _Hypotheses:
         """Yield every hypothesis with its probability."""
         none = recursions.logsumexp((self.untouched + self.beta)[self.last], -1)
         yield Rival(None, None, None, "none", self._probability(float(none)))
-        for label in types_of(self.names):
+        for label in self.types:
             yield from self._of_type(label)
 
     def _of_type(self, label: str) -> Iterator[Rival]:
-        begins = self.names.index(begin(label))
-        goes_on = self.names.index(inside(label)) if inside(label) in self.names else None
-        arriving = self._arriving(begins)
-        after_begins = self._leaving(begins, goes_on)
-        after_goes_on = after_begins if goes_on is None else self._leaving(goes_on, goes_on)
-        for start in range(self.last + 1):
-            scores = np.full(len(self.beta), -np.inf)  # by last word
-            scores[start] = arriving[start] + after_begins[start]
-            if goes_on is not None:
-                run = arriving[start] + self._run(begins, goes_on, start)
-                scores[start + 1 :] = run + after_goes_on[start + 1 :]
+        for start, scores in enumerate(self._scores(label)):
             for stop in range(max(start, self.first), len(scores)):
                 same = (start, stop) == (self.first, self.last)
                 relation: Relation = "other type" if same else "other boundaries"
                 yield Rival(label, start, stop, relation, self._probability(float(scores[stop])))
 
-    def _arriving(self, begin: int) -> Array:
-        """Log-sum of the prefixes that end in B-X, untouched before it, by word; (T,) nats."""
-        before = self.untouched[:-1] + self.chain.steps[:, :, begin]  # (T-1, K' from)
-        reached = recursions.logsumexp(before, -1)
-        starts = self.chain.start[begin : begin + 1]
-        return np.concatenate([starts, reached]) + self.chain.emissions[:, begin]
+    def _scores(self, label: str) -> Array:
+        """Log-sum of the paths with an entity, by first and last word; (last + 1, T) nats."""
+        begins, goes_on = self._ids(begin(label)), self._ids(inside(label))
+        emissions, steps = self.chain.emissions[:, goes_on], self.chain.steps
+        arriving = self._arriving(begins)[: self.last + 1]
+        scores = np.full((len(arriving), len(self.beta)), -np.inf)
+        starts = np.arange(len(arriving))
+        alone = arriving + self._leaving(begins, goes_on)[: len(arriving)]
+        scores[starts, starts] = recursions.logsumexp(alone, -1)
+        if not goes_on:
+            return scores
+        leaving = self._leaving(goes_on, goes_on)
+        runs = np.full((len(arriving), len(goes_on)), -np.inf)  # so far, by first word and tag
+        for t, step in enumerate(steps, start=1):
+            runs = recursions.logsumexp(runs[:, :, None] + step[goes_on][:, goes_on], 1)
+            if t <= len(arriving):
+                onward = arriving[t - 1][:, None] + step[begins][:, goes_on]
+                runs[t - 1] = recursions.logsumexp(onward, 0)
+            runs = runs + emissions[t]
+            scores[:, t] = np.logaddexp(scores[:, t], recursions.logsumexp(runs + leaving[t], -1))
+        return scores
 
-    def _run(self, begin: int, inside: int, start: int) -> Array:
-        """Scores of going on with I-X from B-X at `start`, by last word; (T-1-start,) nats."""
-        moves = self.chain.steps[start:, inside, inside].copy()
-        moves[:1] = self.chain.steps[start : start + 1, begin, inside]
-        return np.cumsum(moves + self.chain.emissions[start + 1 :, inside])
+    def _ids(self, name: str) -> list[int]:
+        return [k for k, other in enumerate(self.chain.names) if other == name]
 
-    def _leaving(self, tag: int, inside: int | None) -> Array:
-        """Log-sum of the suffixes after a tag that do not go on with I-X, by word; (T,) nats."""
-        following = (
-            self.chain.steps[:, tag, :] + self.chain.emissions[1:] + self.beta[1:]
-        )  # (T-1, K' to)
-        if inside is not None:
-            following[:, inside] = -np.inf
-        return np.concatenate([recursions.logsumexp(following, -1), self.chain.end[[tag]]])
+    def _arriving(self, begins: list[int]) -> Array:
+        """Log-sum of the prefixes that end in each B-X, untouched before it; (T, n) nats."""
+        before = self.untouched[:-1, :, None] + self.chain.steps[:, :, begins]
+        reached = recursions.logsumexp(before, 1)
+        return (
+            np.concatenate([self.chain.start[None, begins], reached])
+            + (self.chain.emissions[:, begins])
+        )
+
+    def _leaving(self, tags: list[int], goes_on: list[int]) -> Array:
+        """Log-sum of the suffixes after each tag that do not go on with I-X; (T, n) nats."""
+        behind = self.chain.emissions[1:] + self.beta[1:]
+        behind[:, goes_on] = -np.inf
+        following = self.chain.steps[:, tags, :] + behind[:, None, :]
+        return np.concatenate([recursions.logsumexp(following, -1), self.chain.end[None, tags]])
 
     def _probability(self, score: float) -> float:
         return math.exp(min(0.0, score - self.total))

@@ -50,8 +50,9 @@ SYNTAX = (
     "`[^ A B]`: none of. `A|B`, `( )`, `A*`, `A+`, `A?`, `A{2}`, `A{1,3}`: as usual."
 )
 REMOVE = "· It stays in force on all pages. Click to remove it."
-COUNTED_ON = ("marginals", "paths", "what-if", "why")  # pages whose numbers are given it
 COUNTED = "Here only paths that match it count."
+SAYS = dict.fromkeys(("marginals", "paths", "what-if", "why"), COUNTED)  # by path of a page
+SAYS["entities"] = "Here the entities’ probabilities are given it."
 PATH_ALONE = "Here it adds its best path. Tables and Z are of all paths."
 AUTOMATON, PRODUCT, SUM = 2, 3, 4  # steps of `rule_walk`
 PRICE = "The score of the best path minus that of the best path that matches."
@@ -97,8 +98,8 @@ def rule_chip(path: str) -> None:
                 key="no_rule",
             )
             if used and path != "rules":
-                counted = path in COUNTED_ON and counted_rule(scenario())
-                st.caption(COUNTED if counted else PATH_ALONE)
+                counts = counted_rule(scenario()) is not None
+                st.caption(SAYS.get(path, PATH_ALONE) if counts else PATH_ALONE)
 
 
 def set_rule(rule: str) -> None:

@@ -86,6 +86,7 @@ def entity_panel(
     *,
     path: Sequence[int],
     trained: Potentials | None = None,
+    rule: str | None = None,
 ) -> EntityPanel:
     """Return the panel of one entity.
 
@@ -95,6 +96,7 @@ def entity_panel(
         words: T words.
         path: T tag ids of the best path.
         trained: the chain before the edits, where there are some.
+        rule: whose paths alone count, if there is one.
 
     Raises:
         UnknownTagError: there is no such type.
@@ -102,21 +104,22 @@ def entity_panel(
         NoPathError: every path is forbidden.
     """
     label, first, last = span
-    probability = entity_probability(now, *span[1:], span[0])
-    before = _masses(trained, span) if trained is not None else None
+    probability = entity_probability(now, *span[1:], span[0], rule=rule)
+    before = _masses(trained, span, rule) if trained is not None else None
     own = Rival(label, first, last, "none", probability)
     ranked = sorted(
-        [own, *entity_rivals(now, *span[1:], span[0])], key=lambda rival: -rival.probability
+        [own, *entity_rivals(now, *span[1:], span[0], rule=rule)],
+        key=lambda rival: -rival.probability,
     )
     hypotheses = _folded(ranked, own, words, before)
-    exact = entity_shortcuts(now, *span[1:], span[0])
+    exact = entity_shortcuts(now, *span[1:], span[0], rule=rule)
     names = {"mean": exact.mean, "product": exact.product, "minimum": exact.minimum}
     shortcuts = [Shortcut(name, value, value - probability) for name, value in names.items()]
     title = _text(span, words)
     return EntityPanel(
         types=entity_types(now),
         on_path=[
-            Chip(*entity, entity_probability(now, *entity[1:], entity[0]))
+            Chip(*entity, entity_probability(now, *entity[1:], entity[0], rule=rule))
             for entity in path_entities([now.tag_names[k] for k in path])
         ],
         label=label,
@@ -132,13 +135,15 @@ def entity_panel(
     )
 
 
-def _masses(potentials: Potentials, span: Span) -> dict[Span | None, float] | None:
+def _masses(
+    potentials: Potentials, span: Span, rule: str | None
+) -> dict[Span | None, float] | None:
     """Return the probability of every hypothesis; None where no path is allowed."""
     try:
         masses: dict[Span | None, float] = {
-            span: entity_probability(potentials, *span[1:], span[0])
+            span: entity_probability(potentials, *span[1:], span[0], rule=rule)
         }
-        rivals = entity_rivals(potentials, *span[1:], span[0])
+        rivals = entity_rivals(potentials, *span[1:], span[0], rule=rule)
     except CrfvizError:
         return None
     return masses | {_span(rival): rival.probability for rival in rivals}

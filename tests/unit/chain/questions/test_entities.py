@@ -262,3 +262,46 @@ def test_entities_of_closed_schemes_equal_enumeration(letters, theirs, seed):
     assert math.exp(legal) == pytest.approx(total - broken, rel=1e-9)
     with pytest.raises(UnknownTagError, match="rivals are found among BIO tags, got those of BI"):
         entity_rivals(chain, 0, 1, "X")
+
+
+RULES = [  # with what it says of the names of a path
+    ("B-X .* | .* O", lambda names: names[0] == "B-X" or names[-1] == "O"),
+    ("[^ B-X]* (B-X [^ B-X]*)?", lambda names: names.count("B-X") < 2),
+    ("([^ O]* O){1,2} [^ O]*", lambda names: names.count("O") in (1, 2)),
+    (".* I-X I-X", lambda names: names[-2:] == ["I-X", "I-X"]),
+]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("rule", "matches"), RULES, ids=[rule for rule, _ in RULES])
+def test_entities_given_a_rule_equal_enumeration(rule, matches, seed):
+    tags = ["O", "B-X", "I-X", "B-Y", "I-Y"]
+    generator = np.random.default_rng(seed)
+    shapes = [(4, 5), (5, 5) if seed % 2 else (3, 5, 5), (5,), (5,)]
+    chain = Potentials(*(generator.normal(0, 2, shape) for shape in shapes), tags=tags)
+    left = [
+        (weight, entities([tags[k] for k in path]), path)
+        for path, weight in weights(chain).items()
+        if matches([tags[k] for k in path])
+    ]
+    total = math.fsum(weight for weight, *_ in left)
+    for span in [("X", 0, 0), ("X", 1, 3), ("Y", 1, 2)]:
+        _, first, last = span
+        masses = defaultdict(float)
+        for weight, found, _ in left:
+            touching = [entity for entity in found if entity[1] <= last and entity[2] >= first]
+            masses[touching[0] if touching else (None, None, None)] += weight / total
+        own = math.fsum(weight for weight, found, _ in left if span in found) / total
+        assert entity_probability(chain, *span, rule=rule) == pytest.approx(own, abs=1e-9)
+        masses.pop(span, None)
+        rivals = entity_rivals(chain, *span, rule=rule)
+        found = {(rival.label, rival.first, rival.last): rival.probability for rival in rivals}
+        for hypothesis in masses.keys() | found.keys():
+            assert found.get(hypothesis, 0.0) == pytest.approx(masses[hypothesis], abs=1e-9)
+        needed = [f"B-{span[0]}", *[f"I-{span[0]}"] * (last - first)]
+        marginals = [
+            math.fsum(weight for weight, _, path in left if tags[path[t]] == tag) / total
+            for t, tag in enumerate(needed, start=first)
+        ]
+        shortcuts = entity_shortcuts(chain, *span, rule=rule)
+        assert shortcuts.product == pytest.approx(math.prod(marginals), abs=1e-9)
