@@ -75,7 +75,8 @@ CONTEXT_MODEL = "upos-en"  # whose words see each other
 TYPES = ["PER", "LOC", "ORG", "TIME", "LAW", "ART", "FOOD", "GAME"]
 WORD = 12  # position of the word that is asked about
 ANSWER_BOUND, FLIPS_BOUND = 150.0, 500.0  # milliseconds, for the median
-SCROLL = """async (box, frames = []) => {
+SCROLL = """async (box) => {
+  const frames = [];
   const frame = () => new Promise(requestAnimationFrame);
   for (let last = await frame(); frames.length < 100; last += frames.at(-1)) {
     box.scrollLeft += 30;

@@ -20,6 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--normalise", action="store_true", help="divide rows of probabilities by their sum")
     add("--time-first", action="store_true", help="batches are (T, B, K) where nothing tells")
     add("--bio", action="store_true", help="the rules of BIO act in decoding")
+    add(
+        "--boundary-tags",
+        choices=("keep", "leave-out"),
+        help="tags such as <START> and <STOP> (default: one of each is left out)",
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -33,6 +38,7 @@ def main(options: argparse.Namespace) -> int:
         normalise=options.normalise,
         batch_first=not options.time_first,
         bio=options.bio,
+        keep_boundary_tags={"keep": True, "leave-out": False}.get(options.boundary_tags),
     )
     model = read_model(*options.files, reading=reading)
     name = store_model(model, options.name or options.files[0].stem)

@@ -89,6 +89,26 @@ def test_a_server_may_take_no_files(script, monkeypatch):
     assert not app.get("file_uploader")
 
 
+def test_boundary_tags_are_asked_about(monkeypatch):
+    never, zero = -10000.0, [0.0] * 4
+    matrix = [[1, 2, never, 3], [4, 5, never, 6], [7, 8, never, 9], [never] * 4]
+    tags = ["N", "V", "<START>", "<STOP>"]
+    file = as_json({"tags": tags, "transitions": matrix, "sentences": [{"emissions": [zero]}]})
+    monkeypatch.setattr(bring, "uploaded_files", lambda: [file])
+    app = page()
+    question = app.radio(key="bring.boundary.<START>,<STOP>")
+    assert (question.label, question.value) == ("What are <START>, <STOP>?", bring.NO_TAGS)
+    assert "2: N, V" in understood_tags(app)
+    question.set_value(bring.TAGS).run()
+    assert not app.exception
+    assert "4: N, V, <START>, <STOP>" in understood_tags(app)
+
+
+def understood_tags(app):
+    facts = app.dataframe[0].value.set_index("what")["understood"]
+    return facts["tags"]
+
+
 FASTA = b">chr1 quiet\nATTA\n>chr2 island\nacgcg\nCG\n"
 
 

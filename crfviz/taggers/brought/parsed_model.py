@@ -69,6 +69,7 @@ class Reading:
     normalise: bool = False  # divide each row of probabilities by its sum
     batch_first: bool = True  # arrays (B, T, K) rather than (T, B, K), where nothing tells
     bio: bool = False  # the rules of BIO act in decoding
+    keep_boundary_tags: bool | None = None  # <START>, <STOP> are tags of words; None: the default
 
 
 Item = TypeVar("Item")

@@ -15,24 +15,22 @@ from crfviz.taggers.brought.parsed_model import (
     ParsedModel,
     Reading,
     SentenceScores,
+    Steps,
+    readable_sentences,
 )
 
 
 def shared_steps(draft: ParsedModel, reading: Reading) -> dict[str, Array]:
     """Return the arrays that all sentences share; matrices [from, to]."""
-    given = {name: getattr(draft, name) for name in STEPS}
-    return {
-        name: _read("the file", name, value, reading)
-        for name, value in given.items()
-        if value is not None
-    }
+    return _read("the file", draft, reading)
 
 
-def _read(where: str, name: str, value: Any, reading: Reading) -> Array:  # noqa: ANN401
-    table = _to_array(where, name, value)
-    if name != "transitions" or table.ndim < 2:
-        return table
-    return table.swapaxes(-1, -2) if reading.to_from else table
+def _read(where: str, steps: Steps, reading: Reading) -> dict[str, Array]:
+    given = {name: getattr(steps, name) for name in STEPS}
+    tables = {n: _to_array(where, n, value) for n, value in given.items() if value is not None}
+    if reading.to_from and "transitions" in tables and tables["transitions"].ndim > 1:
+        tables["transitions"] = tables["transitions"].swapaxes(-1, -2)
+    return tables
 
 
 def with_arrays(
@@ -51,13 +49,7 @@ def with_arrays(
             f"got {emissions.shape}."
         )
     T, K = emissions.shape
-    own = {name: getattr(part, name) for name in STEPS}
-    steps: dict[str, Any] = {  # arrays
-        **shared,
-        **{
-            n: _read(part.where, n, value, reading) for n, value in own.items() if value is not None
-        },
-    }
+    steps: dict[str, Any] = {**shared, **_read(part.where, part, reading)}  # arrays
     if "transitions" not in steps:
         raise FormatError(
             f"{part.where}: there are no transitions. Put them into the file as “transitions”, or "
@@ -104,37 +96,33 @@ def _to_array(where: str, name: str, value: Any) -> Array:  # noqa: ANN401 - che
         ) from error
 
 
-class Logarithms:
-    """Scores for p(word | tag), p(tag | tag before), p(first tag) and p(END | tag).
+def logarithms(
+    parts: Sequence[SentenceScores], *, normalise: bool
+) -> tuple[list[SentenceScores], list[str]]:
+    """Return scores for p(word | tag), p(tag | tag before), p(first tag) and p(END | tag).
 
     Args:
-        shared: the tables of all sentences, worked out once.
+        parts: sentences with probabilities.
         normalise: divide each row by its sum first.
+
+    Returns:
+        The sentences, and for each of the others that a row of zeros cannot be divided by its sum.
     """
+    known: dict[tuple[int, ...], dict[str, Any]] = {}  # of tables that sentences share
 
-    def __init__(self, shared: Mapping[str, Array], *, normalise: bool) -> None:
-        self._shared = shared
-        self._normalise = normalise
-        self._known: dict[str, Array] | None = None
+    def read(part: SentenceScores) -> SentenceScores:
+        tables = _steps_of(part)
+        shared = tuple(map(id, tables.values()))
+        if shared not in known:
+            whole = _steps_of(_normalised(part)) if normalise else tables
+            known[shared] = {n: None if t is None else _logarithm(t) for n, t in whole.items()}
+        return replace(part, emissions=_logarithm(part.emissions), **known[shared])
 
-    def of(self, part: SentenceScores) -> SentenceScores:
-        """Return the sentence with logarithms.
+    return readable_sentences(parts, read)
 
-        Raises:
-            FormatError: a row of zeros should be divided by its sum.
-        """
-        return replace(part, emissions=_logarithm(part.emissions), **self._steps(part))
 
-    def _steps(self, part: SentenceScores) -> dict[str, Any]:
-        usual = all(getattr(part, name) is self._shared.get(name) for name in STEPS)
-        if usual and self._known is not None:
-            return self._known
-        whole = _normalised(part) if self._normalise else part
-        tables = {name: getattr(whole, name) for name in STEPS}
-        logs = {name: _logarithm(table) for name, table in tables.items() if table is not None}
-        if usual:
-            self._known = logs
-        return logs
+def _steps_of(part: SentenceScores) -> dict[str, Any]:
+    return {name: getattr(part, name) for name in STEPS}
 
 
 def _logarithm(table: Array) -> Array:
@@ -146,12 +134,8 @@ def _logarithm(table: Array) -> Array:
 def unnormalised(parts: Sequence[SentenceScores], tags: Sequence[str]) -> tuple[str, ...]:
     """Return the rows that do not sum to one, in words, each once; at most five of them."""
     said: dict[str, None] = {}
-    seen = None
-    for part in parts:
-        tables = [getattr(part, name) for name in STEPS]
-        if seen is not None and all(one is other for one, other in zip(tables, seen, strict=True)):
-            continue
-        seen = tables
+    different = {tuple(map(id, _steps_of(part).values())): part for part in parts}
+    for part in different.values():
         sums = [] if part.start is None else [("start", part.start.sum())]
         name = "transitions" if part.end is None else "transitions with end"
         for rows in np.atleast_2d(_row_sums(part)):

@@ -10,6 +10,7 @@ import numpy as np
 from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.taggers.brought.boundary_tags import find_boundary_tags, without_boundary_tags
 from crfviz.taggers.brought.parsed_model import (
     LONGEST_TAG,
     LONGEST_WORD,
@@ -24,7 +25,7 @@ from crfviz.taggers.brought.parsed_model import (
     require_scores,
     require_words,
 )
-from crfviz.taggers.brought.score_arrays import Logarithms, shared_steps, unnormalised, with_arrays
+from crfviz.taggers.brought.score_arrays import logarithms, shared_steps, unnormalised, with_arrays
 from crfviz.taggers.brought.tagger import Scores, ScoreSet, save_imported
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.tagger import HMM
@@ -51,6 +52,7 @@ class ValidatedModel:
     unnormalised: tuple[str, ...]  # rows of probabilities that do not sum to one, in words
     write: Callable[[Path], None]  # writes the model folder; the folder is there and empty
     left_out: tuple[str, ...] = ()  # how many sentences, and what is wrong with the first few
+    boundary_tags: tuple[str, ...] = ()  # that may be no tags of words, see `Reading`
 
 
 def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
@@ -73,9 +75,12 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     rough: tuple[str, ...] = ()
     if draft.probabilities:
         rough = () if reading.normalise else unnormalised(parts, tags)
-        logarithms = Logarithms(shared, normalise=reading.normalise)
-        parts, rows = readable_sentences(parts, logarithms.of)
+        parts, rows = logarithms(parts, normalise=reading.normalise)
         wrong += rows
+    boundary = None if draft.probabilities else find_boundary_tags(parts, tags)
+    if boundary and boundary.are_left_out(reading):
+        parts = without_boundary_tags(parts, boundary)
+        tags = tuple(tag for tag in tags if tag not in boundary.names)
     given, zeros = ScoreSet(tags), np.zeros(len(tags))
     twice: list[str] = []
     alone = len(draft.parts) == 1
@@ -97,7 +102,13 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     family = HMM if draft.probabilities and not rough else draft.family
     kind = draft.kind
     left_out = _left_out([*draft.left_out, *wrong], len(given))
-    notes = [*draft.notes, *_assumption_notes(draft), *_duplicate_notes(twice)]
+    names = boundary.names if boundary else ()
+    notes = [
+        *draft.notes,
+        *(boundary.notes(reading) if boundary else ()),
+        *_assumption_notes(draft, parts),
+        *_duplicate_notes(twice),
+    ]
 
     def write(folder: Path) -> None:
         save_imported(folder, given, family, scheme)
@@ -105,7 +116,9 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
         about = f"{kind}. Scores of given sentences; no others can be scored."
         (folder / CARD_FILE).write_text(f"# Given scores\n\n{about}\n\n{listed}", encoding="utf-8")
 
-    return ValidatedModel(kind, family, tags, scheme, given, tuple(notes), rough, write, left_out)
+    return ValidatedModel(
+        kind, family, tags, scheme, given, tuple(notes), rough, write, left_out, names
+    )
 
 
 def _left_out(wrong: Sequence[str], kept: int) -> tuple[str, ...]:
@@ -125,7 +138,7 @@ def _duplicate_notes(places: Sequence[str]) -> list[str]:
     return [f"The words of {named} are those of an earlier one: left out."]
 
 
-def _assumption_notes(draft: ParsedModel) -> list[str]:
+def _assumption_notes(draft: ParsedModel, parts: Sequence[SentenceScores]) -> list[str]:
     """Return what the file leaves open, and what was taken instead."""
     notes = []
     if draft.tags is None:
@@ -138,7 +151,7 @@ def _assumption_notes(draft: ParsedModel) -> list[str]:
     notes += [
         f"There are no {name} scores: zeros."
         for name in ("start", "end")
-        if getattr(draft, name) is None and all(getattr(p, name) is None for p in draft.parts)
+        if all(getattr(part, name) is None for part in parts)
     ]
     return notes
 

@@ -33,6 +33,8 @@ EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
   {"tokens": ["The", "dog", "barks"],
    "emissions": [[3, 0.5, -1], [-1, 2.5, 1], [-2, 1.2, 1.5]]}]}"""
 
+NO_TAGS, TAGS = "Start and end scores", "Tags of words"  # answers
+
 _ROW_HEIGHT = 24
 
 
@@ -101,11 +103,24 @@ def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
             ),
             bio=st.toggle("BIO rules", help="Let them act in decoding", key="bring.bio"),
         )
-    return _understood(tuple(files), astuple(reading))
+    brought = _understood(tuple(files), astuple(reading))
+    if not brought.boundary_tags:
+        return brought
+    left_out = not set(brought.boundary_tags) & set(brought.tags)
+    answer = st.radio(
+        f"What are {', '.join(brought.boundary_tags)}?",
+        [NO_TAGS, TAGS],
+        index=0 if left_out else 1,
+        horizontal=True,
+        key=f"bring.boundary.{','.join(brought.boundary_tags)}",
+    )
+    return _understood(tuple(files), astuple(replace(reading, keep_boundary_tags=answer == TAGS)))
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading …")
-def _understood(files: tuple[tuple[str, bytes], ...], reading: tuple[bool, ...]) -> ValidatedModel:
+def _understood(
+    files: tuple[tuple[str, bytes], ...], reading: tuple[bool | None, ...]
+) -> ValidatedModel:
     return validate_files(files, Reading(*reading), load_tagger)
 
 

@@ -1,7 +1,11 @@
+import numpy as np
 import pytest
 
 from crfviz import bring, list_taggers, load_tagger
+from crfviz.__main__ import main
 from crfviz.exceptions import FormatError
+from crfviz.taggers.brought.parsed_model import Reading
+from crfviz.taggers.registry import read_model
 from tests.support.brought import DOG, as_json, as_npz
 
 
@@ -37,3 +41,43 @@ def test_what_cannot_be_read_is_said_and_nothing_is_kept(folder):
     with pytest.raises(FormatError, match="20,000,001 bytes"):
         bring(big)
     assert not (folder / "own").exists()
+
+
+NEVER = -10000.0
+PADDED = {  # its last tag is padding
+    "transitions": np.array([[1.0, 0.5, NEVER], [0.0, 2.0, NEVER], [NEVER, NEVER, NEVER]]),
+    "emissions": np.array([[1.0, 0.0, 5.0], [0.0, 1.0, 5.0]]),
+}
+
+
+def test_padding_is_kept_by_default_and_left_out_on_demand(folder):
+    path = written(folder, as_npz(**PADDED))
+    kept = read_model(path)
+    assert kept.boundary_tags == ("2",)
+    assert kept.tags == ("0", "1", "2")
+    assert "2 kept as tags of words, which a path can pass." in kept.notes
+    model = read_model(path, reading=Reading(keep_boundary_tags=False))
+    assert (model.boundary_tags, model.tags) == (("2",), ("0", "1"))
+    (chain,) = model.sentences
+    assert chain.emissions.tolist() == [[1, 0], [0, 1]]
+    assert chain.transitions.tolist() == [[1, 0.5], [0, 2]]
+    assert chain.start.tolist() == chain.end.tolist() == [0, 0]
+
+
+def test_states_of_a_left_to_right_model_with_start_scores_stay(folder):
+    steps = np.array([[-np.inf, 0.0, -1.0], [-np.inf, -np.inf, 0.0], [-np.inf] * 3])
+    left_to_right = {"transitions": steps, "emissions": np.zeros((2, 3)), "start": np.zeros(3)}
+    model = read_model(written(folder, as_npz(**left_to_right)))
+    assert (model.boundary_tags, model.tags) == (("0", "2"), ("0", "1", "2"))
+    steps = np.stack([steps, steps])  # one a step: none of them leads to the first word
+    path = written(folder, as_npz(transitions=steps, emissions=np.zeros((3, 3))))
+    with pytest.raises(FormatError, match="each step has its own matrix"):
+        read_model(path, reading=Reading(keep_boundary_tags=False))
+
+
+def test_the_command_line_answers_the_question_of_boundary_tags(folder, capsys):
+    path = str(written(folder, as_npz(**PADDED)))
+    assert main(["bring", path, "--name", "kept"]) == 0
+    assert "2 kept as tags of words" in capsys.readouterr().err
+    assert main(["bring", path, "--name", "less", "--boundary-tags", "leave-out"]) == 0
+    assert load_tagger("less").tags == ("0", "1")

@@ -5,6 +5,9 @@ Stanza's NERTagger are the real ones, with random weights. Of EDS-NLP the layer 
 component around it does not load alone, so a class of the same name and attributes is here.
 """
 
+from functools import partial
+
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -12,6 +15,7 @@ from torch import nn
 import crfviz
 from crfviz import FormatError, forward_backward, viterbi, watch
 from tests.support import oracle
+from tests.support.brought import as_npz, understand
 from tests.support.peers import load, load_file
 
 PRECISIONS = [(torch.float32, 1e-5), (torch.float64, 1e-9)]
@@ -123,6 +127,51 @@ def flair_log_partitions(tagger, chains):
         gold = torch.zeros(chain.num_tokens, dtype=torch.long)  # DET is tag 0 in both
         scores = tagger.forward(*tagger._prepare_tensors([sentence]))
         yield tagger.loss_function(scores, gold).item() + chain.score(gold.tolist())
+
+
+@pytest.mark.parametrize("keep", [None, False, True])
+def test_scores_of_flair_as_a_file_do_not_end_in_stop(flair_tagger, keep):
+    tagger, sentence = randomise(flair_tagger, torch.float64), flair_sentences()[1]
+    tagger._make_padded_tensor_for_batch = partial(widened, tagger._make_padded_tensor_for_batch)
+    features, lengths, matrix = tagger.forward(*tagger._prepare_tensors([sentence]))
+    tags = tagger.label_dictionary.get_items()
+    emissions = (features - matrix)[0, :, :, 0].numpy()  # theirs are (B, T, to, from)
+    emissions[-1, tags.index("<STOP>")] = 9  # a network scores it like any other tag
+    file = as_npz(
+        emissions=emissions,
+        transitions=matrix.numpy(),
+        tags=np.array(tags),
+        tokens=np.array(WORDS[1]),
+    )
+    found = understand(file, to_from=True, keep_boundary_tags=keep)
+    assert found.boundary_tags == ("<START>", "<STOP>")
+    (chain,) = found.sentences
+    if keep:
+        assert chain.tags == tuple(tags)
+        assert viterbi(chain).names[-1] == "<STOP>"
+        assert "<START>, <STOP> kept as tags of words, which a path can pass." in found.notes
+        return
+    theirs, _ = tagger.viterbi_decoder.decode((features, lengths, matrix), False, [sentence])
+    assert viterbi(chain).names == [name for name, _ in theirs[0]]
+    assert chain.tags == ("DET", "NOUN", "VERB", "PUNCT")
+    assert tuple(viterbi(chain).path) in oracle.best_paths(chain)
+    (log_partition,) = flair_log_partitions(tagger, [chain])
+    assert forward_backward(chain).log_partition == pytest.approx(log_partition, abs=1e-9)
+    assert found.notes[0].startswith("<START>, <STOP> left out as tags")
+
+
+def widened(make, given):
+    names, tensor = make(given)
+    return names, tensor.double()
+
+
+def test_scores_of_flair_in_the_wrong_direction_are_refused(flair_tagger):
+    crf = randomise(flair_tagger, torch.float64).crf
+    tags = np.array(flair_tagger.label_dictionary.get_items())
+    file = as_npz(emissions=np.zeros((2, 6)), transitions=crf.transitions.numpy(), tags=tags)
+    with pytest.raises(FormatError, match=r"transposed matrix.*to_from=True"):
+        understand(file)
+    assert understand(file, keep_boundary_tags=True).tags == tuple(tags)
 
 
 def test_flair_in_training_has_chains_and_no_paths(flair_tagger):
