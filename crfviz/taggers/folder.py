@@ -11,8 +11,15 @@ from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers.examples import EXAMPLES_FILE, Example, read_examples
 from crfviz.taggers.lexicon import LEXICON_FILE
-from crfviz.taggers.tagged import Tagged, tag_texts
-from crfviz.taggers.tagger import Tagger, Words, english_words, sentences_of, words_of
+from crfviz.taggers.tagger import (
+    Tagged,
+    Tagger,
+    Words,
+    english_words,
+    sentences_of,
+    tag_texts,
+    words_of,
+)
 from crfviz.text.sentences import Sentence
 
 CARD_FILE = "README.md"

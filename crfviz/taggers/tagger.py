@@ -1,16 +1,19 @@
-"""The protocol of taggers: words in, potentials out."""
+"""The protocol of taggers: words in, potentials out; and typed texts tagged by one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.chain.decoding.viterbi import best_paths
+from crfviz.chain.forward_backward import posteriors
+from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, EmptySentenceError, ModelError
 from crfviz.taggers.examples import Example
-from crfviz.taggers.tagged import Tagged
 from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import Token, tokenize
@@ -22,6 +25,17 @@ HMM = "hmm"  # logarithms of p(tag | previous tag) and p(word | tag)
 MEMM = "memm"  # logarithms of p(tag | previous tag, word)
 
 Words = Sequence[str] | Sequence[Token]
+
+
+@dataclass(frozen=True, repr=False)
+class Tagged(NotebookRepr):
+    """A text of T words with the tags of its best path."""
+
+    text: str
+    words: list[str]  # T
+    tags: list[str]  # T names, as Viterbi chooses them
+    probabilities: list[float]  # T, p(tag | text) of each: its marginal, in [0, 1]
+    offsets: list[tuple[int, int]]  # T places, `text[start:end] == word`
 
 
 class Tagger(Protocol):
@@ -175,3 +189,65 @@ def _word(number: int, token: object) -> str:
 def english_words(text: str) -> list[str]:
     """Return the words of an English text; none in a blank one."""
     return [token.text for token in tokenize(text)]
+
+
+def tag_texts(
+    texts: Sequence[str],
+    split: Callable[[str], list[str]],
+    score: Callable[[list[list[str]]], list[Potentials]],
+) -> list[Tagged]:
+    """Return each text tagged, all of them as one batch; see `Tagger.tag`.
+
+    Args:
+        texts: any number.
+        split: gives the words of a text.
+        score: gives the potentials of many sentences.
+    """
+    if not isinstance(texts, Sequence):
+        raise CrfvizError(f"expected a text or a list of texts, got {abbreviate_value(texts)}")
+    sentences = [_text_words(split, number, text) for number, text in enumerate(texts, start=1)]
+    if not sentences:
+        return []
+    offsets = [_offsets(*each) for each in zip(texts, sentences, strict=True)]
+    chains = score(sentences)
+    found = zip(
+        texts, sentences, offsets, chains, best_paths(chains), posteriors(chains), strict=True
+    )
+    return [
+        Tagged(
+            text=text,
+            words=words,
+            tags=[chain.tag_names[tag] for tag in path],
+            probabilities=tables.marginals[range(len(path)), path].tolist(),
+            offsets=places,
+        )
+        for text, words, places, chain, path, tables in found
+    ]
+
+
+def _text_words(split: Callable[[str], list[str]], number: int, text: object) -> list[str]:
+    if not isinstance(text, str):
+        raise CrfvizError(
+            f"expected a text or a list of texts, got {abbreviate_value(text)} as text {number}"
+        )
+    words = split(text)
+    if not words:
+        raise EmptySentenceError(
+            f"expected at least one word, got {abbreviate(text)} as text {number}"
+        )
+    return words
+
+
+def _offsets(text: str, words: list[str]) -> list[tuple[int, int]]:
+    """Return where the words stand: a word begins after blanks only, so the next place is its."""
+    offsets, end = list[tuple[int, int]](), 0
+    for number, word in enumerate(words, start=1):
+        start = text.find(word, end)
+        if start < 0:
+            raise ModelError(
+                f"split(text) must return the words as they stand in the text; "
+                f"{abbreviate(word)} (number {number}) is not in it after character {end}"
+            )
+        end = start + len(word)
+        offsets.append((start, end))
+    return offsets

@@ -13,7 +13,7 @@ import numpy as np
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.parsed_model import Reading, SentenceScores
 
-IMPOSSIBLE = -1e4  # a score that stands for "never"
+IMPOSSIBLE = -1000.0  # or less stands for "never"; flair has -10000, and training may move it
 START_NAMES = ("<START>", "<BOS>", "<s>", "START_TAG")
 STOP_NAMES = ("<STOP>", "<END>", "<EOS>", "</s>", "STOP_TAG")
 KEEP = "Keep them as tags of words (keep_boundary_tags=True), or leave them out of the file."
@@ -60,8 +60,8 @@ def find_boundary_tags(parts: Sequence[SentenceScores], tags: Sequence[str]) -> 
     K = len(tags)
     tables = {id(part.transitions): part.transitions for part in parts}.values()
     steps = np.concatenate([table.reshape(-1, K, K) for table in tables])
-    possible = (steps > IMPOSSIBLE).any(0) if len(steps) else np.ones((K, K), dtype=bool)
-    entered, left = possible.any(0), possible.any(1)
+    possible = steps > IMPOSSIBLE if len(steps) else np.ones((1, K, K), dtype=bool)
+    entered, left = possible.any((0, 1)).tolist(), possible.any((0, 2)).tolist()
     starts = [k for k in range(K) if tags[k] in START_NAMES]
     stops = [k for k in range(K) if tags[k] in STOP_NAMES]
     turned = any(entered[k] and not left[k] for k in starts)

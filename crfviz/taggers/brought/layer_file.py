@@ -3,10 +3,21 @@
 pytorch-crf and `crfviz.chain.crf.CRF` call its tensors `transitions` (from, to),
 `start_transitions` and `end_transitions`; in a larger model a prefix stands before them. EDS-NLP
 forbids steps by three more tensors, which are true there; they become -inf.
+
+A .pt is a ZIP archive with a pickle, `data.pkl`, that lists tensors, and a member `data/KEY` with
+the numbers of each. `torch.load(weights_only=True)` allocates whatever the pickle asks for; the
+unpickler here knows only the opcodes that `torch.save` writes for a `state_dict`, and none of them
+allocates more than the file has bytes. Numbers are read only for the tensors that are used.
+
+Source: `torch/serialization.py` (1.6 to 2.13) writes the pickle.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+import io
+import pickle
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import safetensors.torch
@@ -16,7 +27,7 @@ from torch import Tensor
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.parsed_model import Steps, open_archive
-from crfviz.taggers.brought.safe_unpickler import Checkpoint, tensors_of
+from crfviz.text.archives import Archive
 
 NAMES = ("transitions", "start_transitions", "end_transitions")
 MASKS = ("forbidden_transitions", "start_forbidden_transitions", "end_forbidden_transitions")
@@ -24,17 +35,7 @@ NESTED = ("state_dict", "model_state_dict", "model")  # where checkpoints keep i
 KIND = "CRF layer of a state_dict"  # for people
 LARGEST_LAYER = 1000  # tags; a view of few bytes may claim any shape
 LONGEST_HEADER = 1_000_000  # bytes of JSON in a .safetensors; one tensor takes about 100
-
-
-class _Shaped(Protocol):
-    """A tensor, read or not."""
-
-    @property
-    def shape(self) -> Sequence[int]:
-        """Its sizes."""
-
-
-Kind = TypeVar("Kind", bound=_Shaped)
+Kind = TypeVar("Kind", Tensor, "StoredTensor")
 
 
 def read_safetensors(data: bytes) -> Steps:
@@ -53,7 +54,7 @@ def read_safetensors(data: bytes) -> Steps:
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise FormatError(f"The .safetensors file is damaged ({str(error)[:80]}).") from error
     plain = {name: tensor for name, tensor in tensors.items() if not tensor.is_complex()}
-    return _layer(plain, _numbers)
+    return _layer(plain, lambda tensor: tensor.double().numpy())
 
 
 def read_checkpoint(data: bytes) -> Steps:
@@ -69,7 +70,8 @@ def read_checkpoint(data: bytes) -> Steps:
             content = content[name]
     if not isinstance(content, Mapping):
         raise FormatError("The .pt must hold a state_dict: torch.save(model.state_dict(), …).")
-    return _layer(tensors_of(content), checkpoint.numbers)
+    stored = {str(n): each for n, each in content.items() if isinstance(each, StoredTensor)}
+    return _layer(stored, checkpoint.numbers)
 
 
 def _layer(tensors: Mapping[str, Kind], numbers: Callable[[Kind], NDArray[np.float64]]) -> Steps:
@@ -125,6 +127,207 @@ def _forbidden(
     return np.where(numbers(tensors[mask]) != 0, -np.inf, scores)
 
 
-def _numbers(tensor: Tensor) -> NDArray[np.float64]:
-    numbers: NDArray[np.float64] = tensor.double().numpy()
-    return numbers
+# Tensors of a .pt file, read without running anything that its pickle asks for
+PICKLE = "data.pkl"
+MAX_PICKLE = 1_000_000  # bytes; one tensor takes about 200
+DAMAGED = "The .pt file is damaged"
+NOT_ONLY_TENSORS = (
+    "This .pt holds more than tensors, and what it holds may be a program: it was not loaded. Save "
+    "the state_dict alone: torch.save(model.state_dict(), …)."
+)
+BFLOAT16 = "BFloat16Storage"  # the upper half of a float32
+STORAGES = {  # NumPy's name of each numeric storage
+    "DoubleStorage": "f8",
+    "FloatStorage": "f4",
+    "HalfStorage": "f2",
+    BFLOAT16: "u2",
+    "LongStorage": "i8",
+    "IntStorage": "i4",
+    "ShortStorage": "i2",
+    "CharStorage": "i1",
+    "ByteStorage": "u1",
+    "BoolStorage": "u1",
+}
+_OPCODES = (
+    "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE EMPTY_DICT EMPTY_LIST EMPTY_TUPLE TUPLE TUPLE1 "
+    "TUPLE2 TUPLE3 BININT BININT1 BININT2 LONG1 BINFLOAT BINUNICODE SHORT_BINUNICODE BINPUT "
+    "LONG_BINPUT MEMOIZE BINGET LONG_BINGET GLOBAL STACK_GLOBAL BINPERSID REDUCE BUILD APPEND "
+    "APPENDS SETITEM SETITEMS"
+)
+_DTYPES = frozenset(  # and layouts, which may stand beside a tensor
+    ("bfloat16", "bool", "complex128", "complex64", "float16", "float32", "float64", "int16")
+) | frozenset(("int32", "int64", "int8", "sparse_coo", "strided", "uint8"))
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTensor:
+    """A view of stored numbers, which are not read yet."""
+
+    storage: str  # a key of `STORAGES`
+    key: str  # the member of the archive
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Ignored:
+    """A value that is neither a tensor nor code: a device, a dtype, a sparse tensor."""
+
+    name: str = ""
+
+    def __call__(self, *_: object) -> "_Ignored":
+        return self
+
+
+def _ordered_dict(*items: object) -> dict[object, object] | _Ignored:
+    return {} if items in ((), ([],)) else _Ignored()
+
+
+def _tensor(*arguments: Any) -> StoredTensor | _Ignored:  # noqa: ANN401 - from the pickle
+    """Rebuild a tensor from storage, offset, shape and strides; further arguments are ignored."""
+    storage, offset, shape, strides = arguments[:4]
+    _, kind, key, *_ = storage
+    if not all(map(_are_sizes, ([offset], shape, strides))) or len(shape) != len(strides):
+        raise ValueError("a tensor has an odd shape")
+    name = kind.name.removeprefix("torch ")
+    return StoredTensor(name, str(key), offset, shape, strides) if name in STORAGES else _Ignored()
+
+
+def _are_sizes(values: object) -> bool:
+    return isinstance(values, tuple | list) and all(
+        type(value) is int and value >= 0 for value in values
+    )
+
+
+_CALLABLES: Mapping[str, Callable[..., object]] = {
+    "collections OrderedDict": _ordered_dict,
+    "torch._utils _rebuild_tensor_v2": _tensor,
+    "torch._utils _rebuild_parameter": lambda tensor, *_: tensor,
+    **{
+        name: _Ignored()
+        for name in (
+            "torch Size",
+            "torch device",
+            "torch.serialization _get_layout",
+            "torch._utils _rebuild_parameter_with_state",
+            "torch._utils _rebuild_qtensor",
+            "torch._utils _rebuild_sparse_tensor",
+            "torch._utils _rebuild_tensor",
+            "torch._utils _rebuild_tensor_v3",
+        )
+    },
+}
+_Load = Callable[["_Unpickler"], None]
+_PYTHON: Any = pickle._Unpickler  # its memo is a dict, not an array
+
+
+class _Unpickler(_PYTHON):  # type: ignore[misc]
+    """Python's own unpickler with the opcodes and the names of a `state_dict` alone."""
+
+    dispatch: ClassVar[dict[int, _Load]] = {
+        code: _PYTHON.dispatch[code] for name in _OPCODES.split() for code in getattr(pickle, name)
+    }
+
+    def find_class(self, module: str, name: str) -> object:
+        """Return the stand-in for a global; no module is imported."""
+        known = f"{module} {name}"
+        if known in _CALLABLES:
+            return _CALLABLES[known]
+        if module == "torch" and (name in _DTYPES or name.endswith("Storage")):
+            return _Ignored(known)
+        raise FormatError(NOT_ONLY_TENSORS)
+
+    def persistent_load(self, storage: object) -> object:
+        """Return a storage as it is: ("storage", kind, key, device, number of elements)."""
+        return storage
+
+    def _load_build(self) -> None:
+        """Drop attributes, such as the versions of the modules in a state_dict."""
+        self.stack.pop()
+
+    def _load_reduce(self) -> None:
+        arguments, called = self.stack.pop(), self.stack[-1]
+        if not callable(called) or not isinstance(arguments, tuple):
+            raise FormatError(NOT_ONLY_TENSORS)
+        self.stack[-1] = called(*arguments)
+
+    dispatch[pickle.BUILD[0]] = _load_build
+    dispatch[pickle.REDUCE[0]] = _load_reduce
+
+
+class Checkpoint:
+    """The content of a .pt file.
+
+    Args:
+        archive: the file.
+
+    Raises:
+        FormatError: it is damaged, or holds anything but tensors, numbers and text.
+    """
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        places = [name for name in archive.names if f"/{name}".endswith(f"/{PICKLE}")]
+        if len(places) != 1:
+            raise FormatError(f"{DAMAGED}: expected one {PICKLE}, got {len(places)}.")
+        self._root = places[0].removesuffix(PICKLE)
+        if archive.size(places[0]) > MAX_PICKLE:
+            raise FormatError(
+                f"The .pt lists too much: its {PICKLE} has {archive.size(places[0]):,} bytes, at "
+                f"most {MAX_PICKLE:,} are read. Save the CRF layer alone."
+            )
+        self.content: object = _unpickled(archive.content(places[0]))
+
+    def numbers(self, tensor: StoredTensor) -> NDArray[np.float64]:
+        """Read the numbers of a tensor, in its shape.
+
+        Raises:
+            FormatError: they are not in the file.
+        """
+        kind = np.dtype(f"{self._byte_order()}{STORAGES[tensor.storage]}")
+        name = f"{self._root}data/{tensor.key}"
+        if name not in self._archive.names:
+            raise FormatError(f"{DAMAGED}: {name[:60]!r} is missing.")
+        stored = self._archive.content(name)
+        spread = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.strides, strict=True))
+        if 0 in tensor.shape:
+            return np.empty(tensor.shape)
+        if (tensor.offset + spread + 1) * kind.itemsize > len(stored):
+            raise FormatError(
+                f"{DAMAGED}: a tensor {tensor.shape} of {name[:60]!r} goes beyond its "
+                f"{len(stored):,} bytes."
+            )
+        steps = [step * kind.itemsize for step in tensor.strides]
+        view: NDArray[Any] = np.ndarray(
+            tensor.shape, kind, stored, tensor.offset * kind.itemsize, steps
+        )
+        if tensor.storage == BFLOAT16:
+            view = (view.astype(np.uint32) << 16).view(np.float32)
+        with np.errstate(invalid="ignore"):  # signalling NaN; scores are checked later
+            return view.astype(np.float64)
+
+    def _byte_order(self) -> str:
+        name = f"{self._root}byteorder"
+        big = name in self._archive.names and self._archive.content(name) == b"big"
+        return ">" if big else "<"
+
+
+def _unpickled(program: bytes) -> object:
+    try:
+        return _Unpickler(io.BytesIO(program)).load()
+    except FormatError:
+        raise
+    except KeyError as error:  # an opcode that is not in `dispatch`
+        raise FormatError(NOT_ONLY_TENSORS) from error
+    except (EOFError, struct.error) as error:
+        raise FormatError(f"{DAMAGED}: its {PICKLE} is cut off.") from error
+    except (
+        pickle.UnpicklingError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        OverflowError,
+    ) as error:
+        raise FormatError(f"{DAMAGED}: its {PICKLE} cannot be read ({str(error)[:80]}).") from error

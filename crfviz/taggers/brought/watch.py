@@ -19,6 +19,7 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, FormatError, NoPathError, ShapeError
 from crfviz.taggers.brought.adapters import (
+    BUILT_IN,
     Adapter,
     Arguments,
     Batch,
@@ -28,7 +29,6 @@ from crfviz.taggers.brought.adapters import (
     holes,
     is_named,
 )
-from crfviz.taggers.brought.libraries import BUILT_IN
 from crfviz.taggers.brought.parsed_model import (
     MAX_SAID,
     STEPS,
@@ -59,23 +59,18 @@ class Seen:
 
 
 class Watch:
-    """What passes through the CRF layers of a model inside of a `with` block.
-
-    Attributes:
-        words: a list of words for each sentence, in the order in which a layer gets them. Words
-            that the library itself has go before. May be set after the block, too.
-    """
+    """What passes through the CRF layers of a model inside of a `with` block."""
 
     def __init__(
         self, model: object, tags: Sequence[str] | None, words: Sequence[Any] | None, store: Store
     ) -> None:
-        self.words = [words] if words and isinstance(words[0], str) else words
         self._model = _module(model)
         self._tags = tags
         self._store = store
-        self._adapters = adapters_in(self._model, BUILT_IN)
+        self._adapters = adapters_in(self._model)
         self._seen: list[Seen] = []
         self._chains: list[Potentials] = []  # of the first of them; made when they are asked for
+        self.words = words
         self._last: dict[Adapter, tuple[set[str], list[Batch], list[list[Seen]]]] = {}
         self._passed: Counter[tuple[Adapter, str]] = Counter()  # sentences of a layer and label
         self._remarks: dict[str, None] = {}  # each once, in order
@@ -96,6 +91,19 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         self._wrapped.close()
+
+    @property
+    def words(self) -> Sequence[Sequence[str]] | None:
+        """The words of each sentence, in the order in which a layer gets them.
+
+        Words that the library itself has go before. May be set after the block, too.
+        """
+        return self._words
+
+    @words.setter
+    def words(self, words: Sequence[Any] | None) -> None:
+        self._words = [words] if words and isinstance(words[0], str) else words
+        self._chains = []  # they have the old words
 
     @property
     def potentials(self) -> list[Potentials]:
@@ -125,8 +133,14 @@ class Watch:
             for seen in self._seen
             if (masked := holes(seen.mask))
         ]
-        differing = list(filter(None, map(_difference, self._seen, self.potentials)))
-        return [*self._remarks, *_first(holed), *_first(differing)]
+        chains = self.potentials
+        wordless = {
+            seen.adapter.no_words: None
+            for seen, chain in zip(self._seen, chains, strict=True)
+            if chain.tokens is None and seen.adapter.no_words
+        }
+        differing = list(filter(None, map(_difference, self._seen, chains)))
+        return [*self._remarks, *wordless, *_first(holed), *_first(differing)]
 
     def bring(self, name: str, label: str | None = None) -> Tagger:
         """Add the sentences to the list of models, as `crfviz.bring` does with files.

@@ -1,6 +1,6 @@
 """Bringing a model: the upload, what is understood of it, its name, and the models there are."""
 
-from dataclasses import astuple, replace
+from dataclasses import replace
 from pathlib import PurePath
 
 import streamlit as st
@@ -103,7 +103,7 @@ def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
             ),
             bio=st.toggle("BIO rules", help="Let them act in decoding", key="bring.bio"),
         )
-    brought = _understood(tuple(files), astuple(reading))
+    brought = _understood(tuple(files), reading)
     if not brought.boundary_tags:
         return brought
     left_out = not set(brought.boundary_tags) & set(brought.tags)
@@ -114,14 +114,12 @@ def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
         horizontal=True,
         key=f"bring.boundary.{','.join(brought.boundary_tags)}",
     )
-    return _understood(tuple(files), astuple(replace(reading, keep_boundary_tags=answer == TAGS)))
+    return _understood(tuple(files), replace(reading, keep_boundary_tags=answer == TAGS))
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading …")
-def _understood(
-    files: tuple[tuple[str, bytes], ...], reading: tuple[bool | None, ...]
-) -> ValidatedModel:
-    return validate_files(files, Reading(*reading), load_tagger)
+def _understood(files: tuple[tuple[str, bytes], ...], reading: Reading) -> ValidatedModel:
+    return validate_files(files, reading, load_tagger)
 
 
 def show_understood(brought: ValidatedModel) -> None:

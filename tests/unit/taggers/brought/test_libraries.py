@@ -353,8 +353,11 @@ def test_eds_nlp(window, dtype, within):
     losses = tagger.crf(scores.clone(), mask, target).T.flatten()
     gold = [chain.score([0] * 4) for chain in seen.potentials]
     require_equal(seen, [loss + score for loss, score in zip(losses, gold, strict=True)], within)
+    no_words = "EDS-NLP passes no words to its layer: set seen.words, in the order of the chains."
     note = "A chain is a window of 40 words, which may overlap."
-    assert seen.notes == ([note] if window else [])
+    assert seen.notes == ([note, no_words] if window else [no_words])
+    seen.words = [["a", "b", "c", "d"]] * 2  # of the chains of each label
+    assert no_words not in seen.notes
 
 
 def test_marginals_of_eds_nlp_change_scores_and_the_chain_is_the_one_before():
