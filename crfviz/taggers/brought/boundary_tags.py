@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.parsed_model import Reading, SentenceScores
@@ -60,8 +61,11 @@ def find_boundary_tags(parts: Sequence[SentenceScores], tags: Sequence[str]) -> 
     K = len(tags)
     tables = {id(part.transitions): part.transitions for part in parts}.values()
     steps = np.concatenate([table.reshape(-1, K, K) for table in tables])
-    possible = steps > IMPOSSIBLE if len(steps) else np.ones((1, K, K), dtype=bool)
-    entered, left = possible.any((0, 1)).tolist(), possible.any((0, 2)).tolist()
+    possible: NDArray[np.bool_] = np.ones((1, K, K), dtype=np.bool_)
+    if len(steps):
+        possible = np.asarray(steps > IMPOSSIBLE)
+    entered: list[bool] = np.logical_or.reduce(possible, axis=(0, 1)).tolist()
+    left: list[bool] = np.logical_or.reduce(possible, axis=(0, 2)).tolist()
     starts = [k for k in range(K) if tags[k] in START_NAMES]
     stops = [k for k in range(K) if tags[k] in STOP_NAMES]
     turned = any(entered[k] and not left[k] for k in starts)
