@@ -223,7 +223,9 @@ def _payload(live: Live, picture: Picture) -> Payload:
 
 def _page(live: Live, name: str) -> dict[str, object]:
     page, trained = OF_TRACE if name == TRACE else PAGES[name], live.trained
-    picture, edited = (_ruled(live, page.draw(live, trained, by)) for by in (None, trained))
+    picture, edited = (page.draw(live, trained, by) for by in (None, trained))
+    if name != "marginals":  # where only the paths that match the rule count
+        picture, edited = _ruled(live, picture), _ruled(live, edited)
     told = _payload(live, picture)
     kept = [
         {key: value for key, value in table.items() if key not in _NUMBERS}

@@ -38,7 +38,8 @@ export function explain(told) {
 export function entropyNote({ chain, solved }) {
   if (!solved.rows.viterbi) return "No tag sequence is allowed, so there is no distribution to show.";
   const { T, K } = chain;
-  const entropy = entropyOf(chain, solved);
+  const { matching = { chain, solved } } = solved;
+  const entropy = entropyOf(matching.chain, matching.solved);
   return (
     `Entropy of the path ${score(entropy, 2)} nats of at most ${score(T * Math.log(K), 1)}: ` +
     `as uncertain as ${large(entropy)} equally likely paths, out of ${K}^${T}.`

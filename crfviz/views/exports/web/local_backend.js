@@ -3,7 +3,7 @@
 //
 // `data` is that of crfviz/views/exports/live.py.
 
-import { applyEdits, chainOf, editsOf, underRule } from "../../stage/web/model.js";
+import { applyEdits, chainOf, editsOf, solveUnder, underRule } from "../../stage/web/model.js";
 import { minus, probability, score } from "../../stage/web/numbers.js";
 import { logSumExp, solve } from "../../stage/web/recursions.js";
 import { LIVE, withEvent } from "../../stage/web/stage/compose.js";
@@ -11,6 +11,7 @@ import { lengthOf } from "../../stage/web/stage/visibility.js";
 import { windowed } from "../../stage/web/windows.js";
 import { entropyNote, explain } from "./explanation.js";
 
+const GIVEN = "Only paths that match the rule count.";
 const MOST_MOVED = 3; // words that a note names
 const VIEWS = ["nodes", "panel"]; // page options that are kept as they come
 const TABLES = ["alpha", "beta", "best", "marginals"];
@@ -126,9 +127,10 @@ export class LocalBackend {
 
   // What the stage draws, decoded.
   payload() {
-    const { data, page, view, T, K, trained, before } = this;
+    const { data, page, view, T, K, trained } = this;
     const changed = this.edited || data.pins.length > 0;
-    const now = changed ? solve(this.chain) : before;
+    const before = this.reference;
+    const now = changed ? this.solved(this.chain) : before;
     const possible = now.logPartition !== -Infinity;
     const walk = possible || !page.lost ? page.walk : page.lost;
     const opens = walk.opens && lengthOf(walk, this.drawn);
@@ -163,12 +165,26 @@ export class LocalBackend {
     return all.solved ? windowed(all, { offset: this.first, T: this.drawn }) : all;
   }
 
+  // Whether only the paths that match the rule in force count here.
+  get counts() {
+    return Boolean(this.data.kept) && this.at === "marginals" && this.drawn === this.T;
+  }
+
+  solved(chain) {
+    return this.counts ? solveUnder(chain, this.data) : solve(chain);
+  }
+
+  // The numbers before the edits.
+  get reference() {
+    return this.counts ? this.solved(this.trained) : this.before;
+  }
+
   row(row, now, changed) {
     if (row.id === "log_z") return { ...row, tags: null, texts: this.sums(now).map((sum) => score(sum, 4)) };
     if (row.id === "rule") return underRule(row, this.chain, this.data, now.score);
     if (row.id === "viterbi_trained") return { ...row, tags: this.before.rows.viterbi };
     if (!(row.id in now.rows)) return row; // gold
-    const trained = changed ? { trained: this.before.rows[row.id] } : {};
+    const trained = changed ? { trained: this.reference.rows[row.id] } : {};
     return { ...row, ...trained, tags: now.rows[row.id] };
   }
 
@@ -176,7 +192,7 @@ export class LocalBackend {
     const { name } = table;
     const outlined = table.framed ? now.rows[OUTLINED[name]] : null;
     if (!TABLES.includes(name)) return { ...table, outlined };
-    return { ...table, outlined, values: now[name], ...(changed ? { trained: this.before[name] } : {}) };
+    return { ...table, outlined, values: now[name], ...(changed ? { trained: this.reference[name] } : {}) };
   }
 
   // log Z as it is read at each word.
@@ -192,7 +208,7 @@ export class LocalBackend {
     const { note } = this.page;
     if (note === "given") return this.page.picture.note;
     if (note === "sweeps") return this.sweepNote(now);
-    if (note === "entropy") return entropyNote(told);
+    if (note === "entropy") return this.counts ? `${GIVEN} ${entropyNote(told)}` : entropyNote(told);
     if (note === "edits" && changed) return this.editNote(now);
     return note === "none" ? "" : explain(told);
   }

@@ -1,7 +1,7 @@
 // What the stage draws: the server's payload, decoded, with the user's newest edits on top.
 
 import { score } from "./numbers.js";
-import { solve, transition, viterbi } from "./recursions.js";
+import { rowwiseArgmax, solve, transition, viterbi } from "./recursions.js";
 import { chainIn, solutionIn } from "./windows.js";
 
 /** @import {
@@ -102,20 +102,18 @@ export function movesOf({ tags, copies }, from, to) {
   );
 }
 
-// The row of the best path that matches the rule in force, and what that costs against the best score of all. A chain
-// times the rule's automaton is a chain, whose tags are copies.
-/** @param {Row} row @param {Chain} chain @param {Pick<Payload, "kept" | "tags">} payload @param {number} best */
-export function underRule(row, chain, { kept, tags: names }, best) {
-  if (!kept) return row;
+// A chain times the automaton of the rule in force, which is a chain whose tags are copies, and of which tag each is one.
+/** @param {Chain} chain @param {Pick<Payload, "kept" | "tags">} payload */
+function timesRule(chain, { kept, tags: names }) {
   const { T, K, emissions, start, end } = chain;
-  const allowed = integers(kept.allowed);
-  const of = kept.of.map((tag) => names.indexOf(tag));
+  const allowed = integers(kept?.allowed ?? "");
+  const of = (kept?.of ?? []).map((tag) => names.indexOf(tag));
   const N = of.length;
   /** @param {number} length @param {(i: number, k: number) => number} at */
   const table = (length, at) => Float64Array.from({ length }, (_, i) => at(Math.floor(i / N), i % N));
   /** @param {number} i @param {number} k @param {number} weight */
   const may = (i, k, weight) => (allowed[i * (N + 1) + k] ? weight : -Infinity);
-  const found = viterbi({
+  const product = {
     T,
     K: N,
     emissions: table(T * N, (t, k) => emissions[t * K + of[k]]),
@@ -124,10 +122,46 @@ export function underRule(row, chain, { kept, tags: names }, best) {
     ),
     start: table(N, (_, k) => may(0, k, start[of[k]])),
     end: table(N, (_, k) => may(k + 1, N, end[of[k]])),
-  });
+  };
+  return { product, of };
+}
+
+// The row of the best path that matches the rule in force, and what that costs against the best score of all.
+/** @param {Row} row @param {Chain} chain @param {Pick<Payload, "kept" | "tags">} payload @param {number} best */
+export function underRule(row, chain, payload, best) {
+  if (!payload.kept) return row;
+  const { product, of } = timesRule(chain, payload);
+  const found = viterbi(product);
   const gain = found.score - best;
   const tags = gain > -Infinity ? found.path.map((k) => of[k]) : null;
   return { ...row, tags, value: gain < 0 ? score(gain, 2) : "" };
+}
+
+// All numbers where only the paths that match the rule in force count, each copy read as its tag. The tags alone are no
+// chain then: α, β and the table of best prefixes are NaN. `matching` is the product with its own numbers.
+/** @param {Chain} chain @param {Pick<Payload, "kept" | "tags">} payload */
+export function solveUnder(chain, payload) {
+  const { T, K } = chain;
+  const { product, of } = timesRule(chain, payload);
+  const all = solve(product);
+  const marginals = new Float64Array(T * K);
+  all.marginals.forEach((p, i) => {
+    marginals[Math.floor(i / of.length) * K + of[i % of.length]] += p;
+  });
+  const nothing = new Float64Array(T * K).fill(NaN);
+  const { viterbi: path } = all.rows;
+  const plain = solve(chain).rows;
+  return {
+    ...all,
+    ...{ alpha: nothing, beta: nothing, best: nothing, marginals },
+    backpointers: new Int16Array(T * K).fill(-1),
+    rows: {
+      ...plain,
+      viterbi: path?.map((k) => of[k]) ?? null,
+      max_marginal: path && rowwiseArgmax(chain, marginals),
+    },
+    matching: { chain: product, solved: all },
+  };
 }
 
 // The cells of one emission.

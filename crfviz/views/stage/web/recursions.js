@@ -179,7 +179,7 @@ function leftToRightGreedy(chain) {
 }
 
 /** @param {Chain} chain @param {Float64Array} table */
-function rowwiseArgmax({ T, K }, table) {
+export function rowwiseArgmax({ T, K }, table) {
   return Array.from({ length: T }, (_, t) => argmax(table.subarray(t * K, (t + 1) * K)));
 }
 
