@@ -75,8 +75,7 @@ def redraw(*, edits: bool = False) -> None:
     if not frame_stands():
         st.rerun()
     if edits or not edits_are_drawn():
-        drawn_edits()
-        st.rerun([PAGE, EDITS])
+        st.rerun([EDITS, PAGE])  # the page checks that the edits are drawn
 
 
 def _frame() -> object:

@@ -67,8 +67,18 @@ def test_other_number_of_edits_redraws_the_sidebar_once(reruns, edit):
     draw_frame()
     edit()
     end_callback()
+    drawn_edits()
     end_callback()
-    assert reruns == [[PAGE, EDITS]]
+    assert reruns == [[EDITS, PAGE]]
+
+
+def test_sidebar_that_was_not_drawn_is_asked_for_again(reruns):
+    draw_frame()
+    change(edits=EDITED)
+    end_callback()  # a second event ends this run before the sidebar is drawn
+    change(edits=AGAIN)
+    end_callback()
+    assert reruns == [[EDITS, PAGE], [EDITS, PAGE]]
 
 
 def test_edited_score_that_is_edited_again_redraws_the_page_alone(reruns):
@@ -113,4 +123,4 @@ def test_button_of_the_sidebar_redraws_the_page_too(reruns):
     change(edits=EDITED)
     draw_frame()
     end_callback(edits=True)
-    assert reruns == [[PAGE, EDITS]]
+    assert reruns == [[EDITS, PAGE]]
