@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.annotations.propagation import propose
+from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.store import open_store
 from crfviz.taggers.registry import load_tagger
 from tests.browser.test_annotate import ADD, Desk, name
@@ -84,6 +86,30 @@ def test_ten_german_sentences_with_six_labels_become_a_model(desk, who, app):
     expect(desk.page.get_by_role("button", name="Propose tags")).to_have_count(0)
     desk.screen.follow("Explore")
     expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
+
+
+@pytest.mark.long
+def test_proposing_is_seen_after_a_reload_and_cancelled_leaves_nothing_behind(desk, who, app):
+    words, tags = ((0, 4), (5, 12)), ("WARE", "MARKE")
+    with open_store(app.database) as store:
+        texts = [f"Hose Nord{n:03}" for n in range(300)]
+        said = [Annotation(n, who, words, tags, tags, state="done") for n in range(299)]
+        items = [Item(text, words) for text in texts]
+        stored = store.add(who, items, labelled=said, settings=Settings(tags))
+        before = store.annotations(stored)
+        document = next(each for each in store.documents() if each.name == stored)
+    desk.open(model="upos-en-contextfree", **{"v.by": who, "v.doc": document.key})
+    desk.page.get_by_role("button", name="Propose tags").click()
+    cancel = desk.page.get_by_role("button", name="Cancel")
+    expect(cancel).to_be_visible()
+    desk.screen.reload()
+    expect(cancel).to_be_visible()
+    cancel.click()
+    expect(desk.page.get_by_text("nothing was saved")).to_be_visible()
+    expect(desk.page.get_by_role("button", name="Propose tags")).to_be_visible()
+    with open_store(app.database) as store:
+        assert document in store.documents()
+        assert store.annotations(stored) == before
 
 
 def test_a_word_without_a_tag_is_where_enter_goes(desk, who):
