@@ -272,10 +272,16 @@ class Store:
         )
 
     def count(
-        self, document: str | None = None, annotator: str | None = None, state: State | None = None
+        self,
+        document: str | None = None,
+        annotator: str | None = None,
+        state: State | None = None,
+        *,
+        sentences: bool = False,
     ) -> int:
-        """How many annotations there are; None is all."""
-        query = select(func.count()).select_from(ANNOTATIONS.join(ITEMS).join(DOCUMENTS))
+        """How many annotations there are, or sentences that have some; None is all."""
+        number = func.count(ANNOTATIONS.c.item.distinct()) if sentences else func.count()
+        query = select(number).select_from(ANNOTATIONS.join(ITEMS).join(DOCUMENTS))
         chosen = query.where(*wanted(document, annotator, state))
         return self._run(lambda c: c.execute(chosen).scalar_one())
 

@@ -41,7 +41,7 @@ def propose_row(document: DocumentSummary) -> None:
         return
     if job is not None and job.status.state != "done":
         (st.error if job.status.state == "failed" else st.info)(plain(job.status.message))
-    done = store().count(document.name, state="done")
+    done = store().count(document.name, state="done", sentences=True)
     with st.container(horizontal=True, vertical_alignment="center", key="propose"):
         if done - (made.num_sentences if made else 0) >= LEAST:
             _offer(document, made)
