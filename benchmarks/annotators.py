@@ -17,6 +17,7 @@ import itertools
 import json
 import os
 import random
+import re
 import sys
 import tempfile
 import threading
@@ -271,7 +272,7 @@ def large_import(browser: Browser, app: App) -> Iterator[Figure]:
     page = context.new_page()
     page.set_default_timeout(4 * PATIENCE)
     page.goto(f"{app.url}/annotate?v.part=add&v.by=importer")
-    keep = page.get_by_role("button", name="Keep the")
+    keep = page.get_by_role("button", name=re.compile(r"^Add [\d,]+"))
     upload = page.locator("input[type=file]")
     upload.wait_for(state="attached")
     with somebody_else(app) as other:
