@@ -21,8 +21,13 @@ from crfviz.annotations.mixing import TagRules
 from crfviz.annotations.settings import Settings
 from crfviz.taggers.registry import EXCERPTS, read_excerpt
 from crfviz.ui import cached
-from crfviz.ui.annotate.mapping import choose_names, chosen_names
-from crfviz.ui.annotate.own_tags import TAGS, choose_settings, first_words
+from crfviz.ui.annotate.settings import (
+    TAGS,
+    choose_names,
+    choose_settings,
+    chosen_names,
+    first_words,
+)
 from crfviz.ui.annotate.store import document_key, go_to_document, store
 from crfviz.ui.session.bound import bound_buttons, bound_draft
 from crfviz.ui.session.current import change, scenario, set_view_option

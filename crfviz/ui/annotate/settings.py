@@ -1,22 +1,38 @@
-"""The settings of a document: its name, and the tags with their keys and colours."""
+"""The settings of a document: its name, and its tags with keys and colours, chosen or changed.
 
+A new document gets a model's tags, those of its file, or its own; tags of a file can be mapped.
+"""
+
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
+from crfviz.annotations.files.importing import Import
 from crfviz.annotations.records import DocumentSummary
-from crfviz.annotations.settings import Settings
+from crfviz.annotations.settings import Settings, own_tags
 from crfviz.annotations.teaching.propose import last_proposer
 from crfviz.exceptions import CrfvizError
-from crfviz.text.schemes import is_bio
-from crfviz.ui.annotate.own_tags import settings_of_text, text_of_settings
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
 from crfviz.ui.annotate.store import document_key, shown_name, store
-from crfviz.ui.session.kept import choice, refusals_said, say
+from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_to
+from crfviz.ui.session.kept import choice, draft, of_session, refusals_said, say
 from crfviz.ui.words import plain
+from crfviz.views.formatting import count
 from crfviz.views.stage.labeller import NONE, choices
 
 COLUMNS = 8  # colours beside each other
-NAME, TAGS = "annotate.rename", "annotate.retag"  # keys of the boxes
+NAME, RETAGS = "annotate.rename", "annotate.retag"  # keys of the boxes
+TAGS = "annotate.tags"  # a draft
+MODEL, FILE, OWN = "model", "file", "own"
+WORDS, ENTITIES = "words", "entities"
+MARKS = {ENTITIES: "entities of one or more words", WORDS: "a tag for every word"}
+FIRST_WORDS = 4  # of a document that has no name
+LEFT_OUT = "left out"
+BOXES = 4  # beside each other
+MOST_STRANGE = 60  # a file with more strange tags is of another kind
 
 
 def settings_panel(document: DocumentSummary) -> None:
@@ -31,7 +47,7 @@ def settings_panel(document: DocumentSummary) -> None:
         tags.text_input(
             "Tags, each with its key behind =",
             text_of_settings(settings),
-            key=f"{TAGS}.{key}",
+            key=f"{RETAGS}.{key}",
             help="A tag in use cannot be removed. Without a key it gets one of its letters.",
         )
         _colours(settings, key)
@@ -66,7 +82,7 @@ def _save(document: DocumentSummary) -> None:
 
 
 def _changed(document: DocumentSummary, settings: Settings, key: str) -> Settings:
-    typed = settings_of_text(choice(f"{TAGS}.{key}"), bio=is_bio(settings.tags or ()))
+    typed = settings_of_text(choice(f"{RETAGS}.{key}"), bio=is_bio(settings.tags or ()))
     own = last_proposer(document) is not None or not settings.model
     if not own and {*(typed.tags or ())} != {*(settings.tags or ())}:
         raise CrfvizError(
@@ -82,3 +98,119 @@ def _changed(document: DocumentSummary, settings: Settings, key: str) -> Setting
     }
     kept = {name: colour for name, colour in settings.colours.items() if name in typed.names}
     return replace(typed, model=settings.model, colours={**kept, **picked})
+
+
+def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
+    """Draw the choice of tags for sentences that were read, with all their gold tags.
+
+    Returns:
+        Settings, without tags for those of the model; None where no tags are typed yet, or those of
+        no use, which is said.
+    """
+    gold = sorted({tag for item in read.items for tag in item.gold or ()})
+    ways = {MODEL: f"the tags of {plain(tagger.name)}", OWN: "my own tags"}
+    if gold:
+        ways[FILE] = "the tags of the file"
+    known = len({*gold} & {*tagger.tags})  # a few others may be slips
+    usual = MODEL if 2 * known >= len(gold) else FILE
+    way = bound_buttons("Label with", "tagset", ways, usual)
+    try:
+        if way == OWN:
+            return _typed()
+        return Settings(own_tags(gold, bio=False) if way == FILE else None)
+    except CrfvizError as error:
+        st.error(plain(str(error)))
+        return None
+
+
+def settings_of_text(text: str, *, bio: bool) -> Settings:
+    """Settings from names with commas between, each with its key behind =, such as `WARE=w, FARBE`.
+
+    Raises:
+        CrfvizError: a name or a key is of no use.
+    """
+    parts = [part.partition("=") for part in text.replace("\n", ",").split(",") if part.strip()]
+    tags = own_tags([name for name, _, _ in parts], bio=bio)
+    keys = {name.strip(): key.strip().lower() for name, _, key in parts if key.strip()}
+    return Settings(tags, keys=keys)
+
+
+def text_of_settings(settings: Settings) -> str:
+    """The same as a text."""
+    keys = settings.keys
+    return ", ".join(f"{name}={keys[name]}" if name in keys else name for name in settings.names)
+
+
+def first_words(read: Import) -> str:
+    """What a document is called that nobody named: its first words."""
+    tokens = read.items[0].tokens if read.items else ()
+    return " ".join(tokens[:FIRST_WORDS]) + " …" * (len(tokens) > FIRST_WORDS)
+
+
+def _typed() -> Settings | None:
+    """What is typed; None where nothing is yet."""
+    left, right = st.columns([2, 3])
+    with left:
+        marks = bound_buttons("They mark", "marks", MARKS, ENTITIES)
+    bound_draft(
+        st.text_input,
+        "Tags, with commas between, then press Enter",
+        TAGS,
+        at=right,
+        placeholder="PRODUCT, COLOUR=c, SIZE",
+        help="Behind = stands the key of a tag; the others get letters of their own.",
+    )
+    typed = draft(TAGS)
+    return settings_of_text(typed, bio=marks == ENTITIES) if typed.strip() else None
+
+
+def choose_names(digest: str, tagger: Tagger, unknown: Mapping[str, int]) -> None:
+    """Draw a box for each tag of a file that the model lacks; for BIO tags one for each type.
+
+    Args:
+        digest: of the file.
+        tagger: whose tags can be chosen.
+        unknown: how many words have each of the tags.
+    """
+    if not 0 < len(unknown) <= MOST_STRANGE:
+        return
+    chosen, bio = _chosen(digest, tagger), _bio(tagger, unknown)
+    options = _types(tagger) if bio else tagger.tags
+    words: dict[str, int] = {}
+    for tag, number in unknown.items():
+        key = split_tag(tag)[1] if bio else tag
+        words[key] = words.get(key, 0) + number
+    columns = st.columns(BOXES)
+    for number, key in enumerate(sorted(words)):
+        bound_to(
+            st.selectbox,
+            f"{plain(key)} ({count(words[key], 'word')}) counts as",
+            f"annotate.map.{digest}.{tagger.name}.{key}",
+            chosen.get(key, LEFT_OUT),
+            partial(chosen.__setitem__, key),
+            at=columns[number % BOXES],
+            options=[LEFT_OUT, *options],
+        )
+
+
+def chosen_names(digest: str, tagger: Tagger, unknown: Mapping[str, int]) -> dict[str, str]:
+    """The tag of the model for each tag of the file that was mapped."""
+    chosen, bio = _chosen(digest, tagger), _bio(tagger, unknown)
+    names = {}
+    for tag in unknown:
+        to = chosen.get(split_tag(tag)[1] if bio else tag, LEFT_OUT)
+        if to != LEFT_OUT:
+            names[tag] = with_type(tag, to) if bio and to != OUTSIDE else to
+    return names
+
+
+def _chosen(digest: str, tagger: Tagger) -> dict[str, str]:
+    return of_session(f"tags {digest} {tagger.name}", dict[str, str])
+
+
+def _bio(tagger: Tagger, unknown: Mapping[str, int]) -> bool:
+    return is_bio(tagger.tags) and all(split_tag(tag)[0] for tag in unknown)
+
+
+def _types(tagger: Tagger) -> list[str]:
+    return [*sorted({split_tag(tag)[1] for tag in tagger.tags} - {""}), OUTSIDE]
