@@ -12,7 +12,7 @@ from crfviz.annotations.files.merging import keep
 from crfviz.annotations.labelling import Desk, accept, begin, correct, cut, join, take, undo
 from crfviz.annotations.records import CURATED, Annotation, Curation, Item, curation_of
 from crfviz.annotations.store.store import open_store
-from crfviz.exceptions import CrfvizError, FormatError, StoreError
+from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.blank import BlankTagger
 
 TEXT = "Kim saw New York ."
@@ -172,33 +172,6 @@ def settle(store, final=ANNA.final):
     return store.save(replace(new, item=item, revision=before.revision if before else 0))
 
 
-def test_the_store_says_what_is_disputed_and_settled_until_a_version_changes(store):
-    (item, _) = store.item_ids("news")
-    assert store.disputed("news") == {item: False}
-    settled = settle(store)
-    assert store.disputed("news") == {item: True}
-    assert store.annotation(item, CURATED) == settled
-    assert [each.annotator for each in store.versions(item)] == ["anna", "ben"]
-    assert store.annotators("news") == ["anna", "ben", CURATED]
-    store.save(store.annotation(item, "ben"))
-    assert store.disputed("news") == {item: False}
-    settle(store)
-    store.save(replace(CLEO, item=item))
-    assert store.disputed("news") == {item: False}
-    for who in ("ben", "cleo"):
-        store.save(
-            replace(
-                store.annotation(item, who), offsets=OFFSETS, proposed=ANNA.final, final=ANNA.final
-            )
-        )
-    assert store.disputed("news") == {}
-
-
-def test_nobody_labels_under_the_name_of_the_curated_layer(store):
-    with pytest.raises(StoreError, match="label under another name"):
-        store.save(version(CURATED, ANNA.final))
-
-
 @pytest.mark.parametrize("file_format", FILE_FORMATS)
 def test_a_settled_sentence_comes_back_from_a_file(store, file_format, tmp_path):
     settle(store)
@@ -229,15 +202,3 @@ def test_a_record_of_a_settled_sentence_that_cannot_be_read_is_refused(fields):
     assert curation_of({"by": "carl", "versions": {"anna": None}}).versions == {"anna": None}
     times = {"anna": TIME}
     assert curation_of(Curation("carl", times).as_fields()) == Curation("carl", times)
-
-
-def test_skipped_sentences_are_in_the_store(store, tmp_path):
-    first, second = store.item_ids("news")
-    for _ in range(2):
-        store.skip(second, "anna")
-    with open_store(f"sqlite:///{tmp_path}/a.db") as again:
-        assert again.skipped("news", "anna") == {second}
-        assert again.skipped("news", "ben") == set()
-        again.remove("news")
-        assert again.skipped("news", "anna") == set()
-    assert first != second

@@ -8,7 +8,7 @@ from threading import Barrier, Thread
 
 import pytest
 
-from crfviz.annotations.records import Annotation, Item, Progress, Step
+from crfviz.annotations.records import CURATED, Annotation, Curation, Item, Progress, Step
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import ConflictError, StoreError
 
@@ -321,3 +321,54 @@ def test_the_last_sentence_done_is_the_one_accepted_last(store):
     for item, state in ((second, "done"), (first, "done"), (third, "open")):
         store.save(annotation(item, state=state))
     assert store.last_done(name, "anna") == first
+
+
+def settle(store, item):
+    times = {each.annotator: each.updated for each in store.versions(item)}
+    before = store.annotation(item, CURATED)
+    revision = before.revision if before else 0
+    settled = annotation(item, CURATED, state="done", revision=revision)
+    return store.save(replace(settled, curation=Curation("carl", times)))
+
+
+def test_the_store_says_what_is_disputed_and_settled_until_a_version_changes(store):
+    store.add("news", [sentence(), sentence()])
+    (item, other) = store.item_ids("news")
+    store.save(annotation(item, state="done"))
+    store.save(annotation(other, state="done"))
+    assert store.disputed("news") == {}
+    store.save(annotation(item, "ben", state="done", final=("X",) * 3))
+    assert store.disputed("news") == {item: False}
+    settled = settle(store, item)
+    assert store.disputed("news") == {item: True}
+    assert store.annotation(item, CURATED) == settled
+    assert [each.annotator for each in store.versions(item)] == ["anna", "ben"]
+    assert store.annotators("news") == ["anna", "ben", CURATED]
+    store.save(store.annotation(item, "ben"))
+    assert store.disputed("news") == {item: False}
+    settle(store, item)
+    words = ((0, 3), (4, 12))
+    cleo = Annotation(item, "cleo", words, GOLD[:2], GOLD[:2], state="done")
+    cleo = store.save(cleo)
+    assert store.disputed("news") == {item: False}
+    store.save(replace(store.annotation(item, "ben"), state="open"))
+    store.save(replace(cleo, state="open"))
+    assert store.disputed("news") == {}
+
+
+def test_nobody_labels_under_the_name_of_the_curated_layer(store):
+    store.add("news", [sentence()])
+    with pytest.raises(StoreError, match="label under another name"):
+        store.save(annotation(store.item_ids("news")[0], CURATED))
+
+
+def test_skipped_sentences_are_in_the_store(store, url):
+    store.add("news", [sentence(), sentence()])
+    (_, second) = store.item_ids("news")
+    for _ in range(2):
+        store.skip(second, "anna")
+    with open_store(url) as again:
+        assert again.skipped("news", "anna") == {second}
+        assert again.skipped("news", "ben") == set()
+        again.remove("news")
+        assert again.skipped("news", "anna") == set()
