@@ -6,14 +6,13 @@ Streamlit's command imports this file for the server, and every run of a session
 import streamlit as st
 
 if __name__ == "__main__":
-    from crfviz.ui import cached
+    from crfviz.ui import cached, tour
     from crfviz.ui.lectures.editor import add_button
     from crfviz.ui.lectures.player import play
     from crfviz.ui.live_room.broadcast import broadcast
     from crfviz.ui.session import current
     from crfviz.ui.shell import frame
     from crfviz.ui.shell.sidebar import sidebar
-    from crfviz.ui.tour import guide as tour
 
     frame.style()
     cached.warm_up()
@@ -24,10 +23,10 @@ if __name__ == "__main__":
             current.begin(page.url_path)
             frame.configure()
             frame.turn(pages, page, current.turned())
-            tour.follow(pages, page.url_path)
+            tour.advance(pages, page.url_path)
             link = current.publish()
             sidebar(pages, link.elsewhere, page.url_path, add_button)
-            tour.guide(page.url_path)
+            tour.draw_stop(page.url_path)
             frame.run(page)
 else:
     from crfviz.ui.live_room.routes import routes

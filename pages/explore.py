@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from crfviz.ui import tour
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.ui.tour import guide as tour
 from crfviz.views.explanation import explain_edits, explain_error
 from crfviz.views.strips.pictures import CIRCLES, explore_picture, marginal_grid
 
@@ -13,7 +13,7 @@ NOT_GOLD = "not the gold tag · green: gold"
 
 _, greeting = header("Explore", 1, 8)
 with greeting:
-    tour.greet()
+    tour.draw_greeting()
 current = scene(windows=True)
 picture = explore_picture(current.now, current.gold)
 note = picture.note

@@ -12,9 +12,9 @@ from crfviz.chain.decoding.viterbi import margin
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.ui import cached
-from crfviz.ui.asking.asked import ask_about
 from crfviz.ui.fragments import redraw
 from crfviz.ui.live_room.broadcast import add_picture
+from crfviz.ui.quiz_panel import ask_about
 from crfviz.ui.scene import Scene, rule_in_force, tell_point
 from crfviz.ui.session.bound import bound_flag
 from crfviz.ui.session.components import last_event, mount_stage

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
-from crfviz.ui.tour.guide import GREETING
+from crfviz.ui.tour import GREETING
 from tests.support.forked_server import fork
 from tests.support.screen import MODEL, chain, with_cell
 

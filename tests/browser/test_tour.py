@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from crfviz.ui.tour.stops import STOPS, target
+from crfviz.ui.tour import STOPS, target
 from crfviz.views.quiz.selection import next_question
 from tests.support.accessibility import assert_accessible
 from tests.support.screen import MODEL, chain

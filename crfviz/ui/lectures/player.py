@@ -13,12 +13,12 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
-from crfviz.ui.asking.asked import waiting, with_question
 from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
 from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.shelf import lecture
 from crfviz.ui.lectures.stills import WITH_MATRIX
 from crfviz.ui.live_room.broadcast import add_cue, send_nothing
+from crfviz.ui.quiz_panel import waiting, with_question
 from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.current import (
     ARRIVES,

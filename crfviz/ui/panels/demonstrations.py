@@ -21,7 +21,7 @@ from crfviz.chain.demonstrations.naive import (
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.asking.asked import Asked, ask_about
+from crfviz.ui.quiz_panel import Asked, ask_about
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bound_select
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario

@@ -25,7 +25,7 @@ from crfviz.views.stage.payload import changes
 
 NAMES = ("stage", "labeller")  # each has NAME.js and NAME.css
 WEB = "views/stage/web"
-OF_UI = "ui/web", ("player", "question")  # the folder and names of what the app adds
+OF_UI = "ui/web", ("player", "question", "tour")  # the folder and names of what the app adds
 PACKAGE = Path(__file__).parents[2]
 NAME, SINCE = "whole", "since"  # of a whole payload, and of one with changes
 MAX_PAYLOADS = 2  # of a page, kept with each session

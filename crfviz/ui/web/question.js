@@ -2,6 +2,7 @@
 // The keys are those that no picture has: 1 to 9 choose, H asks for a hint, 0 skips, Q asks the next one. In a lecture
 // whatever goes on shows the answer first.
 
+import { tagged } from "./elements.js";
 import { mounted } from "./mounted.js";
 
 const SKIPPED = "?";
@@ -25,17 +26,10 @@ const MISTAKES = {
 
 export default mounted((parent) => new Question(parent));
 
-function element(name, attributes, ...inside) {
-  const made = document.createElement(name);
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-  made.append(...inside);
-  return made;
-}
-
 class Question {
   constructor(parent) {
-    this.root = element("section", { "data-question": "", "aria-label": "Question", tabindex: "-1" });
-    this.heard = element("p", { role: "status", "aria-live": "polite" });
+    this.root = tagged("section", { "data-question": "", "aria-label": "Question", tabindex: "-1" });
+    this.heard = tagged("p", { role: "status", "aria-live": "polite" });
     parent.append(this.root);
     this.said = "";
     this.onKey = (event) => this.key(event);
@@ -66,23 +60,23 @@ class Question {
   count(tally) {
     this.choices.forEach((each, i) => {
       each.querySelector("[data-count]")?.remove();
-      if (tally) each.append(element("span", { "data-count": tally[i] }, ` · ${tally[i]}`));
+      if (tally) each.append(tagged("span", { "data-count": tally[i] }, ` · ${tally[i]}`));
     });
   }
 
   build() {
     const { data } = this;
     this.choices = data.choices.map(({ text }, i) => {
-      const made = element("button", { type: "button", "data-choice": i }, element("kbd", {}, i + 1), ` ${text}`);
+      const made = tagged("button", { type: "button", "data-choice": i }, tagged("kbd", {}, i + 1), ` ${text}`);
       made.addEventListener("click", () => this.answer(text));
       return made;
     });
-    this.input = element("input", { "aria-label": "Type the answer", placeholder: "or type it" });
+    this.input = tagged("input", { "aria-label": "Type the answer", placeholder: "or type it" });
     this.input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.typed(this.input.value);
     });
     const plain = (name, key, act) => {
-      const made = element("button", { type: "button", class: "plain", title: `key ${key}` }, `${name} (${key})`);
+      const made = tagged("button", { type: "button", class: "plain", title: `key ${key}` }, `${name} (${key})`);
       made.addEventListener("click", act);
       return made;
     };
@@ -90,8 +84,8 @@ class Question {
     this.next = plain("Next question", "Q", () => this.send("next", true));
     this.heard.replaceChildren();
     this.root.replaceChildren(
-      element("p", { class: "asked" }, data.text),
-      element("div", { class: "answers" }, ...this.choices, ...this.open, this.next),
+      tagged("p", { class: "asked" }, data.text),
+      tagged("div", { class: "answers" }, ...this.choices, ...this.open, this.next),
       this.heard,
     );
     this.next.hidden = true;
@@ -141,7 +135,7 @@ class Question {
   }
 
   tell(lines) {
-    this.heard.replaceChildren(...lines.flatMap((line, i) => (i ? [element("br", {}), line] : [line])));
+    this.heard.replaceChildren(...lines.flatMap((line, i) => (i ? [tagged("br", {}), line] : [line])));
   }
 
   key(event) {

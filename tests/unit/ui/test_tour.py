@@ -9,7 +9,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.ui.state.link import MOST_STOPS, Models, decode, encode
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
-from crfviz.ui.tour.stops import END, STOPS, Screen, target
+from crfviz.ui.tour import END, STOPS, Screen, target
 from crfviz.views.contents import ENTRIES
 
 MODELS = Models(("tiny",), "tiny", lambda _: "one two")

@@ -1,4 +1,6 @@
-// The tour: its stops, and the greeting that offers it once in a browser, which alone remembers that.
+// The guided tour and its offer; the browser remembers that it was offered.
+
+import { button, tagged } from "./elements.js";
 
 const KEY = "crfviz.tour";
 
@@ -6,30 +8,30 @@ const views = new WeakMap();
 
 export default ({ data, parentElement, setTriggerValue }) => {
   if (!views.has(parentElement)) {
-    const heard = element("p", { class: "task", role: "status", "aria-live": "polite" });
-    const root = element("section", { "aria-label": "Tour", class: "tour" });
+    const task = tagged("p", { class: "task", role: "status", "aria-live": "polite" });
+    const root = tagged("section", { "aria-label": "Tour", class: "tour" });
     parentElement.append(root);
-    views.set(parentElement, { root, heard });
+    views.set(parentElement, { root, task });
   }
   draw(views.get(parentElement), data, (what) => setTriggerValue("go", what));
   return () => {};
 };
 
-function draw({ root, heard }, data, go) {
+function draw({ root, task }, data, go) {
   const greets = "greeting" in data;
   root.classList.toggle("greeting", greets);
   if (greets) {
-    root.replaceChildren(...(data.greeting ? [element("span", {}, data.greeting), ...offer(go)] : []));
+    root.replaceChildren(...(data.greeting ? [tagged("span", {}, data.greeting), ...offer(go)] : []));
     return;
   }
   remember();
   const last = !data.task;
   Object.assign(root.dataset, { tour: data.stop, tours: data.stops });
-  const told = `${data.learnt ? `✓ ${data.learnt} ` : ""}${data.task ?? ""}`;
-  if (heard.textContent !== told) heard.textContent = told;
+  const text = `${data.learnt ? `✓ ${data.learnt} ` : ""}${data.task ?? ""}`;
+  if (task.textContent !== text) task.textContent = text;
   root.replaceChildren(
-    element("span", { class: "count" }, last ? "Tour" : `Tour ${data.stop} / ${data.stops}`),
-    heard,
+    tagged("span", { class: "count" }, last ? "Tour" : `Tour ${data.stop} / ${data.stops}`),
+    task,
     ...(data.open ? [button(`Open ${data.open}`, () => go("open"), "strong")] : []),
     ...(last ? [] : [button("Skip", () => go("skip"))]),
     button(last ? "Close" : "End the tour", () => go("end")),
@@ -37,7 +39,7 @@ function draw({ root, heard }, data, go) {
 }
 
 function offer(go) {
-  if (known()) return [];
+  if (wasOffered()) return [];
   const leave = () => {
     remember();
     for (const each of buttons) each.remove();
@@ -50,8 +52,8 @@ function offer(go) {
   return buttons;
 }
 
-// A browser that keeps nothing would be asked again and again: it is not asked at all.
-function known() {
+// Without storage the offer would come again and again, so it never comes.
+function wasOffered() {
   try {
     localStorage.setItem(`${KEY}.kept`, "1");
     localStorage.removeItem(`${KEY}.kept`);
@@ -65,19 +67,6 @@ function remember() {
   try {
     localStorage.setItem(KEY, "offered");
   } catch {
-    // then it is not kept
+    // without storage there is no offer
   }
-}
-
-function button(name, act, kind = "") {
-  const made = element("button", { type: "button", class: kind }, name);
-  made.addEventListener("click", act);
-  return made;
-}
-
-function element(name, attributes, ...inside) {
-  const made = document.createElement(name);
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-  made.append(...inside);
-  return made;
 }

@@ -1,7 +1,7 @@
-"""A question over the picture of a page, while "Ask me" is on or a cue of a lecture asks one.
+"""The quiz question over a page's picture, for "Ask me" and for cues of lectures.
 
-What would answer it is withheld until somebody answers, asks for a hint or skips: the link holds
-whether one is asked, which one, and what was said.
+The picture withholds the answer until the reader answers or skips. The link has the switch, the
+question and the answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,37 +34,37 @@ NOTHING = "There is no question here: every candidate is a tie or too easy."
 
 @dataclass(frozen=True)
 class Asked:
-    """A question on the screen."""
+    """The question on the screen."""
 
     question: Question
     now: Analysis
-    said: str  # the text of a choice, SKIPPED, or empty: it is open
+    said: str  # the text of a choice, SKIPPED, or empty while it is open
 
     def withheld(self, rows: Sequence[str]) -> list[tuple[str, int, int]]:
-        """What a stage with these rows must not show; nothing once it is answered."""
+        """Return what a stage with these rows must not show; nothing once it is answered."""
         return [] if self.said else withheld(self.now, self.question.ask, rows)
 
 
 def with_question(state: Scenario, ask: str) -> Scenario:
-    """The state with one question over it; without, where `ask` is empty."""
+    """Return the state with a question, or without one if `ask` is empty."""
     kept = {name: value for name, value in state.view.items() if name not in (ASK, ASKED, SAID)}
     asked = {ASK: OF_CUE, ASKED: ask} if ask else {}
     return Scenario(**{**vars(state), "view": {**kept, **asked}})
 
 
 def waiting() -> bool:
-    """Whether a cue's question waits for its answer."""
+    """Return whether a cue's question is open."""
     view = scenario().view
     return view.get(ASK) == OF_CUE and ASKED in view and not view.get(SAID)
 
 
 def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:
-    """Draw the question of this page, if one is asked; where none can be asked, it is said.
+    """Draw the question of this page, if one is asked; say so if none can be asked.
 
     Args:
         now: the chain on the screen.
-        trained: the same without edits; the same object where there are none.
-        page: the name of its picture; pictures that nobody asks about have None.
+        trained: the same without edits; the same object if there are none.
+        page: the name of its picture; only those in `PAGES` have questions.
     """
     switch = view_option(ASK)
     if page not in PAGES or switch not in (ON, OF_CUE):
@@ -84,7 +84,7 @@ def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:
 
 
 def _named(now: Analysis, trained: Analysis) -> Question | None:
-    """The question that the link names; where it cannot be asked, it is said why."""
+    """Return the question in the link; say why if it cannot be asked."""
     text = view_option(ASKED)
     if not text:
         return None
@@ -103,7 +103,8 @@ def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
     found = asked.question
 
     def answer() -> None:
-        text = _told("answer")
+        state = choice("question")
+        text = state.get("answer") if isinstance(state, Mapping) else None
         if isinstance(text, str) and text in (SKIPPED, *(each.text for each in found.choices)):
             set_view_option(SAID, text)
 
@@ -132,8 +133,3 @@ def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
         on_answer_change=answer,
         on_next_change=go_on,
     )
-
-
-def _told(name: str) -> object:
-    told = choice("question")
-    return told.get(name) if isinstance(told, Mapping) else None

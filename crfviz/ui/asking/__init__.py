@@ -1,1 +1,0 @@
-"""The quiz panel of a page."""

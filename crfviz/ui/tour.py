@@ -1,0 +1,273 @@
+"""The guided tour: one task at a time over the page, and the greeting on Explore that offers it.
+
+The link has the number of the stop (`?tour=3`), so a reload stays there. The browser remembers
+whether it offered the tour. A stop compares what is on the screen with what was there when it
+began, so it does not matter how the reader did the task.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.exceptions import CrfvizError
+from crfviz.ui import cached
+from crfviz.ui.session.components import OF_UI, component
+from crfviz.ui.session.current import STEPPED, scenario, set_view_option, view_option
+from crfviz.ui.session.kept import choice, found, keep, of_session
+from crfviz.ui.state.link import MOST_STOPS, TOUR
+from crfviz.ui.state.scenario import Scenario
+from crfviz.views.contents import at_path
+from crfviz.views.stage.picture import forward_backward_walk, viterbi_walk
+
+_BEGAN = "tour.began"  # number of the stop, and the screen when it began
+_LEARNT = "tour.learnt"  # the lesson of the previous stop
+_GO = "tour.go"  # whether the reader asked for the page of the stop
+_OPENED = "tour.opened"  # the scenario at the start of the session
+_ACTED = "tour.acted"  # whether the reader has changed it, or left Explore
+HOME = ""  # the path of the page with the greeting
+GREETING = (
+    "Type a sentence. Hover a word to see why it got its tag. "
+    "Drag a score on Emissions to change it."
+)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """The state of one run."""
+
+    path: str  # of the page
+    state: Scenario
+    trained: Analysis
+    now: Analysis
+    stepped: str = ""  # the page that was stepped through since the stop began
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One task."""
+
+    path: str  # of its page
+    task: str  # with {word} and {tag} of `target`
+    learnt: str  # the lesson
+    done: Callable[[Screen, Screen], bool]  # given the screens at its start and now
+
+
+def target(trained: Analysis) -> tuple[int, int]:
+    """Return position and tag id of the second best tag that is closest to the best."""
+    emissions = trained.potentials.emissions
+    if emissions.shape[1] == 1:
+        return 0, 0
+    scores, tags = emissions.topk(2, dim=1)
+    gaps = (scores[:, 0] - scores[:, 1]).nan_to_num(nan=float("inf"))
+    position = int(gaps.argmin())
+    chosen = trained.greedy[position]
+    others = [tag for tag in tags[position].tolist() if tag != chosen]
+    return position, others[0]
+
+
+def _typed(before: Screen, now: Screen) -> bool:
+    return now.state.sentence != before.state.sentence
+
+
+def _wins(_: Screen, now: Screen) -> bool:
+    position, tag = target(now.trained)
+    return now.now.greedy[position] == tag
+
+
+def _path_changed(before: Screen, now: Screen) -> bool:
+    moved = now.state.edits != before.state.edits
+    same_words = now.state.sentence == before.state.sentence
+    return moved and same_words and now.now.paths["viterbi"] != before.now.paths["viterbi"]
+
+
+def _taken_back(_: Screen, now: Screen) -> bool:
+    return not now.state.edits and not now.state.pins
+
+
+def _walked(_: Screen, now: Screen) -> bool:
+    num_words = len(now.now.words)
+    return now.path == "viterbi" and now.state.step >= viterbi_walk(possible=True).steps(num_words)
+
+
+def _read_z(before: Screen, now: Screen) -> bool:
+    """Return whether log Z was read by steps: its page opens with all of them done."""
+    num_words, step = len(now.now.words), now.state.step
+    walked = now.stepped == now.path or (before.path == now.path and before.state.step != 0)
+    at = forward_backward_walk().at(step, num_words)
+    return now.path == "forward-backward" and at > num_words and (step != 0 or walked)
+
+
+def _pinned(before: Screen, now: Screen) -> bool:
+    return bool(now.state.pins) and now.state.pins != before.state.pins
+
+
+def _answered(_: Screen, now: Screen) -> bool:
+    return now.state.view.get("said", "?") != "?"
+
+
+STOPS = (
+    Stop(
+        "",
+        "Type a sentence of your own into the box on the left, and press Enter.",
+        "Each row is a way to decide; red dashes show where they disagree.",
+        _typed,
+    ),
+    Stop(
+        "emissions",
+        "Drag {word}’s {tag} cell up until {tag} wins, or type a value.",
+        "That is an emission: what a word says by itself.",
+        _wins,
+    ),
+    Stop(
+        "transitions",
+        "Change a matrix score until the best path changes.",
+        "One transition score can retag distant words.",
+        _path_changed,
+    ),
+    Stop(
+        "",
+        "Take everything back: Reset on the left, or Ctrl+Z.",
+        "The model is as it was trained. Nothing that you try can break it.",
+        _taken_back,
+    ),
+    Stop(
+        "viterbi",
+        "Walk to the last step with ▶, → or PageDown.",
+        "Forward kept the best way into each tag; backward read off the path.",
+        _walked,
+    ),
+    Stop(
+        "forward-backward",
+        "Go back to the start with Home, then step until log Z is read.",
+        "The same walk with sums: Z is all paths together.",
+        _read_z,
+    ),
+    Stop(
+        "why",
+        "Click a tag of a word, and pin it.",
+        "A pin fixes one tag; the rest adapts.",
+        _pinned,
+    ),
+    Stop(
+        "",
+        "Switch on “Ask me” on the left, and answer. Wrong answers are explained.",
+        "That was the tour. The page Lectures goes on from here.",
+        _answered,
+    ),
+)
+END = MOST_STOPS  # the number after the last stop
+
+
+def advance(pages: Sequence[st.Page], path: str) -> None:
+    """Go on to the next stop if the task is done; call it before writing the address."""
+    number = _number()
+    if number in (0, END):
+        return
+    if found(_GO):
+        keep(_GO, None)
+        wanted = STOPS[number - 1].path
+        if wanted != path:
+            st.switch_page(next(page for page in pages if page.url_path == wanted))
+    now = _screen(path)
+    began = found(_BEGAN)
+    if now is None:
+        return
+    if began is None or began[0] != number:
+        _begin(number, now)
+    elif STOPS[number - 1].done(began[1], now):
+        keep(_LEARNT, STOPS[number - 1].learnt)
+        _go_to(number + 1)
+        _begin(number + 1, now)
+    elif _is_stale(began[1], now):
+        keep(_BEGAN, (number, now))
+
+
+def _begin(number: int, now: Screen) -> None:
+    keep(_BEGAN, (number, now))
+    keep(STEPPED, "")
+
+
+def draw_stop(path: str) -> None:
+    """Draw the current stop, if there is one."""
+    number = _number()
+    if number or path != HOME:
+        keep(_ACTED, True)
+    if number:
+        with st.container(key="tour"):
+            _draw(_payload(number, path))
+
+
+def draw_greeting() -> None:
+    """Draw the greeting with the offer of the tour, until the first action."""
+    acted = found(_ACTED) or scenario() != of_session(_OPENED, scenario)
+    keep(_ACTED, acted)
+    if not _number():
+        _draw({"greeting": "" if acted else GREETING}, key="tour.greeting")
+
+
+def _payload(number: int, path: str) -> Mapping[str, object]:
+    learnt = found(_LEARNT) or ""
+    if number == END:
+        return {"stop": number, "stops": len(STOPS), "learnt": learnt or STOPS[-1].learnt}
+    stop = STOPS[number - 1]
+    now = _screen(path)
+    words = {"word": "a word", "tag": "another tag"}
+    if now is not None:
+        position, tag = target(now.trained)
+        words = {"word": f"“{now.now.words[position]}”", "tag": now.now.tags[tag]}
+    return {
+        "stop": number,
+        "stops": len(STOPS),
+        "task": stop.task.format(**words),
+        "learnt": learnt,
+        "open": "" if stop.path == path else at_path(stop.path).title,
+    }
+
+
+def _draw(data: Mapping[str, object], key: str = "tour.payload") -> None:
+    def go() -> None:
+        state = choice(key)
+        action = state.get("go") if isinstance(state, Mapping) else None
+        number = _number()
+        if action == "begin" and not number:
+            _go_to(1)
+        elif action == "skip" and 0 < number < END:
+            keep(_LEARNT, None)
+            _go_to(number + 1)
+        elif action == "end":
+            keep(_LEARNT, None)
+            set_view_option(TOUR, "")
+        elif action == "open":
+            keep(_GO, True)
+
+    component("tour", *OF_UI)(key=key, data=data, on_go_change=go)
+
+
+def _screen(path: str) -> Screen | None:
+    """Return the current screen; None if the model is broken or no sentence is typed."""
+    state = scenario()
+    try:
+        if not cached.words(state.model, state.sentence):
+            return None
+        trained, now = cached.trained(state), cached.edited(state)
+        return Screen(path, state, trained, now, found(STEPPED) or "")
+    except CrfvizError:  # the page shows it
+        return None
+
+
+def _number() -> int:
+    """Return the number of the stop in the link, END after the last one, 0 without a tour."""
+    text = view_option(TOUR)
+    return int(text) if text.isdecimal() and 1 <= int(text) <= END else 0
+
+
+def _go_to(number: int) -> None:
+    set_view_option(TOUR, str(number))
+
+
+def _is_stale(began: Screen, now: Screen) -> bool:
+    """Return whether a stop starts again: another page or sentence, or a walk that begins."""
+    same_place = (began.path, began.state.sentence) == (now.path, now.state.sentence)
+    return not same_place or (began.state.step == 0 and now.state.step != 0)
