@@ -11,6 +11,7 @@ import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
+from crfviz.ui import cached
 from crfviz.ui.live_room.broadcast import add_question
 from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.current import (
@@ -56,6 +57,15 @@ def waiting() -> bool:
     """Return whether a cue's question is open."""
     view = scenario().view
     return view.get(ASK) == OF_CUE and ASKED in view and not view.get(SAID)
+
+
+def question_of(state: Scenario, ask: str) -> Question | None:
+    """Return a question about a scenario; None if it has no single right answer.
+
+    Raises:
+        CrfvizError: the scenario cannot be drawn, or `ask` is invalid.
+    """
+    return question(cached.edited(state), cached.trained(state), read_ask(ask))
 
 
 def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:

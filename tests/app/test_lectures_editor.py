@@ -6,8 +6,7 @@ import pytest
 
 from crfviz.ui.lectures.draft import EMPTY, Draft, moved, with_screen, without
 from crfviz.ui.lectures.lecture import MOST_CUES
-from crfviz.ui.lectures.shelf import read
-from crfviz.ui.lectures.written import packed, written
+from crfviz.ui.lectures.lecture_store import read, to_link_name, to_toml
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.scenario import MAX_HISTORY, Scenario
 from tests.support.app_pages import new_app, open_at
@@ -44,7 +43,7 @@ def app():
 def test_what_the_browser_kept_is_taken_up_by_a_session_without_a_lecture(app):
     kept = app.session_state["crfviz"]
     text, lecture = kept["lecture.text"], lecture_of(app)
-    assert text == packed(lecture)
+    assert text == to_link_name(lecture)
     other = new_app()
     other.query_params["model"] = ICE_CREAM
     other.run()
@@ -57,7 +56,7 @@ def test_what_the_browser_kept_is_taken_up_by_a_session_without_a_lecture(app):
     other.session_state["crfviz"]["lecture.told"] = text
     open_at(other, "pages/lectures.py")
     assert lecture_of(other) == lecture
-    app.session_state["crfviz"]["lecture.told"] = packed(replace(lecture, title="Another"))
+    app.session_state["crfviz"]["lecture.told"] = to_link_name(replace(lecture, title="Another"))
     app.run()
     assert lecture_of(app) == lecture
 
@@ -103,7 +102,7 @@ def test_what_would_be_lost_is_refused_and_stays_to_be_mended(app):
 
 
 def test_a_link_plays_the_lecture_that_it_carries(app):
-    name = packed(lecture_of(app))
+    name = to_link_name(lecture_of(app))
     player = new_app()
     player.query_params.update({"lecture": name, "cue": "2"})
     player.run()
@@ -127,9 +126,9 @@ def test_what_is_saved_is_what_is_loaded():
     made = with_screen(
         EMPTY, "viterbi", Scenario(ICE_CREAM, SENTENCE, view={"by": "me", "at": "1 H"})
     )
-    once = read(written(made), "lecture.toml")
+    once = read(to_toml(made), "lecture.toml")
     assert once.cues[0].scenario.view == {"at": "1 H"}
-    assert read(written(once), "lecture.toml") == once
+    assert read(to_toml(once), "lecture.toml") == once
 
 
 def test_cues_stop_at_the_ends_and_there_are_not_too_many():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from crfviz.ui.lectures.shelf import SHIPPED, lecture
+from crfviz.ui.lectures.lecture_store import SHIPPED, lecture
 from crfviz.ui.session.kept import KEPT
 from crfviz.ui.state.link import step_text
 from crfviz.ui.words import plain

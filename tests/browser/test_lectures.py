@@ -7,8 +7,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
-from crfviz.ui.lectures.shelf import lecture
-from crfviz.ui.lectures.written import unpacked
+from crfviz.ui.lectures.lecture_store import from_link_name, lecture
 from tests.support.accessibility import assert_accessible
 from tests.support.browser import PROJECTOR
 from tests.support.screen import PATIENCE, TRIES
@@ -215,7 +214,7 @@ def test_a_hand_edited_link_says_what_is_wrong(screen):
 
 def assert_kept(page, paths):
     """The browser keeps a lecture of these pages."""
-    text = unpacked(page.evaluate("localStorage.getItem('crfviz.draft')"))
+    text = from_link_name(page.evaluate("localStorage.getItem('crfviz.draft')"))
     assert re.findall('^page = "(.*)"', text, re.MULTILINE) == paths
 
 

@@ -1,7 +1,7 @@
-"""A lecture of one's own: screens collected from the pages, put in order, with one thing to say.
+"""The lecture editor: collect screens, order them, and write a text for each.
 
-It is kept in the session, and as a text in the browser, from which the next session has it. After
-each change it is what its file would be read as, so that nothing can be made that cannot be saved.
+The session keeps the draft, and the browser keeps its text for the next session. After each change
+the draft is written and parsed, so it can always be saved.
 """
 
 from collections.abc import Callable
@@ -22,9 +22,14 @@ from crfviz.ui.lectures.draft import (
     without,
 )
 from crfviz.ui.lectures.lecture import BELOW, LONGEST_FILE, Cue, Lecture
-from crfviz.ui.lectures.shelf import read
-from crfviz.ui.lectures.stills import as_address, still_of
-from crfviz.ui.lectures.written import CARRIED, packed, unpacked, written
+from crfviz.ui.lectures.lecture_store import (
+    LINK_PREFIX,
+    from_link_name,
+    read,
+    to_link_name,
+    to_toml,
+)
+from crfviz.ui.lectures.thumbnails import data_uri, thumbnail
 from crfviz.ui.session.bound import bound_to
 from crfviz.ui.session.current import NO_LETTERS, flag_option, scenario, set_view_option
 from crfviz.ui.session.kept import (
@@ -44,9 +49,9 @@ from crfviz.views.contents import at_path
 from crfviz.views.quiz.question import FORMS
 from crfviz.views.strips.decoders import LABELS
 
-PAGE = "lectures"  # which is no screen of a lecture itself
+PAGE = "lectures"  # cannot be a cue
 FILE = "lecture.toml"
-HANDOUT, OWN = "handout", "~"  # page option: whose handout is shown; the lecture in the making
+HANDOUT, OWN = "handout", "~"  # page option: the lecture of the handout; the draft
 _DRAFT, _TYPED = "lecture.draft", "lecture.typed"
 _LONGEST_LINE = 60  # characters of a cue in the list
 _LIST_HEIGHT = 460  # pixels; more cues scroll
@@ -54,7 +59,7 @@ _NAMES = {**LABELS, "path": "best path", "note": "sentence", "score": "score lin
 
 
 def add_button(path: str) -> None:
-    """A button that takes the screen of the page at a path as the next cue; of the list, none."""
+    """Draw the button that adds the screen as a cue; the page Lectures has none."""
     if path != PAGE:
         st.button(
             "Add to lecture",
@@ -67,24 +72,24 @@ def add_button(path: str) -> None:
 
 
 def own() -> Lecture:
-    """The lecture in the making."""
+    """Return the draft."""
     return _draft().lecture
 
 
 def in_the_making() -> bool:
-    """Whether the lecture has a cue."""
+    """Return whether the draft has a cue."""
     return _draft().cue is not None
 
 
 def edit_lecture() -> None:
-    """Everything about the lecture in the making."""
+    """Draw the editor."""
     now = _draft()
     with st.container(key="own", horizontal=True, vertical_alignment="bottom"):
         _head(now)
     if now.cue is None:
         st.caption(
-            "“Add to lecture”, on the left of every page, makes what is on it the next cue of a "
-            "lecture of yours. Here you put them in order and say one thing about each."
+            "“Add to lecture”, on the left of every page, adds the screen to your lecture. Here "
+            "you order the cues and write a text for each."
         )
     else:
         left, right = st.columns((5, 6))
@@ -97,7 +102,7 @@ def edit_lecture() -> None:
 
 
 def edit(lecture: Lecture) -> None:
-    """Take another lecture, to be changed; the one before comes back by undo."""
+    """Replace the draft by another lecture; undo brings it back."""
     for problem in lecture.problems:
         say(problem)
     _change(replace(lecture, problems=()), 0)
@@ -133,7 +138,7 @@ def _head(now: Draft) -> None:
 
 
 def _list(now: Draft) -> None:
-    """The cues by their thumbnails; one is chosen, and can be moved."""
+    """Draw the thumbnails; the chosen cue can be moved."""
     at, last = now.chosen, len(now.lecture.cues) - 1
 
     def move(by: int) -> None:
@@ -169,7 +174,7 @@ def _list(now: Draft) -> None:
 
 
 def _cue(cue: Cue) -> None:
-    """What is said of the chosen cue, what is covered, and what is asked."""
+    """Draw the text, the covered parts and the question of the chosen cue."""
 
     def say_it(text: str) -> None:
         _try("say", text, lambda cue: replace(cue, say=text.strip()))
@@ -189,7 +194,7 @@ def _cue(cue: Cue) -> None:
         say_it,
         height=90,
         placeholder="Alone, “got” is {greedy('got')}; on the best path it is {viterbi('got')}.",
-        help="In braces stand questions to the chain: docs/lectures.md lists them.",
+        help="Expressions go in braces: docs/lectures.md lists them.",
     )
     bound_to(
         st.pills,
@@ -222,13 +227,13 @@ def _cue(cue: Cue) -> None:
 
 
 def _ways_out(lecture: Lecture) -> None:
-    """Its file, and the link that carries it whole."""
+    """Draw the downloads, and the links that contain the lecture."""
     with st.container(horizontal=True, vertical_alignment="center", key="own_out"):
-        text = written(lecture)
+        text = to_toml(lecture)
         download("Download", lambda: text, FILE, "application/toml", key="own.file")
         st.button("Handout", on_click=set_view_option, args=(HANDOUT, OWN), key="own.handout")
         try:
-            name = packed(lecture)
+            name = to_link_name(lecture)
         except FormatError as error:
             st.caption(plain(str(error)))
             return
@@ -240,7 +245,7 @@ def _ways_out(lecture: Lecture) -> None:
 
 
 def played(name: str, **more: str) -> str:
-    """The address that plays a lecture, seen from the pages."""
+    """Return the URL that plays a lecture, relative to the pages."""
     letters = {f"v.{NO_LETTERS}": "1"} if flag_option(NO_LETTERS) else {}
     return f"./?{urlencode({'lecture': name, **more, **letters})}"
 
@@ -256,11 +261,11 @@ def _open() -> None:
     upload("Open the file of a lecture", type="toml", key="own.upload", on_change=take)
 
 
-def _decoded(file: Any) -> str:  # noqa: ANN401 - what st.file_uploader gives
-    """The text of an uploaded file.
+def _decoded(file: Any) -> str:  # noqa: ANN401 - the value of st.file_uploader
+    """Return the text of an uploaded file.
 
     Raises:
-        FormatError: it is too long, or no text.
+        FormatError: it is too long, or not text.
     """
     content = file.getvalue()
     if len(content) > LONGEST_FILE:
@@ -290,7 +295,7 @@ def _change_cue(change: Callable[[Cue], Cue]) -> None:
 
 
 def _try(field: str, text: str, change: Callable[[Cue], Cue]) -> None:
-    """A text that is refused stays in its box, to be mended."""
+    """Change a text field; an invalid text stays in its box."""
     before = _draft()
     keep(_TYPED, (before.chosen, field, text))
     with refusals_said():
@@ -310,28 +315,28 @@ def _change(lecture: Lecture, chosen: int | None = None) -> None:
 
 
 def _settle(lecture: Lecture, chosen: int | None = None) -> None:
-    """Keep the lecture as its file would be read.
+    """Keep the lecture as written and parsed.
 
     Raises:
-        FormatError: something in it would be lost; says what.
+        FormatError: the file would lose something; says what.
     """
     if lecture.cues:
-        lecture = read(written(lecture), FILE)
+        lecture = read(to_toml(lecture), FILE)
         if lecture.problems:
             raise FormatError(lecture.problems[0])
     _put(_draft().after(lecture, chosen))
 
 
 def _put(draft: Draft) -> None:
-    """Keep it, and have the browser keep it, too; a lecture without a cue is none."""
+    """Keep the draft in the session and in the browser; without cues, delete it there."""
     keep(_DRAFT, draft)
     if draft.cue is None:
         keep(DRAFT, "")
         return
     try:
-        keep(DRAFT, packed(draft.lecture))  # travels with every redraw
+        keep(DRAFT, to_link_name(draft.lecture))  # travels with every redraw
     except FormatError:  # too long for a link
-        keep(DRAFT, written(draft.lecture))
+        keep(DRAFT, to_toml(draft.lecture))
 
 
 def _draft() -> Draft:
@@ -344,10 +349,10 @@ def _draft() -> Draft:
 
 
 def _take_up(text: str) -> None:
-    """The lecture that the browser kept; what cannot be read is said and forgotten."""
+    """Restore the draft from the browser; report and delete an invalid one."""
     keep(DRAFT, "")
     with refusals_said():
-        lecture = read(unpacked(text) if text.startswith(CARRIED) else text, FILE)
+        lecture = read(from_link_name(text) if text.startswith(LINK_PREFIX) else text, FILE)
         _put(Draft(replace(lecture, problems=())))
 
 
@@ -357,8 +362,8 @@ def _line(place: int, cue: Cue) -> str:
 
 
 def _picture(cue: Cue, kind: str) -> str:
-    """The scene of a cue as HTML."""
+    """Return the thumbnail of a cue as HTML."""
     try:
-        return f'<img class="{kind}" alt="" src="{as_address(still_of(cue))}">'
-    except CrfvizError:  # the player says why
+        return f'<img class="{kind}" alt="" src="{data_uri(thumbnail(cue))}">'
+    except CrfvizError:  # the player shows why
         return f'<div class="{kind}">cannot be drawn</div>'

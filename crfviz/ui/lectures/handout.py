@@ -1,23 +1,41 @@
-"""A lecture on paper: each cue's picture, what was said, a question with room for the answer.
+"""Handouts: each cue's picture or tables, its text, and questions with room for answers.
 
-The key with what was covered and what is right stands at the end. It is HTML without scripts that
-asks for nothing; the style sheet `handout.css` says where a page of paper ends.
+The key at the end has what was covered, and the right answers. It is HTML without scripts that
+loads nothing; `handout.css` sets the page breaks.
 """
 
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
+import pandas as pd
+
+from crfviz.chain.demonstrations.log_space import cell_inputs, log_sum_exp, telling_position
+from crfviz.chain.demonstrations.naive import words_that_fit
 from crfviz.exceptions import CrfvizError
-from crfviz.ui import cached
-from crfviz.ui.lectures.claims import Chain, Facts, filled
+from crfviz.ui.lectures.expressions import chain_of, fill_in
 from crfviz.ui.lectures.lecture import Cue, Lecture
-from crfviz.ui.lectures.stills import as_address, still_of
-from crfviz.ui.lectures.tables import tables_of
+from crfviz.ui.lectures.thumbnails import data_uri, thumbnail
+from crfviz.ui.panels.demonstrations import TERM_FORMATS, enumeration
+from crfviz.ui.panels.learning import history
+from crfviz.ui.panels.why import question
+from crfviz.ui.quiz_panel import question_of
+from crfviz.ui.scene import scene_of
+from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
 from crfviz.views.contents import at_path
-from crfviz.views.formatting import count
-from crfviz.views.quiz.question import Question, read_ask
-from crfviz.views.quiz.selection import question
+from crfviz.views.formatting import count, signed
+from crfviz.views.frames.chains import plain_table
+from crfviz.views.frames.demonstrations import (
+    alpha_line,
+    direct_line,
+    listing_note,
+    path_frame,
+    sum_line,
+    sum_note,
+    term_frame,
+)
+from crfviz.views.quiz.question import Question
+from crfviz.views.strips.why import why_gap, why_note
 
 STYLE_SHEET = Path(__file__).with_name("handout.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -25,7 +43,7 @@ _LETTERS = "ABCDEF"  # of the choices
 
 
 def handout(lecture: Lecture) -> str:
-    """The whole file."""
+    """Return the HTML file of a handout."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -37,7 +55,7 @@ def handout(lecture: Lecture) -> str:
 
 
 def handout_body(lecture: Lecture) -> str:
-    """What is on the paper, as one element."""
+    """Return the handout as one element."""
     cues = "".join(_cue(number, cue) for number, cue in enumerate(lecture.cues, 1))
     keys = "".join(_key(number, cue) for number, cue in enumerate(lecture.cues, 1))
     length = f"{lecture.minutes:g} minutes, {count(len(lecture.cues), 'cue')}"
@@ -48,18 +66,18 @@ def handout_body(lecture: Lecture) -> str:
 
 
 def _cue(number: int, cue: Cue) -> str:
-    asked = _or_why(lambda: _asked(_question(cue))) if cue.ask else ""
-    say = "" if asked else _say(cue)  # it tells what is asked: it waits in the key
+    asked = _or_why(lambda: _asked(question_of(cue.scenario, cue.ask))) if cue.ask else ""
+    say = "" if asked else _say(cue)  # it has the answer, so it is in the key
     return f"<section>{_heading(number, cue)}{say}{_picture(cue, key=False)}{asked}</section>"
 
 
 def _key(number: int, cue: Cue) -> str:
-    """What the cue did not show; nothing where it showed everything."""
+    """Return what the cue did not show; empty if it showed everything."""
     try:
-        seen, whole = ((still_of(cue, key=key), tables_of(cue, key=key)) for key in (False, True))
+        seen, whole = ((thumbnail(cue, key=key), tables_of(cue, key=key)) for key in (False, True))
     except CrfvizError:
-        return ""  # the cue says why
-    answer = _or_why(lambda: _answer(_question(cue))) if cue.ask else ""
+        return ""  # the cue shows the error
+    answer = _or_why(lambda: _answer(question_of(cue.scenario, cue.ask))) if cue.ask else ""
     if seen == whole and not answer:
         return ""
     say = _say(cue) if answer else ""
@@ -67,7 +85,11 @@ def _key(number: int, cue: Cue) -> str:
 
 
 def _say(cue: Cue) -> str:
-    return _or_why(lambda: f'<p class="said">{escape(_said(cue))}</p>' if cue.say else "")
+    if not cue.say:
+        return ""
+    return _or_why(
+        lambda: f'<p class="said">{escape(fill_in(cue.say, chain_of(cue.scenario)))}</p>'
+    )
 
 
 def _heading(number: int, cue: Cue) -> str:
@@ -78,20 +100,10 @@ def _picture(cue: Cue, *, key: bool) -> str:
     words = escape(cue.scenario.sentence, quote=True)
 
     def drawn() -> str:
-        source = as_address(still_of(cue, key=key))
+        source = data_uri(thumbnail(cue, key=key))
         return f'<img alt="The chain over: {words}" src="{source}">{tables_of(cue, key=key)}'
 
     return _or_why(drawn)
-
-
-def _said(cue: Cue) -> str:
-    now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
-    return filled(cue.say, Chain(Facts(now), Facts(trained)))
-
-
-def _question(cue: Cue) -> Question | None:
-    now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
-    return question(now, trained, read_ask(cue.ask))
 
 
 def _asked(asked: Question | None) -> str:
@@ -120,8 +132,92 @@ def _answer(asked: Question | None) -> str:
 
 
 def _or_why(make: Callable[[], str]) -> str:
-    """What is made, or why it cannot be."""
+    """Return what `make` returns, or its error as a paragraph."""
     try:
         return make()
     except CrfvizError as error:
         return f"<p>{escape(str(error))}</p>"
+
+
+SEEN = 0.005  # nats; terms below it are left out, as on the page
+MOST_PATHS = 12  # of the naive way, the best ones
+PATH_FORMATS = {"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}
+
+
+def tables_of(cue: Cue, *, key: bool = False) -> str:
+    """Return the tables of a cue's page; empty if it has none, or only the `key` shows them.
+
+    Raises:
+        CrfvizError: the scene cannot be drawn.
+    """
+    if not key and (cue.ask or cue.scenario.step == BEFORE_FIRST):
+        return ""
+    every = {"why": _why, "log-space": _log_sum, "naive": _every_path, "em": _iterations}
+    make = every.get(cue.page)
+    return "" if make is None else make(cue.scenario)
+
+
+def _why(state: Scenario) -> str:
+    """Return the gap to the best path, word by word."""
+    asked = question(scene_of(state))
+    if asked is None:
+        return ""
+    gap = why_gap(asked)
+    words = [*asked.chain.words, "END"]
+    terms = zip(words, gap.transitions, gap.emissions, strict=False)
+    rows = [
+        {"word": word, "transition": signed(step), "emission": signed(own)}
+        for word, step, own in terms
+        if max(abs(step), abs(own)) >= SEEN
+    ]
+    table = plain_table(pd.DataFrame(rows), [])
+    return f"{_line(gap.title)}{table}{_line(gap.foot)}{_line(why_note(asked))}"
+
+
+def _log_sum(state: Scenario) -> str:
+    """Return the log-sum-exp of one cell of α, with and without the trick."""
+    scene = scene_of(state)
+    chain, tables, T = scene.now.potentials, scene.now.forward_backward, len(scene.words)
+    best = scene.now.paths["viterbi"] or scene.now.greedy
+    named = state.view.get("lse_word", "")
+    telling = telling_position(chain, tables, best)
+    at = int(named) if named.isdecimal() and 1 <= int(named) <= T else telling
+    tag = state.view.get("lse_tag", "")
+    k = scene.tags.index(tag) if tag in scene.tags else best[min(at, T - 1)]
+    summed = log_sum_exp(cell_inputs(chain, tables, at, k))
+    of_end = at == T
+    weight = "end(j)" if of_end else f"w(j, {scene.tags[k]})"
+    lines = [f"a = α({at}, j) + {weight}: {sum_line(summed)}"]
+    lines += [direct_line(summed, precision) for precision in summed.direct]
+    if not of_end:
+        own = chain.emissions[at, k].item()
+        lines.append(alpha_line(summed.result, own, (at + 1, scene.tags[k])))
+    table = plain_table(term_frame(summed, scene.tags), [], TERM_FORMATS)
+    return "".join(map(_line, lines)) + table
+
+
+def _every_path(state: Scenario) -> str:
+    """Return the best paths of the first words, and their sum."""
+    scene = scene_of(state)
+    fit = words_that_fit(scene.now.potentials)
+    named = state.view.get("naive", "")
+    words = int(named) if named.isdecimal() and 1 <= int(named) <= fit else fit
+    if not words:
+        return ""
+    every = enumeration(state, words)
+    frame = path_frame(every, scene.tags).head(MOST_PATHS)
+    notes = _line(sum_note(every)) + _line(listing_note(every))
+    return plain_table(frame, [], PATH_FORMATS) + notes
+
+
+def _iterations(state: Scenario) -> str:
+    """Return the log-likelihood and the numbers of each EM iteration so far."""
+    frame = history(scene_of(state))
+    if frame is None:
+        return ""
+    names = [str(name) for name in frame.columns]
+    return plain_table(frame.reset_index(), [], dict.fromkeys(names, "{:.4f}"))
+
+
+def _line(text: str) -> str:
+    return f"<p>{escape(text)}</p>"

@@ -1,4 +1,4 @@
-"""A lecture as a file: a title, its minutes, and cues, each a screen and one thing to say about it.
+"""The file format of lectures: title, minutes, and cues, each a screen with a text.
 
     title = "Greedy, and why it fails"
     minutes = 10
@@ -13,12 +13,12 @@
     holds = ["greedy('tossed') != viterbi('tossed')"]
     ask = "viterbi('tossed')"
 
-Beside `page`, `cover`, `say`, `holds` and `ask` a cue has the words of a link: `model`, `sentence`,
-`edits` (DET.NOUN:1.25), `matrix` (many of them packed), `scores` of single words (3.NOUN:2),
-`strength`, `constrained` (0: without the rules), `pins` (0.DET), `right`, `step`, and page options
-in `view`, such as `view.at = "3 NOUN"`. What it leaves out is as in a link.
-`crfviz.ui.lectures.claims` says what may stand in braces, `crfviz.views.quiz.question` what may be
-asked. A cue of `same = "greedy 3"` alone is the third one of the lecture called greedy.
+Beside `page`, `cover`, `say`, `holds` and `ask` a cue has the parameters of a link: `model`,
+`sentence`, `edits` (DET.NOUN:1.25), `matrix` (many edits, packed), `scores` of single words
+(3.NOUN:2), `strength`, `constrained` (0: without the rules), `pins` (0.DET), `right`, `step`, and
+page options in `view`, such as `view.at = "3 NOUN"`. The defaults are those of a link.
+`crfviz.ui.lectures.expressions` describes expressions, `crfviz.views.quiz.question` questions.
+A cue with `same = "greedy 3"` alone is the third cue of the lecture "greedy".
 """
 
 import re
@@ -30,7 +30,7 @@ from typing import Any
 
 from crfviz.chain.edits import END, START
 from crfviz.exceptions import CrfvizError, FormatError
-from crfviz.ui.lectures.claims import expressions, parsed
+from crfviz.ui.lectures.expressions import expressions, parse
 from crfviz.ui.state.link import Models, decode
 from crfviz.ui.state.scenario import PARTS, Scenario, for_tags, with_covered
 from crfviz.ui.words import quote
@@ -51,10 +51,10 @@ IN_LINK = {
     "pins": "p",
     "right": "r",
     "step": "step",
-}  # the words of a cue, as a link writes them
+}  # keys of a cue: parameters of a link
 OWN = ("page", "cover", "say", "holds", "ask", "view")
 SAME = "same"
-BELOW = "below"  # page option: what stands below the picture is shown in its place
+BELOW = "below"  # page option: show the parts below the picture instead of it
 _CUE = re.compile(r"^[ \t]*\[\[[ \t]*cue[ \t]*\]\][ \t]*(#.*)?$", re.MULTILINE)
 _LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 
@@ -63,17 +63,17 @@ _LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 class Cue:
     """One screen of a lecture."""
 
-    page: str  # its path in the address; empty for Explore
-    scenario: Scenario  # with the parts that are covered
-    say: str  # one thing; expressions in braces
-    holds: tuple[str, ...]  # what it rests on
+    page: str  # path in the URL; empty for Explore
+    scenario: Scenario  # with the covered parts
+    say: str  # with expressions in braces
+    holds: tuple[str, ...]  # expressions that must be true
     place: str  # file:line, for messages
-    ask: str = ""  # a question that waits for its answer, such as viterbi('tossed')
+    ask: str = ""  # a question to answer first, such as viterbi('tossed')
 
 
 @dataclass(frozen=True)
 class Lecture:
-    """Cues in their order, and what is wrong with those that were left out or changed."""
+    """Cues in order, and the problems of those that were skipped or changed."""
 
     title: str
     minutes: float
@@ -89,21 +89,21 @@ def read_lecture(
     pages: Collection[str],
     other: Callable[[str], Lecture],
 ) -> Lecture:
-    """The lecture that a text holds.
+    """Parse the text of a lecture.
 
-    What is wrong with a cue is a problem of the lecture, and the rest of the cue counts; a cue
-    whose page or model is not there is left out.
+    An invalid key of a cue becomes a problem of the lecture; the rest of the cue counts. A cue
+    with an unknown page or model is skipped.
 
     Args:
-        text: of a file.
+        text: TOML.
         file: its name, for messages.
-        models: those there are.
-        tags: the K tag names of a model; a CrfvizError where it cannot be loaded.
-        pages: the paths there are.
-        other: the lecture of a name; a FormatError where there is none.
+        models: the known models.
+        tags: returns the K tag names of a model, or raises a CrfvizError.
+        pages: the paths of all pages.
+        other: returns the lecture of a name, or raises a FormatError.
 
     Raises:
-        FormatError: the text is no TOML, has no title, or no cue that can be shown; says where.
+        FormatError: the text is not TOML, or has no title or no valid cue; says where.
     """
     if len(text) > LONGEST_FILE:
         raise FormatError(
@@ -131,13 +131,13 @@ def read_lecture(
 
 
 def _parts(text: str) -> list[tuple[int, str]]:
-    """What stands before the first cue, and each cue, with the number of its first line."""
+    """Split the text before each cue; each part comes with its first line number."""
     begins = [0, *(found.start() for found in _CUE.finditer(text)), len(text)]
     return [(text.count("\n", 0, a) + 1, text[a:b]) for a, b in pairwise(begins)]
 
 
 class _Section:
-    """One table of the file; notes what it cannot use."""
+    """One table of the file; collects the problems of its keys."""
 
     def __init__(self, file: str, line: int, text: str, table: str = "") -> None:
         self.file, self.line, self.source = file, line, text
@@ -157,7 +157,7 @@ class _Section:
         return f"{self.file}:{line}: expected TOML ({said or 'it ends too early'})"
 
     def at(self, name: str = "") -> str:
-        """file:line of a key, or of the section."""
+        """Return file:line of a key, or of the section."""
         key = re.compile(rf"^[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*[.=]", re.MULTILINE)
         found = key.search(self.source) if name else None
         before = self.source[: found.start()] if found else ""
@@ -189,7 +189,7 @@ class _Section:
         return []
 
     def params(self) -> dict[str, str]:
-        """What it says in the words of a link."""
+        """Return its keys as parameters of a link."""
         given = {name: self.content[name] for name in IN_LINK if name in self.content}
         view = self.content.get("view", {})
         if not isinstance(view, Mapping):
@@ -211,7 +211,7 @@ class _Section:
 
 
 def _key(name: str) -> str:
-    """The word of a cue for a name in a link."""
+    """Return the key of a cue for a parameter of a link."""
     words = {link: word for word, link in IN_LINK.items()}
     return "view" if name.startswith("v.") else words.get(name, name)
 
@@ -285,7 +285,7 @@ def _said(section: _Section) -> str:
 
 
 def _asked(section: _Section, page: str, tags: Sequence[str]) -> str:
-    """The question of a cue; whether it has one right answer is known when the cue is played."""
+    """Return the question of a cue; the player checks that it has a single right answer."""
     text = section.text("ask", LONGEST)
     if text and not can_ask(page):
         section.wrong(
@@ -305,7 +305,7 @@ def _asked(section: _Section, page: str, tags: Sequence[str]) -> str:
 
 def _reads(section: _Section, name: str, expression: str) -> bool:
     try:
-        parsed(expression)
+        parse(expression)
     except FormatError as error:
         section.wrong(name, str(error))
         return False

@@ -1,11 +1,11 @@
-"""The list of lectures."""
+"""The page Lectures: the draft, the list of lectures, handouts."""
 
 import streamlit as st
 
 from crfviz.exceptions import FormatError
 from crfviz.ui.lectures.editor import HANDOUT, OWN, edit, edit_lecture, in_the_making, own, played
 from crfviz.ui.lectures.handout import STYLE_SHEET, handout, handout_body
-from crfviz.ui.lectures.shelf import lecture, lectures
+from crfviz.ui.lectures.lecture_store import lecture, lectures
 from crfviz.ui.session.current import set_view_option, view_option
 from crfviz.ui.widgets import download, guarded
 from crfviz.ui.words import plain
@@ -18,11 +18,7 @@ KEYS = (
 
 
 def show_lectures() -> None:
-    """The lecture in the making, and a line for each that is ready, with the way into it.
-
-    A file that cannot be read says why. In place of all of them stands a handout, while one is
-    asked for.
-    """
+    """Draw the draft and the list of lectures, or a handout if the link has one."""
     if name := view_option(HANDOUT):
         with guarded("This handout"):
             _handout(name)
@@ -65,7 +61,7 @@ def _ready() -> None:
 
 
 def _handout(name: str) -> None:
-    """A lecture on paper; the browser prints it alone."""
+    """Draw a handout; the browser prints only this."""
     with st.container(key="handout_bar", horizontal=True, vertical_alignment="center"):
         st.button("Back to the lectures", on_click=set_view_option, args=(HANDOUT, ""))
         shown = own() if name == OWN else lecture(name)

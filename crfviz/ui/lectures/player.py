@@ -1,7 +1,7 @@
 """The player of lectures: `?lecture=greedy&cue=3` shows one cue, and keys go from cue to cue.
 
-The address names lecture and cue, and the step where that is not the one the cue begins with, and
-nothing else: whatever somebody changes at a cue is dropped by going on, and by a reload.
+The URL has the lecture, the cue, and the step if it differs from the cue's. Other changes at a cue
+are dropped at the next cue and by a reload.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,12 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
-from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
+from crfviz.ui.lectures.expressions import chain_of, evaluate, fill_in
 from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
-from crfviz.ui.lectures.shelf import lecture
-from crfviz.ui.lectures.stills import WITH_MATRIX
+from crfviz.ui.lectures.lecture_store import lecture
+from crfviz.ui.lectures.thumbnails import WITH_MATRIX
 from crfviz.ui.live_room.broadcast import add_cue, send_nothing
-from crfviz.ui.quiz_panel import waiting, with_question
+from crfviz.ui.quiz_panel import question_of, waiting, with_question
 from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.current import (
     ARRIVES,
@@ -40,20 +40,19 @@ from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
 from crfviz.views.contents import at_path
-from crfviz.views.quiz.question import Question, read_ask
-from crfviz.views.quiz.selection import question
+from crfviz.views.quiz.question import Question
 
-LECTURE, CUE, STEP, SPEAKER = "lecture", "cue", "step", "speaker"  # in the address
+LECTURE, CUE, STEP, SPEAKER = "lecture", "cue", "step", "speaker"  # parameters of the URL
 THEME = "v.theme"
 LETTERS = f"v.{NO_LETTERS}"
-_AT = "lecture.at"  # lecture and number of the cue that is on the screen
-_LEFT = "lecture.left"  # the cue that was left last, its page, and the query of its address there
-_ASKED = "lecture.asked"  # the number of the cue asked for, and the step at which it begins
-LEAVE = 0  # in place of such a number
-BEFORE = "Before this change:"  # in front of a text that an edit on the screen contradicts
+_AT = "lecture.at"  # lecture and number of the cue on the screen
+_LEFT = "lecture.left"  # the cue that was left for its page, the page, and its query
+_ASKED = "lecture.asked"  # the requested cue and its step
+LEAVE = 0  # in place of a requested cue: to the explorer
+BEFORE = "Before this change:"  # prefix of a text that an edit contradicts
 _STYLE_SHEET = Path(__file__).with_name("player.css")
-_WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # its keys go on
-_PICTURE_ALONE = (  # where there is more of it than buttons for steps
+_WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # its keys still work
+_PICTURE_ALONE = (  # unless it is only the step buttons
     '[class*="st-key-stage"]:not([class*="st-key-stage-steps"]) ~ * { display: none; }'
 )
 
@@ -68,26 +67,26 @@ class Place:
 
     @property
     def cue(self) -> Cue:
-        """What is shown."""
+        """The cue on the screen."""
         return self.lecture.cues[self.number - 1]
 
     def numbered(self, number: int) -> "Place":
-        """The cue of a number, or the nearest."""
+        """Return the place of a cue number, or the nearest."""
         return replace(self, number=max(1, min(number, len(self.lecture.cues))))
 
 
 def play(pages: Sequence[st.Page], path: str) -> bool:
-    """Show the cue that the address names; False, and nothing is drawn, where it names none.
+    """Draw the cue in the URL; return False if it has none.
 
     Args:
-        pages: all of the app.
-        path: of the page on which the address is.
+        pages: all pages of the app.
+        path: of the current page.
     """
     place = _named() or _between(path)
     if place is None:
         keep(_AT, None)
         return False
-    place = _gone_on(place, pages)
+    place = _advanced(place, pages)
     frame.configure()
     st.html(_STYLE_SHEET)
     use_colours(view_option("theme", THEMES[0]))
@@ -102,10 +101,9 @@ def play(pages: Sequence[st.Page], path: str) -> bool:
 
 
 def said(cue: Cue) -> str:
-    """The one thing to say, with its numbers worked out; what is wrong with it is told once."""
+    """Return the text of a cue with its values; show an error once."""
     try:
-        now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
-        return filled(cue.say, Chain(Facts(now), Facts(trained)))
+        return fill_in(cue.say, chain_of(cue.scenario))
     except CrfvizError as error:
         say(f"{cue.place}: {error}")
         return ""
@@ -114,29 +112,29 @@ def said(cue: Cue) -> str:
 def said_now(cue: Cue) -> str:
     """Return the text of a cue for the scores on the screen.
 
-    After an edit the numbers follow it while all that the cue rests on still holds. Where it does
-    not, or the sentence is another one, the text is that of the cue and says so.
+    After an edit the values are new while all expressions in `holds` are true. Otherwise the text
+    is that of the cue, with the prefix `BEFORE`.
     """
     now = scenario()
     if _scores(now) == _scores(cue.scenario):
         return said(cue)
     if (now.model, now.sentence) == (cue.scenario.model, cue.scenario.sentence):
         with suppress(CrfvizError):
-            chain = Chain(Facts(cached.edited(now)), Facts(cached.trained(now)))
-            if all(worked_out(each, chain) for each in cue.holds):
-                return filled(cue.say, chain)
+            chain = chain_of(now)
+            if all(evaluate(each, chain) for each in cue.holds):
+                return fill_in(cue.say, chain)
     return f"{BEFORE} {said(cue)}"
 
 
 def _scores(state: Scenario) -> object:
-    """What the numbers of a state depend on."""
+    """Return the parts of a state that determine its numbers."""
     return state.model, state.sentence, state.edits, state.pins
 
 
 def _between(path: str) -> Place | None:
-    """The cue that was left, where the browser's Back comes to the address between it and its page.
+    """Return the cue that was left, if the browser's Back stops between it and its page.
 
-    Streamlit writes the query of another page before its path, each as a place to come back to.
+    Streamlit adds two history entries for another page: one with its query, one with its path.
     """
     left = found(_LEFT)
     if left is None or not is_history_navigation():
@@ -147,7 +145,7 @@ def _between(path: str) -> Place | None:
 
 
 def _named() -> Place | None:
-    """The cue of the address; hand-edited ones are read as far as they mean something."""
+    """Return the cue in the URL; invalid numbers are reported and corrected."""
     name = st.query_params.get(LECTURE)
     if name is None:
         return None
@@ -166,8 +164,8 @@ def _named() -> Place | None:
     return place
 
 
-def _gone_on(place: Place, pages: Sequence[st.Page]) -> Place:
-    """The cue after what was asked for meanwhile; its screen is there then."""
+def _advanced(place: Place, pages: Sequence[st.Page]) -> Place:
+    """Apply the requested cue, and load its scenario."""
     back = is_history_navigation()
     there, arriving = _asked_for(place, pages, back=back)
     if found(_AT) is None:
@@ -181,9 +179,9 @@ def _gone_on(place: Place, pages: Sequence[st.Page]) -> Place:
 
 
 def _asked_for(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[Place, int | None]:
-    """The cue that keys asked for, else that on the screen, and its step; None: as it says.
+    """Return the requested cue, else the one on the screen, and its step (None: the cue's).
 
-    The browser's Back and Forward, and who is new, ask for that of the address.
+    After Back and Forward, and in a new session, it is the cue in the URL.
     """
     number, step = found(_ASKED) or (None, None)
     keep(_ASKED, None)
@@ -197,7 +195,7 @@ def _asked_for(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[P
 
 
 def _step_named() -> int | None:
-    """The step of the address, if it names one."""
+    """Return the step in the URL, if there is one."""
     text = st.query_params.get(STEP)
     if text is None:
         return None
@@ -208,16 +206,16 @@ def _step_named() -> int | None:
 
 
 def _on_screen(place: Place) -> Place:
-    """The cue that was shown last, whichever the address names.
+    """Return the cue that was drawn last, whatever the URL says.
 
-    Until the browser has heard of a new cue, whatever else it tells comes with the one before.
+    Until the browser has received a new cue, its events come with the URL of the previous one.
     """
     name, number = found(_AT) or (place.name, place.number)
     return place.numbered(number) if name == place.name else place
 
 
 def _write_address(place: Place) -> None:
-    """Only what leads to this cue and its step; whatever else stands there is taken out."""
+    """Write lecture, cue and step into the URL; drop other parameters."""
     query = st.query_params.to_dict()
     kept = {name: query[name] for name in (SPEAKER, THEME, LETTERS) if name in query}
     params = {LECTURE: place.name, CUE: str(place.number)}
@@ -231,7 +229,7 @@ def _write_address(place: Place) -> None:
 
 
 def _screen(cue: Cue, arriving: int | None) -> Scenario:
-    """The state of a cue, in the colours and with the keys that the room has."""
+    """Return the scenario of a cue, with the theme and key option of the URL."""
     theme, letters = st.query_params.get(THEME), st.query_params.get(LETTERS)
     view = {**cue.scenario.view, "theme": theme} if theme in THEMES else cue.scenario.view
     view = {**view, NO_LETTERS: "1"} if letters == "1" else view
@@ -241,12 +239,11 @@ def _screen(cue: Cue, arriving: int | None) -> Scenario:
 
 
 def _question(cue: Cue) -> Question | None:
-    """That of a cue, if it has one with an answer; where it has none, that is told."""
+    """Return the question of a cue; report one without a single right answer."""
     if not cue.ask:
         return None
     try:
-        now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
-        found = question(now, trained, read_ask(cue.ask))
+        found = question_of(cue.scenario, cue.ask)
     except CrfvizError as error:
         say(f"{cue.place}: {error}")
         return None
@@ -256,13 +253,13 @@ def _question(cue: Cue) -> Question | None:
 
 
 def _asked(cue: Cue) -> str:
-    """The question of a cue with its answer, for who speaks; empty where there is none."""
+    """Return the question of a cue with its answer, for the speaker; empty if there is none."""
     found = _question(cue)
     return "" if found is None else f"[{found.text} {found.choices[found.right].text}]"
 
 
 def _leave(place: Place, pages: Sequence[st.Page]) -> None:
-    """To the same screen in the explorer; the browser's Back returns to the cue."""
+    """Open the same screen as a page; the browser's Back returns to the cue."""
     page = next(page for page in pages if page.url_path == place.cue.page)
     params = address().params
     keep(_AT, None)
@@ -273,32 +270,32 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
 
 def _show(place: Place) -> None:
     cue = place.cue
-    told = "" if waiting() else said_now(cue)  # it tells what is asked
-    _bar(place, told)
-    add_cue(place.lecture.title, told)
+    text = "" if waiting() else said_now(cue)  # it has the answer
+    _bar(place, text)
+    add_cue(place.lecture.title, text)
     st.html(f"<style>{_WITHOUT_PICTURE if flag_option(BELOW) else _PICTURE_ALONE}</style>")
     try:
         with guarded("This cue"):
             frame.run_script(at_path(cue.page))
-    finally:  # until then no key leads on
+    finally:  # keys wait for this
         component("player", *OF_UI)(key="there", data={"there": place.number})
 
 
 def _bar(place: Place, text: str) -> None:
-    """What is said, and where one is; it listens to the keys that belong to no picture."""
+    """Draw the bar with the text and the cue number; it handles the player's keys."""
 
     def go() -> None:
-        _ask_for(_told().get("go"))
+        _ask_for(_bar_state().get("go"))
 
     def turn() -> None:
-        match _told().get("turn"):
+        match _bar_state().get("turn"):
             case [number, "previous"]:
                 _ask_for(number, ARRIVES["previous"])
             case [number, _]:
                 _ask_for(number)
 
     def type_sentence() -> None:
-        sentence = _told().get("sentence")
+        sentence = _bar_state().get("sentence")
         if isinstance(sentence, str):
             change(sentence=sentence)
 
@@ -320,10 +317,10 @@ def _bar(place: Place, text: str) -> None:
     )
 
 
-def _told() -> Mapping[str, object]:
-    """What the keys on the wall ask for; nothing where the cue was left meanwhile."""
-    told: Mapping[str, object] = st.session_state.to_dict().get("player", {})
-    return told
+def _bar_state() -> Mapping[str, object]:
+    """Return the events of the bar; empty if the cue is gone."""
+    state: Mapping[str, object] = st.session_state.to_dict().get("player", {})
+    return state
 
 
 def _ask_for(number: object, step: int | None = None) -> None:
@@ -332,7 +329,7 @@ def _ask_for(number: object, step: int | None = None) -> None:
 
 
 def _speak(place: Place) -> None:
-    """The speaker's window: what is said at each cue; it goes on without asking the server."""
+    """Draw the speaker view with the texts of all cues; it changes cues without the server."""
     texts = [f"{_asked(cue)} {said(cue)}".strip() for cue in place.lecture.cues]
     titles = [at_path(cue.page).title for cue in place.lecture.cues]
     component("player", *OF_UI)(
@@ -352,11 +349,11 @@ def _speak(place: Place) -> None:
 
 
 def _prepare(place: Place) -> None:
-    """Work out what the next cue shows, so that it is there when it is asked for."""
+    """Compute the next cue in advance."""
     cue = place.cue
-    with suppress(CrfvizError):  # that cue will say it
-        now, trained = cached.edited(cue.scenario), cached.trained(cue.scenario)
+    with suppress(CrfvizError):  # the cue itself shows it
+        chain_of(cue.scenario)
         if cue.ask:
-            question(now, trained, read_ask(cue.ask))
+            question_of(cue.scenario, cue.ask)
         if cue.page in WITH_MATRIX:
             cached.strength_pieces(cue.scenario)

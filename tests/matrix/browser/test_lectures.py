@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from crfviz.ui.lectures.shelf import lecture, lectures
+from crfviz.ui.lectures.lecture_store import lecture, lectures
 from tests.browser.test_lectures import assert_cue_can_be_read
 from tests.support.plain_words import assert_plain
 

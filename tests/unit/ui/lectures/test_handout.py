@@ -8,7 +8,7 @@ import pytest
 
 from crfviz import load_tagger, match
 from crfviz.ui.lectures.handout import POLICY, handout
-from crfviz.ui.lectures.shelf import lecture, lectures, read
+from crfviz.ui.lectures.lecture_store import lecture, lectures, read
 
 ASKED = """
 title = "A <b>lecture</b>"

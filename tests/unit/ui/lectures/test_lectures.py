@@ -8,9 +8,9 @@ from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, FormatError
-from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
+from crfviz.ui.lectures.expressions import Chain, Facts, evaluate, fill_in
 from crfviz.ui.lectures.lecture import MOST_CUES, read_lecture
-from crfviz.ui.lectures.shelf import SHIPPED
+from crfviz.ui.lectures.lecture_store import SHIPPED
 from crfviz.ui.state.link import Models
 from crfviz.ui.state.scenario import BEFORE_FIRST, covered
 from tests.support import oracle
@@ -177,7 +177,7 @@ def test_numbers_are_those_of_enumeration(chain):
     (best,) = oracle.best_paths(POTENTIALS)
     share = oracle.marginals(POTENTIALS)
     for t, word in enumerate((1, "y", 3)):
-        assert worked_out(f"viterbi({word!r})", chain) == TAGS[best[t]]
+        assert evaluate(f"viterbi({word!r})", chain) == TAGS[best[t]]
         for k, tag in enumerate(TAGS):
             asked = {
                 "marginal": share[t, k],
@@ -185,14 +185,14 @@ def test_numbers_are_those_of_enumeration(chain):
                 "beta": oracle.log_beta(POTENTIALS, t, k),
             }
             for fact, value in asked.items():
-                found = worked_out(f"0 + {fact}({word!r}, {tag!r})", chain)
+                found = evaluate(f"0 + {fact}({word!r}, {tag!r})", chain)
                 assert found == pytest.approx(value), (fact, word, tag)
-    assert worked_out("score('viterbi')", chain) == pytest.approx(oracle.best_score(POTENTIALS))
-    assert worked_out("log_z()", chain) == pytest.approx(oracle.log_partition(POTENTIALS))
-    assert worked_out("0 + p('viterbi')", chain) == pytest.approx(
+    assert evaluate("score('viterbi')", chain) == pytest.approx(oracle.best_score(POTENTIALS))
+    assert evaluate("log_z()", chain) == pytest.approx(oracle.log_partition(POTENTIALS))
+    assert evaluate("0 + p('viterbi')", chain) == pytest.approx(
         oracle.probability(POTENTIALS, best)
     )
-    assert worked_out("paths()", chain) == len(oracle.paths(POTENTIALS))
+    assert evaluate("paths()", chain) == len(oracle.paths(POTENTIALS))
 
 
 def test_every_fact_can_be_asked(chain):
@@ -211,15 +211,15 @@ def test_every_fact_can_be_asked(chain):
         "-(1 + 2) * 4 / 6": -2.0,
     }
     for expression, value in asked.items():
-        assert worked_out(expression, chain) == pytest.approx(value), expression
+        assert evaluate(expression, chain) == pytest.approx(value), expression
     for expression in ("alpha('y', 'A')", "beta('y', 'A')", "best('y', 'A')"):
-        assert isinstance(worked_out(expression, chain), float)
+        assert isinstance(evaluate(expression, chain), float)
 
 
 def test_a_text_is_filled_in_as_numbers_are_written(chain):
     text = "{viterbi(1)} {marginal(1, 'A')} {emission(1, 'B') - 2} {paths() * 1000} {1 < 2}"
-    share = worked_out("marginal(1, 'A')", chain).value
-    assert filled(text, chain) == f"{worked_out('viterbi(1)', chain)} {share:.2f} −1.50 8,000 yes"
+    share = evaluate("marginal(1, 'A')", chain).value
+    assert fill_in(text, chain) == f"{evaluate('viterbi(1)', chain)} {share:.2f} −1.50 8,000 yes"
 
 
 @pytest.mark.parametrize(
@@ -252,5 +252,5 @@ def test_a_text_is_filled_in_as_numbers_are_written(chain):
 )
 def test_what_cannot_be_asked_is_refused_in_words(chain, expression):
     with pytest.raises(CrfvizError) as refused:
-        worked_out(expression, chain)
+        evaluate(expression, chain)
     assert type(refused.value) is not CrfvizError

@@ -3,8 +3,8 @@
 import pytest
 
 from crfviz.ui import cached
-from crfviz.ui.lectures.claims import Chain, Facts, filled, worked_out
-from crfviz.ui.lectures.shelf import SHIPPED, lecture
+from crfviz.ui.lectures.expressions import Chain, Facts, evaluate, fill_in
+from crfviz.ui.lectures.lecture_store import SHIPPED, lecture
 from crfviz.ui.state.scenario import covered
 from crfviz.views.quiz.question import read_ask
 from crfviz.views.quiz.selection import question
@@ -24,11 +24,11 @@ def test_what_is_said_holds(name):
     assert 8 <= shipped.minutes <= 15 or name == "45-minutes"
     for cue in shipped.cues:
         chain = facts(cue)
-        said = filled(cue.say, chain)
+        said = fill_in(cue.say, chain)
         assert 0 < len(said) <= 220, cue.place
         assert (problems_of(said), long_sentences(said)) == ([], []), cue.place
         for claim in cue.holds:
-            assert worked_out(claim, chain) is True, f"{cue.place}: {claim}"
+            assert evaluate(claim, chain) is True, f"{cue.place}: {claim}"
         assert cue.holds, f"{cue.place} rests on nothing"
 
 

@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 
 from crfviz.exceptions import FormatError
 from crfviz.ui.lectures.lecture import Cue, Lecture, read_lecture
-from crfviz.ui.lectures.shelf import lecture, lectures
-from crfviz.ui.lectures.written import CARRIED, LONGEST_CARRIED, packed, unpacked, written
+from crfviz.ui.lectures.lecture_store import (
+    LINK_PREFIX,
+    MAX_LINK_NAME,
+    from_link_name,
+    lecture,
+    lectures,
+    to_link_name,
+    to_toml,
+)
 from crfviz.ui.state.scenario import PARTS, tags_of, with_covered
 from tests.unit.ui.state.test_link import KNOWN, scenarios
 
@@ -56,23 +63,23 @@ def tags_in(made):
 
 @given(made)
 def test_what_is_written_is_read_as_it_was(before):
-    text = written(before)
+    text = to_toml(before)
     assert read(text, tags_in(before)) == before
 
 
 @given(made)
 def test_a_link_carries_the_lecture_whole(before):
-    name = packed(before)
-    assert unpacked(name) == written(before)
-    assert len(name) <= LONGEST_CARRIED
+    name = to_link_name(before)
+    assert from_link_name(name) == to_toml(before)
+    assert len(name) <= MAX_LINK_NAME
 
 
 @pytest.mark.parametrize("name", sorted(lectures()))
 def test_shipped_lectures_are_written_without_loss(name):
     before = lecture(name)
-    text = written(before)
+    text = to_toml(before)
     assert text.count("[[cue]]") == len(before.cues)
-    assert unpacked(packed(before)) == text
+    assert from_link_name(to_link_name(before)) == text
 
 
 BOMB = base64.urlsafe_b64encode(zlib.compress(b"#" * 50_000_000, 9)).decode().rstrip("=")
@@ -81,17 +88,19 @@ BOMB = base64.urlsafe_b64encode(zlib.compress(b"#" * 50_000_000, 9)).decode().rs
 @given(st.text(max_size=60))
 def test_any_link_is_read_or_refused_in_words(text):
     for name in (
-        CARRIED + text,
-        CARRIED + base64.urlsafe_b64encode(text.encode("utf-8", "replace")).decode(),
+        LINK_PREFIX + text,
+        LINK_PREFIX + base64.urlsafe_b64encode(text.encode("utf-8", "replace")).decode(),
     ):
         with pytest.raises(FormatError, match="carries no lecture"):
-            unpacked(name)
+            from_link_name(name)
 
 
-@pytest.mark.parametrize("name", [CARRIED, CARRIED + BOMB[:14_000], CARRIED + "A" * 20_000])
+@pytest.mark.parametrize(
+    "name", [LINK_PREFIX, LINK_PREFIX + BOMB[:14_000], LINK_PREFIX + "A" * 20_000]
+)
 def test_what_is_cut_off_or_grows_without_end_is_refused(name):
     with pytest.raises(FormatError, match="carries no lecture"):
-        unpacked(name)
+        from_link_name(name)
 
 
 def test_what_is_too_long_for_a_link_is_said():
@@ -99,4 +108,4 @@ def test_what_is_too_long_for_a_link_is_said():
     say = ["".join(sha256(bytes([n, m])).hexdigest() for m in range(5)) for n in range(200)]
     many = [replace(cue, say=text) for text in say]
     with pytest.raises(FormatError, match="too long for a link"):
-        packed(Lecture("Long", 5.0, tuple(many), ()))
+        to_link_name(Lecture("Long", 5.0, tuple(many), ()))

@@ -1,4 +1,4 @@
-"""What a cue shows, as a picture that stands still: each page's own tables below the lattice."""
+"""Static pictures of cues: the lattice with the tables of each page."""
 
 import base64
 from collections.abc import Sequence
@@ -12,7 +12,8 @@ from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import Cue
-from crfviz.ui.lectures.tables import why_asked
+from crfviz.ui.panels.why import question
+from crfviz.ui.scene import scene_of
 from crfviz.ui.state.scenario import BEFORE_FIRST, RULE, Scenario, covered
 from crfviz.views.figures.thumbnail import MARGINALS, still
 from crfviz.views.stage.picture import Grid, Row
@@ -27,10 +28,10 @@ from crfviz.views.strips.pictures import (
 from crfviz.views.strips.rules import UNDER_RULE, rule_row
 from crfviz.views.strips.why import why_row
 
-WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with the matrix on them
-BEST_PATHS = 5  # of the page Paths
+WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with a matrix
+BEST_PATHS = 5  # on the page Paths
 _RANKED = tuple(f"best_{rank}" for rank in range(1, BEST_PATHS + 1))
-_FOUND = (
+_ANSWERS = (
     "viterbi",
     "max_marginal",
     "path",
@@ -44,8 +45,8 @@ _FOUND = (
 )
 
 
-def still_of(cue: Cue, *, key: bool = False) -> str:
-    """The picture as SVG; what is covered, is to be stepped to or asked for only in the `key`.
+def thumbnail(cue: Cue, *, key: bool = False) -> str:
+    """Return the picture as SVG; covered parts and answers are drawn for the `key` only.
 
     Raises:
         CrfvizError: the scene cannot be drawn.
@@ -54,14 +55,14 @@ def still_of(cue: Cue, *, key: bool = False) -> str:
     if not key:
         hidden.update(covered(cue.scenario.view))
         if cue.ask or cue.scenario.step == BEFORE_FIRST:
-            hidden.update(_FOUND)
+            hidden.update(_ANSWERS)
         if cue.ask:
             hidden.update(("greedy", "left_to_right"))
     return _still(cue.page, tuple(sorted(hidden)), repr(cue.scenario), cue.scenario)
 
 
-def as_address(svg: str) -> str:
-    """A picture as an address that holds it."""
+def data_uri(svg: str) -> str:
+    """Return a picture as a data URI."""
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
@@ -83,7 +84,7 @@ def _rows(page: str, now: Analysis, state: Scenario) -> Sequence[Row]:
     with suppress(CrfvizError):  # a rule for other tags is not drawn
         if rule := state.view.get(RULE):
             return [rule_row(cached.matched(state, rule))]
-    asked = why_asked(state) if page == "why" else None
+    asked = question(scene_of(state)) if page == "why" else None
     return [] if asked is None else [why_row(asked)]
 
 

@@ -1,13 +1,13 @@
-"""What a lecture says of the chain on the screen: worked out, not typed in.
+"""Expressions in lectures, evaluated on the chain on the screen.
 
-A cue's text has expressions in braces, and what it rests on are comparisons:
+A cue's text has expressions in braces, and `holds` lists comparisons that must be true:
 
     say = "Alone it is {greedy('tossed')}, with {marginal('tossed', 'VERB')} of all paths."
     holds = ["greedy('tossed') != viterbi('tossed')", "log_z() > trained.log_z()"]
 
-A word is named by its text where that occurs once, or by its number from 1. `trained.` asks the
-chain without the edits and pins of the screen. Only what stands in `FACTS` can be asked, with
-numbers, texts, comparisons, `and`, `or`, `not` and the four operations between them.
+A word goes by its text if that occurs once, or by its number from 1. `trained.` evaluates on the
+chain without edits and pins. The functions are those in `FACTS`; numbers, texts, comparisons,
+`and`, `or`, `not` and the four operations combine them.
 """
 
 import ast
@@ -22,22 +22,24 @@ from crfviz.chain.distribution import probability as share_of
 from crfviz.chain.edits import END, START
 from crfviz.chain.questions.rules import match
 from crfviz.exceptions import FormatError, UnknownObservationError
+from crfviz.ui import cached
+from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.words import quote
 from crfviz.views.formatting import format_probability, score
 
-LONGEST = 200  # characters of one expression
+MAX_LENGTH = 200  # characters of an expression
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True)
 class Probability:
-    """A number in [0, 1], which is written in another way than a score."""
+    """A number in [0, 1], which is formatted differently from a score."""
 
     value: float
 
 
 class Facts:
-    """What can be asked of one sentence: T words, K tags, and what the decoders make of them."""
+    """The functions of expressions, on one sentence of T words with K tags."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -47,11 +49,11 @@ class Facts:
         return self._analysis.words[self._position(word)]
 
     def greedy(self, word: str | int) -> str:
-        """The tag of the word alone."""
+        """The tag of independent decoding."""
         return self._of_path("greedy", word)
 
     def left_to_right(self, word: str | int) -> str:
-        """The tag that left to right commits to."""
+        """The tag of greedy decoding, left to right."""
         return self._of_path("left_to_right", word)
 
     def viterbi(self, word: str | int) -> str:
@@ -63,11 +65,11 @@ class Facts:
         return self._of_path("max_marginal", word)
 
     def emission(self, word: str | int, tag: str) -> float:
-        """A word's own score of a tag, in nats."""
+        """The emission score, in nats."""
         return self._cell(self._analysis.potentials.emissions, word, tag)
 
     def transition(self, source: str, target: str) -> float:
-        """The score of a step between two tags, from START or to END; in nats."""
+        """The transition score, in nats; START and END allowed."""
         potentials = self._analysis.potentials
         if source == START:
             return float(potentials.start[potentials.tag_id(target)])
@@ -77,11 +79,11 @@ class Facts:
         return float(matrix.flatten()[0])
 
     def alpha(self, word: str | int, tag: str) -> float:
-        """α, the log-sum of all prefixes that end there; in nats."""
+        """α, the log-sum of all prefixes that end there, in nats."""
         return self._cell(self._analysis.forward_backward.log_alpha, word, tag)
 
     def beta(self, word: str | int, tag: str) -> float:
-        """β, the log-sum of all that may follow; in nats."""
+        """β, the log-sum of all suffixes after it, in nats."""
         return self._cell(self._analysis.forward_backward.log_beta, word, tag)
 
     def best(self, word: str | int, tag: str) -> float:
@@ -89,12 +91,12 @@ class Facts:
         return self._cell(self._analysis.best, word, tag)
 
     def backpointer(self, word: str | int, tag: str) -> str:
-        """The tag before, on the best prefix that ends there; START before the first word."""
+        """The previous tag on the best prefix; START at the first word."""
         before = int(self._cell(self._analysis.backpointers, word, tag))
         return START if before < 0 else self._analysis.tags[before]
 
     def marginal(self, word: str | int, tag: str) -> Probability:
-        """The share of all paths that pass there."""
+        """The marginal probability."""
         return Probability(self._cell(self._analysis.forward_backward.marginals, word, tag))
 
     def log_z(self) -> float:
@@ -110,15 +112,15 @@ class Facts:
         return Probability(share_of(self.score(decoder), self.log_z()))
 
     def rule(self, pattern: str) -> Probability:
-        """The share of all paths that match a rule."""
+        """The probability that a path matches a rule."""
         return Probability(match(self._analysis.potentials, pattern).probability)
 
     def rule_cost(self, pattern: str) -> float:
-        """What the best path that matches scores less than the best of all, in nats."""
+        """The score of the best path minus that of the best matching path, in nats."""
         return match(self._analysis.potentials, pattern).cost
 
     def paths(self) -> int:
-        """How many paths there are: K to the power T."""
+        """The number of paths: K to the power T."""
         return int(len(self._analysis.tags) ** len(self._analysis.words))
 
     def _of_path(self, decoder: str, word: str | int) -> str:
@@ -151,43 +153,52 @@ FACTS = frozenset(name for name in vars(Facts) if not name.startswith("_"))
 
 @dataclass(frozen=True)
 class Chain:
-    """The chain on the screen, and as it was trained."""
+    """The functions on the edited and on the trained chain."""
 
     now: Facts
     trained: Facts
 
 
-def filled(text: str, chain: Chain) -> str:
-    """A text with each expression in braces replaced by what it comes to.
+def chain_of(state: Scenario) -> Chain:
+    """Return the functions on the chains of a scenario.
 
     Raises:
-        CrfvizError: an expression cannot be read, or asks for what is not there.
+        CrfvizError: its model cannot be loaded, or does not know the words or tags.
     """
-    return _BRACES.sub(lambda found: _written(worked_out(found[1], chain)), text)
+    return Chain(Facts(cached.edited(state)), Facts(cached.trained(state)))
+
+
+def fill_in(text: str, chain: Chain) -> str:
+    """Replace each expression in braces by its value.
+
+    Raises:
+        CrfvizError: an expression is invalid, or names a word or tag that does not exist.
+    """
+    return _BRACES.sub(lambda match: _format(evaluate(match[1], chain)), text)
 
 
 def expressions(text: str) -> list[str]:
-    """Those in the braces of a text."""
+    """Return the expressions in the braces of a text."""
     return _BRACES.findall(text)
 
 
-def worked_out(expression: str, chain: Chain) -> object:
-    """What an expression comes to: a text, a number, a `Probability`, true or false.
+def evaluate(expression: str, chain: Chain) -> object:
+    """Return the value of an expression: a text, a number, a `Probability` or a bool.
 
     Raises:
-        CrfvizError: it cannot be read, or asks for what is not there.
+        CrfvizError: it is invalid, or names a word or tag that does not exist.
     """
-    return _Reader(chain, expression).value(parsed(expression))
+    return _Evaluator(chain, expression).value(parse(expression))
 
 
-def parsed(expression: str) -> ast.expr:
-    """The expression as a tree.
+def parse(expression: str) -> ast.expr:
+    """Return the syntax tree of an expression.
 
     Raises:
-        FormatError: it is none.
+        FormatError: the syntax is invalid.
     """
     try:
-        if len(expression) <= LONGEST:
+        if len(expression) <= MAX_LENGTH:
             return ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
@@ -208,8 +219,8 @@ _OPERATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
 }
 
 
-class _Reader:
-    """Works out a tree; whatever is not named here is refused."""
+class _Evaluator:
+    """Evaluates a syntax tree; refuses every node that is not listed here."""
 
     def __init__(self, chain: Chain, expression: str) -> None:
         self.chain = chain
@@ -222,8 +233,8 @@ class _Reader:
         match node:
             case ast.Constant(value=str() | int() | float() as value):
                 return value
-            case ast.Call(func=asked, args=given, keywords=[]):
-                return self.fact(asked, [self.value(each) for each in given])
+            case ast.Call(func=function, args=args, keywords=[]):
+                return self.fact(function, [self.value(each) for each in args])
             case ast.Compare(left=left, ops=ops, comparators=others):
                 return self.compared([self.value(each) for each in (left, *others)], ops)
             case ast.BinOp(left=left, op=op, right=right):
@@ -242,9 +253,9 @@ class _Reader:
                 return self.counted(ast.Sub(), 0, self.value(operand))
         raise self.refuse(f"expected calls of {', '.join(sorted(FACTS))}, texts and numbers")
 
-    def fact(self, asked: ast.expr, given: list[object]) -> object:
+    def fact(self, function: ast.expr, args: list[object]) -> object:
         facts, name = self.chain.now, ""
-        match asked:
+        match function:
             case ast.Name(id=name):
                 pass
             case ast.Attribute(value=ast.Name(id="trained"), attr=name):
@@ -252,9 +263,9 @@ class _Reader:
         if name not in FACTS:
             raise self.refuse(f"expected one of {', '.join(sorted(FACTS))}")
         try:
-            return getattr(facts, name)(*given)
+            return getattr(facts, name)(*args)
         except TypeError as error:
-            raise self.refuse(f"{name} asks for other words or tags than these") from error
+            raise self.refuse(f"{name} has other arguments: words and tags") from error
 
     def compared(self, values: list[object], ops: list[ast.cmpop]) -> bool:
         pairs = zip(ops, values, values[1:], strict=False)
@@ -272,10 +283,10 @@ class _Reader:
         except KeyError as error:
             raise self.refuse("expected + - * / or a comparison") from error
         except (TypeError, ZeroDivisionError, OverflowError) as error:
-            raise self.refuse("these two do not go together") from error
+            raise self.refuse("these two values cannot be combined") from error
 
 
-def _written(value: object) -> str:
+def _format(value: object) -> str:
     match value:
         case Probability(value=share):
             return format_probability(share)
