@@ -118,7 +118,7 @@ def test_a_link_that_carries_nothing_says_so():
     assert not player.exception
     assert player.title[0].value == "Explore"
     (told,) = [toast.value for toast in player.toast]
-    assert "This link carries no lecture" in told
+    assert "This link has no lecture" in told
     assert len(told) < 200
 
 
