@@ -7,7 +7,7 @@ from crfviz.ui.session.bound import bound_buttons
 from crfviz.ui.session.current import scenario
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
-from crfviz.views.figures.models import (
+from crfviz.views.figures.charts import (
     DIGITS,
     MEASURES,
     decoder_charts,

@@ -380,7 +380,7 @@ def warm_up() -> bool:
             edited(Scenario(name, first_sentence(name)))
         except CrfvizError as error:
             warn_once(_log, f"model {name} does not start", error)
-    import crfviz.views.figures.models  # noqa: F401 - Altair takes a second to import
+    import crfviz.views.figures.charts  # noqa: F401 - Altair takes a second to import
 
     gc.collect()
     gc.freeze()

@@ -49,7 +49,7 @@ def cards() -> list[Card]:
 
 def comparison() -> pd.DataFrame | None:
     """The measured comparison of greedy and Viterbi; None where it cannot be read."""
-    from crfviz.views.figures.models import comparison_frame  # Altair is slow to load
+    from crfviz.views.figures.charts import comparison_frame  # Altair is slow to load
 
     path = SHIPPED / COMPARISON_FILE
     try:

@@ -11,8 +11,8 @@ from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound import bound_number, bound_place
 from crfviz.ui.session.current import number_option, set_view_option
 from crfviz.ui.words import plain
-from crfviz.views.figures.charts import pair_frame, pair_heatmap
 from crfviz.views.formatting import format_probability
+from crfviz.views.frames.chains import pair_frame, pair_heatmap
 from crfviz.views.stage.picture import Grid, Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.paths import (

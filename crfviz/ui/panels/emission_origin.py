@@ -17,7 +17,7 @@ from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.formatting import differing
-from crfviz.views.frames.attribution import (
+from crfviz.views.frames.chains import (
     because,
     because_chart,
     because_frame,

@@ -1,91 +1,17 @@
-"""Charts by Altair: an error analysis, each with its table beside it, and joint marginals."""
+"""Altair charts of error analyses, and the measured figures of the models."""
 
-from collections.abc import Sequence
-from functools import partial
-from itertools import product
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import pandas as pd
-from torch import Tensor
 
 from crfviz.corpus.table import TableRow
+from crfviz.corpus.tables.accuracy import DECODERS, TITLES
+from crfviz.corpus.tables.report import Record
+from crfviz.views.frames.chains import LABEL_PIXELS, SHORTENED
 from crfviz.views.frames.errors import per_cents
 from crfviz.views.theme import DIFFERS, INK, OF_TEXT, PALETTE, POSITIVE, READABLE
-
-LEAST = 0.005  # a change that two digits show
-COLOURS = ["#f1f4f8", "#0072B2"]  # of 0 and 1
-MOST_NUMBERED = 12  # columns in which every cell has its number
-LABEL_PIXELS = 120  # of the name of a tag beside a heatmap
-SHORTENED = (  # in Vega's language: long names often differ at their ends
-    "length(datum.label) > 18 ? slice(datum.label, 0, 8) + '…' + slice(datum.label, -8) "
-    ": datum.label"
-)
-
-
-def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None) -> pd.DataFrame:
-    """Return the table of the heatmap: one row per pair of tags, the most probable first.
-
-    Args:
-        pairs: (K, K) joint probabilities, earlier word first.
-        tags: K tag names.
-        trained: (K, K) the same before the edits, where there are some.
-
-    Returns:
-        Columns first, second, probability; with `trained` also trained and change, which is "▲",
-        "▼" or empty where two digits show none.
-    """
-    names = pd.DataFrame(product(tags, tags), columns=["first", "second"])
-    frame = names.assign(probability=pairs.flatten().tolist())
-    if trained is not None:
-        frame["trained"] = trained.flatten().tolist()
-        moved = frame["probability"] - frame["trained"]
-        frame["change"] = ["▲" if by >= LEAST else "▼" if by <= -LEAST else "" for by in moved]
-    return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
-
-
-def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005) -> alt.LayerChart:
-    """Return a heatmap of the frame of `pair_frame`: a cell per pair of tags.
-
-    Tags with no pair of at least the `least` probability are left out; among many columns a 0.00
-    is not written. An empty frame gives an empty chart.
-    """
-    heavy = frame[frame["probability"] >= least]
-    rows = [tag for tag in tags if tag in set(heavy["first"])]
-    columns = [tag for tag in tags if tag in set(heavy["second"])]
-    shown = frame[frame["first"].isin(rows) & frame["second"].isin(columns)]
-    ghosts = "change" in shown
-    names = partial(alt.Axis, labelLimit=LABEL_PIXELS, labelExpr=SHORTENED)
-    before = [alt.Tooltip("trained:Q", format=".6f")] if ghosts else []
-    base = alt.Chart(shown).encode(
-        x=alt.X(
-            "second:N",
-            scale=alt.Scale(domain=columns),
-            title="later word",
-            axis=names(orient="top", labelAngle=0),
-        ),
-        y=alt.Y(
-            "first:N",
-            scale=alt.Scale(domain=rows),
-            title="earlier word",
-            axis=names(),
-        ),
-        tooltip=["first:N", "second:N", alt.Tooltip("probability:Q", format=".6f"), *before],
-    )
-    cells = base.mark_rect().encode(
-        color=alt.Color("probability:Q", scale=alt.Scale(domain=[0, 1], range=COLOURS), legend=None)
-    )
-    dark, some = alt.datum.probability > 0.45, alt.datum.probability >= LEAST
-    ink = alt.condition(dark, alt.value("white"), alt.value("#14243a"))
-    text = alt.Text("probability:Q", format=".2f")
-    told = base if len(columns) <= MOST_NUMBERED else base.transform_filter(some)
-    numbers = told.mark_text(fontSize=14).encode(text=text, color=ink)
-    layers = cells + numbers
-    if ghosts:
-        marks = base.mark_text(fontSize=10, align="left", xOffset=18)
-        layers += marks.encode(text="change:N", color=ink)
-    chart: alt.LayerChart = layers.properties(height=alt.Step(28), config=READABLE)
-    return chart
-
 
 Layered = alt.LayerChart | alt.FacetChart
 CELL = "cell"  # the name of the selection in the confusion matrix
@@ -216,3 +142,171 @@ def coverage_chart(table: Sequence[TableRow]) -> alt.Chart:
         .properties(width=300, height=240, config=READABLE)
     )
     return chart
+
+
+MEASURES = {
+    "token_accuracy": "token accuracy",
+    "sentence_accuracy": "sentence accuracy",
+    "entity_f1": "entity F1",
+}  # key in a record, and what people read
+# From the documentation of the ingredient parser: its own data and code.
+PUBLISHED = {
+    ("greedy", "greedy"): {"token accuracy, %": 97.57, "sentence accuracy, %": 93.18, "times": 1.0},
+    ("viterbi", "viterbi"): {
+        "token accuracy, %": 97.67,
+        "sentence accuracy, %": 94.08,
+        "times": 12.0,
+    },
+}
+PUBLISHED_DATA = "ingredient parser, published"
+DIGITS = {
+    "token accuracy, %": 2,
+    "sentence accuracy, %": 2,
+    "size, MB": 2,
+    "training, s": 0,
+    "times": 1,
+    "decoding, µs a word": 1,
+}  # to write
+HEIGHT = 210  # pixels, of one chart with its axis
+
+
+def evaluation_frame(evaluations: Mapping[str, Mapping[str, Record]]) -> pd.DataFrame:
+    """Return one row for each model, file and decoder.
+
+    Args:
+        evaluations: records (`crfviz.corpus.tables.report`) by model and label of the file.
+
+    Returns:
+        Columns model, file, sentences, tokens, decoder; for every measure of `MEASURES` its value
+        and the bounds `<measure>_low` and `<measure>_high` of its 95 % interval, all in [0, 1] and
+        NaN where there is none; invalid_bio, a count or NaN; ece in [0, 1].
+    """
+    rows = [
+        _row(model, label, record, decoder)
+        for model, records in evaluations.items()
+        for label, record in records.items()
+        for decoder in DECODERS
+    ]
+    bounds = [f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")]
+    columns = ["model", "file", "sentences", "tokens", "decoder", *bounds, "invalid_bio", "ece"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.astype(dict.fromkeys([*bounds, "invalid_bio", "ece"], float))
+
+
+def evaluation_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame for display: per cent, without columns that have no number."""
+    table = frame[["model", "file", "decoder"]].copy()
+    for measure, title in MEASURES.items():
+        table[f"{title}, %"] = 100 * frame[measure]
+    table["break BIO"] = frame["invalid_bio"].astype("Int64")
+    table["ECE, %"] = 100 * frame["ece"]
+    return table.dropna(axis="columns", how="all")
+
+
+def _row(model: str, label: str, record: Record, decoder: str) -> dict[str, object]:
+    scores = record[decoder]
+    row: dict[str, object] = {
+        "model": model,
+        "file": label,
+        "sentences": record["sentences"],
+        "tokens": record["tokens"],
+        "decoder": TITLES[decoder],
+        "invalid_bio": scores["invalid_bio"],
+        "ece": record["ece"],
+    }
+    for measure in MEASURES:
+        low, high = scores[f"{measure}_interval"] or (None, None)
+        row |= {measure: scores[measure], f"{measure}_low": low, f"{measure}_high": high}
+    return row
+
+
+def comparison_frame(report: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one row for each way to train and decode, then the published ones.
+
+    Args:
+        report: the JSON of `models/upos-en-perceptron/comparison.json`.
+
+    Returns:
+        Columns for people; NaN where nobody published a number. `times` is the training time over
+        that of greedy training on the same data.
+
+    Raises:
+        KeyError, TypeError: the report is none.
+    """
+    rows = report["rows"]
+    base = next(row["training_s"] for row in rows if row["trained"] == "greedy")
+    ours = [
+        {
+            "data": f"{report['data']} test",
+            "trained": row["trained"],
+            "decoded": row["decoded"],
+            "token accuracy, %": 100 * row["tokens"],
+            "sentence accuracy, %": 100 * row["sentences"],
+            "size, MB": row["size_mb"],
+            "training, s": row["training_s"],
+            "times": row["training_s"] / base,
+            "decoding, µs a word": row["decoding_us"],
+        }
+        for row in rows
+    ]
+    published = [
+        {"data": PUBLISHED_DATA, "trained": trained, "decoded": decoded, **figures}
+        for (trained, decoded), figures in PUBLISHED.items()
+    ]
+    return pd.DataFrame([*ours, *published])
+
+
+def decoder_charts(frame: pd.DataFrame, measure: str) -> dict[str, alt.LayerChart]:
+    """Return a chart per model and file: every decoder's share with its 95 % interval.
+
+    They are as wide as their place and share one axis, so that models can be compared, too; each
+    draws it, for another one may be out of sight. Rows of `evaluation_frame` without the measure, a
+    key of `MEASURES`, are left out.
+
+    Returns:
+        By model and file, in the order of the frame; nothing where nothing was measured.
+    """
+    shown = frame.dropna(subset=[measure])
+    data = pd.DataFrame(
+        {
+            "panel": shown["model"] + " · " + shown["file"],
+            "decoder": shown["decoder"],
+            "share": 100 * shown[measure],
+            "low": 100 * shown[f"{measure}_low"],
+            "high": 100 * shown[f"{measure}_high"],
+        }
+    )
+    ends = (data["low"].min(), data["high"].max())
+    panels = data.groupby("panel", sort=False)
+    return {str(name): _decoder_chart(rows, MEASURES[measure], ends) for name, rows in panels}
+
+
+def _decoder_chart(data: pd.DataFrame, measure: str, ends: tuple[float, float]) -> alt.LayerChart:
+    title = f"{measure}, %"
+    decoders = alt.Y(
+        "decoder:N",
+        title=None,
+        axis=alt.Axis(labelLimit=200, labelOverlap=False),
+        scale=alt.Scale(domain=list(TITLES.values())),
+    )
+    colours = alt.Color("decoder:N", legend=None, scale=alt.Scale(domain=list(TITLES.values())))
+    base = alt.Chart(data).encode(
+        y=decoders,
+        tooltip=[
+            alt.Tooltip("panel:N", title="model and file"),
+            alt.Tooltip("decoder:N"),
+            alt.Tooltip("share:Q", title=title, format=".2f"),
+            alt.Tooltip("low:Q", title="from", format=".2f"),
+            alt.Tooltip("high:Q", title="to", format=".2f"),
+        ],
+    )
+    axis = alt.Axis(tickCount=5)
+    scale = alt.Scale(domain=ends, zero=False, nice=True)
+    spread = alt.X("low:Q", title=title, axis=axis, scale=scale)
+    interval = base.mark_rule(strokeWidth=2).encode(x=spread, x2="high:Q", color=colours)
+    value = base.mark_point(filled=True, size=70, opacity=1).encode(x="share:Q", color=colours)
+    number = base.mark_text(dy=-9, fontSize=14, color=OF_TEXT).encode(
+        x="share:Q", text=alt.Text("share:Q", format=".1f")
+    )
+    chart = alt.LayerChart(layer=[interval, value, number])
+    return chart.properties(height=HEIGHT, config=READABLE)

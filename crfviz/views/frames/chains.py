@@ -1,19 +1,37 @@
-"""Chains as tables: every transition, what leaves each tag, what files hold; tables as HTML."""
+"""Chains as tables and charts: transitions, uploaded files, contributions, joint marginals."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
+from itertools import product
 
+import altair as alt
 import numpy as np
 import pandas as pd
+from torch import Tensor
 
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import leaving
 from crfviz.exceptions import ShapeError
+from crfviz.taggers.attribution import Attribution
 from crfviz.taggers.brought.validated_model import ValidatedModel
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
-from crfviz.views.formatting import listed
+from crfviz.views.formatting import columns, listed, named, score, signed
+from crfviz.views.theme import NEGATIVE, POSITIVE, READABLE
 
+LEAST_CHANGE = 0.005  # that two digits show
+COLOURS = ["#f1f4f8", "#0072B2"]  # of 0 and 1
+MOST_NUMBERED = 12  # columns in which every cell has its number
+LABEL_PIXELS = 120  # of the name of a tag beside a heatmap
+SHORTENED = (  # in Vega's language: long names often differ at their ends
+    "length(datum.label) > 18 ? slice(datum.label, 0, 8) + '…' + slice(datum.label, -8) "
+    ": datum.label"
+)
+BARS_HEIGHT = 170  # pixels
+MOST_LEVEL = 12  # words whose names stand side by side
+MOST_WORDS = 3  # that the sentence names
+MOST_FEATURES = 10
 MOST_NAMES = 30  # tags listed, and rows and columns of the matrix shown
 SCORES = {
     CRF: "scores of a CRF, in nats",
@@ -168,3 +186,115 @@ def _written(cell: object, form: str | None) -> str:
     if cell is None or (isinstance(cell, float) and pd.isna(cell)):
         return "–"
     return form.format(cell) if form else str(cell)
+
+
+def because(found: Attribution, words: Sequence[str], position: int, tags: tuple[str, str]) -> str:
+    """Return what the gap between two emissions comes from, the largest contributions first."""
+    values = found.words.tolist()
+    order = sorted(range(len(words)), key=lambda t: -abs(values[t]))
+    parts = [f"“{words[t]}” {signed(values[t])}" for t in order[:MOST_WORDS] if values[t]]
+    rest = [values[t] for t in order[MOST_WORDS:] if values[t]]
+    more = [f"all other words {signed(sum(rest))}"] if rest else []
+    return (
+        f"At {named(words, position)} the emission of {tags[0]} minus that of {tags[1]} is "
+        f"{signed(found.gap)} nats, as trained: because of "
+        f"{', '.join([*parts, *more, f'and without any word {signed(found.baseline)}'])}."
+    )
+
+
+def features_note(found: Attribution) -> str:
+    """Return the largest features of a tagger that adds them up; empty for a network."""
+    shown = [f"{name} {signed(value)}" for name, value in found.features[:MOST_FEATURES] if value]
+    return f"Largest features: {', '.join(shown)}." if shown else ""
+
+
+def because_chart(found: Attribution, words: Sequence[str]) -> alt.Chart:
+    """Return a bar for each word, up for the tag and down for its rival."""
+    frame = pd.DataFrame({"word": columns(words), "nats": found.words})
+    axis = alt.Axis(labelAngle=0 if len(words) <= MOST_LEVEL else 90)
+    chart: alt.Chart = (
+        alt.Chart(frame)
+        .mark_bar()
+        .encode(
+            x=alt.X("word:N", sort=columns(words), title=None, axis=axis),
+            y=alt.Y("nats:Q", title="nats"),
+            color=alt.condition("datum.nats < 0", alt.value(NEGATIVE), alt.value(POSITIVE)),
+            tooltip=["word:N", alt.Tooltip("nats:Q", format="+.4f")],
+        )
+        .properties(height=BARS_HEIGHT, config=READABLE)
+    )
+    return chart
+
+
+def because_frame(found: Attribution, words: Sequence[str]) -> pd.DataFrame:
+    """Return a column for each word with its contribution, then the baseline and the sum."""
+    values = [*found.words.tolist(), found.baseline, found.gap]
+    texts = [score(value, 4) for value in values]
+    return pd.DataFrame([texts], columns=[*columns(words), "no word", "sum"], index=["nats"])
+
+
+def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None) -> pd.DataFrame:
+    """Return the table of the heatmap: one row per pair of tags, the most probable first.
+
+    Args:
+        pairs: (K, K) joint probabilities, earlier word first.
+        tags: K tag names.
+        trained: (K, K) the same before the edits, where there are some.
+
+    Returns:
+        Columns first, second, probability; with `trained` also trained and change, which is "▲",
+        "▼" or empty where two digits show none.
+    """
+    names = pd.DataFrame(product(tags, tags), columns=["first", "second"])
+    frame = names.assign(probability=pairs.flatten().tolist())
+    if trained is not None:
+        frame["trained"] = trained.flatten().tolist()
+        moved = frame["probability"] - frame["trained"]
+        frame["change"] = [
+            "▲" if by >= LEAST_CHANGE else "▼" if by <= -LEAST_CHANGE else "" for by in moved
+        ]
+    return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+
+
+def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005) -> alt.LayerChart:
+    """Return a heatmap of the frame of `pair_frame`: a cell per pair of tags.
+
+    Tags with no pair of at least the `least` probability are left out; among many columns a 0.00
+    is not written. An empty frame gives an empty chart.
+    """
+    heavy = frame[frame["probability"] >= least]
+    rows = [tag for tag in tags if tag in set(heavy["first"])]
+    columns = [tag for tag in tags if tag in set(heavy["second"])]
+    shown = frame[frame["first"].isin(rows) & frame["second"].isin(columns)]
+    ghosts = "change" in shown
+    names = partial(alt.Axis, labelLimit=LABEL_PIXELS, labelExpr=SHORTENED)
+    before = [alt.Tooltip("trained:Q", format=".6f")] if ghosts else []
+    base = alt.Chart(shown).encode(
+        x=alt.X(
+            "second:N",
+            scale=alt.Scale(domain=columns),
+            title="later word",
+            axis=names(orient="top", labelAngle=0),
+        ),
+        y=alt.Y(
+            "first:N",
+            scale=alt.Scale(domain=rows),
+            title="earlier word",
+            axis=names(),
+        ),
+        tooltip=["first:N", "second:N", alt.Tooltip("probability:Q", format=".6f"), *before],
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color("probability:Q", scale=alt.Scale(domain=[0, 1], range=COLOURS), legend=None)
+    )
+    dark, some = alt.datum.probability > 0.45, alt.datum.probability >= LEAST_CHANGE
+    ink = alt.condition(dark, alt.value("white"), alt.value("#14243a"))
+    text = alt.Text("probability:Q", format=".2f")
+    numbered = base if len(columns) <= MOST_NUMBERED else base.transform_filter(some)
+    numbers = numbered.mark_text(fontSize=14).encode(text=text, color=ink)
+    layers = cells + numbers
+    if ghosts:
+        marks = base.mark_text(fontSize=10, align="left", xOffset=18)
+        layers += marks.encode(text="change:N", color=ink)
+    chart: alt.LayerChart = layers.properties(height=alt.Step(28), config=READABLE)
+    return chart

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from crfviz.chain.distribution import pair_marginals
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.views.figures.charts import MOST_NUMBERED, pair_frame, pair_heatmap
+from crfviz.views.frames.chains import MOST_NUMBERED, pair_frame, pair_heatmap
 from tests.support import oracle
 from tests.support.strategies import chains
 
