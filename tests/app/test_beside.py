@@ -21,7 +21,7 @@ from crfviz.exceptions import CrfvizError, UnknownTagError
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import read_sentences
 from crfviz.ui.errors import runs
-from crfviz.ui.errors.looking import looked_at, looked_at_beside
+from crfviz.ui.errors.error_analysis import analyse_in_worker, analyse_sentences
 from crfviz.ui.session.background import BACKGROUND, BackgroundWorker, LostError
 from tests.support import beside_work as work
 from tests.support.app_pages import open_at
@@ -181,8 +181,8 @@ def excerpt():
 def test_a_run_beside_the_server_comes_to_what_one_in_it_does(shared, excerpt):
     told = []
     tagger = load_tagger("upos-en")
-    here, *rest = looked_at(tagger, excerpt, "excerpt", lambda *_: None)
-    asked = partial(looked_at_beside, model_reference("upos-en"), excerpt, "excerpt")
+    here, *rest = analyse_sentences(tagger, excerpt, "excerpt", lambda *_: None)
+    asked = partial(analyse_in_worker, model_reference("upos-en"), excerpt, "excerpt")
     found, *rest_beside = shared.run(asked, lambda *at: told.append(at))
     assert timeless(rest_beside) == timeless(rest)  # record, tables, links
     there = Results(tagger=tagger, **found)
@@ -218,7 +218,7 @@ def test_the_page_shows_the_same_whoever_did_the_run(app, monkeypatch):
 def test_a_run_whose_process_dies_is_said_and_can_be_run_again(app, monkeypatch):
     monkeypatch.setattr(runs, "MOST_WORDS_HERE", 0)
     monkeypatch.setattr(runs, "_digest", lambda *_: "run-whose-process-dies")
-    monkeypatch.setattr(runs, "looked_at_beside", work.dying_run)
+    monkeypatch.setattr(runs, "analyse_in_worker", work.dying_run)
     open_at(app, "pages/model-errors.py")
     assert "its results are lost" in app.info[0].value
     assert not app.dataframe

@@ -15,7 +15,7 @@ from crfviz.text.files import decoded
 from crfviz.text.formats import read_sentences
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors import runs
-from crfviz.ui.errors.looking import links_of
+from crfviz.ui.errors.error_analysis import links_of
 from crfviz.ui.errors.questions import PANELS
 from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
 from crfviz.ui.session import scheduling as turns

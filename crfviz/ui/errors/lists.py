@@ -1,4 +1,4 @@
-"""Tables of an error analysis, with CSV, and the lists of errors and suspects among them."""
+"""Tables of an error analysis, with CSV; lists of errors and of suspect gold tags."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -8,8 +8,8 @@ import streamlit as st
 
 from crfviz.chain.questions.triage import KINDS, NEAR_TIE
 from crfviz.corpus.table import Table, as_csv
+from crfviz.ui.errors.error_navigation import opened_from, place_in
 from crfviz.ui.errors.runs import Analysed
-from crfviz.ui.errors.walk import opened_from, place_in
 from crfviz.ui.session.bound import bound_flag, bound_select
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded, narrowed
@@ -21,15 +21,15 @@ from crfviz.views.frames.errors import ABOUT, AROUND, IN_SIGHT, error_frame, for
 
 TALLEST = 360  # pixels
 WIDTHS = {AROUND: 360, "gold": 120, "predicted": 120}  # pixels, in lists of errors
-MOST_ROWS = 100  # of a table with links, which are long, until the reader asks for all
-LAZY_FROM = 1000  # rows; more are sent as they come into sight
+MOST_ROWS = 100  # of a table with links, until the reader asks for all
+LAZY_FROM = 1000  # rows; longer tables load while scrolling
 Links = Mapping[str, Sequence[str | None]]  # by the name of their column
 ANY = "any"
 NO_CELL = "Click a cell, or choose one here, to list its errors"
-BY_KEYBOARD = "A plain table, whose links Tab and Enter reach; the other one is drawn on a canvas."
+BY_KEYBOARD = "A plain table whose links Tab and Enter reach; the other table is a canvas."
 ABOUT_KINDS = (
-    "An error is a run of wrong words. *emission*: the emissions speak for the wrong tags, the "
-    "transitions for gold · *transition*: the other way round · *both* · *near tie*: a gap below "
+    "An error is a run of wrong words. *emission*: the emissions favour the wrong tags, the "
+    "transitions favour gold · *transition*: the opposite · *both* · *near tie*: a gap below "
     f"{NEAR_TIE} nats · *constraint*: gold is forbidden. The smallest change: every score of that "
     "kind moved by so much makes gold win here, and less does not."
 )
@@ -43,10 +43,10 @@ def show_table(
     title: str = "",
     view: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Draw a table with its title, columns of links in front.
+    """Draw a table with its title; columns of links come first.
 
-    Wide tables show what `IN_SIGHT` names, and the rest by the menu of the table. `view` is with
-    what page options a list is found again, if not those of now.
+    Wide tables show the columns in `IN_SIGHT`; the menu of the table has the others. `view` has
+    further page options that lead back to the list.
     """
     title = title or ABOUT[name]
     openings = {
@@ -100,7 +100,7 @@ def show_table(
 
 
 def _all_of(name: str, rows: int) -> bool:
-    """Whether all rows are wanted; a toggle where there are many."""
+    """Draw a toggle for all rows if there are many; return whether to show them."""
     if rows <= MOST_ROWS:
         return True
     wanted = bound_flag(st.toggle, f"all {rows:,} rows", f"all_{name}")
@@ -112,7 +112,7 @@ def _all_of(name: str, rows: int) -> bool:
 @st.fragment
 @guarded("The confusion matrix")
 def wrong_words(analysis: Analysed) -> None:
-    """The confusion matrix, and the errors of the cells that are chosen in it."""
+    """Draw the confusion matrix, and the errors of the selected cells."""
     wrong = [row for row in analysis.tables["confusion"] if row["gold"] != row["predicted"]]
     st.markdown("**Wrong words by gold and predicted tag**")
     if not wrong:
@@ -137,7 +137,7 @@ def wrong_words(analysis: Analysed) -> None:
 
 
 def _cell_by_keyboard(wrong: Table) -> set[tuple[str, str]]:
-    """The cell chosen from a list, while none is chosen in the picture."""
+    """Draw the select box of cells; return the chosen cell."""
     cells = {
         f"{row['gold']} {row['predicted']}": (str(row["gold"]), str(row["predicted"]))
         for row in wrong
@@ -151,7 +151,7 @@ def _cell_by_keyboard(wrong: Table) -> set[tuple[str, str]]:
 
 
 def why(analysis: Analysed) -> None:
-    """Errors by what is to blame, and the list of them."""
+    """Draw errors by cause, and their list."""
     st.caption(ABOUT_KINDS)
     names = ("kinds", "weights", "tag_pairs")
     for name, column in zip(names, st.columns([1, 1.2, 1.2]), strict=True):
@@ -165,7 +165,7 @@ def why(analysis: Analysed) -> None:
 @st.fragment
 @guarded("The list of errors")
 def _filtered(analysis: Analysed) -> None:
-    """The errors of a kind and of a pair of tags."""
+    """Draw the errors of a kind and of a pair of tags."""
     errors = analysis.results.log.first
     known = {tag for error in errors for tag in (*error.gold, *error.predicted)}
     used = [tag for tag in analysis.results.tagger.tags if tag in known]
@@ -182,7 +182,7 @@ def _filtered(analysis: Analysed) -> None:
 
 
 def is_it_the_gold(analysis: Analysed) -> None:
-    """Errors in the order in which gold should be looked at."""
+    """Draw the errors whose gold tags should be reviewed, most suspect first."""
     st.caption(
         "Where the model is sure of something else, either it or the annotator is wrong: the least "
         "probable gold comes first. Review these; do not correct them blindly."
@@ -200,7 +200,7 @@ def _errors(
     title: str = "",
     view: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """The errors with a wanted pair of tags, each with its link."""
+    """Draw the errors with a wanted pair of tags, each with its link."""
     kept = [
         index
         for index, error in enumerate(analysis.results.log.first)

@@ -1,26 +1,28 @@
-"""The questions of the page Model errors, each with its figures and tables.
+"""The views of the page Model errors, each with its charts and tables.
 
-Only the panel that is open is drawn, in a fragment: a click in it leaves the rest of the page as it
-is.
+Only the open view is drawn, in a fragment, so a click in it does not redraw the page.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from crfviz.corpus.counts.run_counts import dimensions_of
 from crfviz.corpus.run.results import RULE
-from crfviz.corpus.table import as_csv
+from crfviz.corpus.table import Table, as_csv
 from crfviz.corpus.tables.errors import conll, slice_table
+from crfviz.corpus.tables.evaluation import KINDS, comparison_tables
 from crfviz.corpus.tables.report import rule_note
 from crfviz.taggers.lexicon import LEXICON_FILE
+from crfviz.ui import cached
+from crfviz.ui.errors.error_analysis import ExplorerLinks, Record
 from crfviz.ui.errors.lists import ANY, is_it_the_gold, show_table, why, wrong_words
-from crfviz.ui.errors.looking import Record
-from crfviz.ui.errors.runs import Analysed
-from crfviz.ui.errors.two_models import two_models
+from crfviz.ui.errors.runs import Analysed, analysed
+from crfviz.ui.errors.source import mapped_sentences
 from crfviz.ui.panels.rules import rule_box
-from crfviz.ui.session.bound import bound_buttons, bound_tabs
+from crfviz.ui.session.bound import bound_buttons, bound_select, bound_tabs
 from crfviz.ui.session.current import publish
 from crfviz.ui.widgets import download, guarded
 from crfviz.ui.words import plain
@@ -29,7 +31,7 @@ from crfviz.views.formatting import per_cent
 
 
 def how_wrong(analysis: Analysed) -> None:
-    """Scores of every tag, and the confusion matrix with the errors of a cell."""
+    """Draw scores by tag, and the confusion matrix."""
     tables = analysis.tables
     left, right = st.columns([1, 1.25])
     with left:
@@ -45,7 +47,7 @@ def how_wrong(analysis: Analysed) -> None:
 
 
 def how_sure(analysis: Analysed) -> None:
-    """Whether probabilities can be trusted."""
+    """Draw the calibration of the probabilities."""
     tables = analysis.tables
     first, second = st.columns(2)
     with first:
@@ -58,7 +60,7 @@ def how_sure(analysis: Analysed) -> None:
 
 
 def what_it_buys(analysis: Analysed) -> None:
-    """Every decoder on the same sentences, and what a rule does to them."""
+    """Compare all decoders, and the effect of a rule."""
     rule_box(analysis.results.tagger.tags)
     if RULE in analysis.record:
         _rule_effect(analysis.record)
@@ -90,7 +92,7 @@ def _rule_effect(record: Record) -> None:
 
 
 def where(analysis: Analysed) -> None:
-    """Parts of the corpus, one dimension or two crossed."""
+    """Draw slices of the corpus by one or two dimensions."""
     names = {name: name for name in dimensions_of(analysis.results)}
     with st.container(horizontal=True):
         first = bound_buttons("Slices by", "part", {ANY: "all at once", **names}, ANY)
@@ -105,6 +107,65 @@ def where(analysis: Analysed) -> None:
             f"Slices by words seen in training: not available, for the folder of this model has no "
             f"`{LEXICON_FILE}`. `python -m crfviz lexicon` writes one from the training files."
         )
+
+
+def two_models(analysis: Analysed) -> None:
+    """Compare with another model on the same sentences."""
+    name = analysis.results.tagger.name
+    others = [other for other in cached.models() if other != name and "/" not in other]
+    if not others:
+        st.info("There is no other model to compare with.")
+        return
+    tags = set(analysis.results.tagger.tags)
+    ready = [other for other in others if other in cached.ready_models()]
+    known = [(other, cached.known_tagger(other)) for other in ready]
+    alike = [other for other, tagger in known if tagger and set(tagger.tags) == tags]
+    label = f"{plain(name)} against"
+    second = bound_select(label, "against", others, [*alike, *others][0], width=360)
+    publish()
+    tagger = cached.tagger(second)
+    if set(tagger.tags) != tags:
+        st.caption(
+            plain(
+                f"{second} has other tags than {name}: each is judged by the file in its own tags."
+            )
+        )
+    sentences = mapped_sentences(tagger, analysis.source)
+    other = analysed(tagger, analysis.source, sentences) if sentences else None
+    if other is None:
+        return
+    tables = analysis.once(
+        f"against {other.key}",
+        lambda: comparison_tables(analysis.results, other.results, analysis.source.sentences),
+    )
+    show_table("models", tables["models"], title=f"First {name}, second {second}")
+    st.caption(
+        "Win: the first is right and the second wrong; loss: the other way round. p: McNemar's "
+        "exact test. Gold entities count as right where type and both ends are found."
+    )
+    _sentences(analysis, other, tables["disagreements"])
+
+
+@st.fragment
+@guarded("The sentences of two models")
+def _sentences(analysis: Analysed, other: Analysed, table: Table) -> None:
+    """Draw the sentences of a kind, with links to the explorer for both models."""
+    kind = bound_buttons("Sentences", "kind_of", [ANY, *KINDS], ANY)
+    publish()
+    kept = [index for index, row in enumerate(table) if kind in (ANY, row["kind"])]
+    title = f"Sentences: {kind} ({len(kept):,} of {len(table):,})"
+    names = [side.results.tagger.name for side in (analysis, other)]
+    links: dict[str, list[str | None]] = {}
+    for name, side in zip(names, (analysis, other), strict=True):
+        every = side.once(f"links {analysis.key} {other.key}", partial(_links, side, table))
+        links[name] = [every[index] for index in kept]
+    show_table("disagreements", [table[index] for index in kept], links=links, title=title)
+
+
+def _links(side: Analysed, table: Table) -> list[str | None]:
+    """Return explorer links to the first wrong word of each sentence."""
+    links = ExplorerLinks(side.results.tagger, dict(enumerate(side.sentences, start=1)))
+    return [links.to(int(row["sentence"] or 0), int(row["position"] or 0) - 1) for row in table]
 
 
 TABS = {  # by their names in links
@@ -130,17 +191,17 @@ PANELS: Mapping[str, Callable[[Analysed], None]] = {
 @st.fragment
 @guarded("This part")
 def questions(analysis: Analysed) -> None:
-    """A button for each question, and the panel of the one that is open."""
+    """Draw the tabs and the open view."""
     tab = bound_tabs("View", "tab", TABS, next(iter(TABS)))
-    publish()  # the frame around the page, which does this otherwise, is not drawn again
-    # A place for each: what stood there goes at once, not when the panel of this run is done.
+    publish()  # the page, which otherwise does this, is not redrawn
+    # A container for each view: the old view disappears at once, not after the new one is drawn.
     places = {name: st.container() if name == tab else st.empty() for name in PANELS}
     with places[tab]:
         PANELS[tab](analysis)
 
 
 def downloads(analysis: Analysed) -> None:
-    """The whole analysis to take away; files are built when they are asked for."""
+    """Draw the downloads; a file is built when it is requested."""
 
     def report() -> str:
         from crfviz.views.figures.offline import html_report  # Plotly is slow to load
@@ -155,6 +216,8 @@ def downloads(analysis: Analysed) -> None:
 
 
 def _chart(analysis: Analysed, table: str, make: Callable[..., Any]) -> None:
-    """A figure of a table, its specification worked out once for a run."""
+    """Draw the chart of a table; its specification is computed once per run."""
     spec = analysis.once(table, lambda: make(analysis.tables[table]).to_dict())
-    st.vega_lite_chart(spec=spec, width="content", alt=f"{table}; the table beside it has it all")
+    st.vega_lite_chart(
+        spec=spec, width="content", alt=f"{table}; the table beside it has the numbers"
+    )

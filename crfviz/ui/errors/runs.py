@@ -1,7 +1,7 @@
-"""Error analyses, kept for all sessions by the content of the file, its mapping and the model.
+"""Runs of the error analysis, cached for all sessions by file, tag mapping and model.
 
-A run keeps a core busy for seconds or minutes, and would keep others from Python's lock: a process
-beside the server works at a large one. To start it takes as long as to go through a small file.
+A large run would hold Python's lock for seconds or minutes, so a worker process does it. Starting
+the worker takes as long as a small file.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,14 @@ from crfviz.taggers.plugins import plugin_version
 from crfviz.taggers.registry import model_path
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
-from crfviz.ui.errors.looking import Links, Looked, Record, load, looked_at, looked_at_beside
+from crfviz.ui.errors.error_analysis import (
+    ErrorAnalysis,
+    Links,
+    Record,
+    analyse_in_worker,
+    analyse_sentences,
+    load,
+)
 from crfviz.ui.errors.source import Newest, Source
 from crfviz.ui.session.background import BACKGROUND, LostError
 from crfviz.ui.session.current import set_view_option, view_option
@@ -35,7 +42,7 @@ MOST_WORDS_HERE = 50_000  # six seconds of work, about: as long as the process m
 
 @dataclass(frozen=True, eq=False)
 class Analysed:
-    """One run with all its tables."""
+    """The result of one run, with its tables."""
 
     key: str  # of the tagger and the sentences in its tags
     results: Results
@@ -44,7 +51,7 @@ class Analysed:
     links: Links
     source: Source  # of the sentences, as they were before their tags were mapped
     sentences: Sequence[Sentence]  # all of them, in the tagger's tags
-    made: dict[str, Any] = field(default_factory=dict)  # what was asked for once
+    made: dict[str, Any] = field(default_factory=dict)  # values of `once`
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `make` makes
         """What `make` makes, made once; nobody may change it."""
@@ -56,12 +63,12 @@ class Analysed:
 def analysed(
     tagger: Tagger, source: Source, sentences: Sequence[Sentence], rule: str | None = None
 ) -> Analysed | None:
-    """The analysis, from memory or run now with a bar and a way to stop; None where it was stopped.
+    """Return the analysis from the cache, or run it with a progress bar; None if it was stopped.
 
-    With a `rule` over the tags, that is one more decoder.
+    A `rule` over the tags adds a decoder.
 
     Raises:
-        CrfvizError: the sentences are of no use for the tagger; says why.
+        CrfvizError: the sentences do not suit the tagger; says why.
     """
     key = _digest(tagger, sentences, rule)
     runs = of_server("runs", Newest[Analysed])
@@ -84,7 +91,7 @@ def analysed(
     analysis, busy = None, ""
     try:
         with turn(lambda words: bar.progress(0.0, words)):
-            analysis = runs.get(key)  # somebody before in the line may have asked for the same
+            analysis = runs.get(key)  # an earlier session in the queue may have run it
             if analysis is None:
                 found = _found(tagger, sentences, source.name, report, rule)
                 analysis = Analysed(key, *found, source, sentences)
@@ -100,7 +107,7 @@ def analysed(
 
 
 def get_ready(tagger: Tagger) -> None:
-    """Somebody is about to hand in a file: what may have to be loaded for it is loaded now."""
+    """Load the model in the worker before a file is uploaded."""
     if model_path(tagger.name) is not None:
         BACKGROUND.prepare(partial(load, model_reference(tagger.name)))
 
@@ -111,18 +118,18 @@ def _found(
     file: str,
     report: Progress,
     rule: str | None,
-) -> Looked:
-    """By a process, unless the file is small or the model is known to this one alone."""
+) -> ErrorAnalysis:
+    """Run in the worker, unless the file is small or only this process has the model."""
     words = sum(len(sentence.tokens) for sentence in sentences)
     if words <= MOST_WORDS_HERE or model_path(tagger.name) is None:
-        return looked_at(tagger, sentences, file, report, pause, rule)
-    work = partial(looked_at_beside, model_reference(tagger.name), sentences, file, rule=rule)
+        return analyse_sentences(tagger, sentences, file, report, pause, rule)
+    work = partial(analyse_in_worker, model_reference(tagger.name), sentences, file, rule=rule)
     results, record, tables, links = BACKGROUND.run(work, report, pause=pause)
     return Results(tagger=tagger, **results), record, tables, links
 
 
 def _fetch_ahead(place: DeltaGenerator, key: str) -> None:
-    """Have the browser fetch, while the run goes on, what it will draw the results with."""
+    """Load the browser's table and chart code during the run."""
     with place.container(key=f"errors-unseen-{key}"):  # by the style sheet of the frame
         st.dataframe({"": [0]}, width=1, height=1)
         st.vega_lite_chart(spec={"mark": "point", "data": {"values": []}, "width": 1, "height": 1})
@@ -138,7 +145,7 @@ def _digest(tagger: Tagger, sentences: Sequence[Sentence], rule: str | None) -> 
 
 
 def link_notes(analysis: Analysed) -> list[str]:
-    """What the reader has to know about the links to the explorer."""
+    """Return the notes on the links to the explorer."""
     long = int((analysis.results.lengths > MAX_WORDS).sum())
     without = sum(link is None for link in analysis.links["errors"])
     said = []

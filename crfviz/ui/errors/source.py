@@ -1,9 +1,8 @@
-"""Which tagged sentences the page Model errors is about, in the tags of the model.
+"""The tagged sentences of the page Model errors, mapped to the tags of the model.
 
-They came with the model, are shipped, uploaded, or labelled here. Uploaded files are kept for all
-sessions of the server under a digest of their content, the newest eight of them, so that going to
-another page and back loses nothing. Where a file has tags that the model lacks, the reader says
-what each counts as.
+They come with the model or with crfviz, from an upload, or from the annotations. The server caches
+the newest eight uploads by the digest of their content, so that leaving the page loses nothing. The
+reader maps tags that the model lacks.
 """
 
 from collections import Counter, OrderedDict
@@ -67,20 +66,20 @@ class Source:
 
 
 class Newest(Generic[Kept]):
-    """The last things that were used, by their keys: eight of them, if nothing else is said."""
+    """A cache of the last used values; `most` of them."""
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._kept: OrderedDict[str, Kept] = OrderedDict()
         self._most = most
 
     def get(self, key: str) -> Kept | None:
-        """What is kept under a key, now the newest; None where there is nothing."""
+        """Return the value of a key, which becomes the newest; None if there is none."""
         if key in self._kept:
             self._kept.move_to_end(key)
         return self._kept.get(key)
 
     def add(self, key: str, value: Kept) -> None:
-        """Keep the value, and let the oldest go."""
+        """Add a value, and drop the oldest beyond the limit."""
         self._kept[key] = value
         while len(self._kept) > self._most:
             self._kept.popitem(last=False)
@@ -91,7 +90,7 @@ def _files() -> Newest[Source]:
 
 
 def read_upload(name: str, content: bytes) -> Source:
-    """The sentences of a file, kept under a digest of its content.
+    """Read the sentences of a file, and cache them by the digest of its content.
 
     Raises:
         FormatError: it cannot be read; says in which line.
@@ -107,7 +106,7 @@ def read_upload(name: str, content: bytes) -> Source:
 
 
 def require_short(name: str, sentences: Sequence[Sentence]) -> None:
-    """Refuse sentences that would keep the server from everybody else.
+    """Refuse sentences that would block the server.
 
     Raises:
         FormatError: says which sentence it is, and what may be missing.
@@ -121,7 +120,7 @@ def require_short(name: str, sentences: Sequence[Sentence]) -> None:
 
 
 def excerpt_of(tagger: Tagger) -> Source | None:
-    """The shipped sentences whose tags and words a tagger has, if there are such."""
+    """Return the shipped sentences with the tagger's tags and words, if there are any."""
     path = excerpt_for(tagger.tags)
     if path is None or not tagger.reads(" ".join(read_excerpt(path)[0].tokens)):
         return None
@@ -129,7 +128,7 @@ def excerpt_of(tagger: Tagger) -> Source | None:
 
 
 def own_sentences(tagger: Tagger) -> Source | None:
-    """The sentences with right tags that came with a tagger, if there are such."""
+    """Return the gold-tagged sentences that came with a tagger, if there are any."""
     sentences = tagger.tagged()
     if not sentences:
         return None
@@ -137,7 +136,7 @@ def own_sentences(tagger: Tagger) -> Source | None:
 
 
 def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
-    """Let the reader choose, by tabs at `at`; None where nothing is chosen yet, which is said.
+    """Draw the tabs of the sources at `at`; return the chosen one, None if there is none yet.
 
     Raises:
         FormatError: the file is empty, has no tags, or cannot be read; says in which line.
@@ -182,9 +181,9 @@ def _source(name: str, sentences: Sequence[Sentence]) -> Source:
 
 
 def _folded(tagger: Tagger, source: Source) -> Source:
-    """With handles joined if the reader wants that; asked only where that can be meant.
+    """Join Twitter handles if the reader wants that.
 
-    The word has to be tagged O afterwards, and there must be an `@` on its own.
+    The option appears if a word is a bare `@` and the tagger has the tag O.
     """
     handles = any("@" in sentence.tokens[:-1] for sentence in source.sentences)
     if not handles or OUTSIDE not in tagger.tags:
@@ -198,7 +197,7 @@ def _folded(tagger: Tagger, source: Source) -> Source:
 
 
 def require_gold(source: Source) -> None:
-    """Raise a FormatError that says what is missing."""
+    """Raise a FormatError if gold tags are missing."""
     if not source.sentences:
         raise FormatError(f"{source.name} holds no sentence. Choose a file with tagged sentences.")
     for number, sentence in enumerate(source.sentences, start=1):
@@ -211,14 +210,14 @@ def require_gold(source: Source) -> None:
 
 
 def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> list[Sentence]:
-    """The sentences with tags renamed; tags that are not in `names` stay."""
+    """Rename the tags in `names`."""
     return [replace(s, tags=tuple(names.get(tag, tag) for tag in s.tags or ())) for s in sentences]
 
 
 def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | None:
-    """The sentences in the tagger's tags; None while the reader has not mapped all of them.
+    """Return the sentences in the tagger's tags; None until the reader has mapped all tags.
 
-    For BIO tags the types are mapped, B- and I- alike.
+    Of BIO tags the types are mapped.
     """
     unknown = unknown_tags(tagger, source.sentences)
     if not unknown:
@@ -243,7 +242,7 @@ def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | Non
 
 
 def _choose(tagger: Tagger, source: Source, keys: Sequence[str], *, bio: bool) -> Mapping[str, str]:
-    """A box for each tag or type, with how many words have it."""
+    """Draw a select box for each tag or type, with its number of words."""
     count = Counter(tag for sentence in source.sentences for tag in sentence.tags or ())
     if bio:
         types = sorted({split_tag(tag)[1] for tag in tagger.tags} - {""})

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from crfviz.ui.errors.walk import list_bar
+from crfviz.ui.errors.error_navigation import list_bar
 from crfviz.ui.fragments import PAGE, edits_are_drawn, frame_stands, note_frame
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.scene import keep_back_point, show_point, told_point

@@ -19,7 +19,7 @@ from crfviz.corpus.run.tagging import run
 from crfviz.text.sentences import Sentence
 from crfviz.ui.annotate import add
 from crfviz.ui.errors import source
-from crfviz.ui.errors.looking import links_of
+from crfviz.ui.errors.error_analysis import links_of
 from crfviz.ui.session import scheduling as scripts
 from crfviz.ui.session import scheduling as turns
 from crfviz.ui.session.scheduling import AT_LEAST, FLOOR, PATIENCE, SLICE, Floor

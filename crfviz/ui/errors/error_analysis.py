@@ -1,4 +1,4 @@
-"""What a run over tagged sentences comes to, in this process or one beside it; without a page."""
+"""The error analysis of tagged sentences, in this process or in a worker; no Streamlit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -16,46 +16,48 @@ from crfviz.ui.state.link import explorer_link
 
 Record = Mapping[str, Any]
 Links = Mapping[str, Sequence[str | None]]  # to the explorer, of the rows of some tables
-Looked = tuple[Results, Record, Tables, Links]
-LookedBeside = tuple[Mapping[str, Any], Record, Tables, Links]  # the results by the name of a field
+ErrorAnalysis = tuple[Results, Record, Tables, Links]
+WorkerResult = tuple[Mapping[str, Any], Record, Tables, Links]  # the results by the name of a field
 
 
 def load(model: ModelReference, report: Progress) -> None:
-    """Have all at hand that a run needs."""
+    """Load the model and tag a sentence, so that the next run is fast."""
     tagger = model.load()
     tagger.potentials_batch([tagger.split("These look fine to me.")])
     report(1, 1)
 
 
-def looked_at_beside(
+def analyse_in_worker(
     model: ModelReference,
     sentences: Sequence[Sentence],
     file: str,
     report: Progress,
     rule: str | None = None,
-) -> LookedBeside:
-    """The same as `looked_at` in another process; who asked has the tagger.
+) -> WorkerResult:
+    """Run `analyse_sentences` in a worker process; the result is without the tagger.
 
     Raises:
-        CrfvizError: the model is not to be seen from here, or the sentences are of no use for it.
+        CrfvizError: the worker cannot load the model, or the sentences do not suit it.
     """
-    results, record, tables, links = looked_at(model.load(), sentences, file, report, rule=rule)
+    results, record, tables, links = analyse_sentences(
+        model.load(), sentences, file, report, rule=rule
+    )
     names = (field.name for field in fields(results) if field.name != "tagger")
     return {name: getattr(results, name) for name in names}, record, tables, links
 
 
-def looked_at(
+def analyse_sentences(
     tagger: Tagger,
     sentences: Sequence[Sentence],
     file: str,
     report: Progress,
     pause: Callable[[], object] = lambda: None,
     rule: str | None = None,
-) -> Looked:
-    """The results, their record and tables, and links to the explorer.
+) -> ErrorAnalysis:
+    """Return the results, their record and tables, and links to the explorer.
 
     Raises:
-        CrfvizError: the sentences are of no use for the tagger; says why.
+        CrfvizError: the sentences do not suit the tagger; says why.
     """
     results = run(tagger, sentences, report, rule=rule, pause=pause)
     found = as_counted(results)
@@ -66,7 +68,7 @@ def looked_at(
 def links_of(
     results: Results, pause: Callable[[], object] = lambda: None
 ) -> dict[str, list[str | None]]:
-    """The explorer on the sentence of each row of the tables of errors and suspects."""
+    """Return a link to the explorer for each row of the tables of errors and suspects."""
     log = results.log
     links = ExplorerLinks(results.tagger, log.sentences)
     wanted: dict[str, list[tuple[int, int, str]]] = {
@@ -90,8 +92,7 @@ def links_of(
 class ExplorerLinks:
     """Links to the explorer.
 
-    None where a tokenizer cannot be kept from splitting the words in other places, and beyond the
-    words that are drawn.
+    None if the tokenizer would split the words differently, or the word is not drawn.
     """
 
     def __init__(self, tagger: Tagger, sentences: Mapping[int, Sentence]) -> None:
@@ -100,7 +101,7 @@ class ExplorerLinks:
         self._texts: dict[int, str | None] = {}
 
     def to(self, number: int, position: int, tag: str = "") -> str | None:
-        """A sentence by its number, asked about a tag at a position, at first the gold one."""
+        """Return the link to a sentence, with a tag at a position; the default is the gold tag."""
         sentence = self._sentences[number]
         if number not in self._texts:
             self._texts[number] = sentence_of(sentence.tokens, self._tagger.split)

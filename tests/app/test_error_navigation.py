@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from crfviz.ui.errors import walk
+from crfviz.ui.errors import error_navigation
 from crfviz.ui.errors.source import Newest
 from tests.support.app_pages import new_app, open_at
 
@@ -127,12 +127,16 @@ def test_a_list_that_the_server_does_not_have_can_be_made_anew(errors):
 
 def test_a_row_that_cannot_be_opened_has_no_place_in_its_list(monkeypatch):
     lists = Newest(1)
-    monkeypatch.setattr(walk, "_lists", lambda: lists)
+    monkeypatch.setattr(error_navigation, "_lists", lambda: lists)
     monkeypatch.setattr(
-        walk, "scenario", lambda: SimpleNamespace(view={"tab": "Where", "corpus": "own", "at": "1"})
+        error_navigation,
+        "scenario",
+        lambda: SimpleNamespace(view={"tab": "Where", "corpus": "own", "at": "1"}),
     )
     rows = [{"words": word} for word in "abc"]
-    first, none, third = walk.opened_from(rows, ["./?n=a", None, "./?n=c"], {"tab": "Why"})
+    first, none, third = error_navigation.opened_from(
+        rows, ["./?n=a", None, "./?n=c"], {"tab": "Why"}
+    )
     assert none is None
     for address, word, place in ((first, "a", "0"), (third, "c", "1")):
         said = dict(parse_qsl(urlsplit(address).query))

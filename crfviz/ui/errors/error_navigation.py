@@ -1,7 +1,7 @@
-"""The list from which a sentence was opened: the next one, the one before, and the way back.
+"""Navigation in a list of errors: next and previous sentence, and back to the list.
 
-Lists are kept for all sessions of the server under a digest of what they hold, for a link opens a
-session of its own. A link says the list, the place in it, and the options of the page Model errors.
+A link opens a new session, so the server keeps lists by the digest of their links. A link has the
+list, the index in it, and the options of the page Model errors.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,12 +29,12 @@ from crfviz.ui.words import plain
 
 PAGE = "pages/model-errors.py"
 MOST_LISTS = 100
-_BACK = "list.asked_back"  # whether the reader asked for the list
+_BACK = "list.asked_back"  # whether the reader pressed Back
 
 
 @dataclass(frozen=True)
 class Listed:
-    """The rows of a list that can be opened, each with its address."""
+    """The rows of a list that can be opened, with their addresses."""
 
     rows: Table
     addresses: Sequence[str]
@@ -43,35 +43,35 @@ class Listed:
 def opened_from(
     rows: Table, addresses: Sequence[str | None], view: Mapping[str, str]
 ) -> list[str | None]:
-    """The addresses, each with its place in this list; None where a row has none.
+    """Return the addresses with the index in this list; None if a row has none.
 
     Args:
         rows: of the list.
         addresses: of the explorer, for each row.
-        view: further page options with which the list is found again.
+        view: further page options that the list needs.
     """
     here = [place for place, address in enumerate(addresses) if address]
     known = [address for address in addresses if address]
     name = sha256("\n".join(known).encode()).hexdigest()[:12]
     _lists().add(name, Listed([rows[place] for place in here], known))
     options = {**_options(), **view, LIST: name}
-    told = urlencode({f"v.{option}": value for option, value in options.items()})
+    query = urlencode({f"v.{option}": value for option, value in options.items()})
     places = {row: place for place, row in enumerate(here)}
     return [
-        f"{address}&{told}&v.{PLACE}={places[row]}" if address else None
+        f"{address}&{query}&v.{PLACE}={places[row]}" if address else None
         for row, address in enumerate(addresses)
     ]
 
 
 def place_in(addresses: Sequence[str | None]) -> int | None:
-    """The row that the reader comes back from, if it is one of these with their places."""
+    """Return the row that the reader comes back from, if it is in this list."""
     place = view_option(PLACE)
     end = f"v.{LIST}={view_option(LIST)}&v.{PLACE}={place}"
     return next((row for row, each in enumerate(addresses) if each and each.endswith(end)), None)
 
 
 def list_bar() -> None:
-    """Where the sentence stands in its list, and ways on; nothing where it came otherwise."""
+    """Draw the position in the list, and the buttons, if the sentence came from one."""
     name = view_option(LIST)
     if not name:
         return
@@ -85,7 +85,7 @@ def list_bar() -> None:
             shortcut="B" if letters else None,
             key="list.back",
         )
-        if found(_BACK):  # the run that heard of it may have ended before it came here
+        if found(_BACK):  # the run of the click may have ended early
             keep(_BACK, False)
             st.switch_page(PAGE)
         if listed is None:
@@ -101,7 +101,7 @@ def list_bar() -> None:
                 disabled=not 0 <= place + by <= last,
                 key=f"list.{label}",
             )
-        st.text(f"{place + 1:,} of {last + 1:,}: {_told(listed.rows[place])}")
+        st.text(f"{place + 1:,} of {last + 1:,}: {_describe(listed.rows[place])}")
     _show_original(listed.addresses[place])
 
 
@@ -125,7 +125,7 @@ def _tagged(state: Scenario) -> str:
     try:
         words = cached.words(state.model, state.sentence)[:MAX_WORDS]
         analysis = cached.edited(replace(state, edits=replace(state.edits, emissions={})))
-    except CrfvizError:  # the page says it
+    except CrfvizError:  # the page shows it
         return state.sentence
     path = analysis.paths["viterbi"]
     if path is None:
@@ -134,7 +134,7 @@ def _tagged(state: Scenario) -> str:
 
 
 def _go(by: int) -> None:
-    """To the sentence that is so many places on: the button may be that of the run before."""
+    """Open another sentence of the list, counted from the current one."""
     listed = _lists().get(view_option(LIST))
     if listed is None:
         return
@@ -147,14 +147,14 @@ def _place(listed: Listed) -> int:
     return number_option(PLACE, 0, 0, len(listed.rows) - 1)
 
 
-def _told(row: TableRow) -> str:
-    """What is wrong there, as far as the list says it."""
+def _describe(row: TableRow) -> str:
+    """Return the words of a row with gold and predicted tags."""
     sides = [f"{side} {row[side]}" for side in ("gold", "predicted") if side in row]
     return ", ".join([str(row["around"]), *sides])
 
 
 def _options() -> Mapping[str, str]:
-    """The options of this page, by which its lists are found again."""
+    """Return the page options that a list needs."""
     view = scenario().view.items()
     return {name: value for name, value in view if name not in OF_POSITIONS}
 
