@@ -11,6 +11,7 @@ from crfviz.annotations.files.merging import keep
 from crfviz.annotations.records import CURATED, Annotation
 from crfviz.annotations.store.store import open_store
 from tests.browser.test_annotate import MODEL, Desk, name
+from tests.support.accessibility import assert_accessible
 from tests.support.screen import tagger
 
 SENTENCES = ("They can fish .", "Dogs cannot run .", "Book that flight !")
@@ -113,6 +114,7 @@ def test_a_reading_is_taken_by_mouse_with_letters_switched_off(desk, who, docume
     view = {"v.by": who, "v.doc": document.key, "v.order": "disputed", "v.no_letters": "1"}
     desk.open(model=MODEL, **view)
     desk.expect_words(SENTENCES[0].split())
+    assert_accessible(desk.screen, "two versions at the desk")
     desk.page.get_by_role("button", name="2 ben can VERB").click()
     expect(desk.chips.nth(1)).to_have_attribute("data-pinned", "true")
     assert desk.tags()[1] == "VERB"
