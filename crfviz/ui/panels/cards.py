@@ -1,4 +1,4 @@
-"""What is known of every model: its card and its measured figures."""
+"""The models' cards and measured figures."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Card:
-    """One model, as far as it can be read."""
+    """The card of one model, or the reason why it cannot be read."""
 
     model: str
     text: str = ""  # markdown below the title; empty where there is no card
@@ -39,7 +39,7 @@ class Card:
 
 
 def cards() -> list[Card]:
-    """A card for each model, the lesson's default first."""
+    """Return a card for each model, the default first."""
     brought = brought_models()
     return [
         _unread(model, brought[model]) if model in brought else _card(model)
@@ -48,7 +48,7 @@ def cards() -> list[Card]:
 
 
 def comparison() -> pd.DataFrame | None:
-    """The measured comparison of greedy and Viterbi; None where it cannot be read."""
+    """Return the measured comparison of greedy and Viterbi; None if it cannot be read."""
     from crfviz.views.figures.charts import comparison_frame  # Altair is slow to load
 
     path = SHIPPED / COMPARISON_FILE
@@ -60,7 +60,7 @@ def comparison() -> pd.DataFrame | None:
 
 
 def summary(model: str) -> str:
-    """One line about a model; empty where it has no card or cannot be loaded."""
+    """Return one line about a model; empty if it has no card or cannot be loaded."""
     try:
         return card_summary(cached.tagger(model).card())
     except CrfvizError:  # of the model, or of its card alone
@@ -68,13 +68,13 @@ def summary(model: str) -> str:
 
 
 def card_body(card: str) -> str:
-    """A card to show below its name: without the title, and without comments for programs."""
+    """Return the text of a card without title and comments."""
     text = "".join(outside(card, *_COMMENT)).strip()
     return _TITLE.sub("", text).strip()
 
 
 def card_summary(card: str) -> str:
-    r"""The first sentence of a card; empty where it begins with no text.
+    r"""Return the first sentence of a card; empty if it does not begin with text.
 
     >>> card_summary("# upos-en\n\nTags words. Trained on EWT.")
     'Tags words.'
@@ -87,7 +87,7 @@ def card_summary(card: str) -> str:
 
 
 def _unread(model: str, folder: Path) -> Card:
-    """The card of a folder whose numbers are not read."""
+    """Return the card of a folder without loading its scores."""
     path = folder / CONFIG_FILE
     try:
         tags = read_names(path, read_json_object(path), "tags", least=1)

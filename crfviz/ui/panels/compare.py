@@ -1,8 +1,8 @@
-"""The two sides of a comparison: as trained, now, another model, or a snapshot, on the same words.
+"""The two sides of a comparison: as trained, now, another model, or a snapshot.
 
-The words are those of the first side that has a sentence of its own, that is of "now" or of a
-snapshot. The other side brings its model, its transitions and its strength; what it says about
-single words of another sentence is left out, and a note says so.
+Both use the words of the first side that has a sentence, which is "now" or a snapshot. The other
+side keeps its model, transitions and strength. A note says if its edits of single words are
+dropped, because they belong to another sentence.
 """
 
 from dataclasses import dataclass, replace
@@ -33,26 +33,26 @@ _MODEL, _SNAPSHOT = "model ", "snapshot "
 
 @dataclass(frozen=True)
 class Side:
-    """One side, on the words of the comparison."""
+    """One side on the common words."""
 
     label: str
     scenario: Scenario
-    note: str  # what was left out; empty if nothing
+    note: str  # what was dropped; empty if nothing
 
 
 def options() -> list[str]:
-    """All that can be on a side."""
+    """Return all options of a side."""
     models = [_MODEL + name for name in cached.models()]
     return [TRAINED, NOW, *models, *map(snapshot_option, shelf().names())]
 
 
 def snapshot_option(name: str) -> str:
-    """The option that stands for a snapshot."""
+    """Return the option of a snapshot."""
     return _SNAPSHOT + name
 
 
 def label(option: str) -> str:
-    """What people read for an option."""
+    """Return the label of an option."""
     if option == TRAINED:
         return "as trained"
     if option == NOW:
@@ -63,7 +63,7 @@ def label(option: str) -> str:
 
 
 def suggestions() -> None:
-    """Two things worth comparing, for who sees twice the same: one click sets the second side."""
+    """Draw buttons for two useful comparisons, shown while both sides are equal."""
     now = scenario()
     with st.container(horizontal=True, vertical_alignment="center", key="suggested"):
         st.caption("Worth comparing on this sentence:", width="content")
@@ -78,7 +78,7 @@ def suggestions() -> None:
 
 
 def _partner(model: str) -> str | None:
-    """The first other model with the same tags; None where there is none."""
+    """Return the first other model with the same tags; None if there is none."""
     known = cached.known_tagger(model)
     for name in cached.ready_models():
         other = cached.known_tagger(name)
@@ -88,7 +88,7 @@ def _partner(model: str) -> str | None:
 
 
 def both_sides(first: str, second: str) -> tuple[Side, Side]:
-    """The two sides of a comparison by their options, each one of `options`.
+    """Return both sides for two of `options`.
 
     Raises:
         CrfvizError: a model cannot be loaded.
@@ -100,7 +100,7 @@ def both_sides(first: str, second: str) -> tuple[Side, Side]:
 
 
 def _side(option: str, own: Scenario | None, other: Scenario | None, words: str) -> Side:
-    """One side; as trained, it has the model of the other."""
+    """Return one side; "as trained" has the model of the other side."""
     if own is not None:
         return _moved(label(option), own, words)
     model = (other or scenario()).model if option == TRAINED else option.removeprefix(_MODEL)
@@ -108,7 +108,7 @@ def _side(option: str, own: Scenario | None, other: Scenario | None, words: str)
 
 
 def _own(option: str) -> Scenario | None:
-    """The state that a side brings along; None if it is a model as trained."""
+    """Return the state of a side; None for a model as trained."""
     if option == NOW:
         now = scenario()
         return Scenario(now.model, now.sentence, now.edits, now.pins)
@@ -119,7 +119,7 @@ def _own(option: str) -> Scenario | None:
 
 
 def _moved(name: str, own: Scenario, words: str) -> Side:
-    """A side on the words of the comparison."""
+    """Return a side on the common words."""
     fitted, _ = for_tags(own, cached.tagger(own.model).tags)
     moved = with_sentence(fitted, words)
     if fitted.sentence == moved.sentence:
@@ -131,7 +131,7 @@ def _moved(name: str, own: Scenario, words: str) -> Side:
 
 
 def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Side]:
-    """A select box for each side; a side that is gone is said, and its default takes its place."""
+    """Draw a select box per side; an option that no longer exists falls back to the default."""
     known = options()
     chosen = []
     for place, (side, default) in zip((left, right), SIDES.items(), strict=True):
@@ -152,7 +152,7 @@ def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Sid
 
 
 def show_figures(a: Scene, b: Scene, words: str) -> None:
-    """Both chains in numbers, B − A, and beside them what that means in words."""
+    """Draw the figures of both chains, B − A, and a sentence about them."""
     one, two = figures(a.now), figures(b.now)
     same_scale = a.model == b.model
     lines = (

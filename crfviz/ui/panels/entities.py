@@ -1,7 +1,7 @@
-"""The page Entities: which one is asked about, what the BIO rules are worth, a model that has them.
+"""The page Entities: the chosen entity, the effect of the BIO rules, an example model.
 
 The entity is `v.entity=first last TYPE`, positions from 0. If the model has no BIO tags, the page
-draws an example of one that has.
+draws an example of a model that has.
 """
 
 import re
@@ -79,7 +79,7 @@ def _read(wanted: str) -> Span:
 
 
 def _problem(scene: Scene, wanted: str) -> str | None:
-    """Why this entity cannot be asked for; None if it can."""
+    """Return why this entity is invalid; None if it is valid."""
     label, first, last = _read(wanted)
     types = entity_types(scene.now.potentials)
     count = len(scene.words)
@@ -148,7 +148,7 @@ def trained_free(scene: Scene) -> Analysis | None:
 
 
 def _mass(mass: float) -> str:
-    """Four digits that mean something; 0 and 1 only where it is so."""
+    """Return a probability with four digits; 0 and 1 only if it is exact."""
     if 0.0 < mass < 1e-4:
         return f"{mass:.3e}"
     return "> 0.99999" if 0.999995 <= mass < 1.0 else format_probability(mass, 5)
@@ -180,7 +180,7 @@ def scene_with_entities(own: Scene) -> Scene | None:
 
 
 def take_over(scene: Scene) -> None:
-    """Make an example the state of the session, if it is not; remember what was there before."""
+    """Load an example into the session, and keep the previous scenario."""
     before, after = scenario(), scene.scenario
     if after.model != before.model:
         view = with_sentence(before, after.sentence).view
@@ -198,7 +198,7 @@ def _why_none(scene: Scene) -> str:
 
 
 def _note(text: str, model: str, example: Scene | None = None) -> None:
-    """Say which model the page uses, with the way back to the reader's own."""
+    """Say which model the page uses, with a button back to the reader's model."""
     with st.container(horizontal=True, vertical_alignment="center", key="lent"):
         st.caption(plain(text), width="content")
         if example is not None:
@@ -209,7 +209,7 @@ def _note(text: str, model: str, example: Scene | None = None) -> None:
 
 
 def _go_back() -> None:
-    """Restore what was there before the example, and open Explore with it."""
+    """Restore the scenario before the example, and open Explore."""
     before: Scenario | None = found(_BEFORE)
     if before is not None:
         put(before)

@@ -1,4 +1,4 @@
-"""What if? Every change of the sentence tried at once, one of them drawn, and ways on from it."""
+"""The page What if: all changes of the sentence, the drawn one, and its downloads and links."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -57,7 +57,7 @@ Tried = Mapping[str, WhatIf | str]  # by kind; a text says why there is nothing 
 
 
 def tried(now: Scenario) -> Tried:
-    """The sentence after every kind of change, decoded by the same model.
+    """Return the sentence after every kind of change, decoded by the same model.
 
     Edited transitions act on both sides; edits of single words and pins act on neither. A model
     that knows a few observations, or the sentences of a file, has no scores for most changes.
@@ -93,7 +93,7 @@ def _tried(now: Scenario, seed: int, own: str, rule: str | None) -> Tried:
 
 
 def _after(now: Scenario, before: Analysis, way: Perturbed) -> WhatIf | str:
-    """Both sentences decoded; a text where the model has no scores for the changed one."""
+    """Decode the changed sentence; return a text if the model has no scores for it."""
     tagger = cached.tagger(now.model)
     try:
         chain = tagger.potentials(way.words, constrained=now.edits.constrained)
@@ -111,7 +111,7 @@ def _after(now: Scenario, before: Analysis, way: Perturbed) -> WhatIf | str:
 
 
 def choose_change(every: Tried) -> str:
-    """One button for each change, with how many tags it flips; another draw for those by chance."""
+    """Draw a button per change with its number of flips, and one for another random draw."""
     flips = {
         kind: "–" if isinstance(changed, str) else len(changed.flips)
         for kind, changed in every.items()
@@ -139,7 +139,7 @@ def choose_change(every: Tried) -> str:
 
 
 def _write(typed: str) -> None:
-    """The sentence as the reader writes it; empty or as it was, it is no change."""
+    """Keep the typed sentence; an empty or equal one is no change."""
     text = as_typed(typed)
     same = text in ("", scenario().sentence)
     set_view_option(OWN_TEXT, "" if same else text)
@@ -147,7 +147,7 @@ def _write(typed: str) -> None:
 
 
 def show_unchanged(scene: Scene, why: str) -> None:
-    """Say why there is nothing to show, draw the sentence as it is, and offer a model of words."""
+    """Say why there is no change, draw the sentence, and offer a model that reads words."""
     st.info(plain(f"{why} Choose another change, or another model on the left."))
     other = None if scene.tagger.observations else _model_of_words(scene)
     if other is not None:
@@ -167,7 +167,7 @@ def show_unchanged(scene: Scene, why: str) -> None:
 
 
 def _model_of_words(scene: Scene) -> str | None:
-    """Another model that reads any words, one with the same tags if there is one."""
+    """Return another model that reads any words, preferably with the same tags."""
     if scene.model in cached.ready_models():
         return None
     known = {name: cached.known_tagger(name) for name in cached.ready_models()}
@@ -208,7 +208,7 @@ def show_changed(scene: Scene, changed: WhatIf, kind: str) -> None:
 
 
 def show_numbers(changed: WhatIf) -> None:
-    """The flips and the scores that moved most, as tables."""
+    """Draw the flips and the largest score changes as tables."""
     flipped, moved = st.columns([6, 5])  # as wide as their numbers
     with flipped:
         st.markdown("**Tags that flip**")
@@ -230,7 +230,7 @@ def show_numbers(changed: WhatIf) -> None:
 
 
 def ways_on(changed: WhatIf) -> None:
-    """The changed sentence in the explorer, in place of the one in the box, or as a file."""
+    """Draw the ways on: use the changed sentence, open it, or download it."""
     model, text = scenario().model, _text(changed)
     if text is None:
         st.caption("The tokenizer would split these words elsewhere: they have no link.")
@@ -253,7 +253,7 @@ def ways_on(changed: WhatIf) -> None:
 
 
 def taken(tagger: Tagger, now: Scenario) -> Live:
-    """A sentence with the edits of its transitions, as a live file has it."""
+    """Return the sentence with the transition edits for a live file."""
     constrained = now.edits.constrained
     live = live_of(tagger, now.sentence)
     return replace(
@@ -265,7 +265,7 @@ def taken(tagger: Tagger, now: Scenario) -> Live:
 
 
 def _take() -> None:
-    """The change that is chosen now: the button may be that of the run before the choice."""
+    """Use the current choice: the clicked button may come from an older run."""
     with refusals_said():
         every = tried(scenario())
         changed = every[one_of("change", every, _first(every))]
@@ -276,12 +276,12 @@ def _take() -> None:
 
 
 def _text(changed: WhatIf) -> str | None:
-    """The changed sentence; None where the model would split it into other words."""
+    """Return the changed sentence; None if the model would split it differently."""
     return sentence_of(changed.perturbed.words, cached.tagger(scenario().model).split)
 
 
 def _first(every: Tried) -> str:
-    """The first change that flips a tag, for a reader who has not chosen."""
+    """Return the default change: the first that flips a tag."""
     flipping = (
         kind for kind, changed in every.items() if not isinstance(changed, str) and changed.flips
     )

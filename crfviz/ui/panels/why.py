@@ -1,4 +1,4 @@
-"""Why this tag and not that one: the tag that is asked about, pins, and the smallest flips."""
+"""The page Why this tag: the compared tag, pins, and the smallest changes."""
 
 import math
 
@@ -23,11 +23,11 @@ MOST_TAGS = 64  # the time grows with the fourth power: 1 s there, a minute with
 
 
 def question(scene: Scene) -> Question | None:
-    """The tag that was clicked, or at first the likeliest one that lost.
+    """Return the clicked tag, by default the most probable tag off the best path.
 
     Returns:
-        None where no tag sequence is allowed at all. Where only the clicked tag is out of reach, a
-        message says so and the likeliest loser takes its place.
+        None if no tag sequence is allowed. If only the clicked tag is forbidden, a message says so,
+        and the default replaces it.
     """
     best = scene.now.viterbi
     if best is None:
@@ -44,14 +44,14 @@ def question(scene: Scene) -> Question | None:
 
 
 def trained_answer(scene: Scene, asked: Question) -> WhyNot | None:
-    """The same question to the trained chain; None without edits, or where it had no such path."""
+    """Return the answer of the trained chain; None without edits or such a path."""
     if not scene.edited:
         return None
     return _answer_to(scene.trained, asked.position, asked.tag)
 
 
 def _answer_to(chain: Analysis, position: int, tag: int) -> WhyNot | None:
-    """None where no allowed path has the tag."""
+    """Return the answer; None if no allowed path has the tag."""
     rule = chain.pattern if isinstance(chain, Ruled) else None
     try:
         return why_not(chain.potentials, position, tag, rule=rule)
@@ -60,7 +60,7 @@ def _answer_to(chain: Analysis, position: int, tag: int) -> WhyNot | None:
 
 
 def pin_panel(scene: Scene, asked: Question) -> None:
-    """Buttons for the tag that is asked about, and the price of all pins so far."""
+    """Draw the pin buttons of the compared tag, and the cost of all pins."""
     tag, position = scene.tags[asked.tag], asked.position
     with st.container(horizontal=True, vertical_alignment="center", key="pins"):
         for verb, action in (("Pin", _pin), ("Forbid", _forbid)):
@@ -72,7 +72,7 @@ def pin_panel(scene: Scene, asked: Question) -> None:
 
 
 def unpin_button(scene: Scene) -> None:
-    """Drop every pin."""
+    """Draw the button that removes all pins."""
     pins = scene.scenario.pins
     st.button("Unpin all", on_click=lambda: change(pins={}), disabled=not pins)
 
@@ -103,17 +103,17 @@ def _price(scene: Scene) -> str:
 @st.fragment
 @guarded("The table of the smallest changes")
 def flips_panel(scene: Scene, asked: Question) -> None:
-    """What it takes to get the tag that is asked about, and the ten smallest flips of all.
+    """Draw the smallest change for the compared tag, and the ten smallest flips.
 
-    They are found while the rest of the page can already be used.
+    A fragment, so the page can be used while they are computed.
     """
     st.subheader("The smallest changes of one weight")
     if counted_rule(scene.scenario):
         st.caption("These, and the price of pins, are those of all paths, without the rule.")
     if len(scene.tags) > MOST_TAGS:
         st.info(
-            f"They are looked for among up to {MOST_TAGS} tags: with {len(scene.tags)} that would "
-            "take too long. The terms of one gap are above."
+            f"The search takes too long for {len(scene.tags)} tags; the limit is {MOST_TAGS}. The "
+            "terms of one gap are above."
         )
         return
     with st.spinner("Looking at every weight …"):
@@ -137,7 +137,7 @@ def flips_panel(scene: Scene, asked: Question) -> None:
 
 
 def _answer(scene: Scene, asked: Question, flip: Flip | None) -> str:
-    """What gives the word the tag that is asked for."""
+    """Return the smallest change for the compared tag, in words."""
     if flip is None:
         return f"{asked.what} is on the best path. The ten smallest changes that flip any tag:"
     return (

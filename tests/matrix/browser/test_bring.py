@@ -77,7 +77,7 @@ def test_two_hundred_tags_are_drawn_so_that_they_can_be_read(screen):
 
     screen.eventually(check)
     screen.visit("why", model=name)
-    screen.wait_for_text("They are looked for among up to 64 tags")
+    screen.wait_for_text("the limit is 64")
     remove(screen, name)
 
 
