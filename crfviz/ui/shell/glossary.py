@@ -199,7 +199,7 @@ GLOSSARY: dict[str, Term] = {
 def terms_panel(own: Sequence[str]) -> str:
     """Return HTML: the button "Terms" and its panel, which opens without a run of the page.
 
-    The panel has a search box (`web/terms.js`), the terms of the page, `own`, and behind them all
+    The panel has a search box (`web/frame.js`), the terms of the page, `own`, and behind them all
     the others.
     """
     others = "".join(_entry(term) for term in GLOSSARY if term not in own)

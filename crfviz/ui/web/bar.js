@@ -3,10 +3,8 @@
 // while a cue is on its way asks for the same one, and one that comes before anybody can have seen its picture is
 // dropped. If it waited instead, it would turn the cue away unseen.
 
-import { channel } from "./channel.js";
 import { element } from "./elements.js";
-import { overlay } from "./over.js";
-import { there } from "./there.js";
+import { channel, overlay, there } from "./window.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
 const LEAVE = 0;

@@ -1,9 +1,8 @@
 // The speaker's window: what is said now and next, the time against the plan, and the keys of the wall. Those that walk
 // are pressed there, where the picture is; without a wall they lead through the notes.
 
-import { channel } from "./channel.js";
 import { element } from "./elements.js";
-import { overlay } from "./over.js";
+import { channel, overlay } from "./window.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
 const OF_WALL = [...Object.keys(WALK), "Home", "End", "Escape"];

@@ -4,7 +4,7 @@
 import { bar } from "./bar.js";
 import { mounted } from "./mounted.js";
 import { notes } from "./notes.js";
-import { behind } from "./there.js";
+import { behind } from "./window.js";
 
 const viewOf = ({ notes: texts, there }) => (texts ? notes : there ? behind : bar);
 

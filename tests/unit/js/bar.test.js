@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bar } from "../../../crfviz/ui/web/bar.js";
-import { behind } from "../../../crfviz/ui/web/there.js";
+import { behind } from "../../../crfviz/ui/web/window.js";
 import { setGlobals } from "./support/browser.js";
 import { Clock } from "./support/clock.js";
 

@@ -1,5 +1,5 @@
 // Runs in the page's head, before Streamlit: light or dark as the link says, from the first paint on. Streamlit asks
-// the browser for the system's colours; ./scheme.js tells it when the reader wants others.
+// the browser for the system's colours; ./frame.js tells it when the reader wants others.
 
 (() => {
   const scheme = { wanted: new URLSearchParams(location.search).get("v.theme") ?? "system" };

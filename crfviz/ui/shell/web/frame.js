@@ -9,8 +9,6 @@ import { follow, watchLinks } from "./links.js";
 import { turning, watchPast } from "./past.js";
 import { scrollToRows } from "./places.js";
 import { settle, walk } from "./roving.js";
-import { use } from "./scheme.js";
-import { watchTerms } from "./terms.js";
 import { watchTurning } from "./turning.js";
 
 const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .st-key-status";
@@ -23,6 +21,9 @@ const LOST =
   "No connection to the server; trying again. Keep this page open: " +
   "edits you make now are applied when the server is back.";
 const WATCHED = { attributeFilter: ["disabled", "inert", "open", "tabindex"], childList: true, subtree: true };
+
+const DARK = "(prefers-color-scheme: dark)";
+const GLOSSARY = "#crfviz-glossary";
 
 const trimmed = (path) => path.replace(/\/$/, "");
 
@@ -98,6 +99,27 @@ function watchLine() {
   if (app) new MutationObserver(look).observe(app, { attributeFilter: [LINE] });
 }
 
+// Light or dark, while the page is open: ./early.js answers Streamlit's question for the system's colours, and after a
+// print Streamlit asks again. So it is told that a print is over.
+function use(wanted) {
+  const scheme = window.crfvizScheme;
+  const before = window.matchMedia(DARK).matches;
+  scheme.wanted = wanted;
+  scheme.paint();
+  if (window.matchMedia(DARK).matches !== before) window.dispatchEvent(new Event("afterprint"));
+}
+
+// The search box of the glossary: shows the terms that contain what is typed, those of other pages included.
+function searchTerms({ target }) {
+  const panel = target.closest?.(GLOSSARY);
+  if (!panel) return;
+  const typed = target.value.trim().toLowerCase();
+  const entries = [...panel.querySelectorAll("[data-term]")];
+  for (const entry of entries) entry.hidden = !entry.textContent.toLowerCase().includes(typed);
+  panel.querySelector("details").open = typed !== "";
+  panel.querySelector(":scope > p").hidden = entries.some((entry) => !entry.hidden);
+}
+
 // What this browser keeps over a reload: the room that it leads (of whichever tab did something last), and the lecture
 // in the making. Empty for none; null where the session does not know what is kept here.
 const [LEADS, DRAFT] = ["crfviz.leads", "crfviz.draft"];
@@ -120,7 +142,7 @@ watchSidebar();
 watchLine();
 watchPast();
 watchCopy();
-watchTerms();
+document.addEventListener("input", searchTerms);
 watchSteps();
 watchLinks(
   () => own,
