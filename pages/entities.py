@@ -44,10 +44,11 @@ if best is None:
     st.stop()
 if not current.tagger.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))
-given = under_rule(current).now
+ruled = under_rule(current)
+given = ruled.now
 panel = entity_panel(
     current.now.potentials,
-    chosen_entity(current),
+    chosen_entity(ruled),
     current.words,
     path=given.paths["viterbi"] or best.path,
     trained=current.trained.potentials if current.edited else None,

@@ -268,3 +268,11 @@ def test_the_probability_of_an_entity_is_given_the_rule(app):
     assert panel["probability"] == pytest.approx(expected)
     assert panel["total"] == pytest.approx(1.0, abs=1e-9)
     assert not any(each["span"] and each["span"][0] == "PER" for each in panel["hypotheses"])
+
+
+def test_the_first_entity_of_the_best_path_under_the_rule_is_chosen(app):
+    sentence = "Paris Hilton lives in Paris ."
+    app.query_params.update({"model": "ner-en", "sentence": sentence, "v.rule": "[^ B-PER]*"})
+    open_at(app, "pages/entities.py")
+    chosen = stage(app)["entity"]
+    assert (chosen["label"], chosen["first"], chosen["last"]) == ("LOC", 0, 1)
