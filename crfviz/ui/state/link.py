@@ -42,6 +42,7 @@ from crfviz.ui.state.scenario import (
     MAX_WORDS,
     OF_PAGE,
     RULE,
+    Changes,
     Scenario,
 )
 from crfviz.ui.words import clean, quote
@@ -309,6 +310,13 @@ _EXPECTED = {
     "p": "position.TAG",
     "r": "position.TAG",
 }
+
+
+def places_of(changes: Changes) -> list[str]:
+    """All items about single words, as a link spells them."""
+    scores, pins, right = changes.edits.emissions, changes.pins, changes.right
+    texts = [scores_text(scores), places_text(pins), places_text(right)]
+    return [item for text in texts if text for item in text.split(",")]
 
 
 def _in_address(option: str) -> str:

@@ -21,7 +21,7 @@ from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_SCORE
 Place = tuple[int, str]  # position of a word from 0, and a tag
 
 _NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,3})?", re.ASCII)
-_POSITION = re.compile(r"\d{1,4}", re.ASCII)
+_POSITION = re.compile(r"\d{1,5}", re.ASCII)
 
 
 def moves_text(scores: Mapping[Move, float]) -> str:

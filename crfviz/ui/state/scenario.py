@@ -42,6 +42,15 @@ class Changes:
         """Those that still mean something on another sentence."""
         return Changes(replace(self.edits, emissions={}))
 
+    def of_words(self, chosen: Callable[[int], bool]) -> Changes:
+        """Those without what speaks of words at other positions than the chosen."""
+        emissions = self.edits.emissions.items()
+        return Changes(
+            replace(self.edits, emissions={cell: n for cell, n in emissions if chosen(cell[0])}),
+            {position: tag for position, tag in self.pins.items() if chosen(position)},
+            {position: tag for position, tag in self.right.items() if chosen(position)},
+        )
+
     def for_tags(self, tags: Sequence[str]) -> Changes:
         """Those that mean something to a model with these tags."""
         return Changes(

@@ -33,9 +33,7 @@ from crfviz.views.stage.picture import (
 from crfviz.views.strips.decoders import USUAL_ROWS, decoder_rows
 from crfviz.views.strips.paths import entropy_note
 
-BY_HAND = (
-    "Type into a cell or drag it; Alt+arrows nudge, Delete restores, -\u2060inf forbids the {what}"
-)
+BY_HAND = "Type or drag; Alt+arrows nudge, Delete restores, -\u2060inf forbids the {what}"
 CIRCLES = (
     "circle: marginal · thick line: Viterbi path · thin lines: backpointers · "
     "red dashes: greedy differs from Viterbi"

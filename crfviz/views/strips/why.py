@@ -126,7 +126,7 @@ def _deciding(answer: WhyNot, chain: Analysis) -> str:
     return f"The largest contribution is {what}: {score(term.value)}."
 
 
-LEGEND = "hidden: that word made unknown · tags changed: of the best path"
+LEGEND = "hidden: word unknown · tags changed: on the best path"
 
 
 @dataclass(frozen=True)
