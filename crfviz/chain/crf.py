@@ -1,12 +1,18 @@
 """The CRF layer for training: padded batches, on CPU or GPU, in float32 or float64."""
 
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from crfviz.chain import recursions
-from crfviz.chain.engine.packing import Padded, Rows, numbers, pack_mask
+from crfviz.chain.engine import compiled
+from crfviz.chain.engine.packing import Packed, pack, take_rows
 from crfviz.chain.engine.sums import (
     Scores,
     expected_uses,
@@ -19,11 +25,97 @@ from crfviz.chain.engine.viterbi import best_paths
 from crfviz.chain.forward_backward import normalise
 from crfviz.exceptions import (
     CrfvizError,
+    EmptySentenceError,
     NoPathError,
     ScoreError,
     ShapeError,
     UnknownTagError,
 )
+
+MAX_CACHED_CELLS = 4096  # words and padding; packing a smaller batch takes as long as its sums
+Rows = Any  # (n, ...) an array, or a tensor on a GPU
+
+
+@dataclass(frozen=True, eq=False)
+class Padded:
+    """B sentences in tables of T columns: words first, then padding."""
+
+    mask: Tensor  # (B, T) bool, True at words
+    packed: Packed  # arrays, wherever the mask is
+
+    @cached_property
+    def there(self) -> Packed:
+        """The packing on the device of the mask."""
+        return self.packed.on(self.mask.device) if self.mask.is_cuda else self.packed
+
+    def rows(self, table: Tensor) -> Rows:
+        """Return the words of a (B, T, ...) table, (N, ...); numbers with fractions are float64."""
+        return take_rows(numbers(table.flatten(0, 1)), self.there.cells)
+
+    def table(self, rows: Rows, dtype: torch.dtype) -> Tensor:
+        """Return the (B, T, ...) table with rows at words and zeros at padding."""
+        num_cells = self.mask.numel()
+        if isinstance(rows, Tensor):
+            found = rows.new_zeros((num_cells, rows.shape[1])).index_copy_(
+                0, self.there.cells, rows
+            )
+        else:
+            array = np.zeros((num_cells, rows.shape[1]))
+            array[self.packed.cells] = rows
+            found = torch.from_numpy(array)
+        return found.view(*self.mask.shape, -1).to(dtype)
+
+    def lists(self, rows: NDArray[np.int64]) -> list[list[int]]:
+        """Return B lists with the numbers of each sentence's words."""
+        found = np.zeros(self.mask.numel(), np.int64)
+        found[self.packed.cells] = rows
+        lengths = self.packed.given(self.packed.lengths)
+        sentences = found.reshape(self.mask.shape).tolist()
+        return [row[:n] for row, n in zip(sentences, lengths.tolist(), strict=True)]
+
+    def sentences(self, values: Rows) -> Tensor:
+        """Return (B,) values of places, in the order in which the sentences were given."""
+        return torch.as_tensor(self.there.given(values))
+
+    def places(self, values: Tensor) -> Rows:
+        """Return (B,) values of sentences, in the order of the places."""
+        return numbers(values)[self.there.order]
+
+
+def pack_mask(mask: Tensor) -> Padded:
+    """Return the packing of a batch by its mask (B, T) bool.
+
+    Raises:
+        EmptySentenceError: a sentence has no word.
+        ShapeError: there is a word after padding.
+    """
+    words = mask.cpu().numpy()
+    if words.size > MAX_CACHED_CELLS:
+        return Padded(mask, _pack_mask(words))
+    return Padded(mask, _pack_mask_cached(words.tobytes(), words.shape))
+
+
+@lru_cache(maxsize=64)
+def _pack_mask_cached(mask: bytes, shape: tuple[int, int]) -> Packed:
+    """Cached packing of a mask in bytes; each epoch sees the same batches."""
+    return _pack_mask(np.frombuffer(mask, np.bool_).reshape(shape))
+
+
+def _pack_mask(words: NDArray[np.bool_]) -> Packed:
+    if words.shape[1] == 0 or not words[:, 0].all():
+        raise EmptySentenceError("every sentence of a batch must have at least one word")
+    lengths = words.sum(1)
+    if not (words == (np.arange(words.shape[1]) < lengths[:, None])).all():
+        raise ShapeError("mask must be words first, then padding; got words after padding")
+    return pack(lengths, words.shape[1])
+
+
+def numbers(tensor: Tensor) -> Rows:
+    """Return a detached tensor, float64 if floating point; an array if it is on the CPU."""
+    values = tensor.detach()
+    if values.is_floating_point():
+        values = values.double()
+    return values if values.is_cuda else values.numpy()
 
 
 class CRF(nn.Module):
@@ -68,11 +160,18 @@ class CRF(nn.Module):
         Raises:
             UnknownTagError: a tag at a word is not from 0 to K-1.
         """
-        batch, rows = self._checked(emissions, mask)
-        gold = self._checked_tags(tags, batch)
+        batch = self._packed(emissions, mask)
+        if tags.shape != batch.mask.shape:
+            raise ShapeError(
+                f"tags must be {tuple(batch.mask.shape)} to match the emissions,"
+                f" got {tuple(tags.shape)}"
+            )
+        in_log_space = partial(_log_likelihood, tags=tags, mask=batch.mask)
+        if fast := self._compiled_likelihood(emissions, tags, batch):
+            return with_gradient(*fast, in_log_space, emissions, *self._moves())
+        rows, gold = self._rows(emissions, batch), self._gold(tags, batch)
         scores = self._scores(rows)
         found = sums(*scores, batch.there)
-        in_log_space = partial(_log_likelihood, tags=tags, mask=batch.mask)
         if found is None:
             return in_log_space(emissions, *self._moves())
         score = gold_score(scores, found, gold)
@@ -90,6 +189,26 @@ class CRF(nn.Module):
 
         value = batch.sentences(score).to(dtype)
         return with_gradient(value, first, in_log_space, emissions, *self._moves())
+
+    def _compiled_likelihood(
+        self, emissions: Tensor, tags: Tensor, batch: Padded
+    ) -> tuple[Tensor, Callable[[Tensor], Scores]] | None:
+        """Return `log_likelihood` and its gradient by compiled loops; None where others answer."""
+        if emissions.is_cuda or tags.dtype != torch.long:
+            return None
+        padded = numbers(emissions.flatten(0, 1))
+        found = compiled.likelihoods(self._scores(padded), numbers(tags.flatten()), batch.packed)
+        if found is None:
+            return None
+        values, gradient = found
+        dtype = torch.result_type(emissions, self.transitions)
+
+        def first(weights: Tensor) -> Scores:
+            words, *moves = map(torch.from_numpy, gradient(batch.places(weights)))
+            words = words.view(emissions.shape).to(emissions.dtype)
+            return Scores(words, *(slope.to(dtype) for slope in moves))
+
+        return batch.sentences(values).to(dtype), first
 
     def partial_log_likelihood(
         self, emissions: Tensor, allowed: Tensor, mask: Tensor | None = None
@@ -178,7 +297,12 @@ class CRF(nn.Module):
         return Scores(rows, *map(numbers, self._moves()))
 
     def _checked(self, emissions: Tensor, mask: Tensor | None) -> tuple[Padded, Rows]:
-        """Validate the shapes and return the batch with its rows of emissions."""
+        """Validate the scores and return the batch with its rows of emissions."""
+        batch = self._packed(emissions, mask)
+        return batch, self._rows(emissions, batch)
+
+    def _packed(self, emissions: Tensor, mask: Tensor | None) -> Padded:
+        """Validate the shapes and return the batch."""
         if emissions.dim() != 3 or emissions.shape[-1] != self.num_tags:
             raise ShapeError(
                 f"emissions must be (B, T, {self.num_tags}), got {tuple(emissions.shape)}"
@@ -190,19 +314,17 @@ class CRF(nn.Module):
             raise ShapeError(
                 f"mask must be {tuple(shape)} to match the emissions, got {tuple(mask.shape)}"
             )
-        batch = pack_mask(mask.bool())
+        return pack_mask(mask.bool())
+
+    def _rows(self, emissions: Tensor, batch: Padded) -> Rows:
+        """Validate the scores and return their rows."""
         rows = batch.rows(emissions)
         if not rows.max() < torch.inf:
             raise ScoreError("emissions must be finite or -inf (forbidden), got NaN or +inf")
-        return batch, rows
+        return rows
 
-    def _checked_tags(self, tags: Tensor, batch: Padded) -> Rows:
+    def _gold(self, tags: Tensor, batch: Padded) -> Rows:
         """Validate the tags and return their rows."""
-        if tags.shape != batch.mask.shape:
-            raise ShapeError(
-                f"tags must be {tuple(batch.mask.shape)} to match the emissions,"
-                f" got {tuple(tags.shape)}"
-            )
         rows = batch.rows(tags)
         if rows.min() < 0 or rows.max() >= self.num_tags:
             raise UnknownTagError(f"tags must be from 0 to {self.num_tags - 1}")

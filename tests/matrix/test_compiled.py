@@ -5,7 +5,9 @@ Numba compiles them once for all cases, which takes most of a minute: one test h
 
 import logging
 import math
+import re
 import sys
+import tracemalloc
 from contextlib import contextmanager
 from itertools import product
 
@@ -21,7 +23,7 @@ from crfviz.chain.decoding.viterbi import best_paths, k_best, viterbi
 from crfviz.chain.engine import compiled, kernels
 from crfviz.chain.forward_backward import forward_backward, log_partition, posteriors
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import NoPathError
+from crfviz.exceptions import NoPathError, ScoreError, UnknownTagError
 from crfviz.settings import settings
 from tests.support.close import assert_close
 from tests.support.icecream import ice_cream
@@ -139,6 +141,9 @@ TRAPS = {
     test_engine.test_twenty_thousand_chains_equal_log_space: [()],
     test_engine.test_alone_and_in_a_batch_are_one: [()],
     test_engine.test_two_thousand_words_against_80_bits: [()],
+    test_engine.test_float32_is_worked_out_in_float64: [()],
+    test_engine.test_a_gradient_is_the_same_after_another_batch: [(3,), (30,)],
+    test_engine.test_first_and_second_derivatives_are_slopes: [()],
 }
 CASES.extend((trap, value) for trap, values in TRAPS.items() for value in values)
 
@@ -291,6 +296,71 @@ def a_batch_is_decoded_as_by_arrays(dtype):
         assert crf.decode(emissions, mask) == found
     alone = [crf.decode(e[None, : len(path)])[0] for e, path in zip(emissions, found, strict=True)]
     assert alone == found
+
+
+def training_batch(B=8, T=30, K=5):
+    """A layer, emissions, tags and mask, for a step in which nothing is forbidden."""
+    generator = torch.Generator().manual_seed(0)
+    crf = CRF(K).double()
+    emissions = torch.randn(B, T, K, generator=generator, dtype=torch.float64)
+    tags = torch.randint(K, (B, T), generator=generator)
+    mask = torch.arange(T) < torch.randint(2, T + 1, (B, 1), generator=generator)
+    mask[0] = True
+    return crf, emissions.requires_grad_(), tags, mask
+
+
+@case(("another order",), ("a gradient twice",), ("tags in 32 bits",), ("the longest last",))
+def a_training_step_is_that_of_arrays(what):
+    crf, emissions, tags, mask = training_batch()
+    if what == "another order":
+        emissions = emissions.detach().mT.contiguous().mT.requires_grad_()
+    tags = tags.int() if what == "tags in 32 bits" else tags
+    mask = mask.flip(0) if what == "the longest last" else mask
+    leaves, weights = [emissions, *crf.parameters()], torch.linspace(-1.0, 2.0, len(mask))
+
+    def step():
+        value = (crf.log_likelihood(emissions, tags, mask) * weights).sum()
+        slopes = torch.autograd.grad(value, leaves, retain_graph=True)
+        if what == "a gradient twice":
+            for slope, other in zip(slopes, torch.autograd.grad(value, leaves), strict=True):
+                assert torch.equal(slope, other)
+        return [value, *slopes]
+
+    found = step()
+    with answered_by(None):
+        for mine, other in zip(found, step(), strict=True):
+            assert_close(mine.detach(), other.detach(), **CLOSE)
+
+
+@case((math.nan, 0), (INF, 0), (0.0, 5), (0.0, -1))
+def a_training_step_refuses_what_arrays_refuse(score, tag):
+    crf, emissions, tags, mask = training_batch()
+    with torch.no_grad():
+        emissions[2, 1, 3], tags[2, 1] = score, tag
+    with pytest.raises((ScoreError, UnknownTagError)) as refused:
+        crf.log_likelihood(emissions, tags, mask)
+    with answered_by(None), pytest.raises(refused.type, match=re.escape(str(refused.value))):
+        crf.log_likelihood(emissions, tags, mask)
+
+
+@case()
+def a_training_step_allocates_three_tables_and_two_for_its_gradient():
+    """The sweeps stay until the gradient is wanted: three tables of words, and little else."""
+    crf, emissions, tags, mask = training_batch(B=64, T=60, K=17)
+    crf.log_likelihood(emissions, tags, mask).sum().backward()
+    words, table = int(mask.sum()) * 17 * 8, mask.numel() * 17 * 8
+    small = int(mask.sum()) * 8 * 8 + 17 * 17 * 8 * 8  # eight numbers a word, and eight matrices
+    tracemalloc.start()
+    try:
+        value = crf.log_likelihood(emissions, tags, mask).sum()
+        kept, most = tracemalloc.get_traced_memory()
+        assert 3 * words < kept < 3 * words + small
+        assert most < 4 * words + small  # and the exponentials of the words
+        tracemalloc.reset_peak()
+        value.backward()
+        assert tracemalloc.get_traced_memory()[1] < 4 * words + table + small
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("broken", ["missing", "too old"])

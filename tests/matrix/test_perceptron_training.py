@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crfviz.__main__ import main
-from crfviz.chain.engine.viterbi import first_best_path
+from crfviz.chain.decoding.viterbi import first_best_path
 from crfviz.corpus.training.perceptron import (
     Known,
     Learner,

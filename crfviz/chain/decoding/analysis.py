@@ -29,8 +29,7 @@ from crfviz.chain.distribution import (
     sample,
     sample_counts,
 )
-from crfviz.chain.engine.arrays import lowest_best
-from crfviz.chain.engine.packing import ChainBatch, ChainsOrBatch, Packed, chain_batch
+from crfviz.chain.engine.packing import ChainBatch, ChainsOrBatch, Packed, chain_batch, lowest_best
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Array, Potentials

@@ -18,9 +18,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count, islice
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from crfviz.chain import recursions
@@ -121,6 +123,28 @@ def best_paths(chains: ChainsOrBatch) -> list[list[int]]:
         blocked = batch.packed.order[~allowed].min()
         best_path(batch.given[blocked])  # says where the last prefix breaks off
     return [path.tolist() for path in batch.split(tags)]
+
+
+def first_best_path(
+    emissions: NDArray[Any], steps: NDArray[Any], start: NDArray[Any], end: NDArray[Any]
+) -> list[int]:
+    """Return the best path, the lowest tag among exact equals.
+
+    Emissions are (T, K), steps (T-1, K from, K to), start and end (K,).
+    """
+    best, ways = np.empty_like(emissions), np.empty_like(steps)
+    add, largest = np.add, np.maximum.reduce
+    add(start, emissions[0], out=best[0])
+    for step, way, before, found, emission in zip(
+        steps, ways, best[:, :, None], best[1:], emissions[1:], strict=False
+    ):
+        add(step, before, out=way)
+        largest(way, 0, out=found)
+        add(found, emission, out=found)
+    path = [int((best[-1] + end).argmax())]
+    for way in ways[::-1]:
+        path.append(int(way[:, path[-1]].argmax()))
+    return path[::-1]
 
 
 def best_through(potentials: Potentials) -> Tensor:

@@ -12,7 +12,7 @@ chain of a process and used if installed, unless the environment variable CRFVIZ
 
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -24,7 +24,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from crfviz.chain.engine.packing import Packed
-from crfviz.chain.engine.sweeps import MAX_DECAY, MAX_SPREAD, Exponentials, Sweeps
+from crfviz.chain.engine.sweeps import (
+    MAX_DECAY,
+    MAX_SPREAD,
+    Exponentials,
+    Sweeps,
+    exponentials_below,
+)
 from crfviz.chain.recursions import TOLERANCE
 from crfviz.settings import settings
 
@@ -42,7 +48,8 @@ def kernels() -> SimpleNamespace | None:
     if not settings().compiled:
         return None
     try:
-        from crfviz.chain.engine.kernels import paths, sums
+        from crfviz.chain.engine import kernels as sums
+        from crfviz.chain.engine.kernels import paths
     except ModuleNotFoundError:
         return None
     except Exception as error:  # noqa: BLE001 - of any kind: the results are the same without Numba
@@ -52,6 +59,9 @@ def kernels() -> SimpleNamespace | None:
         best_path=paths.best_path,
         best_paths=paths.best_paths,
         k_best=paths.k_best,
+        below_best=sums.below_best,
+        likelihoods=sums.likelihoods,
+        slopes=sums.slopes,
         sweeps=sums.sweeps,
         tables=sums.tables,
     )
@@ -101,11 +111,71 @@ def sweeps(e: Exponentials, packed: Packed) -> Sweeps | None:
     if isinstance(e.emissions, Tensor) or (loops := _kernels_for(scores)) is None:
         return None
     rows = _contiguous((*scores[:2], np.atleast_2d(e.start), np.atleast_2d(e.end)))
-    columns = np.append(packed.starts, len(e.emissions))
-    prefixes, arriving, suffixes, logs = loops.sweeps(*rows, columns, packed.lengths, e.stride)
+    prefixes, arriving, suffixes, logs = loops.sweeps(
+        *rows, packed.bounds, packed.lengths, e.stride
+    )
     some = len(packed.columns) >= e.stride
     divided = (logs[0], logs[1, packed.mirrored]) if some else None
     return Sweeps(prefixes, arriving, suffixes, divided)
+
+
+Slopes = tuple[Table, Table, Table, Table]  # the gradient, in the shapes of `Scores`
+
+
+def likelihoods(
+    scores: Scores, tags: Ids, packed: Packed
+) -> tuple[Table, Callable[[Table], Slopes]] | None:
+    """Return the log-likelihoods of a padded batch, and their gradient, in two calls of kernels.
+
+    None as above, and where a score is not finite, or a tag unknown.
+
+    Args:
+        scores: emissions (B * T, K), transitions, start and end.
+        tags: (B * T,).
+        packed: which words there are.
+
+    Returns:
+        (B,) nats of each place, and a function from (B,) weights of the places to the gradient of
+        the weighted sum.
+    """
+    if (loops := _kernels_for(scores)) is None:
+        return None
+    padded, tags = _contiguous((scores[0], tags))
+    lowest, rows, best, own = loops.below_best(padded, tags, packed.cells)
+    e = exponentials_below(rows, best, (lowest, False), *scores[1:])
+    if e is None or e.smallest > 0.0 or (found := sweeps(e, packed)) is None:
+        return None
+    best += e.best_move
+    best[packed.last] += e.best_move
+    if found.divided is not None:
+        best[packed.last] += found.divided[0][packed.last]
+    moves = np.concatenate([scores[1], *np.atleast_2d(*scores[2:])])
+    values, totals = loops.likelihoods(
+        padded,
+        own,
+        packed.cells,
+        moves,
+        found.prefixes,
+        found.arriving,
+        best,
+        packed.bounds,
+        packed.lengths,
+    )
+    if not totals.min() > 0.0:
+        return None
+
+    size, steps = len(padded), e.transitions  # not the rows, which nothing needs any longer
+
+    def gradient(weights: Table) -> Slopes:
+        given = np.ascontiguousarray(weights)
+        where = packed.cells, packed.bounds, packed.lengths, size
+        emissions, moves, ahead = loops.slopes(
+            found.prefixes, found.arriving, totals, given, own, *where
+        )
+        used = ahead.T @ found.suffixes[packed.later]
+        return emissions, moves[:-2] + used * steps, moves[-2], moves[-1]
+
+    return values, gradient
 
 
 def best_path(scores: Scores) -> Best | None:
@@ -121,7 +191,7 @@ def best_paths(scores: Scores, packed: Packed) -> tuple[Ids, NDArray[np.bool_]] 
         return None
     emissions, transitions, start, end = scores
     rows = _contiguous((emissions, transitions.T, np.atleast_2d(start), np.atleast_2d(end)))
-    tags, allowed = loops.best_paths(*rows, packed.starts, packed.lengths, TOLERANCE)
+    tags, allowed = loops.best_paths(*rows, packed.bounds, packed.lengths, TOLERANCE)
     return tags, allowed
 
 
@@ -143,6 +213,6 @@ def _kernels_for(scores: Scores) -> SimpleNamespace | None:
     return kernels() if scores[1].ndim == 2 and not _UNUSED.get() else None
 
 
-def _contiguous(scores: Scores) -> list[Any]:
+def _contiguous(scores: Iterable[Any]) -> list[Any]:
     """Return the same numbers, row after row in memory."""
     return [np.ascontiguousarray(table) for table in scores]

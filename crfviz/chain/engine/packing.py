@@ -1,14 +1,16 @@
-"""Packed batches: B sentences as N rows without padding, and conversion from padded tensors.
+"""Packed batches: B sentences as N rows without padding, and operations on arrays and tensors.
 
 Rows are ordered by position: all first words, then all second words, and so on. The longest
-sentence comes first in each column, so that no step of a recursion needs a mask. Tables of packed
-sentences are (N, K), those of padded ones (B, T, K). CPU batches are NumPy arrays, which are faster
-for small steps; batches on a GPU stay tensors.
+sentence comes first in each column, so that no step of a recursion needs a mask. Tables are (N, K)
+float64, ids are (N,) whole numbers. Batches on the CPU are NumPy arrays, which are faster for small
+steps; batches on a GPU stay tensors.
 """
 
+import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -17,9 +19,130 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.chain.engine.arrays import Array, Ids, library, take_rows
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import EmptySentenceError, ShapeError
+from crfviz.chain.recursions import TOLERANCE
+
+Array = Any  # float64: an array of NumPy, or a tensor
+Ids = Any  # whole numbers in the same library
+TORCH_MIN_ROWS = 100  # rows: from here on torch finds the largest of each faster than NumPy
+
+
+def library(array: object) -> Any:  # noqa: ANN401 - a module
+    """Return the module, NumPy or torch, that an array belongs to."""
+    return torch if isinstance(array, Tensor) else np
+
+
+def empty(shape: tuple[int, ...], like: Array) -> Array:
+    """Allocate a float64 table on the device of `like`."""
+    if isinstance(like, Tensor):
+        return like.new_empty(shape)
+    return np.empty(shape)
+
+
+def copy_of(table: Array) -> Array:
+    """Return a contiguous copy."""
+    return table.clone() if isinstance(table, Tensor) else table.copy()
+
+
+def pick_per_row(table: Array, ids: Ids) -> Array:
+    """Return one number of each row: (N, K) and ids (N,) to (N,)."""
+    if isinstance(table, Tensor):
+        return table.gather(1, ids[:, None])[:, 0]
+    return table.take(_cells(table, ids))
+
+
+def add_to(table: Array, ids: Ids, numbers: Array) -> None:
+    """Add numbers (N,) to the cells that `pick_per_row` reads, in place."""
+    if isinstance(table, Tensor):
+        table.scatter_add_(1, ids[:, None], numbers[:, None])
+    else:
+        cells = _cells(table, ids)
+        table.put(cells, table.take(cells) + numbers)
+
+
+def _cells(table: Array, ids: Ids) -> Ids:
+    """Return the places of these cells in a table that is read row after row."""
+    return np.arange(0, table.size, table.shape[1]) + ids
+
+
+def sum_by_id(numbers: Array, ids: Ids, size: int) -> Array:
+    """Return the sum of the numbers (N,) of each id, (size,)."""
+    if isinstance(numbers, Tensor):
+        return numbers.new_zeros(size).index_add_(0, ids, numbers)
+    return np.bincount(ids, numbers, size)
+
+
+def views(table: Array, rows: Sequence[slice]) -> Sequence[Array]:
+    """Return consecutive row slices of a table as views."""
+    if isinstance(table, Tensor):  # one call, where a slice takes as long as a product
+        return table.tensor_split([end for part in rows for end in (part.start, part.stop)])[1::2]
+    return [table[part] for part in rows]
+
+
+def take_rows(table: Array, rows: Ids) -> Array:
+    """Return rows of a table, (n, ...)."""
+    if isinstance(table, Tensor):
+        return table.index_select(0, rows)
+    return table.take(rows, 0)
+
+
+def largest(table: Array) -> Array:
+    """Return the largest number of each row: (N, K) to (N,)."""
+    if isinstance(table, Tensor):
+        return table.amax(1)
+    if len(table) < TORCH_MIN_ROWS:
+        return table.max(1)
+    return torch.from_numpy(table).amax(1).numpy()
+
+
+def tie_bound(best: Array) -> Array:
+    """Return the lowest score that ties with the best one; see `crfviz.chain.recursions`."""
+    return best - TOLERANCE * np.maximum(np.abs(best), 1.0)
+
+
+def lowest_best(scores: Array) -> Ids:
+    """Return `crfviz.chain.recursions.lowest_best` of each row: (N, K) to (N,). NumPy only."""
+    ties: Ids = scores >= tie_bound(scores.max(1))[:, None]
+    return ties.argmax(1)
+
+
+def log(numbers: Array) -> Array:
+    """Return logarithms; -inf at 0, without NumPy's warning."""
+    if isinstance(numbers, Tensor):
+        return numbers.log()
+    with np.errstate(divide="ignore"):
+        return np.log(numbers)
+
+
+def lowest_finite(scores: Array) -> tuple[float, bool]:
+    """Return the lowest number that is not -inf, 0 if there is none, and whether one is -inf."""
+    lowest = float(scores.min())
+    if lowest > -math.inf:
+        return lowest, False
+    finite = scores[scores > -math.inf]
+    return (float(finite.min()) if len(finite) else 0.0), True
+
+
+MAX_BUFFER = 1 << 20  # numbers that a thread keeps room for under one name, 8 MB
+_BUFFERS = threading.local()
+
+
+def scratch(name: str, shape: tuple[int, ...], like: Array) -> Array:
+    """Return a float64 buffer that stays valid until this thread requests the same name again."""
+    if isinstance(like, Tensor) and like.is_cuda:
+        return like.new_empty(shape)
+    found = _buffer(name, math.prod(shape)).reshape(shape)
+    return torch.from_numpy(found) if isinstance(like, Tensor) else found
+
+
+def _buffer(name: str, size: int) -> Array:
+    if size > MAX_BUFFER:
+        return np.empty(size)
+    kept: Array = getattr(_BUFFERS, name, None)
+    if kept is None or len(kept) < size:
+        kept = np.empty(size)
+        setattr(_BUFFERS, name, kept)
+    return kept[:size]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +151,7 @@ class Packed:
 
     columns: list[slice]  # T times the rows of the words at one position
     previous: list[slice]  # T-1 times the rows that are followed by those of the next column
-    starts: Ids  # (T,) the first row of each column
+    bounds: Ids  # (T+1,) the first row of each column, and N
     order: Ids  # (B,) the sentences, longest first; a place is an index into this
     lengths: Ids  # (B,) words of each place
     places: Ids  # (N,) whose word it is
@@ -79,111 +202,24 @@ def pack(lengths: NDArray[np.int64], width: int) -> Packed:
     longest_first = lengths[order]
     there = np.arange(longest_first[0])[:, None] < longest_first  # (T, B)
     positions, places = there.nonzero()
-    ends = there.sum(1).cumsum()
-    starts = np.concatenate([[0], ends[:-1]])
+    bounds = np.concatenate([[0], there.sum(1).cumsum()])
     later = slice(len(lengths), None)
-    columns = [slice(*bounds) for bounds in zip(starts.tolist(), ends.tolist(), strict=True)]
+    columns = [slice(*both) for both in pairwise(bounds.tolist())]
     return Packed(
         columns=columns,
         previous=[
             slice(before.start, before.start + here.stop - here.start)
             for before, here in pairwise(columns)
         ],
-        starts=starts,
+        bounds=bounds,
         order=order,
         lengths=longest_first,
         places=places,
         cells=order[places] * width + positions,
-        mirrored=starts[longest_first[places] - 1 - positions] + places,
-        before=starts[positions[later] - 1] + places[later],
-        last=starts[longest_first - 1] + np.arange(len(lengths)),
+        mirrored=bounds[longest_first[places] - 1 - positions] + places,
+        before=bounds[positions[later] - 1] + places[later],
+        last=bounds[longest_first - 1] + np.arange(len(lengths)),
     )
-
-
-MAX_CACHED_CELLS = 4096  # words and padding; packing a smaller batch takes as long as its sums
-Rows = Any  # (n, ...) an array, or a tensor on a GPU
-
-
-@dataclass(frozen=True, eq=False)
-class Padded:
-    """B sentences in tables of T columns: words first, then padding."""
-
-    mask: Tensor  # (B, T) bool, True at words
-    packed: Packed  # arrays, wherever the mask is
-
-    @cached_property
-    def there(self) -> Packed:
-        """The packing on the device of the mask."""
-        return self.packed.on(self.mask.device) if self.mask.is_cuda else self.packed
-
-    def rows(self, table: Tensor) -> Rows:
-        """Return the words of a (B, T, ...) table, (N, ...); numbers with fractions are float64."""
-        return take_rows(numbers(table.flatten(0, 1)), self.there.cells)
-
-    def table(self, rows: Rows, dtype: torch.dtype) -> Tensor:
-        """Return the (B, T, ...) table with rows at words and zeros at padding."""
-        num_cells = self.mask.numel()
-        if isinstance(rows, Tensor):
-            found = rows.new_zeros((num_cells, rows.shape[1])).index_copy_(
-                0, self.there.cells, rows
-            )
-        else:
-            array = np.zeros((num_cells, rows.shape[1]))
-            array[self.packed.cells] = rows
-            found = torch.from_numpy(array)
-        return found.view(*self.mask.shape, -1).to(dtype)
-
-    def lists(self, rows: NDArray[np.int64]) -> list[list[int]]:
-        """Return B lists with the numbers of each sentence's words."""
-        found = np.zeros(self.mask.numel(), np.int64)
-        found[self.packed.cells] = rows
-        lengths = self.packed.given(self.packed.lengths)
-        sentences = found.reshape(self.mask.shape).tolist()
-        return [row[:n] for row, n in zip(sentences, lengths.tolist(), strict=True)]
-
-    def sentences(self, values: Rows) -> Tensor:
-        """Return (B,) values of places, in the order in which the sentences were given."""
-        return torch.as_tensor(self.there.given(values))
-
-    def places(self, values: Tensor) -> Rows:
-        """Return (B,) values of sentences, in the order of the places."""
-        return numbers(values)[self.there.order]
-
-
-def pack_mask(mask: Tensor) -> Padded:
-    """Return the packing of a batch by its mask (B, T) bool.
-
-    Raises:
-        EmptySentenceError: a sentence has no word.
-        ShapeError: there is a word after padding.
-    """
-    words = mask.cpu().numpy()
-    if words.size > MAX_CACHED_CELLS:
-        return Padded(mask, _pack_mask(words))
-    return Padded(mask, _pack_mask_cached(words.tobytes(), words.shape))
-
-
-@lru_cache(maxsize=64)
-def _pack_mask_cached(mask: bytes, shape: tuple[int, int]) -> Packed:
-    """Cached packing of a mask in bytes; each epoch sees the same batches."""
-    return _pack_mask(np.frombuffer(mask, np.bool_).reshape(shape))
-
-
-def _pack_mask(words: NDArray[np.bool_]) -> Packed:
-    if words.shape[1] == 0 or not words[:, 0].all():
-        raise EmptySentenceError("every sentence of a batch must have at least one word")
-    lengths = words.sum(1)
-    if not (words == (np.arange(words.shape[1]) < lengths[:, None])).all():
-        raise ShapeError("mask must be words first, then padding; got words after padding")
-    return pack(lengths, words.shape[1])
-
-
-def numbers(tensor: Tensor) -> Rows:
-    """Return a detached tensor, float64 if floating point; an array if it is on the CPU."""
-    values = tensor.detach()
-    if values.is_floating_point():
-        values = values.double()
-    return values if values.is_cuda else values.numpy()
 
 
 @dataclass(frozen=True, eq=False)

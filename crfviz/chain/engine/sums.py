@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from crfviz.chain.engine import compiled
-from crfviz.chain.engine.arrays import (
+from crfviz.chain.engine.packing import (
     Array,
     Ids,
+    Packed,
     add_to,
     library,
     log,
@@ -30,7 +31,6 @@ from crfviz.chain.engine.arrays import (
     sum_by_id,
     take_rows,
 )
-from crfviz.chain.engine.packing import Packed
 from crfviz.chain.engine.sweeps import (
     Exponentials,
     Sweeps,

@@ -61,20 +61,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from crfviz.chain.engine.arrays import (
+from crfviz.chain.engine.packing import (
     Array,
     Ids,
+    Packed,
     copy_of,
     empty,
     largest,
     library,
     log,
     lowest_finite,
+    pack,
     scratch,
     take_rows,
     views,
 )
-from crfviz.chain.engine.packing import Packed, pack
 
 MAX_SPREAD = 280.0  # nats
 MAX_DECAY = 340.0  # nats
@@ -98,15 +99,36 @@ def exponentials(
     emissions: Array, transitions: Array, start: Array, end: Array
 ) -> Exponentials | None:
     """The scores of N words and of all moves, float64, or None if they differ by too much."""
-    xp, num_tags = library(emissions), emissions.shape[1]
     best = largest(emissions)
     best[best == -math.inf] = 0.0
     words = emissions - best[:, None]
+    return exponentials_below(words, best, lowest_finite(words), transitions, start, end)
+
+
+def exponentials_below(
+    words: Array,
+    best: Array,
+    lowest: tuple[float, bool],
+    transitions: Array,
+    start: Array,
+    end: Array,
+) -> Exponentials | None:
+    """Return the same from what words lie below their best scores, which it overwrites.
+
+    Args:
+        words: (N, K) nats, at most 0.
+        best: (N,) nats.
+        lowest: what `lowest_finite` finds in the words.
+        transitions: as they are, like start and end.
+        start: of each place, or of all.
+        end: the same.
+    """
+    xp, num_tags = library(words), words.shape[1]
     parts = [scores.reshape(-1, num_tags) for scores in (transitions, start, end)]
     moves = xp.concatenate(parts)
     best_move = max(float(moves.max()), -1e300)
     moves -= best_move
-    lowest_word, forbidden_word = lowest_finite(words)
+    lowest_word, forbidden_word = lowest
     lowest_move, forbidden_move = lowest_finite(moves)
     spread = -lowest_word - lowest_move
     if not spread <= MAX_SPREAD:

@@ -30,8 +30,7 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis, analyse, greedy_paths, likeliest
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.distribution import Path, SampleCounts, TagIds, counted, lead, probability
-from crfviz.chain.engine.arrays import log, lowest_finite, tie_bound
-from crfviz.chain.engine.packing import chain_batch
+from crfviz.chain.engine.packing import chain_batch, log, lowest_finite, tie_bound
 from crfviz.chain.forward_backward import ForwardBackward, log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.patterns import Automaton, automaton

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from crfviz.chain.engine.viterbi import first_best_path
+from crfviz.chain.decoding.viterbi import first_best_path
 from crfviz.corpus.training.cross_validation import cross_validated
 from crfviz.corpus.training.labelled import Sources, read_train_and_dev, write_training_lexicon
 from crfviz.exceptions import UnknownTagError
