@@ -90,8 +90,9 @@ def attribute(tagger: Tagger, words: Words, position: int, tag: Tag, rival: Tag)
     if isinstance(tagger, Additive):
         return _of_features(tagger.contributions(plain, position), len(plain), pair, gap)
     raise CrfvizError(
-        f"{tagger.name} is a tagger without a network, and without features that add up: choose a "
-        "BiLSTM-CRF, a context-free CRF, a perceptron or a CRFsuite model"
+        f"{tagger.name} is a tagger without a network, and its scores come without features: "
+        "choose a BiLSTM-CRF, a context-free CRF or a perceptron, or read a CRFsuite model with "
+        "crfviz.from_crfsuite, which keeps its features"
     )
 
 
