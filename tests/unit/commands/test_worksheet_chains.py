@@ -6,7 +6,7 @@ from itertools import pairwise, product
 import pytest
 
 from crfviz.chain.decoding.analysis import greedy
-from crfviz.chain.homework.variants import variants
+from crfviz.commands.worksheet import variants
 from crfviz.exceptions import CrfvizError
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from crfviz.__main__ import main
-from crfviz.chain.homework.variants import variants
+from crfviz.commands.worksheet import variants
 from crfviz.views.exports.tables import compiled
 from crfviz.views.exports.worksheet import TASKS, worksheet_files
 from tests.support.peers import load
