@@ -1,9 +1,9 @@
 """`python -m crfviz evaluate`: a tagger on a tagged file, printed, as JSON, report and model card.
 
 --json holds the figures of every decoder, the errors by what is to blame, and all tables of the
-report. --report is one HTML file that needs no network. --against sets a second model beside the
-first. The file is read in shards and never held as a whole, so it may be of any size; what is
-written is the same whoever works, to the last byte.
+report. --report is one HTML file that needs no network. --against compares a second model. The file
+is read in shards and never held as a whole, so it may have any size. The output does not depend on
+the number of workers.
 """
 
 import argparse
@@ -63,11 +63,11 @@ def main(args: argparse.Namespace) -> int:
     """Evaluate as the options say; 0 when everything is written.
 
     Raises:
-        CrfvizError: the model, the file or an option is of no use; the message says why.
+        CrfvizError: the model, the file or an option is invalid; the message says why.
     """
     outputs = [path for path in (args.json, args.report) if path is not None]
     for path in outputs:
-        require_folder(path)  # now, not after an hour
+        require_folder(path)  # before the work, not after it
     types = mapped_types(args.map, [SentenceFile(args.file, args.format, args.fold_handles)])
     tagger = load_tagger(args.model)
     if args.card and tagger.observations is not None:
@@ -116,7 +116,7 @@ def _write(args: argparse.Namespace, tagger: Tagger, found: EvaluationResult) ->
 
 
 def _as_json(record: dict[str, Any]) -> Iterator[bytes]:
-    """Yield a record a piece at a time: all pieces of a large one take more room than itself."""
+    """Yield a record in pieces: a large one would take much memory as a whole."""
     for piece in json.JSONEncoder(indent=2).iterencode(record):
         yield piece.encode()
     yield b"\n"
@@ -125,7 +125,7 @@ def _as_json(record: dict[str, Any]) -> Iterator[bytes]:
 def _everything(
     args: argparse.Namespace, results: CountedRun, file: str, tables: dict[str, Table]
 ) -> dict[str, Any]:
-    """The whole record; without times, which no two runs share, unless they are asked for."""
+    """Return the whole record; times, which differ from run to run, only with --times."""
     if not args.times:
         for row in tables["decoders"]:
             del row["microseconds"]

@@ -31,12 +31,12 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.files import decoded
 from crfviz.text.formats import FormatName, detect_format
 
-MIN_PARALLEL_BYTES = 16_000_000  # bytes of a file from which on all cores work at it
+MIN_PARALLEL_BYTES = 16_000_000  # bytes; larger files use all cores
 STANDARD_INPUT = Path("-")
 
 
 def add_work_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options that say who works."""
+    """Declare the options of the workers."""
     who = parser.add_mutually_exclusive_group()
     who.add_argument(
         "--workers",
@@ -48,14 +48,14 @@ def add_work_arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument(
         "--scheduler",
         metavar="tcp://HOST:8786",
-        help="a Dask cluster that is there already, instead; needs crfviz[cluster]",
+        help="an existing Dask cluster instead; needs crfviz[cluster]",
     )
     parser.add_argument(
         "--shard-bytes",
         type=int,
         default=SHARD_BYTES,
         metavar="N",
-        help="how much of the file is worked at in one go (default: %(default)s)",
+        help="bytes of the file per shard (default: %(default)s)",
     )
 
 
@@ -65,9 +65,9 @@ class Source:
 
     file: BinaryIO
     name: str
-    head: bytes  # lines that were read to tell the format
+    head: bytes  # lines that were read to detect the format
     file_format: FormatName
-    size: int | None  # bytes; None: it comes through a pipe
+    size: int | None  # bytes; None for a pipe
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def open_source(path: Path, file_format: FormatName | None) -> Iterator[Source]:
 
 @contextmanager
 def _readable(name: str) -> Iterator[None]:
-    """Say of a file that cannot be read that it is this one."""
+    """Turn an OSError into a FormatError that names the file."""
     try:
         yield
     except OSError as error:
@@ -105,7 +105,7 @@ def _shards(source: Source, size: int) -> Iterator[Shard]:
 
 
 def _lines(file: BinaryIO, name: str, head: list[bytes]) -> Iterator[str]:
-    """Yield the first lines of a file, as long as they are asked for; `head` gets their bytes."""
+    """Yield the lines of a file; `head` gets the bytes of those that were read."""
     for number, line in enumerate(file, start=1):
         head.append(line)
         text = decoded(line, name=name, first_line=number)
@@ -121,7 +121,7 @@ def sharded_results(
     When the body succeeds, the cached shards are removed.
 
     Raises:
-        CrfvizError: an option, a shard or the model is of no use, or nothing can be written.
+        CrfvizError: an option, a shard or the model is invalid, or nothing can be written.
     """
     if options.shard_bytes < 1:
         raise CrfvizError(f"--shard-bytes: expected at least 1, got {options.shard_bytes}")
@@ -130,8 +130,8 @@ def sharded_results(
     shards = _shards(source, options.shard_bytes)
     try:
         with _Progress(source.size) as progress:
-            crew = _worker_pool(options, source, job, progress)
-            with closing(run_shards(shards, crew, kept, progress.done)) as contents:
+            pool = _worker_pool(options, source, job, progress)
+            with closing(run_shards(shards, pool, kept, progress.done)) as contents:
                 yield contents
     except (KeyboardInterrupt, CrfvizError):
         told = kept.summary() if kept else "nothing is kept"
@@ -169,14 +169,14 @@ def _worker_pool(
 
 
 def _cores() -> int:
-    """Return those that this process may use, where the system tells."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class _Progress:
-    """A bar of the bytes of a file that are done."""
+    """A progress bar of the finished bytes of a file."""
 
     def __init__(self, size: int | None) -> None:
         self._bar: tqdm[Never] = tqdm(total=size, unit="B", unit_scale=True, disable=None)
@@ -189,12 +189,12 @@ class _Progress:
         self._bar.close()
 
     def done(self, shard: Shard) -> None:
-        """A shard is done."""
+        """Add a finished shard."""
         self._finished += len(shard.content)
         self._show(self._finished)
 
     def share(self, shard: Shard, share: float) -> None:
-        """So much of a shard is done."""
+        """Show the finished share of a shard."""
         self._show(self._finished + int(share * len(shard.content)))
 
     def _show(self, finished: int) -> None:

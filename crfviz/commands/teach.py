@@ -49,7 +49,7 @@ def main(options: argparse.Namespace) -> int:
     """Teach as the options say; 0 when the model is saved.
 
     Raises:
-        CrfvizError: an option, a file or the model is of no use; the message says why.
+        CrfvizError: an option, a file or the model is invalid; the message says why.
     """
     lesson = Lesson(**{name: getattr(options, name) for name in DEFAULTS})
     sentences = [s for name in options.files for s in _read(name) if s.tokens]

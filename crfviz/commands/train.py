@@ -68,7 +68,7 @@ def main(args: argparse.Namespace) -> int:
     A folder that has a model already keeps the text of its card, but no figures of other weights.
 
     Raises:
-        CrfvizError: a file, an option or a checkpoint is of no use; the message says why.
+        CrfvizError: a file, an option or a checkpoint is invalid; the message says why.
     """
     before = version_at(args.out) if args.out.exists() else None
     _train(args)

@@ -65,7 +65,7 @@ class EntityScores:
 
 
 def wilson(right: int, total: int) -> Rate:
-    """Share of `right` in `total` with the Wilson score interval; all of [0, 1] if total is 0.
+    """Return `right / total` with the Wilson score interval; all of [0, 1] if total is 0.
 
     >>> rate = wilson(8, 10)
     >>> round(rate.value, 4), round(rate.low, 4), round(rate.high, 4)
@@ -126,9 +126,9 @@ def totals(counts: Mapping[str, NDArray[np.int64]]) -> dict[str, list[int]]:
 
 
 def patterns(counts: Mapping[str, NDArray[np.int64]], sentences: int) -> dict[Pattern, int]:
-    """How many sentences have so many entities that are right, guessed and in gold, of all types.
+    """Count the sentences by their numbers of right, guessed and gold entities of all types.
 
-    All that the bootstrap has to know, and short, for most sentences are alike in this.
+    The bootstrap needs no more, and most sentences are alike in this.
     """
     per_sentence = sum(counts.values(), np.zeros((sentences, 3), dtype=np.int64))
     found, times = np.unique(per_sentence, axis=0, return_counts=True)
@@ -203,7 +203,7 @@ def mcnemar(b: int, c: int) -> float:
 def calibration_error(
     probability: Tensor | NDArray[np.float64], correct: Tensor | NDArray[np.bool_]
 ) -> float:
-    """Expected calibration error in [0, 1] of N predictions, by which of them were right."""
+    """Return the expected calibration error in [0, 1] of N predictions, some of them correct."""
     promised, kept = torch.as_tensor(probability), torch.as_tensor(correct)
     bins = (promised * NUM_BINS).long().clamp(max=NUM_BINS - 1)
     gap = torch.zeros(NUM_BINS, dtype=torch.float64)
@@ -216,7 +216,7 @@ def resampled(
     generator: np.random.Generator,
     times: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """Sums over samples of whole sentences, drawn with replacement: (SAMPLES, C) from (N, C).
+    """Return sums over samples of sentences, drawn with replacement: (SAMPLES, C) from (N, C).
 
     With `times`, (N,), a row stands for so many sentences that are alike.
     """
@@ -231,7 +231,7 @@ def resampled(
 
 
 def percentiles(sampled: NDArray[np.float64]) -> tuple[float, float]:
-    """The 95 % interval of what was worked out from each sample: (SAMPLES,); NaN is left out."""
+    """Return the 95 % interval of a statistic of the samples: (SAMPLES,); NaN is left out."""
     low, high = np.nanpercentile(sampled, [2.5, 97.5])
     return float(low), float(high)
 

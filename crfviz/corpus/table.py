@@ -16,7 +16,7 @@ TableRow = dict[str, Cell]
 Table = list[TableRow]
 
 DIGITS = 6  # of numbers in JSON and CSV
-_FORMULA = ("=", "+", "-", "@")  # how a cell starts that a spreadsheet would calculate
+_FORMULA = ("=", "+", "-", "@")  # first characters of a cell that a spreadsheet would calculate
 
 
 def rate_cells(name: str, rate: Rate) -> TableRow:
@@ -25,7 +25,7 @@ def rate_cells(name: str, rate: Rate) -> TableRow:
 
 
 def rounded(table: Sequence[Mapping[str, Cell]]) -> Table:
-    """The rows with numbers of at most six digits behind the point, and None for infinite ones."""
+    """Return the rows with numbers of at most six decimals, and None for infinite ones."""
     return [{name: _rounded(cell) for name, cell in row.items()} for row in table]
 
 

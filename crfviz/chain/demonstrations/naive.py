@@ -56,10 +56,10 @@ def num_paths(potentials: Potentials) -> int:
     return int(potentials.num_tags**potentials.num_tokens)
 
 
-def words_that_fit(potentials: Potentials, most_paths: int = MAX_PATHS) -> int:
-    """Return how many words from the first on have at most so many paths; 0 if not even one has."""
+def words_that_fit(potentials: Potentials) -> int:
+    """Return how many words from the first on have at most `MAX_PATHS` paths; 0 if none has."""
     K, T = potentials.num_tags, potentials.num_tokens
-    return next((n for n in range(T, 0, -1) if K**n <= most_paths), 0)
+    return next((n for n in range(T, 0, -1) if K**n <= MAX_PATHS), 0)
 
 
 def enumerate_paths(potentials: Potentials) -> Enumeration:

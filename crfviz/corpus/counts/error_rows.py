@@ -6,8 +6,10 @@ from crfviz.corpus.run.errors import EntitySuspect, Error
 from crfviz.corpus.table import Table, TableRow
 from crfviz.text.sentences import Sentence
 
+NEIGHBOURS = 3  # words on either side of the words in brackets
 
-def words_in_context(words: Sequence[str], first: int, last: int, beside: int = 3) -> str:
+
+def words_in_context(words: Sequence[str], first: int, last: int) -> str:
     """Return some words in brackets, with their neighbours.
 
     >>> words_in_context("so we walked home slowly in the rain".split(), 4, 4)
@@ -15,11 +17,11 @@ def words_in_context(words: Sequence[str], first: int, last: int, beside: int = 
     """
     before, after = words[:first], words[last + 1 :]
     parts = [
-        *["…"][: len(before) > beside],
-        *before[-beside:],
+        *["…"][: len(before) > NEIGHBOURS],
+        *before[-NEIGHBOURS:],
         f"[{' '.join(words[first : last + 1])}]",
-        *after[:beside],
-        *["…"][: len(after) > beside],
+        *after[:NEIGHBOURS],
+        *["…"][: len(after) > NEIGHBOURS],
     ]
     return " ".join(parts)
 

@@ -16,12 +16,8 @@ from crfviz.text.files import abbreviate
 if TYPE_CHECKING:
     from distributed import Future
 
-TIMEOUT = 20.0  # seconds until a scheduler has to answer, or a worker to come
-SHARDS_PER_THREAD = (
-    2  # shards for each thread of the cluster: one to work at, one to begin when that is done
-)
-
-
+TIMEOUT = 20.0  # seconds to wait for the scheduler, or for a worker
+SHARDS_PER_THREAD = 2  # one that runs, and one that waits
 ADDRESS = re.compile(r"[a-z]+://\S+:\d+")
 
 
@@ -29,7 +25,7 @@ class Cluster:
     """All workers of a cluster.
 
     Args:
-        job: what is to be done with every shard.
+        job: the work on every shard.
         address: of the scheduler, such as `tcp://host:8786`.
 
     Raises:
@@ -37,7 +33,7 @@ class Cluster:
     """
 
     def __init__(self, job: Job, address: str) -> None:
-        if not ADDRESS.fullmatch(address):  # a client would not be rid of what it began
+        if not ADDRESS.fullmatch(address):  # a client does not stop what it started
             raise _no_scheduler(address, "it is no such address")
         try:
             from distributed import Client
@@ -75,7 +71,7 @@ class Cluster:
         if future.status == "finished":
             try:
                 outcome: Outcome = future.result()
-            except (OSError, CancelledError) as error:  # the scheduler went while it was fetched
+            except (OSError, CancelledError) as error:  # the scheduler ended meanwhile
                 raise self._gone() from error
             return shard, outcome
         return shard, self._failed(future, shard)
@@ -83,7 +79,7 @@ class Cluster:
     def _first(self) -> "Future":
         from distributed import wait
 
-        alone = 0  # times that nobody was there
+        alone = 0  # timeouts without a worker
         while True:
             try:
                 with self._client.as_current():
@@ -103,7 +99,7 @@ class Cluster:
             raise self._gone() from error
 
     def _failed(self, future: "Future", shard: Shard) -> CrfvizError:
-        """Return what went wrong with a shard, other than what a job itself would say."""
+        """Return the error of a shard that did not come from the job itself."""
         from distributed import KilledWorker
 
         if future.status != "error":

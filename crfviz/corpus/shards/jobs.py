@@ -1,6 +1,6 @@
 """Jobs on shards: evaluate a tagger, or tag a file in its own format.
 
-Tagging keeps all else as it was: comments, other columns, rows that are no words, other fields.
+Tagging keeps everything else: comments, other columns, rows without a word, other fields.
 Columns may have words alone; a column of tags is then added. Marginals are p(tag | words), six
 digits, those that do not round to 0, the largest first:
 
@@ -57,9 +57,9 @@ from crfviz.text.sentences import Sentence, fold_handles, map_types
 class ModelReference:
     """A model by its path and the digest of its content, for workers elsewhere."""
 
-    place: str  # its folder or file, absolute; the name of one that has none, as of a plug-in
-    version: str  # a digest of what is there; empty for one without a place
-    code: str = ""  # the version of a plug-in: shards of another one are not gone on from
+    place: str  # its folder or file, absolute; the name of a model without one, such as a plug-in
+    version: str  # a digest of its content; empty for one without a folder
+    code: str = ""  # the version of a plug-in: shards of another version are not resumed
 
     def load(self) -> Tagger:
         """Return the tagger, loaded once in a process.
@@ -99,7 +99,7 @@ def _load(model: ModelReference) -> Tagger:
     return load_tagger(model.place)
 
 
-EVALUATION_FORMAT = 2  # of what comes of a shard; another one is not gone on from
+EVALUATION_FORMAT = 2  # of the result of a shard; results of another version are not resumed
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,11 @@ class Evaluation:
     fold_handles: bool = False
     types: tuple[tuple[str, str], ...] | None = None  # renames entity types, drops all others
     rule: str | None = None  # over the tags, as one more decoder
-    most: int = MAX_KEPT  # errors that are listed
+    most: int = MAX_KEPT  # errors in the list
 
     @property
     def key(self) -> str:
-        """All that the work depends on but the shard, and the name of the file."""
+        """All that the work depends on, except the shard and the name of the file."""
         return json.dumps([EVALUATION_FORMAT, "evaluate", {**asdict(self), "file": ""}])
 
     def __call__(self, shard: Shard, share: ReportShare | None = None) -> bytes:
@@ -147,7 +147,7 @@ class Evaluation:
         return json.dumps(parts).encode()
 
     def _sentences(self, shard: Shard) -> Iterator[Sentence]:
-        """Yield the sentences of a shard, as they are to be tagged; all with tags."""
+        """Yield the sentences of a shard, prepared for tagging; all have gold tags."""
         types = None if self.types is None else dict(self.types)
         read = parse_part(
             shard.content, self.file_format, name=self.file, first_line=shard.first_line
@@ -167,14 +167,14 @@ class EvaluationResult:
     """The merged counts of all shards."""
 
     tally: RunCounts
-    comparison: Comparison | None  # with another model, if one was asked for
+    comparison: Comparison | None  # with another model, if there is one
 
 
 def merge_results(contents: Iterable[bytes]) -> EvaluationResult:
     """Merge the results of all shards, in the order of the file.
 
     Raises:
-        FormatError: there was no sentence in any.
+        FormatError: no shard has a sentence.
     """
     whole: EvaluationResult | None = None
     for content in contents:
@@ -199,18 +199,18 @@ def _merge_two(first: EvaluationResult, second: EvaluationResult) -> EvaluationR
     return EvaluationResult(merge_two(first.tally, second.tally), both)
 
 
-TAGGING_FORMAT = 1  # of what comes of a shard; another one is not gone on from
+TAGGING_FORMAT = 1  # of the result of a shard; results of another version are not resumed
 TAGGING_BATCH = 1024  # sentences of a shard that are scored together
 DIGITS = 6
 MISC = 9  # column of CoNLL-U
 IN_MISC = "Marginals="
-IOB2_MISC = 3  # column of iob2 for what nobody else puts anywhere
+IOB2_MISC = 3  # column of iob2 for marginals
 
 Marginals = Sequence[dict[str, float]]  # of every word, by tag
 
 
 class _FileSentence(Protocol):
-    """A sentence where it stands in a file."""
+    """A sentence and its place in a file."""
 
     @property
     def line(self) -> int:
@@ -221,7 +221,7 @@ class _FileSentence(Protocol):
         """Its words, at least one."""
 
     def write(self, lines: list[str], tags: Sequence[str], marginals: Marginals | None) -> None:
-        """Put the tags into the lines of the shard."""
+        """Write the tags into the lines of the shard."""
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ class Tagging:
 
     @property
     def key(self) -> str:
-        """All that the work depends on but the shard, and the name of the file."""
+        """All that the work depends on, except the shard and the name of the file."""
         return json.dumps([TAGGING_FORMAT, "tag", {**asdict(self), "file": ""}])
 
     def __call__(self, shard: Shard, share: ReportShare | None = None) -> bytes:

@@ -89,7 +89,7 @@ class ShardCache:
         self.folder = folder
         self._key = sha256(key.encode()).digest()
         self._used: set[str] = set()
-        self.found = 0  # shards that had been finished before
+        self.found = 0  # finished shards of an earlier run
 
     def get(self, shard: Shard) -> bytes | None:
         """Return the result of a shard; None if it is not finished or unreadable."""
@@ -153,13 +153,13 @@ class Job(Protocol):
 
     @property
     def key(self) -> str:
-        """All that the work depends on but the shard."""
+        """All that the work depends on, except the shard."""
 
     def __call__(self, shard: Shard, share: ReportShare | None = None) -> bytes:
         """Return the result of a shard.
 
         Raises:
-            CrfvizError: the shard or the model is of no use.
+            CrfvizError: the shard or the model is invalid.
         """
 
 
@@ -168,7 +168,7 @@ class WorkerPool(Protocol):
 
     @property
     def size(self) -> int:
-        """How many shards they can be given at a time."""
+        """The number of shards that can run at a time."""
 
     def submit(self, shard: Shard) -> None:
         """Start a shard; fewer than `size` are running."""
@@ -288,13 +288,13 @@ class ProcessPool:
             worker.process.kill()
 
 
-MAX_AHEAD = 8  # shards for each worker that may be begun before one that comes earlier is done
+MAX_AHEAD = 8  # shards for each worker that may start before an earlier one is done
 
 
 def run_shards(
     shards: Iterator[Shard],
-    crew: WorkerPool,
-    kept: ShardCache | None = None,
+    pool: WorkerPool,
+    cache: ShardCache | None = None,
     done: Callable[[Shard], None] = lambda _: None,
 ) -> Generator[bytes, None, None]:
     """Yield the results of all shards in file order.
@@ -304,26 +304,26 @@ def run_shards(
 
     Args:
         shards: of a file.
-        crew: the workers; stopped at the end in any case.
-        kept: the cache of finished shards.
+        pool: the workers; stopped at the end in any case.
+        cache: the cache of finished shards.
         done: called with each finished shard.
 
     Raises:
-        CrfvizError: a shard or the model is of no use, or nothing can be written.
+        CrfvizError: a shard or the model is invalid, or nothing can be written.
     """
-    desk = _Scheduler(shards, crew, kept, done)
+    scheduler = _Scheduler(shards, pool, cache, done)
     try:
         while True:
-            desk.submit()
-            yield from desk.in_order()
-            if desk.under_way:
-                desk.take()
-            elif desk.errors:
-                raise desk.errors[min(desk.errors)]
-            elif desk.ended:
+            scheduler.submit()
+            yield from scheduler.in_order()
+            if scheduler.running:
+                scheduler.take()
+            elif scheduler.errors:
+                raise scheduler.errors[min(scheduler.errors)]
+            elif scheduler.ended:
                 return
     finally:
-        crew.stop()
+        pool.stop()
 
 
 @dataclass
@@ -331,14 +331,14 @@ class _Scheduler:
     """Running shards and finished results."""
 
     shards: Iterator[Shard]
-    crew: WorkerPool
-    kept: ShardCache | None
+    pool: WorkerPool
+    cache: ShardCache | None
     done: Callable[[Shard], None]
     errors: dict[int, CrfvizError] = field(default_factory=dict)  # by the number of the shard
-    finished: dict[int, bytes] = field(default_factory=dict)  # what was not handed on yet
-    begun: int = 0  # shards
-    handed_on: int = 0  # shards
-    under_way: int = 0  # shards
+    finished: dict[int, bytes] = field(default_factory=dict)  # likewise, until yielded
+    started: int = 0  # shards
+    yielded: int = 0  # shards
+    running: int = 0  # shards
     ended: bool = False  # there are no more shards
 
     def submit(self) -> None:
@@ -350,34 +350,34 @@ class _Scheduler:
         self.ended = True
 
     def _room(self) -> bool:
-        ahead = self.begun - self.handed_on
-        free = self.under_way < self.crew.size and ahead < MAX_AHEAD * self.crew.size
+        ahead = self.started - self.yielded
+        free = self.running < self.pool.size and ahead < MAX_AHEAD * self.pool.size
         return free and not self.errors and not self.ended
 
     def _begin(self, shard: Shard) -> None:
-        self.begun += 1
-        before = self.kept.get(shard) if self.kept else None
+        self.started += 1
+        before = self.cache.get(shard) if self.cache else None
         if before is None:
-            self.crew.submit(shard)
-            self.under_way += 1
+            self.pool.submit(shard)
+            self.running += 1
         else:
             self._finish(shard, before)
 
     def in_order(self) -> Iterator[bytes]:
         """Yield finished results that are next in the file."""
-        while self.handed_on in self.finished:
-            yield self.finished.pop(self.handed_on)
-            self.handed_on += 1
+        while self.yielded in self.finished:
+            yield self.finished.pop(self.yielded)
+            self.yielded += 1
 
     def take(self) -> None:
         """Wait for one shard."""
-        shard, outcome = self.crew.next_result()
-        self.under_way -= 1
+        shard, outcome = self.pool.next_result()
+        self.running -= 1
         if isinstance(outcome, CrfvizError):
             self.errors[shard.number] = outcome
             return
-        if self.kept:
-            self.kept.put(shard, outcome)
+        if self.cache:
+            self.cache.put(shard, outcome)
         self._finish(shard, outcome)
 
     def _finish(self, shard: Shard, content: bytes) -> None:

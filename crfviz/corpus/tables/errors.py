@@ -131,7 +131,7 @@ def _shares(numbers: Sequence[int], tally: RunCounts) -> Table:
     ]
 
 
-def slice_table(results: Results, dimensions: Sequence[str], decoder: str = "viterbi") -> Table:
+def slice_table(results: Results, dimensions: Sequence[str]) -> Table:
     """One row for each part that has a word by one or two of `dimensions_of`, largest win first.
 
     Raises:
@@ -141,7 +141,7 @@ def slice_table(results: Results, dimensions: Sequence[str], decoder: str = "vit
     sizes = [len(part.names) for part in parts]
     cells = np.ravel_multi_index([part.numbers for part in parts], sizes)
     words = np.bincount(cells, minlength=math.prod(sizes))
-    right = np.bincount(cells[results.right(decoder)], minlength=math.prod(sizes))
+    right = np.bincount(cells[results.right("viterbi")], minlength=math.prod(sizes))
     rows = []
     for cell in np.flatnonzero(words).tolist():
         places = np.unravel_index(cell, sizes)

@@ -1,10 +1,9 @@
 """A bundler for our own modules and style sheets, for files that load nothing.
 
-They are put together from the sources when they are asked for, so that nothing can be stale, and
-need no Node. Only what these sources use of JavaScript's modules is understood: named imports from
-relative files, exports of functions, classes and constants, and a default one. Modules do not
-import each other in a circle (the linter sees to that), so each is a function that is called once,
-in order.
+It bundles the sources on request, so that nothing can be stale, and needs no Node. It understands
+only the part of JavaScript's modules that these sources use: named imports from relative files,
+exports of functions, classes and constants, and a default export. The linter rejects circular
+imports, so each module becomes a function that is called once, in order.
 """
 
 import re
@@ -21,9 +20,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", r
 _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
 _REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # behind what a line of code ends with
 _STRING = re.compile(r'("[^"]*")')  # on a line that has neither an escape nor another kind of text
-_AROUND = re.compile(
-    r"(?:(?<!\s)\s+)?([=<>?:;,{}()&|*]+)\s*"
-)  # spaces that JavaScript does not need
+_AROUND = re.compile(r"(?:(?<!\s)\s+)?([=<>?:;,{}()&|*]+)\s*")  # needless spaces
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _TYPES = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)  # JSDoc
 _SPACE = re.compile(  # of a style sheet, as the next
@@ -40,7 +37,7 @@ def script() -> str:
     """Return the live file's script, which imports nothing.
 
     Raises:
-        ValueError: a module does something that this cannot put together.
+        ValueError: a module uses syntax that the bundler does not understand.
     """
     return bundled(OWN / "file.js")
 
@@ -84,7 +81,7 @@ def bundled(entry: Path) -> str:
     A default export is in it as `start`.
 
     Raises:
-        ValueError: a module does something that this cannot put together.
+        ValueError: a module uses syntax that the bundler does not understand.
     """
     names: dict[Path, str] = {}
     parts = ['"use strict";']
@@ -93,7 +90,7 @@ def bundled(entry: Path) -> str:
 
 
 def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
-    """Put a module behind all that it imports."""
+    """Add a module after all that it imports."""
     if path in names:
         return
     text = path.read_text("utf-8")

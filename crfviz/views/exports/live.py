@@ -173,13 +173,12 @@ def checked_pages(pages: Sequence[str] | None) -> list[str]:
     return wanted
 
 
-def data(live: Live, pages: Sequence[str], colouring: str = "system") -> dict[str, object]:
+def data(live: Live, pages: Sequence[str]) -> dict[str, object]:
     """Return the file's data, ready for JSON.
 
     Args:
         live: what it shows; at most `most_words`, of which a window is drawn.
         pages: ids of `PAGES`, at least one.
-        colouring: system, light or dark.
 
     Raises:
         CrfvizError: the sentence is too long.
@@ -201,7 +200,7 @@ def data(live: Live, pages: Sequence[str], colouring: str = "system") -> dict[st
         "opens": live.opens if live.opens in pages else pages[0],
         "step": live.step if live.opens in pages else None,
         "covered": list(live.covered),
-        "colouring": colouring,
+        "colouring": "system",
         "origin": _origin(live),
     }
 

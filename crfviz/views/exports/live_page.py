@@ -34,13 +34,13 @@ WHY = (
 )
 
 
-def live_page(live: Live, pages: Sequence[str], colouring: str = "system") -> str:
+def live_page(live: Live, pages: Sequence[str]) -> str:
     """Return the HTML file; the arguments are those of `data`.
 
     Raises:
         CrfvizError: the sentence is too long.
     """
-    body = still(live) + block("data", data(live, pages, colouring))
+    body = still(live) + block("data", data(live, pages))
     plain = document(title(live), body, bundle.script())
     if len(plain.encode()) <= LARGEST:
         return plain

@@ -9,7 +9,8 @@ The models are scripts because a page that was opened from a file may read nothi
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from html import escape
 from itertools import chain, count
 from os import PathLike
@@ -56,7 +57,8 @@ def write_site(
     examples = {tagger.name: _examples(tagger) for tagger in taggers}  # a model may go meanwhile
     texts = {files[tagger.name]: _script(tagger, examples[tagger.name]) for tagger in taggers}
     texts[INDEX] = _index(files, examples)  # the last, for it says that the others are there
-    _make(folder / MODELS)
+    with _changing(folder / MODELS):
+        (folder / MODELS).mkdir(parents=True, exist_ok=True)
     listing = json.dumps({"files": list(texts)}, indent=2) + "\n"
     write_atomically(folder / LIST, [listing.encode()])
     for name, text in texts.items():
@@ -64,7 +66,8 @@ def write_site(
         write_atomically(folder / name, [content])
         tell(f"{name}: {len(content) / 1e3:,.0f} kB")
     for name in sorted(set(before) - texts.keys()):
-        _take_away(folder / name)
+        with _changing(folder / name):
+            (folder / name).unlink(missing_ok=True)
 
 
 def _files(taggers: Sequence[Tagger]) -> dict[str, str]:
@@ -151,18 +154,12 @@ def _is_ours(name: object) -> bool:
     return isinstance(name, str) and _FILE.fullmatch(name) is not None
 
 
-def _take_away(file: Path) -> None:
+@contextmanager
+def _changing(path: Path) -> Iterator[None]:
     try:
-        file.unlink(missing_ok=True)
+        yield
     except OSError as error:
-        raise CrfvizError(f"{file} cannot be taken away: {error.strerror}") from error
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CrfvizError(f"{folder} cannot be made: {error.strerror}") from error
+        raise CrfvizError(f"{path} cannot be changed: {error.strerror}") from error
 
 
 OF_TAGGER = "Made with crfviz by a tagger that is inside: no link can open it again, so keep this."

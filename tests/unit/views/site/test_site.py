@@ -113,7 +113,7 @@ def test_models_of_no_use_are_refused_before_anything_is_written(tmp_path, tagge
 def test_a_place_that_cannot_be_written_is_said(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main(["site", str(tmp_path / "file" / "site"), *CHAINS]) == 2
-    assert "cannot be made" in capsys.readouterr().err
+    assert "cannot be changed" in capsys.readouterr().err
 
 
 def test_a_full_disk_is_said_and_can_be_gone_on_from(tmp_path, capsys):
