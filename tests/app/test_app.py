@@ -9,7 +9,8 @@ import pytest
 from crfviz.chain.decoding.analysis import greedy
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui import cached, pictures, scene
+from crfviz.ui import cached, scene
+from crfviz.ui.session import components
 from crfviz.ui.session.kept import KEPT
 from crfviz.ui.state.scenario import BEFORE_FIRST
 from crfviz.views.contents import ENTRIES
@@ -44,8 +45,8 @@ def declared_payloads(monkeypatch):
         assert faults(data, Payload) == []
         return answer(stage, data)
 
-    answer = pictures.answer
-    monkeypatch.setattr(pictures, "answer", checked)
+    answer = components.answer
+    monkeypatch.setattr(components, "answer", checked)
 
 
 def markdown_of(app):
