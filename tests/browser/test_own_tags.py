@@ -89,13 +89,13 @@ def test_ten_german_sentences_with_six_labels_become_a_model(desk, who, app):
 
 
 @pytest.mark.long
-def test_proposing_is_seen_after_a_reload_and_cancelled_leaves_nothing_behind(desk, who, app):
+def test_proposing_outlives_reload_and_cancel_leaves_nothing_behind(desk, who, app):
     words, tags = ((0, 4), (5, 12)), ("WARE", "MARKE")
     with open_store(app.database) as store:
         texts = [f"Hose Nord{n:03}" for n in range(300)]
         said = [Annotation(n, who, words, tags, tags, state="done") for n in range(299)]
         items = [Item(text, words) for text in texts]
-        stored = store.add(who, items, labelled=said, settings=Settings(tags))
+        stored = store.add("Hosen", items, labelled=said, settings=Settings(tags))
         before = store.annotations(stored)
         document = next(each for each in store.documents() if each.name == stored)
     desk.open(model="upos-en-contextfree", **{"v.by": who, "v.doc": document.key})
