@@ -101,6 +101,7 @@ def test_disagreements_are_settled_by_key_and_exported(desk, who, document, app)
     assert all(set(each.curation.versions) == {"anna", "ben"} for each in curated)
     desk.page.get_by_role("button", name="Export", exact=True).press("Enter")
     desk.screen.choose("view-format", "JSONL")
+    desk.screen.expect_param("v.format", "jsonl")
     button = desk.page.get_by_role("button", name="Download 3 annotated sentences")
     with desk.page.expect_download() as download:
         button.press("Enter")

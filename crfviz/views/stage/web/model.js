@@ -102,7 +102,7 @@ export function movesOf({ tags, copies }, from, to) {
   );
 }
 
-// A chain times the automaton of the rule in force, which is a chain whose tags are copies, and of which tag each is one.
+// A chain times the automaton of the rule in force: a chain whose tags are copies, and the tag of each copy.
 /** @param {Chain} chain @param {Pick<Payload, "kept" | "tags">} payload */
 function timesRule(chain, { kept, tags: names }) {
   const { T, K, emissions, start, end } = chain;

@@ -1,5 +1,6 @@
 // What is to be seen: at a step of a walk, and of the parts that the reader switched off. Pure functions;
-// crfviz/views/stage/picture.py says which steps a picture has, crfviz/ui/state/scenario.py keeps the parts in the link.
+// crfviz/views/stage/picture.py says which steps a picture has; crfviz/ui/state/scenario.py keeps the parts
+// in the link.
 
 import { score } from "../numbers.js";
 
