@@ -35,7 +35,7 @@ from crfviz.ui.state.events import (
     apply_event,
     parse_event,
 )
-from crfviz.ui.state.link import Link, Models, decode, encode, places_of
+from crfviz.ui.state.link import Link, Models, decode, encode, for_words
 from crfviz.ui.state.missing_pages import MISSING, no_such_page
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
@@ -316,21 +316,12 @@ def _from_address() -> Scenario:
     decoded = decode(without_snapshots(params), models)
     for message in decoded.ignored:
         say(message)
-    return _without_missing_words(_fitted(decoded.scenario))
-
-
-def _without_missing_words(wanted: Scenario) -> Scenario:
-    """The scenario of a link without changes of words that its sentence does not have."""
-    if wanted.changes == wanted.changes.without_positions() or not cached.known_tagger(
-        wanted.model
-    ):
-        return wanted
-    number = len(cached.words(wanted.model, wanted.sentence))
-    if not (missing := places_of(wanted.changes.of_words(lambda position: position >= number))):
-        return wanted
-    first = ", ".join(missing[:5])
-    say(f"The sentence has {count(number, 'word')}: {first} in the link is dropped.")
-    return wanted.with_changes(wanted.changes.of_words(lambda position: position < number))
+    fitted = _fitted(decoded.scenario)
+    if cached.known_tagger(fitted.model):
+        fitted, messages = for_words(fitted, len(cached.words(fitted.model, fitted.sentence)))
+        for message in messages:
+            say(message)
+    return fitted
 
 
 def _models(names: Sequence[str] | None = None) -> Models:

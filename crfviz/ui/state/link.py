@@ -42,7 +42,6 @@ from crfviz.ui.state.scenario import (
     MAX_WORDS,
     OF_PAGE,
     RULE,
-    Changes,
     Scenario,
 )
 from crfviz.ui.words import clean, quote
@@ -312,10 +311,27 @@ _EXPECTED = {
 }
 
 
-def places_of(changes: Changes) -> list[str]:
-    """All items about single words, as a link spells them."""
-    scores, pins, right = changes.edits.emissions, changes.pins, changes.right
-    texts = [scores_text(scores), places_text(pins), places_text(right)]
+def for_words(scenario: Scenario, number: int) -> tuple[Scenario, list[str]]:
+    """The scenario without changes of words that its sentence, of `number` words, does not have.
+
+    Returns:
+        The scenario that fits, and a message if something was dropped.
+    """
+    fitted = scenario.with_changes(scenario.changes.for_words(number))
+    kept = _of_words(fitted)
+    missing = [item for item in _of_words(scenario) if item not in kept]
+    words, first = count(number, "word"), ", ".join(missing[:5])
+    message = f"The sentence has {words}: {first} in the link is dropped."
+    return fitted, [message] if missing else []
+
+
+def _of_words(scenario: Scenario) -> list[str]:
+    """All changes of single words, as a link spells them."""
+    texts = [
+        scores_text(scenario.edits.emissions),
+        places_text(scenario.pins),
+        places_text(scenario.right),
+    ]
     return [item for text in texts if text for item in text.split(",")]
 
 

@@ -42,13 +42,13 @@ class Changes:
         """Those that still mean something on another sentence."""
         return Changes(replace(self.edits, emissions={}))
 
-    def of_words(self, chosen: Callable[[int], bool]) -> Changes:
-        """Those without what speaks of words at other positions than the chosen."""
+    def for_words(self, number: int) -> Changes:
+        """Those that mean something in a sentence of so many words."""
         emissions = self.edits.emissions.items()
         return Changes(
-            replace(self.edits, emissions={cell: n for cell, n in emissions if chosen(cell[0])}),
-            {position: tag for position, tag in self.pins.items() if chosen(position)},
-            {position: tag for position, tag in self.right.items() if chosen(position)},
+            replace(self.edits, emissions={cell: n for cell, n in emissions if cell[0] < number}),
+            {position: tag for position, tag in self.pins.items() if position < number},
+            {position: tag for position, tag in self.right.items() if position < number},
         )
 
     def for_tags(self, tags: Sequence[str]) -> Changes:

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from crfviz.chain.edits import END, START, Edits
-from crfviz.ui.state.link import places_of
+from crfviz.ui.state.link import for_words
 from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
     MAX_HISTORY,
@@ -59,10 +59,13 @@ def test_another_model_drops_only_what_it_does_not_know():
     assert unknown == ["C", "D"]
 
 
-def test_changes_of_chosen_words():
-    changes = SCENARIO.changes.of_words(lambda position: position == 1)
-    assert changes == Changes(replace(BOTH, emissions={(1, "C"): 2.0}), {1: "C"}, {1: "D"})
-    assert places_of(changes) == ["1.C:2", "1.C", "1.D"]
+def test_a_link_loses_changes_of_words_that_its_sentence_lacks():
+    after, (message,) = for_words(SCENARIO, 1)
+    assert after.edits == replace(BOTH, emissions={(0, "A"): 1.0})
+    assert after.pins == {0: "A"}
+    assert after.right == {0: "B"}
+    assert message == "The sentence has 1 word: 1.C:2, 1.C, 1.D in the link is dropped."
+    assert for_words(SCENARIO, 2) == (SCENARIO, [])
 
 
 def test_start_is_no_target_and_end_is_no_source():
