@@ -84,8 +84,8 @@ def desk(screen):
 
 
 def name(request):
-    """An annotator for each test, since all share one store."""
-    return re.sub(r"\W+", "-", request.node.name)[:30]
+    """An annotator for each test, since all share one store; one word, since pages show it."""
+    return re.sub(r"[\W_]+", "", request.node.name.removeprefix("test_"))[:30]
 
 
 @pytest.fixture
