@@ -317,7 +317,8 @@ def _from_address() -> Scenario:
     for message in decoded.ignored:
         say(message)
     fitted = _fitted(decoded.scenario)
-    if cached.known_tagger(fitted.model):
+    of_words = fitted.changes != fitted.changes.without_positions()
+    if of_words and cached.known_tagger(fitted.model):
         fitted, messages = for_words(fitted, len(cached.words(fitted.model, fitted.sentence)))
         for message in messages:
             say(message)
