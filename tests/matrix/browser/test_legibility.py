@@ -35,10 +35,11 @@ LONGEST = {
 # Nothing moves, as the sidebar does where it opens or closes.
 STILL = """() => !document.getAnimations().some((moving) => moving.playState === "running"
   && moving.effect.target.matches("[data-testid=stSidebar]"))"""
-# The sidebar does not scroll, and below the title there is room for the letters.
+# The sidebar does not scroll, and below the title there is room for the letters. What is not drawn
+# yet has no place, so the difference is no number and the page is asked again.
 HAS_ROOM = """() => {
   const side = document.querySelector("[data-testid=stSidebarContent]");
-  const top = (name) => document.querySelector(name).getBoundingClientRect().top;
+  const top = (name) => document.querySelector(name)?.getBoundingClientRect().top;
   return side.scrollHeight <= side.clientHeight && top(".crfviz-answers") - top("h1") >= 28;
 }"""
 CHARTS_DRAWN = """() => [...document.querySelectorAll("[data-testid=stVegaLiteChart]")]
