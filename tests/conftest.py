@@ -10,11 +10,14 @@ import torch
 from hypothesis import settings
 
 from crfviz.settings import settings as crfviz_settings
-from tests.support import rotation
-from tests.support.forked_server import forking
-from tests.support.interrupted import asked_again  # noqa: F401 - a fixture
-from tests.support.paths import ROOT
-from tests.support.postgres import Cluster
+
+pytest.register_assert_rewrite("tests.support")  # so that its assertions, too, say what they saw
+
+from tests.support import rotation  # noqa: E402
+from tests.support.forked_server import forking  # noqa: E402
+from tests.support.interrupted import asked_again  # noqa: E402, F401 - a fixture
+from tests.support.paths import ROOT  # noqa: E402
+from tests.support.postgres import Cluster  # noqa: E402
 
 collect_ignore = ["support"]  # loading all of it to look for doctests takes seconds in every worker
 
