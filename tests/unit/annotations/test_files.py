@@ -565,6 +565,28 @@ def test_what_contradicts_is_told_and_not_overwritten(two):
     assert here.annotation(begun.item, "ben").state == "done"
 
 
+@pytest.mark.parametrize(
+    ("stored", "imported", "merged"),
+    [
+        ("open", "open", "open"),
+        ("open", "done", "done"),
+        ("done", "open", "done"),
+        ("done", "done", "done"),
+    ],
+)
+def test_merging_finishes_an_open_annotation_only_if_the_file_says_done(
+    two, stored, imported, merged
+):
+    here, there = two
+    before = say(here, 1, "ben", "N", state=stored)
+    say(there, 1, "ben", "N", state=imported)
+    plan = join(here, render(there.annotations(), "jsonl").encode())
+    finished = stored != merged
+    assert plan == (["dogs.txt"], 3 + finished, [])
+    after = here.annotation(before.item, "ben")
+    assert (after.state, after.revision) == (merged, before.revision + finished)
+
+
 def test_tags_of_another_kind_do_not_join(two):
     here, there = two
     exported = render(there.annotations(), "jsonl")
