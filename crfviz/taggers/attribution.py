@@ -32,6 +32,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.neural.network import Alone
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.tagger import Additive, Contribution, Tagger, Words, words_of
+from crfviz.text.files import abbreviate_value
 
 COMPLETE = 1e-4  # nats by which the sum may miss the gap
 PIECES = 4  # of the line at first; those that miss their part of the gap are halved
@@ -57,8 +58,9 @@ def attribute(tagger: Tagger, words: Words, position: int, tag: Tag, rival: Tag)
     has exactly 0. A network with context takes 16 gradients or more, 64 at a time.
 
     Args:
-        tagger: a network, or a tagger that adds up features: a perceptron, or a CRFsuite model from
-            `crfviz.from_crfsuite`.
+        tagger: a network, or a tagger that adds up features: a perceptron, or a CRFsuite model,
+            from `crfviz.from_crfsuite` or brought with the attributes of its words. Those of a
+            brought model count for the word that has them.
         words: T words.
         position: of the word, from 0.
         tag: by name or id.
@@ -66,6 +68,7 @@ def attribute(tagger: Tagger, words: Words, position: int, tag: Tag, rival: Tag)
 
     Raises:
         CrfvizError: the rival is the tag, or the tagger has neither a network nor features.
+        UnknownObservationError: the tagger has no scores for these words.
         ShapeError: there is no such position.
         UnknownTagError: there is no such tag.
 
@@ -76,6 +79,8 @@ def attribute(tagger: Tagger, words: Words, position: int, tag: Tag, rival: Tag)
         >>> float(found.words[0])
         0.0
     """
+    if not hasattr(tagger, "potentials"):
+        raise CrfvizError(f"expected a tagger, got {abbreviate_value(tagger)}")
     plain = words_of(words)
     scored = tagger.potentials(plain, constrained=False)
     position = scored.position(position)

@@ -17,6 +17,7 @@ import numpy as np
 from crfviz.chain.potentials import Array, ArrayLike, Potentials, as_numbers
 from crfviz.exceptions import FormatError, ModelError
 from crfviz.taggers.brought.crfsuite_file import CrfsuiteModel, read_crfsuite
+from crfviz.taggers.brought.parsed_model import FeatureWeights
 from crfviz.taggers.folder import NOWHERE, SentenceTagger
 from crfviz.taggers.plugins import as_model_error
 from crfviz.taggers.tagger import CRF, Contribution
@@ -136,9 +137,10 @@ class CrfsuiteTagger(SentenceTagger):
     def _attributes(self, words: list[str], position: int) -> dict[str, Array]:
         """Return what each known attribute of a word says, (K,)."""
         found: dict[str, Array] = {}
-        for name, scores in self._model.parts(f"word {position + 1}", self._rows(words)[position]):
-            if scores is not None:
-                found[name] = found.get(name, 0) + scores
+        row = self._rows(words)[position]
+        for name, attribute, value in self._model.parts(f"word {position + 1}", row):
+            if attribute is not None:
+                found[name] = found.get(name, 0) + value * self._model.row(attribute)
         return found
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
@@ -208,9 +210,9 @@ def _weights(model: Any) -> CrfsuiteModel:  # noqa: ANN401 - a pycrfsuite.Tagger
         labels=labels,
         transitions=_exact(pairs, moves),
         attributes={attribute: number for number, attribute in enumerate(rounded)},
-        begins=np.array(begins),
-        targets=np.array(targets, dtype=np.uint32),
-        weights=np.array(weights),
+        features=FeatureWeights(
+            np.array(begins), np.array(targets, dtype=np.uint32), np.array(weights)
+        ),
     )
 
 

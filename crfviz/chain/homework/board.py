@@ -7,11 +7,13 @@ is found by comparison, at the next step.
 Letters: `T` tokens, `K` tags.
 """
 
+import dis
 import linecache
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from types import FrameType, TracebackType
+from functools import cache
+from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -196,7 +198,9 @@ def _executed(program: Program, board: Board, max_lines: int) -> str:
         module = str(frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] in LIBRARIES:
             return None
-        left -= event == "line"
+        if event == "call":
+            frame.f_trace_opcodes = _jumps_to_itself(frame.f_code)
+        left -= event in ("line", "opcode")
         if left < 0:
             raise _TooLongError
         return count
@@ -214,6 +218,14 @@ def _executed(program: Program, board: Board, max_lines: int) -> str:
     finally:
         sys.settrace(before)
     return ""
+
+
+@cache
+def _jumps_to_itself(code: CodeType) -> bool:
+    """Whether it has a loop of one instruction, `while True: pass`, which has no line events."""
+    return any(
+        "JUMP" in step.opname and step.argval == step.offset for step in dis.get_instructions(code)
+    )
 
 
 def _in_words(error: BaseException) -> str:

@@ -132,6 +132,8 @@ def trace(
         raise CrfvizError(
             f"expected a function of one argument, the board, got {abbreviate_value(program)}"
         )
+    if not isinstance(potentials, Potentials):
+        raise CrfvizError(f"expected Potentials, got {abbreviate_value(potentials)}")
     lines = require_count("max_lines", max_lines)
     return traced(potentials, table, run(program, potentials, table, lines))
 
@@ -182,7 +184,10 @@ def _wrong(potentials: Potentials, table: str, checked: Checked, written: Array)
     step = int(when) if math.isfinite(when) else None
     cell = f"board.{ARRAYS[table]}[{wrong.position}, {wrong.tag}]"
     word = "" if potentials.tokens is None else f" at “{potentials.tokens[wrong.position]}”"
-    got, expected = number(wrong.found), number(wrong.expected)
+    pointers = table == BACKPOINTERS
+    got, expected = (
+        f"{value:g}" if pointers else number(value) for value in (wrong.found, wrong.expected)
+    )
     happened = (
         f"never written, it is {got}" if step is None else f"write {step + 1} sets it to {got}"
     )
@@ -196,7 +201,9 @@ def _wrong(potentials: Potentials, table: str, checked: Checked, written: Array)
     if wrong.bug:
         parts.append(f"Likely bug: {wrong.bug}.")
     parts.append(explanation or "No known bug gives exactly this table.")
-    yours = wrong.yours or f"{got}, {_difference(wrong.found - wrong.expected)}"
+    yours = wrong.yours or got
+    if not wrong.yours and not pointers:
+        yours += f", {_difference(wrong.found - wrong.expected)}"
     return Grade(
         correct=False,
         message=" ".join(parts),

@@ -21,8 +21,10 @@ Source: the file format of CRFsuite 0.12 (Okazaki, 2007), format version 100.
 
 import json
 import struct
+from array import array
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -30,11 +32,14 @@ from numpy.typing import NDArray
 
 from crfviz.chain.potentials import LARGEST
 from crfviz.exceptions import FormatError
+from crfviz.taggers.brought.features_file import write_features
 from crfviz.taggers.brought.parsed_model import (
     MAX_TAGS,
     MAX_WORDS,
+    FeatureWeights,
     ParsedModel,
     SentenceScores,
+    WordFeatures,
     readable_sentences,
     require_scores,
     require_words,
@@ -64,39 +69,31 @@ class CrfsuiteModel:
     labels: tuple[str, ...]  # K, in id order
     transitions: NDArray[np.float64]  # (K, K) from, to; 0 where the model has no such feature
     attributes: Mapping[str, int]  # A names with their ids
-    begins: NDArray[np.int64]  # (A + 1,) where the features of each attribute begin
-    targets: NDArray[np.uint32]  # (F,) the label of each feature, attribute after attribute
-    weights: NDArray[np.float64]  # (F,)
+    features: FeatureWeights  # of each attribute for each label
 
     def row(self, attribute: int) -> NDArray[np.float64]:
         """Return (K,) what an attribute says for each label."""
-        row = np.zeros(len(self.labels))
-        own = slice(self.begins[attribute], self.begins[attribute + 1])
-        row[self.targets[own]] = self.weights[own]
-        return row
+        return self.features.row(attribute, len(self.labels))
 
-    def scores(self, where: str, word: object) -> tuple[NDArray[np.float64], int, int]:
-        """Return (K,) what the attributes of a word say, how many are unknown, and of how many.
+    def scores(
+        self, where: str, word: object
+    ) -> tuple[NDArray[np.float64], list[tuple[int, float]], int]:
+        """Return (K,) what the attributes of a word say; ids and values of those known; how many.
 
         See `parts`.
         """
         parts = self.parts(where, word)
-        known = [part for _, part in parts if part is not None]
+        known = [(attribute, value) for _, attribute, value in parts if attribute is not None]
         with np.errstate(over="ignore", invalid="ignore"):  # said where the scores are checked
-            scores = sum(known, np.zeros(len(self.labels)))
-        return scores, len(parts) - len(known), len(parts)
+            rows = (value * self.row(attribute) for attribute, value in known)
+            return sum(rows, np.zeros(len(self.labels))), known, len(parts)
 
-    def parts(self, where: str, word: object) -> list[tuple[str, NDArray[np.float64] | None]]:
-        """Return each attribute of a word with (K,) what it says; None where it is unknown.
+    def parts(self, where: str, word: object) -> list[tuple[str, int | None, float]]:
+        """Return name, id and value of each attribute of a word; no id where it is unknown.
 
         They come as python-crfsuite takes them. A FormatError names `where` they are none.
         """
-        parts: list[tuple[str, NDArray[np.float64] | None]] = []
-        with np.errstate(over="ignore", invalid="ignore"):
-            for name, value in _pairs(where, word):
-                attribute = self.attributes.get(name)
-                parts.append((name, None if attribute is None else value * self.row(attribute)))
-        return parts
+        return [(name, self.attributes.get(name), value) for name, value in _pairs(where, word)]
 
 
 def read_crfsuite(data: bytes) -> CrfsuiteModel:
@@ -134,9 +131,11 @@ def read_crfsuite(data: bytes) -> CrfsuiteModel:
         labels=tuple(labels),
         transitions=transitions,
         attributes={name: number for number, name in enumerate(attributes)},
-        begins=np.searchsorted(states["source"], np.arange(num_attributes + 1)),
-        targets=states["target"],
-        weights=states["weight"],
+        features=FeatureWeights(
+            np.searchsorted(states["source"], np.arange(num_attributes + 1)),
+            states["target"],
+            states["weight"],
+        ),
     )
 
 
@@ -159,6 +158,11 @@ def crfsuite_draft(model: CrfsuiteModel, text: str) -> ParsedModel:
         end=np.zeros(len(model.labels)),
         notes=notes if unknown else (),
         left_out=left_out,
+        write_features=partial(
+            write_features,
+            {number: name for name, number in model.attributes.items()},
+            model.features,
+        ),
     )
 
 
@@ -187,11 +191,16 @@ class _Attributes:
         require_words(self.words)
         require_scores(self.words * len(self.model.labels))
         emissions = np.zeros((len(words), len(self.model.labels)))
+        counts, ids, values = [], array("I"), array("d")
         for t, word in enumerate(words):
-            emissions[t], unknown, total = self.model.scores(where, word)
-            self.unknown += unknown
+            emissions[t], known, total = self.model.scores(where, word)
+            counts.append(len(known))
+            ids.extend(attribute for attribute, _ in known)
+            values.extend(value for _, value in known)
+            self.unknown += total - len(known)
             self.total += total
-        return SentenceScores(where, emissions, tokens, gold)
+        features = WordFeatures(np.array(counts), np.array(ids), np.array(values))
+        return SentenceScores(where, emissions, tokens, gold, features)
 
 
 def _numbered(text: str) -> Iterator[tuple[int, str]]:

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.brought.crfsuite_file import MAGIC, crfsuite_draft, read_crfsuite
+from crfviz.taggers.brought.features_file import FEATURES_FILE
 from crfviz.taggers.brought.layer_file import KIND as LAYER_KIND
 from crfviz.taggers.brought.layer_file import read_checkpoint, read_safetensors
 from crfviz.taggers.brought.parsed_model import (
@@ -41,7 +42,7 @@ from crfviz.text.jsonl import MAX_JSON, require_json_bytes
 from crfviz.text.number_tables import PICKLE_MAGIC
 
 TEXTS = (CONFIG_FILE, VOCABULARY_FILE, EXAMPLES_FILE, CARD_FILE, HISTORY_FILE)
-FILES = (*TEXTS, WEIGHTS_FILE)
+FILES = (*TEXTS, WEIGHTS_FILE, FEATURES_FILE)
 MAX_TEXT = 10_000_000  # bytes of all of them
 MAX_MEMORY = 120_000_000  # bytes of the model once it is loaded
 MAX_SHOWN = 5  # examples

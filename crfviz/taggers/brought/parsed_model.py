@@ -5,7 +5,11 @@ The limits bound what people bring: beyond them nobody sees anything, and the se
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.tagger import CRF
@@ -37,6 +41,29 @@ class Steps:
     end: Numbers = None  # (K,)
 
 
+class FeatureWeights(NamedTuple):
+    """What each of V features says for each tag, as a sparse (V, K) table."""
+
+    begins: NDArray[np.int64]  # (V + 1,) where the weights of each feature begin
+    targets: NDArray[np.uint32]  # (F,) tag ids
+    weights: NDArray[np.float64]  # (F,)
+
+    def row(self, feature: int, num_tags: int) -> NDArray[np.float64]:
+        """Return (K,) what a feature says for each tag."""
+        row = np.zeros(num_tags)
+        own = slice(self.begins[feature], self.begins[feature + 1])
+        row[self.targets[own]] = self.weights[own]
+        return row
+
+
+class WordFeatures(NamedTuple):
+    """The known features of the T words of a sentence, word after word."""
+
+    counts: NDArray[np.int64]  # (T,) how many each word has
+    ids: NDArray[np.uint32]  # (N,) in the model
+    values: NDArray[np.float64]  # (N,)
+
+
 @dataclass(frozen=True, eq=False)
 class SentenceScores(Steps):
     """One sentence; a field that is None is shared by the whole file."""
@@ -45,6 +72,7 @@ class SentenceScores(Steps):
     emissions: Numbers  # (T, K)
     tokens: Sequence[str] | None = None  # T words
     gold: Sequence[str] | None = None  # T tag names
+    features: WordFeatures | None = None  # what the emissions are sums of; None: unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +87,8 @@ class ParsedModel(Steps):
     scheme: str | None = None  # "BIO": its rules act in decoding
     notes: Sequence[str] = field(default_factory=tuple)  # what the reader of the file assumed
     left_out: Sequence[str] = field(default_factory=tuple)  # what is wrong with other sentences
+    # Writes the features of sentences, with the weights for some tag ids, into a model folder.
+    write_features: Callable[[Path, Sequence[WordFeatures], Sequence[int]], None] | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ The folder has config.json and model.safetensors. The file holds the emissions o
 one array, (sum of T, K); `start` and `end` (K,) and `transitions` (K, K) where all sentences share
 them, else `start` and `end` (N, K), one row a sentence, and `transitions` (M, K, K): T-1 matrices
 of one that has `steps`, one of another. All are float64, -inf where forbidden. Few arrays, because
-each takes a while to read.
+each takes a while to read. Models with features have them in a file of their own, see
+`crfviz.taggers.brought.features_file`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,8 @@ from numpy.typing import NDArray
 
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError
+from crfviz.taggers.brought.features_file import FEATURES_FILE, read_features
+from crfviz.taggers.brought.parsed_model import WordFeatures
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.storage import (
@@ -31,7 +34,7 @@ from crfviz.taggers.storage import (
     write_arrays,
     write_header,
 )
-from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
+from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Contribution
 from crfviz.text.sentences import Sentence
 
 Gold = tuple[str, ...] | None  # T tag names; None where nobody knows them
@@ -50,14 +53,22 @@ class ScoreSet(Sequence[Potentials]):
         self.words: list[tuple[str, ...]] = []
         self.scores: list[Scores] = []
         self.gold: list[Gold] = []
+        self.features: list[WordFeatures | None] = []  # only while a model is brought
         self._numbers: dict[tuple[str, ...], int] = {}
 
-    def add(self, words: tuple[str, ...], scores: Scores, gold: Gold) -> None:
+    def add(
+        self,
+        words: tuple[str, ...],
+        scores: Scores,
+        gold: Gold,
+        features: WordFeatures | None = None,
+    ) -> None:
         """Add a sentence; of two with the same words the later one is found by them."""
         self._numbers[words] = len(self.words)
         self.words.append(words)
         self.scores.append(scores)
         self.gold.append(gold)
+        self.features.append(features)
 
     def knows(self, words: tuple[str, ...]) -> bool:
         """Return whether there is a sentence of these words."""
@@ -158,7 +169,41 @@ class ImportedTagger(SentenceTagger):
         both = zip(self._given.words, self._given.gold, strict=True)
         return [Sentence(words, gold) for words, gold in both if gold is not None]
 
+    def contributions(self, words: Sequence[str], position: int) -> list[Contribution]:
+        """Return the features that the file lists at a word; their scores add up to its emissions.
+
+        Raises:
+            ModelError: the model holds only scores, or its features are damaged.
+        """
+        number = self._number(tuple(words))
+        before = sum(map(len, self._given.words[:number]))
+        found = read_features(self.folder, before + position, len(self.tags))
+        if found is None:
+            raise ModelError(
+                f"{self.name} holds only the scores of its sentences, not the features that they "
+                "are sums of. For contributions bring a CRFsuite model (.crfsuite) with the "
+                "attributes of the words (.jsonl), or use crfviz.from_crfsuite."
+            )
+        scores = self._given.scores[number][0][position]
+        if not np.allclose(sum((row for _, row in found), np.zeros(len(self.tags))), scores):
+            raise ModelError(
+                f"{self.folder / FEATURES_FILE}: the features of word {position + 1} of sentence "
+                f"{number + 1} must add up to its scores in {WEIGHTS_FILE}"
+            )
+        return [Contribution(name, (position,), row) for name, row in found]
+
     def _score(self, words: tuple[str, ...]) -> Potentials:
+        number = self._number(words)
+        try:
+            chain = self._given[number]
+        except CrfvizError as error:
+            raise ModelError(
+                f"{self.folder / WEIGHTS_FILE}, sentence {number + 1}: {error}"
+            ) from error
+        return chain.first_words(len(words))
+
+    def _number(self, words: tuple[str, ...]) -> int:
+        """Return which sentence has these words, or begins with them."""
         given = self._given
         number = given.number(words)
         if number is None:
@@ -167,13 +212,7 @@ class ImportedTagger(SentenceTagger):
                 f"them); “{' '.join(words)[:60]}” is none. Choose one under “Examples”, "
                 f"or type the first words of one, such as “{_beginning(given.words[0])}”"
             )
-        try:
-            chain = given[number]
-        except CrfvizError as error:
-            raise ModelError(
-                f"{self.folder / WEIGHTS_FILE}, sentence {number + 1}: {error}"
-            ) from error
-        return chain.first_words(len(words))
+        return number
 
 
 def save_imported(folder: Path, given: ScoreSet, family: str, scheme: str | None) -> None:

@@ -71,7 +71,7 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
         raise FormatError("Expected at least one sentence, got none.")
     require_scores(_stored_size(parts))
     require_words(sum(len(part.emissions) for part in parts))
-    tags = _tags(draft, parts[0].emissions.shape[1])
+    tags = every_tag = _tags(draft, parts[0].emissions.shape[1])
     rough: tuple[str, ...] = ()
     if draft.probabilities:
         rough = () if reading.normalise else unnormalised(parts, tags)
@@ -91,7 +91,7 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
         if given.knows(words):
             twice.append(part.where)
         else:
-            given.add(words, _checked(part, tags, words, zeros), gold)
+            given.add(words, _checked(part, tags, words, zeros), gold, part.features)
         return part
 
     _, rows = readable_sentences(parts, add)
@@ -112,6 +112,7 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
 
     def write(folder: Path) -> None:
         save_imported(folder, given, family, scheme)
+        _write_features(folder, draft, given, every_tag)
         listed = "".join(f"- {note}\n" for note in [*left_out, *notes])
         about = f"{kind}. Scores of given sentences; no others can be scored."
         (folder / CARD_FILE).write_text(f"# Given scores\n\n{about}\n\n{listed}", encoding="utf-8")
@@ -119,6 +120,15 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     return ValidatedModel(
         kind, family, tags, scheme, given, tuple(notes), rough, write, left_out, names
     )
+
+
+def _write_features(
+    folder: Path, draft: ParsedModel, given: ScoreSet, every_tag: tuple[str, ...]
+) -> None:
+    """Write the features of the sentences where the files have any."""
+    if draft.write_features is not None:
+        known = [features for features in given.features if features is not None]
+        draft.write_features(folder, known, [every_tag.index(tag) for tag in given.tags])
 
 
 def _left_out(wrong: Sequence[str], kept: int) -> tuple[str, ...]:

@@ -156,6 +156,12 @@ def test_a_tagger_without_a_network_is_refused(name):
         attribute(tagger, ["1", "2"], 0, 0, 1)
 
 
+@pytest.mark.parametrize("other", ["upos-en", None])
+def test_something_that_is_no_tagger_is_refused(other):
+    with pytest.raises(CrfvizError, match="expected a tagger, got"):
+        attribute(other, WORDS, 0, 0, 1)
+
+
 def test_a_long_sentence_adds_up_too():
     words = ("My old bed got tossed in a dumpster . " * 13).split()
     found = attribute(load_tagger("ner-en"), words, 3, 0, 1)

@@ -202,6 +202,17 @@ def test_columns_in_another_order_are_named():
     assert "tags in another order" in found.message
 
 
+def test_wrong_backpointers_are_reported_as_tag_ids():
+    def one_wrong(board):
+        viterbi_with_if(board)
+        board.backpointers[2, 1] = (board.backpointers[2, 1] + 1) % 4
+
+    found = grade(one_wrong, CHAIN, "backpointers")
+    assert (found.position, found.tag) == (2, 1)
+    assert f"sets it to {found.got:.0f}; correct is {found.expected:.0f}." in found.message
+    assert found.arithmetic.endswith(f"yours: {found.got:.0f}")
+
+
 def test_a_single_word_needs_no_backpointer():
     chain = random_chain(1, num_tokens=1)
     assert grade(lambda _: None, chain, "backpointers").correct
@@ -222,6 +233,10 @@ def raises(board):
 def endless(board):
     while True:
         board.alpha[0, 0] = 0.0
+
+
+# On one line: a single instruction, for which Python 3.11 reports no lines.
+exec("def endless_in_one_line(board):\n    while True: pass")
 
 
 def endless_that_catches(board):
@@ -259,6 +274,7 @@ def two_arguments(board, potentials):
     [
         (raises, r"raised KeyError in line \d+ \(raise KeyError.*\): 'walk'\."),
         (endless, "stopped after 5,000 lines: a loop may have no end"),
+        (globals()["endless_in_one_line"], "stopped after 5,000 lines"),
         (endless_that_catches, "stopped after 5,000 lines"),
         (too_far, r"it writes to alpha\[5\], out of bounds of 5 by 4 cells"),
         (reads_too_far, r"it reads alpha\[0, 4\], out of bounds of 5 by 4 cells"),
@@ -280,6 +296,7 @@ def test_programs_that_fail_get_a_message(program, message):
     [
         ((alpha_in_loops, CHAIN, "gamma"), "expected one of the tables alpha, beta, viterbi"),
         (("alpha", CHAIN, "alpha"), "expected a function of one argument"),
+        ((alpha_in_loops, [[1.0]], "alpha"), "expected Potentials, got"),
     ],
 )
 def test_bad_arguments_are_refused(given_args, message):

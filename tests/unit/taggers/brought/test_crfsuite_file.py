@@ -7,12 +7,16 @@ import struct
 import numpy as np
 import pycrfsuite
 import pytest
+from safetensors.numpy import load_file, save_file
 
+from crfviz import attribute
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.exceptions import FormatError
+from crfviz.exceptions import FormatError, ModelError
 from crfviz.taggers.brought.crfsuite_file import read_crfsuite
-from tests.support.brought import as_json, understand
+from crfviz.taggers.brought.features_file import FEATURES_FILE
+from crfviz.taggers.brought.tagger import ImportedTagger
+from tests.support.brought import as_json, as_zip, understand
 
 TAGS = ["DET", "NOUN", "VERB", "B-ÄÖ"]
 WITHIN = 1e-6
@@ -102,7 +106,7 @@ def test_weights_have_more_digits_than_the_dump_and_agree_with_it(trained):
     for (name, label), weight in dump.state_features.items():
         ours = model.row(model.attributes[name])[model.labels.index(label)]
         assert ours == pytest.approx(weight, abs=1e-6)
-    features = np.count_nonzero(model.weights) + np.count_nonzero(model.transitions)
+    features = np.count_nonzero(model.features.weights) + np.count_nonzero(model.transitions)
     assert features >= sum(
         weight != 0 for weight in [*dump.transitions.values(), *dump.state_features.values()]
     )
@@ -177,3 +181,84 @@ def test_a_model_or_attributes_alone_are_refused(model):
         understand(("a", b'{"attributes": [["bias"]]}'))
     with pytest.raises(FormatError, match="CRFsuite model and JSON do not belong together"):
         understand(("m", model), as_json())
+
+
+def weights_of(tagger, rows, tag, rival):
+    """What each attribute of a word adds to the gap between two labels, by CRFsuite's own dump."""
+    weights = tagger.info().state_features
+    added = {}
+    for name, value in rows.items():
+        gap = weights.get((name, tag), 0.0) - weights.get((name, rival), 0.0)
+        if any((name, label) in weights for label in tagger.labels()):
+            added[name] = value * gap
+    return added
+
+
+@pytest.fixture
+def brought(trained, tmp_path):
+    """The first sentences of a model that was brought, as a tagger, with their attributes."""
+    sentences = [
+        (words, [{"bias": 2.0, f"word:{word}": 1.0, "of nobody": 3.0} for word in words], tags)
+        for words, _, tags in unlike(corpus(2, 12))
+    ]
+    found = understand(("model.crfsuite", trained[1]), as_jsonl(sentences))
+    found.write(tmp_path)
+    return ImportedTagger(tmp_path), sentences
+
+
+def test_contributions_of_a_brought_model_are_its_weights(trained, brought):
+    tagger, sentences = brought
+    for words, rows, _ in sentences:
+        for position, row in enumerate(rows):
+            found = attribute(tagger, words, position, "NOUN", "VERB")
+            expected = weights_of(trained[0], row, "NOUN", "VERB")
+            assert dict(found.features) == pytest.approx(expected, abs=4 * WITHIN)
+            assert found.words[position] == pytest.approx(found.gap, abs=1e-9)
+            assert found.baseline == 0
+            assert np.count_nonzero(np.delete(found.words, position)) == 0
+
+
+def test_attributes_that_a_word_has_twice_contribute_once_with_their_sum(trained, tmp_path):
+    words, row = ["a", "b"], ["bias", "word:a", "bias"]
+    found = understand(("m.crfsuite", trained[1]), as_jsonl([(words, [row, []], ["NOUN"] * 2)]))
+    found.write(tmp_path)
+    tagger = ImportedTagger(tmp_path)
+    expected = weights_of(trained[0], {"bias": 2, "word:a": 1}, "NOUN", "VERB")
+    features = dict(attribute(tagger, words, 0, "NOUN", "VERB").features)
+    assert features == pytest.approx(expected, abs=4 * WITHIN)
+    assert attribute(tagger, words, 1, "NOUN", "VERB").features == ()
+
+
+def test_a_brought_model_keeps_its_features_as_a_zip(brought, tmp_path):
+    tagger, sentences = brought
+    found = understand(as_zip({f.name: f.read_bytes() for f in tmp_path.iterdir()}))
+    (tmp_path / "again").mkdir()
+    found.write(tmp_path / "again")
+    words = sentences[0][0]
+    first, second = (
+        attribute(each, words, 0, "NOUN", "VERB").features
+        for each in (tagger, ImportedTagger(tmp_path / "again"))
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize("damage", ["other values", "ids out of range", "no names"])
+def test_damaged_features_are_refused_in_words(brought, tmp_path, damage):
+    tagger, sentences = brought
+    path = tmp_path / FEATURES_FILE
+    arrays = load_file(path)
+    if damage == "other values":
+        arrays["values"] = arrays["values"] + 1
+    elif damage == "ids out of range":
+        arrays["ids"] = arrays["ids"] + 1000
+    else:
+        del arrays["names"]
+    save_file(arrays, path)
+    with pytest.raises(ModelError, match=FEATURES_FILE):
+        attribute(tagger, sentences[0][0], 0, "NOUN", "VERB")
+
+
+def test_scores_without_features_say_what_to_bring(tmp_path):
+    understand(as_json()).write(tmp_path)
+    with pytest.raises(ModelError, match=r"only the scores.*\.crfsuite.*\.jsonl.*from_crfsuite"):
+        attribute(ImportedTagger(tmp_path), ["The", "dog", "barks"], 0, "NOUN", "VERB")

@@ -1,0 +1,96 @@
+"""Features of a brought model's words, in a file that is read only when they are needed.
+
+For W words, N features that they have, V different ones and F weights, `features.safetensors` has
+    names (any,)    a JSON list of V names, as bytes
+    begins (V + 1,), targets (F,), weights (F,)    the weights of each feature, and their tag ids
+    counts (W,), ids (N,), values (N,)    the features of each word, word after word
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfviz.exceptions import ModelError
+from crfviz.taggers.brought.parsed_model import FeatureWeights, WordFeatures
+from crfviz.taggers.storage import are_texts, read_arrays, require_array, write_arrays
+
+FEATURES_FILE = "features.safetensors"
+
+
+def write_features(
+    names: Mapping[int, str],
+    weights: FeatureWeights,
+    folder: Path,
+    sentences: Sequence[WordFeatures],
+    tags: Sequence[int],
+) -> None:
+    """Write the features that words have.
+
+    Args:
+        names: of all features, by id.
+        weights: of all features.
+        folder: of the model.
+        sentences: in the order of the model's.
+        tags: K ids of those tags, in the weights, that the model has.
+    """
+    whole = WordFeatures(*map(np.concatenate, zip(*sentences, strict=True)))
+    used, ids = np.unique(whole.ids, return_inverse=True)
+    column = dict(zip(tags, range(len(tags)), strict=True))
+    begins, targets, values = [0], list[int](), list[float]()
+    for feature in used.tolist():
+        own = slice(weights.begins[feature], weights.begins[feature + 1])
+        for tag, weight in zip(weights.targets[own], weights.weights[own], strict=True):
+            if int(tag) in column:
+                targets.append(column[int(tag)])
+                values.append(float(weight))
+        begins.append(len(targets))
+    listed = json.dumps([names[feature] for feature in used.tolist()])
+    arrays = {
+        "names": np.frombuffer(listed.encode(), np.uint8),
+        "begins": np.array(begins),
+        "targets": np.array(targets, dtype=np.uint32),
+        "weights": np.array(values, dtype=np.float64),
+        "counts": whole.counts,
+        "ids": ids.astype(np.uint32),
+        "values": whole.values,
+    }
+    write_arrays(folder / FEATURES_FILE, arrays)
+
+
+def read_features(
+    folder: Path, word: int, num_tags: int
+) -> list[tuple[str, NDArray[np.float64]]] | None:
+    """Return each feature of a word with (K,) what it says; None if the model has no features.
+
+    Args:
+        folder: of the model.
+        word: counted from 0 over all sentences.
+        num_tags: K.
+
+    Raises:
+        ModelError: the file is damaged.
+    """
+    path = folder / FEATURES_FILE
+    if not path.is_file():
+        return None
+    arrays = read_arrays(path)
+    kinds = {"begins": "int", "targets": "uint", "weights": "float64"}
+    kinds |= {"counts": "int", "ids": "uint", "values": "float64", "names": "uint8"}
+    table = {name: require_array(path, arrays, name, (None,), kind) for name, kind in kinds.items()}
+    weights = FeatureWeights(table["begins"], table["targets"], table["weights"])
+    last = int(table["counts"][: word + 1].sum())
+    own = slice(last - int(table["counts"][word]), last)
+    found: dict[str, NDArray[np.float64]] = {}
+    try:
+        names = json.loads(table["names"].tobytes())
+        for feature, value in zip(table["ids"][own].tolist(), table["values"][own], strict=True):
+            row = value * weights.row(feature, num_tags)
+            found[names[feature]] = found.get(names[feature], 0) + row
+    except (ValueError, TypeError, IndexError, KeyError) as error:
+        raise ModelError(f"{path}: is damaged ({error})") from error
+    if not are_texts([*found]):
+        raise ModelError(f"{path}: tensor 'names' must hold a list of texts")
+    return list(found.items())
