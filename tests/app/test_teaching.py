@@ -14,11 +14,20 @@ from crfviz.__main__ import main
 from crfviz.annotations.agreement import annotators_agreement
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.store.store import open_store
-from crfviz.annotations.teaching.learning import CRF_ONLY, METHODS, WHOLE_TAGGER, Lesson, learn
+from crfviz.annotations.teaching.learning import (
+    CRF_ONLY,
+    METHODS,
+    WHOLE_TAGGER,
+    Lesson,
+    labelled,
+    learn,
+)
 from crfviz.annotations.teaching.teach import teach
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.commands import teach as teach_command
+from crfviz.corpus.training.labelled import Corpus
+from crfviz.corpus.training.optimisation import Run
 from crfviz.taggers.lexicon import read_lexicon
 from crfviz.taggers.neural.tagger import load_model
 from crfviz.taggers.registry import EXCERPTS, list_taggers, load_tagger
@@ -141,6 +150,24 @@ def test_the_first_step_of_the_crf_goes_from_expected_to_observed_counts(tiny):
     for one, other in pairwise(ids):
         missing[one, other] += 1
     assert torch.equal(moved.sign(), missing.sign())
+
+
+def test_words_that_do_not_occur_stay_and_change_nothing_for_the_others(tiny):
+    stored, sentences = load_model(tiny), [*SENTENCES, Sentence(("Nobody", "!"), ("NOUN", "X"))]
+    recipe = replace(METHODS[WHOLE_TAGGER], epochs=2)
+    network = learn(stored, sentences, WHOLE_TAGGER, recipe, quiet)
+    moved = (network.words.weight != stored.network.words.weight).any(1)
+    assert moved[stored.vocabulary.word_ids["run"]]
+    assert not moved[stored.vocabulary.word_ids["@user"]]
+    recipe = replace(recipe, sizes=stored.config.sizes)
+    tags, words = stored.config.tags, stored.vocabulary
+    whole = Run(recipe, Corpus(labelled(sentences, tags), (), tags, (), words), torch.device("cpu"))
+    for each in (whole.network, whole.average):
+        each.load_state_dict(stored.network.state_dict())
+    for _ in range(recipe.epochs):
+        whole.train_epoch(quiet)
+    for name, weights in whole.average.state_dict().items():
+        torch.testing.assert_close(network.state_dict()[name], weights)
 
 
 def test_teaching_again_gives_the_same_weights(own, tiny):

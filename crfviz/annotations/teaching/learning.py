@@ -3,16 +3,20 @@
     network = learn(load_model(tagger.folder), sentences, METHODS["tagger"], report)
 
 `crf` leaves every emission as it is: only the scores of start, end and transitions move. `tagger`
-moves all weights. Both minimise the loss of training, with its averaged weights; see
-`crfviz.corpus.training.optimisation`. Words that the model does not know stay unknown words: its
-vocabulary does not grow.
+moves all weights, except the embeddings of words that do not occur: they have no gradient, so only
+the others are trained, in a vocabulary of their own. Both minimise the loss of training, with its
+averaged weights; see `crfviz.corpus.training.optimisation`. Words that the model does not know stay
+unknown words: its vocabulary does not grow.
 
 Longer steps or more passes get more of the taught
 words right and cost more of the others.
 """
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import torch
 
 from crfviz.corpus.training.feature_crf import partly_tagged
 from crfviz.corpus.training.labelled import Corpus, Labelled
@@ -20,12 +24,14 @@ from crfviz.corpus.training.optimisation import Run
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.exceptions import CrfvizError, FormatError, UnknownTagError
 from crfviz.taggers.blank import UNSET
-from crfviz.taggers.neural.network import Network
+from crfviz.taggers.features import key
+from crfviz.taggers.neural.network import NUM_SPECIAL, Network
 from crfviz.taggers.neural.tagger import NeuralModel, choose_device
 from crfviz.text.files import abbreviate
 from crfviz.text.sentences import Sentence
 
 CRF_ONLY, WHOLE_TAGGER = "crf", "tagger"
+WORDS = "words.weight"  # the embeddings of a network
 _SHORT = Recipe(
     batch_sentences=8,
     weight_decay=0.0,  # the weights are to stay where training left them
@@ -118,9 +124,14 @@ def learn(
     """
     recipe = replace(recipe, architecture=stored.config.architecture, sizes=stored.config.sizes)
     train = labelled(sentences, stored.config.tags)
-    run = Run(recipe, Corpus(train, (), stored.config.tags, (), stored.vocabulary), choose_device())
+    occurring = {key(word) for sentence in train for word in sentence.tokens}
+    ids = sorted(i for word, i in stored.vocabulary.word_ids.items() if word in occurring)
+    words = tuple(stored.vocabulary.words[i - NUM_SPECIAL] for i in ids)
+    vocabulary, rows = replace(stored.vocabulary, words=words), [*range(NUM_SPECIAL), *ids]
+    run = Run(recipe, Corpus(train, (), stored.config.tags, (), vocabulary), choose_device())
+    weights = stored.network.state_dict()
     for network in (run.network, run.average):
-        network.load_state_dict(stored.network.state_dict())
+        network.load_state_dict({**weights, WORDS: weights[WORDS][rows]})
     if method == CRF_ONLY:
         run.network.requires_grad_(requires_grad=False)
         run.network.crf.requires_grad_(requires_grad=True)
@@ -133,7 +144,10 @@ def learn(
 
     for _ in range(recipe.epochs):
         run.train_epoch(count)
-    return run.average.cpu()
+    learnt, taught = run.average.cpu().state_dict(), copy.deepcopy(stored.network)
+    learnt[WORDS] = weights[WORDS].index_copy(0, torch.tensor(rows), learnt[WORDS])
+    taught.load_state_dict(learnt)
+    return taught
 
 
 def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelled]:
