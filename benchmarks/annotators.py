@@ -34,12 +34,11 @@ from measuring import (
     SHOWN,
     WINDOW,
     Figure,
-    Machine,
     Meter,
     app_and_browser,
     figure,
     machine,
-    table,
+    saved_table,
 )
 from playwright.sync_api import Browser
 from serving import App, running_app
@@ -293,10 +292,10 @@ def large_import(browser: Browser, app: App) -> Iterator[Figure]:
     of = f"of {IMPORTED:,} sentences, {len(content) / 1e6:.1f} MB"
     yield figure(f"upload and preview {of}", "s", [read])
     yield figure(f"keeping {of}, to the first one drawn", "s", [kept], WITHIN)
-    yield figure("key → answer of another session before", "ms", _ms(other.seconds[:before]))
-    yield figure("key → answer of another session, file being read", "ms", _ms(reading))
+    yield figure("key → answer of another session before", "ms", ms(other.seconds[:before]))
+    yield figure("key → answer of another session, file being read", "ms", ms(reading))
     yield figure(
-        "key → answer of another session, file being stored", "ms", _ms(writing), STEP, STEP
+        "key → answer of another session, file being stored", "ms", ms(writing), STEP, STEP
     )
 
 
@@ -314,7 +313,8 @@ def somebody_else(app: App) -> Iterator[Annotator]:
         thread.join()
 
 
-def _ms(seconds: list[float]) -> list[float]:
+def ms(seconds: Sequence[float]) -> list[float]:
+    """Seconds in milliseconds."""
     return [1000 * each for each in seconds]
 
 
@@ -339,7 +339,7 @@ def main() -> None:
         figures += many(app, SECONDS)
     report = {**asdict(where), "n": options.n, "figures": [asdict(line) for line in figures]}
     options.out.write_text(json.dumps(report, indent=2) + "\n")
-    sys.stdout.write(printed())
+    sys.stdout.write(saved_table(OUT))
 
 
 def many(app: App, seconds: float) -> Iterator[Figure]:
@@ -374,14 +374,6 @@ def many(app: App, seconds: float) -> Iterator[Figure]:
     yield figure(
         f"rows lost, doubled or not as confirmed, {at_once}", "rows", [len(wrong)], 0, n=rows
     )
-
-
-def printed() -> str:
-    """The last run, as a table."""
-    report = json.loads(OUT.read_text())
-    figures = [Figure(**line) for line in report.pop("figures")]
-    report.pop("n")
-    return table(Machine(**report), figures).rstrip()
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from annotators import sentences
-from measuring import Figure, figure, machine, table_of_parts
+from annotators import ms, sentences
+from measuring import Figure, figure, machine, saved_table
 from serving import ROOT, App, running_app
 from visitors import SETTINGS, Viewer
 
@@ -72,7 +72,7 @@ def main() -> None:
                 measured[name] = list(map(asdict, asyncio.run(part(app))))
     report = {**asdict(machine("not used", load_before)), "parts": measured}
     OUT.write_text(json.dumps(report, indent=2) + "\n")
-    sys.stdout.write(f"{printed()}\n")
+    sys.stdout.write(saved_table(OUT, PARTS) + "\n")
 
 
 async def at_once(app: App) -> list[Figure]:
@@ -81,7 +81,7 @@ async def at_once(app: App) -> list[Figure]:
         for _ in range(ROUNDS + 1):
             await asyncio.gather(*(viewer.edit() for viewer in viewers))
         seconds = [each for viewer in viewers for each in viewer.seconds[1:]]
-    return [figure(f"edit → answer, {AT_ONCE} at once", "ms", _ms(seconds), *ANSWERED_AT_ONCE)]
+    return [figure(f"edit → answer, {AT_ONCE} at once", "ms", ms(seconds), *ANSWERED_AT_ONCE)]
 
 
 async def many(app: App) -> list[Figure]:
@@ -103,7 +103,7 @@ async def _many(app: App, number: int, latest: float, least: float) -> tuple[flo
     of = f"{number} viewers, each edits every {PAUSE:.0f} s"
     rate = n / SECONDS
     return rate, [
-        figure(f"edit → answer, {of}", "ms", _ms(seconds), latest, latest),
+        figure(f"edit → answer, {of}", "ms", ms(seconds), latest, latest),
         Figure(f"answered, {of}", "edits a second", n, rate, rate, f"≥ {least:.3g}", rate >= least),
         figure(f"CPU of the server per edit, {of}", "ms", [1000 * used / n], CPU, n=n),
         figure(f"sent once more, {of}", "edits", [resent], n=n),
@@ -151,15 +151,15 @@ async def opening(app: App) -> list[Figure]:
         figure(
             f"opening → picture's data, visitor {FEW} of a new server",
             "ms",
-            _ms([seconds[-1] for seconds in few]),
+            ms([seconds[-1] for seconds in few]),
         ),
         figure(
             "opening → picture's data, first visitor of a new server",
             "ms",
-            _ms([seconds[0] for seconds in few]),
+            ms([seconds[0] for seconds in few]),
             round(SAME * 1000 * statistics.median(max(seconds[1:]) for seconds in few)),
         ),
-        figure(f"opening → picture's data, {of}", "ms", _ms(seconds), OPENED, OPENED),
+        figure(f"opening → picture's data, {of}", "ms", ms(seconds), OPENED, OPENED),
         figure(f"CPU of the server per opening, {of}", "ms", [1000 * used / HALL], n=HALL),
     ]
 
@@ -187,15 +187,15 @@ async def phones(app: App) -> list[Figure]:
     async with crowd(app, 1, f"{PAGE}?v.ask=1") as (viewer,):
         await viewer.press("Let others follow")
         await viewer.edit()
-        before = _megabytes(app)
+        before = app.megabytes()
         async with following(viewer.code, PHONES) as every:
-            each = 1024 * (_megabytes(app) - before) / PHONES
+            each = 1024 * (app.megabytes() - before) / PHONES
             answers = await all_answer(every)
             shown = await all_see(viewer, every)
     of = f"{PHONES} telephones"
     return [
-        figure(f"answer → counted, {of} at once", "ms", _ms(answers), ANSWERED, ANSWERED),
-        figure(f"edit of who leads → picture's data at {of}", "ms", _ms(shown)),
+        figure(f"answer → counted, {of} at once", "ms", ms(answers), ANSWERED, ANSWERED),
+        figure(f"edit of who leads → picture's data at {of}", "ms", ms(shown)),
         figure(f"memory of the server a telephone, {of}", "KB", [each], PHONE_MEMORY, n=PHONES),
     ]
 
@@ -277,15 +277,15 @@ async def memory(app: App) -> list[Figure]:
     """What is left of many edits, and of sessions that come and go."""
     async with crowd(app, 1) as (viewer,):
         await _edits(viewer, MEMORY_EDITS // 10)
-        warm = _megabytes(app)
+        warm = app.megabytes()
         await _edits(viewer, MEMORY_EDITS)
-        after = _megabytes(app)
+        after = app.megabytes()
         for _ in range(MEMORY_SESSIONS // 10):
             async with crowd(app, 10):
                 pass
-        left = _megabytes(app)
+        left = app.megabytes()
         async with crowd(app, HALL):
-            full = _megabytes(app)
+            full = app.megabytes()
     edits, sessions = (f"the same after {n:,}" for n in (MEMORY_EDITS, MEMORY_SESSIONS))
     most = round(MEMORY_GROWTH * warm)
     return [
@@ -410,7 +410,7 @@ async def _large(app: App, given: Input, others: Sequence[Viewer]) -> list[Figur
     lasts = f"takes {taken:.1f} s" if ended else f"goes on after {WATCHED:.0f} s"
     return [
         figure(f"{what} ({lasts}): longest silence", "ms", [1000 * max(answers)], STEP),
-        figure(f"{what}: edits of others", "ms", _ms(beside), OTHERS, OTHERS),
+        figure(f"{what}: edits of others", "ms", ms(beside), OTHERS, OTHERS),
     ]
 
 
@@ -435,7 +435,7 @@ async def heavy(app: App) -> list[Figure]:
             working.cancel()
             await asyncio.wait([working])
             beside = [each for other in others for each in other.seconds]
-            figures.append(figure(f"{what}: edits of others", "ms", _ms(beside), OTHERS, OTHERS))
+            figures.append(figure(f"{what}: edits of others", "ms", ms(beside), OTHERS, OTHERS))
     return figures
 
 
@@ -528,20 +528,6 @@ async def _cpu_of_edits(app: App, viewer: Viewer) -> float:
 async def _edits(viewer: Viewer, number: int) -> None:
     for _ in range(number):
         await viewer.edit()
-
-
-def _megabytes(app: App) -> float:
-    status = Path(f"/proc/{app.pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
-
-
-def _ms(seconds: Sequence[float]) -> list[float]:
-    return [1000 * each for each in seconds]
-
-
-def printed() -> str:
-    """The last run, as a table."""
-    return table_of_parts(OUT, PARTS)
 
 
 if __name__ == "__main__":

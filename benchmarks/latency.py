@@ -1,6 +1,6 @@
 """How fast the app answers, measured inside a real Chromium against a server of its own.
 
-    python benchmarks/latency.py [--n 40] [--out benchmarks/latency.json]
+    python benchmarks/latency.py [--n 40] [--corpus FILE] [--out benchmarks/latency.json]
 
 A redraw counts as a picture when the page's main thread has finished the frame that shows it
 (`page_clock.js`). An edit begins at the time stamp of the key that ends it; a frame of a drag is
@@ -16,11 +16,13 @@ import json
 import os
 import random
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from subprocess import check_output
 
 import torch
 from measuring import (
@@ -34,9 +36,11 @@ from measuring import (
     machine,
     table,
 )
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, FilePayload
 from serving import ROOT, App
 
+from crfviz.annotations.teaching.learning import Lesson
+from crfviz.annotations.teaching.teach import teach
 from crfviz.chain.decoding.viterbi import best_path, k_best, viterbi
 from crfviz.chain.demonstrations.log_space import soft_forward
 from crfviz.chain.distribution import cumulated_mass, position_entropies, sample_counts
@@ -54,7 +58,7 @@ from crfviz.chain.questions.flips import smallest_change_for, smallest_flips
 from crfviz.chain.questions.sensitivity import expected_counts, gradient_step, influence
 from crfviz.chain.questions.tipping import strength_intervals, tipping_points
 from crfviz.taggers.perturbations import occlude
-from crfviz.taggers.registry import load_tagger
+from crfviz.taggers.registry import load_tagger, read_excerpt
 from crfviz.text.tokenizer import tokenize
 
 SENTENCES = {
@@ -94,12 +98,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--n", type=int, default=40, help="repetitions; 30 are the least to report")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("latency.json"))
+    parser.add_argument("--corpus", type=Path, help="CoNLL-U for the page Model errors: EWT test")
     options = parser.parse_args()
     load_before = os.getloadavg()[0]
-    with app_and_browser() as (app, browser):
-        list(
-            loads(browser, app, 1)
-        )  # the first visit loads the models; nobody waits for that later
+    with tempfile.TemporaryDirectory() as models, app_and_browser() as (app, browser):
+        os.environ["CRFVIZ_USER_MODELS"] = models
+        list(loads(browser, app, 1))  # the first visit loads the models
         lecture = [wait for name in 2 * LECTURES for wait in cues(browser, app, name)]
         figures = [
             *edits(browser, app, 12, options.n),
@@ -114,7 +118,8 @@ def main() -> None:
             *questions(browser, app, 40, options.n),
             *answers(options.n),
             figure("next cue of a lecture → picture", "ms", lecture, CUE_BOUND, CUE_BOUND),
-            memory(app),
+            *seconds(browser, app, options.corpus),
+            figure("memory of the server at the end", "MB", [app.megabytes()], 600),
         ]
         where = machine(browser.version, load_before)
     report = {**asdict(where), "n": options.n, "figures": [asdict(line) for line in figures]}
@@ -343,11 +348,33 @@ def answers(n: int) -> Iterator[Figure]:
         yield figure(f"{what} at 40 words and 17 tags", "ms", walls, limit)
 
 
-def memory(app: App) -> Figure:
-    """What the server holds in memory after all this."""
-    lines = Path(f"/proc/{app.pid}/status").read_text().splitlines()
-    kib = next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
-    return figure("memory of the server at the end", "MB", [kib / KIB], 600)
+def seconds(browser: Browser, app: App, corpus: Path | None) -> Iterator[Figure]:
+    """What takes seconds: an import, teaching, and a file of the page Model errors."""
+    clock = "import time; start = time.time(); import crfviz; print(time.time() - start)"
+    imports = [1000 * float(check_output([sys.executable, "-c", clock])) for _ in range(5)]
+    yield figure("import crfviz, without torch", "ms", imports, 500)
+    taught, lesson = read_excerpt("excerpts/ewt-dev.conllu")[:100], Lesson(CONTEXT_MODEL)
+    teaching = [teach(lesson, taught, lambda *_: None).seconds for _ in range(3)]
+    yield figure("teach with 100 sentences", "s", teaching, 6)
+    if corpus:
+        yield figure("file → Model errors", "s", list(model_errors(browser, app, corpus)), 3)
+
+
+def model_errors(browser: Browser, app: App, corpus: Path) -> Iterator[float]:
+    """Upload a file again and again, each time without one more of its sentences."""
+    meter, sentences = Meter(browser, app), corpus.read_text("utf-8").split("\n\n")
+    for lacking in range(6):
+        meter.page.goto(f"{app.url}/model-errors?model={CONTEXT_MODEL}&v.corpus=file")
+        meter.page.locator("input[type=file]").wait_for(state="attached")
+        content = "\n\n".join(sentences[lacking:]).encode()
+        file = FilePayload(name=corpus.name, mimeType="text/plain", buffer=content)
+        start = time.perf_counter()
+        meter.page.locator("input[type=file]").set_input_files(file)
+        meter.page.get_by_text("Wrong words by gold and predicted tag").wait_for()
+        meter.page.locator("[data-test-script-state=notRunning]").wait_for()
+        if lacking:  # the first file of a server loads what the others need
+            yield time.perf_counter() - start
+    meter.close()
 
 
 if __name__ == "__main__":

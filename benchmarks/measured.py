@@ -17,7 +17,7 @@ import begun
 import crowd
 import numpy as np
 import peers
-from measuring import WINDOW, Figure, Machine, app_and_browser, table
+from measuring import WINDOW, app_and_browser, saved_table
 from serving import ROOT
 
 import models
@@ -75,10 +75,10 @@ def measured() -> dict[str, str]:
         "models": models_table(),
         "loading": models.table(json.loads(HERE.joinpath("models.json").read_text())["models"]),
         "peers": peers.text(json.loads(peers.OUT.read_text())),
-        "latency": latency_table(),
-        "annotators": annotators.printed(),
+        "latency": saved_table(HERE / "latency.json"),
+        "annotators": saved_table(annotators.OUT),
         "begun": begun.printed(),
-        "crowd": crowd.printed(),
+        "crowd": saved_table(crowd.OUT, crowd.PARTS),
     }
 
 
@@ -100,14 +100,6 @@ def models_table() -> str:
 
 
 _UPOS_KEYS = {"token accuracy": "token_accuracy", "sentence accuracy": "sentence_accuracy"}
-
-
-def latency_table() -> str:
-    """The last run of `latency.py`, as it printed it."""
-    report = json.loads(HERE.joinpath("latency.json").read_text())
-    figures = [Figure(**line) for line in report.pop("figures")]
-    report.pop("n")
-    return table(Machine(**report), figures).rstrip()
 
 
 def growth_picture(growth: dict[str, Any]) -> str:

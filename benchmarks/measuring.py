@@ -10,7 +10,7 @@ import statistics
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -115,12 +115,12 @@ def table(where: Machine, figures: Sequence[Figure]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def table_of_parts(file: Path, names: Iterable[str]) -> str:
-    """The figures of a benchmark that is run in parts, as the JSON in a file has them."""
+def saved_table(file: Path, names: Iterable[str] = ()) -> str:
+    """The figures in the JSON of a benchmark; if it is run in parts, those of the parts."""
     report = json.loads(file.read_text())
-    parts = report.pop("parts")
-    figures = [Figure(**line) for name in names for line in parts.get(name, [])]
-    return table(Machine(**report), figures).rstrip()
+    parts = [each for name in names for each in report["parts"].get(name, [])]
+    where = Machine(**{each.name: report[each.name] for each in fields(Machine)})
+    return table(where, [Figure(**each) for each in report.get("figures", parts)]).rstrip()
 
 
 def _number(value: float) -> str:

@@ -41,6 +41,11 @@ class App:
         user, system = int(after_name[11]), int(after_name[12])
         return (user + system) / os.sysconf("SC_CLK_TCK")
 
+    def megabytes(self) -> float:
+        """Megabytes of memory that the server holds."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
 
 class Process(Protocol):
     """What is asked of a server's process, however it was started."""
