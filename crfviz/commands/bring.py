@@ -36,7 +36,7 @@ def main(options: argparse.Namespace) -> int:
     reading = Reading(
         to_from=options.to_from,
         normalise=options.normalise,
-        batch_first=not options.time_first,
+        batch_first=False if options.time_first else None,
         bio=options.bio,
         keep_boundary_tags={"keep": True, "leave-out": False}.get(options.boundary_tags),
     )

@@ -5,6 +5,7 @@ file in a folder called `textbook`, and its name is `textbook/NAME`. Files of ot
 programs come into the list by `bring`.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -110,15 +111,18 @@ def bring(*files: str | Path, name: str = "", reading: Reading | None = None) ->
         files: paths; docs/bring-your-own.md says which kinds there are.
         name: for the list; that of the first file where it is empty. A number is added to one that
             is taken.
-        reading: what the files do not say of themselves.
+        reading: what the files do not say of themselves. Warns where it leaves open how the axes of
+            a batch are ordered, of rows that do not sum to one, and of sentences left out.
 
     Raises:
         FormatError: the files cannot be read or understood; says which and why.
         ModelError: nothing can be written.
     """
-    return load_tagger(
-        store_model(read_model(*files, reading=reading), name or Path(files[0]).stem)
-    )
+    model = read_model(*files, reading=reading)
+    assumed = model.notes[:1] if model.batch_first is not None else ()
+    if doubts := [*assumed, *model.unnormalised, *model.left_out]:
+        warnings.warn("\n".join(doubts), stacklevel=2)
+    return load_tagger(store_model(model, name or Path(files[0]).stem))
 
 
 def read_model(*files: str | Path, reading: Reading | None = None) -> ValidatedModel:

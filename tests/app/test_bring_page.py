@@ -1,5 +1,6 @@
 """The page Bring your own, without a browser: what the server allows, and what was brought."""
 
+import numpy as np
 import pytest
 
 from crfviz.taggers import log_once, user_models
@@ -13,7 +14,7 @@ from crfviz.ui import cached
 from crfviz.ui.panels import bring
 from crfviz.views.frames.chains import axis_line, facts_frame
 from tests.support.app_pages import new_app, open_at
-from tests.support.brought import DOG, TRANSITIONS, as_json, understand
+from tests.support.brought import DOG, TRANSITIONS, as_json, as_npz, understand
 from tests.support.paths import ROOT
 
 
@@ -104,9 +105,30 @@ def test_boundary_tags_are_asked_about(monkeypatch):
     assert "4: N, V, <START>, <STOP>" in understood_tags(app)
 
 
+def test_the_order_of_axes_is_asked_where_no_array_tells(monkeypatch):
+    mask = np.ones((3, 9), bool)
+    mask[1:, 4] = False  # holes, or nine sentences of one and three words
+    scores = {"emissions": np.zeros((3, 9, 6)), "transitions": np.zeros((6, 6))}
+    monkeypatch.setattr(bring, "uploaded_files", lambda: [as_npz(**scores, mask=mask)])
+    app = page()
+    question = app.radio(key="bring.axes.False")
+    assert question.value == "(T, B, K)"
+    assert "9" in understood_of(app, "sentences")
+    question.set_value("(B, T, K)").run()
+    assert "words first, then padding" in app.error[0].value
+    monkeypatch.setattr(bring, "uploaded_files", lambda: [as_npz(**scores)])
+    app = page()
+    assert app.radio(key="bring.axes.True").value == "(B, T, K)"
+    app.radio(key="bring.axes.True").set_value("(T, B, K)").run()
+    assert "9" in understood_of(app, "sentences")
+
+
+def understood_of(app, what):
+    return app.dataframe[0].value.set_index("what")["understood"][what]
+
+
 def understood_tags(app):
-    facts = app.dataframe[0].value.set_index("what")["understood"]
-    return facts["tags"]
+    return understood_of(app, "tags")
 
 
 FASTA = b">chr1 quiet\nATTA\n>chr2 island\nacgcg\nCG\n"

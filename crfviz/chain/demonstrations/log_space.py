@@ -182,8 +182,8 @@ def float32_products(potentials: Potentials, tables: ForwardBackward) -> Product
     return Products(alpha=alpha, lost=(alpha == 0) & ~torch.isneginf(tables.log_alpha))
 
 
-@dataclass(frozen=True, eq=False)
-class Underflow:
+@dataclass(frozen=True, eq=False, repr=False)
+class Underflow(ShortRepr):
     """One forward recursion of scaled weights, in logarithms and as float32 products."""
 
     log_sums: Array  # (T,) log Σ_k of the products, worked out in log space, nats
@@ -276,8 +276,8 @@ def smooth_maximum(scores: Array, dim: int, temperature: float) -> Array:
         return np.asarray(largest + temperature * recursions.logsumexp(below / temperature, dim))
 
 
-@dataclass(frozen=True, eq=False)
-class PaddedBatch:
+@dataclass(frozen=True, eq=False, repr=False)
+class PaddedBatch(ShortRepr):
     """A batch, its forward table, and what each sentence gives alone."""
 
     emissions: Tensor  # (B, T, K) nats, 0 at padding

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from crfviz.chain import recursions
 from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError
 
@@ -25,8 +26,8 @@ CURVE_POINTS = 200  # of the running sum
 REPEATS = 5  # of the recursion, the fastest counts
 
 
-@dataclass(frozen=True, eq=False)
-class Ranked:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranked(ShortRepr):
     """Some paths of the sorted list, with their places in it."""
 
     ranks: NDArray[np.int_]  # (n,) from 1
@@ -36,8 +37,8 @@ class Ranked:
     running: Array  # (n,) the sum of the shares up to here
 
 
-@dataclass(frozen=True, eq=False)
-class Enumeration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Enumeration(ShortRepr):
     """All paths of a sentence, and what the recursions make of it."""
 
     num_paths: int  # K^T

@@ -89,6 +89,7 @@ class ParsedModel(Steps):
     left_out: Sequence[str] = field(default_factory=tuple)  # what is wrong with other sentences
     # Writes the features of sentences, with the weights for some tag ids, into a model folder.
     write_features: Callable[[Path, Sequence[WordFeatures], Sequence[int]], None] | None = None
+    batch_first: bool | None = None  # what was assumed of a batch; None where the file tells
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Reading:
 
     to_from: bool = False  # the rows of the matrices are "to", their columns "from"
     normalise: bool = False  # divide each row of probabilities by its sum
-    batch_first: bool = True  # arrays (B, T, K) rather than (T, B, K), where nothing tells
+    batch_first: bool | None = None  # arrays (B, T, K), not (T, B, K), where nothing tells
     bio: bool = False  # the rules of BIO act in decoding
     keep_boundary_tags: bool | None = None  # <START>, <STOP> are tags of words; None: the default
 

@@ -143,10 +143,12 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
     require_words(sum(array.size for array in flat if array.dtype.kind in "US") // 2)  # and gold
     notes: list[str] = []
     left_out: list[str] = []
+    assumed: bool | None = None
     if "emissions" not in arrays:
         parts, left_out = _numbered_parts(arrays)
     elif arrays["emissions"].ndim == 3:
-        parts, notes = _batch(arrays, reading)
+        first, notes = _batch_first(arrays, reading)
+        parts, assumed = _batch(arrays, batch_first=first), first if notes else None
     else:
         parts = [_part("the sentence", arrays)]
     return ParsedModel(
@@ -157,6 +159,7 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
         probabilities=_is_true(arrays, "probabilities"),
         notes=notes,
         left_out=left_out,
+        batch_first=assumed,
     )
 
 
@@ -179,11 +182,10 @@ def _part(where: str, arrays: Arrays, suffix: str = "") -> SentenceScores:
     )
 
 
-def _batch(arrays: Arrays, reading: Reading) -> tuple[list[SentenceScores], list[str]]:
+def _batch(arrays: Arrays, *, batch_first: bool) -> list[SentenceScores]:
     """Return the sentences of a padded batch."""
-    first, notes = _batch_first(arrays, reading)
     turned = {
-        name: array if first else array.swapaxes(0, 1)
+        name: array if batch_first else array.swapaxes(0, 1)
         for name, array in arrays.items()
         if name in ("emissions", "mask", "tokens", "gold")
     }
@@ -201,11 +203,11 @@ def _batch(arrays: Arrays, reading: Reading) -> tuple[list[SentenceScores], list
     return [
         _part(f"sentence {n + 1}", {name: array[n, :length] for name, array in turned.items()})
         for n, length in enumerate(lengths)
-    ], notes
+    ]
 
 
 def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
-    """Return whether the first axis counts sentences, and a note where that may be wrong."""
+    """Return whether the first axis counts sentences, and a note where nobody said so."""
     if "batch_first" in arrays:
         return _is_true(arrays, "batch_first"), []
     shape = arrays["emissions"].shape
@@ -214,17 +216,18 @@ def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
     for name in ("mask", "tokens"):
         if name in arrays and arrays[name].ndim == 2 and arrays[name].size:
             filled = _filled(arrays[name])
-            if _is_prefix(filled):
-                if not _is_prefix(filled.T):
-                    return True, []
-            elif _is_prefix(filled.T):
+            rows, columns = _is_prefix(filled), _is_prefix(filled.T)
+            if rows and not columns:
+                return True, []
+            if columns and not rows and reading.batch_first is None:
                 return False, [
                     f"The emissions {shape} are taken as (T, B, K), {shape[1]:,} sentences: only "
                     "so has each of them words first, then padding. If they are (B, T, K), "
                     f"“{name}” has holes: cut these words out, and bring the file again."
                 ]
-    order = "(B, T, K)" if reading.batch_first else "(T, B, K)"
-    return reading.batch_first, [f"The emissions {shape} are taken as {order}: nothing tells."]
+    if reading.batch_first is None:
+        return True, [f"The emissions {shape} are taken as (B, T, K): nothing tells."]
+    return reading.batch_first, []
 
 
 def _lengths(arrays: Arrays) -> list[int]:

@@ -53,6 +53,7 @@ class ValidatedModel:
     write: Callable[[Path], None]  # writes the model folder; the folder is there and empty
     left_out: tuple[str, ...] = ()  # how many sentences, and what is wrong with the first few
     boundary_tags: tuple[str, ...] = ()  # that may be no tags of words, see `Reading`
+    batch_first: bool | None = None  # assumed of arrays that do not tell, see `Reading`
 
 
 def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
@@ -118,7 +119,17 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
         (folder / CARD_FILE).write_text(f"# Given scores\n\n{about}\n\n{listed}", encoding="utf-8")
 
     return ValidatedModel(
-        kind, family, tags, scheme, given, tuple(notes), rough, write, left_out, names
+        kind,
+        family,
+        tags,
+        scheme,
+        given,
+        tuple(notes),
+        rough,
+        write,
+        left_out,
+        boundary_tags=names,
+        batch_first=draft.batch_first,
     )
 
 

@@ -34,6 +34,7 @@ EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
    "emissions": [[3, 0.5, -1], [-1, 2.5, 1], [-2, 1.2, 1.5]]}]}"""
 
 NO_TAGS, TAGS = "Start and end scores", "Tags of words"  # answers
+AXES = ("(B, T, K)", "(T, B, K)")
 
 _ROW_HEIGHT = 24
 
@@ -98,12 +99,19 @@ def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
             normalise=st.toggle(
                 "Divide rows by their sum", help="Of probabilities", key="bring.normalise"
             ),
-            batch_first=not st.toggle(
-                "Batches are (T, B, K)", help="Where nothing in the .npz tells", key="bring.batch"
-            ),
             bio=st.toggle("BIO rules", help="Let them act in decoding", key="bring.bio"),
         )
     brought = _understood(tuple(files), reading)
+    if brought.batch_first is not None:
+        answer = st.radio(
+            "What are the axes of the emissions? B sentences, T words, K tags",
+            AXES,
+            index=0 if brought.batch_first else 1,
+            horizontal=True,
+            key=f"bring.axes.{brought.batch_first}",
+        )
+        reading = replace(reading, batch_first=answer == AXES[0])
+        brought = _understood(tuple(files), reading)
     if not brought.boundary_tags:
         return brought
     left_out = not set(brought.boundary_tags) & set(brought.tags)
@@ -117,7 +125,7 @@ def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
     return _understood(tuple(files), replace(reading, keep_boundary_tags=answer == TAGS))
 
 
-@st.cache_resource(max_entries=2, show_spinner="Reading …")
+@st.cache_resource(max_entries=3, show_spinner="Reading …")
 def _understood(files: tuple[tuple[str, bytes], ...], reading: Reading) -> ValidatedModel:
     return validate_files(files, reading, load_tagger)
 

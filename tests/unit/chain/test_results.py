@@ -72,6 +72,9 @@ def results(potentials):
     yield from (crfviz.why_not(potentials, 0, 0), crfviz.expected_counts(potentials))
     yield crfviz.gradient_step(potentials, path, 0.1)
     yield from (crfviz.influence(potentials, 0), crfviz.soft_forward(potentials, 1.0))
+    yield crfviz.padded_batch([potentials, potentials.first_words(2)])
+    yield crfviz.underflow(potentials, crfviz.forward_backward(potentials))
+    yield crfviz.enumerate_paths(potentials.first_words(2))
 
 
 def test_the_text_of_a_result_fits_a_screen():

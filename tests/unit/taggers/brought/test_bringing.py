@@ -43,6 +43,15 @@ def test_what_cannot_be_read_is_said_and_nothing_is_kept(folder):
     assert not (folder / "own").exists()
 
 
+def test_what_is_assumed_or_left_out_is_a_warning(folder):
+    file = written(folder, as_npz(emissions=np.zeros((2, 3, 4)), transitions=np.zeros((4, 4))))
+    with pytest.warns(UserWarning, match=r"^The emissions \(2, 3, 4\) are taken as \(B, T, K\)"):
+        bring(file)
+    bring(file, reading=Reading(batch_first=True))
+    with pytest.warns(UserWarning, match=r"^1 of 2 sentences are left out:\nsentence 2: "):
+        bring(written(folder, as_json(sentences=[DOG, {"emissions": [[1]]}])))
+
+
 NEVER = -10000.0
 PADDED = {  # its last tag is padding
     "transitions": np.array([[1.0, 0.5, NEVER], [0.0, 2.0, NEVER], [NEVER, NEVER, NEVER]]),

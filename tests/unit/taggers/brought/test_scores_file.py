@@ -198,9 +198,17 @@ def test_a_mask_with_holes_that_turns_the_batch_is_said():
     mask = np.ones((3, 9), bool)
     mask[1:, 4] = False
     file = as_npz(emissions=np.zeros((3, 9, 6)), transitions=np.zeros((6, 6)), mask=mask)
-    (note,) = [note for note in understand(file).notes if "taken as" in note]
+    found = understand(file)
+    assert found.batch_first is False
+    (note,) = [note for note in found.notes if "taken as" in note]
     assert "(3, 9, 6) are taken as (T, B, K), 9 sentences" in note
     assert "“mask” has holes" in note
+    answered = understand(file, batch_first=False)
+    assert answered.batch_first is None
+    assert len(answered.sentences) == 9
+    assert not any("taken as" in note for note in answered.notes)
+    with pytest.raises(FormatError, match="mask: each sentence must have words first"):
+        understand(file, batch_first=True)
 
 
 def test_a_batch_that_says_nothing_is_read_as_asked():
@@ -210,6 +218,10 @@ def test_a_batch_that_says_nothing_is_read_as_asked():
     assert understand(square).sentences[0].emissions[1].tolist() == [3, 4, 5]
     assert understand(square, batch_first=False).sentences[0].emissions[1].tolist() == [6, 7, 8]
     assert any("nothing tells" in note for note in understand(square).notes)
+    assert [understand(square, **answer).batch_first for answer in ({}, {"batch_first": True})] == [
+        True,
+        None,
+    ]
     named = as_npz(
         emissions=np.arange(12.0).reshape(2, 2, 3),
         transitions=np.zeros((3, 3)),
