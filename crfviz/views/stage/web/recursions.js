@@ -167,12 +167,13 @@ function leftToRightGreedy(chain) {
   const { T, K, emissions, start, end } = chain;
   /** @type {number[]} */
   const path = [];
+  const scores = new Float64Array(K);
   for (let t = 0; t < T; t++) {
     const own = emissions.subarray(t * K, (t + 1) * K);
-    const scores = own.map((emission, k) => {
+    for (let k = 0; k < K; k++) {
       const before = t === 0 ? start[k] : transition(chain, t, path[t - 1], k);
-      return emission + before + (t === T - 1 ? end[k] : 0);
-    });
+      scores[k] = own[k] + before + (t === T - 1 ? end[k] : 0);
+    }
     path.push(argmax(maximum(scores) === -Infinity ? own : scores));
   }
   return path;
