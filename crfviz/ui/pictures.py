@@ -17,7 +17,7 @@ from crfviz.ui.live_room.broadcast import add_picture
 from crfviz.ui.quiz_panel import ask_about
 from crfviz.ui.scene import Scene, rule_in_force, tell_point
 from crfviz.ui.session.bound import bound_flag
-from crfviz.ui.session.components import last_event, mount_stage
+from crfviz.ui.session.components import answer, last_event, mount, sent_events
 from crfviz.ui.session.current import (
     NO_LETTERS,
     flag_option,
@@ -130,11 +130,11 @@ def draw(
     data["sentence"] = scenario().sentence if sentence is None else sentence
     data["letters"] = not flag_option(NO_LETTERS)
 
-    def on_events(sent: object) -> None:
-        handle_events(name, sent, take_over)
+    def on_events() -> None:
+        handle_events(name, sent_events(name), take_over)
         redraw()
 
-    mount_stage(name, data, on_events=on_events)
+    mount("stage", answer(name, data), key=name, on_events=on_events)
     add_picture(data)
 
 

@@ -9,8 +9,7 @@ import pytest
 from crfviz.chain.decoding.analysis import greedy
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui import cached, scene
-from crfviz.ui.session import components
+from crfviz.ui import cached, pictures, scene
 from crfviz.ui.session.kept import KEPT
 from crfviz.ui.state.scenario import BEFORE_FIRST
 from crfviz.views.contents import ENTRIES
@@ -45,8 +44,8 @@ def declared_payloads(monkeypatch):
         assert faults(data, Payload) == []
         return answer(stage, data)
 
-    answer = components.answer
-    monkeypatch.setattr(components, "answer", checked)
+    answer = pictures.answer
+    monkeypatch.setattr(pictures, "answer", checked)
 
 
 def markdown_of(app):

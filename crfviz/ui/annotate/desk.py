@@ -38,7 +38,13 @@ from crfviz.ui.annotate.settling import (
 from crfviz.ui.annotate.store import store
 from crfviz.ui.cached import remembered
 from crfviz.ui.session.bound import bound_flag
-from crfviz.ui.session.components import fresh_events, last_event, mount, wait_for_again
+from crfviz.ui.session.components import (
+    fresh_events,
+    last_event,
+    mount,
+    sent_events,
+    wait_for_again,
+)
 from crfviz.ui.session.current import (
     NO_LETTERS,
     flag_option,
@@ -103,7 +109,7 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
             KEY,
             labeller_payload(sheet),
             key=KEY,
-            on_events=lambda events: take_steps(document, queue, who, events),
+            on_events=lambda: take_steps(document, queue, who, sent_events(KEY)),
         )
         if desk.item.gold is not None:
             bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")

@@ -43,30 +43,24 @@ def component(name: str, web: str = WEB, names: Sequence[str] = NAMES) -> Compon
 
 
 def mount(
-    name: str, data: Mapping[str, object], *, key: str, on_events: Callable[[object], None]
+    name: str, data: Mapping[str, object], *, key: str, on_events: Callable[[], None]
 ) -> None:
-    """Draw a component, and call `on_events` before the next run when the user does something.
+    """Draw a component.
 
     Args:
         name: one of NAMES.
         data: its payload, of what JSON knows; `data["ack"]` acknowledges events.
         key: identity of this element on its page.
-        on_events: gets what the browser sent, for `fresh_events`.
+        on_events: callback that runs before the next run when the user does something; it finds
+            what the browser sent in `sent_events`.
     """
-    element = component(name)
-
-    def forward() -> None:
-        state = st.session_state.to_dict().get(key)  # any other look-up may end the callback
-        on_events(state.get("events") if isinstance(state, Mapping) else None)
-
-    element(key=key, data=_plain(data), on_events_change=forward)
+    component(name)(key=key, data=_plain(data), on_events_change=on_events)
 
 
-def mount_stage(
-    stage: str, data: Mapping[str, object], *, on_events: Callable[[object], None]
-) -> None:
-    """Draw a stage, by its key; see `mount`."""
-    mount("stage", answer(stage, data), key=stage, on_events=on_events)
+def sent_events(key: str) -> object:
+    """Return what a component's browser sent to the callback that runs, for `fresh_events`."""
+    state = st.session_state.to_dict().get(key)  # any other look-up may end the callback
+    return state.get("events") if isinstance(state, Mapping) else None
 
 
 def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:

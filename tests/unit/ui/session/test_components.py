@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.components.v2.component_manager import BidiComponentManager
 
 from crfviz.ui import streamlit_compat
-from crfviz.ui.session.components import NAMES, fresh_events, mount
+from crfviz.ui.session.components import NAMES, fresh_events, mount, sent_events
 
 
 class Browser:
@@ -72,9 +72,9 @@ def test_the_data_is_mounted_under_its_key(browser):
     assert json.loads(json.dumps(browser.mounted["data"])) == data
 
 
-def test_events_are_handed_on_in_order(browser):
+def test_callback_finds_the_events_in_order(browser):
     heard = []
-    mount("stage", {}, key="stage.x", on_events=heard.extend)
+    mount("stage", {}, key="stage.x", on_events=lambda: heard.extend(sent_events("stage.x")))
     events = [{"seq": 1, "kind": "transition"}, {"seq": 2, "kind": "reset"}]
     browser.sends({"events": events})
     assert heard == events
@@ -83,7 +83,7 @@ def test_events_are_handed_on_in_order(browser):
 @pytest.mark.parametrize("state", [None, "nonsense", {}, {"events": None}], ids=str)
 def test_what_holds_no_events_is_none(browser, state):
     heard = []
-    mount("stage", {}, key="stage.x", on_events=heard.append)
+    mount("stage", {}, key="stage.x", on_events=lambda: heard.append(sent_events("stage.x")))
     browser.sends(state)
     assert heard == [None]
     assert list(fresh_events("stage.x", heard[0])) == []
