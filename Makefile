@@ -11,6 +11,7 @@ OPTIONS ?=
 LOCK ?= locks/linux-x86_64-cpu.txt
 TORCH ?= cpu
 TORCH_CPU = https://download.pytorch.org/whl/cpu
+TORCH_INDEX = $(if $(filter cpu,$(TORCH)),--extra-index-url $(TORCH_CPU))
 CYCLONEDX = 7.5.0
 PEERS = edsnlp==0.23.0 flair==0.15.1 stanza==1.15.0 TorchCRF==1.1.0 \
   nbgrader==0.9.6 rapidfuzz==3.14.6 otter-grader==7.0.0 dill==0.4.1 fica==0.4.1 ipylab==1.1.0 python-frontmatter==1.3.0
@@ -29,7 +30,8 @@ suite: $(VENV)/installed-dev
 
 test-latest: $(VENV)/installed-dev  # the app and browser tests with the newest Streamlit, in a venv of its own
 	$(PYTHON) -m venv --clear $(VENV)/latest
-	$(VENV)/latest/bin/pip install --disable-pip-version-check -q --no-compile $(addprefix -c ,requirements-dev.txt) -e ".[dev]"
+	$(VENV)/latest/bin/pip install --disable-pip-version-check -q --no-compile --no-deps $(TORCH_INDEX) $$(grep '^torch==' requirements.txt)
+	$(VENV)/latest/bin/pip install --disable-pip-version-check -q --no-compile -c requirements.txt -c requirements-dev.txt -e ".[dev]"
 	$(VENV)/latest/bin/pip install --disable-pip-version-check -q --no-compile --upgrade "streamlit[auth]<2"
 	$(VENV)/latest/bin/pip list --disable-pip-version-check | grep -i '^streamlit '
 	$(VENV)/latest/bin/pytest --maxprocesses 3 --dist worksteal -n $(JOBS) tests/app tests/browser tests/unit/ui
