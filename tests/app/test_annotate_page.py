@@ -603,6 +603,22 @@ def test_a_model_is_offered_from_ten_finished_sentences_on_and_every_ten(page, s
     assert store.documents()[0].model == "Meine-Waren"
 
 
+def test_a_model_is_not_offered_for_sentences_that_are_not_settled(page, store, goods):
+    label_own(store, 12)
+    for item in store.items(goods)[:3]:
+        said = ("O",) * 3
+        store.save(Annotation(item.id, "ben", item.offsets, said, said, state="done"), OWN.tags)
+    open_part(page, "label", goods)
+    assert "Propose tags" not in [each.label for each in page.button]
+    assert "3 disagreements to settle first" in texts(page)
+    (first, *_) = store.items(goods)
+    made_of = Curation("cleo", times_of(store.versions(first.id)))
+    answer = replace(store.annotation(first.id, "anna"), annotator=CURATED, revision=0)
+    store.save(replace(answer, curation=made_of), OWN.tags)
+    page.run()
+    assert "Propose tags" in [each.label for each in page.button]
+
+
 def test_a_result_of_teaching_is_not_shown_for_another_annotator(page, store, monkeypatch):
     jobs = Jobs()
     monkeypatch.setattr(Job, "begin", lambda _: None)

@@ -22,6 +22,7 @@ from crfviz.ui.session.kept import choice, refusals_said
 from crfviz.ui.session.permission import uploads_allowed
 from crfviz.ui.session.scheduling import visitor
 from crfviz.ui.words import plain
+from crfviz.views.formatting import count
 
 NAME = "propose.name"  # the box for that of the model
 OPTION = "family"
@@ -41,14 +42,19 @@ def propose_row(document: DocumentSummary) -> None:
         return
     if job is not None and job.status.state != "done":
         (st.error if job.status.state == "failed" else st.info)(plain(job.status.message))
-    done = store().count(document.name, state="done", sentences=True)
+    new = store().count(document.name, state="done", sentences=True)
+    new -= made.num_sentences if made else 0
+    unsettled = [*store().disputed(document.name).values()].count(False) if new >= LEAST else 0
     with st.container(horizontal=True, vertical_alignment="center", key="propose"):
-        if done - (made.num_sentences if made else 0) >= LEAST:
+        if new - unsettled >= LEAST:
             _offer(document, made)
         if made is not None:
             st.caption(plain(f"{made.name}: {score_in_words(made.score)}."))
-        elif done < LEAST:
-            st.caption(f"From {LEAST} finished sentences on, a model can learn them and propose.")
+        elif new - unsettled < LEAST:
+            left = f" {count(unsettled, 'disagreement')} to settle first." * bool(unsettled)
+            st.caption(
+                f"From {LEAST} finished sentences on, a model can learn them and propose.{left}"
+            )
 
 
 def _about(document: DocumentSummary) -> str:
