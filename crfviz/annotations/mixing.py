@@ -35,18 +35,12 @@ class TagRules:
     mixed: bool = False  # whether a document may have entities beside parts of speech
 
 
-@dataclass(frozen=True)
+@dataclass
 class TagSet:
     """Documents that are labelled with the same tags."""
 
-    documents: tuple[str, ...]
-    tags: tuple[str, ...]  # those that the sentences have
-
-
-@dataclass
-class _Set:
     documents: list[str]
-    used: set[str]
+    used: set[str]  # tags that the sentences have
     models: set[str]
     tags: frozenset[str] | None  # all there are; None where no model is known
 
@@ -129,17 +123,16 @@ def tag_sets(
         pairs: sentences of any documents with what was said about them.
         known: the tags that each document was begun with, None where nobody knows.
     """
-    documents: dict[str, _Set] = {}
+    documents: dict[str, TagSet] = {}
     for item, annotation in pairs:
-        tags = known.get(item.document)
-        there = documents.get(item.document)
-        if there is None:
+        if item.document not in documents:
+            tags = known.get(item.document)
             whole = None if tags is None else frozenset(tags)
-            there = documents[item.document] = _Set([item.document], set(), set(), whole)
-        there.used.update(annotation.final)
-        there.models |= {annotation.model} - {""}
+            documents[item.document] = TagSet([item.document], set(), set(), whole)
+        documents[item.document].used.update(annotation.final)
+        documents[item.document].models |= {annotation.model} - {""}
     parts = [part for each in documents.values() for part in _of_one_kind(each)]
-    sets: list[_Set] = []
+    sets: list[TagSet] = []
     for part in sorted(parts, key=lambda each: each.tags is None):
         fitting = next((each for each in sets if _belong(each, part)), None)
         if fitting is None:
@@ -148,7 +141,7 @@ def tag_sets(
             fitting.documents += part.documents
             fitting.used |= part.used
             fitting.models |= part.models
-    return [TagSet(tuple(each.documents), tuple(sorted(each.used))) for each in sets]
+    return sets
 
 
 def in_words(sets: Sequence[TagSet]) -> str:
@@ -156,11 +149,11 @@ def in_words(sets: Sequence[TagSet]) -> str:
     told = []
     for each in sets[:MOST_SHOWN]:
         documents = _listed([repr(name[:LONGEST]) for name in each.documents])
-        told.append(f"{documents} ({_listed([tag[:LONGEST] for tag in each.tags])})")
+        told.append(f"{documents} ({_listed([tag[:LONGEST] for tag in sorted(each.used)])})")
     return "; ".join([*told, "…"] if len(sets) > MOST_SHOWN else told)
 
 
-def _of_one_kind(document: _Set) -> list[_Set]:
+def _of_one_kind(document: TagSet) -> list[TagSet]:
     """A document, in parts where it has tags of several kinds and none of its own say so."""
     if document.tags is not None:
         return [document]
@@ -168,13 +161,13 @@ def _of_one_kind(document: _Set) -> list[_Set]:
     used["UPOS" if used["UPOS"] else "Penn"] |= used["other"]  # may stand beside both
     parts = [used["UPOS"], used["Penn"], used["entity"]]
     return [
-        _Set([*document.documents], part - {OUTSIDE}, set(document.models), None)
+        TagSet([*document.documents], part - {OUTSIDE}, set(document.models), None)
         for part in parts
         if part - {OUTSIDE}
     ]
 
 
-def _belong(there: _Set, part: _Set) -> bool:
+def _belong(there: TagSet, part: TagSet) -> bool:
     if part.tags is not None:
         return part.tags == there.tags
     if there.tags is not None:

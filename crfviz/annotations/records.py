@@ -15,6 +15,7 @@ State = Literal["open", "done"]
 STATES: tuple[State, ...] = get_args(State)
 CURATED = "curated"  # annotator of the settled sentences
 MOST_WORDS = 1000  # of a sentence; who labels it sees all of them at once
+UNSETTLED = Settings()  # of a document that gets them with its first confirmation
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database holds these in its text
 
 
@@ -128,6 +129,16 @@ class Annotation:
             raise ShapeError(
                 f"pins must lie in 0 to {len(self.offsets) - 1}, got position {outside[0]}"
             )
+
+
+@dataclass(frozen=True)
+class Document:
+    """Sentences with what was said about them, under one name and with one set of settings."""
+
+    name: str
+    items: tuple[Item, ...]
+    annotations: tuple[Annotation, ...] = ()  # their `item` counts `items` from 0
+    settings: Settings = UNSETTLED
 
 
 @dataclass(frozen=True)

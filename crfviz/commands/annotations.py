@@ -30,7 +30,8 @@ from crfviz.annotations.mixing import TagRules, in_words, tag_sets
 from crfviz.annotations.records import STATES, Merged
 from crfviz.annotations.settings import Settings, own_tags
 from crfviz.annotations.store.store import Store, file_of, open_store
-from crfviz.annotations.teaching.propose import FAMILIES, learnable, propose_model, score_in_words
+from crfviz.annotations.teaching.partly import learnable
+from crfviz.annotations.teaching.propose import FAMILIES, propose_model, score_in_words
 from crfviz.commands.name_checks import require_file, require_folder, require_known
 from crfviz.commands.tag import printable
 from crfviz.commands.teach import announce, show_progress, stop_when_asked, write_json_line
@@ -219,9 +220,10 @@ def _import(store: Store, options: argparse.Namespace) -> None:
         plans = planned(store, known)
         for name, plan in plans.items():
             _say_merging(path, known[name], plan)
-        sentences = sum(item.document not in known for item in read.items)
-        new = sum(read.items[each.item].document not in known for each in read.annotations)
-        labelled = new + sum(len(plan.new) for plan in plans.values())
+        fresh = [document for document in read.documents if document.name not in known]
+        sentences = sum(len(document.items) for document in fresh)
+        labelled = sum(len(document.annotations) for document in fresh)
+        labelled += sum(len(plan.new) for plan in plans.values())
         with tqdm(
             total=len(read.items) + len(read.annotations), unit="row", leave=False, disable=None
         ) as bar:

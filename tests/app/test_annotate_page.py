@@ -22,7 +22,6 @@ from crfviz.taggers.blank import document_tagger
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui.annotate import add, learning, proposing
 from crfviz.ui.annotate import store as annotation_store
-from crfviz.ui.annotate.store import document_key
 from tests.app.test_app import button
 from tests.support.app_pages import open_at
 
@@ -49,7 +48,7 @@ def page(app, store):  # noqa: ARG001 - a fixture
 def open_part(page, part, document=None):
     """A part of the page; with a document, after it was chosen."""
     if document:
-        (key,) = [document_key(d) for d in open_store().documents() if d.name == document]
+        (key,) = [d.key for d in open_store().documents() if d.name == document]
         page.run().selectbox(key="view.doc").set_value(key).run()
     return page.button_group(key="view.part").set_value(part).run()
 
@@ -276,7 +275,7 @@ def test_model_errors_takes_what_was_labelled(page, store):
     page.switch_page("pages/model-errors.py").run()
     page.button_group(key="view.corpus").set_value("labelled").run()
     assert "choose a document" in texts(page)
-    page.selectbox(key="view.doc").set_value(document_key(*store.documents())).run()
+    page.selectbox(key="view.doc").set_value(store.documents()[0].key).run()
     assert "No sentence of dogs is done yet" in texts(page)
     finish(store, name, "anna", [(0, "X")])
     page.run()
@@ -350,7 +349,7 @@ def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp
         connection.exec_driver_sql(f"ALTER TABLE {table} RENAME TO gone")
     page.run()
     if table == "crfviz_annotations":
-        page.button(key=f"annotate.open.{document_key(document)}").click().run()
+        page.button(key=f"annotate.open.{document.key}").click().run()
     assert not page.exception
     assert page.error
     assert button(page, "Try again")
@@ -364,7 +363,7 @@ def test_a_sentence_that_the_model_cannot_score_has_ways_on(app, store):
     store.add("dogs", _items("Dogs run .", "1 2 3"))
     (document,) = store.documents()
     app.query_params.update({"model": "textbook/ice-cream", "v.by": "anna"})
-    app.query_params["v.doc"] = document_key(document)
+    app.query_params["v.doc"] = document.key
     open_at(app, PAGE)
     assert not app.exception
     assert "Sentence 1: Choose another model" in texts(app)
@@ -549,7 +548,7 @@ def goods(store):
 def test_a_document_is_renamed_and_its_keys_are_changed(page, store, goods):
     label_own(store, 2)
     open_part(page, "settings", goods)
-    (key,) = [document_key(each) for each in store.documents()]
+    (key,) = [each.key for each in store.documents()]
     page.text_input(key=f"annotate.rename.{key}").set_value("Katalog")
     page.text_input(key=f"annotate.retag.{key}").set_value("WARE=k, FARBE, NEU")
     button(page, "Save").click().run()
@@ -563,11 +562,20 @@ def test_a_document_is_renamed_and_its_keys_are_changed(page, store, goods):
     assert store.documents()[0].tags == document.tags
 
 
+def test_saved_settings_keep_a_model_that_was_trained_meanwhile(page, store, goods):
+    open_part(page, "settings", goods)
+    (document,) = store.documents()
+    store.change(goods, replace(OWN, model="mine"))
+    page.text_input(key=f"annotate.retag.{document.key}").set_value("WARE=k, FARBE")
+    button(page, "Save").click().run()
+    assert store.documents()[0].settings == replace(OWN, model="mine", keys={"WARE": "k"})
+
+
 def test_the_tags_of_a_model_stay_and_their_keys_can_be_changed(page, store):
     store.add("dogs", _items("Dogs run ."))
     finish(store, "dogs", "anna")
     open_part(page, "settings", "dogs")
-    (key,) = [document_key(each) for each in store.documents()]
+    (key,) = [each.key for each in store.documents()]
     box = page.text_input(key=f"annotate.retag.{key}")
     box.set_value(box.value.replace("PROPN", "PROPN=o"))
     button(page, "Save").click().run()
@@ -638,7 +646,7 @@ def test_settings_that_cannot_be_stored_are_said_and_stay(
     page, store, goods, tmp_path, monkeypatch
 ):
     open_part(page, "settings", goods)
-    (key,) = [document_key(each) for each in store.documents()]
+    (key,) = [each.key for each in store.documents()]
     monkeypatch.setattr(database, "WAIT", 0.05)
     annotation_store.store.clear()  # opened again, it waits no longer than that
     other = sqlite3.connect(tmp_path / "annotations.db", isolation_level=None)

@@ -14,7 +14,6 @@ from streamlit.testing.v1.element_tree import Block
 from crfviz.annotations.store.store import open_store
 from crfviz.ui import cached
 from crfviz.ui.annotate import store as annotation_store
-from crfviz.ui.annotate.store import document_key
 from crfviz.ui.words import plain
 from crfviz.views.contents import ENTRIES
 from tests.support.app_pages import new_app, open_at
@@ -128,7 +127,7 @@ def opened(script, view):
     )
     with open_store() as store:
         document = next(one for one in store.documents() if "leak.invalid" in one.name)
-    app.query_params.update({"v.doc": document_key(document), **view})
+    app.query_params.update({"v.doc": document.key, **view})
     open_at(app, script)
     assert not app.exception
     assert loading(app) == []

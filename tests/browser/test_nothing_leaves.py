@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
-from crfviz.ui.annotate.store import document_key
 from tests.support.forked_server import fork
 from tests.support.marked_names import ANNOTATORS, WORDS, marked_places
 from tests.support.screen import TITLES, WITHOUT_STAGE, Screen
@@ -65,7 +64,7 @@ def assert_nothing_loads(marked, unguarded, views):
     screen = Screen(page, marked)
     with open_store(marked.database) as store:
         (document,) = store.documents()
-    of_document = {"v.doc": document_key(document)}
+    of_document = {"v.doc": document.key}
     screen.open("hmm-as-crf", **MARKED)
     for path, view in views:
         page.evaluate(

@@ -1,12 +1,12 @@
 """What is kept of a file that is read sentence by sentence, and what is said about the rest."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from crfviz.annotations.files.fields import FileSentence
 from crfviz.annotations.mixing import TagRules, strangers
-from crfviz.annotations.records import UNSTORABLE, Annotation, Item
+from crfviz.annotations.records import UNSETTLED, UNSTORABLE, Annotation, Document, Item
 from crfviz.annotations.settings import Settings
 from crfviz.exceptions import FormatError
 from crfviz.taggers.blank import UNSET
@@ -27,6 +27,17 @@ class Problem:
 
 
 @dataclass
+class _Draft:
+    """One document of a file that is being read."""
+
+    settings: Settings = UNSETTLED
+    items: list[tuple[int, Item]] = field(default_factory=list)  # each with its line
+    annotations: list[tuple[int, Annotation]] = field(default_factory=list)
+    places: dict[Item, int] = field(default_factory=dict)  # of sentences that somebody labelled
+    labelled: set[tuple[int, str]] = field(default_factory=set)
+
+
+@dataclass
 class Gathering:
     """What is kept of a file, and why the rest is not."""
 
@@ -36,18 +47,10 @@ class Gathering:
     wrong: int = 0
     dropped: int = 0
     mixed: int = 0  # how many of them for tags of another kind than their document has
-    items: list[Item] = field(default_factory=list)
-    annotations: list[Annotation] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)  # of the items
-    annotation_lines: list[int] = field(default_factory=list)
-    places: dict[Item, int] = field(default_factory=dict)  # of sentences that somebody labelled
-    labelled: set[tuple[int, str]] = field(default_factory=set)
     unknown: Counter[str] = field(default_factory=Counter)  # gold tags that may not be
-    settings: dict[str, Settings] = field(
-        default_factory=dict
-    )  # of documents, as the file has them
     first_unknown: int = 0  # line of the first of them
     lacking: int = 0  # sentences that lost their gold tags by that
+    _drafts: dict[str, _Draft] = field(default_factory=lambda: defaultdict(_Draft))
 
     def add(self, line: int, sentence: FileSentence | FormatError) -> None:
         """Keep a sentence if that can be; an error is a sentence that is lost."""
@@ -59,9 +62,8 @@ class Gathering:
             if sentence.note:
                 self._say(sentence.note, line)
             if sentence.annotation is None:
-                item = self._checked(line, sentence)
-                self.items.append(replace(item, document=self.name))
-                self.lines.append(line)
+                item = replace(self._checked(line, sentence), document=self.name)
+                self._drafts[self.name].items.append((line, item))
             else:
                 self._join(line, sentence.item, sentence.annotation)
 
@@ -86,64 +88,56 @@ class Gathering:
             self.wrong += 1
             self.problems.insert(0, Problem(message, dropped=False))
 
-    def leave_out_settings(self) -> None:
-        """Drop the settings of a document whose annotations have a tag that they lack."""
-        for name, settings in list(self.settings.items()):
-            known = {*(settings.tags or ()), UNSET}
-            said = (
-                each.final for each in self.annotations if self.items[each.item].document == name
-            )
-            if settings.tags and (strange := set[str]().union(*said) - known):
-                del self.settings[name]
-                got = abbreviate(min(strange))
-                self.note(
-                    f"{self.name}: the tags of {abbreviate(name)} are left out: {got} is none"
-                )
+    def documents(self) -> tuple[Document, ...]:
+        """Return what is kept, and say what of each document is left out."""
+        found = [self._finished(name, draft) for name, draft in self._drafts.items()]
+        return tuple(document for document in found if document.items)
 
-    def leave_out_strangers(self) -> None:
-        """Drop sentences whose tags are of another kind than most of their document has.
+    def _finished(self, name: str, draft: _Draft) -> Document:
+        """Drop sentences whose tags are of another kind than most of the document has.
 
         Gold tags and annotations are looked at apart: people may label other things than the file.
         """
-        if self.rules.mixed:
-            return
-        gold = self._strangers(
-            [(item.document, item.gold or ()) for item in self.items], self.lines
-        )
-        said = self._strangers(
-            [(self.items[each.item].document, each.final) for each in self.annotations],
-            self.annotation_lines,
-        )
-        self.mixed = len(gold) + len(said)
-        if not self.mixed:
-            return
+        settings = self._settings(name, draft)
+        gold = self._strangers([(line, item.gold or ()) for line, item in draft.items], settings)
+        said = self._strangers([(line, each.final) for line, each in draft.annotations], settings)
+        self.mixed += len(gold) + len(said)
         annotations = [
             each
-            for number, each in enumerate(self.annotations)
+            for number, (_, each) in enumerate(draft.annotations)
             if number not in said and each.item not in gold
         ]
-        lost = {self.annotations[number].item for number in said}
+        lost = {draft.annotations[number][1].item for number in said}
         gone = gold | lost - {each.item for each in annotations}
-        staying = [number for number in range(len(self.items)) if number not in gone]
+        staying = [number for number in range(len(draft.items)) if number not in gone]
         places = {number: place for place, number in enumerate(staying)}
-        self.annotations = [replace(each, item=places[each.item]) for each in annotations]
-        self.items = [self.items[number] for number in staying]
+        return Document(
+            name,
+            tuple(draft.items[number][1] for number in staying),
+            tuple(replace(each, item=places[each.item]) for each in annotations),
+            settings,
+        )
+
+    def _settings(self, name: str, draft: _Draft) -> Settings:
+        """Return the settings that a file has, or none if an annotation has a tag they lack."""
+        used = set[str]().union(*(each.final for _, each in draft.annotations))
+        strange = used - {*(draft.settings.tags or used), UNSET}
+        if not strange:
+            return draft.settings
+        got = abbreviate(min(strange))
+        self.note(f"{self.name}: the tags of {abbreviate(name)} are left out: {got} is none")
+        return UNSETTLED
 
     def _strangers(
-        self, rows: Sequence[tuple[str, tuple[str, ...]]], lines: Sequence[int]
+        self, rows: Sequence[tuple[int, tuple[str, ...]]], settings: Settings
     ) -> set[int]:
-        """Which rows have tags that do not belong to their document; each is said."""
-        documents: dict[str, list[int]] = {}
-        for number, (document, _) in enumerate(rows):
-            documents.setdefault(document, []).append(number)
-        found: dict[int, str] = {}
-        for numbers in documents.values():
-            tags = [rows[number][1] for number in numbers]
-            own = self.settings.get(rows[numbers[0]][0], Settings()).tags or self.rules.tags
-            if own is None or not set[str]().union(*tags) <= {*own, UNSET}:
-                found |= {numbers[place]: wrong for place, wrong in strangers(tags).items()}
+        """Return which rows have tags that do not belong to their document, and say each."""
+        own, tags = settings.tags or self.rules.tags, [tags for _, tags in rows]
+        if self.rules.mixed or (own and set[str]().union(*tags) <= {*own, UNSET}):
+            return set()
+        found = strangers(tags)
         for number, wrong in sorted(found.items()):
-            self._say(wrong, lines[number], dropped=True)
+            self._say(wrong, rows[number][0], dropped=True)
         return set(found)
 
     def _say(self, message: str, line: int, *, dropped: bool = False) -> None:
@@ -177,20 +171,19 @@ class Gathering:
     def _join(self, line: int, item: Item, annotation: Annotation) -> None:
         """Keep an annotation, beside those that others made of the same sentence."""
         item = replace(item, document=item.document or self.name)
-        if item.settings is not None:
-            self.settings.setdefault(item.document, item.settings)
-        place = self.places.setdefault(item, len(self.items))
-        if place == len(self.items):
-            self.items.append(item)
-            self.lines.append(line)
+        draft = self._drafts[item.document]
+        if item.settings is not None and draft.settings == UNSETTLED:
+            draft.settings = item.settings
+        place = draft.places.setdefault(item, len(draft.items))
+        if place == len(draft.items):
+            draft.items.append((line, item))
         whose = (place, annotation.annotator)
-        if whose in self.labelled:
+        if whose in draft.labelled:
             told = f"a second annotation of the same sentence by {abbreviate(annotation.annotator)}"
             self._say(told, line, dropped=True)
             return
-        self.labelled.add(whose)
-        self.annotations.append(replace(annotation, item=place))
-        self.annotation_lines.append(line)
+        draft.labelled.add(whose)
+        draft.annotations.append((line, replace(annotation, item=place)))
 
 
 def _brief(tag: str) -> str:

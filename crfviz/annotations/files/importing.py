@@ -14,9 +14,9 @@ What `exporting` has written comes back with its annotations. `merging` puts all
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Literal, TypeVar, get_args
 
 from crfviz.annotations.files.columns import MARK, read_block
@@ -24,8 +24,7 @@ from crfviz.annotations.files.fields import FileSentence, check_length
 from crfviz.annotations.files.gathering import Gathering, Problem
 from crfviz.annotations.files.objects import read_element, read_line
 from crfviz.annotations.mixing import TagRules
-from crfviz.annotations.records import MOST_WORDS, Annotation, Item
-from crfviz.annotations.settings import Settings
+from crfviz.annotations.records import MOST_WORDS, Annotation, Document, Item
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import CONLLU, blocks, is_comment
 from crfviz.text.files import abbreviate, check_utf_8, decoded_with_notes, lines_of
@@ -47,14 +46,27 @@ class Import:
     """What a file holds; nothing is stored yet."""
 
     format: InputFormat
-    items: tuple[Item, ...]  # the good sentences
-    annotations: tuple[Annotation, ...]  # their `item` counts `items`
+    documents: tuple[Document, ...]  # the good sentences
     problems: tuple[Problem, ...]  # the first ones, in the order of the file
     wrong: int  # problems in all
     dropped: int  # how many sentences could not be read
     unknown: Mapping[str, int] = field(default_factory=dict)  # gold tags that may not be: words
     mixed: int = 0  # how many of the dropped have tags of another kind than their document
-    settings: Mapping[str, Settings] = field(default_factory=dict)  # of documents
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The sentences of all documents."""
+        return tuple(item for document in self.documents for item in document.items)
+
+    @property
+    def annotations(self) -> tuple[Annotation, ...]:
+        """The annotations of all documents; their `item` counts `items`."""
+        starts = accumulate((len(document.items) for document in self.documents), initial=0)
+        return tuple(
+            replace(each, item=start + each.item)
+            for start, document in zip(starts, self.documents, strict=False)
+            for each in document.annotations
+        )
 
 
 def read_items(
@@ -97,19 +109,16 @@ def read_items(
             )
         gathering.add(line, sentence)
         pause()
-    gathering.leave_out_settings()
-    gathering.leave_out_strangers()
+    documents = gathering.documents()
     gathering.say_unknown()
     return Import(
         format=kind,
-        items=tuple(gathering.items),
-        annotations=tuple(gathering.annotations),
+        documents=documents,
         problems=tuple(gathering.problems),
         wrong=gathering.wrong,
         dropped=gathering.dropped,
         unknown=gathering.unknown,
         mixed=gathering.mixed,
-        settings=gathering.settings,
     )
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from crfviz.annotations.files.importing import Import
-from crfviz.annotations.records import Annotation, DocumentSummary, Item, Merged
-from crfviz.annotations.store.store import UNSETTLED, Store
+from crfviz.annotations.records import Annotation, Document, DocumentSummary, Item, Merged
+from crfviz.annotations.store.store import Store
 
 MOST_WORDS = 8  # of a sentence in a message
 
@@ -36,14 +36,15 @@ def known_documents(store: Store, imported: Import) -> dict[str, Known]:
     """
     found = {}
     summaries = store.documents()
-    for name, (items, labelled) in by_document(imported).items():
+    for document in imported.documents:
+        number, name = len(document.items), document.name
         fitting = [
             each
             for each in reversed(summaries)
-            if each.sentences == len(items) or (labelled and each.sentences > len(items))
+            if each.sentences == number or (document.annotations and each.sentences > number)
         ]
         for summary in sorted(fitting, key=lambda each: each.name != name):
-            known = _known(store, summary, items, labelled)
+            known = _known(store, summary, document)
             if known is not None:
                 found[name] = known
                 break
@@ -71,7 +72,7 @@ def keep(
         StoreError: it could not be stored; documents that were complete before stay.
         UnknownTagError: an annotation has a tag that is none of its document's.
     """
-    total = len(imported.items) + len(imported.annotations)
+    total = sum(len(each.items) + len(each.annotations) for each in imported.documents)
     written = 0
 
     def report(done: int, _of: int) -> None:
@@ -79,30 +80,20 @@ def keep(
             progress(written + done, total)
 
     names = []
-    for name, (items, labelled) in by_document(imported).items():
-        if known and name in known:
-            store.merge(known[name].document, known[name].labelled)
-            names.append(known[name].document)
-            report(len(items) + len(labelled), total)
+    for document in imported.documents:
+        size, there = (
+            len(document.items) + len(document.annotations),
+            (known or {}).get(document.name),
+        )
+        if there is None:
+            parts = (document.name, document.items, report, document.annotations)
+            names.append(store.add(*parts, document.settings))
         else:
-            settings = imported.settings.get(name, UNSETTLED)
-            names.append(store.add(name, items, report, labelled, settings))
-        written += len(items) + len(labelled)
+            store.merge(there.document, there.labelled)
+            names.append(there.document)
+            report(size, total)
+        written += size
     return names
-
-
-def by_document(imported: Import) -> dict[str, tuple[list[Item], list[Annotation]]]:
-    """The sentences of each document that a file names; annotations count its sentences from 0."""
-    documents: dict[str, tuple[list[Item], list[Annotation]]] = {}
-    places = []
-    for item in imported.items:
-        items, _ = documents.setdefault(item.document, ([], []))
-        places.append(len(items))
-        items.append(item)
-    for annotation in imported.annotations:
-        _, labelled = documents[imported.items[annotation.item].document]
-        labelled.append(replace(annotation, item=places[annotation.item]))
-    return documents
 
 
 def planned(store: Store, known: Mapping[str, Known]) -> dict[str, Merged]:
@@ -141,16 +132,14 @@ def _difference(there: Annotation, came: Annotation) -> str:
     return f"{pairs[t][0]} at word {t + 1} in the store, {pairs[t][1]}{rest}"
 
 
-def _known(
-    store: Store, summary: DocumentSummary, items: Sequence[Item], labelled: Sequence[Annotation]
-) -> Known | None:
-    """The document if it has these sentences, and its words those of the annotations."""
-    there = _same(items, store.items(summary.name))
+def _known(store: Store, summary: DocumentSummary, document: Document) -> Known | None:
+    """The stored document if it has these sentences, and its words those of the annotations."""
+    there = _same(document.items, store.items(summary.name))
     if there is None:
         return None
     moved = []
-    for annotation in labelled:
-        own, stored = items[annotation.item], there[annotation.item]
+    for annotation in document.annotations:
+        own, stored = document.items[annotation.item], there[annotation.item]
         if own.text == stored.text:
             offsets = annotation.offsets
         elif annotation.offsets == own.offsets:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, RowMapping, insert, select, update
 from crfviz.annotations.records import Annotation, Merged
 from crfviz.annotations.store.rows import annotation_of, annotation_row, write_annotation
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
-from crfviz.annotations.store.tagsets import check_kind, check_tags, used
+from crfviz.annotations.store.tagsets import check_tags, used
 
 
 def merged(
@@ -45,8 +45,7 @@ def merged(
             new.append(replace(before, state="done"))
         else:
             same += 1
-    check_tags(row, used(new))
-    check_kind(connection, row, used(new))
+    check_tags(connection, row, used(new))
     if write:
         _write(connection, row, new)
     return Merged(tuple(new), same, tuple(conflicts))

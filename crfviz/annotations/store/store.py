@@ -28,6 +28,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from crfviz.annotations.records import (
     CURATED,
+    UNSETTLED,
     Annotation,
     DocumentSummary,
     Item,
@@ -63,7 +64,6 @@ from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
 from crfviz.exceptions import StoreError
 
 LARGEST_ID = 2**31
-UNSETTLED = Settings()  # of a document that gets them with its first confirmation
 PAUSE = 1.0  # seconds before a lost server is asked once more
 Result = TypeVar("Result")
 

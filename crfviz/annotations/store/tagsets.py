@@ -43,38 +43,30 @@ def hold_to_tags(connection: Connection, new: Annotation, tags: Sequence[str] | 
         if settings_at(locked).tags is None:
             _begin(connection, locked, new, tags)
         document = connection.execute(query).mappings().one()
-    check_tags(document, used([new]))
+    check_tags(connection, document, used([new]))
 
 
-def check_tags(document: RowMapping, tags: Collection[str]) -> None:
-    """Refuse tags that a document does not have; one without a tag set takes any.
-
-    Raises:
-        UnknownTagError: lists near names.
-    """
-    allowed = settings_at(document).tags
-    if allowed is not None:
-        for tag in sorted(set(tags) - {*allowed, UNSET}):
-            whose = f"the tags of {document['model']}" if document["model"] else "tags of its own"
-            raise UnknownTagError(
-                f"{document['name'][:80]!r} is labelled with {whose}, and {tag[:80]!r} is none of "
-                f"them: {near(tag, allowed)}. Nothing was stored."
-            )
-
-
-def check_kind(connection: Connection, document: RowMapping, tags: Collection[str]) -> None:
-    """Refuse tags of another kind than those that are there, where no tag set is known yet.
+def check_tags(connection: Connection, document: RowMapping, tags: Collection[str]) -> None:
+    """Refuse tags that a document does not have; before it has any, those of another kind.
 
     Raises:
-        UnknownTagError: names a tag that came and one that is there.
+        UnknownTagError: lists near names, or names a tag that is there.
     """
-    if settings_at(document).tags is None:
+    name, allowed = repr(document["name"][:80]), settings_at(document).tags
+    if allowed is None:
         there = _stored_tags(connection, document)
         if apart(kinds(there), kinds(tags)):
             raise UnknownTagError(
-                f"{document['name'][:80]!r} has tags such as {example(there)}, so "
-                f"{example(tags)} is none of them; nothing was stored"
+                f"{name} has tags such as {example(there)}, so {example(tags)} is none of them; "
+                "nothing was stored"
             )
+        return
+    for tag in sorted(set(tags) - {*allowed, UNSET}):
+        whose = f"the tags of {document['model']}" if document["model"] else "tags of its own"
+        raise UnknownTagError(
+            f"{name} is labelled with {whose}, and {tag[:80]!r} is none of them: "
+            f"{near(tag, allowed)}. Nothing was stored."
+        )
 
 
 def change_settings(connection: Connection, name: str, new: Settings) -> None:

@@ -7,6 +7,7 @@ be wrong. See `crfviz.corpus.training.feature_crf.partly_tagged`.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from crfviz.annotations.curation import Copies, chosen_copies
 from crfviz.annotations.propagation import DOUBT, propose
 from crfviz.annotations.records import Annotation, Item
 from crfviz.exceptions import CrfvizError
@@ -16,10 +17,20 @@ from crfviz.text.schemes import OUTSIDE, continues, is_bio
 from crfviz.text.sentences import Sentence, words_at
 
 
-def unfinished(pairs: Sequence[tuple[Item, Annotation]]) -> list[tuple[Item, Annotation]]:
-    """Return what was said about sentences that nobody has finished."""
-    done = {item.id for item, annotation in pairs if annotation.state == "done"}
-    return [pair for pair in pairs if pair[0].id not in done]
+def learnable(
+    pairs: Sequence[tuple[Item, Annotation]], copies: Copies | None
+) -> list[tuple[Item, Annotation]]:
+    """Return the answers of finished sentences, and the begun ones that nobody has finished.
+
+    Raises:
+        CrfvizError: a sentence has no answer, and `copies` is None.
+    """
+    done = [pair for pair in pairs if pair[1].state == "done"]
+    if copies is None:
+        chosen_copies(done, None)  # refuses
+    finished = {item.id for item, _ in done}
+    begun = [pair for pair in pairs if pair[0].id not in finished]
+    return [*chosen_copies(done, "agreed"), *begun]
 
 
 def begun(

@@ -14,11 +14,10 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from crfviz.annotations.curation import Copies, chosen_copies
 from crfviz.annotations.records import Annotation, DocumentSummary, Item
 from crfviz.annotations.store.store import Store, open_store
 from crfviz.annotations.teaching.jobs import Job, Jobs
-from crfviz.annotations.teaching.partly import begun, unfinished
+from crfviz.annotations.teaching.partly import begun, learnable
 from crfviz.annotations.teaching.teach import RECORD_FILE, Announce, finished
 from crfviz.corpus.metrics import Rate
 from crfviz.corpus.training.cross_validation import CrossValidated, cross_validated
@@ -107,25 +106,14 @@ def propose_model(
         (folder / RECORD_FILE).write_text(f"{text}\n", encoding="utf-8")
         write_examples(folder / EXAMPLES_FILE, _examples(sentences))
         report(1.0, f"saving {name}")
-    store.change(document.name, replace(document.settings, tags=tags, model=name))
+        now = _present(store, document)
+    store.change(now.name, replace(now.settings, tags=now.tags or tags, model=name))
     return made
-
-
-def learnable(pairs: Pairs, copies: Copies | None) -> list[tuple[Item, Annotation]]:
-    """Return the answers of finished sentences, and the begun ones that nobody has finished.
-
-    Raises:
-        CrfvizError: a sentence has no answer, and `copies` is None.
-    """
-    done = [pair for pair in pairs if pair[1].state == "done"]
-    if copies is None:
-        chosen_copies(done, None)  # refuses
-    return [*chosen_copies(done, "agreed"), *unfinished(pairs)]
 
 
 def start_proposing(
     jobs: Jobs,
-    document: str,
+    document: DocumentSummary,
     name: str,
     family: str,
     *,
@@ -143,13 +131,21 @@ def start_proposing(
     return jobs.start(f"Train {name}", work, visitor=visitor, about=about)
 
 
-def _propose_in_store(document: str, name: str, family: str, report: Announce) -> Proposer:
+def _propose_in_store(
+    document: DocumentSummary, name: str, family: str, report: Announce
+) -> Proposer:
     store = open_store()
-    summary = next((each for each in store.documents() if each.name == document), None)
-    if summary is None:
-        raise CrfvizError(f"the document {abbreviate(document)} is gone; nothing was trained")
-    pairs = learnable(store.annotations(document), "agreed")
-    return propose_model(store, summary, name, pairs, report, family)
+    now = _present(store, document)
+    pairs = learnable(store.annotations(now.name), "agreed")
+    return propose_model(store, now, name, pairs, report, family)
+
+
+def _present(store: Store, document: DocumentSummary) -> DocumentSummary:
+    """Return a document as it is now: renamed, perhaps, or with other settings."""
+    found = next((each for each in store.documents() if each.key == document.key), None)
+    if found is None:
+        raise CrfvizError(f"the document {abbreviate(document.name)} is gone; no model was saved")
+    return found
 
 
 def proposer_of(record: Mapping[str, Any]) -> Proposer:

@@ -18,6 +18,7 @@ from crfviz.annotations.files.merging import (
     planned,
 )
 from crfviz.annotations.mixing import TagRules
+from crfviz.annotations.records import Document
 from crfviz.annotations.settings import Settings
 from crfviz.taggers.registry import EXCERPTS, read_excerpt
 from crfviz.ui import cached
@@ -28,7 +29,7 @@ from crfviz.ui.annotate.settings import (
     chosen_names,
     first_words,
 )
-from crfviz.ui.annotate.store import document_key, go_to_document, store
+from crfviz.ui.annotate.store import go_to_document, store
 from crfviz.ui.session.bound import bound_buttons, bound_draft
 from crfviz.ui.session.current import change, scenario, set_view_option
 from crfviz.ui.session.kept import of_session, set_draft
@@ -191,7 +192,7 @@ def _named(name: str, digest: str, read: Import, settings: Settings) -> Import:
     suggested = first_words(read) if name == PASTE_NAME else name
     title = st.text_input("Name", suggested, key=f"annotate.name.{digest}").strip() or suggested
     items = tuple(replace(item, document=title) for item in read.items)
-    return replace(read, items=items, settings={title: settings})
+    return replace(read, documents=(Document(title, items, settings=settings),))
 
 
 def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
@@ -296,6 +297,6 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
     set_draft(TAGS, "")
     set_view_option("tagset", "")
     newest = next(d for d in reversed(store().documents()) if d.name == names[-1])
-    go_to_document(document_key(newest))
+    go_to_document(newest.key)
     set_view_option("part", "label", "label")
     st.rerun()

@@ -13,7 +13,7 @@ from crfviz.taggers.blank import BlankTagger, document_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import owner_of
 from crfviz.ui import cached
-from crfviz.ui.annotate.store import OPENED, document_key, go_to_document, shown_name, store
+from crfviz.ui.annotate.store import OPENED, go_to_document, shown_name, store
 from crfviz.ui.session.current import change, scenario
 from crfviz.ui.session.kept import found, keep, say
 from crfviz.ui.words import plain, quote
@@ -33,7 +33,7 @@ def document_list(documents: Sequence[DocumentSummary], who: str) -> None:
     st.markdown("**Choose a document**")
     for document in documents[: -MOST_SHOWN - 1 : -1]:
         name, sentences, mine, model = st.columns(WIDTHS, vertical_alignment="center")
-        key = document_key(document)
+        key = document.key
         name.button(
             plain(shown_name(document)),
             key=f"annotate.open.{key}",
@@ -67,7 +67,7 @@ def follow_document(document: DocumentSummary) -> None:
     Raises:
         CrfvizError: the model cannot be loaded.
     """
-    key, model = document_key(document), document.model
+    key, model = document.key, document.model
     chosen = found(OPENED) == key
     seen = f"{key} {model}"
     if found(SEEN) == seen and not chosen:

@@ -2,16 +2,15 @@
 
 import streamlit as st
 
-from crfviz.annotations.curation import chosen_copies
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, render
 from crfviz.annotations.mixing import in_words, tag_sets
 from crfviz.annotations.records import STATES, DocumentSummary
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
 from crfviz.ui.annotate.settling import settle_button
 from crfviz.ui.annotate.store import (
+    answered,
     choose_annotator,
     go_to_document,
-    say_disagreements,
     shown_name,
     store,
 )
@@ -45,8 +44,7 @@ def export_panel(document: DocumentSummary) -> None:
     if several and bound_flag(st.toggle, "All versions of all annotators", "versions"):
         copies = pairs
     else:
-        copies = chosen_copies(pairs, "agreed")
-        say_disagreements(pairs)
+        copies = answered(pairs)
         settle_button(document)
     if copies:
         download(

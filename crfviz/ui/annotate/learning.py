@@ -4,22 +4,19 @@ from functools import partial
 
 import streamlit as st
 
-from crfviz.annotations.curation import chosen_copies
 from crfviz.annotations.records import DocumentSummary
 from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
-from crfviz.annotations.teaching.partly import begun, unfinished
+from crfviz.annotations.teaching.partly import begun, learnable
 from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import (
+    answered,
     choose_annotator,
     chosen_annotator,
     chosen_document,
-    document_key,
-    finished_pairs,
-    say_disagreements,
     store,
 )
 from crfviz.ui.session.bound import bound_select
@@ -62,7 +59,7 @@ def learning_panel(document: DocumentSummary) -> None:
 
 def _about(document: DocumentSummary) -> str:
     """What a result is about: the next model, document or annotator has none yet."""
-    return f"{document_key(document)} {scenario().model} {chosen_annotator(document, 'teacher')}"
+    return f"{document.key} {scenario().model} {chosen_annotator(document, 'teacher')}"
 
 
 def _lesson(document: DocumentSummary, model: str) -> None:
@@ -70,24 +67,23 @@ def _lesson(document: DocumentSummary, model: str) -> None:
     bound_select("Method", "method", WHAT, WHOLE_TAGGER, at=methods)
     who = choose_annotator(document, "Train on the sentences of", "teacher", at=people)
     name.text_input("Name of the new model", placeholder=f"{model}-taught", key=NAME)
-    pairs = finished_pairs(document, who)
-    copies = chosen_copies(pairs, "agreed")
-    say_disagreements(pairs)
-    begun = len(_begun(document, who))
+    done = finished(answered(store().annotations(document.name, who, "done")))
+    begun = len(_sentences(document)) - len(done)
     more = f" and {begun:,} begun, by their set and sure tags" if begun else ""
     st.caption(
-        f"{count(len(copies), 'finished sentence')}{more}; one in five of the finished is held "
+        f"{count(len(done), 'finished sentence')}{more}; one in five of the finished is held "
         "out to see whether others gain, too. A new model is written."
     )
     busy = any(job.visitor == visitor() and not job.status.over for job in jobs().all)
-    st.button("Teach", type="primary", disabled=busy or not copies, on_click=_start)
+    st.button("Teach", type="primary", disabled=busy or not done, on_click=_start)
 
 
-def _begun(document: DocumentSummary, who: str | None) -> list[Sentence]:
-    """Begun sentences that nobody has finished, with what is known of them."""
+def _sentences(document: DocumentSummary) -> list[Sentence]:
+    """What is learnt: the finished sentences, and begun ones with what is known of them."""
     tagger = cached.tagger(scenario().model)
-    pairs = store().annotations(document.name, who)
-    return begun(unfinished(pairs), tagger.tags, tagger)
+    pairs = store().annotations(document.name, chosen_annotator(document, "teacher"))
+    chosen = learnable(pairs, "agreed")
+    return [*finished(chosen), *begun(chosen, tagger.tags, tagger)]
 
 
 def _start() -> None:
@@ -95,12 +91,8 @@ def _start() -> None:
     method, name = one_of("method", WHAT, WHOLE_TAGGER), choice(NAME).strip()
     with refusals_said():
         if document := chosen_document(store().documents()):
-            who = chosen_annotator(document, "teacher")
-            pairs = finished_pairs(document, who)
-            copies = chosen_copies(pairs, "agreed")
-            lesson = Lesson(scenario().model, method, name)
-            about = _about(document)
-            sentences = [*finished(copies), *_begun(document, who)]
+            lesson, about = Lesson(scenario().model, method, name), _about(document)
+            sentences = _sentences(document)
             start_teaching(jobs(), lesson, sentences, visitor=visitor(), about=about)
 
 

@@ -15,7 +15,7 @@ from crfviz.exceptions import ModelError
 from crfviz.taggers.tagger import CRF
 from crfviz.taggers.user_models import safe_name
 from crfviz.ui.annotate.learning import job_bar, jobs
-from crfviz.ui.annotate.store import document_key, shown_name, store
+from crfviz.ui.annotate.store import shown_name, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import one_of
 from crfviz.ui.session.kept import choice, refusals_said
@@ -58,7 +58,7 @@ def propose_row(document: DocumentSummary) -> None:
 
 
 def _about(document: DocumentSummary) -> str:
-    return f"propose {document_key(document)}"
+    return f"propose {document.key}"
 
 
 def _offer(document: DocumentSummary, made: Proposer | None) -> None:
@@ -80,4 +80,4 @@ def _start(document: DocumentSummary, made: Proposer | None) -> None:
     with refusals_said():
         family = one_of(OPTION, FAMILIES, made.family if made else CRF)
         name, about = choice(NAME).strip(), _about(document)
-        start_proposing(jobs(), document.name, name, family, visitor=visitor(), about=about)
+        start_proposing(jobs(), document, name, family, visitor=visitor(), about=about)

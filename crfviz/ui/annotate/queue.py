@@ -12,7 +12,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import BlankTagger
 from crfviz.ui import cached
 from crfviz.ui.annotate.documents import tagger_of
-from crfviz.ui.annotate.store import document_key, item_ids, store
+from crfviz.ui.annotate.store import item_ids, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import scenario, set_view_option, view_option
 from crfviz.ui.session.kept import of_server
@@ -72,24 +72,24 @@ def choose_queue(document: DocumentSummary) -> Queue:
         if chosen == DISPUTED:
             return Queue([*disputed], {}, order, settles=True)
         order = next(name for name in ORDERS if name == chosen)
-    ids = item_ids(document.name, document_key(document))
+    ids = item_ids(document.name, document.key)
     doubts = {} if order == "file" else _doubts(document)
     return Queue(in_order(ids, doubts, order), doubts, order)
 
 
 def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     """Of the first sentences of a document, from memory or worked out now, with a way to stop."""
-    key = f"{cached.model_key(scenario().model)} {document_key(document)}"
+    key = f"{cached.model_key(scenario().model)} {document.key}"
     known = of_server("doubts", dict[str, Mapping[int, Doubt]])
     if key in known:
         return known[key]
-    if view_option("unscored") == document_key(document):
+    if view_option("unscored") == document.key:
         st.button("Compute the order", on_click=set_view_option, args=("unscored", ""))
         return {}
     number = min(document.sentences, MOST_SCORED)
     bar = st.progress(0.0, f"Computing how uncertain each of {number:,} sentences is …")
     place = st.empty()
-    stop = ("unscored", document_key(document))
+    stop = ("unscored", document.key)
     place.button("Stop", key="queue.stop", on_click=set_view_option, args=stop)
     busy = ""
     try:

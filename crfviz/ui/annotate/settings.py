@@ -16,7 +16,7 @@ from crfviz.annotations.teaching.propose import last_proposer
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
-from crfviz.ui.annotate.store import document_key, shown_name, store
+from crfviz.ui.annotate.store import chosen_document, shown_name, store
 from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_to
 from crfviz.ui.session.kept import choice, draft, of_session, refusals_said, say
 from crfviz.ui.words import plain
@@ -37,7 +37,7 @@ MOST_STRANGE = 60  # a file with more strange tags is of another kind
 
 def settings_panel(document: DocumentSummary) -> None:
     """Draw the name of a document and its tags, to be changed."""
-    key = document_key(document)
+    key = document.key
     name, tags = st.columns([1, 2])
     name.text_input("Name of the document", shown_name(document), key=f"{NAME}.{key}")
     settings = document.settings
@@ -51,7 +51,7 @@ def settings_panel(document: DocumentSummary) -> None:
             help="A tag in use cannot be removed. Without a key it gets one of its letters.",
         )
         _colours(settings, key)
-    st.button("Save", type="primary", on_click=_save, args=(document,))
+    st.button("Save", type="primary", on_click=_save)
 
 
 def _colours(settings: Settings, key: str) -> None:
@@ -69,10 +69,13 @@ def _colour_key(key: str, name: str) -> str:
     return f"annotate.colour.{key}.{name}"
 
 
-def _save(document: DocumentSummary) -> None:
+def _save() -> None:
     """Store what is typed and chosen; what is refused is said, and changes nothing."""
-    key, settings = document_key(document), document.settings
     with refusals_said():
+        document = chosen_document(store().documents())  # it may have learnt a model since
+        if document is None:
+            raise CrfvizError("the document was removed meanwhile; nothing was stored")
+        key, settings = document.key, document.settings
         if settings.tags is not None:
             store().change(document.name, _changed(document, settings, key))
         name = choice(f"{NAME}.{key}").strip()
@@ -82,7 +85,9 @@ def _save(document: DocumentSummary) -> None:
 
 
 def _changed(document: DocumentSummary, settings: Settings, key: str) -> Settings:
-    typed = settings_of_text(choice(f"{RETAGS}.{key}"), bio=is_bio(settings.tags or ()))
+    drawn = st.session_state.to_dict()  # without what another tab has added since
+    text = drawn.get(f"{RETAGS}.{key}", text_of_settings(settings))
+    typed = settings_of_text(text, bio=is_bio(settings.tags or ()))
     own = last_proposer(document) is not None or not settings.model
     if not own and {*(typed.tags or ())} != {*(settings.tags or ())}:
         raise CrfvizError(
@@ -94,7 +99,8 @@ def _changed(document: DocumentSummary, settings: Settings, key: str) -> Setting
         name: colour.upper()
         for name in typed.names
         if name in before
-        and (colour := choice(_colour_key(key, name))).upper() != before[name].upper()
+        and (colour := drawn.get(_colour_key(key, name), before[name])).upper()
+        != before[name].upper()
     }
     kept = {name: colour for name, colour in settings.colours.items() if name in typed.names}
     return replace(typed, model=settings.model, colours={**kept, **picked})

@@ -33,13 +33,13 @@ def choose_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | N
     """Let the annotator choose one of all documents; None before."""
     if not documents:
         return None
-    names = {document_key(document): shown_name(document) for document in documents}
+    names = {document.key: shown_name(document) for document in documents}
     chosen = chosen_document(documents)
     bound_to(
         st.selectbox,
         "Document",
         "view.doc",
-        None if chosen is None else document_key(chosen),
+        None if chosen is None else chosen.key,
         go_to_document,
         options=list(names),
         format_func=names.get,
@@ -51,7 +51,7 @@ def choose_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | N
 
 def chosen_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | None:
     """The one of all documents that was chosen; None where none was, or one that is gone."""
-    return next((each for each in documents if document_key(each) == view_option("doc")), None)
+    return next((each for each in documents if each.key == view_option("doc")), None)
 
 
 def choose_annotator(
@@ -68,19 +68,15 @@ def chosen_annotator(document: DocumentSummary, option: str) -> str | None:
     return None if who == EVERYBODY else who
 
 
-def finished_pairs(document: DocumentSummary, who: str | None) -> list[Pair]:
-    """What an annotator finished of a document, or all did."""
-    return store().annotations(document.name, who, "done")
-
-
-def say_disagreements(pairs: Sequence[Pair]) -> None:
-    """Say how many sentences have no answer, as annotators disagree."""
+def answered(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return a copy of each answer; sentences without one, as annotators disagree, are counted."""
     if without := answers(pairs)[1]:
         total = count(len({item.id for item, _ in pairs}), "sentence")
         st.warning(
             f"Annotators disagree about **{without:,} of {total}**, which are left out. "
             "Settle them on the page Annotate, part Agreement, or choose one annotator."
         )
+    return chosen_copies(pairs, "agreed")
 
 
 def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
@@ -101,19 +97,13 @@ def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
         st.info(f"Nothing is chosen: {way}.")
         return None
     who = choose_annotator(document, "By", "teacher", label_visibility="collapsed", at=people)
-    pairs = finished_pairs(document, who)
-    say_disagreements(pairs)
-    sentences = finished(chosen_copies(pairs, "agreed"))
+    pairs = store().annotations(document.name, who, "done")
+    sentences = finished(answered(pairs))
     if not sentences and not pairs:
         st.info(f"No sentence of {plain(document.name)} is done yet: Enter accepts one.")
     if not sentences:
         return None
     return f"{document.name}, labelled by {who or EVERYBODY}", sentences
-
-
-def document_key(document: DocumentSummary) -> str:
-    """What stands for a document in a link."""
-    return f"{document.created:%Y%m%d%H%M%S%f}"
 
 
 def go_to_document(key: str) -> None:

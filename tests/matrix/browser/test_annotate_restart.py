@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 from benchmarks.serving import running_app
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.store.store import open_store
-from crfviz.ui.annotate.store import document_key
 from tests.support.forked_server import fork
 from tests.support.screen import PATIENCE
 
@@ -25,7 +24,7 @@ def test_nothing_confirmed_is_lost_when_the_server_dies(fresh, tmp_path, seed):
     with open_store(database) as store:
         store.add("dogs", read_items(b"The old man saw the sea .", "dogs").items)
         (item,) = store.item_ids("dogs")
-        document = document_key(*store.documents())
+        document = store.documents()[0].key
     page = fresh().new_page()
     with running_app(tmp_path / "server.log", {"CRFVIZ_DATABASE_URL": database}, fork) as app:
         page.goto(f"{app.url}/annotate?v.by=anna&v.doc={document}")

@@ -8,7 +8,7 @@ import pytest
 from crfviz.annotations.files.exporting import FILE_FORMATS, render
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.files.merging import keep
-from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.records import UNSETTLED, Annotation, Item
 from crfviz.annotations.settings import Settings, own_tags, settings_of
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import CrfvizError, FormatError, StoreError, UnknownTagError
@@ -124,7 +124,7 @@ def test_settings_go_with_the_data_and_come_back(store, tmp_path, file_format):
     file = render(store.annotations(), file_format, settings)
     assert file.count("#D55E00") == 1
     read = read_items(file.encode(), "a file")
-    assert (read.problems, dict(read.settings)) == ((), settings)
+    assert (read.problems, {d.name: d.settings for d in read.documents}) == ((), settings)
     with open_store(f"sqlite:///{tmp_path}/again.db") as again:
         keep(again, read)
         assert again.documents()[0].settings == SETTINGS
@@ -143,7 +143,7 @@ def test_settings_that_lack_a_tag_of_the_file_are_left_out_and_said(store):
     begun(store)
     file = render(store.annotations(), "jsonl", {"Waren": replace(SETTINGS, tags=("WARE", "X"))})
     read = read_items(file.encode(), "a file")
-    assert not read.settings
+    assert [document.settings for document in read.documents] == [UNSETTLED]
     assert [each.message for each in read.problems] == [
         "a file: the tags of 'Waren' are left out: 'FARBE' is none"
     ]

@@ -85,7 +85,7 @@ def test_xpos_does_not_join_upos_before_a_tag_set_is_known(store):
     two = [(item, ("PROPN", "SYM")), (item, ("NNP", "SYM"))]
     pairs = [(Item("Kim left", OFFSETS, document="a"), said(*each)) for each in two]
     found = tag_sets(pairs, {})
-    assert [each.tags for each in found] == [("PROPN", "SYM"), ("NNP",)]
+    assert [each.used for each in found] == [{"PROPN", "SYM"}, {"NNP"}]
 
 
 def test_documents_are_one_set_of_tags_where_nothing_speaks_against_it():
@@ -97,11 +97,11 @@ def test_documents_are_one_set_of_tags_where_nothing_speaks_against_it():
     mixed = [("old", ("PROPN", "VERB"), "upos"), ("old", ("B-ORG", "O"), "ner")]
     others = [("a", ("NOUN", "PROPN"), ""), ("b", ("O", "O"), ""), ("c", ("I-ORG", "O"), "ner")]
     found = tag_sets(list(pairs(*mixed, *others)), {})
-    assert [each.documents for each in found] == [("old", "a"), ("old", "c")]
-    assert [each.tags for each in found] == [("NOUN", "PROPN", "VERB"), ("B-ORG", "I-ORG")]
+    assert [each.documents for each in found] == [["old", "a"], ["old", "c"]]
+    assert [each.used for each in found] == [{"NOUN", "PROPN", "VERB"}, {"B-ORG", "I-ORG"}]
     begun = {"old": (*UPOS, *NER), "a": UPOS}
     found = tag_sets(list(pairs(*mixed, *others)), begun)
-    assert [each.documents for each in found] == [("old", "c"), ("a",)]
+    assert [each.documents for each in found] == [["old", "c"], ["a"]]
     assert [len(tag_sets(list(pairs(*some)), {})) for some in (mixed[:1], others[:2], [])] == [
         1,
         1,

@@ -12,8 +12,9 @@ from crfviz.annotations.labelling import Desk, accept, begin, correct
 from crfviz.annotations.propagation import propose
 from crfviz.annotations.store import database
 from crfviz.annotations.store.store import open_store
-from crfviz.annotations.teaching.propose import last_proposer
+from crfviz.annotations.teaching.propose import last_proposer, propose_model
 from crfviz.chain.forward_backward import forward_backward
+from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import document_tagger
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import CRF, PERCEPTRON
@@ -224,3 +225,34 @@ def test_a_locked_store_is_said_and_the_model_before_stays(file, tmp_path, capsy
     assert asked() == 0
     with open_store() as store:
         assert store.documents()[0].model == "mein"
+
+
+def test_settings_that_are_changed_during_the_training_stay(file):
+    assert new(file, "--bio") == 0
+    label(10)
+    with open_store() as store:
+        (document,) = store.documents()
+        tags = (*document.tags, "B-NEU", "I-NEU")
+
+        def report(share, _):
+            if share and store.documents()[0].name == "Waren":
+                store.change("Waren", replace(document.settings, tags=tags, keys={"WARE": "k"}))
+                store.rename("Waren", "Katalog")
+
+        propose_model(store, document, "mein", store.annotations("Waren"), report)
+        (after,) = store.documents()
+        assert (after.name, after.model) == ("Katalog", "mein")
+        assert (after.tags, after.settings.keys) == (tags, {"WARE": "k"})
+        tagger = document_tagger(after.tags, load_tagger("mein"), own=True)
+        assert propose(tagger.potentials(TEXTS[-1].split()), {}).tags == ("O", "B-FARBE", "B-WARE")
+
+
+def test_no_model_is_left_of_a_document_that_is_removed_during_the_training(file):
+    assert new(file, "--bio") == 0
+    label(10)
+    with open_store() as store:
+        (document,) = store.documents()
+        pairs = store.annotations("Waren")
+        with pytest.raises(CrfvizError, match="'Waren' is gone"):
+            propose_model(store, document, "mein", pairs, lambda *_: store.remove("Waren"))
+    assert "mein" not in list_taggers()

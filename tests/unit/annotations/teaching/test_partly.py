@@ -6,7 +6,7 @@ import pytest
 
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.teaching.learning import CRF_ONLY, METHODS, learn
-from crfviz.annotations.teaching.partly import begun, unfinished
+from crfviz.annotations.teaching.partly import begun, learnable
 from crfviz.corpus.training.feature_crf import partly_tagged
 from crfviz.taggers.neural.tagger import NeuralModel, NeuralTagger, load_model, save_model
 from crfviz.text.sentences import Sentence
@@ -55,8 +55,8 @@ def test_sure_guesses_are_given_and_of_entities_whole_ones():
 
 def test_sentences_that_somebody_finished_are_not_begun():
     other = replace(BEGUN, annotator="ben", state="done")
-    assert unfinished([(ITEM, BEGUN)]) == [(ITEM, BEGUN)]
-    assert unfinished([(ITEM, BEGUN), (ITEM, other)]) == []
+    assert learnable([(ITEM, BEGUN)], "agreed") == [(ITEM, BEGUN)]
+    assert learnable([(ITEM, BEGUN), (ITEM, other)], "agreed") == [(ITEM, other)]
 
 
 @pytest.mark.parametrize("tag", ["NOUN", "VERB"])
