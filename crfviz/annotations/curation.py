@@ -109,6 +109,12 @@ def times_of(versions: Sequence[Annotation]) -> dict[str, datetime | None]:
     return {each.annotator: each.updated for each in versions}
 
 
+def finished_first(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return what was finished, and what was begun of sentences that nobody has finished."""
+    done = {item.id for item, annotation in pairs if annotation.state == "done"}
+    return [pair for pair in pairs if pair[1].state == "done" or pair[0].id not in done]
+
+
 def answers(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
     """Return the copies that say the answer of each sentence, and how many sentences have none.
 

@@ -189,6 +189,18 @@ def test_export_offers_what_the_filters_leave(page, store):
     assert "No sentence fits" in texts(page)
 
 
+def test_a_begun_version_is_no_disagreement_with_a_finished_one(page, store):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    ((_, said),) = store.annotations()
+    other = ("X", *said.final[1:])
+    store.save(replace(said, annotator="ben", final=other, state="open", revision=0))
+    open_part(page, "export", name)
+    page.selectbox(key="view.state").set_value("done and begun").run()
+    assert [each.label for each in page.get("download_button")] == ["Download 1 annotated sentence"]
+    assert "disagree" not in texts(page)
+
+
 def test_a_second_annotator_joins_the_document(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     finish(store, name, "anna")

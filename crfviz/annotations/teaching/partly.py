@@ -7,7 +7,7 @@ be wrong. See `crfviz.corpus.training.feature_crf.partly_tagged`.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from crfviz.annotations.curation import Copies, chosen_copies
+from crfviz.annotations.curation import Copies, chosen_copies, finished_first
 from crfviz.annotations.propagation import DOUBT, propose
 from crfviz.annotations.records import Annotation, Item
 from crfviz.exceptions import CrfvizError
@@ -28,8 +28,7 @@ def learnable(
     done = [pair for pair in pairs if pair[1].state == "done"]
     if copies is None:
         chosen_copies(done, None)  # refuses
-    finished = {item.id for item, _ in done}
-    begun = [pair for pair in pairs if pair[0].id not in finished]
+    begun = [pair for pair in finished_first(pairs) if pair[1].state != "done"]
     return [*chosen_copies(done, "agreed"), *begun]
 
 

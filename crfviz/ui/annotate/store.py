@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from crfviz.annotations.curation import Pair, answers, chosen_copies
+from crfviz.annotations.curation import Pair, answers, chosen_copies, finished_first
 from crfviz.annotations.records import DocumentSummary
 from crfviz.annotations.store.store import Store, open_store
 from crfviz.annotations.teaching.teach import finished
@@ -70,6 +70,7 @@ def chosen_annotator(document: DocumentSummary, option: str) -> str | None:
 
 def answered(pairs: Sequence[Pair]) -> list[Pair]:
     """Return a copy of each answer; sentences without one, as annotators disagree, are counted."""
+    pairs = finished_first(pairs)
     if without := answers(pairs)[1]:
         total = count(len({item.id for item, _ in pairs}), "sentence")
         st.warning(
