@@ -88,7 +88,5 @@ def read_lexicon(folder: Path) -> Lexicon | None:
             f'{path}: expected {{"format": {FORMAT}, "longest": words of the longest sentence, '
             '"words": {tags with TAB between: list of words}}'
         )
-    return Lexicon(
-        {str(word): frozenset(tags.split("\t")) for tags, row in words.items() for word in row},
-        longest,
-    )
+    by_tags = [(frozenset(tags.split("\t")), row) for tags, row in words.items()]
+    return Lexicon({str(word): tags for tags, row in by_tags for word in row}, longest)

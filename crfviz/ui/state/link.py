@@ -16,6 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import starmap
 from typing import TypeVar
 from urllib.parse import urlencode
 
@@ -119,7 +121,7 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
     params: dict[str, str] = {}
     length = -1  # no & stands before the first
     for name, value in parts.items():
-        longer = length + 1 + len(urlencode({name: value}))
+        longer = length + 1 + len(_in_query(name, value))
         if longer <= LONGEST_LINK:
             params[name], length = value, longer
     if "sentence" in parts and "sentence" not in params:
@@ -140,7 +142,12 @@ def explorer_link(
 
 def home_address(link: Link) -> str:
     """The link as the address of the home page, seen from any other page."""
-    return f"./?{urlencode(link.params)}"
+    return f"./?{'&'.join(starmap(_in_query, link.params.items()))}"
+
+
+@lru_cache(maxsize=64)  # a list of errors has many links to the same sentences
+def _in_query(name: str, value: str) -> str:
+    return urlencode({name: value})
 
 
 def whole(scenario: Scenario) -> dict[str, str]:
