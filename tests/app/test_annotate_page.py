@@ -597,6 +597,7 @@ def test_the_tags_of_a_model_stay_and_their_keys_can_be_changed(page, store):
     assert f"the tags of dogs are those of {MODEL}" in "".join(t.value for t in page.toast)
 
 
+@pytest.mark.usefixtures("forked_workers")
 def test_a_model_is_offered_from_ten_finished_sentences_on_and_every_ten(page, store, goods):
     label_own(store, 9)
     open_part(page, "label", goods)

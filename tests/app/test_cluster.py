@@ -110,6 +110,7 @@ def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp
     assert not out.exists()
 
 
+@pytest.mark.rotating
 def test_a_scheduler_that_goes_while_a_result_is_fetched_is_said(cluster, tmp_path):
     address, _, _ = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"

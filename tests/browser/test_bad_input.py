@@ -54,6 +54,7 @@ def assert_kept(screen, sentence, edits=EDIT, model=MODEL):
     screen.eventually(check)
 
 
+@pytest.mark.rotating
 def test_blank_sentences_are_refused_or_drawn_and_the_edits_stay(screen):
     screen.open("", **LINK)
     for blank in ("", "    ", "\u200b \u00a0"):
@@ -90,6 +91,7 @@ def test_long_and_odd_sentences_are_drawn_word_by_word(screen):
     assert screen.page.locator("[data-testid=stMain] img").count() == 0
 
 
+@pytest.mark.rotating
 def test_user_text_is_text_in_messages(screen):
     picture = "![x](http://evil.test/c.png)<img src=http://evil.test/d.png>"
     screen.open("", model=picture, t=f"{picture}.NOUN:1", zz=picture)
@@ -136,6 +138,7 @@ def test_hand_edited_address_says_what_is_wrong_and_the_rest_counts(screen):
     assert_kept(screen, SENTENCE)
 
 
+@pytest.mark.rotating
 def test_an_unknown_page_leads_home_and_names_similar_pages(screen):
     screen.page.goto(f"{screen.app.url}/vitrebi")
     screen.expect_title("Explore")

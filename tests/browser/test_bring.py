@@ -161,6 +161,7 @@ def test_the_name_follows_the_file_and_gets_a_number_where_it_is_taken(screen):
     remove(screen, name)
 
 
+@pytest.mark.rotating
 def test_rows_that_do_not_sum_to_one_are_divided_when_asked(screen):
     rough = {
         "tags": ["C", "H"],

@@ -47,6 +47,7 @@ def save(screen, name):
     screen.press("Escape")
 
 
+@pytest.mark.rotating
 def test_tags_of_both_sides_and_their_differences(screen):
     screen.open("compare", **EDITED)
     screen.eventually(lambda: assert_compared(screen))

@@ -118,6 +118,7 @@ def test_a_span_outside_the_sentence_is_answered_in_words(screen):
     assert_entity(screen, "ORG", 1, 3)
 
 
+@pytest.mark.rotating
 def test_an_entity_chosen_in_the_example_takes_it_over_and_a_button_leads_back(screen):
     own = {"model": "upos-en-contextfree", "sentence": "They run ."}
     screen.visit("entities", **own)

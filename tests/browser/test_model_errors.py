@@ -67,6 +67,7 @@ TABS = {
 CHARTS = {"Accuracy": 1, "Calibration": 2, "Decoders": 1}
 
 
+@pytest.mark.rotating
 def test_every_tab_opens_and_a_second_click_keeps_it(screen):
     screen.visit("model-errors", model="upos-en", **{"v.tab": "Why"})
     for tab, texts in TABS.items():

@@ -80,6 +80,7 @@ def assert_equal(found, expected):
     assert found == expected
 
 
+@pytest.mark.rotating
 def test_the_reach_follows_the_chosen_cell(screen):
     screen.open("paths", sentence=SENTENCE, **{"v.paths": "reach", "v.nudge_by": "2.5"})
     expected = chain(MODEL, SENTENCE)

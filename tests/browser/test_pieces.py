@@ -1,5 +1,6 @@
 """The page Words and pieces in a browser."""
 
+import pytest
 from playwright.sync_api import expect
 
 import crfviz
@@ -9,6 +10,7 @@ SENTENCE = "My old bed got tossed in a dumpster ."
 PATH = {"model": "upos-en", "sentence": SENTENCE}
 
 
+@pytest.mark.rotating
 def test_later_pieces_have_no_tag_where_a_reading_leaves_them_out(screen):
     screen.visit("pieces", **PATH)
     read = crfviz.pieces(tagger("upos-en").potentials(SENTENCE.split()))

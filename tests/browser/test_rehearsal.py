@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
 from crfviz.ui.tour import GREETING
+from tests.support.accessibility import PROJECTOR
 from tests.support.forked_server import fork
 from tests.support.screen import MODEL, chain, with_cell
 
@@ -39,7 +40,9 @@ def test_text_of_a_cue_says_when_an_edit_contradicts_it(screen):
     expect(say).not_to_contain_text("Before this change")
 
 
-@pytest.mark.parametrize("cue", [4, None], ids=["lecture", "page"])
+@pytest.mark.parametrize(
+    "cue", [pytest.param(4, marks=pytest.mark.rotating), None], ids=["lecture", "page"]
+)
 def test_dragged_cell_of_the_matrix_stays_in_its_place(screen, cue):
     if cue:
         open_cue(screen, cue)
@@ -62,6 +65,7 @@ def test_dragged_cell_of_the_matrix_stays_in_its_place(screen, cue):
         screen.page.mouse.up()
 
 
+@pytest.mark.rotating
 def test_word_that_a_page_asks_about_is_in_sight(screen):
     screen.open("why", model=MODEL, sentence=BANK)
     asked = screen.page.locator("[data-stage] .word[data-asked]").or_(
@@ -98,6 +102,7 @@ def test_covered_lattice_leaves_no_empty_grid(screen):
     expect(screen.page.locator("[data-stage] .lattice")).to_be_hidden()
 
 
+@pytest.mark.rotating
 def test_first_cue_shows_the_scores_it_speaks_of(screen):
     open_cue(screen, 1)
     shown = screen.page.locator("[data-table=emissions][aria-valuetext]")
@@ -194,10 +199,18 @@ def test_explore_greets_until_the_first_action(screen):
     expect(greeting).to_have_count(0)
 
 
-@pytest.mark.parametrize("folded", ["yes", "no"])
-@pytest.mark.parametrize("model", ["upos-en", MODEL])
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
-def test_both_matrices_of_learn_are_whole_side_by_side(watch, fresh, width, height, model, folded):
+@pytest.mark.parametrize("size", [PROJECTOR, (1920, 1080)], ids=["projector", "desktop"])
+@pytest.mark.parametrize(
+    ("model", "folded"),
+    [
+        ("upos-en", "no"),
+        pytest.param("upos-en", "yes", marks=pytest.mark.rotating),
+        pytest.param(MODEL, "no", marks=pytest.mark.rotating),
+        pytest.param(MODEL, "yes", marks=pytest.mark.rotating),
+    ],
+)
+def test_both_matrices_of_learn_are_whole_side_by_side(watch, fresh, size, model, folded):
+    width, height = size
     screen = watch(fresh(viewport={"width": width, "height": height}))
     screen.open("learn", model=model, **{"v.folded": folded})
     side_by_side = """() => {
@@ -226,6 +239,7 @@ def test_both_matrices_of_learn_are_whole_side_by_side(watch, fresh, width, heig
         screen.expect_measured(cut, [0, 0], ["right", True])
 
 
+@pytest.mark.rotating
 def test_hmm_as_crf_offers_an_hmm_where_the_model_is_none(screen):
     screen.open("hmm-as-crf", model=MODEL)
     offer = screen.page.get_by_role("button", name="Open the ice-cream HMM")
@@ -235,6 +249,7 @@ def test_hmm_as_crf_offers_an_hmm_where_the_model_is_none(screen):
     screen.expect_param("model", "textbook/ice-cream")
 
 
+@pytest.mark.rotating
 def test_list_of_errors_survives_a_sentence_taken_from_what_if(screen):
     view = {"v.cell": "NOUN PROPN", "v.plain_errors": "1"}
     screen.visit("model-errors", model="upos-en", **view)
@@ -266,22 +281,19 @@ def test_list_of_errors_survives_a_sentence_taken_from_what_if(screen):
     screen.expect_title("Model errors")
 
 
-@pytest.mark.parametrize("way", ["dragged", "typed"])
-def test_back_undoes_an_edit_at_the_first_press(screen, way):
+def test_back_undoes_an_edit_at_the_first_press(screen):
     screen.open("transitions", model=MODEL, sentence="They run .")
     cell = screen.cell("PRON", "VERB")
     before = cell.get_attribute("aria-valuetext")
-    with screen.redraw():
-        if way == "dragged":
-            screen.drag(cell, up=60)
-        else:
-            screen.type_score(cell, "-3")
-    expect(cell).not_to_have_attribute("aria-valuetext", before)
-    screen.expect_param("v.weight", "PRON VERB")
-    screen.rest()
-    with screen.redraw():
-        screen.page.go_back()
-    expect(cell).to_have_attribute("aria-valuetext", before)
+    for edit in (lambda: screen.drag(cell, up=60), lambda: screen.type_score(cell, "-3")):
+        with screen.redraw():
+            edit()
+        expect(cell).not_to_have_attribute("aria-valuetext", before)
+        screen.expect_param("v.weight", "PRON VERB")
+        screen.rest()
+        with screen.redraw():
+            screen.page.go_back()
+        expect(cell).to_have_attribute("aria-valuetext", before)
 
 
 def test_edit_made_while_the_server_is_gone_is_applied_when_it_is_back(watch, fresh, tmp_path):

@@ -232,6 +232,7 @@ def test_the_clicker_goes_on_to_the_next_page_and_back(screen):
     screen.expect_title("Transitions")
 
 
+@pytest.mark.rotating
 def test_a_link_that_is_followed_right_after_a_step_is_not_overtaken_by_it(screen):
     screen.open("viterbi", step="1")
     screen.page.evaluate("""() => {
@@ -319,6 +320,7 @@ def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
     assert list(seen(screen)["rows"]) == ["viterbi"]
 
 
+@pytest.mark.rotating
 def test_nothing_beside_the_picture_tells_what_a_step_has_not_come_to(screen):
     """Neither the point of the example nor which tags share a row."""
     point = screen.page.locator("[data-testid=stSidebar]").get_by_text(

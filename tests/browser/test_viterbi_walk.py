@@ -25,6 +25,7 @@ def linked_step(screen, step):
     screen.expect_param("step", str(step) if step else None)
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize(
     ("path", "recurrence"), [("viterbi", "max over j"), ("forward-backward", "log Σ over j")]
 )

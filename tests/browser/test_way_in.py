@@ -104,6 +104,7 @@ def test_a_first_visit_draws_an_example_and_enters_the_page_with_eight_steps(scr
     assert len(reached) <= 8, reached
 
 
+@pytest.mark.rotating
 def test_the_glossary_opens_below_its_button_and_is_searched(screen):
     screen.open("viterbi")
     button = screen.page.get_by_role("button", name="Terms", exact=True)

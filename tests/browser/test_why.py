@@ -55,6 +55,7 @@ def test_the_bars_of_a_clicked_tag_add_up_to_the_gap(screen):
     screen.eventually(check)
 
 
+@pytest.mark.rotating
 def test_the_bar_of_an_emission_opens_into_the_words_it_comes_from(screen):
     words = SENTENCE.split()
     screen.open("why", model="upos-en", sentence=SENTENCE, **{"v.at": "2 NOUN"})
@@ -163,6 +164,7 @@ def test_the_ruler_breaks_where_the_best_path_changes_and_hides_no_name(screen):
     assert pointed
 
 
+@pytest.mark.rotating
 def test_the_slider_is_marked_where_a_tag_flips(screen):
     screen.open("transitions", t="DET.NOUN:2.5")
     edits = Edits(transitions={("DET", "NOUN"): 2.5})

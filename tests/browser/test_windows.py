@@ -87,6 +87,7 @@ def test_edits_in_a_window_move_the_whole_sentence(screen, potentials):
     assert_window(screen, analyse(edits.apply(potentials)), FIRST)
 
 
+@pytest.mark.rotating
 def test_positions_in_the_link_are_those_of_the_sentence(screen, potentials):
     e = f"{FIRST + 2}.A%2B:0"
     screen.open("", model=CPG, sentence=LETTERS, t="C%2B.G%2B:1.5", e=e, **{"v.from": str(FIRST)})
@@ -94,6 +95,7 @@ def test_positions_in_the_link_are_those_of_the_sentence(screen, potentials):
     assert_window(screen, analyse(EDITED.apply(potentials)), FIRST)
 
 
+@pytest.mark.rotating
 def test_a_score_edited_in_a_window_is_at_its_place_in_the_sentence(screen):
     screen.open("emissions", model=CPG, sentence=LETTERS, **{"v.from": str(FIRST)})
     k = tagger(CPG).tags.index("A-")

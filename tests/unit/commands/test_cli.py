@@ -87,15 +87,17 @@ def test_one_sentence_loads_neither_numba_nor_spacy(model):
     assert not {"numba", "spacy", "streamlit"} & set(loaded.split())
 
 
-def test_progress_is_for_terminals_alone(model, file):
-    command = [sys.executable, "-m", "crfviz", "tag", "--file", str(file), "--model", str(model)]
-    captured = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert captured.stdout.count("NOUN") + captured.stdout.count("VERB") > 0
-    assert captured.stderr == ""
+def test_progress_is_for_terminals_alone(model, file, capsys, monkeypatch):
+    arguments = ["tag", "--file", str(file), "--model", str(model)]
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.out.count("NOUN") + captured.out.count("VERB") > 0
+    assert captured.err == ""
     end, terminal = pty.openpty()
     termios.tcsetwinsize(terminal, (24, 80))
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=terminal, check=True)
-    os.close(terminal)
+    with os.fdopen(terminal, "w") as stream, monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", stream)
+        assert main(arguments) == 0
     assert b"100%" in os.read(end, 10_000)
     os.close(end)
 
