@@ -25,8 +25,12 @@ run: $(VENV)/installed
 test: $(VENV)/installed-dev
 	$(MAKE) -j 2 check suite  # side by side: types are checked by one core
 
-suite: $(VENV)/installed-dev
+suite: $(VENV)/compiled
 	$(PYTEST) -n $(JOBS) --durations 10 --randomly-seed $(SEED)
+
+$(VENV)/compiled: $(VENV)/installed-dev  # else each worker compiles the tests and the libraries, all at the same time
+	$(BIN)/pytest --collect-only -q -p no:randomly -p no:cacheprovider >/dev/null || true  # `suite` reports an error
+	touch $@
 
 test-latest: $(VENV)/installed-dev  # the app and browser tests with the newest Streamlit, in a venv of its own
 	$(PYTHON) -m venv --clear $(VENV)/latest
@@ -37,7 +41,7 @@ test-latest: $(VENV)/installed-dev  # the app and browser tests with the newest 
 	$(VENV)/latest/bin/pytest --maxprocesses 3 --dist worksteal -n $(JOBS) tests/app tests/browser tests/unit/ui
 
 nightly: check  # all of tests/matrix, of which `make test` runs the tenth that the commit chooses
-	$(PYTEST) -n $(JOBS) --durations 10 --randomly-seed $(SEED) --matrix all
+	HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(JOBS) --durations 10 --randomly-seed $(SEED) --matrix all
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy

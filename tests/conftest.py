@@ -23,7 +23,9 @@ collect_ignore = ["support"]  # loading all of it to look for doctests takes sec
 
 settings.register_profile("fast", max_examples=10, deadline=None)
 settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
+settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True)
+settings.register_profile("mutations", max_examples=100, deadline=None, derandomize=True)
+settings.register_profile("nightly", max_examples=200, deadline=None)
 settings.register_profile("long", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 

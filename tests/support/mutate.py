@@ -93,7 +93,7 @@ def run_tests(tests, copy):
         **os.environ,
         "PYTHONPATH": str(copy),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "HYPOTHESIS_PROFILE": "ci",  # the same examples every time
+        "HYPOTHESIS_PROFILE": "mutations",  # the same examples every time
     }
     done = subprocess.run(
         [*program, *tests], cwd=copy, env=environment, capture_output=True, text=True, check=False
