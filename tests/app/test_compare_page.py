@@ -143,6 +143,8 @@ def test_words_of_another_sentence_lose_their_edits_and_the_page_says_so(page):
 def test_models_with_other_tags_are_drawn_and_not_subtracted(page):
     app = page(**{"v.b": "model ner-en"})
     assert "has 17 tags and ner-en 7, none the same" in said(app)
+    assert "so nothing is subtracted" in said(app)
+    assert len([element for element in app.main if element.type == "bidi_component"]) == 2
     app.selectbox(key="view.b").set_value("model upos-en").run()
     sound(app)
     assert "two scales" in said(app)

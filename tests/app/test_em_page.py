@@ -67,6 +67,8 @@ def test_a_number_opens_its_count_and_its_days(app):
     seen = np.array([day == "3" for day in DIARY])
     np.testing.assert_allclose(days["H with 3"], np.where(seen, days["H"], 0.0))
     assert days["H with 3"].sum() == pytest.approx(counts.loc["p(3 | H)", "expected count"])
+    total = f"the expected count of “H with 3”, {days['H with 3'].sum():.3f} in all"
+    assert any(total in each.value for each in (*app.caption, *app.text, *app.markdown))
     assert app.query_params["v.count"] == "emission 1 2"
 
 

@@ -141,17 +141,3 @@ def test_a_snapshot_is_saved_compared_and_shared_by_its_link(screen, watch, fres
     other.eventually(lambda: same(other.read()))
     expect(other.page.locator(".st-key-view-b input")).to_have_value(re.compile(re.escape(name)))
     assert other.page.locator("main b", has_text="soft").count() == 0
-
-
-@pytest.mark.rotating
-def test_other_tags_are_drawn_and_not_subtracted(screen):
-    screen.open("compare", sentence=SENTENCE, **{"v.b": "model ner-en"})
-    screen.wait_for_text("so nothing is subtracted")
-    expect(screen.page.locator("[data-stage]")).to_have_count(2)
-    ner = chain("ner-en", SENTENCE)
-    expected = named(ner.analysis.viterbi.path, ner.tags)
-
-    def check():
-        assert screen.read().rows["viterbi"] == expected
-
-    screen.eventually(check)

@@ -1,6 +1,5 @@
 """EM in the browser: iterations by keys, in the link, and a number that opens its days."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.support.icecream import DIARY
@@ -18,14 +17,6 @@ def test_keys_step_through_the_iterations_and_the_link_holds_them(screen):
     expect(screen.page.get_by_role("slider", name="Iteration")).to_have_value("2")
     screen.reload()
     screen.wait_for_text("Iteration 2: log-likelihood")
-
-
-@pytest.mark.rotating
-def test_a_click_on_a_number_opens_its_days(screen):
-    screen.visit("em", model=MODEL, sentence=DAYS, step=11)
-    screen.page.get_by_role("button", name="p(3 | H)").click()
-    screen.wait_for_text("the expected count of “H with 3”, 7.370 in all")
-    screen.expect_param("v.count", "emission 1 2")
 
 
 def test_a_number_opens_by_keyboard(screen):

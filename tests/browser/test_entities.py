@@ -112,13 +112,6 @@ def test_the_switch_changes_the_entity_and_leaves_a_ghost(screen):
 
 
 @pytest.mark.rotating
-def test_a_span_outside_the_sentence_is_answered_in_words(screen):
-    open_entities(screen, **{"v.entity": "3 40 ORG"})
-    screen.wait_for_text("Words 4 to 41 are no span of this sentence")
-    assert_entity(screen, "ORG", 1, 3)
-
-
-@pytest.mark.rotating
 def test_an_entity_chosen_in_the_example_takes_it_over_and_a_button_leads_back(screen):
     own = {"model": "upos-en-contextfree", "sentence": "They run ."}
     screen.visit("entities", **own)

@@ -1,6 +1,5 @@
 """The naive way in the browser."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.support.screen import chain
@@ -16,10 +15,3 @@ def test_the_sum_of_all_paths_is_z_and_fewer_words_have_fewer_paths(screen):
     screen.choose("view-naive", "2")
     expect(metrics.first).to_have_text("4")
     screen.expect_param("v.naive", "2")
-
-
-@pytest.mark.rotating
-def test_too_many_paths_are_refused_with_their_number(screen):
-    screen.visit("naive")
-    screen.wait_for_text("24,137,569 paths")
-    expect(screen.page.locator("[data-testid=stMetricValue]").first).to_have_text("83,521")
