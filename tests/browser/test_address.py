@@ -70,6 +70,7 @@ def assert_has_rows(screen, names):
     assert list(screen.read().rows) == names
 
 
+@pytest.mark.rotating
 def test_an_edit_is_in_the_links_to_other_pages_and_one_step_back_from_them(screen):
     screen.open("transitions", step="2", **{"v.panel": "beta"})
     with screen.redraw():

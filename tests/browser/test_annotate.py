@@ -255,6 +255,7 @@ def test_words_are_cut_and_joined_by_keys_and_by_mouse(desk, who):
     assert desk.pinned() == [1]
 
 
+@pytest.mark.rotating
 def test_two_tabs_never_overwrite_each_other(desk, who, watch):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
     other = Desk(watch(desk.page.context))

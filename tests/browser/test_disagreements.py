@@ -105,6 +105,7 @@ def test_disagreements_are_settled_by_key_and_exported(desk, who, document, app)
     expect(download).to_be_visible()
 
 
+@pytest.mark.rotating
 def test_a_reading_is_taken_by_mouse_with_letters_switched_off(desk, who, document):
     view = {"v.by": who, "v.doc": document.key, "v.order": "disputed", "v.no_letters": "1"}
     desk.open(model=MODEL, **view)

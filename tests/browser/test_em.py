@@ -1,5 +1,6 @@
 """EM in the browser: iterations by keys, in the link, and a number that opens its days."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.icecream import DIARY
@@ -19,6 +20,7 @@ def test_keys_step_through_the_iterations_and_the_link_holds_them(screen):
     screen.wait_for_text("Iteration 2: log-likelihood")
 
 
+@pytest.mark.rotating
 def test_a_number_opens_by_keyboard(screen):
     screen.visit("em", model=MODEL, sentence=DAYS)
     screen.page.get_by_role("button", name="p(H) ").focus()

@@ -79,6 +79,7 @@ def test_an_edit_is_told_again(unheard, line):
     assert_edited(unheard, with_cell("DET", "NOUN", -3.25))
 
 
+@pytest.mark.rotating
 def test_an_edit_is_told_when_a_lost_line_is_back(unheard, line):
     line.wait_until_lost(2, unheard.page)  # the second time as well
     for browser in line.open:

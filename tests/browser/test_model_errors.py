@@ -177,6 +177,7 @@ def test_a_cell_and_its_errors_are_reached_by_keyboard(screen):
     expect(screen.page.locator(".st-key-listed")).to_contain_text("gold NOUN, predicted PROPN")
 
 
+@pytest.mark.rotating
 def test_an_uploaded_file_is_measured_and_kept_over_pages(screen):
     screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
     says(screen, "Choose a file")

@@ -102,6 +102,7 @@ def test_ten_german_sentences_with_six_labels_become_a_model(desk, who, app):
     expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
 
 
+@pytest.mark.rotating
 @pytest.mark.long
 def test_proposing_outlives_reload_and_cancel_leaves_nothing_behind(desk, who, app):
     words, tags = ((0, 4), (5, 12)), ("WARE", "MARKE")

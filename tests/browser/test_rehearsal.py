@@ -109,6 +109,7 @@ def test_first_cue_shows_the_scores_it_speaks_of(screen):
     assert shown.count() >= 5 * 7
 
 
+@pytest.mark.rotating
 def test_last_cue_of_a_lecture_says_that_it_is_the_last(screen):
     open_cue(screen, 34)
     expect(screen.page.locator(".say")).to_contain_text("Questions?")

@@ -144,6 +144,7 @@ def test_marginals_of_a_live_file_are_given_the_rule(chromium, edited):
     assert "rule" not in told["ids"]
 
 
+@pytest.mark.rotating
 def test_a_drag_moves_the_path_under_the_rule_on_other_pages(screen):
     rule = "[^ VERB]* VERB .*"
     screen.open("transitions", **{"v.rule": rule})

@@ -343,6 +343,7 @@ def test_nothing_beside_the_picture_tells_what_a_step_has_not_come_to(screen):
     expect(point).to_have_count(0)
 
 
+@pytest.mark.rotating
 def test_the_link_is_the_screen(watch, fresh):
     """The cell that is explained and how, folded tags, the sidebar; the picture scrolls there."""
     screen = watch(fresh())  # the browser remembers that the sidebar is hidden
