@@ -5,7 +5,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -25,16 +24,8 @@ from crfviz.ui.errors.error_analysis import analyse_in_worker, analyse_sentences
 from crfviz.ui.session.background import BACKGROUND, BackgroundWorker, LostError
 from tests.support import beside_work as work
 from tests.support.app_pages import open_at
+from tests.support.beside_work import until
 from tests.support.forked_server import ForkedProgram, ForkingSubprocess
-
-DEADLINE = 300.0  # seconds; far more than any of these steps takes, on a busy machine too
-
-
-def until(condition):
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.01)
 
 
 def gone(pid):

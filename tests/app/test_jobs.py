@@ -13,12 +13,12 @@ import pytest
 from crfviz.annotations.teaching.jobs import Jobs, Status
 from crfviz.annotations.teaching.learning import Lesson
 from crfviz.annotations.teaching.teach import start_teaching, teach
-from crfviz.corpus import worker_process
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import list_taggers
 from crfviz.text.sentences import Sentence
 from tests.support import beside_work as work
-from tests.support.forked_server import ForkedProgram, ForkingSubprocess
+from tests.support.beside_work import DEADLINE, until
+from tests.support.forked_server import ForkedProgram
 from tests.support.tiny_tagger import save_tiny
 
 SENTENCES = [
@@ -26,7 +26,6 @@ SENTENCES = [
     Sentence(("Run", "!"), ("VERB", "X")),
 ]
 LONG = {"epochs": 1000, "held_out": 0.0}  # seconds, so that there is time to end it
-DEADLINE = 300.0  # seconds; far more than any of these jobs takes, on a busy machine too
 
 
 @pytest.fixture(autouse=True)
@@ -38,19 +37,6 @@ def own(tmp_path, monkeypatch):
 @pytest.fixture
 def tiny(tmp_path):
     return str(save_tiny(tmp_path / "tiny"))
-
-
-@pytest.fixture
-def forked(monkeypatch):
-    """Jobs that are forks: each saves two seconds."""
-    monkeypatch.setattr(worker_process, "subprocess", ForkingSubprocess)
-
-
-def until(condition):
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.01)
 
 
 def assert_nothing_left(own):
@@ -68,7 +54,7 @@ def test_a_job_ends_with_the_result_that_teaching_gives(tiny):
     assert found.gains == here.gains
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_workers")
 def test_progress_grows_for_everybody_and_a_cancelled_job_leaves_nothing_behind(own, tiny):
     jobs = Jobs()
     job = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES)
@@ -96,7 +82,7 @@ def test_progress_grows_for_everybody_and_a_cancelled_job_leaves_nothing_behind(
     assert job.status == status
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_workers")
 def test_a_job_can_be_cancelled_before_it_has_begun(own, tiny):
     job = start_teaching(Jobs(), Lesson(tiny, **LONG), SENTENCES)
     job.cancel()
@@ -104,7 +90,7 @@ def test_a_job_can_be_cancelled_before_it_has_begun(own, tiny):
     assert_nothing_left(own)
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_workers")
 def test_a_crash_is_a_message(own, tiny):
     job = start_teaching(Jobs(), Lesson(tiny, **LONG), SENTENCES)
     until(lambda: job.status.progress > 0)
@@ -115,7 +101,7 @@ def test_a_crash_is_a_message(own, tiny):
     assert_nothing_left(own)
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_workers")
 def test_what_a_command_refuses_is_the_message_of_its_job(tiny):
     status = start_teaching(Jobs(), Lesson(tiny), [Sentence(("so",), ("ADV",))]).wait(DEADLINE)
     said = "sentence 1 to learn from has the tag 'ADV'; the model has NOUN, VERB, X"
@@ -124,7 +110,7 @@ def test_what_a_command_refuses_is_the_message_of_its_job(tiny):
     assert (status.state, status.message) == ("failed", work.BROKEN)
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_workers")
 def test_one_job_runs_at_a_time_and_the_others_wait_for_it(tiny):
     jobs = Jobs()
     first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
@@ -141,7 +127,7 @@ def test_one_job_runs_at_a_time_and_the_others_wait_for_it(tiny):
     assert [jobs.ahead(job) for job in jobs.all] == [0, 0, 0]
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_workers")
 def test_a_visitor_has_one_job(tiny):
     jobs = Jobs()
     first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
@@ -168,7 +154,7 @@ def test_sentences_that_cannot_be_handed_on_are_said_at_once(tiny):
     assert not jobs.all
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_workers")
 def test_many_sentences_go_through_the_pipe(tiny):
     job = start_teaching(
         Jobs(), Lesson(tiny, "crf", epochs=1), SENTENCES * 1000

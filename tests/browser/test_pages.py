@@ -15,6 +15,7 @@ from tests.support.plain_words import assert_plain
 from tests.support.screen import (
     MODEL,
     STAGES,
+    assert_equal,
     assert_matrix,
     assert_rows,
     assert_table,
@@ -65,10 +66,6 @@ def assert_frame(screen, entry):
 
 def assert_words(screen, expected):
     screen.eventually(lambda: assert_equal(screen.read().words, expected.words))
-
-
-def assert_equal(found, expected):
-    assert found == expected
 
 
 def assert_explore(screen, expected):

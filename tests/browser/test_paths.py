@@ -5,7 +5,7 @@ import pytest
 from crfviz.chain.decoding.viterbi import k_best
 from crfviz.chain.distribution import largest_gap, sample_counts
 from crfviz.chain.questions.sensitivity import influence
-from tests.support.screen import MODEL, chain, named
+from tests.support.screen import MODEL, assert_equal, chain, named
 
 SENTENCE = "Old dogs see the boat ."
 FORTY = " ".join(["Old dogs see the boat near the river", "and fish"] * 4)
@@ -74,10 +74,6 @@ def test_samples_pile_up_by_button_key_and_link(screen):
     assert_pile(screen, 111, 3)
     screen.press("0")
     screen.eventually(lambda: assert_equal(shown_pile(screen), {}))
-
-
-def assert_equal(found, expected):
-    assert found == expected
 
 
 @pytest.mark.rotating

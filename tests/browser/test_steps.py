@@ -5,7 +5,7 @@ import torch
 from playwright.sync_api import expect
 
 from crfviz.chain.demonstrations.log_space import forward_messages
-from tests.support.screen import MODEL, SENTENCE, chain, grid, named
+from tests.support.screen import MODEL, SENTENCE, assert_equal, chain, grid, named
 
 SEEN = """() => {
   const stage = crfviz.stage();
@@ -42,10 +42,6 @@ WORDS = len(chain().words)
 
 def seen(screen):
     return screen.page.evaluate(SEEN)
-
-
-def assert_equal(found, expected):
-    assert found == expected
 
 
 def assert_fits(screen):

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.screen import SENTENCE, chain
+from tests.support.screen import SENTENCE, assert_equal, chain
 
 FOCUSED = """() => {
   let element = document.activeElement;
@@ -60,10 +60,6 @@ def highlighted(screen):
 
 def assert_highlighted(screen, edges):
     screen.eventually(lambda: assert_equal(highlighted(screen), edges))
-
-
-def assert_equal(found, expected):
-    assert found == expected
 
 
 def test_walk_by_keys_and_by_buttons(screen):

@@ -1,11 +1,20 @@
-"""Work for a process beside the server, as tests give it."""
+"""Work for a process beside the server, as tests give it, and how long they wait for it."""
 
 import os
 import threading
+import time
 
 from crfviz.exceptions import UnknownTagError
 
+DEADLINE = 300.0  # seconds; far more than any work of a test takes, on a busy machine too
 RAN = []
+
+
+def until(condition):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.01)
 
 
 def doubled(number, report):

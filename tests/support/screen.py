@@ -357,6 +357,10 @@ def named(path, tags):
     return None if path is None else [tags[k] for k in path]
 
 
+def assert_equal(found, expected):
+    assert found == expected
+
+
 def assert_rows(shown, expected):
     """Every decoder's row that is drawn holds that decoder's tags."""
     analysis, tags = expected.analysis, expected.tags
