@@ -6,7 +6,7 @@ import re
 import pytest
 
 from crfviz import load_tagger
-from crfviz.chain.questions.entities import entity_probability, illegal_mass
+from crfviz.chain.questions.entities import illegal_mass
 from tests.support.app_pages import open_at
 
 SENTENCE = "The University of Oxford is in England ."
@@ -24,12 +24,6 @@ def page(app):
         return app
 
     return run
-
-
-def entity(app):
-    """What the stage is told of the entity."""
-    element = next(e for e in app.main if e.type == "bidi_component")
-    return json.loads(element.proto.json)["entity"]
 
 
 def test_illegal_mass_switch_and_note_agree_with_the_library(page):
@@ -94,10 +88,3 @@ def test_no_legal_path_is_said(page):
     app = page(p="0.I-ORG")
     said = [text.value for text in app.markdown]
     assert any("No legal tag sequence is allowed" in text for text in said)
-
-
-def test_probability_of_the_default_entity(page):
-    chain = load_tagger("ner-en").potentials(SENTENCE.split())
-    expected = entity_probability(chain, "ORG", 1, 3)
-    assert 0 < expected < 1
-    assert entity(page())["probability"] == pytest.approx(expected, abs=1e-12)
