@@ -1,8 +1,10 @@
 """The transition matrix: change a score and watch decoding and marginals move."""
 
+from dataclasses import replace
+
 import streamlit as st
 
-from crfviz.ui.panels.weights import chosen_ruler, flip_marks, weight_display
+from crfviz.ui.panels.weights import chosen_ruler, flip_marks, weight_display, weights_note
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
@@ -18,6 +20,7 @@ with choice:
 before = current.trained if current.edited else None
 matrix = Matrix(display, chosen_ruler(current), flip_marks(current))
 picture = transition_picture(current.now, before, current.gold, matrix)
+picture = replace(picture, note=f"{picture.note} {weights_note(current)}".strip())
 show_stage(current, picture, key="transitions")
 if table_twin(current, picture, grids=[marginal_grid(current.now, None)], page="transitions"):
     frame = transition_frame(current.now.potentials)

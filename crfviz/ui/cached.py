@@ -107,6 +107,7 @@ def remembered(
 DEFAULT_MODEL = "upos-en"  # of an address without a model
 LESSON_MODEL = "upos-en-contextfree"  # no word sees its neighbours: the decoders differ more
 EXAMPLES_AGE = 60.0  # seconds, after which they are looked for anew: a broken model may be mended
+MOST_NODES = 8_000  # words times tags of a long sentence with tipping points: half a second
 MOST_MODELS = 1000  # more are loaded again: nobody has as many
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
 
@@ -246,6 +247,24 @@ def all_edited(scenario: Scenario) -> Analysis:
     return analyse(_changed(scores, edits, scenario.pins))
 
 
+def whole(scenario: Scenario) -> Analysis:
+    """`all_edited`, and of a short sentence `edited`, which the page has anyway."""
+    short = len(words(scenario.model, scenario.sentence)) <= MAX_WORDS
+    return edited(scenario) if short else all_edited(scenario)
+
+
+def most_weighed(tags: Sequence[str]) -> int:
+    """Return how many words a sentence may have for its tipping points: they take T²K²."""
+    return max(MAX_WORDS, MOST_NODES // len(tags))
+
+
+def _weighed(scenario: Scenario) -> Potentials:
+    chain = whole(scenario).potentials
+    if chain.num_tokens > most_weighed(chain.tag_names):
+        raise CrfvizError(f"expected a shorter sentence, got {chain.num_tokens:,} words")
+    return chain
+
+
 def trained(scenario: Scenario) -> Analysis:
     """The sentence as the model was trained."""
     return edited(Scenario(scenario.model, scenario.sentence))
@@ -276,18 +295,16 @@ def strength_pieces(scenario: Scenario) -> list[Interval]:
     """The intervals of the CRF's strength with the same best path, under the edits and pins.
 
     Raises:
-        CrfvizError: an edit or a pin names a tag that the model does not have, or no path is
-            allowed.
+        CrfvizError: an edit or a pin names a tag that the model does not have, no path is allowed,
+            or the sentence is too long.
     """
     return _strength_pieces(replace(scenario, edits=replace(scenario.edits, strength=1.0)))
 
 
 @remembered(64, lambda at_one: _numbers(at_one))
 def _strength_pieces(at_one: Scenario) -> list[Interval]:
-    edits = replace(at_one.edits, strength=0.0)
-    scores = potentials(at_one.model, at_one.sentence, constrained=edits.constrained)
-    at_none = _changed(scores, edits, at_one.pins)
-    return intervals_between(at_none, edited(at_one).potentials, MAX_STRENGTH)
+    at_none = replace(at_one, edits=replace(at_one.edits, strength=0.0))
+    return intervals_between(_weighed(at_none), _weighed(at_one), MAX_STRENGTH)
 
 
 def ruler(scenario: Scenario, move: Move) -> Ruler:
@@ -296,15 +313,16 @@ def ruler(scenario: Scenario, move: Move) -> Ruler:
     They do not depend on the weight's own value: while it is being changed, they are known already.
 
     Raises:
-        CrfvizError: an edit or a pin names a tag that the model does not have, or no path is
-            allowed.
+        CrfvizError: an edit or a pin names a tag that the model does not have, no path is allowed,
+            or the sentence is too long.
     """
     return _ruler(replace(scenario, edits=scenario.edits.without(move)), move)
 
 
 @remembered(64, lambda others, move: (_numbers(others), move))
 def _ruler(others: Scenario, move: Move) -> Ruler:
-    return draw_ruler(edited(others).potentials, trained(others).potentials, move)
+    as_trained = Scenario(others.model, others.sentence)
+    return draw_ruler(_weighed(others), _weighed(as_trained), move)
 
 
 @remembered(16, _sentence)
@@ -317,16 +335,18 @@ def occlusion(model: str, sentence: str, *, constrained: bool) -> Occlusion:
     return occlude(tagger(model), words(model, sentence)[:MAX_WORDS], constrained=constrained)
 
 
-@remembered(64, lambda now, rule: (_numbers(now), rule))
-def matched(now: Scenario, rule: str) -> Match | str:
+@remembered(64, lambda now, rule, *, windowed=False: (_numbers(now), rule, windowed))
+def matched(now: Scenario, rule: str, *, windowed: bool = False) -> Match | str:
     """What a rule leaves of the sentence with the scenario's edits and pins; a text if nothing.
+
+    Of a long sentence these are the first 120 words, or all of which a page draws a window.
 
     Raises:
         CrfvizError: an edit or a pin names a tag that the model does not have, or the rule cannot
             be read.
     """
     try:
-        return match(edited(now).potentials, rule)
+        return match((whole(now) if windowed else edited(now)).potentials, rule)
     except NoPathError as error:
         return str(error)
 

@@ -11,6 +11,7 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.decoding.viterbi import margin
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.rules import Match
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.live_room.broadcast import add_picture
@@ -70,7 +71,7 @@ def show_stage(
             about its words are applied.
     """
     now, picture = scene.scenario, _with_rule(scene, picture)
-    asks = asks and not scene.windowed and scene.rule is None
+    asks = asks and scene.rule is None
     asked = ask_about(scene.now, scene.trained, key) if asks else None
     withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
     keep(_WITHHELD, bool(withheld))
@@ -110,10 +111,13 @@ def _with_rule(scene: Scene, picture: Picture) -> Picture:
     if scene.rule is not None:  # the browser knows the scores, and not what the rule makes of them
         note = f"{GIVEN} {picture.note}".strip()
         return replace(picture, note=note, changeable=False)
-    rule = None if scene.windowed else rule_in_force(scene.tags)
+    rule = rule_in_force(scene.tags)
     if rule is None:
         return picture
-    return with_rule(picture, rule, cached.matched(scene.scenario, rule.pattern))
+    found = cached.matched(scene.scenario, rule.pattern, windowed=scene.windowed)
+    if isinstance(found, Match):
+        found = replace(found, path=found.path[scene.first : scene.first + len(scene.words)])
+    return with_rule(picture, rule, found)
 
 
 def draw(

@@ -23,7 +23,7 @@ from crfviz.ui.session.current import (
     view_option,
 )
 from crfviz.ui.session.kept import choice
-from crfviz.ui.state.scenario import ASK, ASKED, SAID, Scenario
+from crfviz.ui.state.scenario import ASK, ASKED, MAX_WORDS, SAID, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.quiz.question import Question, read_ask
 from crfviz.views.quiz.selection import PAGES, next_question, question, withheld
@@ -31,6 +31,7 @@ from crfviz.views.quiz.selection import PAGES, next_question, question, withheld
 ON, OF_CUE = "1", "cue"  # values of the switch
 SKIPPED = "?"  # in place of an answer
 NOTHING = "There is no question here: every candidate is a tie or too easy."
+LONG = f"Questions are asked of sentences of up to {MAX_WORDS} words only."
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,9 @@ def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:
     """
     switch = view_option(ASK)
     if page not in PAGES or switch not in (ON, OF_CUE):
+        return None
+    if now.whole is not None:
+        st.caption(LONG)
         return None
     found = _named(now, trained)
     if found is None and switch == ON:

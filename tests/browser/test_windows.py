@@ -11,7 +11,7 @@ import crfviz
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.views.stage.picture import WINDOW
-from tests.support.screen import assert_lattice, assert_rows, tagger
+from tests.support.screen import assert_lattice, assert_rows, named, tagger
 
 CPG = "textbook/cpg"
 T, FIRST = 2000, 700
@@ -104,6 +104,23 @@ def test_a_score_edited_in_a_window_is_at_its_place_in_the_sentence(screen):
     screen.press(*"0.5", "Enter")
     screen.expect_edits(1)
     assert screen.param("e").startswith(f"{FIRST + 3}.A-:-0.69314")
+
+
+def test_a_rule_adds_its_best_path_of_the_whole_sentence_to_a_window(screen, potentials):
+    rule = '[^ "A-"]*'
+    link = {"v.from": str(FIRST), "v.rule": rule, "v.ask": "1"}
+    screen.open("transitions", model=CPG, sentence=LETTERS, **link)
+
+    found = crfviz.match(potentials, rule).path
+    assert found != crfviz.viterbi(potentials).path
+    in_sight = named(found[FIRST : FIRST + WINDOW], tagger(CPG).tags)
+    screen.eventually(lambda: assert_equal(screen.read().rows["rule"], in_sight))
+    expect(screen.page.get_by_text("Questions are asked of sentences of up to 120")).to_be_visible()
+    expect(screen.page.get_by_text("found in sentences of up to 1,000 words")).to_be_visible()
+
+
+def assert_equal(found, expected):
+    assert found == expected
 
 
 def test_a_live_file_moves_its_window_alone(screen, potentials, tmp_path):

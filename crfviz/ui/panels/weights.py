@@ -27,8 +27,6 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
         or (before, after) == (START, END)
     ):
         return None
-    if scene.windowed:  # tipping points of a long chain take minutes
-        return None
     move = (before, after)
     trained = scene.trained.potentials
     many = not trained.homogeneous and before != START and after != END
@@ -36,19 +34,25 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
         return None  # each step has its own value: there is no one place on the ruler
     try:
         return cached.ruler(scene.scenario, move)
-    except CrfvizError:  # no allowed path: the page says so already
+    except CrfvizError:  # no allowed path, or a sentence that is too long: the page says so
         return None
 
 
 def flip_marks(scene: Scene) -> list[Mark]:
-    """Return the strengths at which a tag flips; none if no path is allowed."""
-    if scene.windowed:  # they take minutes
-        return []
+    """Return the strengths at which a tag flips; none if no path is allowed, or too many words."""
     try:
         pieces = cached.strength_pieces(scene.scenario)
     except CrfvizError:  # the page says so already
         return []
-    return strength_marks(pieces, scene.now)
+    return strength_marks(pieces, cached.whole(scene.scenario))
+
+
+def weights_note(scene: Scene) -> str:
+    """Return that the sentence is too long for tipping points; empty where it is not."""
+    most = cached.most_weighed(scene.tags)
+    if not scene.windowed or scene.total_words <= most:
+        return ""
+    return f"Tipping points are found in sentences of up to {most:,} words only."
 
 
 def weight_display(scene: Scene) -> str:

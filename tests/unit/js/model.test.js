@@ -11,6 +11,7 @@ import {
   MOST_BY_HAND,
   movesOf,
   shownTags,
+  underRule,
   weight,
   writtenAt,
 } from "../../../crfviz/views/stage/web/model.js";
@@ -363,6 +364,21 @@ describe("edits", () => {
     ];
     applyEdits(known, editsOf({ transitions, emissions: [[0, "A", 1]], strength: 2 }, known));
     assert.deepEqual(known.trained, before);
+  });
+});
+
+describe("the best path under a rule", () => {
+  const kept = { of: ["A", "B"], allowed: integers(1, 0, 0, 0, 1, 1, 0, 1, 1) }; // A B*
+  const row = { id: "rule", label: "under the rule", tags: [0], value: "" };
+  const place = { tags: ["A", "B"], kept, offset: 0, T: 3 };
+  const chain = chainOf(TRAINED, 3, 2);
+  const best = solve(chain).score;
+
+  test("is that of all words, and the row has those in sight", () => {
+    assert.deepEqual(underRule(row, chain, place, best).tags, [0, 1, 1]);
+    assert.deepEqual(underRule(row, chain, { ...place, offset: 1, T: 2 }, best).tags, [1, 1]);
+    assert.deepEqual(underRule(row, chain, { ...place, offset: 0, T: 1 }, best).tags, [0]);
+    assert.equal(underRule(row, chain, { ...place, kept: null }, best), row);
   });
 });
 

@@ -1,5 +1,6 @@
 """What is kept between runs equals what is computed afresh."""
 
+from dataclasses import replace
 from threading import Barrier, Event, Thread
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import torch
 
 from crfviz.chain.edits import START, Edits
 from crfviz.chain.questions.tipping import strength_intervals
-from crfviz.exceptions import ModelError, UnknownTagError
+from crfviz.exceptions import CrfvizError, ModelError, UnknownTagError
 from crfviz.ui import cached
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.views.strips.what_if import ruler
@@ -55,6 +56,22 @@ def test_the_pieces_of_the_strength_hold_edits_and_pins(model):
     trained = cached.tagger(model).potentials(["He", "runs", "!"])
     expected = strength_intervals(trained, edits=EDITS, pins={0: "VERB"})
     assert cached.strength_pieces(scenario) == expected
+
+
+def test_tipping_points_of_a_window_are_those_of_all_words(model, monkeypatch):
+    words = ["He", "runs", "!"] * 60
+    edits, pins = Edits({("VERB", "NOUN"): 2.0}, {(150, "X"): 2.5}), {170: "VERB"}
+    scenario = Scenario(model, " ".join(words), edits, pins)
+    trained = cached.tagger(model).potentials(words)
+    now = edits.apply(trained).pin(pins)
+    assert len(words) > MAX_WORDS
+    assert cached.ruler(scenario, ("VERB", "X")) == ruler(now, trained, ("VERB", "X"))
+    expected = strength_intervals(trained, edits=edits, pins=pins)
+    assert cached.strength_pieces(scenario) == expected
+    monkeypatch.setattr(cached, "MOST_NODES", 179 * trained.num_tags)
+    with pytest.raises(CrfvizError, match="expected a shorter sentence, got 180 words"):
+        cached.ruler(scenario, ("X", "VERB"))
+    assert cached.ruler(replace(scenario, sentence="He runs !"), ("X", "VERB")).pieces
 
 
 def test_a_class_that_opens_one_link_at_once_has_it_computed_once(model, monkeypatch):

@@ -126,14 +126,19 @@ function timesRule(chain, { kept, tags: names }) {
   return { product, of };
 }
 
-// The row of the best path that matches the rule in force, and what that costs against the best score of all.
-/** @param {Row} row @param {Chain} chain @param {Pick<Payload, "kept" | "tags">} payload @param {number} best */
+// The row of the best path that matches the rule in force, and what that costs against the best score of all. The
+// chain is that of the whole sentence, the row that of the words in sight.
+/**
+ * @param {Row} row @param {Chain} chain @param {Pick<Decoded, "kept" | "tags" | "offset" | "T">} payload
+ * @param {number} best
+ */
 export function underRule(row, chain, payload, best) {
   if (!payload.kept) return row;
   const { product, of } = timesRule(chain, payload);
   const found = viterbi(product);
   const gain = found.score - best;
-  const tags = gain > -Infinity ? found.path.map((k) => of[k]) : null;
+  const { offset, T } = payload;
+  const tags = gain > -Infinity ? found.path.slice(offset, offset + T).map((k) => of[k]) : null;
   return { ...row, tags, value: gain < 0 ? score(gain, 2) : "" };
 }
 
