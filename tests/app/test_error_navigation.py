@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import pytest
 
 from crfviz.ui.errors import error_navigation
-from crfviz.ui.errors.source import Newest
+from crfviz.ui.session.kept import LRUCache
 from tests.support.app_pages import new_app, open_at
 
 PAGE = "pages/model-errors.py"
@@ -126,7 +126,7 @@ def test_a_list_that_the_server_does_not_have_can_be_made_anew(errors):
 
 
 def test_a_row_that_cannot_be_opened_has_no_place_in_its_list(monkeypatch):
-    lists = Newest(1)
+    lists = LRUCache(1)
     monkeypatch.setattr(error_navigation, "_lists", lambda: lists)
     monkeypatch.setattr(
         error_navigation,

@@ -14,7 +14,6 @@ import streamlit as st
 from crfviz.corpus.table import Table, TableRow
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.errors.source import Newest
 from crfviz.ui.session.current import (
     NO_LETTERS,
     flag_option,
@@ -23,7 +22,7 @@ from crfviz.ui.session.current import (
     scenario,
     view_option,
 )
-from crfviz.ui.session.kept import found, keep, of_server
+from crfviz.ui.session.kept import LRUCache, found, keep, of_server
 from crfviz.ui.state.scenario import LIST, MAX_WORDS, OF_POSITIONS, PLACE, Scenario
 from crfviz.ui.words import plain
 
@@ -159,5 +158,5 @@ def _options() -> Mapping[str, str]:
     return {name: value for name, value in view if name not in OF_POSITIONS}
 
 
-def _lists() -> Newest[Listed]:
-    return of_server("lists", lambda: Newest[Listed](MOST_LISTS))
+def _lists() -> LRUCache[Listed]:
+    return of_server("lists", lambda: LRUCache[Listed](MOST_LISTS))

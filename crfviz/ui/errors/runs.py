@@ -28,10 +28,10 @@ from crfviz.ui.errors.error_analysis import (
     analyse_sentences,
     load,
 )
-from crfviz.ui.errors.source import Newest, Source
+from crfviz.ui.errors.source import Source
 from crfviz.ui.session.background import BACKGROUND, LostError
 from crfviz.ui.session.current import set_view_option, view_option
-from crfviz.ui.session.kept import of_server
+from crfviz.ui.session.kept import LRUCache, of_server
 from crfviz.ui.session.scheduling import BusyError, pause, turn
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.streamlit_compat import DeltaGenerator
@@ -71,7 +71,7 @@ def analysed(
         CrfvizError: the sentences do not suit the tagger; says why.
     """
     key = _digest(tagger, sentences, rule)
-    runs = of_server("runs", Newest[Analysed])
+    runs = of_server("runs", LRUCache[Analysed])
     if kept := runs.get(key):
         return kept
     if view_option("stopped") == key:

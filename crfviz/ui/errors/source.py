@@ -5,12 +5,11 @@ the newest eight uploads by the digest of their content, so that leaving the pag
 reader maps tags that the model lacks.
 """
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from typing import Generic, TypeVar
 
 import streamlit as st
 
@@ -25,7 +24,7 @@ from crfviz.text.sentences import Sentence, fold_handles
 from crfviz.ui.annotate.store import labelled_sentences
 from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.current import set_view_option, view_option
-from crfviz.ui.session.kept import of_server
+from crfviz.ui.session.kept import LRUCache, of_server
 from crfviz.ui.session.permission import annotator, why_nobody
 from crfviz.ui.session.scheduling import pause
 from crfviz.ui.streamlit_compat import DeltaGenerator
@@ -38,7 +37,6 @@ CHOICES = {
     "file": "your file",
     "labelled": "what people labelled",
 }
-MOST_KEPT = 8  # of a kind, for all sessions
 MOST_MB = 5
 UPLOAD_HELP = (
     "CoNLL-U, CoNLL columns (word TAB tag) or JSONL, UTF-8, at most 5 MB. Larger ones: "
@@ -53,8 +51,6 @@ COLUMNS = 4
 MOST_WORDS = 5000  # of a sentence; corpora that were never split have them
 MOST_TAGS = 60  # a file with more strange tags is of another kind
 
-Kept = TypeVar("Kept")
-
 
 @dataclass(frozen=True)
 class Source:
@@ -65,28 +61,8 @@ class Source:
     sentences: Sequence[Sentence]
 
 
-class Newest(Generic[Kept]):
-    """A cache of the last used values; `most` of them."""
-
-    def __init__(self, most: int = MOST_KEPT) -> None:
-        self._kept: OrderedDict[str, Kept] = OrderedDict()
-        self._most = most
-
-    def get(self, key: str) -> Kept | None:
-        """Return the value of a key, which becomes the newest; None if there is none."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
-
-    def add(self, key: str, value: Kept) -> None:
-        """Add a value, and drop the oldest beyond the limit."""
-        self._kept[key] = value
-        while len(self._kept) > self._most:
-            self._kept.popitem(last=False)
-
-
-def _files() -> Newest[Source]:
-    return of_server("files", Newest[Source])
+def _files() -> LRUCache[Source]:
+    return of_server("files", LRUCache[Source])
 
 
 def read_upload(name: str, content: bytes) -> Source:

@@ -7,7 +7,6 @@ GET  follow/stage.js, follow/stage.css
 """
 
 import json
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cache, wraps
@@ -26,6 +25,7 @@ from starlette.routing import Route
 from crfviz.exceptions import StoreError
 from crfviz.ui.live_room.room_backend import rooms
 from crfviz.ui.live_room.rooms import MAX_FOLLOWERS, Room, normalise_code
+from crfviz.ui.session.kept import LRUCache
 from crfviz.ui.watching.meters import ANSWERS
 from crfviz.views.exports import bundle
 
@@ -65,7 +65,7 @@ class _Address:
 
     left: float  # wrong codes that it may still try
     since: float
-    known: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    known: LRUCache[bool] = field(default_factory=lambda: LRUCache[bool](MAX_KNOWN_CODES))
 
 
 class CodeRateLimit:
@@ -77,34 +77,30 @@ class CodeRateLimit:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._addresses: OrderedDict[str, _Address] = OrderedDict()
+        self._addresses = LRUCache[_Address](MAX_ADDRESSES)
         self._lock = Lock()
 
     def allows(self, address: str, code: str) -> bool:
         """Return whether the address may try this code now."""
         with self._lock:
             state = self._state(address)
-            return code in state.known or state.left >= 1
+            return bool(state.known.get(code)) or state.left >= 1
 
     def record(self, address: str, code: str, *, right: bool) -> None:
         """Record whether a code was right."""
         with self._lock:
             state = self._state(address)
             if right:
-                state.known[code] = None
-                while len(state.known) > MAX_KNOWN_CODES:
-                    state.known.popitem(last=False)
+                state.known.add(code, True)
             else:
                 state.left -= 1
 
     def _state(self, address: str) -> _Address:
         now, name = self._clock(), _network(address)
-        state = self._addresses.setdefault(name, _Address(MAX_WRONG_CODES, now))
+        state = self._addresses.get(name) or _Address(MAX_WRONG_CODES, now)
         state.left = min(MAX_WRONG_CODES, state.left + (now - state.since) / RETRY_DELAY)
         state.since = now
-        self._addresses.move_to_end(name)
-        while len(self._addresses) > MAX_ADDRESSES:
-            self._addresses.popitem(last=False)
+        self._addresses.add(name, state)
         return state
 
 

@@ -9,7 +9,6 @@ and an event names the one that its browser has. The difference is always to tha
 last answer: an answer may get lost, or be overtaken. Without such an event the whole is sent.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from secrets import token_hex
 import streamlit as st
 
 from crfviz.ui import streamlit_compat
-from crfviz.ui.session.kept import of_session
+from crfviz.ui.session.kept import LRUCache, of_session
 from crfviz.ui.state.events import Fields, new_events
 from crfviz.ui.streamlit_compat import Component, is_fragment_run
 from crfviz.views.stage.payload import changes
@@ -66,15 +65,13 @@ def sent_events(key: str) -> object:
 def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:
     """Return a stage's whole payload, or what changed since one that its browser has."""
     heard = _heard().pop(stage, None)
-    wholes = of_session("stages", OrderedDict[str, _Whole])
+    wholes = of_session("stages", lambda: LRUCache[_Whole](MAX_PAYLOADS))
     known = wholes.get(stage)
     if known is not None and known.name == heard and is_fragment_run():
         return {**changes(data, known.data), SINCE: known.name}
-    wholes[stage] = _Whole(token_hex(8), data)
-    wholes.move_to_end(stage)
-    if len(wholes) > MAX_PAYLOADS:
-        wholes.popitem(last=False)
-    return {**data, NAME: wholes[stage].name}
+    whole = _Whole(token_hex(8), data)
+    wholes.add(stage, whole)
+    return {**data, NAME: whole.name}
 
 
 def note_payload(stage: str, name: object) -> None:

@@ -6,9 +6,10 @@ handled. So what is kept lies in a dict of our own, found in the state behind th
 ends nothing.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import streamlit as st
@@ -25,6 +26,31 @@ DRAFT = (
     "lecture.text"  # the lecture in the making as a text, empty for none, that the browser keeps
 )
 TOLD = "lecture.told"  # what the browser kept of one that another session made
+
+
+class LRUCache(Generic[Kept]):
+    """A cache that drops the value that was not used for the longest.
+
+    Args:
+        size: how many values it has at most.
+    """
+
+    def __init__(self, size: int = 8) -> None:
+        self._values: OrderedDict[str, Kept] = OrderedDict()
+        self._size = size
+
+    def get(self, key: str) -> Kept | None:
+        """Return the value of a key, which counts as used; None if there is none."""
+        if key in self._values:
+            self._values.move_to_end(key)
+        return self._values.get(key)
+
+    def add(self, key: str, value: Kept) -> None:
+        """Add or replace a value, and drop another beyond the limit."""
+        self._values[key] = value
+        self._values.move_to_end(key)
+        if len(self._values) > self._size:
+            self._values.popitem(last=False)
 
 
 def of_session(name: str, make: Callable[[], Kept]) -> Kept:
