@@ -80,6 +80,30 @@ class Parameters(NamedTuple):
     emissions: Array  # (K, V) each row sums to 1
     end: Array | None = None  # (K,) of ending after a state; None: a sequence may stop anywhere
 
+    def require(self, states: Sequence[int | str], num_symbols: int, called: str = "{}") -> None:
+        """Check the shapes and sums, for K states; messages name a table as `called` does.
+
+        Raises:
+            ShapeError: a table has another shape.
+            CrfvizError: a number is no probability, or a row does not sum to 1 within 1e-6.
+        """
+        K, V = len(states), num_symbols
+        shapes = {"start": (K,), "transitions": (K, K), "emissions": (K, V), "end": (K,)}
+        for name, table in self._asdict().items():
+            if table is not None and (table.shape != shapes[name] or not table.size):
+                raise ShapeError(
+                    f"{called.format(name)} must be {shapes[name]} for {K} states and {V} symbols, "
+                    f"got {table.shape}"
+                )
+        leaving, name = self.transitions, "transitions"
+        if self.end is not None:
+            leaving, name = np.column_stack([leaving, self.end]), "transitions and end"
+        rows = {"start": self.start[None, :], name: leaving, "emissions": self.emissions}
+        for name, table in rows.items():
+            labels = ("",) if name == "start" else states
+            if problem := distribution_problem(called.format(name), table, labels):
+                raise CrfvizError(problem)
+
     def potentials(self, sequence: Sequence[int], **names: Sequence[str]) -> Potentials:
         """Return the chain of one sequence of symbol ids, in log probabilities; Z is p(sequence).
 
@@ -156,8 +180,8 @@ def baum_welch(
     steps: list[Iteration] = []
     for _ in range(require_count("iterations", iterations)):
         counts, log_likelihood = _expected(present, ids)
-        steps.append(_maximised(present, counts, log_likelihood))
-        present = steps[-1].parameters
+        present = estimated(counts, present)
+        steps.append(Iteration(log_likelihood, counts, **present._asdict()))
     return steps
 
 
@@ -185,14 +209,6 @@ def _expected(parameters: Parameters, sequences: Sequence[Ids]) -> tuple[MarkovC
         log_likelihood += tables.log_partition
         counts.add(sequence, tables.marginals.numpy(), tables.edge_marginals.sum(0).numpy())
     return counts, log_likelihood
-
-
-def _maximised(before: Parameters, counts: MarkovCounts, log_likelihood: float) -> Iteration:
-    """The M step."""
-    after = estimated(counts, before)
-    return Iteration(
-        log_likelihood, counts, after.start, after.transitions, after.emissions, after.end
-    )
 
 
 def estimated(counts: MarkovCounts, before: Parameters) -> Parameters:
@@ -229,23 +245,9 @@ def _checked(
     }
     K = tables["start"].size
     V = tables["emissions"].shape[-1] if tables["emissions"].ndim else 0
-    shapes = {"start": (K,), "transitions": (K, K), "emissions": (K, V), "end": (K,)}
-    for name, table in tables.items():
-        if table.shape != shapes[name] or not table.size:
-            raise ShapeError(
-                f"{name} must be {shapes[name]} for {K} states and {V} symbols, got {table.shape}"
-            )
-    rows = [("start", tables["start"][None, :]), ("emissions", tables["emissions"])]
-    if end is None:
-        rows.append(("transitions", tables["transitions"]))
-    else:
-        leaving = np.column_stack([tables["transitions"], tables["end"]])
-        rows.append(("transitions and end", leaving))
-    for name, table in rows:
-        labels = ("",) if name == "start" else range(K)
-        if problem := distribution_problem(name, table, labels):
-            raise CrfvizError(problem)
-    return Parameters(**tables)
+    present = Parameters(**tables)
+    present.require(range(K), V)
+    return present
 
 
 def _symbol_ids(sequences: Sequence[Sequence[int]], num_symbols: int) -> list[Ids]:

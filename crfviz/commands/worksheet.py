@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from crfviz.chain.homework.programs import BACKPOINTERS, VITERBI, right_program
+from crfviz.chain.decoding.analysis import greedy
+from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.validation import require_count
 from crfviz.exceptions import CrfvizError
@@ -95,23 +96,19 @@ def _drawn(source: random.Random) -> Iterator[Potentials]:
 
 
 def _is_fit(chain: Potentials) -> bool:
-    """Whether nothing ties and both greedy decoders go wrong."""
-    emissions, steps, start, end = chain.arrays()
-    choices = right_program(chain, BACKPOINTERS).choices()
-    last = right_program(chain, VITERBI).printed(VITERBI)[-1] + end
-    alone = np.sort(emissions, axis=1)
-    if (choices[1:].sum(2) > 1).any() or (alone[:, -1] == alone[:, -2]).any():
-        return False
-    if np.count_nonzero(last == last.max()) > 1:
-        return False
-    best = [int(last.argmax())]
-    for row in choices[:0:-1]:
-        best.insert(0, int(row[best[0]].argmax()))
-    committed: list[int] = []
-    for t, emission in enumerate(emissions):
-        scores = emission + (steps[t - 1][committed[-1]] if t else start)
-        scores = scores + (end if t == len(emissions) - 1 else 0.0)
-        if np.count_nonzero(scores == scores.max()) > 1:
-            return False
-        committed.append(int(scores.argmax()))
-    return best != committed and best != emissions.argmax(1).tolist()
+    """Whether both greedy decoders go wrong, and nothing ties: turned tags give the same."""
+    alone, committed, best, _ = first = _answers(chain, 1)
+    return best not in (alone, committed) and first == _answers(chain, -1)
+
+
+def _answers(chain: Potentials, step: int) -> tuple[list[int], ...]:
+    """The paths of three decoders, and the backpointers; a `step` of -1 turns the tags round."""
+    emissions, transitions, start, end = chain.scores()
+    turned = Potentials(
+        emissions[:, ::step], transitions[::step, ::step], start[::step], end[::step]
+    )
+    found = viterbi(turned)
+    alone, committed = greedy(turned, "independent"), greedy(turned, "left_to_right")
+    pointers = found.backpointers[1:].numpy()[:, ::step].flatten().tolist()
+    tags = range(chain.num_tags)[::step]
+    return tuple([tags[k] for k in ids] for ids in (alone, committed, found.path, pointers))

@@ -29,7 +29,6 @@ from torch import Tensor
 from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.neural.network import Alone
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.tagger import Additive, Contribution, Tagger, Words, words_of
 from crfviz.text.files import abbreviate_value
@@ -55,7 +54,7 @@ def attribute(tagger: Tagger, words: Words, position: int, tag: Tag, rival: Tag)
     """Return what each word contributes to the emission of a tag, compared with a rival.
 
     For a network the sum is within 1e-4 nats of the gap, and a word that the network does not read
-    has exactly 0. A network with context takes 16 gradients or more, 64 at a time.
+    has exactly 0. It takes 16 gradients or more, 64 at a time.
 
     Args:
         tagger: a network, or a tagger that adds up features: a perceptron, or a CRFsuite model,
@@ -122,11 +121,7 @@ def _of_network(
     """Integrate in pieces, each halved until its sum is the change of the gap over it."""
     inputs, gaps = _differentiable(tagger, scored.tokens or (), cell)
     with torch.no_grad():
-        baseline, whole = gaps(torch.stack([torch.zeros_like(inputs), inputs])).tolist()
-    if isinstance(tagger.model.network.context, Alone):  # one word's integral is the whole change
-        words = torch.zeros(len(inputs), dtype=torch.float64)
-        words[cell[0]] = whole - baseline
-        return Attribution(words.numpy(), baseline, gap, ())
+        baseline = gaps(torch.zeros_like(inputs)[None]).item()
     words = torch.zeros(len(inputs), dtype=torch.float64)
     pending = torch.linspace(0, 1, PIECES + 1, dtype=torch.float64)
     pending = torch.stack([pending[:-1], pending[1:]], 1)

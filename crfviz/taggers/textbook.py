@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.chain.baum_welch import Parameters
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.validation import distribution_problem
-from crfviz.exceptions import ModelError, UnknownObservationError
+from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError
 from crfviz.taggers.examples import Example, example_of
 from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.storage import read_choice, read_json_object, read_names
@@ -48,15 +49,9 @@ class Markov(ABC):
     states: tuple[str, ...]  # K tag names
     observations: tuple[str, ...]  # V names of what can be seen
 
+    @abstractmethod
     def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
         """The logarithms, for the numbers of T observations, with T words to draw above them."""
-        with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
-            scores = self._scores(list(observed))
-        return Potentials(*scores, tags=self.states, tokens=tokens)
-
-    @abstractmethod
-    def _scores(self, observed: list[int]) -> tuple[Probabilities | None, ...]:
-        """Emissions, transitions, start and end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,22 +64,19 @@ class HiddenMarkov(Markov):
     emissions: Probabilities  # (K, V), p(observation | state)
 
     def __post_init__(self) -> None:
-        K, V = len(self.states), len(self.observations)
-        _require_shape("start", self.start, (K,))
-        _require_shape("transitions", self.transitions, (K, K))
-        _require_shape("emissions", self.emissions, (K, V))
-        name, leaving = "transitions", self.transitions
-        if self.end is not None:
-            _require_shape("end", self.end, (K,))
-            name, leaving = "transitions and end", np.column_stack([leaving, self.end])
-        _require_rows("start", self.start[None, :], ("",))
-        _require_rows(name, leaving, self.states)
-        _require_rows("emissions", self.emissions, self.states)
+        try:
+            self.parameters.require(self.states, len(self.observations), "field '{}'")
+        except CrfvizError as error:
+            raise ModelError(str(error)) from error
 
-    def _scores(self, observed: list[int]) -> tuple[Probabilities | None, ...]:
-        end = None if self.end is None else np.log(self.end)
-        emissions = np.log(self.emissions[:, observed].T)
-        return emissions, np.log(self.transitions), np.log(self.start), end
+    @property
+    def parameters(self) -> Parameters:
+        """The numbers alone."""
+        return Parameters(self.start, self.transitions, self.emissions, self.end)
+
+    def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
+        """The logarithms of the probabilities."""
+        return self.parameters.potentials(observed, tags=self.states, tokens=tokens)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +94,13 @@ class ConditionalMarkov(Markov):
         for name, matrix in zip(self.observations, self.transitions, strict=True):
             _require_rows(f"transitions.{name}", matrix, self.states)
 
-    def _scores(self, observed: list[int]) -> tuple[Probabilities | None, ...]:
+    def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
+        """The logarithms of the probabilities, as transitions and start."""
         emissions = np.zeros((len(observed), len(self.states)))
-        steps, start = self.transitions[observed[1:]], self.start[observed[0]]
-        return emissions, np.log(steps), np.log(start)
+        with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
+            steps = np.log(self.transitions[list(observed[1:])])
+            start = np.log(self.start[observed[0]])
+        return Potentials(emissions, steps, start, tags=self.states, tokens=tokens)
 
 
 def _require_shape(name: str, table: Probabilities, shape: tuple[int, ...]) -> None:

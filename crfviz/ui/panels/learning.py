@@ -173,8 +173,7 @@ def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Tra
         return None
     chosen = bound_select("Start", "start", START_NAMES, "model", at=start)
     iterations = bound_buttons("Iterations", "iterations", ITERATIONS, ITERATIONS[0], at=length)
-    given = Parameters(model.start, model.transitions, model.emissions, model.end)
-    if sum(map(len, numbers_of(given))) > MAX_NUMBERS:
+    if sum(map(len, numbers_of(model.parameters))) > MAX_NUMBERS:
         st.info(f"This model has more than {MAX_NUMBERS} numbers, too many to draw.")
         return None
     try:
@@ -191,8 +190,7 @@ def trained(model: HiddenMarkov, words: Sequence[str], start: str, iterations: i
         CrfvizError: there is no such start for these words.
     """
     sequence = [model.observations.index(word) for word in words]
-    given = Parameters(model.start, model.transitions, model.emissions, model.end)
-    first = STARTS[start](given, sequence)
+    first = STARTS[start](model.parameters, sequence)
     steps = baum_welch(
         first.start, first.transitions, first.emissions, [sequence], iterations + 1, end=first.end
     )

@@ -6,11 +6,14 @@ them call `crfviz.grade`.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from html import escape
 from inspect import cleandoc
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
+
+import pandas as pd
 
 from crfviz.chain.decoding.analysis import greedy
 from crfviz.chain.decoding.viterbi import viterbi
@@ -20,8 +23,6 @@ from crfviz.chain.potentials import Potentials
 from crfviz.views.exports.live import source_of
 from crfviz.views.exports.tables import PREAMBLE, tex
 from crfviz.views.formatting import score
-
-Table = tuple[str, list[list[str]]]  # its title, and its rows, the first of them the header
 
 TASKS = {
     ALPHA: "α(t, k): the log-sum of all prefixes that end in tag k at word t, emission included",
@@ -84,62 +85,48 @@ def worksheet_files(chain: Potentials, name: str, image: str) -> dict[str, str]:
     return files
 
 
-def _tables(chain: Potentials, *, key: bool) -> list[Table]:
-    """The scores, then what is to be filled in, or is."""
-    tags, words = (
-        list(chain.tag_names),
-        [f"{t + 1} {word}" for t, word in enumerate(chain.tokens or ())],
-    )
-    emissions, transitions, start, end = (table.tolist() for table in chain.scores())
-    tables: list[Table] = [
-        ("Emissions e", _rows(["", *tags], words, emissions, 1)),
-        ("Transitions w: from the row to the column", _rows(["", *tags], tags, transitions, 1)),
-        ("START and END", _rows(["", *tags], ["START", "END"], [start, end], 1)),
-    ]
+def _tables(chain: Potentials, *, key: bool) -> dict[str, pd.DataFrame]:
+    """The scores, then what is to be filled in, or is, by title."""
+    tags = list(chain.tag_names)
+    words = [f"{t + 1} {word}" for t, word in enumerate(chain.tokens or ())]
+
+    def table(values: Any, rows: list[str], digits: int) -> pd.DataFrame:  # noqa: ANN401 - numbers
+        return pd.DataFrame(values, rows, tags).map(partial(score, digits=digits))
+
+    emissions, transitions, start, end = chain.scores()
     sums, best = forward_backward(chain), viterbi(chain)
-    pointers = [[tags[k] if k >= 0 else "–" for k in row] for row in best.backpointers.tolist()]
-    filled: dict[str, list[list[str]]] = {
-        ALPHA: _texts(sums.log_alpha.tolist(), 4),
-        BETA: _texts(sums.log_beta.tolist(), 4),
-        VITERBI: _texts(best.best.tolist(), 1),
-        BACKPOINTERS: pointers,
+    filled = {
+        ALPHA: table(sums.log_alpha, words, 4),
+        BETA: table(sums.log_beta, words, 4),
+        VITERBI: table(best.best, words, 1),
+        BACKPOINTERS: pd.DataFrame(best.backpointers.numpy(), words, tags).map(
+            lambda tag: tags[tag] if tag >= 0 else "–"
+        ),
     }
-    for table, what in TASKS.items():
-        cells = filled[table] if key else [["" for _ in tags] for _ in words]
-        rows = [[word, *row] for word, row in zip(words, cells, strict=True)]
-        tables.append((what, [["", *tags], *rows]))
     paths = {
         "independent": greedy(chain, "independent"),
         "greedy": greedy(chain, "left_to_right"),
         "best path": best.path,
     }
-    shown = {name: " ".join(tags[k] for k in path) if key else "" for name, path in paths.items()}
-    log_z = score(sums.log_partition, 4) if key else ""
-    tables.append(("Paths and log Z", [*map(list, shown.items()), ["log Z", log_z]]))
-    return tables
+    answers = {name: " ".join(tags[k] for k in path) for name, path in paths.items()}
+    answers["log Z"] = score(sums.log_partition, 4)
+    asked = {TASKS[name]: frame for name, frame in filled.items()}
+    asked["Paths and log Z"] = pd.DataFrame({"": answers})
+    return {
+        "Emissions e": table(emissions, words, 1),
+        "Transitions w: from the row to the column": table(transitions, tags, 1),
+        "START and END": table([start, end], ["START", "END"], 1),
+        **{title: frame if key else frame.map(lambda _: "") for title, frame in asked.items()},
+    }
 
 
-def _rows(
-    header: list[str], labels: Sequence[str], values: list[list[float]], digits: int
-) -> list[list[str]]:
-    texts = _texts(values, digits)
-    return [header, *([label, *row] for label, row in zip(labels, texts, strict=True))]
+def _body(tables: Mapping[str, pd.DataFrame]) -> str:
+    return "\n".join(
+        f"<h2>{escape(title)}</h2>\n{frame.to_html(border=0)}" for title, frame in tables.items()
+    )
 
 
-def _texts(values: list[list[float]], digits: int) -> list[list[str]]:
-    return [[score(value, digits) for value in row] for row in values]
-
-
-def _body(tables: Sequence[Table]) -> str:
-    parts = []
-    for title, rows in tables:
-        cells = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
-        lines = "\n".join(f"<tr>{row}</tr>" for row in cells)
-        parts.append(f"<h2>{escape(title)}</h2>\n<table>\n{lines}\n</table>")
-    return "\n".join(parts)
-
-
-def _html(title: str, tables: Sequence[Table]) -> str:
+def _html(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n"
@@ -147,9 +134,10 @@ def _html(title: str, tables: Sequence[Table]) -> str:
     )
 
 
-def _latex(title: str, tables: Sequence[Table]) -> str:
+def _latex(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
     parts = []
-    for heading, rows in tables:
+    for heading, frame in tables.items():
+        rows = [["", *frame.columns], *frame.reset_index().to_numpy().tolist()]
         lines = " \\\\ \\hline\n".join(" & ".join(map(_tex, row)) for row in rows)
         columns = "|".join("r" * len(rows[0]))
         parts.append(
