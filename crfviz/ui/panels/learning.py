@@ -1,7 +1,7 @@
 """Learning: one gradient step of a CRF, and EM on a textbook HMM."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -203,9 +203,13 @@ def history(scene: Scene) -> pd.DataFrame | None:
     model = hidden_markov(scene)
     if model is None:
         return None
-    wanted = scene.scenario.view.get("start", "model")
-    start = wanted if wanted in START_NAMES else "model"
-    run = trained(model, scene.words, start, int(ITERATIONS[0]))
+
+    def chosen(option: str, known: Collection[str]) -> str:
+        wanted = scene.scenario.view.get(option, "")
+        return wanted if wanted in known else next(iter(known))
+
+    iterations = int(chosen("iterations", ITERATIONS))
+    run = trained(model, scene.words, chosen("start", START_NAMES), iterations)
     done = em_walk(run.steps).at(scene.scenario.step, len(scene.words))
     return history_frame(run.starts[: done + 1], run.steps[: done + 1], run.names)
 

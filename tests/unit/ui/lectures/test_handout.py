@@ -110,6 +110,14 @@ def test_pages_of_numbers_have_them_on_paper_or_in_the_key(page, options, said):
     assert "<table>" in key
 
 
+def test_a_handout_counts_as_many_em_iterations_as_its_cue():
+    text = ASKED.split("[[cue]]")[2]
+    text = text.replace("model", 'page = "em"\nview.iterations = "30"\nmodel', 1)
+    page = handout(read(f"title = 'Own'\nminutes = 1\n[[cue]]{text}step = 20\n", "own.toml"))
+    assert "<td>20</td>" in page
+    assert "<td>21</td>" not in page
+
+
 @pytest.mark.parametrize("name", sorted(lectures()))
 def test_a_handout_asks_for_nothing(name):
     page = handout(lecture(name))
