@@ -34,10 +34,8 @@ from crfviz.taggers.tagger import Additive, Contribution, Tagger, Words, words_o
 from crfviz.text.files import abbreviate_value
 
 COMPLETE = 1e-4  # nats by which the sum may miss the gap
-PIECES = 4  # of the line at first; those that miss their part of the gap are halved
-NARROWEST = 1e-6  # of the line: such a piece is not halved again
+FEWEST_POINTS, MOST_POINTS = 16, 1024  # of the line, doubled until the sum is complete
 AT_ONCE = 64  # points of the line that are computed together
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)  # in each piece, from -1 to 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,21 +116,15 @@ def _of_features(
 def _of_network(
     tagger: NeuralTagger, scored: Potentials, cell: tuple[int, int, int], gap: float
 ) -> Attribution:
-    """Integrate in pieces, each halved until its sum is the change of the gap over it."""
+    """Integrate at more and more points, until the sum is the change of the gap."""
     inputs, gaps = _differentiable(tagger, scored.tokens or (), cell)
     with torch.no_grad():
-        baseline = gaps(torch.zeros_like(inputs)[None]).item()
-    words = torch.zeros(len(inputs), dtype=torch.float64)
-    pending = torch.linspace(0, 1, PIECES + 1, dtype=torch.float64)
-    pending = torch.stack([pending[:-1], pending[1:]], 1)
-    while len(pending):
-        parts, missing = _pieces(inputs, gaps, pending)
-        width = pending[:, 1] - pending[:, 0]
-        done = (missing <= COMPLETE * width) | (width < NARROWEST)
-        words += parts[done].sum(0)
-        low, high = pending[~done].T
-        middle = (low + high) / 2
-        pending = torch.cat([torch.stack([low, middle], 1), torch.stack([middle, high], 1)])
+        baseline, whole = gaps(torch.stack([torch.zeros_like(inputs), inputs])).tolist()
+    points = FEWEST_POINTS
+    words = _integral(inputs, gaps, points)
+    while abs(float(words.sum()) - (whole - baseline)) > COMPLETE and points < MOST_POINTS:
+        points *= 2
+        words = _integral(inputs, gaps, points)
     return Attribution(words.numpy() + 0.0, baseline, gap, ())  # no negative zeros
 
 
@@ -158,28 +150,20 @@ def _differentiable(
     return embedded.cpu().double(), gaps
 
 
-def _pieces(
-    inputs: Tensor, gaps: Callable[[Tensor], Tensor], pieces: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Integrate over pieces of the line.
+def _integral(inputs: Tensor, gaps: Callable[[Tensor], Tensor], points: int) -> Tensor:
+    """Return (T,) what each word contributes, by the rule of Gauss and Legendre.
 
     Args:
         inputs: (T, D) the end of the line.
         gaps: the gap at points of the line.
-        pieces: (P, 2) where each begins and ends, from 0 to 1.
-
-    Returns:
-        (P, T) what each word contributes there; (P,) by how much they miss the change of the gap.
+        points: how many; the error of a smooth gap falls exponentially with them.
     """
-    half = (pieces[:, 1:] - pieces[:, :1]) / 2
-    points = (pieces.mean(1, keepdim=True) + half * torch.from_numpy(_NODES)).flatten()
-    slopes = []  # (T,) at each point: the gradient times the inputs
-    for some in torch.split(points, AT_ONCE):
-        line = (some[:, None, None] * inputs).requires_grad_()
-        (gradients,) = torch.autograd.grad(gaps(line).sum(), line)
-        slopes.append((gradients * inputs).sum(-1))
-    by_node = torch.cat(slopes).view(len(pieces), len(_NODES), -1)
-    parts = (by_node * torch.from_numpy(_WEIGHTS)[:, None]).sum(1) * half
-    with torch.no_grad():
-        ends = gaps(pieces.flatten()[:, None, None] * inputs).view(-1, 2)
-    return parts, (parts.sum(1) - ends[:, 1] + ends[:, 0]).abs()
+    nodes, weights = np.polynomial.legendre.leggauss(points)  # from -1 to 1
+    line = torch.from_numpy((nodes + 1) / 2)
+    found = torch.zeros(len(inputs), dtype=torch.float64)
+    shares = torch.from_numpy(weights / 2)
+    for some, share in zip(torch.split(line, AT_ONCE), torch.split(shares, AT_ONCE), strict=True):
+        tokens = (some[:, None, None] * inputs).requires_grad_()
+        (gradients,) = torch.autograd.grad(gaps(tokens).sum(), tokens)
+        found += share @ (gradients * inputs).sum(-1)
+    return found

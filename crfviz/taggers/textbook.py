@@ -96,10 +96,10 @@ class ConditionalMarkov(Markov):
 
     def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
         """The logarithms of the probabilities, as transitions and start."""
+        observed = list(observed)
         emissions = np.zeros((len(observed), len(self.states)))
         with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
-            steps = np.log(self.transitions[list(observed[1:])])
-            start = np.log(self.start[observed[0]])
+            steps, start = np.log(self.transitions[observed[1:]]), np.log(self.start[observed[0]])
         return Potentials(emissions, steps, start, tags=self.states, tokens=tokens)
 
 

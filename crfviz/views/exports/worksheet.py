@@ -111,7 +111,7 @@ def _tables(chain: Potentials, *, key: bool) -> dict[str, pd.DataFrame]:
     answers = {name: " ".join(tags[k] for k in path) for name, path in paths.items()}
     answers["log Z"] = score(sums.log_partition, 4)
     asked = {TASKS[name]: frame for name, frame in filled.items()}
-    asked["Paths and log Z"] = pd.DataFrame({"": answers})
+    asked["Paths and log Z"] = pd.DataFrame({"answer": answers})
     return {
         "Emissions e": table(emissions, words, 1),
         "Transitions w: from the row to the column": table(transitions, tags, 1),
