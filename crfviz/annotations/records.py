@@ -16,6 +16,7 @@ STATES: tuple[State, ...] = get_args(State)
 CURATED = "curated"  # annotator of the settled sentences
 MOST_WORDS = 1000  # of a sentence; who labels it sees all of them at once
 UNSETTLED = Settings()  # of a document that gets them with its first confirmation
+LARGEST = 10**9  # characters of a sentence
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database holds these in its text
 
 
@@ -199,3 +200,13 @@ def check_offsets(text: str, offsets: Offsets) -> None:
                 f"got {start} to {end}"
             )
         before = end
+
+
+def are_offsets(value: object) -> bool:
+    """Whether a value out of JSON can be the places of words in a text."""
+    return isinstance(value, list) and all(
+        isinstance(pair, list)
+        and len(pair) == 2
+        and all(type(end) is int and 0 <= end < LARGEST for end in pair)
+        for pair in value
+    )

@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from crfviz.annotations.records import MOST_WORDS, STATES, Annotation, Curation, Item, curation_of
+from crfviz.annotations.records import (
+    MOST_WORDS,
+    STATES,
+    Annotation,
+    Curation,
+    Item,
+    are_offsets,
+    curation_of,
+)
 from crfviz.annotations.settings import Settings, settings_of
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.files import abbreviate, abbreviate_value
@@ -21,7 +29,6 @@ from crfviz.text.sentences import Offsets, words_at
 Pair = tuple[Item, Annotation]
 Fields = dict[str, Any]
 NO_TAG = ""  # of a word, where others may have one
-LARGEST = 10**9  # of what counts characters, words and sentences
 ROWS = ("text", "tokens", "tags", "offsets", "proposed")  # what columns show outside of the fields
 
 
@@ -179,12 +186,7 @@ def offsets_of(value: object, where: str) -> Offsets:
     Raises:
         FormatError: they are no list of pairs of whole numbers.
     """
-    if not isinstance(value, list) or not all(
-        isinstance(pair, list)
-        and len(pair) == 2
-        and all(type(end) is int and abs(end) < LARGEST for end in pair)
-        for pair in value
-    ):
+    if not isinstance(value, list) or not are_offsets(value):
         raise FormatError(
             f"{where}: expected offsets such as [[0, 5], [6, 11]], got {abbreviate_value(value)}"
         )

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from itertools import islice, pairwise
 
 from crfviz.annotations.files.fields import (
-    LARGEST,
     Fields,
     FileSentence,
     Pair,
@@ -22,7 +21,7 @@ from crfviz.annotations.files.fields import (
     offsets_of,
     row_of,
 )
-from crfviz.annotations.records import MOST_WORDS, Item
+from crfviz.annotations.records import LARGEST, MOST_WORDS, Item
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.files import abbreviate_value, check_utf_8
 from crfviz.text.jsonl import parse_object, sentence_of, strings

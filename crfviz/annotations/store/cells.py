@@ -7,13 +7,11 @@ from typing import Any
 
 from sqlalchemy import RowMapping, Table
 
-from crfviz.annotations.records import STATES
+from crfviz.annotations.records import STATES, are_offsets
 from crfviz.annotations.settings import Settings, settings_of
 from crfviz.annotations.store.schema import DOCUMENTS, Damaged
 from crfviz.exceptions import FormatError, ShapeError, StoreError
 from crfviz.text.files import abbreviate_value
-
-LARGEST = 10**9  # characters of a sentence
 
 
 def checked(row: RowMapping, table: Table, names: Sequence[str]) -> dict[str, Any]:
@@ -67,15 +65,6 @@ def _damaged(table: Table, number: object, why: str) -> StoreError:
     )
 
 
-def _are_offsets(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(pair, list)
-        and len(pair) == 2
-        and all(type(end) is int and 0 <= end < LARGEST for end in pair)
-        for pair in value
-    )
-
-
 def _are_tags(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(tag, str) for tag in value)
 
@@ -89,7 +78,7 @@ def _are_pins(value: object) -> bool:
 
 def _are_steps(value: object) -> bool:
     return isinstance(value, list) and all(
-        isinstance(step, list) and len(step) == 2 and _are_offsets(step[0]) and _are_pins(step[1])
+        isinstance(step, list) and len(step) == 2 and are_offsets(step[0]) and _are_pins(step[1])
         for step in value
     )
 
@@ -107,7 +96,7 @@ BELONGS: Mapping[str, Callable[[object], bool]] = {  # in a column
     **dict.fromkeys(("text", "annotator", "model", "model_version"), _is_text),
     **dict.fromkeys(("created", "updated"), lambda value: isinstance(value, datetime)),
     **dict.fromkeys(("proposed", "final"), _are_tags),
-    "offsets": _are_offsets,
+    "offsets": are_offsets,
     "gold": lambda value: value is None or _are_tags(value),
     "pins": _are_pins,
     "curation": lambda value: value is None or isinstance(value, dict),

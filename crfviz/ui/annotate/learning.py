@@ -53,8 +53,9 @@ def learning_panel(document: DocumentSummary) -> None:
         )
     else:
         _lesson(document, model)
-    if job := jobs().shown_to(visitor(), _about(document)):
-        _watch(job)
+    job = jobs().shown_to(visitor(), _about(document))
+    if job and watch_job(job) and isinstance(job.status.result, Taught):
+        _show(job.status.result)
 
 
 def _about(document: DocumentSummary) -> str:
@@ -96,17 +97,17 @@ def _start() -> None:
             start_teaching(jobs(), lesson, sentences, visitor=visitor(), about=about)
 
 
-def _watch(job: Job) -> None:
-    """A bar while it runs; the page is drawn anew once it is over, for the new model's sake."""
+def watch_job(job: Job) -> bool:
+    """Draw a bar while a job runs, then why it ended without a result; returns whether it is done.
+
+    The page is drawn anew once the job is over, for the new model's sake.
+    """
     status = job.status
     if not status.over:
         job_bar(job)
-    elif isinstance(status.result, Taught):
-        _show(status.result)
-    elif status.state == "failed":
-        st.error(plain(status.message))
-    else:
-        st.info(plain(status.message))
+    elif status.state != "done":
+        (st.error if status.state == "failed" else st.info)(plain(status.message))
+    return status.state == "done"
 
 
 @st.fragment(run_every=EVERY)

@@ -14,7 +14,7 @@ from crfviz.annotations.teaching.propose import (
 from crfviz.exceptions import ModelError
 from crfviz.taggers.tagger import CRF
 from crfviz.taggers.user_models import safe_name
-from crfviz.ui.annotate.learning import job_bar, jobs
+from crfviz.ui.annotate.learning import jobs, watch_job
 from crfviz.ui.annotate.store import shown_name, store
 from crfviz.ui.session.bound import bound_select
 from crfviz.ui.session.current import one_of
@@ -37,11 +37,8 @@ def propose_row(document: DocumentSummary) -> None:
     if document.tags is None or (document.model and made is None) or not uploads_allowed():
         return
     job = jobs().about(_about(document))
-    if job is not None and not job.status.over:
-        job_bar(job)
+    if job is not None and not watch_job(job) and not job.status.over:
         return
-    if job is not None and job.status.state != "done":
-        (st.error if job.status.state == "failed" else st.info)(plain(job.status.message))
     new = store().count(document.name, state="done", sentences=True)
     new -= made.num_sentences if made else 0
     unsettled = [*store().disputed(document.name).values()].count(False) if new >= LEAST else 0
