@@ -46,27 +46,26 @@ class BlankTagger(SentenceTagger):
         return Potentials(zeros, torch.zeros(K, K), tags=self.tags, tokens=words)
 
 
-class WidenedTagger(SentenceTagger):
-    """A model with more tags, which it never proposes, as they were added to its document later.
+class RetaggedTagger(SentenceTagger):
+    """A model under the tags that its document has now: some may be removed since, others added.
 
-    Each new tag scores less than every other at its word, and nothing in transitions.
+    Each new tag scores less than every other at its word, and nothing in transitions, so that it is
+    never proposed. A removed tag has no score at all.
     """
 
     def __init__(self, base: Tagger, tags: Sequence[str]) -> None:
+        kept = [tag for tag in base.tags if tag in tags]
         new = [tag for tag in tags if tag not in base.tags]
-        super().__init__(base.folder, (*base.tags, *new), base.scheme)
+        super().__init__(base.folder, (*kept, *new), base.scheme)
         self.name, self.base = base.name, base
         self.family, self.probabilistic = base.family, base.probabilistic
+        self._kept = torch.tensor([base.tags.index(tag) for tag in kept])
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        chain = self.base.potentials(words, constrained=False)
-        emissions, transitions, start, end = (
-            chain.emissions,
-            chain.transitions,
-            chain.start,
-            chain.end,
-        )
-        more = len(self.tags) - emissions.shape[1]
+        chain, kept = self.base.potentials(words, constrained=False), self._kept
+        emissions, transitions = chain.emissions[:, kept], chain.transitions[kept][:, kept]
+        start, end = chain.start[kept], chain.end[kept]
+        more = len(self.tags) - len(kept)
         moves = torch.cat([transitions.flatten(), start, end])
         most = 3 * moves[moves.isfinite()].abs().max()  # two moves and a rest
         least = torch.where(emissions.isfinite(), emissions, torch.inf).amin(dim=1, keepdim=True)
@@ -88,12 +87,12 @@ def document_tagger(tags: tuple[str, ...], base: Tagger | None, *, own: bool = F
     Args:
         tags: of the document.
         base: a model; None, or one with other tags, gives a blank tagger.
-        own: whether it learnt from this document, which may have got more tags since.
+        own: whether it learnt from this document, whose tags may have changed since.
     """
     if base is not None and set(base.tags) == set(tags):
         return base
-    if base is not None and own and set(base.tags) < set(tags):
-        return WidenedTagger(base, tags)
+    if base is not None and own and len(set(base.tags) & set(tags)) > 1:
+        return RetaggedTagger(base, tags)
     return BlankTagger(tags)
 
 

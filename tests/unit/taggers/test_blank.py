@@ -47,3 +47,18 @@ def test_a_tag_that_was_added_later_is_never_proposed_and_can_be_set():
     assert viterbi(after).path == viterbi(before).path == list(oracle.best_paths(after)[0])
     assert torch.equal(after.emissions[:, :2], before.emissions)
     assert [wide.tags[k] for k in viterbi(after.pin({1: "C"})).path] == ["A", "C", "A"]
+
+
+def test_a_tag_that_was_removed_later_is_never_proposed():
+    scores = {"Der": {"A": 2.0, "C": 3.0}, "rote": {"B": 1.0}, "Schuh": {"C": 2.0, "B": 1.0}}
+    model = FakeTagger(["A", "C", "B"], scores)
+    narrow = document_tagger(("A", "B"), model, own=True)
+    assert narrow.tags == ("A", "B")
+    before, after = model.potentials(WORDS), narrow.potentials(WORDS)
+    assert torch.equal(after.emissions, before.emissions[:, [0, 2]])
+    assert torch.equal(after.transitions, before.transitions[[0, 2]][:, [0, 2]])
+    assert viterbi(after).path == list(oracle.best_paths(after)[0])
+    assert isinstance(document_tagger(("A", "D"), model, own=True), BlankTagger)
+    both = document_tagger(("A", "B", "D"), model, own=True)
+    assert both.tags == ("A", "B", "D")
+    assert viterbi(both.potentials(WORDS)).path == viterbi(after).path
