@@ -615,7 +615,7 @@ def test_a_model_is_offered_from_ten_finished_sentences_on_and_every_ten(page, s
         button(page, "Propose tags").click().run()
         assert not page.exception
         (job,) = jobs.all
-        assert job.wait(120).state == "done"
+        assert job.wait(600).state == "done"
         page.run()
         assert not page.exception
         assert page.selectbox(key="model").value == "Meine-Waren"
