@@ -10,7 +10,7 @@ if __name__ == "__main__":
     from crfviz.ui.lectures.editor import add_button
     from crfviz.ui.lectures.player import play
     from crfviz.ui.live_room.broadcast import broadcast
-    from crfviz.ui.session import current
+    from crfviz.ui.session import scenario_state
     from crfviz.ui.shell import frame
     from crfviz.ui.shell.sidebar import sidebar
 
@@ -20,11 +20,11 @@ if __name__ == "__main__":
     page = st.navigation(pages, position="hidden")
     with broadcast(page.title):
         if not play(pages, page.url_path):
-            current.begin(page.url_path)
+            scenario_state.begin(page.url_path)
             frame.configure()
-            frame.turn(pages, page, current.turned())
+            frame.turn(pages, page, scenario_state.take_page_request())
             tour.advance(pages, page.url_path)
-            link = current.publish()
+            link = scenario_state.publish()
             sidebar(pages, link.elsewhere, page.url_path, add_button)
             tour.draw_stop(page.url_path)
             frame.run(page)

@@ -11,8 +11,8 @@ from crfviz.ui.annotate.learning import learning_panel
 from crfviz.ui.annotate.queue import choose_queue
 from crfviz.ui.annotate.settings import settings_panel
 from crfviz.ui.annotate.store import choose_document, store
-from crfviz.ui.session.bound import bound_tabs
-from crfviz.ui.session.permission import annotator, why_nobody
+from crfviz.ui.session.bound_widgets import bound_tabs
+from crfviz.ui.session.permission import annotator, no_annotator_message
 from crfviz.ui.shell.frame import header
 from crfviz.ui.widgets import guarded
 
@@ -28,7 +28,7 @@ PARTS = {
 _, parts, documents, orders = header("Annotate", 1.05, 4.4, 1.4, 1.1)
 who = annotator()
 if who is None:  # not even the names of documents are for everybody then
-    st.info(why_nobody())
+    st.info(no_annotator_message())
     st.stop()
 with guarded("Annotate", again=True):
     with documents:

@@ -12,7 +12,7 @@ from crfviz.ui.panels.bring import (
     uploaded_files,
     use_button,
 )
-from crfviz.ui.session.permission import no_uploads, uploads_allowed
+from crfviz.ui.session.permission import uploads_allowed, uploads_off
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 
@@ -31,5 +31,5 @@ if uploads_allowed():
         except CrfvizError as error:
             st.error(plain(str(error)))
 else:
-    st.info(no_uploads("models"))
+    st.info(uploads_off("models"))
 own_panel()

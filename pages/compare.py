@@ -6,7 +6,7 @@ from crfviz.chain.decoding.analysis import compare
 from crfviz.ui.panels.compare import choose_sides, show_figures, suggestions
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, scene_of
-from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.stage.picture import Picture

@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.learning import days_table, parameter_buttons, scrubber, training
 from crfviz.ui.pictures import show_steps
 from crfviz.ui.scene import scene
-from crfviz.ui.session.bound import bound_flag
+from crfviz.ui.session.bound_widgets import bound_flag
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.frames.em import (

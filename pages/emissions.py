@@ -8,7 +8,7 @@ from crfviz.taggers.tagger import HMM
 from crfviz.ui.panels.emission_origin import origin
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.strips.pictures import EMISSION_DISPLAYS, PROBABILITY, emission_picture
 from crfviz.views.strips.why import LEGEND

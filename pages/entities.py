@@ -14,7 +14,7 @@ from crfviz.ui.panels.entities import (
     trained_free,
 )
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
-from crfviz.ui.scene import scene, under_rule
+from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.explanation import explain
@@ -44,7 +44,7 @@ if best is None:
     st.stop()
 if not current.tagger.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))
-ruled = under_rule(current)
+ruled = with_rule(current)
 given = ruled.now
 panel = entity_panel(
     current.now.potentials,

@@ -2,7 +2,7 @@
 
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
-from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.strips.pictures import CONVENTIONS, SWEEP_DISPLAYS, sweep_picture
 

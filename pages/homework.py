@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.chain.homework.programs import ALPHA
 from crfviz.ui.panels.homework import ordered, show_checked, show_trace, table_box
 from crfviz.ui.scene import scene
-from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.frames.homework import KIND_NAMES
 

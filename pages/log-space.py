@@ -3,7 +3,7 @@
 from crfviz.ui.panels.demonstrations import batch_panel, sum_panel, underflow_panel
 from crfviz.ui.pictures import show_steps, take_scene
 from crfviz.ui.scene import scene
-from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.picture import ONE_PICTURE, log_sum_walk
 

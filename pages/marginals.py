@@ -4,8 +4,8 @@ import streamlit as st
 
 from crfviz.ui.panels.distribution import pair_panel
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
-from crfviz.ui.scene import scene, under_rule
-from crfviz.ui.session.current import count_up, number_option
+from crfviz.ui.scene import scene, with_rule
+from crfviz.ui.session.scenario_state import increment_option, number_option
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.picture import Bars, Picture, marginal_walk
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows
@@ -14,7 +14,7 @@ from crfviz.views.strips.pictures import marginal_grid
 MOST_DRAWS = 999_999_999
 
 header("Marginals")
-current = under_rule(scene(windows=True))
+current = with_rule(scene(windows=True))
 draw = number_option("draw", 0, 0, MOST_DRAWS)
 before = trained_rows(current.trained) if current.edited else []
 best = best_rows(current.now, 5)
@@ -31,6 +31,6 @@ picture = Picture(
     "point at a word for its bars",
 )
 show_stage(current, picture, key="marginals")
-st.button("Draw ten other samples", on_click=count_up, args=("draw", MOST_DRAWS))
+st.button("Draw ten other samples", on_click=increment_option, args=("draw", MOST_DRAWS))
 table_twin(current, picture, page="marginals")
 pair_panel(current)

@@ -7,8 +7,8 @@ from crfviz.ui import cached
 from crfviz.ui.errors.questions import downloads, questions
 from crfviz.ui.errors.runs import analysed, get_ready, link_notes
 from crfviz.ui.errors.source import choose_source, mapped_sentences
-from crfviz.ui.scene import rule_in_force
-from crfviz.ui.session.current import scenario
+from crfviz.ui.scene import active_rule
+from crfviz.ui.session.scenario_state import scenario
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count, per_cent
@@ -21,7 +21,7 @@ tagger = cached.tagger(scenario().model)
 source = choose_source(tagger, choice)
 sentences = mapped_sentences(tagger, source) if source else None
 results = st.empty()  # those of another file, or model, must not stay under a run
-kept = rule_in_force(tagger.tags)
+kept = active_rule(tagger.tags)
 rule = kept.pattern if kept else None
 analysis = analysed(tagger, source, sentences, rule) if source and sentences else None
 if analysis is None or source is None:

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from crfviz.ui.panels.cards import cards, comparison
-from crfviz.ui.session.bound import bound_buttons
-from crfviz.ui.session.current import scenario
+from crfviz.ui.session.bound_widgets import bound_buttons
+from crfviz.ui.session.scenario_state import scenario
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.figures.charts import (

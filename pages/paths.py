@@ -4,15 +4,15 @@ import streamlit as st
 
 from crfviz.ui.panels.distribution import DRAW, SHOWS
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
-from crfviz.ui.scene import scene, under_rule
-from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.scene import scene, with_rule
+from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.paths import entropy_note
 
 _, choice, controls = header("Paths", 2, 6, 12)
-current = under_rule(scene())
+current = with_rule(scene())
 show = bound_tabs("Show", "paths", SHOWS, "best", at=choice)
 if current.now.viterbi is None:
     rows = decoder_rows(current.now, which=["viterbi"])

@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.pieces import SHOWS, show_figures, show_pieces, split_sentence
 from crfviz.ui.pictures import show_stage, take_scene
 from crfviz.ui.scene import scene
-from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows

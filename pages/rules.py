@@ -6,7 +6,7 @@ from crfviz.chain.patterns import automaton
 from crfviz.ui import cached
 from crfviz.ui.panels.rules import SHOWS, choices, figures_panel, rule_box, show_rule
 from crfviz.ui.scene import scene
-from crfviz.ui.session.bound import bound_tabs
+from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.strips.rules import examples
 

@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.emission_origin import attribution_panel
 from crfviz.ui.panels.why import flips_panel, pin_panel, question, trained_answer, unpin_button
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
-from crfviz.ui.scene import scene, under_rule
+from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.shell.frame import header
 from crfviz.views.explanation import explain
 from crfviz.views.stage.picture import Picture
@@ -20,7 +20,7 @@ LEGEND = (
 
 _, pins = header("Why this tag", 1, 3)
 plain = scene()
-current = under_rule(plain)
+current = with_rule(plain)
 asked = question(current)
 rows = decoder_rows(current.now, which=["viterbi", "gold"], gold=current.gold)
 if asked is None:

@@ -201,7 +201,7 @@ def posterior(parameters: Parameters, sequence: Sequence[int], number: int = 1) 
 
 
 def _expected(parameters: Parameters, sequences: Sequence[Ids]) -> tuple[MarkovCounts, float]:
-    """The E step: counts, and the log-likelihood."""
+    """Return the expected counts and the log-likelihood (E step)."""
     counts = MarkovCounts.zeros(*parameters.emissions.shape)
     log_likelihood = 0.0
     for number, sequence in enumerate(sequences, start=1):
@@ -251,7 +251,7 @@ def _checked(
 
 
 def _symbol_ids(sequences: Sequence[Sequence[int]], num_symbols: int) -> list[Ids]:
-    """Each sequence as an array."""
+    """Return each sequence as an array."""
     if not _is_list(sequences) or not all(map(_is_list, sequences)):
         raise ShapeError(
             "sequences must be a list of sequences of symbols, such as [[0, 1, 1]], "
@@ -276,7 +276,7 @@ def _is_list(value: object) -> bool:
 
 
 def _is_below(value: object, limit: int) -> bool:
-    """Whether this is a whole number from 0 to `limit` - 1."""
+    """Return whether this is a whole number from 0 to `limit` - 1."""
     with suppress(TypeError):
         return 0 <= index(value) < limit  # type: ignore[arg-type]  # what is no number fails here
     return False

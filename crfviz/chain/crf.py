@@ -263,7 +263,7 @@ class CRF(nn.Module):
 
     @torch.no_grad()
     def decode(self, emissions: Tensor, mask: Tensor | None = None) -> list[list[int]]:
-        """The best path of each sentence, as `viterbi` finds it, in float64: B lists of tag ids.
+        """Return the best path of each sentence, as `viterbi` does, in float64: B lists of tag ids.
 
         Raises:
             NoPathError: every path of a sentence is forbidden.

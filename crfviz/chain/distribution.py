@@ -254,7 +254,7 @@ def _cumulative(log_weights: Tensor) -> Tensor:
 
 
 def _tag_for(cumulated: Tensor, numbers: Tensor) -> Tensor:
-    """The first tag whose cumulated probability exceeds the number: never one of probability 0."""
+    """Return the first tag whose cumulated probability exceeds the number; never one with p = 0."""
     return (cumulated <= numbers[:, None]).sum(-1)
 
 

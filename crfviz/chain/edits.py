@@ -119,12 +119,12 @@ def with_weights(potentials: Potentials, values: Mapping[Weight, float]) -> Pote
     Raises:
         CrfvizError: one of them is no weight of the chain, or its value no score.
     """
-    told: dict[str, dict[tuple[int, ...], float]] = {}  # by table, each cell once
+    changes: dict[str, dict[tuple[int, ...], float]] = {}  # by table, each cell once
     for weight, value in values.items():
         kind, *where = resolve(potentials, weight)
-        told.setdefault(TABLES[kind], {})[tuple(where)] = value
+        changes.setdefault(TABLES[kind], {})[tuple(where)] = value
     tables = {}
-    for name, of_cells in told.items():
+    for name, of_cells in changes.items():
         table = tables[name] = getattr(potentials, name).clone()
         cells: tuple[Any, ...] = (..., *map(list, zip(*of_cells, strict=True)))
         scores = list(of_cells.values())
@@ -247,7 +247,7 @@ class Edits:
         """Return the edited chain of a sentence.
 
         Emission edits behind the end of the sentence wait until it is longer again. `constrained`
-        is for the tagger, which builds the chain: what it has forbidden cannot be told from here.
+        is for the tagger, which builds the chain: what it has forbidden is unknown here.
 
         Raises:
             UnknownTagError: an edit names a tag that the chain does not have.

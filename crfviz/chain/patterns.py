@@ -307,7 +307,7 @@ def _after(expression: _Expression, tag: int) -> frozenset[_Sequence]:
 def _explored(
     expression: _Expression, num_tags: int
 ) -> tuple[list[frozenset[_Sequence]], NDArray[np.int64]]:
-    """All states, each a set of sequences, and (S+1, K) where their tags lead; the last is dead."""
+    """Return all states, as sets of sequences, and (S+1, K) their successors; the last is dead."""
     classes, of_tag = _classes(expression, num_tags)
     start: frozenset[_Sequence] = frozenset([(expression,)])
     numbers = {start: 0}
@@ -334,7 +334,7 @@ def _explored(
 
 
 def _classes(expression: _Expression, num_tags: int) -> tuple[list[int], NDArray[np.int64]]:
-    """One tag of each class that the rule cannot tell apart, and (K,) the class of each tag."""
+    """Return a tag of each class of equivalent tags, and (K,) the class of each tag."""
     members = set(_tag_sets(expression))
     signs = [tuple(tag in tags for tags in members) for tag in range(num_tags)]
     first = list(dict.fromkeys(signs))

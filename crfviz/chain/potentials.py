@@ -223,7 +223,7 @@ class Potentials(NotebookRepr):
         return self._with("end", (self.tag_id(tag),), score)
 
     def pin(self, pins: Mapping[int, Tag]) -> "Potentials":
-        """The same, conditioned on tags: every other tag at the pinned positions is forbidden."""
+        """Return the chain conditioned on tags: others are forbidden at the pinned positions."""
         if not isinstance(pins, Mapping):
             raise ShapeError(
                 f"pins must map positions to tags, such as {{0: {self.tag_names[0]!r}}}, "
@@ -267,7 +267,7 @@ class Potentials(NotebookRepr):
         )
 
     def scale_transitions(self, strength: float) -> "Potentials":
-        """The same with transitions, start and end times `strength`: 0 is no CRF, 1 as trained.
+        """Return the chain with transitions, start and end times `strength` (1: as trained).
 
         What is forbidden stays forbidden at every strength.
 
@@ -316,7 +316,7 @@ class Potentials(NotebookRepr):
         return float(moves[0] + words.sum() + moves[1:-1].sum() + moves[-1])
 
     def terms(self, path: Sequence[int]) -> tuple[Array, Array]:
-        """What the score of a path of T tag ids adds up, in nats; -inf where it is forbidden.
+        """Return the terms of the score of a path of T tag ids, in nats; -inf if forbidden.
 
         Returns:
             (T,) emissions; (T+1,) the score of the first tag at the start, of the T-1 steps, and of

@@ -66,7 +66,7 @@ def near_best(scores: Tensor, dim: int) -> Tensor:
 
 
 def lowest_best(scores: Tensor, dim: int) -> Tensor:
-    """The lowest index along `dim` whose score ties with the best one; 0 where all are -inf."""
+    """Return the lowest index along `dim` that ties with the maximum; 0 if all are -inf."""
     return near_best(scores, dim).to(torch.uint8).argmax(dim)
 
 
@@ -151,7 +151,7 @@ def path_score(
 
 
 def backpointers(best: Tensor, transitions: Tensor) -> Tensor:
-    """The tag before, on the best prefix that ends in each tag: (..., T, K) long; row 0 is -1.
+    """Return the previous tag of the best prefixes: (..., T, K) long; row 0 is -1.
 
     `best` is from `forward(..., reduce=maximum)`; a tie goes to the lowest id.
     """
@@ -175,7 +175,7 @@ def follow(first: int, rows: Iterable[Sequence[int]]) -> list[int]:
 
 
 def leading(table: Array, transitions: Array) -> Array:
-    """What leads from each tag to the one after it, by the table of `forward` for one sentence.
+    """Return the scores of the prefixes that lead to each tag, from the table of `forward`.
 
     It is table_t(j) + w(j, k), nats, (T-1, K to, K from): a row for each tag one may come to.
     """

@@ -108,7 +108,7 @@ def entity_scores(
 def entity_counts(
     gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]], scheme: str = BIO
 ) -> dict[str, NDArray[np.int64]]:
-    """For each type, (N, 3): entities that are right, that were guessed, and that are in gold."""
+    """Return (N, 3) for each type: right, predicted and gold entities."""
     counts: dict[str, NDArray[np.int64]] = defaultdict(
         lambda: np.zeros((len(gold), 3), dtype=np.int64)
     )
@@ -237,7 +237,7 @@ def percentiles(sampled: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _precision_recall_f1(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
-    """Of (3, ...) counts: right, guessed, gold; each result has shape (...)."""
+    """Return precision, recall and F1 of (3, ...) counts: right, predicted, gold."""
     right, guessed, gold = counts
     return _ratio(right, guessed), _ratio(right, gold), _ratio(2 * right, guessed + gold)
 

@@ -69,7 +69,7 @@ def is_comment(line: str) -> bool:
 
 
 def parse_columns(lines: Iterable[str], layout: Layout, name: str) -> Iterator[Sentence]:
-    """The sentences of lines, without their ends, in one of the column formats, one at a time.
+    """Yield the sentences of lines without line ends, in one of the column formats.
 
     Raises:
         FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
@@ -147,7 +147,7 @@ def words_in(block: Block, layout: Layout) -> int:
 
 
 def render_columns(sentences: Iterable[Sentence], layout: Layout) -> str:
-    """The sentences as text in one of the column formats; columns that we do not know are `_`.
+    """Return the sentences as text in a column format; unknown columns are `_`.
 
     Line breaks and TABs in the raw text become blanks, since a comment has one line.
 

@@ -69,7 +69,7 @@ def parse_object(line: str, where: str) -> dict[str, object]:
 
 
 def list_elements(text: str, name: str) -> Iterator[tuple[int, object]]:
-    """The elements of a JSON list with their lines; the last is an error where the list is broken.
+    """Yield the elements of a JSON list with their lines; the last is an error if it is broken.
 
     What follows the list is such an error, too: a second list, or the text was no list at all.
     """

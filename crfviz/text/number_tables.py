@@ -266,7 +266,7 @@ class _Labels:
     beside_corner: bool  # whether the first cell of all is no number
 
     def are_labels(self, cells: Sequence[str]) -> bool:
-        """Whether a first row or column, without the corner where there is one, holds labels."""
+        """Return whether a first row or column, without a corner, holds labels."""
         texts = [cell.strip() for cell in cells]
         values = [self.reader.value(text) for text in texts]
         if not texts or values.count(None) * 2 > len(values):

@@ -89,7 +89,7 @@ def types_of(tags: Iterable[str]) -> list[str]:
 
 
 def is_bio(tags: Iterable[str]) -> bool:
-    """Whether all tags are BIO tags with a type, and at least one of them begins an entity."""
+    """Return whether all tags are BIO tags with a type, and at least one begins an entity."""
     return entity_scheme(tags) == BIO
 
 
@@ -122,7 +122,7 @@ def continues(tag: str, previous: str) -> bool:
 
 
 def may_follow(tag: str, previous: str, scheme: str = BIO) -> bool:
-    """Whether `tag` may stand after `previous`; before and after a sentence stands `OUTSIDE`.
+    """Return whether `tag` may follow `previous`; `OUTSIDE` stands for sentence borders.
 
     In BIO that is every tag but an `I-X` that continues nothing. With `E-X` or `L-X` a begun entity
     has to go on until one of these.

@@ -76,7 +76,7 @@ class Token:
 
 
 def tokenize(text: str) -> list[Token]:
-    """The words of any text, in order; no word is empty or has white space in it.
+    """Return the words of a text, in order; none is empty or contains white space.
 
     The first text with more than plain words imports spaCy and builds the rules (a second or two).
 
@@ -92,7 +92,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The words of a text one after the other: who needs a few does not wait for all."""
+    """Yield the words of a text, so that callers who need a few do not wait for all."""
     for start, end in _places(text):
         yield Token(text[start:end], start, end)
 
@@ -160,7 +160,7 @@ def _rules() -> "Tokenizer":
 
 
 def _affixes() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """What is cut off at the front, at the end, and out of the rest."""
+    """Return the prefix, suffix and infix patterns."""
     from spacy.lang.en import English
     from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 
@@ -185,7 +185,7 @@ class AffixRules:
 
 
 def affix_rules() -> AffixRules:
-    """The rules that `tokenize` works by."""
+    """Return the rules of `tokenize`."""
     from spacy.lang.tokenizer_exceptions import URL_PATTERN
     from spacy.symbols import ORTH
 
@@ -202,7 +202,7 @@ def affix_rules() -> AffixRules:
 
 
 def given_words(sentence: str) -> list[str] | None:
-    """The words as they stand, or None where a tokenizer is to find them.
+    """Return the words if double blanks separate them, or None if they need a tokenizer.
 
     >>> given_words("the  pic's  ."), given_words("the pic's  .")
     (['the', "pic's", '.'], None)
@@ -217,7 +217,7 @@ def given_words(sentence: str) -> list[str] | None:
 
 
 def sentence_of(words: Sequence[str], split: Callable[[str], list[str]]) -> str | None:
-    """A sentence that is split into these words: with single blanks if they do, else with two.
+    """Return a sentence that is split into these words, with single or double blanks.
 
     None where there is no such sentence: a word has a blank in it.
     """

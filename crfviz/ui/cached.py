@@ -1,12 +1,10 @@
-"""What is expensive and shared by all sessions: models, and the numbers of one sentence.
+"""Caches that all sessions share: models, and the numbers of one sentence.
 
-Numbers are kept by what they depend on: model, sentence, edits and pins (`BY_NUMBERS`). Models and
-numbers are shared, not copied: nobody may change one. (Copies are made by pickling, which takes
-longer than most of the numbers themselves.)
+The numbers depend on model, sentence, edits and pins (`BY_NUMBERS`). Models and numbers are shared,
+not copied, and must not be changed. (Copying by pickle takes longer than computing most of them.)
 
-Streamlit's own cache hashes the arguments of each call anew, and replays what was drawn meanwhile:
-a look-up takes a tenth of a millisecond, and a page has ten. So `remembered` is a dictionary with a
-lock.
+Streamlit's own cache hashes the arguments of each call and replays what was drawn: a lookup takes a
+tenth of a millisecond, and a page has ten. `shared_cache` is therefore a dictionary with a lock.
 """
 
 import gc
@@ -47,13 +45,13 @@ Arguments = ParamSpec("Arguments")
 Value = TypeVar("Value")
 
 
-class Remembered(Generic[Arguments, Value]):
-    """A function that remembers what it gave; who asks while a value is made waits for it.
+class SharedCache(Generic[Arguments, Value]):
+    """A function with an LRU cache; concurrent calls for one key wait for the first.
 
     Args:
-        make: makes a value, and draws nothing. What it raises is not remembered.
-        most: how many values; the one that nobody asked for the longest goes first.
-        key: what a value depends on, of the function's arguments.
+        make: computes a value and draws nothing; errors are not cached.
+        most: the maximum number of values; the least recently used is dropped first.
+        key: maps the arguments to the cache key.
     """
 
     def __init__(
@@ -66,7 +64,7 @@ class Remembered(Generic[Arguments, Value]):
         self._lock = Lock()
 
     def __call__(self, *args: Arguments.args, **named: Arguments.kwargs) -> Value:
-        """The value of these arguments, the same object each time: nobody may change it."""
+        """Return the value, which callers share and must not change."""
         key = self._key(*args, **named)
         with self._lock:
             if key in self._values:
@@ -89,7 +87,7 @@ class Remembered(Generic[Arguments, Value]):
         return value
 
     def clear(self, *args: Arguments.args, **named: Arguments.kwargs) -> None:
-        """Forget one value, or without arguments all of them."""
+        """Remove one value, or all without arguments."""
         with self._lock:
             if args or named:
                 self._values.pop(self._key(*args, **named), None)
@@ -97,28 +95,28 @@ class Remembered(Generic[Arguments, Value]):
                 self._values.clear()
 
 
-def remembered(
+def shared_cache(
     most: int, key: Callable[Arguments, Hashable]
-) -> Callable[[Callable[Arguments, Value]], Remembered[Arguments, Value]]:
-    """Make a function one that remembers; see `Remembered`."""
-    return lambda make: Remembered(make, most, key)
+) -> Callable[[Callable[Arguments, Value]], SharedCache[Arguments, Value]]:
+    """Return a decorator that adds a cache; see `SharedCache`."""
+    return lambda make: SharedCache(make, most, key)
 
 
-DEFAULT_MODEL = "upos-en"  # of an address without a model
+DEFAULT_MODEL = "upos-en"  # of a URL without a model
 LESSON_MODEL = "upos-en-contextfree"  # no word sees its neighbours: the decoders differ more
-EXAMPLES_AGE = 60.0  # seconds, after which they are looked for anew: a broken model may be mended
+EXAMPLES_LIFETIME = 60.0  # seconds; a broken model may be repaired
 MOST_NODES = 8_000  # words times tags of a long sentence with tipping points: half a second
-MOST_MODELS = 1000  # more are loaded again: nobody has as many
+MOST_MODELS = 1000  # in the cache
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
 
 
 def model_key(name: str) -> tuple[object, ...]:
-    """A model by name and version: plug-ins and models of documents are replaced by later ones."""
+    """Return name and version of a model: plug-ins and trained models can be replaced."""
     return name, plugin_version(name), version_stamp(name)
 
 
 def _numbers(scenario: Scenario) -> str:
-    """What the numbers of a scenario depend on; page options, right tags and step are left out."""
+    """Return the cache key of a scenario, which ignores page options, right tags and step."""
     return repr((model_key(scenario.model), scenario.sentence, scenario.edits, scenario.pins))
 
 
@@ -132,31 +130,31 @@ _log = logging.getLogger(__name__)
 
 
 def models() -> list[str]:
-    """Names of all models there are: the default, the lesson's, and the others."""
+    """Return the names of all models; the default and the model of the lessons come first."""
     first = (DEFAULT_MODEL, LESSON_MODEL)
     return sorted(list_taggers(), key=lambda name: [name != each for each in first])
 
 
 def ready_models() -> list[str]:
-    """Names of the models that may be loaded before somebody chooses one.
+    """Return the names of the models to load at the start.
 
-    Those that people brought may be large and many: each is loaded when it is used.
+    Uploaded models may be large and many; each is loaded on first use.
     """
     brought = brought_models()
     return [name for name in models() if name not in brought]
 
 
 def default_model(names: Sequence[str]) -> str:
-    """Return the model of an address that names none."""
+    """Return the model of a URL that names none."""
     return next(iter(names), DEFAULT_MODEL)
 
 
-@remembered(MOST_MODELS, lambda name: model_key(name))
+@shared_cache(MOST_MODELS, lambda name: model_key(name))
 def tagger(name: str) -> Tagger:
-    """The model of this name, loaded once for all sessions.
+    """Return the model, loaded once for all sessions.
 
     Raises:
-        ModelError: the folder is no model, or the model has more tags than can be drawn.
+        ModelError: the folder has no valid model, or the model has too many tags to draw.
     """
     loaded = load_tagger(name)
     if len(loaded.tags) > MAX_TAGS:
@@ -168,17 +166,17 @@ def tagger(name: str) -> Tagger:
 
 
 def known_tagger(name: str) -> Tagger | None:
-    """The same; None where it cannot be loaded."""
+    """Return the model, or None if it cannot be loaded."""
     with suppress(CrfvizError):
         return tagger(name)
     return None
 
 
-@remembered(64, lambda model: (model_key(model), monotonic() // EXAMPLES_AGE))
+@shared_cache(64, lambda model: (model_key(model), monotonic() // EXAMPLES_LIFETIME))
 def examples(model: str) -> list[Example]:
-    """The example sentences of a model; empty where it has none or cannot be loaded.
+    """Return the example sentences of a model; none if it cannot be loaded.
 
-    Shared, nobody may change them.
+    Callers share the list and must not change it.
     """
     try:
         return list(tagger(model).examples())
@@ -188,39 +186,39 @@ def examples(model: str) -> list[Example]:
 
 
 def first_sentence(model: str) -> str:
-    """The sentence that a model shows before anybody typed one."""
+    """Return the initial sentence of a model."""
     return next((example.text for example in examples(model)), FALLBACK_SENTENCE)
 
 
-@remembered(256, lambda model, sentence: (model_key(model), sentence))
+@shared_cache(256, lambda model, sentence: (model_key(model), sentence))
 def words(model: str, sentence: str) -> list[str]:
-    """All words of a sentence as typed, split as the model wants it; none in a blank one.
+    """Return all words of a sentence, split by the model; none in a blank one.
 
-    Where every gap is of two blanks or more, they are the words as they stand. Shared, nobody may
-    change them.
+    If all gaps have two blanks or more, the words are taken as they are. Callers share the list and
+    must not change it.
 
     Raises:
-        ModelError: the folder is no model.
+        ModelError: the folder has no valid model.
     """
     return given_words(sentence) or tagger(model).split(sentence)
 
 
-@remembered(64, _sentence)
+@shared_cache(64, _sentence)
 def potentials(model: str, sentence: str, *, constrained: bool) -> Potentials:
-    """The model's scores of the first 120 words.
+    """Return the model's scores of the first 120 words.
 
     Raises:
-        CrfvizError: there is no word, or the folder is no model.
+        CrfvizError: the sentence is blank, or the folder has no valid model.
     """
     return tagger(model).potentials(words(model, sentence)[:MAX_WORDS], constrained=constrained)
 
 
-@remembered(8, _sentence)
+@shared_cache(8, _sentence)
 def all_potentials(model: str, sentence: str, *, constrained: bool) -> Potentials:
-    """The model's scores of all words that `most_words` allows.
+    """Return the model's scores of all words that `most_words` allows.
 
     Raises:
-        CrfvizError: there is no word, or the folder is no model.
+        CrfvizError: the sentence is blank, or the folder has no valid model.
     """
     used, every = tagger(model), words(model, sentence)
     scores = used.potentials(every[: most_words(len(used.tags))], constrained=constrained)
@@ -231,13 +229,13 @@ def all_potentials(model: str, sentence: str, *, constrained: bool) -> Potential
 
 
 def all_trained(scenario: Scenario) -> Analysis:
-    """All words of the sentence as the model was trained."""
+    """Return the analysis of all words under the trained model."""
     return all_edited(Scenario(scenario.model, scenario.sentence))
 
 
-@remembered(8, _numbers)
+@shared_cache(8, _numbers)
 def all_edited(scenario: Scenario) -> Analysis:
-    """All words of the sentence with the scenario's edits and pins.
+    """Return the analysis of all words with the scenario's edits and pins.
 
     Raises:
         CrfvizError: an edit or a pin names a tag that the model does not have.
@@ -266,13 +264,13 @@ def _weighed(scenario: Scenario) -> Potentials:
 
 
 def trained(scenario: Scenario) -> Analysis:
-    """The sentence as the model was trained."""
+    """Return the analysis of the sentence under the trained model."""
     return edited(Scenario(scenario.model, scenario.sentence))
 
 
-@remembered(64, _numbers)
+@shared_cache(64, _numbers)
 def edited(scenario: Scenario) -> Analysis:
-    """The sentence with the scenario's edits and pins.
+    """Return the analysis of the sentence with the scenario's edits and pins.
 
     Raises:
         CrfvizError: an edit or a pin names a tag that the model does not have.
@@ -283,7 +281,7 @@ def edited(scenario: Scenario) -> Analysis:
 
 
 def unpinned(scenario: Scenario) -> Analysis:
-    """The sentence with the scenario's edits alone.
+    """Return the analysis of the sentence with the scenario's edits, without pins.
 
     Raises:
         CrfvizError: an edit names a tag that the model does not have.
@@ -292,7 +290,7 @@ def unpinned(scenario: Scenario) -> Analysis:
 
 
 def strength_pieces(scenario: Scenario) -> list[Interval]:
-    """The intervals of the CRF's strength with the same best path, under the edits and pins.
+    """Return the intervals of the CRF's strength with the same best path.
 
     Raises:
         CrfvizError: an edit or a pin names a tag that the model does not have, no path is allowed,
@@ -301,16 +299,16 @@ def strength_pieces(scenario: Scenario) -> list[Interval]:
     return _strength_pieces(replace(scenario, edits=replace(scenario.edits, strength=1.0)))
 
 
-@remembered(64, lambda at_one: _numbers(at_one))
+@shared_cache(64, lambda at_one: _numbers(at_one))
 def _strength_pieces(at_one: Scenario) -> list[Interval]:
     at_none = replace(at_one, edits=replace(at_one.edits, strength=0.0))
     return intervals_between(_weighed(at_none), _weighed(at_one), MAX_STRENGTH)
 
 
 def ruler(scenario: Scenario, move: Move) -> Ruler:
-    """The tipping points of one weight under all other edits and the pins.
+    """Return the tipping points of one weight under all other edits and the pins.
 
-    They do not depend on the weight's own value: while it is being changed, they are known already.
+    They do not depend on the weight's own value, and are known while it is being changed.
 
     Raises:
         CrfvizError: an edit or a pin names a tag that the model does not have, no path is allowed,
@@ -319,25 +317,25 @@ def ruler(scenario: Scenario, move: Move) -> Ruler:
     return _ruler(replace(scenario, edits=scenario.edits.without(move)), move)
 
 
-@remembered(64, lambda others, move: (_numbers(others), move))
+@shared_cache(64, lambda others, move: (_numbers(others), move))
 def _ruler(others: Scenario, move: Move) -> Ruler:
     as_trained = Scenario(others.model, others.sentence)
     return draw_ruler(_weighed(others), _weighed(as_trained), move)
 
 
-@remembered(16, _sentence)
+@shared_cache(16, _sentence)
 def occlusion(model: str, sentence: str, *, constrained: bool) -> Occlusion:
-    """The first 120 words, and with each of them hidden; shared, nobody may change it.
+    """Return the scores of the first 120 words with each word hidden; shared.
 
     Raises:
-        CrfvizError: there is no word, none can be hidden, or the folder is no model.
+        CrfvizError: the sentence is blank, no word can be hidden, or the folder has no valid model.
     """
     return occlude(tagger(model), words(model, sentence)[:MAX_WORDS], constrained=constrained)
 
 
-@remembered(64, lambda now, rule, *, windowed=False: (_numbers(now), rule, windowed))
+@shared_cache(64, lambda now, rule, *, windowed=False: (_numbers(now), rule, windowed))
 def matched(now: Scenario, rule: str, *, windowed: bool = False) -> Match | str:
-    """What a rule leaves of the sentence with the scenario's edits and pins; a text if nothing.
+    """Return the match of a rule under the scenario's edits and pins; a text if no path matches.
 
     Of a long sentence these are the first 120 words, or all of which a page draws a window.
 
@@ -351,9 +349,9 @@ def matched(now: Scenario, rule: str, *, windowed: bool = False) -> Match | str:
         return str(error)
 
 
-@remembered(16, lambda now, rule: (_numbers(now), rule))
+@shared_cache(16, lambda now, rule: (_numbers(now), rule))
 def ruled(now: Scenario, rule: str) -> Ruled:
-    """The sentence with the scenario's edits and pins, given a rule.
+    """Return the analysis under the scenario's edits and pins, given a rule.
 
     Raises:
         CrfvizError: as `matched` does.
@@ -363,7 +361,7 @@ def ruled(now: Scenario, rule: str) -> Ruled:
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)
 def hidden_paths(scenario: Scenario) -> list[list[int] | None]:
-    """The best path with each word hidden, edits and pins applied; None where there is none."""
+    """Return the best path with each word hidden; None where there is none."""
     edits = scenario.edits
     every = occlusion(scenario.model, scenario.sentence, constrained=edits.constrained)
     return [_path(_changed(chain, edits, scenario.pins)) for chain in every.hidden]
@@ -383,16 +381,16 @@ def _changed(chain: Potentials, edits: Edits, pins: Mapping[int, str]) -> Potent
 
 
 def _within(pins: Mapping[int, str], chain: Potentials) -> dict[int, str]:
-    """The pins of words that the chain has."""
+    """Return the pins of words in the chain."""
     return {position: tag for position, tag in pins.items() if position < chain.num_tokens}
 
 
 @st.cache_resource(show_spinner="Starting …")
 def warm_up() -> bool:
-    """Load and run everything once, before the first picture has to be quick.
+    """Load and run every model once, so that the first picture is fast.
 
-    `gc.freeze` moves what is alive now out of sight of collections of garbage, which take 100 ms
-    longer without it. One thread: the tensors of one sentence are too small to share.
+    `gc.freeze` excludes the objects alive now from garbage collection, which takes 100 ms longer
+    without it. One thread: the tensors of one sentence are too small to split.
     """
     torch.set_num_threads(1)
     for name in ready_models():

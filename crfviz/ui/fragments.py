@@ -10,8 +10,14 @@ from typing import NamedTuple
 import streamlit as st
 
 from crfviz.ui.live_room import broadcast
-from crfviz.ui.session.current import address, history, is_turning, scenario, view_option
-from crfviz.ui.session.kept import found, keep, messages, shelf
+from crfviz.ui.session.scenario_state import (
+    address,
+    history,
+    is_page_requested,
+    scenario,
+    view_option,
+)
+from crfviz.ui.session.session_store import get_value, messages, set_value, snapshots
 from crfviz.ui.state.link import TOUR
 from crfviz.ui.streamlit_compat import is_fragment_run
 
@@ -44,24 +50,26 @@ def edits_summary() -> EditsSummary:
 def drawn_edits() -> EditsSummary:
     """Return what the sidebar has to say of edits, and note that it says so from now on."""
     summary = edits_summary()
-    keep(_EDITS, summary)
+    set_value(_EDITS, summary)
     return summary
 
 
 def edits_are_drawn() -> bool:
     """Return whether the sidebar says of edits what it has to say."""
-    return bool(found(_EDITS) == edits_summary())
+    return bool(get_value(_EDITS) == edits_summary())
 
 
 def note_frame() -> None:
     """Note that the frame around the page tells of the present state."""
-    keep(_FRAME, _frame())
+    set_value(_FRAME, _frame())
 
 
 def frame_stands() -> bool:
     """Return whether the frame would look as it does, but for links and edits."""
     touring = view_option(TOUR)  # the tour looks at what was done
-    return not (touring or is_turning() or messages()) and bool(found(_FRAME) == _frame())
+    return not (touring or is_page_requested() or messages()) and bool(
+        get_value(_FRAME) == _frame()
+    )
 
 
 def redraw(*, edits: bool = False) -> None:
@@ -81,4 +89,4 @@ def redraw(*, edits: bool = False) -> None:
 def _frame() -> object:
     now, room = scenario(), broadcast.current_room()
     view = {name: value for name, value in now.view.items() if name not in IN_PAGE}
-    return now.model, now.sentence, view, address().complete, shelf(), room and room.code
+    return now.model, now.sentence, view, address().complete, snapshots(), room and room.code

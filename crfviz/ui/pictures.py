@@ -16,17 +16,17 @@ from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.live_room.broadcast import add_picture
 from crfviz.ui.quiz_panel import ask_about
-from crfviz.ui.scene import Scene, rule_in_force, tell_point
-from crfviz.ui.session.bound import bound_flag
+from crfviz.ui.scene import Scene, active_rule, reveal_claim
+from crfviz.ui.session.bound_widgets import bound_flag
 from crfviz.ui.session.components import answer, last_event, mount, sent_events
-from crfviz.ui.session.current import (
+from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     flag_option,
     handle_events,
     scenario,
     view_option,
 )
-from crfviz.ui.session.kept import found, keep
+from crfviz.ui.session.session_store import get_value, set_value
 from crfviz.ui.state.scenario import covered
 from crfviz.ui.widgets import download, narrowed
 from crfviz.views.exports.live import PAGES, Live, origin_of, script
@@ -45,7 +45,7 @@ _WITHHELD = "withheld"  # whether a question on this page waits for its answer
 
 
 def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
-    """A grid of the chain as it is now; while edits are active with the trained values, too."""
+    """Return a grid of the edited chain, with the trained values while edits are active."""
     return pictures.with_ghost(scene.now, scene.trained if scene.edited else None, make)
 
 
@@ -74,7 +74,7 @@ def show_stage(
     asks = asks and scene.rule is None
     asked = ask_about(scene.now, scene.trained, key) if asks else None
     withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
-    keep(_WITHHELD, bool(withheld))
+    set_value(_WITHHELD, bool(withheld))
     if withheld and isinstance(picture.side, Matrix):  # its ruler tells what flips
         picture = replace(picture, side=replace(picture.side, ruler=None))
     unedited = None if now.edits.constrained or other is not None else _unconstrained(scene)
@@ -104,14 +104,14 @@ def show_stage(
     )
     waits = walking(scene, picture.walk) or bool(withheld)
     if not waits and not GIVEN_AWAY.intersection(subject.covered):
-        tell_point()
+        reveal_claim()
 
 
 def _with_rule(scene: Scene, picture: Picture) -> Picture:
     if scene.rule is not None:  # the browser knows the scores, and not what the rule makes of them
         note = f"{GIVEN} {picture.note}".strip()
         return replace(picture, note=note, changeable=False)
-    rule = rule_in_force(scene.tags)
+    rule = active_rule(scene.tags)
     if rule is None:
         return picture
     found = cached.matched(scene.scenario, rule.pattern, windowed=scene.windowed)
@@ -150,7 +150,7 @@ def table_twin(
     grids: Sequence[Grid] = (),
     page: str = "explore",
 ) -> bool:
-    """The picture above as plain tables, to read, copy and download; drawn only when asked for.
+    """Draw the picture above as tables, to read, copy and download, on request only.
 
     It has the picture's strips and grids, and then further ones. Beside the switch is the menu of
     downloads; the live file among them opens at `page`.
@@ -159,18 +159,18 @@ def table_twin(
         Whether the tables are drawn, so that a page can add its own.
     """
     live, picture = _live(scene, page), _with_rule(scene, picture)
-    hidden = walking(scene, picture.walk) or bool(found(_WITHHELD))
+    hidden = walking(scene, picture.walk) or bool(get_value(_WITHHELD))
     off = covered(scene.scenario.view)
     rows = [row for row in [*picture.rows, *rows] if row.id not in off]
     grids = [*picture.grids, *grids]
     with st.container(key="twin", horizontal=True, vertical_alignment="center"):
         wanted = bound_flag(st.toggle, "Show tables", "twin")
         table = None if hidden else partial(_csv, scene, rows, grids)
-        download_menu(live, table=table, disabled=bool(found(_WITHHELD)))
+        download_menu(live, table=table, disabled=bool(get_value(_WITHHELD)))
     if not wanted:
         return False
     if hidden:
-        st.caption(f"The tables come with the {'answer' if found(_WITHHELD) else 'last step'}.")
+        st.caption(f"The tables come with the {'answer' if get_value(_WITHHELD) else 'last step'}.")
         return False
     columns = list(scene.numbered().values())
     if rows:
@@ -187,7 +187,7 @@ def table_twin(
 
 def is_withheld() -> bool:
     """Return whether a question about the stage of this page waits for its answer."""
-    return bool(found(_WITHHELD))
+    return bool(get_value(_WITHHELD))
 
 
 def take_scene(
@@ -198,7 +198,7 @@ def take_scene(
     `of` names the scene where a page has two.
     """
     live = _live(scene, page)
-    download_menu(live, of=of, has_picture=has_picture, disabled=bool(found(_WITHHELD)))
+    download_menu(live, of=of, has_picture=has_picture, disabled=bool(get_value(_WITHHELD)))
 
 
 def download_menu(
@@ -248,12 +248,12 @@ def _csv(scene: Scene, rows: Sequence[Row], grids: Sequence[Grid]) -> str:
 
 
 def walking(scene: Scene, walk: Walk) -> bool:
-    """Whether steps are left, and what the whole picture tells is not to be seen yet."""
+    """Return whether steps are left, so that the result must not be visible yet."""
     return steps_done(scene, walk) < walk.steps(len(scene.words))
 
 
 def steps_done(scene: Scene, walk: Walk) -> int:
-    """Where a walk stands, for what the page itself draws."""
+    """Return the current step, for content of the page itself."""
     return walk.at(scene.scenario.step, len(scene.words))
 
 
@@ -266,9 +266,9 @@ def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
 
 
 def _live(scene: Scene, page: str) -> Callable[[], Live]:
-    """What makes the screen what a live file has of it, whenever the file is asked for.
+    """Return a function that makes the inputs of a live file of this screen.
 
-    Everything is at hand: the model may be gone by then.
+    It needs no model, which may be deleted before the file is requested.
     """
     now = scene.scenario
     constrained = now.edits.constrained
@@ -281,7 +281,7 @@ def _live(scene: Scene, page: str) -> Callable[[], Live]:
         origin=origin_of(scene.tagger, now.sentence, constrained=constrained),
         probabilistic=scene.tagger.probabilistic,
         of_probabilities=scene.of_probabilities,
-        rule=rule_in_force(scene.tags),
+        rule=active_rule(scene.tags),
         opens=page,
         step=max(0, now.step) if now.step else None,
         covered=covered(now.view),
@@ -289,7 +289,7 @@ def _live(scene: Scene, page: str) -> Callable[[], Live]:
 
 
 def _unconstrained(scene: Scene) -> Potentials:
-    """The scores of all words of the scene's sentence, without the tagger's constraints."""
+    """Return the scores of all words of the sentence, without the tagger's constraints."""
     scores = cached.all_potentials if scene.windowed else cached.potentials
     return scores(scene.scenario.model, scene.scenario.sentence, constrained=False)
 

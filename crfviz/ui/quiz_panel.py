@@ -14,7 +14,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.live_room.broadcast import add_question
 from crfviz.ui.session.components import OF_UI, component
-from crfviz.ui.session.current import (
+from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     change,
     flag_option,
@@ -22,7 +22,7 @@ from crfviz.ui.session.current import (
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.kept import choice
+from crfviz.ui.session.session_store import widget_value
 from crfviz.ui.state.scenario import ASK, ASKED, MAX_WORDS, SAID, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.quiz.question import Question, read_ask
@@ -117,7 +117,7 @@ def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
     found = asked.question
 
     def answer() -> None:
-        state = choice("question")
+        state = widget_value("question")
         text = state.get("answer") if isinstance(state, Mapping) else None
         if isinstance(text, str) and text in (SKIPPED, *(each.text for each in found.choices)):
             set_view_option(SAID, text)

@@ -1,4 +1,4 @@
-"""Everything a page draws: the sentence, its numbers as trained and as they are now."""
+"""The content of a page: the sentence, and its numbers before and after edits."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,16 +13,16 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
-from crfviz.ui.session.current import number_option, scenario, view_option
-from crfviz.ui.session.kept import found, keep
+from crfviz.ui.session.scenario_state import number_option, scenario, view_option
+from crfviz.ui.session.session_store import get_value, set_value
 from crfviz.ui.state.scenario import EVERY_ROW, FROM, MAX_WORDS, ROWS, RULE, Scenario, wanted_rows
 from crfviz.ui.words import plain
 from crfviz.views.formatting import claim_text
 from crfviz.views.strips.decoders import LABELS
 
-MOST_COUNTED = 150  # copies of tags: more take longer than 100 ms, for 120 words
+MAX_COPIES = 150  # copies of tags: more take longer than 100 ms, for 120 words
 
-_CLAIM, _PLACE, _TOLD = "point.claim", "point.place", "point.told"
+_CLAIM, _PLACE, _REVEALED = "point.claim", "point.place", "point.revealed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Scene:
     first: int  # position of the first of them in the sentence
     trained: Analysis
     now: Analysis  # the same object as `trained` where nothing is edited or pinned
-    gold: list[int] | None  # T tag ids; None where nobody knows
+    gold: list[int] | None  # T tag ids; None if unknown
 
     @property
     def edited(self) -> bool:
@@ -47,7 +47,7 @@ class Scene:
 
     @property
     def rule(self) -> str | None:
-        """The rule that all numbers are given; None without one."""
+        """The rule that conditions all numbers; None without one."""
         return self.now.pattern if isinstance(self.now, Ruled) else None
 
     @property
@@ -67,12 +67,12 @@ class Scene:
         return tuple(row for row in LABELS if row in wanted and (row != "gold" or self.gold))
 
     def numbered(self, start: int = 0, stop: int | None = None) -> dict[int, str]:
-        """The words by position, each with its number: words repeat."""
+        """Return the words by position, with their numbers: words can repeat."""
         every = list(enumerate(self.words))[start:stop]
         return {t: f"{self.first + t + 1} {word}" for t, word in every}
 
     def place(self, option: str) -> tuple[int, int] | None:
-        """The position and tag id that a page option names as "t TAG"; None where it names none."""
+        """Return the position and tag id of a page option "t TAG"; None if it is invalid."""
         position, _, tag = self.scenario.view.get(option, "").partition(" ")
         if not position.isdecimal() or tag not in self.tags:
             return None
@@ -80,23 +80,23 @@ class Scene:
         return (place, self.tags.index(tag)) if 0 <= place < len(self.words) else None
 
 
-def rule_in_force(tags: Sequence[str]) -> Automaton | None:
-    """The rule that the reader keeps; None without one, or where these tags are not its tags."""
+def active_rule(tags: Sequence[str]) -> Automaton | None:
+    """Return the rule that the reader activated; None if it does not fit the tags."""
     with suppress(CrfvizError):
         return automaton(view_option(RULE), tuple(tags)) if view_option(RULE) else None
     return None
 
 
-def counted_rule(now: Scenario) -> str | None:
-    """The rule in force, if it and the sentence are small enough for all questions."""
-    rule = rule_in_force(cached.tagger(now.model).tags)
+def countable_rule(now: Scenario) -> str | None:
+    """Return the active rule if rule and sentence are small enough for all questions."""
+    rule = active_rule(cached.tagger(now.model).tags)
     long = len(cached.words(now.model, now.sentence)) > MAX_WORDS
-    return None if rule is None or long or len(rule.copies) > MOST_COUNTED else rule.pattern
+    return None if rule is None or long or len(rule.copies) > MAX_COPIES else rule.pattern
 
 
-def under_rule(scene: Scene) -> Scene:
-    """The same scene given the rule in force, if it can be counted with; else as it is."""
-    rule = counted_rule(scene.scenario)
+def with_rule(scene: Scene) -> Scene:
+    """Return the scene conditioned on the active rule, if that is countable."""
+    rule = countable_rule(scene.scenario)
     if rule is None:
         return scene
     trained = cached.ruled(Scenario(scene.model, scene.scenario.sentence), rule)
@@ -105,11 +105,10 @@ def under_rule(scene: Scene) -> Scene:
 
 
 def scene(*, windows: bool = False) -> Scene:
-    """The scene of this run.
+    """Return the scene of this run.
 
-    Where the sentence is blank the page ends here with a plain message. Of a sentence of more than
-    120 words a page draws a window, if it can, with the numbers of all of it; else the words up to
-    there, cut off. A line says so.
+    A blank sentence ends the run with a message. Of more than 120 words a page draws a window, with
+    the numbers of the whole sentence, if it can. Otherwise it draws the first words and says so.
 
     Raises:
         CrfvizError: the model is broken, or an edit cannot be applied.
@@ -126,7 +125,7 @@ def scene(*, windows: bool = False) -> Scene:
 
 
 def scene_of(now: Scenario, *, windows: bool = False) -> Scene:
-    """The scene of any state, such as one side of a comparison; at least one word.
+    """Return the scene of any state, such as a side of a comparison; at least one word.
 
     Raises:
         CrfvizError: the model is broken, or an edit cannot be applied.
@@ -157,45 +156,45 @@ def scene_of(now: Scenario, *, windows: bool = False) -> Scene:
 
 
 def example_of(now: Scenario) -> Example | None:
-    """The example that the sentence is, if it is one of the model's."""
+    """Return the model's example with this sentence, or None."""
     return next((e for e in cached.examples(now.model) if e.text == now.sentence), None)
 
 
-def keep_point(now: Scenario) -> None:
-    """Make room for what the sentence is to show, if it is an example; pages say when."""
+def reserve_claim(now: Scenario) -> None:
+    """Reserve space for the claim of the example, if the sentence is one."""
     example = example_of(now)
-    keep(_CLAIM, example.claim if example else None)
-    keep(_PLACE, st.container() if example else None)
+    set_value(_CLAIM, example.claim if example else None)
+    set_value(_PLACE, st.container() if example else None)
 
 
-def keep_back_point() -> None:
-    """Nothing that tells what the example is to show is on the page yet."""
-    keep(_TOLD, False)
+def withhold_claim() -> None:
+    """Hide the claim until `reveal_claim`: it would answer a question."""
+    set_value(_REVEALED, False)
 
 
-def tell_point() -> None:
-    """Say it: everything that tells it is on the page."""
-    keep(_TOLD, True)
+def reveal_claim() -> None:
+    """Show the claim: everything that reveals it is on the page."""
+    set_value(_REVEALED, True)
 
 
-def told_point() -> str | None:
-    """What the example is to show, if the page tells it."""
-    claim: str | None = found(_CLAIM) if found(_TOLD) else None
+def visible_claim() -> str | None:
+    """Return the claim of the example if the page shows it."""
+    claim: str | None = get_value(_CLAIM) if get_value(_REVEALED) else None
     return claim
 
 
-def show_point() -> None:
-    """Draw what the page tells, in the room that was made for it."""
-    claim, place = told_point(), found(_PLACE)
+def draw_claim() -> None:
+    """Draw the visible claim in its reserved space."""
+    claim, place = visible_claim(), get_value(_PLACE)
     if claim and place is not None:
         place.caption(plain(claim_text(claim)))
-    keep(_PLACE, None)
+    set_value(_PLACE, None)
 
 
 def _gold(now: Scenario, tags: tuple[str, ...], places: range) -> list[int] | None:
     """Tag ids of the right tags of some words: of the marks if each has one, else of the example.
 
-    None where nobody knows them, or the model does not have one of them.
+    None if they are unknown, or the model does not have one of them.
     """
     marked = [now.right.get(position) for position in places]
     example = example_of(now)

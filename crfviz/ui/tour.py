@@ -14,8 +14,8 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.session.components import OF_UI, component
-from crfviz.ui.session.current import STEPPED, scenario, set_view_option, view_option
-from crfviz.ui.session.kept import choice, found, keep, of_session
+from crfviz.ui.session.scenario_state import STEPPED, scenario, set_view_option, view_option
+from crfviz.ui.session.session_store import get_value, session_value, set_value, widget_value
 from crfviz.ui.state.link import MOST_STOPS, TOUR
 from crfviz.ui.state.scenario import Scenario
 from crfviz.views.contents import at_path
@@ -165,35 +165,35 @@ def advance(pages: Sequence[st.Page], path: str) -> None:
     number = _number()
     if number in (0, END):
         return
-    if found(_GO):
-        keep(_GO, None)
+    if get_value(_GO):
+        set_value(_GO, None)
         wanted = STOPS[number - 1].path
         if wanted != path:
             st.switch_page(next(page for page in pages if page.url_path == wanted))
     now = _screen(path)
-    began = found(_BEGAN)
+    began = get_value(_BEGAN)
     if now is None:
         return
     if began is None or began[0] != number:
         _begin(number, now)
     elif STOPS[number - 1].done(began[1], now):
-        keep(_LEARNT, STOPS[number - 1].learnt)
+        set_value(_LEARNT, STOPS[number - 1].learnt)
         _go_to(number + 1)
         _begin(number + 1, now)
     elif _is_stale(began[1], now):
-        keep(_BEGAN, (number, now))
+        set_value(_BEGAN, (number, now))
 
 
 def _begin(number: int, now: Screen) -> None:
-    keep(_BEGAN, (number, now))
-    keep(STEPPED, "")
+    set_value(_BEGAN, (number, now))
+    set_value(STEPPED, "")
 
 
 def draw_stop(path: str) -> None:
     """Draw the current stop, if there is one."""
     number = _number()
     if number or path != HOME:
-        keep(_ACTED, True)
+        set_value(_ACTED, True)
     if number:
         with st.container(key="tour"):
             _draw(_payload(number, path))
@@ -201,14 +201,14 @@ def draw_stop(path: str) -> None:
 
 def draw_greeting() -> None:
     """Draw the greeting with the offer of the tour, until the first action."""
-    acted = found(_ACTED) or scenario() != of_session(_OPENED, scenario)
-    keep(_ACTED, acted)
+    acted = get_value(_ACTED) or scenario() != session_value(_OPENED, scenario)
+    set_value(_ACTED, acted)
     if not _number():
         _draw({"greeting": "" if acted else GREETING}, key="tour.greeting")
 
 
 def _payload(number: int, path: str) -> Mapping[str, object]:
-    learnt = found(_LEARNT) or ""
+    learnt = get_value(_LEARNT) or ""
     if number == END:
         return {"stop": number, "stops": len(STOPS), "learnt": learnt or STOPS[-1].learnt}
     stop = STOPS[number - 1]
@@ -228,19 +228,19 @@ def _payload(number: int, path: str) -> Mapping[str, object]:
 
 def _draw(data: Mapping[str, object], key: str = "tour.payload") -> None:
     def go() -> None:
-        state = choice(key)
+        state = widget_value(key)
         action = state.get("go") if isinstance(state, Mapping) else None
         number = _number()
         if action == "begin" and not number:
             _go_to(1)
         elif action == "skip" and 0 < number < END:
-            keep(_LEARNT, None)
+            set_value(_LEARNT, None)
             _go_to(number + 1)
         elif action == "end":
-            keep(_LEARNT, None)
+            set_value(_LEARNT, None)
             set_view_option(TOUR, "")
         elif action == "open":
-            keep(_GO, True)
+            set_value(_GO, True)
 
     component("tour", *OF_UI)(key=key, data=data, on_go_change=go)
 
@@ -252,7 +252,7 @@ def _screen(path: str) -> Screen | None:
         if not cached.words(state.model, state.sentence):
             return None
         trained, now = cached.trained(state), cached.edited(state)
-        return Screen(path, state, trained, now, found(STEPPED) or "")
+        return Screen(path, state, trained, now, get_value(STEPPED) or "")
     except CrfvizError:  # the page shows it
         return None
 

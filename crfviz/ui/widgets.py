@@ -11,7 +11,7 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.log_once import warn_once
-from crfviz.ui.session.permission import no_uploads, uploads_allowed
+from crfviz.ui.session.permission import uploads_allowed, uploads_off
 from crfviz.ui.streamlit_compat import ColumnConfig, FragmentHandledException
 from crfviz.ui.words import plain
 
@@ -60,7 +60,7 @@ def upload(
     """A box for files, or a word that this server takes none; then it gives None."""
     if uploads_allowed():
         return st.file_uploader(label, **options)
-    st.caption(no_uploads("files"))
+    st.caption(uploads_off("files"))
     return None
 
 

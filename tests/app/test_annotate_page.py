@@ -101,7 +101,7 @@ def test_a_run_that_ends_before_it_stores_leaves_the_click_to_the_next(page, sto
         return known(*given)
 
     def added():
-        return add.of_session("added", add.Added)
+        return add.session_value("added", add.Added)
 
     page.text_area(key="draft.annotate.paste").set_value("Dogs run.\n").run()
     monkeypatch.setattr(add, "_known_documents", ends_once)
@@ -303,7 +303,7 @@ def test_with_a_login_a_file_labels_under_nobody_elses_name(page, store, monkeyp
     name = store.add("dogs", _items("Dogs run ."))
     finish(store, name, "anna")
     content = render(store.annotations(name), "jsonl").encode()
-    monkeypatch.setattr(add, "login_asked", lambda: True)
+    monkeypatch.setattr(add, "is_login_required", lambda: True)
     monkeypatch.setattr(add, "annotator", lambda: "mallory@example.org")
     open_part(page, "add", name)
     upload(page, "again.jsonl", content)

@@ -11,8 +11,8 @@ from crfviz.ui.session.permission import (
     SAMPLE_SECRET,
     LoginError,
     annotator,
-    login_asked,
-    why_nobody,
+    is_login_required,
+    no_annotator_message,
 )
 from tests.support.app_pages import open_at
 from tests.support.paths import ROOT
@@ -65,21 +65,21 @@ def test_without_a_login_the_name_is_typed(file, monkeypatch, text):
 
 
 def test_a_server_without_a_login_says_what_that_means(file, caplog, monkeypatch):
-    permission.say_who_labels()
+    permission.log_missing_login()
     (line,) = caplog.messages
     assert "labels under any name" in line
     caplog.clear()
     file.write_text(COMPLETE)
     reread(monkeypatch)
-    permission.say_who_labels()
+    permission.log_missing_login()
     assert not caplog.messages
 
 
 def test_with_a_login_nobody_labels_under_a_typed_name(file):
     file.write_text(COMPLETE)
-    assert login_asked()
+    assert is_login_required()
     assert annotator() is None
-    assert "Log in on the left" in why_nobody()
+    assert "Log in on the left" in no_annotator_message()
 
 
 def lost_quote(file):
@@ -145,15 +145,15 @@ BROKEN = [
 def test_a_broken_login_lets_nobody_label(file, breaking):
     breaking(file)
     with pytest.raises(LoginError):
-        login_asked()
+        is_login_required()
     assert annotator() is None
-    assert "Login does not work" in why_nobody()
+    assert "Login does not work" in no_annotator_message()
 
 
 @pytest.mark.parametrize("breaking", [lost_quote, empty_section, incomplete, a_folder])
 def test_a_login_that_breaks_while_the_server_runs_lets_nobody_label(file, monkeypatch, breaking):
     file.write_text(COMPLETE)
-    assert login_asked()
+    assert is_login_required()
     file.unlink()
     breaking(file)
     reread(monkeypatch)
@@ -163,13 +163,13 @@ def test_a_login_that_breaks_while_the_server_runs_lets_nobody_label(file, monke
 @pytest.mark.parametrize("left", [None, "", "other = 1"], ids=["deleted", "emptied", "other"])
 def test_a_login_that_goes_while_the_server_runs_lets_nobody_label(file, monkeypatch, left):
     file.write_text(COMPLETE)
-    assert login_asked()
+    assert is_login_required()
     file.unlink() if left is None else file.write_text(left)
     reread(monkeypatch)
     assert annotator() is None
     file.write_text(COMPLETE)
     reread(monkeypatch)
-    assert login_asked()
+    assert is_login_required()
 
 
 @pytest.mark.usefixtures("file")
@@ -184,7 +184,7 @@ def test_a_provider_of_its_own_table_is_complete(file):
     own = [line for line in lines if line.startswith(names)]
     rest = [line for line in lines if line not in own]
     file.write_text("\n".join([*rest, "[auth.default]", *own]))
-    assert login_asked()
+    assert is_login_required()
 
 
 ACCOUNTS = {
@@ -205,7 +205,7 @@ def test_the_verified_address_is_the_annotator(file, monkeypatch, account, name)
     file.write_text(COMPLETE)
     monkeypatch.setattr(st, "user", User(account))
     assert annotator() == name
-    assert "no e-mail address" in why_nobody()
+    assert "no e-mail address" in no_annotator_message()
 
 
 def test_the_sample_of_the_documentation_is_refused():

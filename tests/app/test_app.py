@@ -10,7 +10,7 @@ from crfviz.chain.decoding.analysis import greedy
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui import cached, pictures, scene
-from crfviz.ui.session.kept import KEPT
+from crfviz.ui.session.session_store import STORE_KEY
 from crfviz.ui.state.scenario import BEFORE_FIRST
 from crfviz.views.contents import ENTRIES
 from crfviz.views.stage.payload_types import Payload
@@ -319,11 +319,11 @@ def test_an_unexpected_error_becomes_words_and_the_sidebar_stays(app, monkeypatc
 @pytest.mark.parametrize(("script", "step"), [("marginals", 0), ("forward-backward", BEFORE_FIRST)])
 def test_a_page_begins_at_its_first_step_only_where_the_key_turned_to_it(app, script, step):
     app.switch_page(f"pages/{script}.py").run()
-    app.session_state[KEPT]["turn"] = "next"  # as the stage asks, after the last step
+    app.session_state[STORE_KEY]["turn"] = "next"  # as the stage asks, after the last step
     app.run()
     app.switch_page("pages/viterbi.py").run()
     assert_sound(app)
-    assert app.session_state[KEPT]["scenario"].step == step
+    assert app.session_state[STORE_KEY]["scenario"].step == step
 
 
 def test_each_page_link_carries_the_scenario(app):

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import pytest
 
 from crfviz.ui.errors import error_navigation
-from crfviz.ui.session.kept import LRUCache
+from crfviz.ui.session.session_store import LRUCache
 from tests.support.app_pages import new_app, open_at
 
 PAGE = "pages/model-errors.py"

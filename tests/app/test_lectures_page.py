@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crfviz.ui.lectures.lecture_store import SHIPPED, lecture
-from crfviz.ui.session.kept import KEPT
+from crfviz.ui.session.session_store import STORE_KEY
 from crfviz.ui.state.link import step_text
 from crfviz.ui.words import plain
 from tests.support.app_pages import new_app, open_at
@@ -87,19 +87,19 @@ def test_a_number_that_is_none_shows_the_nearest_cue(cue, nearest):
 
 def test_a_reload_returns_to_the_step_of_its_cue():
     app = play(lecture="viterbi", cue="2", step="3")
-    assert app.session_state[KEPT]["scenario"].step == 3
+    assert app.session_state[STORE_KEY]["scenario"].step == 3
     assert app.query_params == {"lecture": "viterbi", "cue": "2", "step": "3"}
     app = play(lecture="viterbi", cue="2", step="x")
     own = lecture("viterbi").cues[1].scenario
-    assert app.session_state[KEPT]["scenario"].step == own.step
+    assert app.session_state[STORE_KEY]["scenario"].step == own.step
     assert any("Ignored the step “x”" in text for text in said(app))
     assert app.query_params["step"] == step_text(own.step)
 
 
 def test_another_sentence_has_none_of_the_steps_of_its_cue():
     app = play(lecture="viterbi", cue="2", step="3")
-    app.session_state[KEPT]["scenario"] = replace(
-        app.session_state[KEPT]["scenario"], sentence="They run .", step=0
+    app.session_state[STORE_KEY]["scenario"] = replace(
+        app.session_state[STORE_KEY]["scenario"], sentence="They run .", step=0
     )
     app.run()
     assert app.query_params == {"lecture": "viterbi", "cue": "2"}
@@ -110,7 +110,7 @@ def test_keys_that_come_with_the_address_of_the_cue_before_do_not_lead_back_to_i
     app.query_params["cue"] = "2"  # the browser has not heard of the new cue yet
     app.run()
     assert app.query_params["cue"] == "3"
-    assert app.session_state[KEPT]["scenario"].sentence == "Please book a table for two ."
+    assert app.session_state[STORE_KEY]["scenario"].sentence == "Please book a table for two ."
 
 
 def test_a_lecture_that_is_not_there_leads_to_the_explorer():

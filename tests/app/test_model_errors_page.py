@@ -128,12 +128,12 @@ def test_a_stopped_run_says_so_and_can_be_run(app, monkeypatch):
 def test_a_line_that_is_full_says_so_and_the_run_can_be_asked_for_again(app, monkeypatch):
     monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-finds-no-room")
     monkeypatch.setenv("CRFVIZ_LIMITS", "line=1")
-    monkeypatch.setattr(turns.TURNS, "_line", [turns.Ticket("somebody else", before=0)])
+    monkeypatch.setattr(turns.JOB_QUEUE, "_queue", [turns.Ticket("somebody else", before=0)])
     open_page(app, model="upos-en")
     assert "queue of this server is full" in app.info[0].value
     assert not app.dataframe
     monkeypatch.delenv("CRFVIZ_LIMITS")
-    turns.TURNS._line.clear()
+    turns.JOB_QUEUE._queue.clear()
     next(button for button in app.button if button.label == "Run").click().run()
     assert app.dataframe
 

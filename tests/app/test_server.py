@@ -237,7 +237,7 @@ def test_a_server_with_a_broken_login_does_not_start(monkeypatch):
     def broken():
         raise permission.LoginError("lacks client_id")
 
-    monkeypatch.setattr(server, "login_asked", broken)
+    monkeypatch.setattr(server, "is_login_required", broken)
     with pytest.raises(SystemExit, match="does not start: lacks client_id"):
         server.middleware()
 

@@ -38,7 +38,8 @@ def ask(path, headers=(), client=HERE, more=()):
         sent.append(message)
 
     app = Starlette(
-        routes=[*meters.routes(), *more], middleware=[Middleware(requests.Watched, base="")]
+        routes=[*meters.routes(), *more],
+        middleware=[Middleware(requests.RequestMiddleware, base="")],
     )
     run(app({**scope, "client": client}, receive, send))
     text = b"".join(message.get("body", b"") for message in sent[1:]).decode()
@@ -84,9 +85,9 @@ def test_requests_are_counted_by_what_they_are_and_have_a_name():
     assert value("requests_total", route="follow", status="404") == before + 1
     names = [ask("/", {"X-Request-ID": given})[1]["x-request-id"] for given in ("", "a\"b'<c> d")]
     assert all(re.fullmatch("[0-9a-f]{32}", name) for name in names)
-    assert requests.kind_of("/crf/_stcore/stream", "/crf") == "session"
-    assert requests.kind_of("/_stcore/healthy") == "machinery"
-    assert requests.kind_of(f"/{MARK}") == "page"
+    assert requests.request_kind("/crf/_stcore/stream", "/crf") == "session"
+    assert requests.request_kind("/_stcore/healthy") == "machinery"
+    assert requests.request_kind(f"/{MARK}") == "page"
 
 
 def test_transactions_of_the_store_are_timed(tmp_path):

@@ -27,7 +27,7 @@ from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotate import desk
 from crfviz.ui.annotate.queue import Queue
-from crfviz.ui.session.kept import keep, of_session
+from crfviz.ui.session.session_store import session_value, set_value
 from crfviz.ui.state.events import apply_event, new_events, parse_event
 from crfviz.ui.state.link import Models, decode, encode
 from crfviz.ui.state.scenario import Scenario, for_tags
@@ -263,7 +263,7 @@ STEPS = [
 @pytest.mark.usefixtures("asked_again")
 def test_steps_of_labelling(tmp_path, monkeypatch):
     """What a labeller in a browser asks for is done or refused beside the sentence."""
-    keep("scenario", Scenario("fake", ""))
+    set_value("scenario", Scenario("fake", ""))
     monkeypatch.setattr(cached, "tagger", lambda _: FAKE)
     monkeypatch.setattr(desk, "version_of", lambda _: "v1")
     with open_store(f"sqlite:///{tmp_path}/annotations.db") as store:
@@ -273,10 +273,10 @@ def test_steps_of_labelling(tmp_path, monkeypatch):
             store, "save", lambda annotation, _: annotation
         )  # each step is the first
         document, ids = store.documents()[0], store.item_ids("dogs")
-        told = of_session("last step", desk.LastStep)
+        told = session_value("last step", desk.LastStep)
 
         def read(content):
-            keep("events", {})
+            set_value("events", {})
             told.problem = ""
             desk.take_steps(document, Queue(ids, {}, "file"), "anna", [parsed(content)])
             if told.problem:

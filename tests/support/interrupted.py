@@ -6,7 +6,7 @@ from streamlit.runtime.state import session_state_proxy
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 
-from crfviz.ui.session.kept import KEPT
+from crfviz.ui.session.session_store import STORE_KEY
 
 
 class Interrupted(SessionState):
@@ -22,7 +22,7 @@ def asked_again(monkeypatch):
     Returns what lies below that, for tests to fill.
     """
     state = Interrupted()
-    state[KEPT] = {}
+    state[STORE_KEY] = {}
 
     def end():
         if state.asked:

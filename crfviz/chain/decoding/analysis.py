@@ -56,7 +56,7 @@ def greedy(potentials: Potentials, how: How = "independent") -> TagIds:
 
 
 def greedy_paths(chains: ChainsOrBatch, how: How = "independent") -> list[list[int]]:
-    """The same for one chain or more with the same tags, word by word for all of them at once."""
+    """Return the greedy paths of chains with the same tags, word by word for all at once."""
     if how not in get_args(How):
         raise CrfvizError(f"how must be one of {get_args(How)}, got {how!r}")
     batch = chain_batch(chains)
@@ -108,7 +108,7 @@ def beam(potentials: Potentials, width: int) -> TagIds:
 
 
 def beams(chains: ChainsOrBatch, width: int) -> list[list[int]]:
-    """The same for one chain or more with the same tags, word by word for all of them at once.
+    """Return the beams of chains with the same tags, word by word for all at once.
 
     Raises:
         CrfvizError: `width` is less than 1.

@@ -222,7 +222,7 @@ def _by_lists(potentials: Potentials, k: int) -> tuple[float, Sequence[float], S
 
 
 def best_first(potentials: Potentials) -> Iterator[list[int]]:
-    """The tags of all allowed paths, one by one, in the order of `k_best`; the first call raises.
+    """Return an iterator over the tags of all allowed paths, in the order of `k_best`.
 
     Raises:
         NoPathError: every path is forbidden.

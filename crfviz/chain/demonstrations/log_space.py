@@ -113,7 +113,7 @@ class LogSumExp:
 
 
 def log_sum_exp(inputs: Array) -> LogSumExp:
-    """The steps of the log-sum-exp of (K,) scores, with and without the maximum taken out."""
+    """Return the steps of the log-sum-exp of (K,) scores, with and without the maximum removed."""
     maximum = float(inputs.max())
     taken_out = maximum if maximum > -np.inf else 0.0
     with np.errstate(all="ignore"):
@@ -131,7 +131,7 @@ def log_sum_exp(inputs: Array) -> LogSumExp:
 
 
 def cell_inputs(potentials: Potentials, tables: ForwardBackward, position: int, tag: int) -> Array:
-    """What is summed in one cell of α: (K,) α_{t-1}(j) + w(j, k), nats, at position 1 to T-1.
+    """Return the terms of a cell of α: (K,) α_{t-1}(j) + w(j, k), nats, at position 1 to T-1.
 
     Position T is the sum that gives Z: α_T(j) + end(j), whatever the tag.
     """

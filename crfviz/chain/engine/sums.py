@@ -91,7 +91,7 @@ class Sums:
 def sums(
     emissions: Array, transitions: Array, start: Array, end: Array, packed: Packed
 ) -> Sums | None:
-    """Both sweeps over N rows of emissions, float64, or None where products are not exact."""
+    """Return both sweeps over N rows of float64 emissions, or None where products are inexact."""
     scores = exponentials(emissions, transitions, start, end)
     if scores is None:
         return None

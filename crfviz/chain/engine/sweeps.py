@@ -98,7 +98,7 @@ class Exponentials:
 def exponentials(
     emissions: Array, transitions: Array, start: Array, end: Array
 ) -> Exponentials | None:
-    """The scores of N words and of all moves, float64, or None if they differ by too much."""
+    """Return exp of the scores of N words and all moves, or None if their range is too large."""
     best = largest(emissions)
     best[best == -math.inf] = 0.0
     words = emissions - best[:, None]

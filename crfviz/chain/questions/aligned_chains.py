@@ -31,7 +31,7 @@ class Moved:
 
 
 def flips(before: Sequence[int], after: Sequence[int], origins: Origins) -> list[int]:
-    """Positions in the second chain of words that were there before and had another tag.
+    """Return the positions in the second chain of old words whose tag changed.
 
     By T tag ids before and T' after.
 
@@ -64,7 +64,7 @@ def emission_changes(before: Potentials, after: Potentials, origins: Origins) ->
 def largest_changes(
     before: Potentials, after: Potentials, origins: Origins, number: int, least: float = 0.0
 ) -> list[Moved]:
-    """The emissions that moved most, and by more than `least` nats, the largest change first."""
+    """Return the emissions that changed by more than `least` nats, largest change first."""
     change = emission_changes(before, after, origins)
     rows = []
     for t, tag in _largest(change, number):

@@ -101,7 +101,7 @@ def entity_probability(
 def entity_rivals(
     potentials: Potentials, first: int, last: int, label: str, *, rule: str | None = None
 ) -> list[Rival]:
-    """Everything else that could be at the words of an entity, likeliest first.
+    """Return all alternatives at the words of an entity, likeliest first.
 
     Each hypothesis is the first entity that touches the words `first` to `last`, or none. A path
     has exactly one of them, so their probabilities and that of the entity itself sum to 1. What
@@ -174,7 +174,7 @@ class Lifted:
 
 
 def lift(potentials: Potentials, names: Sequence[str] | None = None) -> Lifted:
-    """The chain in which every I-X continues an entity and every orphan has a tag of its own.
+    """Return the chain in which each I-X continues an entity and each orphan has its own tag.
 
     Read strictly, an I-X continues an entity after B-X or after an I-X that itself continues one;
     any other I-X, an orphan, belongs to no entity. Which of the two it is depends on all the tags

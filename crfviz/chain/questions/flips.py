@@ -227,7 +227,7 @@ def gaps_between(having: Potentials, lacking: Potentials) -> Iterator[Candidate]
 
 
 def _best_other(through: Array) -> Array:
-    """For each tag, the best path at that position through another tag, (T, K)."""
+    """Return the best path through another tag at each position, for each tag, (T, K)."""
     is_best = np.arange(through.shape[1]) == through.argmax(-1)[:, None]
     second = np.where(is_best, -np.inf, through).max(-1, keepdims=True)
     others: Array = np.where(is_best, second, through.max(-1, keepdims=True))
@@ -235,7 +235,7 @@ def _best_other(through: Array) -> Array:
 
 
 def _cells(sizes: Array, direction: Direction) -> Iterator[Candidate]:
-    """One candidate for each finite size (T, K): the emission, and start or end at the edges."""
+    """Yield a candidate for each finite size (T, K): emission, and start or end at the edges."""
     last = len(sizes) - 1
     for t, k in np.argwhere(np.isfinite(sizes)).tolist():
         size = float(sizes[t, k])
@@ -253,7 +253,7 @@ def crossings(
     rivals: Potentials,
     others: Potentials | None = None,
 ) -> Iterator[Candidate]:
-    """Where, changing one transition by less than `reach`, a rival draws level with the best path.
+    """Return where a rival ties with the best path if one transition changes by less than `reach`.
 
     Lowering helps rivals only if the best path uses the transition: else it costs them alone. The
     chain has one matrix for all steps; `rivals` is the same, restricted to the paths that may win,
@@ -340,7 +340,7 @@ def _beats(score: Array, other: Array) -> Bools:
 
 
 def score_range(potentials: Potentials) -> float:
-    """More than the scores of two allowed paths can differ, in nats."""
+    """Return an upper bound of the score difference between two allowed paths, in nats."""
     emissions, steps, start, end = potentials.arrays()
     return (
         1.0

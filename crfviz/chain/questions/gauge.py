@@ -95,7 +95,7 @@ def shift_tag(potentials: Potentials, edits: Edits, tag: Tag, amount: float) -> 
 
 
 def leaving(potentials: Potentials, *, with_end: bool) -> torch.Tensor:
-    """What goes on from START and from each tag, as Σ exp(score): (K + 1,), 1 for probabilities.
+    """Return Σ exp(score) over the moves from START and each tag: (K + 1,), 1 for probabilities.
 
     END is one of the things that may follow `with_end`. Where each step has its own matrix, the
     first one counts; a single word has no step, and nan for every tag.

@@ -83,7 +83,7 @@ PartialPath = Sequence[Tag | None]  # T tags; None: the word is open
 
 
 def observed_counts(potentials: Potentials, path: PartialPath) -> Counts:
-    """The uses of every weight by one path; of the chain only shape and names count then.
+    """Return how often one path uses each weight; the scores of the chain do not matter.
 
     With open words they are expected, under the distribution of the paths with the given tags.
     """
@@ -153,7 +153,7 @@ def gradient_step(potentials: Potentials, path: PartialPath, size: float) -> Gra
 
 
 def loss(potentials: Potentials, path: PartialPath) -> float:
-    """The negative log-likelihood of a path, -log p(path | x), in nats; inf if it is forbidden.
+    """Return the negative log-likelihood of a path, -log p(path | x), in nats; inf if forbidden.
 
     With open words it is that of the given tags: 0 where no word has one.
     """
@@ -168,7 +168,7 @@ def _is_partial(path: PartialPath) -> bool:
 
 
 def _given(potentials: Potentials, path: PartialPath) -> Potentials:
-    """The chain of the paths that have the given tags."""
+    """Return the chain of the paths with the given tags."""
     if len(path) != potentials.num_tokens:
         raise ShapeError(f"path must have {potentials.num_tokens} tags, got {len(path)}")
     given = {t: tag for t, tag in enumerate(path) if tag is not None}
@@ -205,7 +205,7 @@ def influence(
     *,
     rule: str | None = None,
 ) -> Influence:
-    """What all marginals do when one emission is nudged: exact, two runs of forward-backward.
+    """Return the changes of all marginals when one emission is nudged; exact, two sweeps.
 
     It is nudged by `delta` nats, which may be negative; for the tag on the best path if None is
     given. With a `rule` the marginals are those given the rule, as in `crfviz.match`.

@@ -196,7 +196,7 @@ def _envelope(lines: Iterable[Line]) -> list[Line]:
 
 
 def _is_visible(low: float, high: float, line: Line) -> bool:
-    """Whether a line that is the best from `low` to `high` is more than a tie in the middle."""
+    """Return whether a line that is best from `low` to `high` is more than a tie."""
     if math.isinf(low) or math.isinf(high):
         return low < high
     largest = max(1.0, abs(low), abs(line.at(low)))

@@ -101,7 +101,7 @@ Tags = Sequence[Sequence[str]]  # names, of every sentence
 
 
 def scheme_counts(gold: Tags, guess: Tags, tags: Sequence[str]) -> dict[str, dict[str, int]]:
-    """How many entities are right, and wrong in each way, by scheme; `tags` are those there are."""
+    """Return the numbers of right entities and of each kind of error, by scheme."""
     totals = {name: Counter(dict.fromkeys(COUNTS, 0)) for name in SCHEMES.values()}
     scheme = entity_scheme(tags) or BIO
     labels = sorted({tag[2:] for tag in tags if tag != OUTSIDE})

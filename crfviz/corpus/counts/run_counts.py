@@ -68,7 +68,7 @@ def parts_of(results: Results, dimension: str) -> Parts:
 
 
 def dimensions_of(results: Results) -> list[str]:
-    """By what the words can be parted; by the training words only where these are known."""
+    """Return the dimensions that words can be split by; one needs known training words."""
     return [name for name in NAMES if name != IN_TRAINING or results.seen is not None]
 
 
@@ -280,7 +280,7 @@ def _decoder(results: Results, name: str) -> dict[str, int]:
 
 
 def _entities(results: Results) -> dict[str, Any]:
-    """What is counted of entities, and sentences that break the scheme; nothing without one."""
+    """Return the entity counts, and sentences that break the scheme; nothing without entities."""
     types: dict[str, dict[str, list[int]]] = {}
     alike: dict[str, dict[str, int]] = {}
     schemes: dict[str, dict[str, int]] = {}

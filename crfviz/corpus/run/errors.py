@@ -110,7 +110,7 @@ def find_errors(
 def judge_entities(
     chain: Potentials, best: Sequence[int], gold: Sequence[int], sentence: int = 0
 ) -> JudgedEntities:
-    """Every entity of the best path with its probability, and those that are on one side only."""
+    """Return each entity of the best path with its probability, and those on one side only."""
     scheme = entity_scheme(chain.tag_names) or BIO
     guessed, right = (
         spans([chain.tag_names[tag] for tag in path], scheme) for path in (best, gold)
@@ -141,7 +141,7 @@ def _error(
     shares: Sequence[float],
     sentence: int,
 ) -> Error:
-    """One error: a chain, the target and the best path, what is to blame, and probabilities."""
+    """Return one error: a chain, target and best path, the blamed part, and probabilities."""
     potentials, target, best = case
     names = potentials.tag_names
     steps = lead(potentials, best, target).transition_terms

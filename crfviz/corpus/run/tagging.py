@@ -225,7 +225,7 @@ class _Collected:
             return best
 
     def _keep(self, sentence: Sentence, paths: Mapping[str, list[int]], gold: list[int]) -> None:
-        """What is known of every word."""
+        """Store the results of each word."""
         rows = {"gold": gold, "shape": [shape(word) for word in sentence.tokens], **paths}
         if self.lexicon is not None:
             rows["seen"] = _seen(self.lexicon, sentence)

@@ -121,7 +121,7 @@ class Evaluation:
         return json.dumps([EVALUATION_FORMAT, "evaluate", {**asdict(self), "file": ""}])
 
     def __call__(self, shard: Shard, share: ReportShare | None = None) -> bytes:
-        """The tally of a shard, and the comparison of two models, as JSON; empty for no sentence.
+        """Return the counts of a shard, of two models if compared, as JSON; empty if it is empty.
 
         Raises:
             FormatError: a line cannot be read, or a sentence has no tags; says in which line.
@@ -239,7 +239,7 @@ class Tagging:
         return json.dumps([TAGGING_FORMAT, "tag", {**asdict(self), "file": ""}])
 
     def __call__(self, shard: Shard, share: ReportShare | None = None) -> bytes:
-        """The bytes of a shard, tagged.
+        """Return the bytes of a shard, tagged.
 
         Raises:
             FormatError: a line cannot be read; says which.
@@ -280,8 +280,8 @@ class Tagging:
                 try:
                     tagger.potentials(place.words)
                 except CrfvizError as error:
-                    told = f"{self.file}, line {place.line}: {error}"
-                    raise type(error)(told) from error
+                    message = f"{self.file}, line {place.line}: {error}"
+                    raise type(error)(message) from error
             raise
 
 
@@ -313,14 +313,14 @@ class _Rows:
 
 
 def _add_marginals(cells: list[str], marginals: dict[str, float], layout: Layout) -> None:
-    told = ",".join(f"{tag}:{p:.{DIGITS}f}" for tag, p in marginals.items())
+    column = ",".join(f"{tag}:{p:.{DIGITS}f}" for tag, p in marginals.items())
     if layout.width is None:
-        cells.insert(len(cells) - 1, told)
+        cells.insert(len(cells) - 1, column)
     elif layout.width > MISC:
         others = [each for each in cells[MISC].split("|") if not each.startswith(IN_MISC)]
-        cells[MISC] = "|".join([*(each for each in others if each != UNTAGGED), IN_MISC + told])
+        cells[MISC] = "|".join([*(each for each in others if each != UNTAGGED), IN_MISC + column])
     else:
-        cells[IOB2_MISC] = told
+        cells[IOB2_MISC] = column
 
 
 def _rows(lines: list[str], first: int, layout: Layout, name: str) -> Iterator[_Rows]:

@@ -34,7 +34,7 @@ from crfviz.corpus.table import Table, TableRow, rate_cells
 
 
 def confusion_table(found: CountedRun) -> Table:
-    """One row for each pair of tags that occurs, by gold and by Viterbi's tag, most words first."""
+    """Return a row for each pair of gold and Viterbi tags that occurs, most words first."""
     names = found.tagger.tags
     pairs = [
         (words, i, j)

@@ -132,7 +132,7 @@ def _shares(numbers: Sequence[int], tally: RunCounts) -> Table:
 
 
 def slice_table(results: Results, dimensions: Sequence[str]) -> Table:
-    """One row for each part that has a word by one or two of `dimensions_of`, largest win first.
+    """Return a row for each slice by one or two of `dimensions_of`, largest gain first.
 
     Raises:
         CrfvizError: the words of the training are not known, and were asked for.

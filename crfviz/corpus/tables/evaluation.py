@@ -29,7 +29,7 @@ from crfviz.text.schemes import BIO, entity_scheme, spans
 from crfviz.text.sentences import Sentence
 
 KINDS = ("win", "loss", "both wrong")  # of sentences
-MAX_NAMED = 6  # words of a sentence that are told with their tags
+MAX_NAMED = 6  # words of a sentence that are listed with their tags
 
 Right = NDArray[np.bool_]
 
@@ -83,7 +83,7 @@ def _units(first: Results, second: Results) -> dict[str, list[int]]:
 def disagreements(
     first: Results, second: Results, sentences: Iterable[Sentence], most: int = MAX_KEPT
 ) -> Table:
-    """The first `most` sentences that one of the two gets wrong, or both, in the order of the file.
+    """Return the first `most` sentences that at least one tagger gets wrong, in file order.
 
     A row has the kind, one of `KINDS`; words won, lost and wrong in both; and where, as "word gold
     first/second". Sentences and positions count from 1. They are gone through once.
@@ -119,11 +119,11 @@ def _where(
     first: Results, second: Results, sentence: Sentence, start: int, wrong: Sequence[int]
 ) -> str:
     sides = [(results.tagger.tags, results.tags["viterbi"]) for results in (first, second)]
-    told = []
+    texts = []
     for t in wrong[:MAX_NAMED]:
         tags = "/".join(names[ids[start + t]] for names, ids in sides)
-        told.append(f"{sentence.tokens[t]} {(sentence.tags or ())[t]} {tags}")
-    return ", ".join([*told, *["…"] * (len(wrong) > MAX_NAMED)])
+        texts.append(f"{sentence.tokens[t]} {(sentence.tags or ())[t]} {tags}")
+    return ", ".join([*texts, *["…"] * (len(wrong) > MAX_NAMED)])
 
 
 def _counts(first: Right, second: Right) -> list[int]:

@@ -59,7 +59,7 @@ Record = Mapping[str, Any]  # one evaluation as JSON; keys as in `as_record`
 
 
 def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
-    """Everything that was measured, ready for JSON; `file` says on what.
+    """Return all measurements as JSON types; `file` names the data.
 
     Entity scores and `invalid_bio` are None where the tags are of no scheme. `ece` is the expected
     calibration error of words by their largest marginal, `sequence_ece` that of sentences by the
@@ -101,20 +101,20 @@ def as_text(record: Record) -> str:
 
 def notes(record: Record) -> list[str]:
     """Return notes for the reader of a whole record (`full_record`)."""
-    told = []
+    facts = []
     errors, longer = record["errors"], record["longer_than_trained"]
     if errors["listed"] < errors["total"]:
-        told.append(
+        facts.append(
             f"All {errors['total']:,} errors are counted. Listed are the first "
             f"{errors['listed']:,} and the {errors['listed']:,} most suspicious."
         )
     if longer and longer["sentences"]:
-        told.append(
+        facts.append(
             f"{longer['sentences']:,} of {record['sentences']:,} sentences are longer than the "
             f"longest of the training, {longer['longest_trained']} words: the model has not "
             "learnt from such."
         )
-    return told
+    return facts
 
 
 def as_markdown(record: Record) -> str:
@@ -347,7 +347,7 @@ def tables_of(results: Results | CountedRun) -> dict[str, Table]:
 
 
 def full_record(results: Results | CountedRun, file: str, tables: Tables) -> dict[str, Any]:
-    """The record of an evaluation (`corpus.tables.report`), with its errors and all tables."""
+    """Return the record of an evaluation (`corpus.tables.report`), with errors and all tables."""
     found = as_counted(results)
     tally = found.tally
     return {

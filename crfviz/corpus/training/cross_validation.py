@@ -58,7 +58,7 @@ def cross_validated(
 
 
 def _folds(sentences: Sequence[Sentence]) -> Iterator[tuple[list[Sentence], list[Sentence]]]:
-    """Each part with all others; fewer than FOLDS where there are fewer different sentences."""
+    """Return each fold with all others; fewer than FOLDS for fewer distinct sentences."""
     distinct = list(dict.fromkeys(sentence.tokens for sentence in sentences))
     if len(distinct) < 2:
         raise CrfvizError("cross-validation needs two different sentences, got fewer")

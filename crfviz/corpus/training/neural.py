@@ -143,7 +143,7 @@ def _error(crf: CRF, batches: Sequence[tuple[Tensor, Tensor, Tensor]], temperatu
 
 
 def _show(bar: "tqdm[NoReturn]", loss: float, history: Sequence[dict[str, float]]) -> None:
-    """One step further on the progress bar, which works out the time left."""
+    """Advance the progress bar, which estimates the remaining time."""
     dev = f"{100 * history[-1]['dev']:.2f}" if history else "-"
     bar.set_postfix({"epoch": len(history) + 1, "loss": f"{loss:.3f}", "dev": dev}, refresh=False)
     bar.update()

@@ -30,11 +30,11 @@ from crfviz.ui.annotate.settings import (
     first_words,
 )
 from crfviz.ui.annotate.store import go_to_document, store
-from crfviz.ui.session.bound import bound_buttons, bound_draft
-from crfviz.ui.session.current import change, scenario, set_view_option
-from crfviz.ui.session.kept import of_session, set_draft
-from crfviz.ui.session.permission import annotator, login_asked, no_uploads, uploads_allowed
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
+from crfviz.ui.session.permission import annotator, is_login_required, uploads_allowed, uploads_off
+from crfviz.ui.session.scenario_state import change, scenario, set_view_option
 from crfviz.ui.session.scheduling import pause
+from crfviz.ui.session.session_store import session_value, set_draft
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count
@@ -70,12 +70,12 @@ class Added:
 
 def add_panel() -> None:
     """Draw the two ways in, what was understood of what came, and the button that keeps it."""
-    added = of_session("added", Added)
+    added = session_value("added", Added)
     if added.message:
         st.success(added.message)
         added.message = ""
     if not uploads_allowed():
-        st.info(f"{no_uploads('sentences')} `python -m crfviz annotations import` adds them.")
+        st.info(f"{uploads_off('sentences')} `python -m crfviz annotations import` adds them.")
         return
     if added.wanted == _digest(tweets().encode()):
         _preview(TWEETS_NAME, tweets().encode())
@@ -129,7 +129,7 @@ def _digest(content: bytes) -> str:
 
 
 def _preview(name: str, content: bytes) -> None:
-    digest, added = _digest(content), of_session("added", Added)
+    digest, added = _digest(content), session_value("added", Added)
     wanted = added.wanted == digest
     if not wanted:
         added.wanted = ""
@@ -198,7 +198,7 @@ def _named(name: str, digest: str, read: Import, settings: Settings) -> Import:
 def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
     """Documents of the file that the store has; looked for again when the store has others."""
     key = (digest, tuple(store().documents()))
-    found = of_session("known documents", dict[object, Mapping[str, Known]])
+    found = session_value("known documents", dict[object, Mapping[str, Known]])
     if key not in found:
         found.clear()
         found[key] = known_documents(store(), read)
@@ -235,7 +235,7 @@ def _merging(known: Mapping[str, Known]) -> int | None:
 def _others_said(read: Import) -> bool:
     """Whether people labelled a file who did not log in here, where there is a login; said then."""
     said_by = (each.curation.by if each.curation else each.annotator for each in read.annotations)
-    people = set(said_by) if login_asked() else set()
+    people = set(said_by) if is_login_required() else set()
     if others := sorted(people - {annotator()}):
         said = ", ".join(quote(name) for name in others[:3])
         st.error(
@@ -249,7 +249,7 @@ def _others_said(read: Import) -> bool:
 
 def forget_added() -> None:
     """Offer what was added last again, as its document may be gone."""
-    of_session("added", Added).digest = ""
+    session_value("added", Added).digest = ""
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
@@ -282,7 +282,7 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
 
     names = keep(store(), read, report, known)
     bar.empty()
-    added = of_session("added", Added)
+    added = session_value("added", Added)
     added.digest = digest
     what = count(len(read.annotations), "annotation") if known else ""
     what = what or count(len(read.items), "sentence")

@@ -36,8 +36,8 @@ from crfviz.ui.annotate.settling import (
     why_link,
 )
 from crfviz.ui.annotate.store import store
-from crfviz.ui.cached import remembered
-from crfviz.ui.session.bound import bound_flag
+from crfviz.ui.cached import shared_cache
+from crfviz.ui.session.bound_widgets import bound_flag
 from crfviz.ui.session.components import (
     fresh_events,
     last_event,
@@ -45,14 +45,14 @@ from crfviz.ui.session.components import (
     sent_events,
     wait_for_again,
 )
-from crfviz.ui.session.current import (
+from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     flag_option,
     publish,
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.kept import of_session, refusals_said
+from crfviz.ui.session.session_store import errors_as_messages, session_value
 from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote
@@ -153,7 +153,7 @@ def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
 
 def _begin_anew(desk: Desk, stored: Annotation) -> None:
     """Replace what no model at hand can go on with by the model's proposal."""
-    with refusals_said():
+    with errors_as_messages():
         revision, seconds = stored.revision, stored.seconds
         anew = replace(labelling.begin(desk), revision=revision, seconds=seconds)
         store().save(replace(anew, created=stored.created), desk.tagger.tags)
@@ -184,14 +184,14 @@ def desk_of(document: DocumentSummary, item: int, who: str, *, settles: bool = F
     return desk
 
 
-@remembered(cached.MOST_MODELS, lambda tagger: tagger)
+@shared_cache(cached.MOST_MODELS, lambda tagger: tagger)
 def _version(tagger: Tagger) -> str:
     return "" if isinstance(tagger, BlankTagger) else version_of(tagger)
 
 
 def sheet_of(desk: Desk, queue: Queue, settings: Settings) -> Sheet:
     """What the labeller draws: the sentence, what is said about it, and what the last step did."""
-    item, told = desk.item, of_session("last step", LastStep)
+    item, told = desk.item, session_value("last step", LastStep)
     here = told if (told.item, told.by) == (item.id, desk.annotator) else LastStep()
     if len(item.tokens) > MOST_WORDS:
         raise ShapeError(
@@ -245,7 +245,7 @@ def take_steps(document: DocumentSummary, queue: Queue, who: str, events: object
 
     While the store is lost they stay unanswered, and the browser sends them again.
     """
-    told = of_session("last step", LastStep)
+    told = session_value("last step", LastStep)
     told.by = layer_of(queue, who)
     for event in fresh_events(KEY, events):
         told.held = False
@@ -274,7 +274,7 @@ def take_steps(document: DocumentSummary, queue: Queue, who: str, events: object
 def _step(
     document: DocumentSummary, queue: Queue, who: str, event: Mapping[object, object]
 ) -> None:
-    told, kind, item = of_session("last step", LastStep), event["kind"], _whole(event, "item")
+    told, kind, item = session_value("last step", LastStep), event["kind"], _whole(event, "item")
     if kind == "go":
         by = _whole(event, "by")
         if by > 0:
@@ -345,13 +345,13 @@ def _tell(told: LastStep, before: Annotation, after: Annotation, kind: str) -> N
 
 def _refuse(event: Mapping[object, object], why: str) -> None:
     """Say beside the sentence why a step was not taken."""
-    told, item = of_session("last step", LastStep), event.get("item")
+    told, item = session_value("last step", LastStep), event.get("item")
     told.item = item if isinstance(item, int) else told.item
     told.problem, told.changed = why, {}
 
 
 def _back(document: DocumentSummary, layer: str) -> None:
-    with refusals_said():
+    with errors_as_messages():
         back_to_last(document, layer)
 
 
@@ -365,7 +365,7 @@ def back_to_last(document: DocumentSummary, layer: str) -> int | None:
 
 def _open(item: int | None) -> None:
     """Show another sentence; the address names it, so that who comes back finds it."""
-    told = of_session("last step", LastStep)
+    told = session_value("last step", LastStep)
     told.note, told.problem, told.changed = "", "", {}
     set_view_option("item", "" if item is None else str(item))
 

@@ -14,8 +14,8 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import owner_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import OPENED, go_to_document, shown_name, store
-from crfviz.ui.session.current import change, scenario
-from crfviz.ui.session.kept import found, keep, say
+from crfviz.ui.session.scenario_state import change, scenario
+from crfviz.ui.session.session_store import get_value, notify, set_value
 from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count
 
@@ -68,20 +68,22 @@ def follow_document(document: DocumentSummary) -> None:
         CrfvizError: the model cannot be loaded.
     """
     key, model = document.key, document.model
-    chosen = found(OPENED) == key
+    chosen = get_value(OPENED) == key
     seen = f"{key} {model}"
-    if found(SEEN) == seen and not chosen:
+    if get_value(SEEN) == seen and not chosen:
         return
-    keep(SEEN, seen)
-    keep(OPENED, None)
+    set_value(SEEN, seen)
+    set_value(OPENED, None)
     if model in ("", scenario().model):
         return
     if model not in cached.models():
-        say(f"{quote(document.name)} was begun with {model}, which was deleted; its tags are kept.")
+        notify(
+            f"{quote(document.name)} was begun with {model}, which was deleted; its tags are kept."
+        )
     elif chosen or document.tags is None or _is_blank(document):
         change(model=model)
         what = "has" if owner_of(model) == key else "was begun with"
-        say(f"{quote(document.name)} {what} the model {model}, which is now selected.")
+        notify(f"{quote(document.name)} {what} the model {model}, which is now selected.")
         st.rerun()
 
 

@@ -14,9 +14,9 @@ from crfviz.ui.annotate.store import (
     shown_name,
     store,
 )
-from crfviz.ui.session.bound import bound_flag, bound_select
-from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.session.bound_widgets import bound_flag, bound_select
 from crfviz.ui.session.permission import uploads_allowed
+from crfviz.ui.session.session_store import errors_as_messages
 from crfviz.ui.widgets import download
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count
@@ -77,7 +77,7 @@ def _remove(document: DocumentSummary) -> None:
 
 
 def _gone(name: str) -> None:
-    with refusals_said():
+    with errors_as_messages():
         store().remove(name)
         forget_added()
         go_to_document("")

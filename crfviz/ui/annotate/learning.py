@@ -19,11 +19,11 @@ from crfviz.ui.annotate.store import (
     chosen_document,
     store,
 )
-from crfviz.ui.session.bound import bound_select
-from crfviz.ui.session.current import change, one_of, scenario
-from crfviz.ui.session.kept import choice, of_server, refusals_said
-from crfviz.ui.session.permission import no_uploads, uploads_allowed
+from crfviz.ui.session.bound_widgets import bound_select
+from crfviz.ui.session.permission import uploads_allowed, uploads_off
+from crfviz.ui.session.scenario_state import change, choice_option, scenario
 from crfviz.ui.session.scheduling import visitor, waiting_for
+from crfviz.ui.session.session_store import errors_as_messages, server_value, widget_value
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count
@@ -34,7 +34,7 @@ EVERY = 0.5  # seconds between two looks at a job
 
 def jobs() -> Jobs:
     """The long work of this server."""
-    return of_server("jobs", Jobs)
+    return server_value("jobs", Jobs)
 
 
 def learning_panel(document: DocumentSummary) -> None:
@@ -45,7 +45,7 @@ def learning_panel(document: DocumentSummary) -> None:
     """
     model = scenario().model
     if not uploads_allowed():
-        st.info(no_uploads("models"))
+        st.info(uploads_off("models"))
     elif not teachable(cached.tagger(model)):
         st.info(
             f"{plain(model)} cannot be trained further here: choose a network with a CRF on the "
@@ -89,8 +89,8 @@ def _sentences(document: DocumentSummary) -> list[Sentence]:
 
 def _start() -> None:
     """With what is chosen now: the button may be that of the run before the choice."""
-    method, name = one_of("method", WHAT, WHOLE_TAGGER), choice(NAME).strip()
-    with refusals_said():
+    method, name = choice_option("method", WHAT, WHOLE_TAGGER), widget_value(NAME).strip()
+    with errors_as_messages():
         if document := chosen_document(store().documents()):
             lesson, about = Lesson(scenario().model, method, name), _about(document)
             sentences = _sentences(document)

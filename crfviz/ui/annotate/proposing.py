@@ -16,11 +16,11 @@ from crfviz.taggers.tagger import CRF
 from crfviz.taggers.user_models import safe_name
 from crfviz.ui.annotate.learning import jobs, watch_job
 from crfviz.ui.annotate.store import shown_name, store
-from crfviz.ui.session.bound import bound_select
-from crfviz.ui.session.current import one_of
-from crfviz.ui.session.kept import choice, refusals_said
+from crfviz.ui.session.bound_widgets import bound_select
 from crfviz.ui.session.permission import uploads_allowed
+from crfviz.ui.session.scenario_state import choice_option
 from crfviz.ui.session.scheduling import visitor
+from crfviz.ui.session.session_store import errors_as_messages, widget_value
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 
@@ -74,7 +74,7 @@ def _suggested(document: DocumentSummary) -> str:
 
 
 def _start(document: DocumentSummary, made: Proposer | None) -> None:
-    with refusals_said():
-        family = one_of(OPTION, FAMILIES, made.family if made else CRF)
-        name, about = choice(NAME).strip(), _about(document)
+    with errors_as_messages():
+        family = choice_option(OPTION, FAMILIES, made.family if made else CRF)
+        name, about = widget_value(NAME).strip(), _about(document)
         start_proposing(jobs(), document, name, family, visitor=visitor(), about=about)

@@ -13,10 +13,10 @@ from crfviz.taggers.blank import BlankTagger
 from crfviz.ui import cached
 from crfviz.ui.annotate.documents import tagger_of
 from crfviz.ui.annotate.store import item_ids, store
-from crfviz.ui.session.bound import bound_select
-from crfviz.ui.session.current import scenario, set_view_option, view_option
-from crfviz.ui.session.kept import of_server
+from crfviz.ui.session.bound_widgets import bound_select
+from crfviz.ui.session.scenario_state import scenario, set_view_option, view_option
 from crfviz.ui.session.scheduling import BusyError, turn
+from crfviz.ui.session.session_store import server_value
 
 NAMES = {
     "file": "file order",
@@ -80,7 +80,7 @@ def choose_queue(document: DocumentSummary) -> Queue:
 def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     """Of the first sentences of a document, from memory or worked out now, with a way to stop."""
     key = f"{cached.model_key(scenario().model)} {document.key}"
-    known = of_server("doubts", dict[str, Mapping[int, Doubt]])
+    known = server_value("doubts", dict[str, Mapping[int, Doubt]])
     if key in known:
         return known[key]
     if view_option("unscored") == document.key:

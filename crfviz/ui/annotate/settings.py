@@ -17,8 +17,14 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
 from crfviz.ui.annotate.store import chosen_document, shown_name, store
-from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_to
-from crfviz.ui.session.kept import choice, draft, of_session, refusals_said, say
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft, bound_to
+from crfviz.ui.session.session_store import (
+    draft,
+    errors_as_messages,
+    notify,
+    session_value,
+    widget_value,
+)
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 from crfviz.views.stage.labeller import NONE, choices
@@ -71,17 +77,17 @@ def _colour_key(key: str, name: str) -> str:
 
 def _save() -> None:
     """Store what is typed and chosen; what is refused is said, and changes nothing."""
-    with refusals_said():
+    with errors_as_messages():
         document = chosen_document(store().documents())  # it may have learnt a model since
         if document is None:
             raise CrfvizError("the document was removed meanwhile; nothing was stored")
         key, settings = document.key, document.settings
         if settings.tags is not None:
             store().change(document.name, _changed(document, settings, key))
-        name = choice(f"{NAME}.{key}").strip()
+        name = widget_value(f"{NAME}.{key}").strip()
         if name != shown_name(document):
             store().rename(document.name, name)
-        say("Saved.")
+        notify("Saved.")
 
 
 def _changed(document: DocumentSummary, settings: Settings, key: str) -> Settings:
@@ -211,7 +217,7 @@ def chosen_names(digest: str, tagger: Tagger, unknown: Mapping[str, int]) -> dic
 
 
 def _chosen(digest: str, tagger: Tagger) -> dict[str, str]:
-    return of_session(f"tags {digest} {tagger.name}", dict[str, str])
+    return session_value(f"tags {digest} {tagger.name}", dict[str, str])
 
 
 def _bio(tagger: Tagger, unknown: Mapping[str, int]) -> bool:

@@ -12,7 +12,7 @@ from crfviz.text.sentences import words_at
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui.annotate.queue import DISPUTED, Queue
 from crfviz.ui.annotate.store import store
-from crfviz.ui.session.current import scenario, set_view_option
+from crfviz.ui.session.scenario_state import scenario, set_view_option
 from crfviz.ui.state.link import encode, explorer_link
 from crfviz.views.formatting import count
 

@@ -9,9 +9,9 @@ from crfviz.annotations.records import DocumentSummary
 from crfviz.annotations.store.store import Store, open_store
 from crfviz.annotations.teaching.teach import finished
 from crfviz.text.sentences import Sentence
-from crfviz.ui.session.bound import Options, bound_select, bound_to
-from crfviz.ui.session.current import one_of, set_view_option, view_option
-from crfviz.ui.session.kept import keep
+from crfviz.ui.session.bound_widgets import Options, bound_select, bound_to
+from crfviz.ui.session.scenario_state import choice_option, set_view_option, view_option
+from crfviz.ui.session.session_store import set_value
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 
@@ -64,7 +64,7 @@ def choose_annotator(
 
 def chosen_annotator(document: DocumentSummary, option: str) -> str | None:
     """The annotator who was chosen; None stands for all of them."""
-    who = one_of(option, _people(document), EVERYBODY)
+    who = choice_option(option, _people(document), EVERYBODY)
     return None if who == EVERYBODY else who
 
 
@@ -111,7 +111,7 @@ def go_to_document(key: str) -> None:
     """Open a document at its next sentence; an empty key goes to the list of all."""
     set_view_option("item", "")
     set_view_option("doc", key)
-    keep(OPENED, key)
+    set_value(OPENED, key)
 
 
 def shown_name(document: DocumentSummary) -> str:

@@ -14,15 +14,15 @@ import streamlit as st
 from crfviz.corpus.table import Table, TableRow
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.session.current import (
+from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     flag_option,
-    follow,
+    go_to_link,
     number_option,
     scenario,
     view_option,
 )
-from crfviz.ui.session.kept import LRUCache, found, keep, of_server
+from crfviz.ui.session.session_store import LRUCache, get_value, server_value, set_value
 from crfviz.ui.state.scenario import LIST, MAX_WORDS, OF_POSITIONS, PLACE, Scenario
 from crfviz.ui.words import plain
 
@@ -79,13 +79,13 @@ def list_bar() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="listed"):
         st.button(
             "Back to the list",
-            on_click=keep,
+            on_click=set_value,
             args=(_BACK, True),
             shortcut="B" if letters else None,
             key="list.back",
         )
-        if found(_BACK):  # the run of the click may have ended early
-            keep(_BACK, False)
+        if get_value(_BACK):  # the run of the click may have ended early
+            set_value(_BACK, False)
             st.switch_page(PAGE)
         if listed is None:
             st.caption("The server no longer has this list. Go back to compute it again.")
@@ -139,7 +139,7 @@ def _go(by: int) -> None:
         return
     place = max(0, min(len(listed.rows) - 1, _place(listed) + by))
     query = dict(parse_qsl(urlsplit(listed.addresses[place]).query))
-    follow(query, {LIST: view_option(LIST), PLACE: str(place)})
+    go_to_link(query, {LIST: view_option(LIST), PLACE: str(place)})
 
 
 def _place(listed: Listed) -> int:
@@ -159,4 +159,4 @@ def _options() -> Mapping[str, str]:
 
 
 def _lists() -> LRUCache[Listed]:
-    return of_server("lists", lambda: LRUCache[Listed](MOST_LISTS))
+    return server_value("lists", lambda: LRUCache[Listed](MOST_LISTS))

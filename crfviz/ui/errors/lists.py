@@ -10,8 +10,8 @@ from crfviz.chain.questions.triage import KINDS, NEAR_TIE
 from crfviz.corpus.table import Table, as_csv
 from crfviz.ui.errors.error_navigation import opened_from, place_in
 from crfviz.ui.errors.runs import Analysed
-from crfviz.ui.session.bound import bound_flag, bound_select
-from crfviz.ui.session.current import publish
+from crfviz.ui.session.bound_widgets import bound_flag, bound_select
+from crfviz.ui.session.scenario_state import publish
 from crfviz.ui.widgets import download, guarded, narrowed
 from crfviz.ui.words import plain
 from crfviz.views.figures.charts import CELL, confusion_chart

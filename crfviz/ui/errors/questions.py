@@ -22,8 +22,8 @@ from crfviz.ui.errors.lists import ANY, is_it_the_gold, show_table, why, wrong_w
 from crfviz.ui.errors.runs import Analysed, analysed
 from crfviz.ui.errors.source import mapped_sentences
 from crfviz.ui.panels.rules import rule_box
-from crfviz.ui.session.bound import bound_buttons, bound_select, bound_tabs
-from crfviz.ui.session.current import publish
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_select, bound_tabs
+from crfviz.ui.session.scenario_state import publish
 from crfviz.ui.widgets import download, guarded
 from crfviz.ui.words import plain
 from crfviz.views.figures.charts import calibration_chart, coverage_chart, decoders_chart

@@ -30,9 +30,9 @@ from crfviz.ui.errors.error_analysis import (
 )
 from crfviz.ui.errors.source import Source
 from crfviz.ui.session.background import BACKGROUND, LostError
-from crfviz.ui.session.current import set_view_option, view_option
-from crfviz.ui.session.kept import LRUCache, of_server
+from crfviz.ui.session.scenario_state import set_view_option, view_option
 from crfviz.ui.session.scheduling import BusyError, pause, turn
+from crfviz.ui.session.session_store import LRUCache, server_value
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.views.formatting import count
@@ -54,7 +54,7 @@ class Analysed:
     made: dict[str, Any] = field(default_factory=dict)  # values of `once`
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `make` makes
-        """What `make` makes, made once; nobody may change it."""
+        """Return the result of `make`, which is cached and must not be changed."""
         if name not in self.made:
             self.made[name] = make()
         return self.made[name]
@@ -71,7 +71,7 @@ def analysed(
         CrfvizError: the sentences do not suit the tagger; says why.
     """
     key = _digest(tagger, sentences, rule)
-    runs = of_server("runs", LRUCache[Analysed])
+    runs = server_value("runs", LRUCache[Analysed])
     if kept := runs.get(key):
         return kept
     if view_option("stopped") == key:

@@ -22,11 +22,11 @@ from crfviz.text.formats import parse_sentences
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
 from crfviz.text.sentences import Sentence, fold_handles
 from crfviz.ui.annotate.store import labelled_sentences
-from crfviz.ui.session.bound import bound_flag, bound_tabs, bound_to
-from crfviz.ui.session.current import set_view_option, view_option
-from crfviz.ui.session.kept import LRUCache, of_server
-from crfviz.ui.session.permission import annotator, why_nobody
+from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs, bound_to
+from crfviz.ui.session.permission import annotator, no_annotator_message
+from crfviz.ui.session.scenario_state import set_view_option, view_option
 from crfviz.ui.session.scheduling import pause
+from crfviz.ui.session.session_store import LRUCache, server_value
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
@@ -62,7 +62,7 @@ class Source:
 
 
 def _files() -> LRUCache[Source]:
-    return of_server("files", LRUCache[Source])
+    return server_value("files", LRUCache[Source])
 
 
 def read_upload(name: str, content: bytes) -> Source:
@@ -143,7 +143,7 @@ def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
 
 def _labelled() -> Source | None:
     if annotator() is None:
-        st.info(why_nobody())
+        st.info(no_annotator_message())
         return None
     labelled = labelled_sentences()
     if labelled is None:
@@ -225,7 +225,7 @@ def _choose(tagger: Tagger, source: Source, keys: Sequence[str], *, bio: bool) -
         options = [NOT_YET, *types, OUTSIDE]
     else:
         options = [NOT_YET, *tagger.tags]
-    chosen = of_server(f"tags {source.digest} {tagger.name}", dict[str, str])
+    chosen = server_value(f"tags {source.digest} {tagger.name}", dict[str, str])
     st.markdown(f"**Tags that {plain(tagger.name)} does not have**")
     columns = st.columns(COLUMNS)
     for number, key in enumerate(keys):

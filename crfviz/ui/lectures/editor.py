@@ -30,17 +30,17 @@ from crfviz.ui.lectures.lecture_store import (
     to_toml,
 )
 from crfviz.ui.lectures.thumbnails import data_uri, thumbnail
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import NO_LETTERS, flag_option, scenario, set_view_option
-from crfviz.ui.session.kept import (
+from crfviz.ui.session.bound_widgets import bound_to
+from crfviz.ui.session.scenario_state import NO_LETTERS, flag_option, scenario, set_view_option
+from crfviz.ui.session.session_store import (
+    BROWSER_DRAFT,
     DRAFT,
-    TOLD,
-    choice,
-    found,
-    keep,
-    of_session,
-    refusals_said,
-    say,
+    errors_as_messages,
+    get_value,
+    notify,
+    session_value,
+    set_value,
+    widget_value,
 )
 from crfviz.ui.state.scenario import PARTS, covered
 from crfviz.ui.widgets import download, upload
@@ -104,7 +104,7 @@ def edit_lecture() -> None:
 def edit(lecture: Lecture) -> None:
     """Replace the draft by another lecture; undo brings it back."""
     for problem in lecture.problems:
-        say(problem)
+        notify(problem)
     _change(replace(lecture, problems=()), 0)
 
 
@@ -252,10 +252,10 @@ def played(name: str, **more: str) -> str:
 
 def _open() -> None:
     def take() -> None:
-        file = choice("own.upload")
+        file = widget_value("own.upload")
         if file is None:
             return
-        with refusals_said():
+        with errors_as_messages():
             edit(read(_decoded(file), FILE))
 
     upload("Open the file of a lecture", type="toml", key="own.upload", on_change=take)
@@ -277,15 +277,15 @@ def _decoded(file: Any) -> str:  # noqa: ANN401 - the value of st.file_uploader
 
 
 def _add(path: str) -> None:
-    with refusals_said():
+    with errors_as_messages():
         lecture = with_screen(_draft().lecture, path, scenario())
         _settle(lecture, len(lecture.cues) - 1)
-        say(f"This screen is cue {len(lecture.cues)} of your lecture, on the page Lectures.")
+        notify(f"This screen is cue {len(lecture.cues)} of your lecture, on the page Lectures.")
 
 
 def _choose(place: int) -> None:
-    keep(_DRAFT, _draft().after(_draft().lecture, place))
-    keep(_TYPED, None)
+    set_value(_DRAFT, _draft().after(_draft().lecture, place))
+    set_value(_TYPED, None)
 
 
 def _change_cue(change: Callable[[Cue], Cue]) -> None:
@@ -297,20 +297,20 @@ def _change_cue(change: Callable[[Cue], Cue]) -> None:
 def _try(field: str, text: str, change: Callable[[Cue], Cue]) -> None:
     """Change a text field; an invalid text stays in its box."""
     before = _draft()
-    keep(_TYPED, (before.chosen, field, text))
-    with refusals_said():
+    set_value(_TYPED, (before.chosen, field, text))
+    with errors_as_messages():
         if before.cue is not None:
             _settle(with_cue(before.lecture, before.chosen, change(before.cue)))
-        keep(_TYPED, None)
+        set_value(_TYPED, None)
 
 
 def _text(field: str, saved: str) -> str:
-    typed = found(_TYPED)
+    typed = get_value(_TYPED)
     return typed[2] if typed and typed[:2] == (_draft().chosen, field) else saved
 
 
 def _change(lecture: Lecture, chosen: int | None = None) -> None:
-    with refusals_said():
+    with errors_as_messages():
         _settle(lecture, chosen)
 
 
@@ -329,29 +329,29 @@ def _settle(lecture: Lecture, chosen: int | None = None) -> None:
 
 def _put(draft: Draft) -> None:
     """Keep the draft in the session and in the browser; without cues, delete it there."""
-    keep(_DRAFT, draft)
+    set_value(_DRAFT, draft)
     if draft.cue is None:
-        keep(DRAFT, "")
+        set_value(DRAFT, "")
         return
     try:
-        keep(DRAFT, to_link_name(draft.lecture))  # travels with every redraw
+        set_value(DRAFT, to_link_name(draft.lecture))  # travels with every redraw
     except FormatError:  # too long for a link
-        keep(DRAFT, to_toml(draft.lecture))
+        set_value(DRAFT, to_toml(draft.lecture))
 
 
 def _draft() -> Draft:
-    told = found(TOLD)
+    told = get_value(BROWSER_DRAFT)
     if told:
-        keep(TOLD, None)
-        if found(_DRAFT) in (None, Draft()):
+        set_value(BROWSER_DRAFT, None)
+        if get_value(_DRAFT) in (None, Draft()):
             _take_up(told)
-    return of_session(_DRAFT, Draft)
+    return session_value(_DRAFT, Draft)
 
 
 def _take_up(text: str) -> None:
     """Restore the draft from the browser; report and delete an invalid one."""
-    keep(DRAFT, "")
-    with refusals_said():
+    set_value(DRAFT, "")
+    with errors_as_messages():
         lecture = read(from_link_name(text) if text.startswith(LINK_PREFIX) else text, FILE)
         _put(Draft(replace(lecture, problems=())))
 

@@ -6,7 +6,7 @@ from crfviz.exceptions import FormatError
 from crfviz.ui.lectures.editor import HANDOUT, OWN, edit, edit_lecture, in_the_making, own, played
 from crfviz.ui.lectures.handout import STYLE_SHEET, handout, handout_body
 from crfviz.ui.lectures.lecture_store import lecture, lectures
-from crfviz.ui.session.current import set_view_option, view_option
+from crfviz.ui.session.scenario_state import set_view_option, view_option
 from crfviz.ui.widgets import download, guarded
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count

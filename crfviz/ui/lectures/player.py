@@ -20,18 +20,18 @@ from crfviz.ui.lectures.thumbnails import WITH_MATRIX
 from crfviz.ui.live_room.broadcast import add_cue, send_nothing
 from crfviz.ui.quiz_panel import question_of, waiting, with_question
 from crfviz.ui.session.components import OF_UI, component
-from crfviz.ui.session.current import (
-    ARRIVES,
+from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
+    START_STEPS,
     address,
     change,
     flag_option,
-    put,
+    load_state,
     scenario,
-    stay_on,
+    set_path,
     view_option,
 )
-from crfviz.ui.session.kept import found, keep, say
+from crfviz.ui.session.session_store import get_value, notify, set_value
 from crfviz.ui.shell import frame
 from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
 from crfviz.ui.state.link import read_step, step_text
@@ -84,7 +84,7 @@ def play(pages: Sequence[st.Page], path: str) -> bool:
     """
     place = _named() or _between(path)
     if place is None:
-        keep(_AT, None)
+        set_value(_AT, None)
         return False
     place = _advanced(place, pages)
     frame.configure()
@@ -105,7 +105,7 @@ def said(cue: Cue) -> str:
     try:
         return fill_in(cue.say, chain_of(cue.scenario))
     except CrfvizError as error:
-        say(f"{cue.place}: {error}")
+        notify(f"{cue.place}: {error}")
         return ""
 
 
@@ -136,7 +136,7 @@ def _between(path: str) -> Place | None:
 
     Streamlit adds two history entries for another page: one with its query, one with its path.
     """
-    left = found(_LEFT)
+    left = get_value(_LEFT)
     if left is None or not is_history_navigation():
         return None
     place: Place
@@ -152,7 +152,7 @@ def _named() -> Place | None:
     try:
         found_lecture = lecture(name)
     except FormatError as error:
-        say(str(error))
+        notify(str(error))
         del st.query_params[LECTURE]
         st.query_params.pop(CUE, None)
         return None
@@ -160,7 +160,7 @@ def _named() -> Place | None:
     number = int(text) if text.isdecimal() and len(text) < 6 else 1
     place = Place(name, found_lecture, 1).numbered(number)
     if str(place.number) != text:
-        say(f"There is no cue {quote(text)}; expected a number from 1 to {most}.")
+        notify(f"There is no cue {quote(text)}; expected a number from 1 to {most}.")
     return place
 
 
@@ -168,12 +168,12 @@ def _advanced(place: Place, pages: Sequence[st.Page]) -> Place:
     """Apply the requested cue, and load its scenario."""
     back = is_history_navigation()
     there, arriving = _asked_for(place, pages, back=back)
-    if found(_AT) is None:
+    if get_value(_AT) is None:
         for problem in there.lecture.problems:
-            say(problem)
-    if there != place or back or found(_AT) != (there.name, there.number):
-        put(_screen(there.cue, arriving))
-        keep(_AT, (there.name, there.number))
+            notify(problem)
+    if there != place or back or get_value(_AT) != (there.name, there.number):
+        load_state(_screen(there.cue, arriving))
+        set_value(_AT, (there.name, there.number))
     _write_address(there)
     return there
 
@@ -183,13 +183,13 @@ def _asked_for(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[P
 
     After Back and Forward, and in a new session, it is the cue in the URL.
     """
-    number, step = found(_ASKED) or (None, None)
-    keep(_ASKED, None)
+    number, step = get_value(_ASKED) or (None, None)
+    set_value(_ASKED, None)
     if number == LEAVE:
         _leave(_on_screen(place), pages)
     if number is not None:
         return place.numbered(number), step
-    if back or found(_AT) is None:
+    if back or get_value(_AT) is None:
         return place, _step_named()
     return _on_screen(place), None
 
@@ -201,7 +201,7 @@ def _step_named() -> int | None:
         return None
     step = read_step(text)
     if step is None:
-        say(f"Ignored the step {quote(text)}: expected a whole number from 0 to {MAX_STEP}.")
+        notify(f"Ignored the step {quote(text)}: expected a whole number from 0 to {MAX_STEP}.")
     return step
 
 
@@ -210,7 +210,7 @@ def _on_screen(place: Place) -> Place:
 
     Until the browser has received a new cue, its events come with the URL of the previous one.
     """
-    name, number = found(_AT) or (place.name, place.number)
+    name, number = get_value(_AT) or (place.name, place.number)
     return place.numbered(number) if name == place.name else place
 
 
@@ -243,28 +243,30 @@ def _question(cue: Cue) -> Question | None:
     if not cue.ask:
         return None
     try:
-        found = question_of(cue.scenario, cue.ask)
+        question = question_of(cue.scenario, cue.ask)
     except CrfvizError as error:
-        say(f"{cue.place}: {error}")
+        notify(f"{cue.place}: {error}")
         return None
-    if found is None:
-        say(f"{cue.place}: {quote(cue.ask)} has no single right answer here, so it is not asked.")
-    return found
+    if question is None:
+        notify(
+            f"{cue.place}: {quote(cue.ask)} has no single right answer here, so it is not asked."
+        )
+    return question
 
 
 def _asked(cue: Cue) -> str:
     """Return the question of a cue with its answer, for the speaker; empty if there is none."""
-    found = _question(cue)
-    return "" if found is None else f"[{found.text} {found.choices[found.right].text}]"
+    question = _question(cue)
+    return "" if question is None else f"[{question.text} {question.choices[question.right].text}]"
 
 
 def _leave(place: Place, pages: Sequence[st.Page]) -> None:
     """Open the same screen as a page; the browser's Back returns to the cue."""
     page = next(page for page in pages if page.url_path == place.cue.page)
     params = address().params
-    keep(_AT, None)
-    keep(_LEFT, (place, page.url_path, params))
-    stay_on(page.url_path)
+    set_value(_AT, None)
+    set_value(_LEFT, (place, page.url_path, params))
+    set_path(page.url_path)
     st.switch_page(page, query_params=params)
 
 
@@ -290,7 +292,7 @@ def _bar(place: Place, text: str) -> None:
     def turn() -> None:
         match _bar_state().get("turn"):
             case [number, "previous"]:
-                _ask_for(number, ARRIVES["previous"])
+                _ask_for(number, START_STEPS["previous"])
             case [number, _]:
                 _ask_for(number)
 
@@ -325,7 +327,7 @@ def _bar_state() -> Mapping[str, object]:
 
 def _ask_for(number: object, step: int | None = None) -> None:
     if isinstance(number, int) and number >= 0:
-        keep(_ASKED, (number, step))
+        set_value(_ASKED, (number, step))
 
 
 def _speak(place: Place) -> None:

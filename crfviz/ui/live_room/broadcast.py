@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from crfviz.exceptions import StoreError
 from crfviz.ui.live_room.room_backend import rooms
 from crfviz.ui.live_room.rooms import Question, Room, question_id
-from crfviz.ui.session.kept import found, keep, of_session
+from crfviz.ui.session.session_store import get_value, session_value, set_value
 from crfviz.ui.streamlit_compat import StopException
 
 _ROOM, _SCREEN = "room", "followed screen"
@@ -30,7 +30,7 @@ def open_room() -> None:
     Raises:
         CrfvizError: there are too many rooms, or their database is away.
     """
-    keep(_ROOM, rooms().open().code)
+    set_value(_ROOM, rooms().open().code)
 
 
 def close_room() -> None:
@@ -39,8 +39,8 @@ def close_room() -> None:
     Raises:
         StoreError: the database of the rooms is away.
     """
-    rooms().close(found(_ROOM) or "")
-    keep(_ROOM, _NONE)
+    rooms().close(get_value(_ROOM) or "")
+    set_value(_ROOM, _NONE)
 
 
 def resume_room(key: object) -> None:
@@ -50,7 +50,7 @@ def resume_room(key: object) -> None:
     except StoreError as error:
         _log.warning("a room is not resumed: %s", error)
         return
-    keep(_ROOM, _NONE if room is None else room.code)
+    set_value(_ROOM, _NONE if room is None else room.code)
 
 
 def room_key() -> str | None:
@@ -58,12 +58,12 @@ def room_key() -> str | None:
     room = current_room()
     if room is not None:
         return room.key
-    return _NONE if found(_ROOM) == _NONE else None
+    return _NONE if get_value(_ROOM) == _NONE else None
 
 
 def current_room() -> Room | None:
     """Return the room of this session, if it has one."""
-    code = found(_ROOM)
+    code = get_value(_ROOM)
     if not code:
         return None
     try:
@@ -72,7 +72,7 @@ def current_room() -> Room | None:
         _log.warning("a room cannot be looked up: %s", error)
         return None
     if room is None:
-        keep(_ROOM, _NONE)
+        set_value(_ROOM, _NONE)
     return room
 
 
@@ -82,7 +82,7 @@ def broadcast(title: str) -> Iterator[None]:
     if current_room() is None:
         yield
         return
-    keep(_SCREEN, _Screen({"title": title}))
+    set_value(_SCREEN, _Screen({"title": title}))
     try:
         yield
     except StopException:  # the page is complete; a rerun raises another exception
@@ -93,11 +93,11 @@ def broadcast(title: str) -> Iterator[None]:
 
 def send_nothing() -> None:
     """Keep this run private, as for the speaker's notes."""
-    keep(_SCREEN, None)
+    set_value(_SCREEN, None)
 
 
 def _send() -> None:
-    screen, room = found(_SCREEN), current_room()
+    screen, room = get_value(_SCREEN), current_room()
     if room is not None and screen is not None:
         room.show(screen.parts, screen.question)
 
@@ -106,13 +106,13 @@ def add_picture(data: Mapping[str, object]) -> None:
     """Add a stage's payload to the screen, unless it has one."""
     if current_room() is not None:
         # Another session must not acknowledge events of this session's stage.
-        of_session(_SCREEN, _Screen).parts.setdefault("stage", {**data, "ack": 0})
+        session_value(_SCREEN, _Screen).parts.setdefault("stage", {**data, "ack": 0})
 
 
 def add_cue(title: str, text: str) -> None:
     """Add the cue of a lecture and its text to the screen."""
     if current_room() is not None:
-        of_session(_SCREEN, _Screen).parts.update(title=title, say=text)
+        session_value(_SCREEN, _Screen).parts.update(title=title, say=text)
 
 
 def add_question(
@@ -141,7 +141,7 @@ def add_question(
             counts = room.reveal(name, len(choices))
         except StoreError as error:
             _log.warning("answers cannot be counted: %s", error)
-    screen = of_session(_SCREEN, _Screen)
+    screen = session_value(_SCREEN, _Screen)
     screen.question = Question(name, len(choices), open=not closed)
     screen.parts["question"] = {
         "id": name,

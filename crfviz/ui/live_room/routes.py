@@ -25,7 +25,7 @@ from starlette.routing import Route
 from crfviz.exceptions import StoreError
 from crfviz.ui.live_room.room_backend import rooms
 from crfviz.ui.live_room.rooms import MAX_FOLLOWERS, Room, normalise_code
-from crfviz.ui.session.kept import LRUCache
+from crfviz.ui.session.session_store import LRUCache
 from crfviz.ui.watching.meters import ANSWERS
 from crfviz.views.exports import bundle
 

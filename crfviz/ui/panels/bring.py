@@ -16,9 +16,9 @@ from crfviz.text.fasta import NAME, records
 from crfviz.text.files import decoded, lines_of
 from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
-from crfviz.ui.session.current import ask_for_page, change, put, scenario
-from crfviz.ui.session.kept import refusals_said, say
 from crfviz.ui.session.permission import uploads_allowed
+from crfviz.ui.session.scenario_state import change, load_state, request_page, scenario
+from crfviz.ui.session.session_store import errors_as_messages, notify
 from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario, with_sentence
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
@@ -81,8 +81,8 @@ def sequence_panel(name: str, content: bytes) -> None:
 
 
 def _open(state: Scenario) -> None:
-    put(state)
-    ask_for_page("")
+    load_state(state)
+    request_page("")
 
 
 def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
@@ -165,7 +165,7 @@ def use_button(brought: ValidatedModel, files: list[tuple[str, bytes]]) -> None:
     if right.button("Use this model", type="primary", key="bring.use"):
         kept = store_model(brought, name)
         change(model=kept)
-        say(f"{quote(kept)} is in the list of models.")
+        notify(f"{quote(kept)} is in the list of models.")
         st.switch_page(EXPLORE)
 
 
@@ -187,12 +187,12 @@ def own_panel() -> None:
 
 
 def _remove(name: str) -> None:
-    with refusals_said():
+    with errors_as_messages():
         remove_model(name)
         cached.tagger.clear(name)
         if scenario().model == name:
             change(model=cached.default_model(cached.models()))
-        say(f"{quote(name)} is gone.")
+        notify(f"{quote(name)} is gone.")
 
 
 def _what_can_be_brought() -> None:

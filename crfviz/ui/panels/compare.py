@@ -11,9 +11,9 @@ import streamlit as st
 
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_select
-from crfviz.ui.session.current import change, scenario, set_view_option, view_option
-from crfviz.ui.session.kept import shelf
+from crfviz.ui.session.bound_widgets import bound_select
+from crfviz.ui.session.scenario_state import change, scenario, set_view_option, view_option
+from crfviz.ui.session.session_store import snapshots
 from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain
@@ -43,7 +43,7 @@ class Side:
 def options() -> list[str]:
     """Return all options of a side."""
     models = [_MODEL + name for name in cached.models()]
-    return [TRAINED, NOW, *models, *map(snapshot_option, shelf().names())]
+    return [TRAINED, NOW, *models, *map(snapshot_option, snapshots().names())]
 
 
 def snapshot_option(name: str) -> str:
@@ -113,7 +113,7 @@ def _own(option: str) -> Scenario | None:
         now = scenario()
         return Scenario(now.model, now.sentence, now.edits, now.pins)
     if option.startswith(_SNAPSHOT):
-        snapshot = shelf().named(option.removeprefix(_SNAPSHOT))
+        snapshot = snapshots().named(option.removeprefix(_SNAPSHOT))
         return None if snapshot is None else snapshot.scenario
     return None
 

@@ -23,7 +23,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.quiz_panel import Asked, ask_about
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_buttons, bound_draft, bound_place, bound_select
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft, bound_place, bound_select
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import narrowed

@@ -8,8 +8,8 @@ import streamlit as st
 from crfviz.chain.questions.sensitivity import influence
 from crfviz.ui.panels.emission_origin import least_certain
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_number, bound_place
-from crfviz.ui.session.current import number_option, set_view_option
+from crfviz.ui.session.bound_widgets import bound_number, bound_place
+from crfviz.ui.session.scenario_state import number_option, set_view_option
 from crfviz.ui.words import plain
 from crfviz.views.formatting import format_probability
 from crfviz.views.frames.chains import pair_frame, pair_heatmap

@@ -9,10 +9,10 @@ from crfviz.chain.distribution import position_entropies
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.attribution import Attribution, attribute
 from crfviz.ui import cached
-from crfviz.ui.cached import remembered
+from crfviz.ui.cached import shared_cache
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_place
-from crfviz.ui.session.current import flag_option
+from crfviz.ui.session.bound_widgets import bound_place
+from crfviz.ui.session.scenario_state import flag_option
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
@@ -110,7 +110,7 @@ def attribution_panel(scene: Scene, asked: Question) -> None:
         st.dataframe(because_frame(found, scene.words))
 
 
-@remembered(64, lambda model, *parts: (cached.model_key(model), *parts))
+@shared_cache(64, lambda model, *parts: (cached.model_key(model), *parts))
 def _attribution(model: str, sentence: str, position: int, tag: int, rival: int) -> Attribution:
     words = cached.potentials(model, sentence, constrained=False).tokens or ()
     return attribute(cached.tagger(model), words, position, tag, rival)

@@ -16,9 +16,9 @@ from crfviz.chain.questions.entities import ConstraintEffect, entity_types
 from crfviz.text.schemes import begin, inside, is_bio, is_inside
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene, scene_of
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import ask_for_page, change, put, scenario
-from crfviz.ui.session.kept import found, keep
+from crfviz.ui.session.bound_widgets import bound_to
+from crfviz.ui.session.scenario_state import change, load_state, request_page, scenario
+from crfviz.ui.session.session_store import get_value, set_value
 from crfviz.ui.state.scenario import Scenario, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain, quote
@@ -163,12 +163,12 @@ def scene_with_entities(own: Scene) -> Scene | None:
     Returns:
         None if no model has BIO tags: a message says so.
     """
-    before: Scenario | None = found(_BEFORE)
+    before: Scenario | None = get_value(_BEFORE)
     if has_entities(own):
         if before is not None and own.model != before.model:
             _note(f"The example on this page selected {own.model}.", before.model)
         return own
-    keep(_BEFORE, None)
+    set_value(_BEFORE, None)
     known = ((name, cached.known_tagger(name)) for name in cached.ready_models())
     name = next((name for name, tagger in known if tagger and tagger.scheme), None)
     if name is None:
@@ -184,8 +184,8 @@ def take_over(scene: Scene) -> None:
     before, after = scenario(), scene.scenario
     if after.model != before.model:
         view = with_sentence(before, after.sentence).view
-        put(replace(after, view=view))
-        keep(_BEFORE, before)
+        load_state(replace(after, view=view))
+        set_value(_BEFORE, before)
 
 
 def _why_none(scene: Scene) -> str:
@@ -210,8 +210,8 @@ def _note(text: str, model: str, example: Scene | None = None) -> None:
 
 def _go_back() -> None:
     """Restore the scenario before the example, and open Explore."""
-    before: Scenario | None = found(_BEFORE)
+    before: Scenario | None = get_value(_BEFORE)
     if before is not None:
-        put(before)
-    keep(_BEFORE, None)
-    ask_for_page("")
+        load_state(before)
+    set_value(_BEFORE, None)
+    request_page("")

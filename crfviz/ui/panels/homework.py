@@ -17,9 +17,9 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.number_tables import MAX_BYTES, NumberTable, parse_number_table, read_number_table
 from crfviz.ui.pictures import draw
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_draft, bound_flag, bound_select, bound_to
-from crfviz.ui.session.current import change, one_of, scenario
-from crfviz.ui.session.kept import draft, refusals_said, set_draft
+from crfviz.ui.session.bound_widgets import bound_draft, bound_flag, bound_select, bound_to
+from crfviz.ui.session.scenario_state import change, choice_option, scenario
+from crfviz.ui.session.session_store import draft, errors_as_messages, set_draft
 from crfviz.ui.state.scenario import BEFORE_FIRST, MAX_WORDS
 from crfviz.ui.widgets import download, narrowed, upload
 from crfviz.ui.words import plain
@@ -185,8 +185,8 @@ def _readable(data: bytes, table: NumberTable) -> str:
 
 def _fill(scene: Scene, kind: str) -> None:
     """Fill in the current choice: the clicked button may come from an older run."""
-    name = one_of("homework", _names(kind), RIGHT)
-    with refusals_said():
+    name = choice_option("homework", _names(kind), RIGHT)
+    with errors_as_messages():
         table = example_table(scene.now.potentials, kind, "" if name == RIGHT else name)
         set_draft(_BOX, as_text(table, scene.tags))
 

@@ -15,8 +15,14 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.textbook import HiddenMarkov, MarkovTagger
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene, scene_of
-from crfviz.ui.session.bound import bound_buttons, bound_flag, bound_select, bound_text, bound_to
-from crfviz.ui.session.current import (
+from crfviz.ui.session.bound_widgets import (
+    bound_buttons,
+    bound_flag,
+    bound_select,
+    bound_text,
+    bound_to,
+)
+from crfviz.ui.session.scenario_state import (
     change,
     flag_option,
     scenario,
@@ -24,7 +30,7 @@ from crfviz.ui.session.current import (
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.session.session_store import errors_as_messages
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain, quote
 from crfviz.views.explanation import step_note
@@ -126,7 +132,7 @@ def _path(right: list[int]) -> list[Tag | None]:
 
 def take_step() -> None:
     """Apply the step towards the current gold tags, as edits that can be undone."""
-    with refusals_said():
+    with errors_as_messages():
         here = scene_of(scenario())
         before = here.now.potentials
         step = gradient_step(before, _path(right_tags(here)), step_size(view_option("size", SIZE)))

@@ -12,8 +12,8 @@ from crfviz.taggers.pieces import LARGEST, pieces, vocabulary
 from crfviz.text.wordpiece import split_word
 from crfviz.ui.pictures import FOLDED, draw, take_scene
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_flag, bound_tabs
-from crfviz.ui.session.current import view_option
+from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs
+from crfviz.ui.session.scenario_state import view_option
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import narrowed

@@ -17,10 +17,10 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.pictures import draw, is_withheld, show_stage, steps_done, table_twin, take_scene
-from crfviz.ui.scene import Scene, counted_rule, rule_in_force
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import one_of, scenario, set_view_option, view_option
-from crfviz.ui.session.kept import draft, set_draft
+from crfviz.ui.scene import Scene, active_rule, countable_rule
+from crfviz.ui.session.bound_widgets import bound_to
+from crfviz.ui.session.scenario_state import choice_option, scenario, set_view_option, view_option
+from crfviz.ui.session.session_store import draft, set_draft
 from crfviz.ui.state.scenario import RULE, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.figures.automaton import automaton_html, move_frame
@@ -74,7 +74,7 @@ def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
     if problem is not None:
         rest = f" Still in force: {view_option(RULE)}" if draft(RULE) and view_option(RULE) else ""
         st.warning(plain(f"The rule cannot be used. {problem}.{rest}"))
-    kept = rule_in_force(tags)
+    kept = active_rule(tags)
     return kept.pattern if kept else default
 
 
@@ -86,7 +86,7 @@ def rule_chip(path: str) -> None:
     rule = view_option(RULE)
     if rule:
         tagger = cached.known_tagger(scenario().model)
-        used = tagger is not None and rule_in_force(tagger.tags) is not None
+        used = tagger is not None and active_rule(tagger.tags) is not None
         label = f"Rule: {rule}" if used else f"Rule not in use: {rule}"
         with st.container(key="chip"):
             st.button(
@@ -98,7 +98,7 @@ def rule_chip(path: str) -> None:
                 key="no_rule",
             )
             if used and path != "rules":
-                counts = counted_rule(scenario()) is not None
+                counts = countable_rule(scenario()) is not None
                 st.caption(SAYS.get(path, PATH_ALONE) if counts else PATH_ALONE)
 
 
@@ -196,7 +196,7 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
         rule=tables.rule,
         walk=tables.walk,
     )
-    show, copies = one_of("rules", SHOWS, "lattice"), len(rule.copies)
+    show, copies = choice_option("rules", SHOWS, "lattice"), len(rule.copies)
     if show == "states" and copies > MOST_COPIES:
         st.info(
             f"By state this rule has {copies} copies of tags, too many to draw. Choose a rule with "

@@ -7,9 +7,15 @@ from crfviz.chain.questions.gauge import shift_tag, shift_word
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound import bound_buttons, bound_place, bound_select, bound_tabs
-from crfviz.ui.session.current import change, number_option, one_of, scenario, view_option
-from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_place, bound_select, bound_tabs
+from crfviz.ui.session.scenario_state import (
+    change,
+    choice_option,
+    number_option,
+    scenario,
+    view_option,
+)
+from crfviz.ui.session.session_store import errors_as_messages
 from crfviz.views.stage.picture import Mark, Ruler
 from crfviz.views.strips.what_if import strength_marks
 
@@ -92,12 +98,12 @@ def shift_panel(scene: Scene) -> None:
 def _shift(what: str) -> None:
     """Apply the current choice: the clicked button may come from an older run."""
     now = scenario()
-    nats = float(one_of("shift", SHIFTS, SHIFTS[0]))
-    with refusals_said():
+    nats = float(choice_option("shift", SHIFTS, SHIFTS[0]))
+    with errors_as_messages():
         chain = cached.unpinned(now).potentials  # a pin must not keep a tag from its shift
         if what == "shift_word":
             word = number_option(what, 0, 0, chain.num_tokens - 1)
             change(edits=shift_word(chain, now.edits, word, nats))
         else:
-            tag = one_of(what, chain.tag_names, chain.tag_names[0])
+            tag = choice_option(what, chain.tag_names, chain.tag_names[0])
             change(edits=shift_tag(chain, now.edits, tag, nats))

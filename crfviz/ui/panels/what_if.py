@@ -14,18 +14,18 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.pictures import download_menu, draw, show_stage, take_scene
-from crfviz.ui.scene import Scene, counted_rule
-from crfviz.ui.session.bound import bound_buttons, bound_to
-from crfviz.ui.session.current import (
+from crfviz.ui.scene import Scene, countable_rule
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_to
+from crfviz.ui.session.scenario_state import (
     change,
-    count_up,
+    choice_option,
+    increment_option,
     number_option,
-    one_of,
     scenario,
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.kept import refusals_said
+from crfviz.ui.session.session_store import errors_as_messages
 from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import (
     LIST,
@@ -64,7 +64,7 @@ def tried(now: Scenario) -> Tried:
     """
     seed = number_option("draw", 0, 0, MOST_DRAWS)
     without = replace(now, edits=replace(now.edits, emissions={}), pins={})
-    return _tried(without, seed, view_option(OWN_TEXT), counted_rule(now))
+    return _tried(without, seed, view_option(OWN_TEXT), countable_rule(now))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
@@ -130,7 +130,7 @@ def choose_change(every: Tried) -> str:
         )
         st.button(
             "Try another",
-            on_click=count_up,
+            on_click=increment_option,
             args=("draw", MOST_DRAWS),
             disabled=kind not in DRAWN or isinstance(every[kind], str),
             help="A typo, a name and a number are drawn by chance; the number is in the link",
@@ -266,9 +266,9 @@ def taken(tagger: Tagger, now: Scenario) -> Live:
 
 def _take() -> None:
     """Use the current choice: the clicked button may come from an older run."""
-    with refusals_said():
+    with errors_as_messages():
         every = tried(scenario())
-        changed = every[one_of("change", every, _first(every))]
+        changed = every[choice_option("change", every, _first(every))]
         place = {name: view_option(name) for name in (LIST, PLACE)}
         change(sentence=None if isinstance(changed, str) else _text(changed))
         for name, value in place.items():  # the list of errors is still the one it came from

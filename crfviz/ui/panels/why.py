@@ -11,8 +11,8 @@ from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_fli
 from crfviz.chain.questions.rules import Ruled
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.ui import cached
-from crfviz.ui.scene import Scene, counted_rule
-from crfviz.ui.session.current import change, scenario
+from crfviz.ui.scene import Scene, countable_rule
+from crfviz.ui.session.scenario_state import change, scenario
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.formatting import format_probability, score, signed
@@ -108,7 +108,7 @@ def flips_panel(scene: Scene, asked: Question) -> None:
     A fragment, so the page can be used while they are computed.
     """
     st.subheader("The smallest changes of one weight")
-    if counted_rule(scene.scenario):
+    if countable_rule(scene.scenario):
         st.caption("These, and the price of pins, are those of all paths, without the rule.")
     if len(scene.tags) > MOST_TAGS:
         st.info(

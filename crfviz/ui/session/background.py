@@ -1,10 +1,10 @@
-"""Heavy work in a process beside the server, so that it does not hold the server's Python lock.
+"""A worker process for heavy work, which would hold the server's GIL.
 
     BACKGROUND.prepare(partial(load, model))     # starts the process and returns at once
     result = BACKGROUND.run(partial(work, model), report)
 
-It does one piece of work at a time: callers take turns, see `crfviz.ui.session.scheduling`. The
-process keeps what it loaded, and ends after some minutes without work.
+It runs one job at a time; callers queue, see `crfviz.ui.session.scheduling`. The process keeps
+loaded models, and ends after some minutes without work.
 """
 
 import atexit
@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 
 from crfviz.corpus.worker_process import Message, WorkerProcess, encode
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.session.scheduling import FLOOR
+from crfviz.ui.session.scheduling import SCRIPT_LOCK
 
 IDLE_TIMEOUT = 300.0  # seconds without work until the process ends and frees its memory
 POLL_INTERVAL = 0.25  # seconds between two checks whether the caller still waits
@@ -36,11 +36,11 @@ class Work(Protocol[Result]):
 
 
 class LostError(CrfvizError):
-    """The process ended before its work did; the message says how."""
+    """The process ended before its job did; the message has the reason."""
 
 
 class BackgroundWorker:
-    """A process for work, started when there is some.
+    """A worker process that starts on demand.
 
     Args:
         idle_timeout: seconds without work after which it ends.
@@ -55,7 +55,7 @@ class BackgroundWorker:
         self._timer: threading.Timer | None = None
 
     def prepare(self, first: Work[object]) -> None:
-        """Start the process with `first`, unless it runs; nobody waits for the result."""
+        """Start the process with `first`, unless it runs; do not wait for the result."""
         with self._lock:
             if self._busy or self.pid is not None:
                 return
@@ -70,11 +70,11 @@ class BackgroundWorker:
     ) -> Result:
         """Return the result of the work.
 
-        What `report` or `pause` raises ends the process. `report` is called again and again with
-        the progress, `pause` whenever others may go first.
+        `report` is called with the progress, `pause` whenever other scripts may go first. An
+        exception of either ends the process.
 
         Raises:
-            CrfvizError: the work raised it.
+            CrfvizError: raised by the work.
             LostError: the process died, or cannot be started.
         """
         with self._lock:
@@ -104,13 +104,13 @@ class BackgroundWorker:
         self, worker: WorkerProcess, work: Work[object], report: Report, pause: Callable[[], object]
     ) -> Message:
         content = encode(work, pause)
-        with FLOOR.aside():
+        with SCRIPT_LOCK.released():
             number = worker.send(content)
         progress: tuple[int, int] | None = None
         while True:
             pause()
             try:
-                with FLOOR.aside():
+                with SCRIPT_LOCK.released():
                     message = self._messages.get(timeout=POLL_INTERVAL)
             except Empty:
                 pass
@@ -129,7 +129,7 @@ class BackgroundWorker:
 
     @property
     def pid(self) -> int | None:
-        """The number of the process; None where none runs."""
+        """The id of the process; None if there is none."""
         worker = self._worker
         return worker.pid if worker is not None and worker.runs else None
 

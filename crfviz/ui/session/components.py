@@ -1,12 +1,12 @@
-"""Live components as Streamlit elements: payloads go to the browser, events come back.
+"""Live components as Streamlit elements: they receive payloads and send events.
 
-A component numbers its events and sends them until a payload acknowledges them, so that none is
-lost and each is applied once.
+A component numbers its events and resends them until a payload acknowledges them. Each event is
+therefore applied exactly once.
 
-An edit is drawn in the browser before Python answers, by the same recursions. So a stage gets only
-what it cannot know: the difference to a whole payload that it has. Each whole payload has a name,
-and an event names the one that its browser has. The difference is always to that one, not to the
-last answer: an answer may get lost, or be overtaken. Without such an event the whole is sent.
+The browser draws an edit before Python answers, with the same recursions. A stage therefore gets
+only the difference to a whole payload that it has. Each whole payload has a name, and an event
+names the payload of its browser. The difference never refers to the last answer, which may be lost
+or overtaken. Without such an event the whole payload is sent.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from secrets import token_hex
 import streamlit as st
 
 from crfviz.ui import streamlit_compat
-from crfviz.ui.session.kept import LRUCache, of_session
+from crfviz.ui.session.session_store import LRUCache, session_value
 from crfviz.ui.state.events import Fields, new_events
 from crfviz.ui.streamlit_compat import Component, is_fragment_run
 from crfviz.views.stage.payload import changes
@@ -37,7 +37,7 @@ class _Whole:
 
 
 def component(name: str, web: str = WEB, names: Sequence[str] = NAMES) -> Component:
-    """A component as an element; a folder of the package has NAME.js and NAME.css of all names."""
+    """Return a component as an element, from NAME.js and NAME.css of all names in a folder."""
     return streamlit_compat.component(name, web, names, PACKAGE)
 
 
@@ -63,9 +63,9 @@ def sent_events(key: str) -> object:
 
 
 def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:
-    """Return a stage's whole payload, or what changed since one that its browser has."""
+    """Return a stage's whole payload, or the changes since one that its browser has."""
     heard = _heard().pop(stage, None)
-    wholes = of_session("stages", lambda: LRUCache[_Whole](MAX_PAYLOADS))
+    wholes = session_value("stages", lambda: LRUCache[_Whole](MAX_PAYLOADS))
     known = wholes.get(stage)
     if known is not None and known.name == heard and is_fragment_run():
         return {**changes(data, known.data), SINCE: known.name}
@@ -75,16 +75,16 @@ def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:
 
 
 def note_payload(stage: str, name: object) -> None:
-    """Note the whole payload that a stage's browser has; None where it needs one."""
+    """Store the name of the whole payload that a stage's browser has; None if it needs one."""
     _heard()[stage] = name
 
 
 def fresh_events(key: str, sent: object) -> Iterator[Fields]:
-    """Yield the events that a component did not send before; each counts as handled from then on.
+    """Yield the new events of a component, and mark each as handled.
 
     Args:
-        key: of the component, which numbers its events by itself.
-        sent: what the browser sent; what is no event is left out.
+        key: the component, which numbers its events.
+        sent: the browser's message; invalid events are skipped.
     """
     for number, event in new_events(sent, after=last_event(key)):
         _handled()[key] = number
@@ -92,25 +92,25 @@ def fresh_events(key: str, sent: object) -> Iterator[Fields]:
 
 
 def wait_for_again(key: str, number: int) -> None:
-    """Have a component send an event again, with those after it: it could not be handled."""
+    """Mark an event and later ones as not handled, so that the component resends them."""
     _handled()[key] = number - 1
 
 
 def last_event(key: str) -> int:
-    """Return the number of a component's last event that was handled, for its payload."""
+    """Return the number of a component's last handled event, for its payload."""
     return _handled().get(key, 0)
 
 
 def _heard() -> dict[str, object]:
-    """By stage the whole payload that its browser has, in a run that it asked for."""
-    return of_session("stages heard", dict[str, object])
+    """Return the name of the browser's whole payload by stage, in runs that a stage requested."""
+    return session_value("stages heard", dict[str, object])
 
 
 def _handled() -> dict[str, int]:
-    """By component the number of its last event that was handled."""
-    return of_session("events", dict[str, int])
+    """Return the number of the last handled event by component."""
+    return session_value("events", dict[str, int])
 
 
 def _plain(data: Mapping[str, object]) -> dict[str, object]:
-    """The same with tuples for lists: Streamlit looks whether any other value is a table."""
+    """Return the payload with tuples for lists, which Streamlit does not check for tables."""
     return {name: tuple(of) if isinstance(of, list) else of for name, of in data.items()}

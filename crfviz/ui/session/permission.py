@@ -1,7 +1,7 @@
-"""Who may do what: who is logged in where a login is asked for, and whether files are taken.
+"""Access control: the annotator's identity, and whether uploads are allowed.
 
-A login that is asked for and cannot be had lets nobody label: not while its settings are broken,
-nor after they have gone from a server that runs.
+If a login is required but does not work, nobody can label. This holds while its settings are
+broken, and after they are removed from a running server.
 """
 
 import logging
@@ -13,49 +13,49 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.settings import settings
-from crfviz.ui.session.current import view_option
+from crfviz.ui.session.scenario_state import view_option
 from crfviz.ui.streamlit_compat import StreamlitSecretNotFoundError
 
-NEEDED = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
+REQUIRED = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
 SAMPLE_SECRET = "a long random text"  # that of docs/deployment.md
-SHORTEST_SECRET = 16  # characters
+MIN_SECRET_LENGTH = 16  # characters
 
 _log = logging.getLogger(__name__)
 _asked: list[bool] = []  # not empty once this process saw that a login is asked for
 
 
 class LoginError(CrfvizError):
-    """A login is asked for, and its settings are missing or broken."""
+    """A login is required, and its settings are missing or broken."""
 
 
 def uploads_allowed() -> bool:
-    """Whether this server takes files, models and documents; `CRFVIZ_UPLOADS=off` says no."""
+    """Return whether this server accepts files; `CRFVIZ_UPLOADS=off` disables them."""
     return settings().uploads
 
 
-def no_uploads(what: str) -> str:
-    """What to say where they are off; `what` the server does not take."""
+def uploads_off(what: str) -> str:
+    """Return the message for a server without uploads; `what` it does not accept."""
     return f"This server takes no {what}: it was started with CRFVIZ_UPLOADS=off."
 
 
-def logged_in() -> bool:
-    """Whether this visitor came back from the provider, with an address or without."""
+def is_logged_in() -> bool:
+    """Return whether this visitor has logged in, with or without an e-mail address."""
     return bool(getattr(st.user, "is_logged_in", False))
 
 
 def account() -> str | None:
-    """The verified e-mail address of who is logged in; None without one."""
+    """Return the verified e-mail address of the visitor, or None."""
     email = st.user.get("email")
     if st.user.get("email_verified") is not True or not isinstance(email, str):
         return None
     return email.strip() or None
 
 
-def login_asked() -> bool:
-    """Whether this deployment has an identity provider: `[auth]` in its secrets.
+def is_login_required() -> bool:
+    """Return whether the secrets of this server have an identity provider (`[auth]`).
 
     Raises:
-        LoginError: a login is or was asked for, and its settings are missing or broken.
+        LoginError: a login is or was required, and its settings are missing or broken.
     """
     try:
         return _login_asked()
@@ -64,13 +64,13 @@ def login_asked() -> bool:
         raise
 
 
-def say_who_labels() -> None:
-    """Have the log say what it means that nobody has to log in, where that is so.
+def log_missing_login() -> None:
+    """Log a warning if no login is required.
 
     Raises:
-        LoginError: as `login_asked`.
+        LoginError: as `is_login_required`.
     """
-    if not login_asked():
+    if not is_login_required():
         _log.warning(
             "no login is asked for: whoever can open this server labels under any name, and sees "
             "what others labelled and brought (docs/deployment.md, Access control)"
@@ -89,10 +89,10 @@ def _login_asked() -> bool:
 
 
 def _secrets() -> Mapping[str, Any]:
-    """What the secrets hold; nothing where there is no file.
+    """Return the secrets; empty without a file.
 
     Raises:
-        LoginError: there is a file that cannot be read.
+        LoginError: the file cannot be read.
     """
     try:
         return st.secrets.to_dict()
@@ -106,19 +106,19 @@ def _secrets() -> Mapping[str, Any]:
 
 
 def _check(auth: object) -> None:
-    """Raise a LoginError unless the section has all that a login needs."""
+    """Raise a LoginError unless the section has all settings of a login."""
     if not isinstance(auth, Mapping):
         raise LoginError("[auth] in the secrets has to be a table, with the provider in it.")
     provider = auth.get("default", {})
     settings = {**auth, **provider} if isinstance(provider, Mapping) else auth
-    missing = [name for name in NEEDED if not _text(settings.get(name))]
+    missing = [name for name in REQUIRED if not _text(settings.get(name))]
     if missing:
         raise LoginError(f"[auth] in the secrets lacks {', '.join(missing)}.")
     secret = _text(settings["cookie_secret"])
-    if secret == SAMPLE_SECRET or len(secret) < SHORTEST_SECRET:
+    if secret == SAMPLE_SECRET or len(secret) < MIN_SECRET_LENGTH:
         raise LoginError(
             "cookie_secret in the secrets is that of the documentation, or shorter than "
-            f"{SHORTEST_SECRET} characters: anybody could sign in as anybody. "
+            f"{MIN_SECRET_LENGTH} characters: anybody could sign in as anybody. "
             "`python -c 'import secrets; print(secrets.token_hex())'` makes one."
         )
 
@@ -131,29 +131,29 @@ NOBODY = "me"  # the annotator who gave no name, where there is no login
 
 
 def annotator() -> str | None:
-    """The name under which annotations are stored; None where this visitor may not label.
+    """Return the name that annotations are stored under; None if this visitor may not label.
 
-    With a login it is the e-mail address that the provider says it has verified, and nothing else:
-    anybody can choose a display name, or claim the address of another.
+    With a login it is the e-mail address that the provider verified, and nothing else: anybody can
+    choose a display name or claim another address.
     """
     try:
-        if not login_asked():
+        if not is_login_required():
             return view_option("by").strip() or NOBODY
     except LoginError:
         return None
-    return account() if logged_in() else None
+    return account() if is_logged_in() else None
 
 
-def why_nobody() -> str:
-    """What to tell a visitor for whom `annotator` is None."""
+def no_annotator_message() -> str:
+    """Return the message for a visitor for whom `annotator` is None."""
     try:
-        login_asked()
+        is_login_required()
     except LoginError:
         return (
             "Login does not work on this server. Until it is fixed, nobody can label or see "
             "labels. The server's log says more."
         )
-    if logged_in():
+    if is_logged_in():
         return (
             "Your account has no e-mail address that its provider has verified, and annotations "
             "are kept under that. Log out on the left, and log in with another account."

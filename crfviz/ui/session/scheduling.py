@@ -1,19 +1,18 @@
-"""Who may work now: scripts run one at a time, and so do long jobs.
+"""Scheduling: scripts run one at a time, and so do long jobs.
 
-Streamlit gives every session a thread for its script. Thirty that run at once compete for Python's
-one lock, and all answers come late; one after the other, each comes as soon as it can. So every
-script waits for a fair lock, `FLOOR`. A script that has worked for `SLICE` goes behind those that
-have not begun as soon as it draws something; one that draws nothing for `PATIENCE` is passed by. A
-short one that was passed by, because something else kept the processor busy, finishes all the same.
-What waits for something else than Python's lock steps aside meanwhile.
+Streamlit runs each session's script in a thread. Thirty at once compete for the GIL, and all
+answers are late; one after the other, each answer comes as soon as possible. Each script therefore
+acquires a fair lock, `SCRIPT_LOCK`. After `TIME_SLICE` of work a script lets new scripts go first,
+when it draws something. A script that draws nothing for `SKIP_TIMEOUT` is skipped; if it was only
+short of CPU time, it still finishes. Code that waits for anything but the GIL releases the lock.
 
-A run over a corpus keeps a core busy for seconds. Such jobs wait in a queue, `TURNS`, in which the
-second job of a visitor comes after the first ones of all others.
+A run over a corpus occupies a core for seconds. Such jobs wait in `JOB_QUEUE`, which serves the
+first job of each visitor before the second ones.
 
-Streamlit collects garbage after every script, in all that all sessions hold: with some hundred
-sessions that takes longer than the script. `runner.postScriptGC` in config.toml ends that. Python
-collects by itself as objects become more; what hangs on few objects, such as tensors, is collected
-after `RUNS` scripts, or later if that would take more than `SHARE` of their time.
+Streamlit collects garbage after each script, over the objects of all sessions: with a hundred
+sessions that takes longer than the script. `runner.postScriptGC` in config.toml disables it. Python
+collects as the number of objects grows. Few objects that own much memory, such as tensors, are
+collected after `MIN_RUNS` scripts, or later, to stay below `MAX_SHARE` of the time.
 """
 
 import gc
@@ -30,31 +29,31 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.settings import settings
-from crfviz.ui.session.kept import of_session
+from crfviz.ui.session.session_store import session_value
 from crfviz.ui.streamlit_compat import StopException, one_script_at_a_time, visitor_has_left
 from crfviz.ui.watching.meters import RUN_SECONDS, WAIT_SECONDS
 from crfviz.views.formatting import count
 
-SLICE = 0.1  # seconds of work until a script lets others go first
-PATIENCE = 0.25  # seconds until one that does not is passed by
-AT_LEAST = 1.0  # seconds after which one that let others go first goes on, however many there are
+TIME_SLICE = 0.1  # seconds of work after which a script lets others go first
+SKIP_TIMEOUT = 0.25  # seconds after which a script that does not is skipped
+MAX_WAIT = 1.0  # seconds that a script lets others go first, at most
 
 
-class Place:
-    """Where the script of a thread stands: on the floor, in the line, or elsewhere."""
+class Waiter:
+    """The state of one thread: it holds the lock, waits for it, or neither."""
 
     def __init__(self, lock: Lock) -> None:
         self.called = Condition(lock)
-        self.since = 0.0  # when it entered the line or the floor
-        self.worked = 0.0  # what the thread had worked when it got the floor
+        self.since = 0.0  # the time at which it began to wait, or got the lock
+        self.worked = 0.0  # the thread's CPU seconds when it got the lock
 
 
-class Floor:
-    """What one thread at a time has; each speaks for itself alone.
+class FairLock:
+    """A lock for one thread at a time, in order of arrival.
 
     Args:
-        clock: tells the seconds.
-        work: tells how long the thread that asks has worked, in seconds.
+        clock: returns the time, in seconds.
+        work: returns the CPU time of the calling thread, in seconds.
     """
 
     def __init__(
@@ -64,278 +63,278 @@ class Floor:
         self._work = work
         self._lock = Lock()
         self._own = local()
-        self._speaker: Place | None = None
-        self._fresh: deque[Place] = deque()  # have not begun
-        self._begun: deque[Place] = deque()  # let others go first
+        self._holder: Waiter | None = None
+        self._new: deque[Waiter] = deque()  # have not begun
+        self._resumed: deque[Waiter] = deque()  # let others go first
 
-    def take(self) -> None:
-        """Wait for the floor, at the end of the line."""
-        self._own.place = Place(self._lock)
-        self._wait(self._own.place, self._fresh)
+    def acquire(self) -> None:
+        """Wait for the lock at the end of the queue."""
+        self._own.waiter = Waiter(self._lock)
+        self._wait(self._own.waiter, self._new)
 
-    def give(self) -> bool:
-        """Leave the floor; whether this thread had taken it."""
-        place: Place | None = getattr(self._own, "place", None)
-        self._own.place = None
-        self._leave(place)
-        return place is not None
+    def release(self) -> bool:
+        """Release the lock, and return whether this thread had acquired it."""
+        waiter: Waiter | None = getattr(self._own, "waiter", None)
+        self._own.waiter = None
+        self._leave(waiter)
+        return waiter is not None
 
-    def let_others(self) -> None:
-        """Let those go first that have not begun, if this thread has had its time."""
-        place: Place | None = getattr(self._own, "place", None)
-        if place is not None and self._had_enough(place):
-            self._leave(place)
-            self._wait(place, self._begun)
+    def let_others_first(self) -> None:
+        """Let new threads go first if the time slice of this one is over."""
+        waiter: Waiter | None = getattr(self._own, "waiter", None)
+        if waiter is not None and self._slice_is_over(waiter):
+            self._leave(waiter)
+            self._wait(waiter, self._resumed)
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Leave the floor to others while the body waits for something."""
-        place: Place | None = getattr(self._own, "place", None)
-        if place is None:
+    def released(self) -> Iterator[None]:
+        """Release the lock while the body waits for something."""
+        waiter: Waiter | None = getattr(self._own, "waiter", None)
+        if waiter is None:
             yield
             return
-        self.give()
+        self.release()
         try:
             yield
         finally:
-            self._own.place = place
-            self._wait(place, self._begun)
+            self._own.waiter = waiter
+            self._wait(waiter, self._resumed)
 
     def waiting(self) -> int:
-        """How many are in the line."""
-        return len(self._fresh) + len(self._begun)
+        """Return the number of waiting threads."""
+        return len(self._new) + len(self._resumed)
 
-    def _had_enough(self, place: Place) -> bool:
-        passed_by = self._speaker is not place
-        others = self._fresh or self._begun
-        return bool(passed_by or others) and self._work() - place.worked >= SLICE
+    def _slice_is_over(self, waiter: Waiter) -> bool:
+        skipped = self._holder is not waiter
+        others = self._new or self._resumed
+        return bool(skipped or others) and self._work() - waiter.worked >= TIME_SLICE
 
-    def _wait(self, place: Place, line: deque[Place]) -> None:
+    def _wait(self, waiter: Waiter, queue: deque[Waiter]) -> None:
         with self._lock:
-            place.since = self._clock()
-            line.append(place)
-            while not self._may_speak(place):
-                self._call_next()  # whoever is next by now looks after the time
-                place.called.wait(self._patience(place))
-            line.remove(place)
-            place.since = self._clock()
-            place.worked = self._work()
-            self._speaker = place
-            self._call_next()
+            waiter.since = self._clock()
+            queue.append(waiter)
+            while not self._may_run(waiter):
+                self._notify_next()  # the next thread watches the time
+                waiter.called.wait(self._sleep_time(waiter))
+            queue.remove(waiter)
+            waiter.since = self._clock()
+            waiter.worked = self._work()
+            self._holder = waiter
+            self._notify_next()
 
-    def _leave(self, place: Place | None) -> None:
+    def _leave(self, waiter: Waiter | None) -> None:
         with self._lock:
-            if place is not None and self._speaker is place:
-                self._speaker = None
-                self._call_next()
+            if waiter is not None and self._holder is waiter:
+                self._holder = None
+                self._notify_next()
 
-    def _may_speak(self, place: Place) -> bool:
-        if self._next() is not place:
+    def _may_run(self, waiter: Waiter) -> bool:
+        if self._next() is not waiter:
             return False
-        return self._speaker is None or self._clock() - self._speaker.since >= PATIENCE
+        return self._holder is None or self._clock() - self._holder.since >= SKIP_TIMEOUT
 
-    def _next(self) -> Place | None:
-        waited = self._clock() - self._begun[0].since if self._begun else 0.0
-        if self._begun and (not self._fresh or waited >= AT_LEAST):
-            return self._begun[0]
-        return self._fresh[0] if self._fresh else None
+    def _next(self) -> Waiter | None:
+        waited = self._clock() - self._resumed[0].since if self._resumed else 0.0
+        if self._resumed and (not self._new or waited >= MAX_WAIT):
+            return self._resumed[0]
+        return self._new[0] if self._new else None
 
-    def _patience(self, place: Place) -> float | None:
-        """How long to sleep, in seconds; only who is next has to look after the time."""
-        if self._next() is not place or self._speaker is None:
+    def _sleep_time(self, waiter: Waiter) -> float | None:
+        """Return the seconds to sleep; None unless the thread is next and watches the time."""
+        if self._next() is not waiter or self._holder is None:
             return None
-        return max(0.0, self._speaker.since + PATIENCE - self._clock())
+        return max(0.0, self._holder.since + SKIP_TIMEOUT - self._clock())
 
-    def _call_next(self) -> None:
-        following = self._next()
-        if following is not None:
-            following.called.notify()
-
-
-FLOOR = Floor()  # of this server
+    def _notify_next(self) -> None:
+        waiter = self._next()
+        if waiter is not None:
+            waiter.called.notify()
 
 
-RUNS = 200  # scripts between two collections, at the least
-SHARE = 0.02  # of the time that scripts take, for collections
-SWITCH = 0.0005  # seconds until a thread asks for Python's lock; its own 5 ms delay each message
+SCRIPT_LOCK = FairLock()  # of this server
 
 
-class Garbage:
-    """Collects it, now and then; `clock` tells seconds."""
+MIN_RUNS = 200  # scripts between two collections
+MAX_SHARE = 0.02  # of the time of scripts, for collections
+SWITCH_INTERVAL = 0.0005  # seconds until a thread requests the GIL; Python's 5 ms delay messages
+
+
+class GarbageCollector:
+    """Collects garbage after some scripts; `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self._clock = clock
         self._runs, self._seconds = 0, 0.0  # since the last collection
-        self._taken = 0.0  # seconds, by the last collection
+        self._taken = 0.0  # seconds of the last collection
 
     def after(self, seconds: float) -> None:
-        """A script has run for so long."""
+        """Count a script of that duration; collect if it is time."""
         self._runs += 1
         self._seconds += seconds
-        if self._runs >= RUNS and self._taken <= SHARE * self._seconds:
+        if self._runs >= MIN_RUNS and self._taken <= MAX_SHARE * self._seconds:
             self._runs, self._seconds = 0, 0.0
             begin = self._clock()
             gc.collect()
             self._taken = self._clock() - begin
 
 
-GARBAGE = Garbage()
+GARBAGE_COLLECTOR = GarbageCollector()
 
 
-class MeasuredFloor:
-    """The floor for scripts; measures how long each waits and runs."""
+class MeasuredLock:
+    """`SCRIPT_LOCK`, with measurements of how long each script waits and runs."""
 
     def __init__(self) -> None:
         self._own = local()
 
-    def take(self) -> None:
-        """Wait for the floor."""
-        asked = perf_counter()
-        FLOOR.take()
+    def acquire(self) -> None:
+        """Wait for the lock."""
+        begin = perf_counter()
+        SCRIPT_LOCK.acquire()
         self._own.began = perf_counter()
-        WAIT_SECONDS.observe(self._own.began - asked)
+        WAIT_SECONDS.observe(self._own.began - begin)
 
-    def give(self) -> bool:
-        """Leave the floor; whether this thread had taken it."""
-        had = FLOOR.give()
+    def release(self) -> bool:
+        """Release the lock, and return whether this thread had acquired it."""
+        had = SCRIPT_LOCK.release()
         if had:
             taken = perf_counter() - self._own.began
             RUN_SECONDS.observe(taken)
-            GARBAGE.after(taken)
+            GARBAGE_COLLECTOR.after(taken)
         return had
 
-    def let_others(self) -> None:
-        """Let those go first that have not begun, if this thread has had its time."""
-        FLOOR.let_others()
+    def let_others_first(self) -> None:
+        """Let new threads go first if the time slice of this one is over."""
+        SCRIPT_LOCK.let_others_first()
 
 
-def take_turns() -> bool:
-    """Have all scripts that begin from now on wait for their turn; whether that could be done."""
-    sys.setswitchinterval(SWITCH)
-    floor = MeasuredFloor()
-    return one_script_at_a_time(floor.take, floor.give, floor.let_others)
+def serialize_scripts() -> bool:
+    """Run scripts one at a time from now on; return whether Streamlit allows it."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    lock = MeasuredLock()
+    return one_script_at_a_time(lock.acquire, lock.release, lock.let_others_first)
 
 
-LOOK = 0.5  # seconds between two looks at the line, and at whether the visitor has left
-VISITOR = "crfviz_visitor"  # a cookie, the same in all tabs of a browser
+POLL_INTERVAL = 0.5  # seconds between two checks of the queue and the visitor
+VISITOR_COOKIE = "crfviz_visitor"  # a cookie, the same in all tabs of a browser
 
 
 class BusyError(CrfvizError):
-    """The line has no room for one more job of this visitor; the message says what to do."""
+    """The queue is full for this visitor; the message says what to do."""
 
 
 @dataclass(eq=False)
 class Ticket:
-    """A place in the line."""
+    """A job in the queue."""
 
     visitor: str
-    before: int  # jobs of this visitor that were in the line already
+    before: int  # earlier jobs of this visitor in the queue
 
 
-class Turns:
-    """A line in which the second job of a visitor comes after the first ones of all others."""
+class JobQueue:
+    """A queue that serves the first job of each visitor before the second ones."""
 
     def __init__(self) -> None:
-        self._line: list[Ticket] = []
-        self._at_work: Ticket | None = None
+        self._queue: list[Ticket] = []
+        self._running: Ticket | None = None
         self._changed = Condition()
 
     @contextmanager
-    def taken(self, visitor: str, wait: Callable[[int], None]) -> Iterator[None]:
+    def turn(self, visitor: str, wait: Callable[[int], None]) -> Iterator[None]:
         """Wait for a turn, and hold it while the body runs.
 
         Args:
-            visitor: whoever asks.
-            wait: told how many jobs come before, again and again; what it raises leaves the line.
+            visitor: the browser.
+            wait: called with the number of jobs ahead, repeatedly; an exception leaves the queue.
 
         Raises:
-            BusyError: the visitor, or all together, have as many jobs in the line as they may.
+            BusyError: the visitor's limit, or that of all visitors, is reached.
         """
         with self._changed:
-            before = sum(other.visitor == visitor for other in self._line)
-            _require_room(before, len(self._line))
+            before = sum(other.visitor == visitor for other in self._queue)
+            _require_room(before, len(self._queue))
             ticket = Ticket(visitor, before)
-            self._line.append(ticket)
+            self._queue.append(ticket)
         try:
             while ahead := self._ahead(ticket):
                 wait(ahead)
-                with FLOOR.aside(), self._changed:
-                    self._changed.wait(LOOK)
+                with SCRIPT_LOCK.released(), self._changed:
+                    self._changed.wait(POLL_INTERVAL)
             yield
         finally:
             with self._changed:
-                self._line.remove(ticket)
-                if self._at_work is ticket:
-                    self._at_work = None
+                self._queue.remove(ticket)
+                if self._running is ticket:
+                    self._running = None
                 self._changed.notify_all()
 
     def waiting(self) -> int:
-        """How many are in the line, the one at work not counted."""
-        return len(self._line) - (self._at_work is not None)
+        """Return the number of waiting jobs."""
+        return len(self._queue) - (self._running is not None)
 
     def _ahead(self, ticket: Ticket) -> int:
-        """How many jobs come before; none gives the ticket its turn."""
+        """Return the number of jobs ahead; if it is 0, start the ticket's turn."""
         with self._changed:
-            ahead = self._in_order().index(ticket)
+            ahead = self._ordered().index(ticket)
             if not ahead:
-                self._at_work = ticket
+                self._running = ticket
             return ahead
 
-    def _in_order(self) -> list[Ticket]:
-        """The job at work, then the first of every visitor, then the second ones."""
-        return sorted(self._line, key=lambda each: (each is not self._at_work, each.before))
+    def _ordered(self) -> list[Ticket]:
+        """Return the running job, then the first of each visitor, then the second ones."""
+        return sorted(self._queue, key=lambda each: (each is not self._running, each.before))
 
 
-def _require_room(own: int, every: int) -> None:
-    """Raise a BusyError where a visitor, or all, have that many jobs and may have no more."""
+def _require_room(own: int, total: int) -> None:
+    """Raise a BusyError if a visitor, or all visitors, have reached their limit."""
     allowed = settings().limits
     if own >= allowed.jobs:
         raise BusyError(
             f"You have {count(own, 'long run')} queued or running on this "
             "server, and no more are allowed. Wait until one finishes, or stop one."
         )
-    if every >= allowed.line:
+    if total >= allowed.line:
         raise BusyError(
-            f"The queue of this server is full ({count(every, 'long run')}). Try again in a few "
+            f"The queue of this server is full ({count(total, 'long run')}). Try again in a few "
             "minutes."
         )
 
 
-TURNS = Turns()  # on this server
+JOB_QUEUE = JobQueue()  # on this server
 
 
 def pause() -> None:
-    """Let others go first, in the middle of long work; it ends here where its visitor has left.
+    """Let other scripts go first during long work.
 
     Raises:
-        StopException: they have.
+        StopException: the visitor has left.
     """
-    FLOOR.let_others()
+    SCRIPT_LOCK.let_others_first()
     if visitor_has_left():
         raise StopException
 
 
 def visitor() -> str:
-    """The browser that asks; a session of its own where it keeps no cookies."""
-    return st.context.cookies.get(VISITOR) or of_session("visitor", lambda: token_hex(16))
+    """Return the id of the browser, or of the session if the browser stores no cookies."""
+    return st.context.cookies.get(VISITOR_COOKIE) or session_value("visitor", lambda: token_hex(16))
 
 
 def waiting_for(ahead: int) -> str:
-    """The place in a line in words, where so many come before."""
+    """Return the message for a job with so many jobs ahead."""
     jobs = "another job" if ahead == 1 else f"{ahead} other jobs"
     return f"waiting for {jobs} on this server"
 
 
 @contextmanager
 def turn(wait: Callable[[str], object]) -> Iterator[None]:
-    """The turn of this visitor; `wait` shows words while others come before.
+    """Wait for this visitor's turn and hold it; `wait` shows a message meanwhile.
 
     Raises:
-        BusyError: the line has no room for it.
+        BusyError: the queue is full.
     """
 
-    def tell(ahead: int) -> None:
+    def show(ahead: int) -> None:
         wait(f"{waiting_for(ahead).capitalize()} …")
 
-    with TURNS.taken(visitor(), tell):
+    with JOB_QUEUE.turn(visitor(), show):
         yield

@@ -15,9 +15,9 @@ import streamlit as st
 from crfviz.ui.errors.error_navigation import list_bar
 from crfviz.ui.fragments import PAGE, edits_are_drawn, frame_stands, note_frame
 from crfviz.ui.live_room import broadcast
-from crfviz.ui.scene import keep_back_point, show_point, told_point
-from crfviz.ui.session.current import arrive, path, publish, view_option
-from crfviz.ui.session.kept import found, keep, say
+from crfviz.ui.scene import draw_claim, visible_claim, withhold_claim
+from crfviz.ui.session.scenario_state import path, publish, set_start_step, view_option
+from crfviz.ui.session.session_store import get_value, notify, set_value
 from crfviz.ui.shell.glossary import linked, terms_panel
 from crfviz.ui.streamlit_compat import DeltaGenerator, StopException, is_fragment_run
 from crfviz.ui.widgets import guarded
@@ -44,12 +44,12 @@ def configure() -> None:
 
 def style() -> None:
     """Send the style sheet; it takes no room on the page."""
-    keep(_FRAMED, True)
+    set_value(_FRAMED, True)
     st.html(_STYLE_SHEET)
 
 
 def pages() -> list[st.Page]:
-    """The pages in the order of their links."""
+    """Return the pages in the order of their links."""
     return [
         st.Page(each.script, title=each.title, url_path=each.path or None, default=not each.path)
         for each in ENTRIES
@@ -101,10 +101,10 @@ def _need_frame() -> None:
     Streamlit takes pages/ for its older kind of app until `st.navigation` was called once: the
     first visitor of a new server who names a page in the address would get that page alone.
     """
-    if not (is_fragment_run() or found(_FRAMED)):
+    if not (is_fragment_run() or get_value(_FRAMED)):
         st.navigation(pages(), position="hidden")
         st.rerun()
-    keep(_FRAMED, False)
+    set_value(_FRAMED, False)
 
 
 def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
@@ -115,10 +115,10 @@ def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
     target = beside(page.url_path, steps) if steps else way
     if target is None:
         end = "last" if way == "next" else "first"
-        say(f"{page.title} is the {end} page of “{group_of(page.url_path)}”.")
+        notify(f"{page.title} is the {end} page of “{group_of(page.url_path)}”.")
     else:
         if steps:
-            arrive(way)
+            set_start_step(way)
         st.switch_page(next(each for each in pages if each.url_path == target))
 
 
@@ -132,21 +132,21 @@ def run(page: st.Page) -> None:
         with guarded("This page"):
             page.run()
         return
-    keep_back_point()
+    withhold_claim()
     note_frame()
     _and_then(lambda: _page(entry), _tell_point)
 
 
 @st.fragment(key=PAGE)
 def _page(page: Entry) -> None:
-    """The page; alone if the frame around it stands, else everything is drawn anew."""
+    """Draw the page; the frame too, unless it is up to date."""
     if not is_fragment_run():
         _run(page)
         return
     publish()
     if not (is_open(page) and frame_stands() and edits_are_drawn()):
         st.rerun()
-    keep_back_point()
+    withhold_claim()
     with broadcast.broadcast(page.title):
         _and_then(lambda: _run(page), _have_point_told)
 
@@ -159,18 +159,18 @@ def is_open(page: Entry) -> bool:
 
 
 def _run(page: Entry) -> None:
-    """If a page fails, the reader gets words, the log the trace, and what is around it stays."""
+    """Run the page; on an error show a message and log the traceback, but keep the frame."""
     with guarded("This page"):
         run_script(page)
 
 
 def _tell_point() -> None:
-    show_point()
-    keep(_POINT, told_point())
+    draw_claim()
+    set_value(_POINT, visible_claim())
 
 
 def _have_point_told() -> None:
-    if told_point() != found(_POINT):
+    if visible_claim() != get_value(_POINT):
         st.rerun()
 
 

@@ -250,7 +250,7 @@ def linked(text: str, terms: Iterable[str]) -> str:
 
 
 def _entry(term: str) -> str:
-    """One term in a list of definitions."""
+    """Return one term of a definition list."""
     entry = GLOSSARY[term]
     return (
         f'<div data-term="{escape(term)}"><dt>{escape(term)}</dt>'

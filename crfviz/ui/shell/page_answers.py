@@ -19,9 +19,9 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crfviz.settings import settings
-from crfviz.ui.session.scheduling import VISITOR
+from crfviz.ui.session.scheduling import VISITOR_COOKIE
 from crfviz.ui.state.missing_pages import page_instead
-from crfviz.ui.watching.requests import kind_of
+from crfviz.ui.watching.requests import request_kind
 
 SCRIPT = Path(__file__).with_name("web").joinpath("early.js").read_text(encoding="utf-8")
 
@@ -43,7 +43,7 @@ class FirstPaint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] == "http" and _asks_for_page(scope):
-            cookie = None if VISITOR in _cookies(scope) else _visitor(scope)
+            cookie = None if VISITOR_COOKIE in _cookies(scope) else _visitor(scope)
             path = _path(scope)
             instead = page_instead(path, scope.get("query_string", b"").decode("latin-1"))
             sending = _with_head(send, cookie, instead)
@@ -63,7 +63,7 @@ def _path(scope: Scope) -> str:
 
 
 def _uncompressed(scope: Scope) -> Scope:
-    """The request without the leave to compress the answer, into which the script is to go."""
+    """Return the request without `Accept-Encoding`, so that a script can be inserted."""
     return {
         **scope,
         "headers": [item for item in scope["headers"] if item[0] != b"accept-encoding"],
@@ -75,9 +75,9 @@ def _cookies(scope: Scope) -> SimpleCookie:
 
 
 def _visitor(scope: Scope) -> str:
-    """A cookie that tells this browser from others, of one address perhaps, in all its tabs."""
+    """Return a cookie that identifies this browser in all its tabs."""
     secure = "; Secure" if scope.get("scheme") == "https" else ""
-    return f"{VISITOR}={token_hex(16)}; Path=/; HttpOnly; SameSite=Lax{secure}"
+    return f"{VISITOR_COOKIE}={token_hex(16)}; Path=/; HttpOnly; SameSite=Lax{secure}"
 
 
 def _with_head(send: Send, cookie: str | None = None, instead: str | None = None) -> Send:
@@ -98,8 +98,8 @@ def _with_head(send: Send, cookie: str | None = None, instead: str | None = None
             if message.get("more_body"):
                 return
             if instead is not None and _STREAMLIT in body:
-                told = [(b"location", instead.encode("ascii")), (b"content-length", b"0")]
-                await send({"type": "http.response.start", "status": 307, "headers": told})
+                redirect = [(b"location", instead.encode("ascii")), (b"content-length", b"0")]
+                await send({"type": "http.response.start", "status": 307, "headers": redirect})
                 await send({"type": "http.response.body", "body": b""})
             else:
                 page = bytes(body).replace(_HEAD, _HEAD + _TAG, 1)
@@ -147,7 +147,7 @@ class Named:
         await self._app(scope, receive, send)
 
     def _is_known(self, scope: Scope) -> bool:
-        if kind_of(scope["path"]) in ANYWHERE:
+        if request_kind(scope["path"]) in ANYWHERE:
             return True
         cookie = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(COOKIE)
         return cookie is not None and cookie.value == self._name

@@ -9,19 +9,25 @@ import streamlit as st
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.live_room.rooms import Room
 from crfviz.ui.panels.compare import SIDES, snapshot_option
-from crfviz.ui.session.bound import bound_to
-from crfviz.ui.session.current import scenario, set_view_option, take_up, view_option
-from crfviz.ui.session.kept import draft, keep_shelf, refusals_said, set_draft, shelf
+from crfviz.ui.session.bound_widgets import bound_to
+from crfviz.ui.session.scenario_state import apply_snapshot, scenario, set_view_option, view_option
+from crfviz.ui.session.session_store import (
+    draft,
+    errors_as_messages,
+    set_draft,
+    set_snapshots,
+    snapshots,
+)
 from crfviz.ui.state.link import LONGEST_LINK
-from crfviz.ui.state.snapshots import Shelf, Snapshot, query
+from crfviz.ui.state.snapshots import Snapshot, Snapshots, query
 from crfviz.views.formatting import count
 
 _NAME = "snapshot.name"  # the box for the name of a new one
 
 
 def snapshot_panel() -> None:
-    """Everything about snapshots behind one small button."""
-    now = shelf()
+    """Draw the popover of snapshots."""
+    now = snapshots()
     label = f"Snapshots ({len(now.snapshots)})" if now.snapshots else "Snapshots"
     with st.popover(label, key="snapshots", icon=":material/photo_camera:"):
         bound_to(
@@ -37,12 +43,12 @@ def snapshot_panel() -> None:
         if now.deleted:
             st.button(
                 f"Undo delete ({len(now.deleted)})",
-                on_click=lambda: keep_shelf(shelf().restored()),
+                on_click=lambda: set_snapshots(snapshots().restored()),
                 key="snapshot.undo",
             )
 
 
-def _saved(now: Shelf) -> None:
+def _saved(now: Snapshots) -> None:
     current = now.current()
     if current is None:
         return
@@ -51,7 +57,7 @@ def _saved(now: Shelf) -> None:
         "Saved",
         "snapshot.chosen",
         current.name,
-        lambda name: keep_shelf(replace(shelf(), chosen=name)),
+        lambda name: set_snapshots(replace(snapshots(), chosen=name)),
         options=now.names(),
     )
     bound_to(
@@ -69,7 +75,7 @@ def _saved(now: Shelf) -> None:
 
 
 def _link(snapshot: Snapshot) -> None:
-    """The link that opens the snapshot, to be copied."""
+    """Draw the link of a snapshot, to copy."""
     link = f"?{query(snapshot.scenario)}"
     if len(link) > LONGEST_LINK:
         st.caption("Too long for a link: it stays in this session.")
@@ -79,30 +85,30 @@ def _link(snapshot: Snapshot) -> None:
 
 
 def _load() -> None:
-    if chosen := shelf().current():
-        take_up(chosen.scenario)
+    if chosen := snapshots().current():
+        apply_snapshot(chosen.scenario)
 
 
 def _save(name: str) -> None:
     set_draft(_NAME, name)  # a name that is refused stays, to be mended
     if name:
-        with refusals_said():
-            keep_shelf(shelf().saved(name, scenario()))
+        with errors_as_messages():
+            set_snapshots(snapshots().saved(name, scenario()))
             set_draft(_NAME, "")
 
 
 def _rename(old: str, new: str) -> None:
-    with refusals_said():
-        keep_shelf(shelf().renamed(old, new))
+    with errors_as_messages():
+        set_snapshots(snapshots().renamed(old, new))
         for side, default in SIDES.items():
             if view_option(side) == snapshot_option(old):
-                set_view_option(side, snapshot_option(shelf().chosen), default)
+                set_view_option(side, snapshot_option(snapshots().chosen), default)
 
 
 def _delete(name: str) -> None:
-    """The chosen one; by a second click, quicker than the first one's answer, no other one."""
-    with refusals_said():
-        keep_shelf(shelf().without(shelf().chosen or name))
+    """Delete the selected snapshot; a fast second click deletes no other one."""
+    with errors_as_messages():
+        set_snapshots(snapshots().without(snapshots().chosen or name))
 
 
 _ALONE = ("localhost", "127.0.0.1", "::1")
@@ -110,7 +116,7 @@ _SIZE = 7  # pixels of a dot of the code: some 230 in all, to be read from the f
 
 
 def follow_panel() -> None:
-    """Everything about those who follow, behind one small button."""
+    """Draw the popover of the live room."""
     room = broadcast.current_room()
     label = "Share live" if room is None else f"Room {room.code}"
     with st.popover(label, key="following", type="tertiary"):
@@ -123,9 +129,9 @@ def follow_panel() -> None:
 
 def _room(room: Room) -> None:
     link = _room_link(room.code)
-    picture, told = st.columns([2, 3], vertical_alignment="center")
+    picture, text = st.columns([2, 3], vertical_alignment="center")
     picture.image(segno.make(link, error="m").svg_inline(scale=_SIZE, border=4, light="white"))
-    with told:
+    with text:
         st.html(f'<div class="crfviz-code">{room.code}</div>')
         st.code(link, language=None, wrap_lines=True)
         if urlsplit(link).hostname in _ALONE:
@@ -137,7 +143,7 @@ def _room(room: Room) -> None:
 
 
 def _room_link(code: str) -> str:
-    """Where others follow, by the address that this browser reached the server by."""
+    """Return the link of the room, under the address that this browser uses."""
     address = urlsplit(st.context.url or "http://localhost:8501")
     base = st.get_option("server.baseUrlPath").strip("/")
     path = "/".join(filter(None, [base, "follow", code]))
@@ -145,10 +151,10 @@ def _room_link(code: str) -> str:
 
 
 def _lead() -> None:
-    with refusals_said():
+    with errors_as_messages():
         broadcast.open_room()
 
 
 def _leave() -> None:
-    with refusals_said():
+    with errors_as_messages():
         broadcast.close_room()

@@ -1,8 +1,8 @@
-"""What stands between the network and Streamlit's server: whom it answers, what it hands out.
+"""Middleware between the network and Streamlit's server: access checks and headers.
 
-Streamlit trusts whoever reaches it. Here a request for another host than this one, a route that is
-nobody's business and a message that would disturb all other visitors end before they reach it, and
-every answer tells the browser to load nothing from elsewhere.
+Streamlit trusts every client. This module rejects requests for other hosts, internal routes and
+messages that would disturb other visitors. Each response tells the browser to load nothing from
+other sites.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ from crfviz.exceptions import CrfvizError
 from crfviz.settings import settings
 from crfviz.ui import cached
 from crfviz.ui.live_room.room_backend import rooms
-from crfviz.ui.session.permission import login_asked, say_who_labels, uploads_allowed
-from crfviz.ui.session.scheduling import FLOOR, TURNS, take_turns
+from crfviz.ui.session.permission import is_login_required, log_missing_login, uploads_allowed
+from crfviz.ui.session.scheduling import JOB_QUEUE, SCRIPT_LOCK, serialize_scripts
 from crfviz.ui.shell.page_answers import SCRIPT, FirstPaint, named
 from crfviz.ui.shell.static_files import Assets, Bundles, pack_first
 from crfviz.ui.streamlit_compat import (
@@ -40,7 +40,12 @@ from crfviz.ui.streamlit_compat import (
 )
 from crfviz.ui.watching.logs import begin_log
 from crfviz.ui.watching.meters import watch, watch_databases
-from crfviz.ui.watching.requests import Pace, Watched, begin_connection, open_sessions
+from crfviz.ui.watching.requests import (
+    RateLimiter,
+    RequestMiddleware,
+    connection_limiter,
+    open_sessions,
+)
 
 CLOSED = ("_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/")  # without the slash
 UPLOADS = "_stcore/upload_file/"
@@ -60,22 +65,21 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def lifespan(_: object) -> AsyncIterator[None]:
-    """What `st.App` is to run before it answers: what would keep the first visitor waiting.
+    """Prepare the server before `st.App` answers: import modules and load models.
 
-    That is what the pages show, imported, and the models, loaded. Two first visitors who import at
-    once wait for each other's modules, and Python ends that by handing out half of one.
+    If two visitors imported a module at the same time, Python could return it half initialised.
     """
     import_all()
     cached.warm_up()
     pack_first()
     send_whole_runs_completely()
-    take_turns()
-    begin_watch()
+    serialize_scripts()
+    start_metrics()
     yield
 
 
 def import_all() -> None:
-    """Import all that the pages show."""
+    """Import all modules that pages use."""
     package = Path(__file__).parents[2]
     for room in ("views", "ui"):
         for file in sorted((package / room).rglob("*.py")):
@@ -84,19 +88,19 @@ def import_all() -> None:
 
 
 def middleware() -> list[Middleware]:
-    """What `st.App` is to run around Streamlit's own server.
+    """Return the middleware of `st.App`, around Streamlit's own server.
 
     Raises:
         SystemExit: a setting has a bad value, or a login is required and its secrets are broken.
     """
     try:
         settings()
-        login_asked()
+        is_login_required()
         rooms()
     except CrfvizError as error:
         raise SystemExit(f"crfviz does not start: {error}") from error
     return [
-        Middleware(Watched, base=st.get_option("server.baseUrlPath")),
+        Middleware(RequestMiddleware, base=st.get_option("server.baseUrlPath")),
         Middleware(Guard, policy=content_security_policy()),
         *named(),
         Middleware(Assets, base=st.get_option("server.baseUrlPath")),
@@ -106,11 +110,10 @@ def middleware() -> list[Middleware]:
 
 
 def content_security_policy() -> str:
-    """What pages may load: files of this server, and nothing from elsewhere.
+    """Return the Content-Security-Policy: only files of this server.
 
-    The page holds Streamlit's inline script and ours, allowed by their hashes, and styles that
-    components write as they are drawn. `eval` stays: programs that drive a browser wait by it, and
-    no page hands it what somebody typed.
+    The page contains Streamlit's inline script and ours, allowed by hash, and inline styles of
+    components. `eval` stays allowed for browser automation; no page passes user input to it.
     """
     page = static_folder().joinpath("index.html").read_text(encoding="utf-8")
     inline = [*_INLINE.findall(page), SCRIPT]
@@ -132,12 +135,11 @@ def content_security_policy() -> str:
     )
 
 
-def host_answered(host: str | None) -> bool:
-    """Whether a request's Host header names this server.
+def is_allowed_host(host: str | None) -> bool:
+    """Return whether a Host header names this server.
 
-    A page elsewhere that lets its own name point here still sends that name. Where
-    `server.allowedHosts` is empty, `localhost`, `browser.serverAddress` and bare addresses, which
-    need no lookup of a name, are answered.
+    This prevents DNS rebinding. If `server.allowedHosts` is empty, `localhost`,
+    `browser.serverAddress` and IP addresses, which need no name lookup, are allowed.
     """
     if st.get_option("server.allowedHosts"):
         return host_is_listed(host)
@@ -146,11 +148,11 @@ def host_answered(host: str | None) -> bool:
     return name is not None and (name in known or _is_address(name))
 
 
-def origin_answered(origin: str | None, host: str | None) -> bool:
-    """Whether a page of this origin may open a connection; only browsers send one.
+def is_allowed_origin(origin: str | None, host: str | None) -> bool:
+    """Return whether a page of this origin may open a connection; only browsers send one.
 
-    Streamlit's own check, which comes after this one, asks a company for the address of this
-    machine before it refuses; so what it would refuse is refused here.
+    Streamlit's own check follows this one, and asks an external service for the address of this
+    machine before it rejects. This function therefore rejects the same origins first.
     """
     if origin is None or origin.partition("://")[2] == host:
         return True
@@ -165,8 +167,8 @@ class Guard:
     """ASGI middleware around the whole server.
 
     Args:
-        app: what it guards.
-        policy: the Content-Security-Policy of every answer.
+        app: the inner application.
+        policy: the Content-Security-Policy of every response.
     """
 
     def __init__(self, app: ASGIApp, policy: str) -> None:
@@ -185,7 +187,7 @@ class Guard:
             if _connection_refused(Headers(scope=scope)):
                 await WebSocketClose(POLICY_VIOLATION)(scope, receive, send)
             else:
-                await self._app(scope, _listening(receive, begin_connection()), send)
+                await self._app(scope, _listening(receive, connection_limiter()), send)
         elif scope["type"] == "http":
             answer = _refusal(scope) or self._app
             await answer(scope, receive, self._with_headers(send))
@@ -203,12 +205,12 @@ class Guard:
 
 def _connection_refused(headers: Headers) -> bool:
     host = headers.get("host")
-    return not (host_answered(host) and origin_answered(headers.get("origin"), host))
+    return not (is_allowed_host(host) and is_allowed_origin(headers.get("origin"), host))
 
 
 def _refusal(scope: Scope) -> ASGIApp | None:
-    """What is said instead of an answer; None where Streamlit may answer."""
-    if not host_answered(Headers(scope=scope).get("host")):
+    """Return the response to a rejected request; None if Streamlit may answer."""
+    if not is_allowed_host(Headers(scope=scope).get("host")):
         return PlainTextResponse(
             "This server is known by another name; server.allowedHosts lists its names.",
             status_code=421,
@@ -222,26 +224,26 @@ def _refusal(scope: Scope) -> ASGIApp | None:
     return None
 
 
-def _listening(receive: Receive, pace: Pace) -> Receive:
-    """The messages of one browser at its pace, without those that are refused."""
+def _listening(receive: Receive, limiter: RateLimiter) -> Receive:
+    """Return a browser's messages at the rate limit, without the rejected ones."""
 
     async def receiving() -> Message:
         while True:
             message = await receive()
             if message["type"] != "websocket.receive":
                 return message
-            if wait := pace.wait():
+            if wait := limiter.wait():
                 await asyncio.sleep(wait)
-            kind, mended = read_message(message.get("bytes") or b"")
+            kind, repaired = read_message(message.get("bytes") or b"")
             if kind in REFUSED:
                 _log.warning("refused the message %s", kind)
-            elif mended is None:
+            elif repaired is None:
                 return message
             else:
-                if not pace.forged:
+                if not limiter.forged:
                     _log.warning("dropped values of widgets that are no JSON")
-                pace.forged = True
-                return {**message, "bytes": mended}
+                limiter.forged = True
+                return {**message, "bytes": repaired}
 
     return receiving
 
@@ -262,14 +264,14 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def begin_watch() -> None:
-    """Write the log as the settings say, and count."""
+def start_metrics() -> None:
+    """Configure the log, and register the metrics."""
     begin_log()
-    say_who_labels()
+    log_missing_login()
     watch_databases()
     watch("sessions", "Sessions that a browser shows", open_sessions)
-    watch("runs_waiting", "Runs of scripts that wait for their turn", FLOOR.waiting)
-    watch("work_waiting", "Long work that waits for its turn", TURNS.waiting)
+    watch("runs_waiting", "Runs of scripts that wait for their turn", SCRIPT_LOCK.waiting)
+    watch("work_waiting", "Long work that waits for its turn", JOB_QUEUE.waiting)
     watch("rooms", "Rooms that this process knows", lambda: len(rooms().known()))
     watch("followers", "Who follows a room in this process", _followers)
 

@@ -11,32 +11,38 @@ from crfviz.ui.fragments import EDITS, drawn_edits, redraw
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.panels.cards import summary
 from crfviz.ui.panels.rules import rule_chip
-from crfviz.ui.scene import keep_point
-from crfviz.ui.session.bound import bound, bound_flag, bound_tabs, bound_text, bound_to
+from crfviz.ui.scene import reserve_claim
+from crfviz.ui.session.bound_widgets import bound, bound_flag, bound_tabs, bound_text, bound_to
 from crfviz.ui.session.components import component
-from crfviz.ui.session.current import (
-    ask_for_page,
+from crfviz.ui.session.permission import (
+    NOBODY,
+    LoginError,
+    account,
+    is_logged_in,
+    is_login_required,
+)
+from crfviz.ui.session.scenario_state import (
     change,
     redo,
+    request_page,
     reset,
     scenario,
+    set_typed_sentence,
     set_view_option,
-    take_typed,
     undo,
     view_option,
 )
-from crfviz.ui.session.kept import (
+from crfviz.ui.session.session_store import (
+    BROWSER_DRAFT,
     DRAFT,
-    TOLD,
-    choice,
-    forget,
-    found,
-    keep,
+    discard_messages,
+    get_value,
     messages,
-    of_session,
-    say,
+    notify,
+    session_value,
+    set_value,
+    widget_value,
 )
-from crfviz.ui.session.permission import NOBODY, LoginError, account, logged_in, login_asked
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
 from crfviz.ui.shell.panels import follow_panel, snapshot_panel
 from crfviz.ui.state.link import NOT_ELSEWHERE, Link
@@ -85,14 +91,14 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
 
 
 def show_messages() -> None:
-    """What has to be said once; of many messages the last are only counted."""
+    """Show the pending messages once; the last of many are only counted."""
     said = messages()
     shown, more = said[:_MOST_MESSAGES], len(said) - _MOST_MESSAGES
     if more > 0:
         shown = [*shown, f"{more} more not shown."]
     for message in shown:
         st.toast(plain(message), icon=":material/info:", duration="long")
-    forget(said)
+    discard_messages(said)
 
 
 def _links(pages: Sequence[st.Page], here: Entry, link: Link) -> None:
@@ -129,13 +135,13 @@ def _model() -> None:
 def _sentence() -> None:
     hint = "Type a sentence, press Enter"
     typed = scenario().sentence
-    bound_to(st.text_input, "Sentence", "sentence", typed, take_typed, placeholder=hint)
+    bound_to(st.text_input, "Sentence", "sentence", typed, set_typed_sentence, placeholder=hint)
     _examples()
     _edits()
 
 
 def _examples() -> None:
-    """The gallery, and room for what the sentence is to show if it is one of them."""
+    """Draw the gallery of examples, and reserve space for the claim of one."""
     now = scenario()
     gallery = _gallery(now.model)
 
@@ -153,11 +159,11 @@ def _examples() -> None:
         placeholder="Examples",
         label_visibility="collapsed",
     )
-    keep_point(now)
+    reserve_claim(now)
 
 
 def _gallery(model: str) -> dict[str, Scenario]:
-    """What people read, to what it means: this model's examples, then the first of each other.
+    """Return the examples by label: those of this model, then the first of each other.
 
     The list travels with every redraw, which is why it does not hold all of them. Of models that
     people brought only the chosen one is in it.
@@ -217,7 +223,7 @@ def _rows() -> None:
 
 
 def _status(link: Link, path: str) -> None:
-    """The colours, whether to be asked, what it runs on, and how to keep what is on the screen."""
+    """Draw the options for colours and questions, the device, and how to save the screen."""
     with st.container(key="look", horizontal=True, vertical_alignment="center"):
         place = st.container(key="theme", width="content")
         theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=place)
@@ -244,9 +250,9 @@ def use_colours(theme: str) -> None:
         data={
             "theme": theme,
             "lead": broadcast.room_key(),
-            "draft": found(DRAFT),
+            "draft": get_value(DRAFT),
             "own": NOT_ELSEWHERE,
-            "session": of_session("frame.session", lambda: token_hex(8)),
+            "session": session_value("frame.session", lambda: token_hex(8)),
         },
         on_draft_change=_take_draft,
         on_sidebar_change=_keep_sidebar,
@@ -259,12 +265,12 @@ def use_colours(theme: str) -> None:
 
 
 def _draw() -> None:
-    """The line was lost: whatever the browser tells with this is handled as ever."""
+    """Do nothing: the run itself redraws after a lost connection and handles the events."""
 
 
 def _say_what_is_lost() -> None:
     """Tell the reader that the server knows only the address and what the browser has sent."""
-    say(
+    notify(
         "The connection is back, in a new session. Your scores are kept; undo, snapshots and "
         "unsaved texts are gone."
     )
@@ -272,37 +278,37 @@ def _say_what_is_lost() -> None:
 
 def _go_on() -> None:
     """Lead the room that this browser leads in another tab, or led before a reload."""
-    said = choice("frame")
+    said = widget_value("frame")
     if isinstance(said, Mapping):
         broadcast.resume_room(said.get("lead"))
 
 
 def _take_draft() -> None:
-    """What this browser kept of a lecture in the making, where this session has none."""
-    said = choice("frame")
+    """Load the browser's draft of a lecture if this session has none."""
+    said = widget_value("frame")
     text = said.get("draft") if isinstance(said, Mapping) else None
-    if isinstance(text, str) and found(DRAFT) is None:
-        keep(TOLD, text)
-        keep(DRAFT, text)
+    if isinstance(text, str) and get_value(DRAFT) is None:
+        set_value(BROWSER_DRAFT, text)
+        set_value(DRAFT, text)
 
 
 def _turn() -> None:
     """To the page after or before, where no picture took the key."""
-    said = choice("frame")
+    said = widget_value("frame")
     if isinstance(said, Mapping):
-        ask_for_page(said.get("turn"))
+        request_page(said.get("turn"))
 
 
 def _open() -> None:
-    """Another page, by the path of a link that the browser wrote."""
-    said = choice("frame")
+    """Open another page, by the path of a link in the browser."""
+    said = widget_value("frame")
     if isinstance(said, Mapping):
-        ask_for_page(said.get("page"))
+        request_page(said.get("page"))
 
 
 def _keep_sidebar() -> None:
-    """As the reader hid or showed it."""
-    said = choice("frame")
+    """Store whether the sidebar is open."""
+    said = widget_value("frame")
     if isinstance(said, Mapping) and said.get("sidebar") in (SHOWN, HIDDEN):
         set_view_option(SIDEBAR, said["sidebar"], SHOWN)
 
@@ -310,7 +316,7 @@ def _keep_sidebar() -> None:
 def annotator_box() -> None:
     """Draw the sidebar's part about the annotator."""
     try:
-        asked = login_asked()
+        asked = is_login_required()
     except LoginError:  # the page says so
         return
     if not asked:
@@ -322,7 +328,7 @@ def annotator_box() -> None:
             help="Two people need two names. The address holds yours: take `v.by` out of it "
             "before you send it to somebody.",
         )
-    elif logged_in():
+    elif is_logged_in():
         st.caption(f"Annotator **{plain(account() or 'nobody')}**")
         st.button("Log out", on_click=st.logout, type="tertiary")
     else:

@@ -50,16 +50,16 @@ class Assets:
         if name is None:
             await self._app(scope, receive, send)
             return
-        told = {
+        headers = {
             "Cache-Control": "public, immutable, max-age=31536000",  # each has a hash in its name
             "Content-Encoding": "gzip",
             "Vary": "Accept-Encoding",
         }
-        answer = Response(_packed(name), headers=told, media_type=TYPES[Path(name).suffix])
+        answer = Response(_packed(name), headers=headers, media_type=TYPES[Path(name).suffix])
         await answer(scope, receive, send)
 
     def _name(self, scope: Scope) -> str | None:
-        """The file that is asked for, if it is one of these."""
+        """Return the requested file, if it is one of these."""
         if scope["type"] != "http" or scope["method"] != "GET":
             return None
         name = scope["path"].removeprefix(self._prefix)
@@ -120,22 +120,22 @@ class Bundles:
 
 
 def _place(name: str) -> str:
-    """Where Streamlit's browser asks for it."""
+    """Return the URL that Streamlit's frontend requests."""
     return f"_stcore/bidi-components/crfviz.{name}/{name}.js"
 
 
 def _answer(name: str, asked: Headers) -> Response:
     script, packed, tag = _script(name)
-    told = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     if asked.get("if-none-match") == tag:
-        return Response(status_code=304, headers=told)
+        return Response(status_code=304, headers=headers)
     if "gzip" in asked.get("accept-encoding", ""):
-        return Response(packed, headers=told | {"Content-Encoding": "gzip"}, media_type=TYPE)
-    return Response(script, headers=told, media_type=TYPE)
+        return Response(packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=TYPE)
+    return Response(script, headers=headers, media_type=TYPE)
 
 
 @cache
 def _script(name: str) -> tuple[bytes, bytes, str]:
-    """The script, the same packed, and what tells it from others."""
+    """Return the script, the compressed script, and its version."""
     script = component(PACKAGE / COMPONENTS[name] / f"{name}.js").encode()
     return script, compress(script, mtime=0), f'"{sha256(script).hexdigest()[:32]}"'

@@ -1,4 +1,4 @@
-"""What the user does in the live stage: events, parsed once from what the browser sends.
+"""Events of the stage: parsed once from what the browser sends.
 
 The stage lives in a browser, so nothing it sends is trusted. `parse_event` checks every field and
 returns an event of one of the classes below, or raises an error with a message for people.
@@ -56,12 +56,12 @@ _LARGEST = 2**53  # whole numbers above are not exact in a browser
 
 
 class RefusedError(CrfvizError):
-    """An event that asks for something impossible; the message is for people."""
+    """An invalid event or request; the message is shown to the reader."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """What every event says; by itself it asks for the whole payload and changes nothing."""
+    """The fields of every event; an event of this class requests the whole payload."""
 
     sentence: object = None  # the text that its positions belong to; None: it does not say
     has: object = None  # name of the browser's whole payload; None: it needs one
@@ -91,7 +91,7 @@ class Emission(Event):
 
 @dataclass(frozen=True)
 class Restore(Event):
-    """One edited score goes back to the trained one."""
+    """One edited score was reset to the trained one."""
 
     cell: tuple[str, str] | tuple[int, str]
 
@@ -112,7 +112,7 @@ class Constrained(Event):
 
 @dataclass(frozen=True)
 class Right(Event):
-    """The user says that a tag is right."""
+    """The reader marked a tag as right."""
 
     position: int
     tag: str
@@ -120,14 +120,14 @@ class Right(Event):
 
 @dataclass(frozen=True)
 class Step(Event):
-    """The walk stands at another step."""
+    """The walk moved to another step."""
 
     value: int
 
 
 @dataclass(frozen=True)
 class Cover(Event):
-    """Exactly these parts of the picture are switched off."""
+    """Exactly these parts of the picture are hidden."""
 
     parts: Sequence[str]
 
@@ -142,7 +142,7 @@ class View(Event):
 
 @dataclass(frozen=True)
 class Command(Event):
-    """One of COMMANDS or TURNS, which concern the history and the pages."""
+    """One of COMMANDS or TURNS, which change the history or the page."""
 
     name: str
 
@@ -223,7 +223,7 @@ def _is_about_words(event: Event) -> bool:
 
 
 def _in_sentence(fields: Fields) -> Fields:
-    """The fields with positions counted from the first word of the sentence."""
+    """Return the fields with positions counted from the first word of the sentence."""
     offset, position, value = (fields.get(name) for name in ("offset", "position", "value"))
     if not offset:
         return fields

@@ -1,14 +1,14 @@
-"""The scenario as the query part of an address, and back.
+"""The scenario as the query part of a URL, and back.
 
     model=upos-en&sentence=These+look+fine&k=0.5&c=0&t=DET.NOUN:1.25,START.PRON:-inf
         &e=3.NOUN:2&p=0.DET&r=3.VERB&step=4&v.rows=viterbi
 
 `t` transitions, `m` many of them packed, `e` scores of single words, `k` strength, `c=0` without
-the tagger's constraints, `p` pins, `r` tags marked as right, `step` the steps done of the page's
-walk (`start`: none), `tour` the stop of the tour, `v.*` page options. Whatever is at its default is
-left out.
+the tagger's constraints, `p` pins, `r` tags marked as right, `step` the number of steps done
+(`start`: none), `tour` the stop of the tour, `v.*` page options. Defaults are left out.
 
-Reading is forgiving: people edit addresses by hand. The good parts count, the rest is reported.
+The parser is lenient, because people edit URLs by hand. It uses the valid parts and reports the
+others.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _MOST_ITEMS = 5000  # of one list: more than any chain on the screen has cells
 
 @dataclass(frozen=True)
 class Models:
-    """The models there are, and what an address means that leaves something out."""
+    """The available models, and the defaults of a URL."""
 
     names: Sequence[str]
     default: str  # the model of an address that names none
@@ -89,29 +89,28 @@ class Link:
 
     @property
     def elsewhere(self) -> Link:
-        """The same for another page, which has steps and panels of its own."""
+        """The same link for another page, without the step and the panels of this one."""
         params = {name: value for name, value in self.params.items() if name not in NOT_ELSEWHERE}
         return replace(self, params=params)
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """What an address says."""
+    """The content of a URL."""
 
     scenario: Scenario
     ignored: list[str] = field(default_factory=list)  # a message for each part that does not count
 
 
 def encode(scenario: Scenario, models: Models | None = None) -> Link:
-    """The address of a scenario.
+    """Return the link of a scenario.
 
     Args:
-        scenario: what is on the screen.
-        models: those there are; without them the address names model and sentence in any case.
+        scenario: the state to encode.
+        models: the available models; without them the link always names model and sentence.
 
     Returns:
-        The parameters, and whether they tell everything. The parts of a scenario that is too long
-        for a link are left out whole, never cut in the middle.
+        The parameters, and whether they are complete: what does not fit is left out whole.
     """
     parts = whole(scenario)
     if models and scenario.model == models.default:
@@ -132,7 +131,7 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
 def explorer_link(
     model: str, text: str | None, gold: Sequence[str], at: tuple[int, str]
 ) -> str | None:
-    """The explorer on a sentence with gold marked at every word, asked about one; None without."""
+    """Return the URL of the explorer on a sentence with gold tags, for one word; or None."""
     if text is None or at[0] >= MAX_WORDS:
         return None
     right = dict(enumerate(gold[:MAX_WORDS]))
@@ -141,7 +140,7 @@ def explorer_link(
 
 
 def home_address(link: Link) -> str:
-    """The link as the address of the home page, seen from any other page."""
+    """Return the link as the URL of the home page, relative to any other page."""
     return f"./?{'&'.join(starmap(_in_query, link.params.items()))}"
 
 
@@ -151,7 +150,7 @@ def _in_query(name: str, value: str) -> str:
 
 
 def whole(scenario: Scenario) -> dict[str, str]:
-    """Everything in the words of a link, however long; empty where it is at its default."""
+    """Return all parameters of a link, however long; empty for a default."""
     return {
         "sentence": scenario.sentence,
         "model": scenario.model,
@@ -163,7 +162,7 @@ def whole(scenario: Scenario) -> dict[str, str]:
 
 
 def encode_changes(scenario: Scenario) -> dict[str, str]:
-    """The part of an address that changes numbers: edits and pins."""
+    """Return the parameters of the edits and pins."""
     edits = scenario.edits
     packed = pack(edits.transitions)
     parts = {
@@ -180,15 +179,16 @@ def encode_changes(scenario: Scenario) -> dict[str, str]:
 def decode(
     params: Mapping[str, str], models: Models, place: Callable[[str], str] = lambda _: "the address"
 ) -> Decoded:
-    """The scenario of an address, its values percent-decoded; anything at all may stand in it.
+    """Return the scenario of a URL, whose values are percent-decoded; they may be invalid.
 
     Args:
-        params: what it says, by name.
-        models: those there are.
-        place: where people find the part of a name, for the messages.
+        params: the values by name.
+        models: the available models.
+        place: where the reader finds the value of a name, for the messages.
 
     Returns:
-        A valid scenario and what was ignored. Whether the model has the tags is not looked at.
+        A valid scenario, and messages about the values that were ignored. It may name tags that the
+        model lacks.
     """
     reader = _Reader(params, place)
     model = reader.model(models)
@@ -206,7 +206,7 @@ def decode(
 
 
 class _Reader:
-    """Takes one parameter after the other and notes what it cannot use."""
+    """Read parameters one by one, and collect messages about invalid ones."""
 
     def __init__(self, params: Mapping[str, str], place: Callable[[str], str]) -> None:
         self.left = dict(params)
@@ -296,7 +296,7 @@ class _Reader:
     def items(
         self, name: str, read: Callable[[str], tuple[Key, Value] | None]
     ) -> Iterator[tuple[Key, Value]]:
-        """The readable items of the list in one parameter; one message for all the others."""
+        """Yield the valid items of a list; report the others in one message."""
         texts = [text for text in self.left.pop(name, "").split(",") if text]
         bad = texts[_MOST_ITEMS:]
         for text in texts[:_MOST_ITEMS]:
@@ -319,10 +319,10 @@ _EXPECTED = {
 
 
 def for_words(scenario: Scenario, number: int) -> tuple[Scenario, list[str]]:
-    """The scenario without changes of words that its sentence, of `number` words, does not have.
+    """Return the scenario without changes of words beyond the `number` of its sentence.
 
     Returns:
-        The scenario that fits, and a message if something was dropped.
+        The scenario, and a message if something was dropped.
     """
     fitted = scenario.with_changes(scenario.changes.for_words(number))
     kept = _of_words(fitted)
@@ -333,7 +333,7 @@ def for_words(scenario: Scenario, number: int) -> tuple[Scenario, list[str]]:
 
 
 def _of_words(scenario: Scenario) -> list[str]:
-    """All changes of single words, as a link spells them."""
+    """Return all changes of single words as the items of a link."""
     texts = [
         scores_text(scenario.edits.emissions),
         places_text(scenario.pins),
@@ -343,7 +343,7 @@ def _of_words(scenario: Scenario) -> list[str]:
 
 
 def _in_address(option: str) -> str:
-    """What a page option is called there."""
+    """Return the parameter name of a page option."""
     return option if option == TOUR else OPTION + option
 
 
@@ -351,19 +351,19 @@ NOT_ELSEWHERE = ("step", *map(_in_address, OF_PAGE))  # what another page has of
 
 
 def step_text(step: int) -> str:
-    """A step as an address has it."""
+    """Return a step as a parameter."""
     return _START if step == BEFORE_FIRST else str(step)
 
 
 def read_step(text: str) -> int | None:
-    """What `step_text` wrote; None where it is something else."""
+    """Parse the text of `step_text`; None if it is invalid."""
     if text == _START:
         return BEFORE_FIRST
     return int(text) if _STEP.fullmatch(text) and int(text) <= MAX_STEP else None
 
 
 def is_option(name: str, value: str) -> bool:
-    """Whether name and value may be kept as a page option."""
+    """Return whether name and value are valid as a page option."""
     return (
         _OPTION_NAME.fullmatch(name) is not None
         and 0 < len(value) <= LONGER.get(name, LONGEST_OPTION)

@@ -1,4 +1,4 @@
-"""The items of the lists in an address, as text and back: `DET.NOUN:1.25`, `3.NOUN:2`, `0.DET`.
+"""Items of the lists in a URL, as text and back: `DET.NOUN:1.25`, `3.NOUN:2`, `0.DET`.
 
 Inside a tag name everything but letters, digits, "-" and "_" is percent-encoded once more, so that
 ".", ":" and "," always separate. Scores, in nats, are written with all their digits.
@@ -25,7 +25,7 @@ _POSITION = re.compile(r"\d{1,5}", re.ASCII)
 
 
 def moves_text(scores: Mapping[Move, float]) -> str:
-    """Scores of transitions, such as `DET.NOUN:1.25,START.PRON:-inf`."""
+    """Return scores of transitions, such as `DET.NOUN:1.25,START.PRON:-inf`."""
     return ",".join(
         f"{tag_text(source)}.{tag_text(target)}:{number_text(score)}"
         for (source, target), score in scores.items()
@@ -33,7 +33,7 @@ def moves_text(scores: Mapping[Move, float]) -> str:
 
 
 def scores_text(scores: Mapping[Place, float]) -> str:
-    """Scores of single words, such as `3.NOUN:2`."""
+    """Return scores of single words, such as `3.NOUN:2`."""
     return ",".join(
         f"{position}.{tag_text(tag)}:{number_text(score)}"
         for (position, tag), score in scores.items()
@@ -41,23 +41,23 @@ def scores_text(scores: Mapping[Place, float]) -> str:
 
 
 def places_text(tags: Mapping[int, str]) -> str:
-    """Tags of single words, such as `0.DET,2.VERB`."""
+    """Return tags of single words, such as `0.DET,2.VERB`."""
     return ",".join(f"{position}.{tag_text(tag)}" for position, tag in tags.items())
 
 
 @lru_cache(maxsize=1024)  # a page of errors has thousands of links
 def tag_text(tag: str) -> str:
-    """A tag name without what separates."""
+    """Return a tag name with the separators percent-encoded."""
     return percent_encode(tag, safe="").replace(".", "%2E").replace("~", "%7E")
 
 
 def number_text(value: float) -> str:
-    """All digits that make the number, without a useless ".0"."""
+    """Return a number with all its digits, without ".0"."""
     return repr(float(value)).removesuffix(".0")
 
 
 def read_move(text: str) -> tuple[Move, float] | None:
-    """One item of `moves_text`; None where it is something else."""
+    """Parse an item of `moves_text`; None if it is invalid."""
     tags, _, number = text.partition(":")
     score = _score(number)
     names = [unquote(tag) for tag in tags.split(".")]
@@ -67,14 +67,14 @@ def read_move(text: str) -> tuple[Move, float] | None:
 
 
 def read_score(text: str) -> tuple[Place, float] | None:
-    """One item of `scores_text`; None where it is something else."""
+    """Parse an item of `scores_text`; None if it is invalid."""
     place_text, _, number = text.partition(":")
     score, place = _score(number), read_place(place_text)
     return None if score is None or place is None else (place, score)
 
 
 def read_place(text: str) -> Place | None:
-    """One item of `places_text`; None where it is something else."""
+    """Parse an item of `places_text`; None if it is invalid."""
     position, _, tag = text.partition(".")
     if not _POSITION.fullmatch(position) or int(position) >= MAX_CHARACTERS:
         return None
@@ -82,7 +82,7 @@ def read_place(text: str) -> Place | None:
 
 
 def read_number(text: str) -> float | None:
-    """A number as people write it, infinite if it is too large; None where it is something else."""
+    """Parse a number, which may overflow to infinity; None if it is invalid."""
     return float(text) if _NUMBER.fullmatch(text) else None
 
 
@@ -103,7 +103,7 @@ _TEXT = re.compile(r"[A-Za-z0-9_-]*")
 
 
 def pack(transitions: Mapping[Move, float]) -> str:
-    """Many edits as one text; empty where they are few or have more than six decimals."""
+    """Return many edits as one text; empty if they are few or have more than six decimals."""
     if len(transitions) <= FEW:
         return ""
     names = _names(transitions)
@@ -119,7 +119,7 @@ def pack(transitions: Mapping[Move, float]) -> str:
 
 
 def unpack(text: str) -> dict[Move, float] | None:
-    """The edits of `pack`; None where the text is something else."""
+    """Return the edits of `pack`; None if the text is invalid."""
     written, _, packed = text.partition(":")
     names = [unquote(name) for name in written.split(".")]
     sources, targets = _sides(names)
@@ -144,7 +144,7 @@ def unpack(text: str) -> dict[Move, float] | None:
 
 
 def _names(transitions: Mapping[Move, float]) -> list[str]:
-    """Every tag once, in the order of the edits; START may be a tag as target, END as source."""
+    """Return each tag once, in order; START may be a tag as target, END as source."""
     sides = (side for move in transitions for side in zip(move, (START, END), strict=True))
     return list(dict.fromkeys(name for name, border in sides if name != border))
 
@@ -154,7 +154,7 @@ def _sides(names: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _millionths(score: float) -> int | None:
-    """None where six decimals do not make the number."""
+    """Return the number in millionths; None if six decimals do not suffice."""
     if abs(score) > _LARGEST:
         return None
     number = round(score * _MILLIONTHS)

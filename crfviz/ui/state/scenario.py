@@ -1,6 +1,6 @@
-"""The whole state of a lecture as one value, and the rules by which it changes.
+"""The state of a lecture as one immutable value, and the rules of its changes.
 
-Pure: no Streamlit, no files. `crfviz.ui.session.current` keeps the one that is current.
+Pure: no Streamlit, no files. `crfviz.ui.session.scenario_state` holds the current one.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ OF_PAGE = ("panel", ASKED, SAID, "handout", "below")  # and of one page
 
 @dataclass(frozen=True)
 class Changes:
-    """What the reader changed by hand, and can undo."""
+    """Changes that the reader made by hand and can undo."""
 
     edits: Edits = field(default_factory=Edits)
     pins: Mapping[int, str] = field(default_factory=dict)
     right: Mapping[int, str] = field(default_factory=dict)
 
     def without_positions(self) -> Changes:
-        """Those that still mean something on another sentence."""
+        """Return the changes that apply to another sentence."""
         return Changes(replace(self.edits, emissions={}))
 
     def for_words(self, number: int) -> Changes:
-        """Those that mean something in a sentence of so many words."""
+        """Return the changes that apply to a sentence of `number` words."""
         emissions = self.edits.emissions.items()
         return Changes(
             replace(self.edits, emissions={cell: n for cell, n in emissions if cell[0] < number}),
@@ -52,7 +52,7 @@ class Changes:
         )
 
     def for_tags(self, tags: Sequence[str]) -> Changes:
-        """Those that mean something to a model with these tags."""
+        """Return the changes that apply to a model with these tags."""
         return Changes(
             edits_for_tags(self.edits, tags),
             {position: tag for position, tag in self.pins.items() if tag in tags},
@@ -62,7 +62,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is on the screen: everything a link must carry."""
+    """The state of the screen: everything that a link carries."""
 
     model: str
     sentence: str  # as typed
@@ -78,35 +78,35 @@ class Scenario:
         return Changes(self.edits, self.pins, self.right)
 
     def with_changes(self, changes: Changes) -> Scenario:
-        """The same with other edits, pins and right tags."""
+        """Return the scenario with other edits, pins and right tags."""
         return replace(self, edits=changes.edits, pins=changes.pins, right=changes.right)
 
 
 @dataclass(frozen=True)
 class History:
-    """Changes that were, and changes that were undone; the nearest last."""
+    """Undo and redo stacks of changes; the nearest is last."""
 
     past: tuple[Changes, ...] = ()
     future: tuple[Changes, ...] = ()
 
     def pushed(self, changes: Changes) -> History:
-        """The history after `changes` were replaced by newer ones; at most 50 steps are kept."""
+        """Return the history after `changes` were replaced; it keeps at most 50 steps."""
         return History(past=(*self.past, changes)[-MAX_HISTORY:])
 
     def undone(self, changes: Changes) -> tuple[Changes, History]:
-        """The changes before `changes`, and the history from which those can be redone."""
+        """Return the changes before `changes`, and the history that can redo those."""
         return self.past[-1], History(self.past[:-1], (*self.future, changes))
 
     def redone(self, changes: Changes) -> tuple[Changes, History]:
-        """The changes undone last, and the history from which they can be undone again."""
+        """Return the changes that were undone last, and the history that can undo them."""
         return self.future[-1], History((*self.past, changes), self.future[:-1])
 
     def without_positions(self, now: Changes) -> History:
-        """The history for another sentence: what speaks of single words is gone from every step."""
+        """Return the history for another sentence, without changes of single words."""
         return self._each(Changes.without_positions, now)
 
     def for_tags(self, tags: Sequence[str], now: Changes) -> History:
-        """The history for another model: what speaks of tags it lacks is gone from every step."""
+        """Return the history for another model, without changes of tags that it lacks."""
         return self._each(lambda changes: changes.for_tags(tags), now)
 
     def _each(self, rule: Callable[[Changes], Changes], now: Changes) -> History:
@@ -114,9 +114,9 @@ class History:
 
 
 def as_typed(text: str) -> str:
-    """A text as a sentence: no longer than one may be, without blanks at its ends.
+    """Return a text as a sentence: cut to the limit, stripped.
 
-    Two blanks behind a single word stay, for they say that it is one; see `text.tokenizer`.
+    Two trailing blanks after a single word stay: they mark it as one word, see `text.tokenizer`.
     """
     cut = clean(text[:MAX_CHARACTERS])
     bare = cut.strip()
@@ -124,10 +124,10 @@ def as_typed(text: str) -> str:
 
 
 def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
-    """The scenario on another sentence.
+    """Return the scenario on another sentence.
 
-    Transition edits stay. Edits of single words, pins, right tags, the step and what was asked
-    about a word go: positions no longer mean the same. Blanks at its ends are no other sentence.
+    Transition edits stay. Everything that refers to word positions is dropped: edits of single
+    words, pins, right tags, the step and options about a word. Outer blanks change nothing.
     """
     sentence = as_typed(sentence)
     if sentence == scenario.sentence:
@@ -138,10 +138,10 @@ def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
 
 
 def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[str]]:
-    """The scenario without edits, pins and right tags that its model, with K tags, does not have.
+    """Return the scenario without edits, pins and right tags that its model lacks.
 
     Returns:
-        The scenario that fits, and the tags that were asked for in vain, in alphabetical order.
+        The scenario, and the unknown tags in alphabetical order.
     """
     unknown = tags_of(scenario.edits) | {*scenario.pins.values(), *scenario.right.values()}
     fitted = scenario.with_changes(scenario.changes.for_tags(tags))
@@ -149,7 +149,7 @@ def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[st
 
 
 def edits_for_tags(edits: Edits, tags: Sequence[str]) -> Edits:
-    """The edits that mean something to a model with these tags."""
+    """Return the edits that apply to a model with these tags."""
     return replace(
         edits,
         transitions={
@@ -166,7 +166,7 @@ def edits_for_tags(edits: Edits, tags: Sequence[str]) -> Edits:
 
 
 def tags_of(edits: Edits) -> set[str]:
-    """All tag names that the edits speak of."""
+    """Return all tag names in the edits."""
     sources = {source for source, _ in edits.transitions} - {START}
     targets = {target for _, target in edits.transitions} - {END}
     return sources | targets | {tag for _, tag in edits.emissions}
@@ -175,7 +175,7 @@ def tags_of(edits: Edits) -> set[str]:
 def _distinct(
     steps: tuple[Changes, ...], rule: Callable[[Changes], Changes], now: Changes
 ) -> tuple[Changes, ...]:
-    """Every step after `rule`, without those that became equal to the one that follows."""
+    """Return each step after `rule`, without steps that equal the next one."""
     kept: list[Changes] = []
     for step in map(rule, reversed(steps)):
         if step != (kept[-1] if kept else now):
@@ -191,25 +191,25 @@ NO_ROW = "none"
 
 
 def wanted_rows(chosen: str) -> list[str]:
-    """The decoder rows of the option `rows`, in their order; what is no row is left out."""
+    """Return the decoder rows of the option `rows` in order; ignore unknown names."""
     wanted = chosen.split(".")
     return [row for row in LABELS if row in wanted]
 
 
 def rows_option(wanted: Collection[str]) -> str:
-    """The option `rows` that names these decoder rows: what `wanted_rows` reads."""
+    """Return the option `rows` for these decoder rows, which `wanted_rows` parses."""
     return ".".join(row for row in LABELS if row in wanted) or NO_ROW
 
 
 def covered(view: Mapping[str, str]) -> list[str]:
-    """The parts that are switched off, in the order of `PARTS`."""
+    """Return the hidden parts, in the order of `PARTS`."""
     rows, others = wanted_rows(view.get(ROWS, EVERY_ROW)), view.get(HIDE, "").split(".")
     hidden = {*USUAL_ROWS} - {*rows} | {*OTHERS} & {*others}
     return [part for part in PARTS if part in hidden]
 
 
 def with_covered(view: Mapping[str, str], parts: Collection[str]) -> dict[str, str]:
-    """The page options after exactly these parts were switched off."""
+    """Return the page options that hide exactly these parts."""
     there = {*USUAL_ROWS, *wanted_rows(view.get(ROWS, EVERY_ROW))}
     rows = rows_option([row for row in there if row not in parts])
     hidden = ".".join(part for part in OTHERS if part in parts)

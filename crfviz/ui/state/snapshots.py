@@ -1,8 +1,7 @@
-"""Named snapshots: states of a lecture to come back to, and to compare.
+"""Named snapshots: states of a lecture to return to and to compare.
 
-Pure: no Streamlit. A snapshot is what the query part of a link says, under a name. In an address it
-stands as `s.NAME=` and that query part. Only those that a page compares travel, so that links stay
-short; what is too long for a link stays out whole.
+Pure: no Streamlit. A snapshot is the query part of a link with a name. A URL holds it as `s.NAME=`.
+Links carry only the snapshots that a page compares, and leave out those that do not fit.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ PARAMETER = "s."  # before the name, in an address
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One state under a name."""
+    """A named state."""
 
     name: str
     scenario: Scenario  # model, sentence, edits and pins; no page options, no step
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Snapshots:
     """All snapshots of a session. Methods return new objects."""
 
     snapshots: tuple[Snapshot, ...] = ()  # in the order they were saved
@@ -38,19 +37,19 @@ class Shelf:
     chosen: str = ""  # name of the one that load, rename and delete are about
 
     def names(self) -> list[str]:
-        """All names, in the order of saving."""
+        """Return all names, in the order of saving."""
         return [snapshot.name for snapshot in self.snapshots]
 
     def named(self, name: str) -> Snapshot | None:
-        """The snapshot of that name, if there is one."""
+        """Return the snapshot of a name, or None."""
         return next((snapshot for snapshot in self.snapshots if snapshot.name == name), None)
 
     def current(self) -> Snapshot | None:
-        """The chosen one; the last one saved where none is chosen."""
+        """Return the selected snapshot, or the last saved one if none is selected."""
         return self.named(self.chosen) or next(iter(self.snapshots[::-1]), None)
 
-    def saved(self, name: str, scenario: Scenario) -> Shelf:
-        """With one more, which is then the chosen one.
+    def saved(self, name: str, scenario: Scenario) -> Snapshots:
+        """Return the snapshots with a new one, which is selected.
 
         Raises:
             RefusedError: the name is empty, too long or taken, or there are too many.
@@ -63,8 +62,8 @@ class Shelf:
         snapshot = Snapshot(name, replace(scenario, view={}, step=0))
         return replace(self, snapshots=(*self.snapshots, snapshot), chosen=name)
 
-    def renamed(self, old: str, new: str) -> Shelf:
-        """With another name for one.
+    def renamed(self, old: str, new: str) -> Snapshots:
+        """Return the snapshots with one renamed.
 
         Raises:
             RefusedError: the new name is empty, too long or taken, or there is no old one.
@@ -75,8 +74,8 @@ class Shelf:
         snapshots[place] = replace(snapshots[place], name=name)
         return replace(self, snapshots=tuple(snapshots), chosen=name)
 
-    def without(self, name: str) -> Shelf:
-        """Without one, which can be brought back.
+    def without(self, name: str) -> Snapshots:
+        """Return the snapshots without one, which can be restored.
 
         Raises:
             RefusedError: there is none of that name.
@@ -86,8 +85,8 @@ class Shelf:
         deleted = (*self.deleted, (place, self.snapshots[place]))[-MOST_SNAPSHOTS:]
         return replace(self, snapshots=snapshots, deleted=deleted, chosen="")
 
-    def restored(self) -> Shelf:
-        """With the one that was deleted last, back in its place; nothing without one."""
+    def restored(self) -> Snapshots:
+        """Return the snapshots with the last deleted one in its old place, if there is one."""
         if not self.deleted or len(self.snapshots) >= MOST_SNAPSHOTS:
             return self
         place, snapshot = self.deleted[-1]
@@ -95,8 +94,8 @@ class Shelf:
         snapshots = (*self.snapshots[:place], back, *self.snapshots[place:])
         return replace(self, snapshots=snapshots, deleted=self.deleted[:-1], chosen=back.name)
 
-    def with_linked(self, linked: Iterable[Snapshot]) -> Shelf:
-        """With those that came in a link; one whose name is taken stays out."""
+    def with_linked(self, linked: Iterable[Snapshot]) -> Snapshots:
+        """Return the snapshots with those of a link whose names are free."""
         shelf = self
         for snapshot in linked:
             if shelf.named(snapshot.name) is None and len(shelf.snapshots) < MOST_SNAPSHOTS:
@@ -124,7 +123,7 @@ class Shelf:
         return name
 
     def _free(self, name: str) -> str:
-        """The name, with a number behind it where it is taken."""
+        """Return the name, with a number appended if it is taken."""
         number, free = 2, name
         while free in self.names():
             free = f"{name[: LONGEST_NAME - 6]} ({number})"
@@ -133,13 +132,13 @@ class Shelf:
 
 
 def query(scenario: Scenario) -> str:
-    """The state as the query part of an address, nothing left to defaults."""
+    """Return the state as the query part of a URL, without defaults left out."""
     parts = {"model": scenario.model, "sentence": scenario.sentence}
     return urlencode({**parts, **encode_changes(scenario)})
 
 
 def with_snapshots(link: Link, snapshots: Iterable[Snapshot]) -> Link:
-    """The link that carries these snapshots, too, as far as there is room."""
+    """Return the link with the snapshots that fit into it."""
     params, complete = dict(link.params), link.complete
     for snapshot in snapshots:
         wider = {**params, PARAMETER + snapshot.name: query(snapshot.scenario)}
@@ -151,12 +150,12 @@ def with_snapshots(link: Link, snapshots: Iterable[Snapshot]) -> Link:
 
 
 def without_snapshots(params: Mapping[str, str]) -> dict[str, str]:
-    """The other parameters of an address."""
+    """Return the other parameters of a URL."""
     return {name: value for name, value in params.items() if not name.startswith(PARAMETER)}
 
 
 def linked_snapshots(params: Mapping[str, str], models: Models) -> list[Snapshot]:
-    """The snapshots of an address; what cannot be one, or has another model, is left out.
+    """Return the valid snapshots of a URL whose models exist.
 
     The parameters go from name to value, percent-decoded.
     """
@@ -173,5 +172,5 @@ def linked_snapshots(params: Mapping[str, str], models: Models) -> list[Snapshot
 
 
 def _tidy(name: object) -> str:
-    """The name on one line, without spaces around it; empty for what is no text, from a browser."""
+    """Return the name on one line, stripped; empty if it is not text."""
     return " ".join(clean(name[:MAX_CHARACTERS]).split()) if isinstance(name, str) else ""

@@ -76,8 +76,8 @@ class Json(logging.Formatter):
     """One object a line: time, level, logger, message, request, session, error and its trace."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
-        told: dict[str, object] = {
+        """Return the record as JSON."""
+        fields: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat("T", "milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -87,35 +87,35 @@ class Json(logging.Formatter):
             **getattr(record, "facts", {}),
         }
         if record.exc_info and record.exc_info[0] is not None:
-            told |= {"error": record.exc_info[0].__name__, "trace": _trace(record.exc_info)}
-        return json.dumps({name: value for name, value in told.items() if value != ""})
+            fields |= {"error": record.exc_info[0].__name__, "trace": _trace(record.exc_info)}
+        return json.dumps({name: value for name, value in fields.items() if value != ""})
 
 
 def _message(record: logging.LogRecord) -> str:
-    """The line's text, in which errors are told by their kind."""
+    """Return the line's text, with errors replaced by their kind."""
     if isinstance(record.args, tuple):
-        told = tuple(_told(each) for each in record.args)
-        return str(record.msg) % told if told else _told_text(record.msg)
+        args = tuple(_loggable(each) for each in record.args)
+        return str(record.msg) % args if args else _loggable_text(record.msg)
     return record.getMessage()
 
 
-def _told_text(message: object) -> str:
-    return str(_told(message))
+def _loggable_text(message: object) -> str:
+    return str(_loggable(message))
 
 
-def _told(value: object) -> object:
+def _loggable(value: object) -> object:
     return _words(value) if isinstance(value, BaseException) else value
 
 
 def _words(error: BaseException) -> str:
-    """What may be said of an error."""
+    """Return the part of an error that may be logged."""
     if isinstance(error, ABOUT_THE_SERVER) or settings().log_texts:
         return f"{type(error).__name__}: {error}"
     return f"{type(error).__name__} (CRFVIZ_LOG_TEXTS=on writes its words)"
 
 
 def _trace(fault: Fault) -> list[str]:
-    """The lines of a trace, of the first cause first."""
+    """Return the lines of a traceback, the first cause first."""
     lines: list[str] = []
     error: BaseException | None = fault[1]
     chain: list[BaseException] = []

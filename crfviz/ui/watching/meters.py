@@ -104,7 +104,7 @@ FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
 def routes() -> list[Route]:
-    """What `st.App` is to answer beside Streamlit's own routes."""
+    """Return the routes of `st.App` besides Streamlit's own."""
     return [Route("/metrics", _metrics, methods=["GET"])]
 
 
@@ -124,7 +124,7 @@ def _may_read(request: Request) -> bool:
 
 
 def _is_local(request: Request) -> bool:
-    """Whether a program of this machine asks, and no proxy for somebody else."""
+    """Return whether the client runs on this machine and is no proxy."""
     if request.client is None or any(name in request.headers for name in FORWARDED):
         return False
     try:

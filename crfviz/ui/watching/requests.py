@@ -1,8 +1,8 @@
-"""Requests: each has a name, is counted, and waits if its session sends too many.
+"""Requests: each gets an id, is counted, and is delayed above the rate limit of its session.
 
-The answer has the name, and so have the lines of the log, those of its session too. A reader who
-clicks, types or holds a key down stays below the rate. A program that asks without end is answered
-at that rate, the newest state first, and its visitor gets a message; nothing is lost.
+The response and the log lines of the session have the id. Clicking, typing and holding a key down
+stay below the limit. A program that floods the server is answered at the limit, with the newest
+state first, and its visitor gets a message. No request is lost.
 """
 
 import logging
@@ -22,7 +22,7 @@ from crfviz.ui.streamlit_compat import session_id
 from crfviz.ui.watching.meters import REQUEST_SECONDS, REQUESTS
 
 HEADER = "X-Request-ID"
-KINDS = {  # how an address begins: what is counted
+KINDS = {  # by the start of the path
     "_stcore/stream": "session",
     "_stcore/health": "health",
     "_stcore/upload_file": "upload",
@@ -32,39 +32,39 @@ KINDS = {  # how an address begins: what is counted
     "static": "static",
     "metrics": "metrics",
 }
-QUIET = ("health", "metrics")  # asked all day by machines: not in the log
+QUIET = ("health", "metrics")  # polled by machines: not in the log
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _log = logging.getLogger(__name__)
 _request: ContextVar[str] = ContextVar("request", default="")
-_open: set[str] = set()  # requests that are connections of a session
+_open: set[str] = set()  # connections of sessions
 
 
 def request() -> str:
-    """The name of the request that is answered here, or that began the session; empty for none."""
+    """Return the id of the current request, or of the one that began the session; or ""."""
     if _request.get() or not session_id():
         return _request.get()
     return str(st.context.headers.get(HEADER, ""))
 
 
 def open_sessions() -> int:
-    """How many browsers show a session."""
+    """Return the number of browsers with a session."""
     return len(_open)
 
 
-def kind_of(path: str, base: str = "") -> str:
-    """What a path is counted as: one of few words, whatever somebody asks for."""
+def request_kind(path: str, base: str = "") -> str:
+    """Return the kind that a path is counted as, from a small fixed set."""
     rest = path.strip("/").removeprefix(base.strip("/")).strip("/")
     found = (kind for start, kind in KINDS.items() if f"{rest}/".startswith(f"{start}/"))
     return next(found, "page")
 
 
-class Watched:
-    """ASGI middleware around everything: names, counts and times requests.
+class RequestMiddleware:
+    """ASGI middleware around everything: adds ids, counts and measures requests.
 
     Args:
-        app: what answers.
-        base: the path below which it is.
+        app: the inner application.
+        base: its base path.
     """
 
     def __init__(self, app: ASGIApp, base: str = "") -> None:
@@ -76,10 +76,10 @@ class Watched:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        given = Headers(scope=scope).get(HEADER, "")
-        name = given if _NAME.fullmatch(given) else uuid4().hex
+        sent = Headers(scope=scope).get(HEADER, "")
+        name = sent if _NAME.fullmatch(sent) else uuid4().hex
         _request.set(name)
-        answer = _Answer(kind_of(scope["path"], self._base), scope.get("method", "CONNECT"))
+        answer = _Answer(request_kind(scope["path"], self._base), scope.get("method", "CONNECT"))
         connection = uuid4().hex if scope["type"] == "websocket" else ""
         if connection:
             _open.add(connection)
@@ -91,19 +91,19 @@ class Watched:
 
 
 def _named(scope: Scope, name: str) -> Scope:
-    """The same request with its name among its headers, where scripts of its session find it."""
+    """Return the request with its id as a header, which scripts of its session read."""
     key = HEADER.lower().encode()
     others = [item for item in scope["headers"] if item[0] != key]
     return {**scope, "headers": [*others, (key, name.encode())]}
 
 
 class _Answer:
-    """What is noted of one answer."""
+    """Measurements of one response."""
 
     def __init__(self, kind: str, method: str) -> None:
         self._kind, self._method = kind, method
         self._began = perf_counter()
-        self._status = 500  # where an error ends it before it begins
+        self._status = 500  # if an error prevents a response
 
     def sending(self, send: Send) -> Send:
         async def noting(message: Message) -> None:
@@ -130,59 +130,59 @@ class _Answer:
             _log.info("answered", extra={"facts": {**facts, "milliseconds": taken}})
 
 
-BURST = 5.0  # seconds at the full pace that may come at once
-SAID_AGAIN = 60.0  # seconds after which a session is told once more
+BURST = 5.0  # seconds of full rate that may arrive at once
+MESSAGE_INTERVAL = 60.0  # seconds between two messages to a session
 
 
-class Pace:
-    """Of one connection.
+class RateLimiter:
+    """Rate limit of one connection (token bucket).
 
     Args:
         rate: messages a second.
-        clock: tells seconds.
+        clock: returns seconds.
     """
 
     def __init__(self, rate: float, clock: Callable[[], float] = monotonic) -> None:
         self._rate, self._clock = rate, clock
         self._left, self._since = BURST * rate, clock()
-        self._waits = False
-        self.forged = False  # whether values came that no page of ours sends
-        self._said = -SAID_AGAIN
+        self._has_delayed = False
+        self.forged = False  # whether a client sent values that no page sends
+        self._last_message = -MESSAGE_INTERVAL
 
     def wait(self) -> float:
-        """The seconds that a message which is here now has to wait."""
+        """Return the seconds that the current message has to wait."""
         now = self._clock()
         refilled = self._left + (now - self._since) * self._rate
         self._left, self._since = min(BURST * self._rate, refilled) - 1, now
         if self._left < 0:
-            self._waits = True
-            _slowed.add(self)
+            self._has_delayed = True
+            _delayed.add(self)
         return max(0.0, -self._left / self._rate)
 
-    def to_be_said(self) -> bool:
-        """Whether messages had to wait and it is time to say so; then it counts as said."""
+    def is_message_due(self) -> bool:
+        """Return whether to show a message about delays; the next is due after a minute."""
         now = self._clock()
-        due = self._waits and now - self._said >= SAID_AGAIN
+        due = self._has_delayed and now - self._last_message >= MESSAGE_INTERVAL
         if due:
-            self._waits, self._said = False, now
-            _slowed.discard(self)
+            self._has_delayed, self._last_message = False, now
+            _delayed.discard(self)
         return due
 
 
-_of_request: WeakValueDictionary[str, Pace] = WeakValueDictionary()
-_slowed: WeakSet[Pace] = WeakSet()  # those whose messages had to wait
+_of_request: WeakValueDictionary[str, RateLimiter] = WeakValueDictionary()
+_delayed: WeakSet[RateLimiter] = WeakSet()  # those that delayed messages
 
 
-def begin_connection() -> Pace:
-    """The pace of the connection that is answered here, from now on."""
-    pace = _of_request[request()] = Pace(settings().limits.requests)
-    return pace
+def connection_limiter() -> RateLimiter:
+    """Return a new rate limiter for the current connection."""
+    limiter = _of_request[request()] = RateLimiter(settings().limits.requests)
+    return limiter
 
 
-def asks_too_often() -> str:
-    """What to tell the reader of the session whose script runs here; empty for nothing."""
-    pace = _of_request.get(request()) if _slowed else None
-    if pace is None or not pace.to_be_said():
+def rate_limit_message() -> str:
+    """Return the message if the current session sends too many requests, else ""."""
+    limiter = _of_request.get(request()) if _delayed else None
+    if limiter is None or not limiter.is_message_due():
         return ""
     return (
         f"This page sends more than {settings().limits.requests} requests a second. "

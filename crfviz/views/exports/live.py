@@ -225,13 +225,13 @@ def _page(live: Live, name: str) -> dict[str, object]:
     picture, edited = (page.draw(live, trained, by) for by in (None, trained))
     if name != "marginals":  # where only the paths that match the rule count
         picture, edited = _ruled(live, picture), _ruled(live, edited)
-    told = _payload(live, picture)
+    fields = _payload(live, picture)
     kept = [
         {key: value for key, value in table.items() if key not in _NUMBERS}
         | {"framed": table["outlined"] is not None}
-        for table in told["tables"]
+        for table in fields["tables"]
     ]
-    walk, lost = told["walk"], None
+    walk, lost = fields["walk"], None
     if name == "viterbi":
         walks = (viterbi_walk(possible=way) for way in (True, False))
         ways = [_ruled(live, replace(viterbi_picture(trained, None), walk=walk)) for walk in walks]
@@ -240,10 +240,10 @@ def _page(live: Live, name: str) -> dict[str, object]:
         "id": name,
         "title": page.title,
         "path": page.path,
-        "picture": {key: value for key, value in told.items() if key in _OF_PICTURE}
+        "picture": {key: value for key, value in fields.items() if key in _OF_PICTURE}
         | {"tables": kept, "heading": []}
-        | ({"note": told["note"]} if name == TRACE else {}),
-        "rows": (rows := _rows(told)),
+        | ({"note": fields["note"]} if name == TRACE else {}),
+        "rows": (rows := _rows(fields)),
         "gold": _gold_row(live, page),
         "editedRows": None if (after := _rows(_payload(live, edited))) == rows else after,
         "editedLegend": " · ".join(filter(None, [edited.legend, GHOSTS])),
@@ -271,12 +271,12 @@ def _gold_row(live: Live, page: Page) -> dict[str, object] | None:
     return {"id": gold[0].id, "label": gold[0].label, "value": ""} if gold else None
 
 
-def _rows(told: Payload) -> list[dict[str, object]]:
+def _rows(fields: Payload) -> list[dict[str, object]]:
     """Return the rows with the tags that no decoder computes."""
     return [
         {"id": row["id"], "label": row["label"], "value": row["value"]}
         | {"tags": row["tags"] if row["id"] == "gold" else None}
-        for row in told["rows"]
+        for row in fields["rows"]
     ]
 
 
@@ -379,8 +379,8 @@ def _changes(live: Live) -> list[str]:
         "strength": edits.strength,
     }
     usual = vars(Edits())
-    told = [f"{name}={value!r}" for name, value in parts.items() if value != usual[name]]
-    lines = [f"potentials = crfviz.Edits({', '.join(told)}).apply(potentials)"] if told else []
+    fields = [f"{name}={value!r}" for name, value in parts.items() if value != usual[name]]
+    lines = [f"potentials = crfviz.Edits({', '.join(fields)}).apply(potentials)"] if fields else []
     if live.pins:
         lines.append(f"potentials = potentials.pin({dict(live.pins)!r})")
     return lines

@@ -105,8 +105,8 @@ def still(live: Live) -> str:
 
 def block(name: str, value: object) -> str:
     """Return a script element with data as JSON, by its id; no text in it ends the element."""
-    told = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return f'<script type="application/json" id="{name}">{told}</script>\n'
+    content = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="application/json" id="{name}">{content}</script>\n'
 
 
 def _hash(text: str) -> str:

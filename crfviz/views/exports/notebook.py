@@ -51,10 +51,10 @@ class OnScreen:
         if not isinstance(potentials, Potentials):
             raise CrfvizError(f"expected Potentials, got {abbreviate_value(potentials)}")
         live = Live(potentials, probabilistic=self._live.probabilistic)
-        told = data(live, list(PAGES))  # before anything is changed: it may be too long
+        payload = data(live, list(PAGES))  # before anything is changed: it may be too long
         self._live = live
         self.edits = dict(NO_EDITS)
-        self.data = told
+        self.data = payload
 
     @property
     def path(self) -> list[int] | None:
@@ -96,13 +96,13 @@ def _widget_class() -> Any:  # noqa: ANN401 - likewise
 
         def __init__(self, live: Live) -> None:
             self._live = live
-            told = data(live, list(PAGES))
-            super().__init__(sheet=bundle.style(), data=told, edits=dict(NO_EDITS))
+            payload = data(live, list(PAGES))
+            super().__init__(sheet=bundle.style(), data=payload, edits=dict(NO_EDITS))
 
     return Widget
 
 
-def edits_of(told: Mapping[str, Any]) -> Edits:
+def edits_of(payload: Mapping[str, Any]) -> Edits:
     """Return the edits that the browser sends.
 
     Raises:
@@ -110,14 +110,14 @@ def edits_of(told: Mapping[str, Any]) -> Edits:
     """
     try:
         return Edits(
-            {(before, after): _score(value) for before, after, value in told["transitions"]},
-            {(position, tag): _score(value) for position, tag, value in told["emissions"]},
-            told["strength"],
+            {(before, after): _score(value) for before, after, value in payload["transitions"]},
+            {(position, tag): _score(value) for position, tag, value in payload["emissions"]},
+            payload["strength"],
         )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, CrfvizError):
             raise
-        raise CrfvizError(f"expected edits, got {abbreviate_value(told)}") from error
+        raise CrfvizError(f"expected edits, got {abbreviate_value(payload)}") from error
 
 
 def _score(value: float | None) -> float:

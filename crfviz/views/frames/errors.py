@@ -162,7 +162,7 @@ def per_cents(table: Sequence[Mapping[str, Cell]], name: str) -> list[float]:
 
 
 def _title(name: str, cells: Sequence[Cell]) -> str:
-    """The title of a column: as a share only where its cells are shares."""
+    """Return the title of a column, with "share" only if its cells are shares."""
     if name in _COUNTED and not any(isinstance(cell, float) for cell in cells):
         return name
     return SHARES.get(name, TITLES.get(name, name))

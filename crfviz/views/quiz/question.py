@@ -164,7 +164,7 @@ def through(potentials: Potentials) -> Array:
 
 
 def path_of(program: Program) -> list[int] | None:
-    """The T tag ids that a program with a table of Viterbi reads back; None where it breaks off."""
+    """Return the T tag ids that a program reads back from Viterbi's table; None if it fails."""
     table = program.printed(VITERBI)
     last = table[len(program.emissions) - 1] + program.end
     if not np.isfinite(last).any() or np.isnan(last).any():

@@ -96,10 +96,10 @@ def _examples(tagger: Tagger) -> Examples:
 def _script(tagger: Tagger, examples: Examples) -> str:
     """Return a model's script with the examples of its pages."""
     live = live_of(tagger, str(examples[0]["text"]))
-    told = data(live, list(PAGES))
+    payload = data(live, list(PAGES))
     if not live.origin.model:
-        told["origin"] = UNKNOWN
-    content = {"data": told, "tagger": tagger_payload(tagger)}
+        payload["origin"] = UNKNOWN
+    content = {"data": payload, "tagger": tagger_payload(tagger)}
     arguments = [json.dumps(value, ensure_ascii=True) for value in (tagger.name, content)]
     return f"crfvizModel({', '.join(arguments)});\n"
 
@@ -226,11 +226,11 @@ def _tagging_page(
     """Return the live file with a box for other sentences."""
     if isinstance(tagger, Potentials):
         raise CrfvizError("potentials have no model to go into the file: leave with_model out")
-    told = data(live, pages)
+    payload = data(live, pages)
     if not live.origin.model:
-        told["origin"] = {"text": OF_TAGGER, "address": ""}
+        payload["origin"] = {"text": OF_TAGGER, "address": ""}
     typed = sentence if isinstance(sentence, str) else sentence_of(sentence or (), tagger.split)
     known = {"sentence": typed or "", "examples": examples_of(tagger), "most": WINDOW}
-    body = still(live) + block("data", told) + block("sentences", known)
+    body = still(live) + block("data", payload) + block("sentences", known)
     body += f'<script type="text/plain" id="tagger">{tagger_payload(tagger)}</script>\n'
     return document(title(live), body, bundle.bundled(WEB / "file.js"), style=style())

@@ -60,8 +60,8 @@ def tagger_payload(tagger: Tagger) -> str:
         narrow = _narrowed(tagger, name, array)
         described.append({"name": name, "size": narrow.size, "kind": narrow.dtype.str[1:]})
         planes.append(_planes(narrow))
-    told = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    packed = gzip.compress(b"".join([len(told).to_bytes(4, "little"), told, *planes]), mtime=0)
+    fields = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    packed = gzip.compress(b"".join([len(fields).to_bytes(4, "little"), fields, *planes]), mtime=0)
     return b64encode(packed).decode()
 
 

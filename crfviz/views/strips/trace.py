@@ -72,7 +72,7 @@ def _wrong_cell(trace: Trace) -> tuple[int, int] | None:
 
 
 def _said(trace: Trace, name: str, earlier: int, index: int, step: Step) -> str:
-    """What one step of the walk says."""
+    """Return the text of one step of the walk."""
     if index == 0 and earlier > 1:
         return f"The first {earlier} writes at once."
     begin = f"Write {index + earlier}: "
@@ -89,5 +89,5 @@ def _shown(value: float) -> str:
 
 
 def _literal(text: str) -> str:
-    """A text in which braces do not stand for words of the stage."""
+    """Return a text with its braces escaped."""
     return text.replace("{", "(").replace("}", ")")

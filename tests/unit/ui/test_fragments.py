@@ -8,8 +8,8 @@ import streamlit as st
 from crfviz.chain.edits import Edits
 from crfviz.ui import fragments
 from crfviz.ui.fragments import EDITS, PAGE, drawn_edits, note_frame, redraw
-from crfviz.ui.session.current import ask_for_page, change, reset, set_view_option, undo
-from crfviz.ui.session.kept import say
+from crfviz.ui.session.scenario_state import change, request_page, reset, set_view_option, undo
+from crfviz.ui.session.session_store import notify
 
 pytestmark = pytest.mark.usefixtures("asked_again")
 
@@ -101,8 +101,8 @@ def test_run_of_the_whole_page_needs_no_fragments(reruns, monkeypatch):
     [
         lambda: change(sentence="Dogs bark ."),
         lambda: set_view_option("twin", "1"),
-        lambda: ask_for_page("next"),
-        lambda: say("Not so."),
+        lambda: request_page("next"),
+        lambda: notify("Not so."),
     ],
 )
 def test_change_around_the_page_redraws_everything(reruns, act):

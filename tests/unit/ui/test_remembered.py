@@ -4,7 +4,7 @@ from threading import Barrier, Thread
 
 import pytest
 
-from crfviz.ui.cached import remembered
+from crfviz.ui.cached import shared_cache
 
 MANY, PATIENCE = 20, 60.0  # threads, seconds
 
@@ -12,7 +12,7 @@ MANY, PATIENCE = 20, 60.0  # threads, seconds
 def squares(most=2):
     made = []
 
-    @remembered(most, lambda number, *, sign=1: (number, sign))
+    @shared_cache(most, lambda number, *, sign=1: (number, sign))
     def square(number, *, sign=1):
         """The square."""
         made.append(number)

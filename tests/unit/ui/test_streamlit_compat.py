@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.runtime.state import SafeSessionState, SessionState
 
 from crfviz.ui import streamlit_compat as compat
-from crfviz.ui.session.scheduling import Floor
+from crfviz.ui.session.scheduling import FairLock
 from tests.support.paths import ROOT
 
 DOCUMENTED = ("streamlit", "streamlit.components.v2", "streamlit.testing")
@@ -86,8 +86,8 @@ def test_script_run_context_has_the_attribute(name):
 
 
 def lock():
-    floor = Floor()
-    return floor.take, floor.give, floor.let_others
+    floor = FairLock()
+    return floor.acquire, floor.release, floor.let_others_first
 
 
 def test_script_runner_makes_script_requests_by_its_own_name(monkeypatch):

@@ -69,7 +69,7 @@ def test_of_a_long_text_no_more_is_cleaned_than_is_kept(monkeypatch):
     assert len(read.scenario.sentence) == MAX_CHARACTERS
     assert read.ignored
     with pytest.raises(RefusedError, match="at most 40 fit"):
-        snapshots.Shelf().saved(long, Scenario("m", ""))
+        snapshots.Snapshots().saved(long, Scenario("m", ""))
     assert max(cleaned) == MAX_CHARACTERS
 
 

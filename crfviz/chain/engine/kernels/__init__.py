@@ -86,7 +86,7 @@ def _below(rows: Table, best: Row) -> tuple[float, bool]:
 
 @helper
 def _product(before: Row, step: Table, here: Row) -> None:
-    """A row times a matrix, four rows of that at a time."""
+    """Return a row times a matrix, four rows of the matrix at a time."""
     K = len(before)
     fill(here, 0.0)
     for j in range(0, K - 3, 4):
@@ -161,7 +161,7 @@ def _sweep(  # noqa: PLR0913 - what it reads, and where it writes
     reached: Table,
     divided: Row,
 ) -> None:
-    """One direction, forward if `order` is 1, back if it is -1, as `sweeps` does both."""
+    """Sweep in one direction, forward if `order` is 1, backward if -1, as in `sweeps`."""
     T = len(columns) - 1
     for i in range(T):
         t = i if order == 1 else T - 1 - i

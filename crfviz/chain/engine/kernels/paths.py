@@ -27,7 +27,7 @@ from crfviz.chain.engine.kernels import (
 
 @helper
 def _reach(word: Row, before: Row, transitions: Table, found: Row) -> None:
-    """What arrives at the next word, from the last one and what arrived there, by maxima."""
+    """Fill `found` with the best scores that reach the next word, from those of the last one."""
     fill(found, -math.inf)
     for j in range(len(word)):
         for k in range(len(found)):
@@ -37,7 +37,7 @@ def _reach(word: Row, before: Row, transitions: Table, found: Row) -> None:
 
 @helper
 def _extend(best: Row, transitions: Table, word: Row, found: Row) -> None:
-    """The best prefixes up to the next word, from four tags before it at a time."""
+    """Return the best prefixes up to the next word, from four previous tags at a time."""
     K = len(best)
     fill(found, -math.inf)
     for j in range(0, K - 3, 4):
@@ -219,7 +219,7 @@ def _walk(losses: Pairs, first: Tags, begin: int, path: Ids, leaving: Row) -> No
 
 @helper
 def _other(losses: Pairs, first: Tags, path: Ids, at: int, tag: int) -> int:
-    """The next best choice at a step, after `tag`, or if that is -1 after the best; -1 if none."""
+    """Return the next best choice at a step after `tag` (-1: after the best); -1 if none."""
     if at < 0:
         return -1
     here = path[at]

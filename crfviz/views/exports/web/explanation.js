@@ -1,5 +1,5 @@
 // What happened, in a sentence, with the numbers that decided it: as crfviz/views/explanation.py says it, and a test
-// holds these to that. `told` is { chain, words, tags, solved }, the last as recursions.js solves the chain.
+// holds these to that. `state` is { chain, words, tags, solved }, the last as recursions.js solves the chain.
 
 import { END, START } from "../../stage/web/model.js";
 import { minus, score } from "../../stage/web/numbers.js";
@@ -9,8 +9,8 @@ const TOLERANCE = 1e-12; // of two numbers that are the same
 const READABLE = 1e6; // larger ones are written by their size
 
 // Why Viterbi and the other decoders disagree, at the first word where they do.
-export function explain(told) {
-  const { greedy, left_to_right: leftToRight, max_marginal: maxMarginal, viterbi: path } = told.solved.rows;
+export function explain(state) {
+  const { greedy, left_to_right: leftToRight, max_marginal: maxMarginal, viterbi: path } = state.solved.rows;
   if (!path) {
     return (
       "No tag sequence is allowed: forbidden cells leave no way from the first word to the last. " +
@@ -22,12 +22,12 @@ export function explain(told) {
     [leftToRight, againstLeftToRight],
     [maxMarginal, againstMaxMarginal],
   ];
-  const tie = ties(told) ? " Another path is exactly as good." : "";
+  const tie = ties(state) ? " Another path is exactly as good." : "";
   for (const [other, reason] of others) {
     const t = path.findIndex((k, at) => k !== other[at]);
-    if (t >= 0) return reason(told, path, t) + tie;
+    if (t >= 0) return reason(state, path, t) + tie;
   }
-  const { score: best, logPartition } = told.solved;
+  const { score: best, logPartition } = state.solved;
   return (
     "All decoders agree on this sentence: the transitions do not change these tags. " +
     `The best path has probability ${probability(Math.exp(Math.min(0, best - logPartition)))}.${tie}`
@@ -82,12 +82,12 @@ function againstLeftToRight({ chain, words, tags, solved }, path, t) {
 }
 
 // Where the most probable tag is not the one on the most probable path.
-function againstMaxMarginal(told, path, t) {
-  const { words, tags, solved, chain } = told;
+function againstMaxMarginal(state, path, t) {
+  const { words, tags, solved, chain } = state;
   const [theirs, ours] = [solved.rows.max_marginal[t], path[t]];
   const [first, second] = [theirs, ours].map((k) => solved.marginals[t * chain.K + k]);
   const [larger, smaller] = toldApart(first, second);
-  const best = ties(told) ? "a best path" : "the single best path";
+  const best = ties(state) ? "a best path" : "the single best path";
   return (
     `For “${words[t]}” max-marginal takes ${tags[theirs]} (p ${larger}): all paths through it together weigh ` +
     `${same(first, second) ? "as much as" : "more than"} those through ${tags[ours]} (p ${smaller}), ` +

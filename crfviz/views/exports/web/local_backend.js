@@ -204,13 +204,13 @@ export class LocalBackend {
   note(now, changed) {
     const { data, trained } = this;
     const { words, tags } = data;
-    const told = { chain: changed ? this.chain : trained, words, tags, solved: now };
+    const state = { chain: changed ? this.chain : trained, words, tags, solved: now };
     const { note } = this.page;
     if (note === "given") return this.page.picture.note;
     if (note === "sweeps") return this.sweepNote(now);
-    if (note === "entropy") return this.counts ? `${GIVEN} ${entropyNote(told)}` : entropyNote(told);
+    if (note === "entropy") return this.counts ? `${GIVEN} ${entropyNote(state)}` : entropyNote(state);
     if (note === "edits" && changed) return this.editNote(now);
-    return note === "none" ? "" : explain(told);
+    return note === "none" ? "" : explain(state);
   }
 
   sweepNote(now) {

@@ -1,5 +1,5 @@
 // The words of an address, as crfviz/ui/state/link.py writes and reads them; `page` says which page. Reading is
-// forgiving: the good parts count, the others are told.
+// forgiving: it uses the valid parts and reports the others.
 
 import { END, START } from "../../stage/web/model.js";
 

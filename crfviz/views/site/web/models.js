@@ -3,7 +3,7 @@
 
 import { readTagger } from "./tagger.js";
 
-const told = new Map(); // by name, what its script says
+const contents = new Map(); // by name, what its script says
 
 export class Models {
   // `models` are { name, file, examples }, `elsewhere` pages that are not drawn here; the scripts call
@@ -12,7 +12,7 @@ export class Models {
     this.listed = new Map(models.map((each) => [each.name, each]));
     Object.assign(this, { elsewhere, most });
     this.reading = new Map(); // by name, what `get` promised
-    globalThis.crfvizModel = (name, content) => told.set(name, content);
+    globalThis.crfvizModel = (name, content) => contents.set(name, content);
   }
 
   // A promise of what `spoken` wants to know; refused with an error for people.
@@ -28,7 +28,7 @@ export class Models {
   async read(name) {
     const { file, examples } = this.listed.get(name);
     await loaded(file);
-    const content = told.get(name);
+    const content = contents.get(name);
     if (!content) throw new Error(`${file} is not whole: write the folder again, or copy all of it.`);
     const data = { ...content.data, model: name, pages: [...content.data.pages, ...this.elsewhere] };
     return { data, tagger: await readTagger(content.tagger), examples, most: this.most };

@@ -20,12 +20,12 @@ class Site {
     this.box = buildBox((sentence) => this.another({ sentence }), [this.picker], [this.examples.element]);
     this.broken = new Set(); // names of models that could not be read
     this.frame = null;
-    this.told = null; // the address of what is drawn
+    this.drawnAddress = null;
     this.written = location.hash; // another one is where the reader went back or forward to
     this.asked = 0; // how often something was to be shown: the last one counts
     addEventListener("hashchange", () => {
       this.written = location.hash;
-      if (location.hash !== this.told) this.follow(location.hash);
+      if (location.hash !== this.drawnAddress) this.follow(location.hash);
     });
   }
 
@@ -37,7 +37,7 @@ class Site {
 
   // Shows another sentence, perhaps of another model: what speaks of single words goes.
   another(change, said = "") {
-    const here = readLink(this.told.slice(1), this.known);
+    const here = readLink(this.drawnAddress.slice(1), this.known);
     const edits = { ...here.edits, emissions: new Map() };
     return this.show({ ...here, edits, pins: [], step: null, ...change }, { said });
   }
@@ -122,8 +122,9 @@ class Site {
 
   // A step of a walk is no place to go back to, nor is what an address has become.
   tell(address) {
-    const replaces = this.told === null || this.replaces || this.told.replace(STEP, "") === address.replace(STEP, "");
-    this.told = address;
+    const sameButStep = this.drawnAddress?.replace(STEP, "") === address.replace(STEP, "");
+    const replaces = this.drawnAddress === null || this.replaces || sameButStep;
+    this.drawnAddress = address;
     const write = () => {
       if (location.hash !== this.written || address === location.hash) return;
       history[replaces ? "replaceState" : "pushState"](null, "", address);

@@ -11,15 +11,15 @@ const PIECE = /https?:\/\/.+|[\p{L}\p{N}_]+|[^\p{L}\p{N}_]/gu;
 const HALVES = /\p{Surrogate}/gu; // halves of characters
 
 // A function from a text to its words: [{ text, start, end }], with places in UTF-16 units.
-export function readTokenizer(told) {
+export function readTokenizer(data) {
   const rules = {
-    exceptions: new Map(told.exceptions.map(([...parts]) => [parts.join(""), parts])),
-    prefix: new RegExp(told.prefix, "u"),
-    suffix: new RegExp(told.suffix, "u"),
-    infix: new RegExp(told.infix, "gu"),
-    whole: new RegExp(told.whole, "iu"),
-    url: new RegExp(told.url, "u"),
-    longest: told.longest,
+    exceptions: new Map(data.exceptions.map(([...parts]) => [parts.join(""), parts])),
+    prefix: new RegExp(data.prefix, "u"),
+    suffix: new RegExp(data.suffix, "u"),
+    infix: new RegExp(data.infix, "gu"),
+    whole: new RegExp(data.whole, "iu"),
+    url: new RegExp(data.url, "u"),
+    longest: data.longest,
     spans: null,
   };
   rules.spans = spansOf(rules);

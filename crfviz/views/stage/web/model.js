@@ -63,11 +63,11 @@ export function decode(data) {
 }
 
 // Whether the result computed here is Python's.
-/** @param {Solution} own @param {Results} told */
-function agree({ logPartition, rows }, told) {
-  const sum = told.log_partition ?? -Infinity;
+/** @param {Solution} own @param {Results} answer */
+function agree({ logPartition, rows }, answer) {
+  const sum = answer.log_partition ?? -Infinity;
   const near = sum === logPartition || Math.abs(sum - logPartition) <= AGREE * Math.max(1, Math.abs(sum));
-  return near && String(rows.viterbi) === String(told.path);
+  return near && String(rows.viterbi) === String(answer.path);
 }
 
 // The edits of a payload, by cell; positions count from the word at `offset`.

@@ -16,8 +16,8 @@ from crfviz.exceptions import CrfvizError, LostStoreError, StoreError
 from crfviz.ui import cached
 from crfviz.ui.annotate import desk, settling
 from crfviz.ui.annotate.queue import Queue
-from crfviz.ui.session import current as session
-from crfviz.ui.session.kept import keep, of_session
+from crfviz.ui.session import scenario_state as session
+from crfviz.ui.session.session_store import session_value, set_value
 from crfviz.ui.state.scenario import Scenario
 from tests.support.fake_tagger import FakeTagger
 
@@ -55,7 +55,7 @@ class Page:
 
     @property
     def told(self):
-        return of_session("last step", desk.LastStep)
+        return session_value("last step", desk.LastStep)
 
     @property
     def opened(self):
@@ -74,7 +74,7 @@ class Page:
 def page(tmp_path, monkeypatch):
     store = open_store(f"sqlite:///{tmp_path}/annotations.db")
     store.add("dogs.txt", [Item("dogs run home", OFFSETS) for _ in range(3)])
-    keep("scenario", Scenario("fake", ""))
+    set_value("scenario", Scenario("fake", ""))
     monkeypatch.setattr(cached, "tagger", lambda _: TAGGER)
     monkeypatch.setattr(desk, "version_of", lambda _: "v1")
     for module in (desk, settling):
@@ -258,7 +258,7 @@ def test_the_way_back_into_an_accepted_sentence_survives_a_reload(page):
     first, second, third = page.ids
     page.send("accept", second)
     page.send("accept", first)
-    keep("last step", desk.LastStep())
+    set_value("last step", desk.LastStep())
     page.send("undo", third)
     assert page.opened == str(first)
 

@@ -22,7 +22,7 @@ from crfviz.ui.errors import source
 from crfviz.ui.errors.error_analysis import links_of
 from crfviz.ui.session import scheduling as scripts
 from crfviz.ui.session import scheduling as turns
-from crfviz.ui.session.scheduling import AT_LEAST, FLOOR, PATIENCE, SLICE, Floor
+from crfviz.ui.session.scheduling import MAX_WAIT, SCRIPT_LOCK, SKIP_TIMEOUT, TIME_SLICE, FairLock
 from tests.support.fake_tagger import FakeTagger
 from tests.unit.ui.session.test_turns import DEADLINE, Event, end
 
@@ -60,20 +60,20 @@ class Script(Thread):
         self.speaks, self.draw, self.drawn, self.go = Event(), Event(), Event(), Event()
 
     def run(self):
-        self.floor.take()
+        self.floor.acquire()
         self.spoken.append(self.name)
         self.speaks.set()
         while not self.go.wait(0.001):
             if self.draw.is_set():
                 self.draw.clear()
-                self.floor.let_others()
+                self.floor.let_others_first()
                 self.spoken.append(self.name)
                 self.drawn.set()
-        self.floor.give()
+        self.floor.release()
 
 
 def waiting(floor):
-    return len(floor._fresh) + len(floor._begun)
+    return floor.waiting()
 
 
 def until(condition):
@@ -91,7 +91,7 @@ def clock():
 
 @pytest.fixture
 def floor(clock):
-    return Floor(clock, clock)
+    return FairLock(clock, clock)
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_who_spoke_long_enough_goes_behind_those_who_have_not_begun(script, cloc
     assert first.drawn.wait(DEADLINE)  # it has not had its time
     assert script.spoken == ["a", "a"]
     first.drawn.clear()
-    clock.now += SLICE
+    clock.now += TIME_SLICE
     first.draw.set()
     assert second.speaks.wait(DEADLINE)
     end(second)
@@ -138,10 +138,10 @@ def test_who_spoke_long_enough_goes_behind_those_who_have_not_begun(script, cloc
 
 def test_who_let_others_go_first_goes_on_however_many_there_are(script, clock):
     first, second, third = script("a"), script("b"), script("c")
-    clock.now += SLICE
+    clock.now += TIME_SLICE
     first.draw.set()
     assert second.speaks.wait(DEADLINE)
-    clock.now += AT_LEAST
+    clock.now += MAX_WAIT
     second.go.set()
     assert first.drawn.wait(DEADLINE)
     assert not third.speaks.is_set()
@@ -150,7 +150,7 @@ def test_who_let_others_go_first_goes_on_however_many_there_are(script, clock):
 
 def test_who_draws_nothing_is_passed_by_and_waits_when_it_does(script, clock, floor):
     silent = script("silent")
-    clock.now += PATIENCE
+    clock.now += SKIP_TIMEOUT
     second = script("b")
     assert second.speaks.wait(DEADLINE)
     silent.draw.set()
@@ -164,7 +164,7 @@ def test_who_draws_nothing_is_passed_by_and_waits_when_it_does(script, clock, fl
 def test_a_short_one_that_was_passed_by_goes_on_to_its_end(script, clock, floor):
     floor._work = Clock()
     slow = script("slow")
-    clock.now += PATIENCE
+    clock.now += SKIP_TIMEOUT
     second = script("b")
     assert second.speaks.wait(DEADLINE)
     slow.draw.set()
@@ -176,40 +176,40 @@ def test_who_waits_for_something_else_steps_aside(floor):
     inside, go, back = Event(), Event(), Event()
 
     def waits():
-        floor.take()
-        with floor.aside():
+        floor.acquire()
+        with floor.released():
             inside.set()
             assert go.wait(DEADLINE)
         back.set()
-        floor.give()
+        floor.release()
 
     thread = Thread(target=waits, daemon=True)
     thread.start()
     assert inside.wait(DEADLINE)
-    floor.take()  # at once: nothing speaks
+    floor.acquire()  # at once: nothing speaks
     go.set()
     until(lambda: waiting(floor) == 1)
     assert not back.is_set()
-    assert floor.give()
+    assert floor.release()
     assert back.wait(DEADLINE)
 
 
 def test_threads_that_never_took_the_floor_need_none(floor):
-    floor.let_others()
-    with floor.aside():
-        assert not floor.give()
+    floor.let_others_first()
+    with floor.released():
+        assert not floor.release()
 
 
 def test_a_large_file_of_sentences_lets_others_go_first_at_each_of_them(monkeypatch):
     asked = []
-    monkeypatch.setattr(FLOOR, "let_others", lambda: asked.append(1), raising=False)
+    monkeypatch.setattr(SCRIPT_LOCK, "let_others_first", lambda: asked.append(1), raising=False)
     add._read("three.txt", b"One .\nTwo .\nThree .\n", "upos-en-contextfree")
     assert len(asked) == 3
 
 
 def test_a_large_file_of_tagged_sentences_lets_others_go_first_at_each_of_them(monkeypatch):
     asked = []
-    monkeypatch.setattr(FLOOR, "let_others", lambda: asked.append(1), raising=False)
+    monkeypatch.setattr(SCRIPT_LOCK, "let_others_first", lambda: asked.append(1), raising=False)
     source.read_upload("three.conll", b"One\tA\n\nTwo\tA\n\nThree\tB\n")
     assert len(asked) == 3
 
@@ -235,7 +235,7 @@ def test_long_work_ends_where_its_visitor_has_left(monkeypatch):
 def streamlit_asks(monkeypatch):
     """Streamlit with scripts that take turns, on a floor where nobody is ever passed by."""
     monkeypatch.setattr(script_runner, "ScriptRequests", script_runner.ScriptRequests)
-    monkeypatch.setattr(scripts, "FLOOR", Floor(Clock(), Clock()))
+    monkeypatch.setattr(scripts, "SCRIPT_LOCK", FairLock(Clock(), Clock()))
     monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
     monkeypatch.setattr(Runtime, "_instance", MagicMock(spec=Runtime))
     Runtime._instance.media_file_mgr = MagicMock()
@@ -262,7 +262,7 @@ def runners(streamlit_asks, tmp_path, monkeypatch):  # noqa: ARG001 - scripts ta
 
 
 def test_scripts_of_streamlit_run_one_at_a_time(runners):
-    assert scripts.take_turns()
+    assert scripts.serialize_scripts()
     for runner in [runners() for _ in range(5)]:
         runner.join()
     counted = sys.modules["counted"]
@@ -272,24 +272,24 @@ def test_scripts_of_streamlit_run_one_at_a_time(runners):
 @pytest.fixture
 def waits(runners):
     """A session whose script waits for the floor, which the test has."""
-    scripts.take_turns()
-    scripts.FLOOR.take()
+    scripts.serialize_scripts()
+    scripts.SCRIPT_LOCK.acquire()
     runner = runners()
-    until(lambda: waiting(scripts.FLOOR) == 1)
+    until(lambda: waiting(scripts.SCRIPT_LOCK) == 1)
     return runner
 
 
 def test_what_is_asked_for_while_a_script_waits_is_one_run(waits):
     for _ in range(3):
         assert waits.request_rerun(RerunData())
-    scripts.FLOOR.give()
+    scripts.SCRIPT_LOCK.release()
     waits.join()
     assert sys.modules["counted"].runs == 1
 
 
 def test_a_script_that_is_stopped_while_it_waits_leaves_the_floor_to_others(waits, runners):
     waits.request_stop()
-    scripts.FLOOR.give()
+    scripts.SCRIPT_LOCK.release()
     waits.join()
     runners().join()
     assert sys.modules["counted"].runs == 1
@@ -297,8 +297,8 @@ def test_a_script_that_is_stopped_while_it_waits_leaves_the_floor_to_others(wait
 
 def test_a_script_lets_others_go_first_when_it_draws(runners, monkeypatch):
     asked = []
-    monkeypatch.setattr(scripts.FLOOR, "let_others", lambda: asked.append(1))
-    scripts.take_turns()
+    monkeypatch.setattr(scripts.SCRIPT_LOCK, "let_others_first", lambda: asked.append(1))
+    scripts.serialize_scripts()
     runners().join()
     assert asked
 
@@ -306,9 +306,9 @@ def test_a_script_lets_others_go_first_when_it_draws(runners, monkeypatch):
 def test_no_garbage_is_collected_after_a_run_but_after_many(runners, monkeypatch):
     collected = []
     monkeypatch.setattr(gc, "collect", lambda *_: collected.append(1))
-    monkeypatch.setattr(scripts, "RUNS", 4)
-    monkeypatch.setattr(scripts, "GARBAGE", scripts.Garbage())
-    scripts.take_turns()
+    monkeypatch.setattr(scripts, "MIN_RUNS", 4)
+    monkeypatch.setattr(scripts, "GARBAGE_COLLECTOR", scripts.GarbageCollector())
+    scripts.serialize_scripts()
     for _ in range(12):
         runners().join()
     assert len(collected) == 3
@@ -323,8 +323,8 @@ def test_collecting_garbage_is_a_small_part_of_the_work(monkeypatch):
         clock[0] += 2.0
 
     monkeypatch.setattr(gc, "collect", collect)
-    garbage = scripts.Garbage(lambda: clock[0])
-    for each in range(2 * 12_800 + scripts.RUNS):
+    garbage = scripts.GarbageCollector(lambda: clock[0])
+    for each in range(2 * 12_800 + scripts.MIN_RUNS):
         runs.append(each)
         garbage.after(1 / 128)
-    assert collected == [scripts.RUNS, scripts.RUNS + 12_800, scripts.RUNS + 2 * 12_800]
+    assert collected == [scripts.MIN_RUNS, scripts.MIN_RUNS + 12_800, scripts.MIN_RUNS + 2 * 12_800]

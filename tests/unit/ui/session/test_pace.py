@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from crfviz.ui.session.scheduling import BusyError, Ticket, Turns
+from crfviz.ui.session.scheduling import BusyError, JobQueue, Ticket
 from crfviz.ui.shell import server
 from crfviz.ui.watching import requests as module
-from crfviz.ui.watching.requests import BURST, SAID_AGAIN, Pace
+from crfviz.ui.watching.requests import BURST, MESSAGE_INTERVAL, RateLimiter
 from tests.support.loops import run
 
 RATE = 10
@@ -21,7 +21,7 @@ def clock():
 
 @pytest.fixture
 def pace(clock):
-    return Pace(RATE, lambda: clock.now)
+    return RateLimiter(RATE, lambda: clock.now)
 
 
 def flood(pace, clock, messages):
@@ -49,17 +49,17 @@ def test_a_reader_who_stays_below_it_never_waits(pace, clock):
     for _ in range(1000):
         clock.now += 1 / RATE
         assert pace.wait() == 0.0
-    assert not pace.to_be_said()
+    assert not pace.is_message_due()
 
 
 def test_who_waited_is_told_once_in_a_while(pace, clock):
     flood(pace, clock, 100)
-    assert pace.to_be_said()
+    assert pace.is_message_due()
     flood(pace, clock, 100)
-    assert not pace.to_be_said()
-    clock.now += SAID_AGAIN
-    assert pace.to_be_said()
-    assert not pace.to_be_said()
+    assert not pace.is_message_due()
+    clock.now += MESSAGE_INTERVAL
+    assert pace.is_message_due()
+    assert not pace.is_message_due()
 
 
 def test_the_server_holds_back_what_comes_too_fast(monkeypatch):
@@ -89,23 +89,23 @@ def test_the_server_holds_back_what_comes_too_fast(monkeypatch):
 def test_the_session_of_a_connection_is_told(monkeypatch):
     monkeypatch.setenv("CRFVIZ_LIMITS", "requests=1")
     monkeypatch.setattr(module, "request", lambda: "asks much")
-    assert module.asks_too_often() == ""
-    own = module.begin_connection()
-    assert module.asks_too_often() == ""
+    assert module.rate_limit_message() == ""
+    own = module.connection_limiter()
+    assert module.rate_limit_message() == ""
     while not own.wait():
         pass
-    assert "more than 1 requests a second" in module.asks_too_often()
-    assert module.asks_too_often() == ""
+    assert "more than 1 requests a second" in module.rate_limit_message()
+    assert module.rate_limit_message() == ""
 
 
 def test_a_visitor_has_so_many_long_runs_and_all_together(monkeypatch):
     monkeypatch.setenv("CRFVIZ_LIMITS", "jobs=2 line=3")
-    turns = Turns()
-    with turns.taken("first", pytest.fail):
-        turns._line.append(Ticket("first", before=1))
+    turns = JobQueue()
+    with turns.turn("first", pytest.fail):
+        turns._queue.append(Ticket("first", before=1))
         with pytest.raises(BusyError, match="You have 2 long runs"):
-            turns.taken("first", pytest.fail).__enter__()
-        turns._line.append(Ticket("second", before=0))
+            turns.turn("first", pytest.fail).__enter__()
+        turns._queue.append(Ticket("second", before=0))
         with pytest.raises(BusyError, match=r"queue of this server is full \(3 long runs\)"):
-            turns.taken("third", pytest.fail).__enter__()
-    assert [each.visitor for each in turns._line] == ["first", "second"]
+            turns.turn("third", pytest.fail).__enter__()
+    assert [each.visitor for each in turns._queue] == ["first", "second"]

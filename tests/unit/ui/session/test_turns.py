@@ -6,7 +6,7 @@ from threading import Event, Thread
 import pytest
 
 from crfviz.ui.session import scheduling as module
-from crfviz.ui.session.scheduling import Floor, Turns
+from crfviz.ui.session.scheduling import FairLock, JobQueue
 
 DEADLINE = 60.0  # seconds; far more than any of these steps takes
 
@@ -32,7 +32,7 @@ class Worker(Thread):
             raise LeftError
 
     def run(self):
-        with suppress(LeftError), self.turns.taken(self.visitor, self.wait_in_line):
+        with suppress(LeftError), self.turns.turn(self.visitor, self.wait_in_line):
             self.done.append(self.name)
             self.works.set()
             assert self.go.wait(DEADLINE)
@@ -41,7 +41,7 @@ class Worker(Thread):
 @pytest.fixture
 def line():
     """Puts a visitor at the end of the line; returns who does it, in the line or at work."""
-    turns, done = Turns(), []
+    turns, done = JobQueue(), []
 
     def join(visitor):
         worker = Worker(turns, visitor, done)
@@ -92,29 +92,29 @@ def test_who_leaves_the_line_holds_nobody_up(line):
 
 
 def test_work_that_fails_gives_its_turn_back():
-    turns = Turns()
-    with pytest.raises(ValueError, match="broken"), turns.taken("a", pytest.fail):
+    turns = JobQueue()
+    with pytest.raises(ValueError, match="broken"), turns.turn("a", pytest.fail):
         raise ValueError("broken")
-    with turns.taken("b", pytest.fail):
+    with turns.turn("b", pytest.fail):
         pass
 
 
 def test_who_waits_in_line_leaves_the_floor_to_others(monkeypatch):
-    floor = Floor(lambda: 0.0, lambda: 0.0)  # nobody is ever passed by
-    monkeypatch.setattr(module, "FLOOR", floor)
-    turns, in_line, done = Turns(), Event(), Event()
+    floor = FairLock(lambda: 0.0, lambda: 0.0)  # nobody is ever passed by
+    monkeypatch.setattr(module, "SCRIPT_LOCK", floor)
+    turns, in_line, done = JobQueue(), Event(), Event()
 
     def script():
-        floor.take()
-        with turns.taken("b", lambda _: in_line.set()):
+        floor.acquire()
+        with turns.turn("b", lambda _: in_line.set()):
             done.set()
-        floor.give()
+        floor.release()
 
-    with turns.taken("a", pytest.fail):
+    with turns.turn("a", pytest.fail):
         thread = Thread(target=script, daemon=True)
         thread.start()
         assert in_line.wait(DEADLINE)
-        floor.take()
-        floor.give()
+        floor.acquire()
+        floor.release()
     assert done.wait(DEADLINE)
     thread.join(DEADLINE)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from crfviz.ui.session.current import stay_on
+from crfviz.ui.session.scenario_state import set_path
 from crfviz.ui.shell.frame import is_open
 from crfviz.views.contents import at_path
 
@@ -26,11 +26,11 @@ pytestmark = pytest.mark.usefixtures("asked_again")
 )
 def test_page_is_open_where_address_and_session_say_so(monkeypatch, address, drawn, expected):
     monkeypatch.setattr(st, "context", SimpleNamespace(url=address))
-    stay_on(drawn)
+    set_path(drawn)
     assert is_open(at_path(drawn)) is expected
 
 
 def test_page_that_the_session_has_left_is_not_open(monkeypatch):
     monkeypatch.setattr(st, "context", SimpleNamespace(url="http://localhost:8501/viterbi"))
-    stay_on("marginals")
+    set_path("marginals")
     assert not is_open(at_path("viterbi"))

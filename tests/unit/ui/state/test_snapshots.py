@@ -14,8 +14,8 @@ from crfviz.ui.state.snapshots import (
     LONGEST_NAME,
     MOST_SNAPSHOTS,
     PARAMETER,
-    Shelf,
     Snapshot,
+    Snapshots,
     linked_snapshots,
     query,
     with_snapshots,
@@ -30,7 +30,7 @@ OTHER = Scenario("ner", "She ran .")
 
 
 def shelf_of(*names):
-    shelf = Shelf()
+    shelf = Snapshots()
     for name in names:
         shelf = shelf.saved(name, STATE)
     return shelf
@@ -104,7 +104,7 @@ def test_a_restored_name_that_is_taken_gets_a_number():
 
 
 def test_the_last_saved_one_is_chosen():
-    assert Shelf().current() is None
+    assert Snapshots().current() is None
     assert shelf_of("one", "two").current().name == "two"
     assert shelf_of("one", "two").without("two").current().name == "one"
 

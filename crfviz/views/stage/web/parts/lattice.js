@@ -347,9 +347,9 @@ function drawMarginal(model, parts, t, k, name) {
   set(group, "aria-label", `${name}, marginal ${marginal.toFixed(4)}`);
   set(dot, "r", radius(marginal).toFixed(2));
   drawRing(node, Math.abs(change) < 0.005 ? null : radius(before));
-  const told = ` (${signed(change)})`;
-  const fits = free || LETTER * unit * (probability(marginal) + told).length + radius(marginal) <= column;
-  const changes = sampled === null && Math.abs(change) >= 0.005 && fits ? told : "";
+  const note = ` (${signed(change)})`;
+  const fits = free || LETTER * unit * (probability(marginal) + note).length + radius(marginal) <= column;
+  const changes = sampled === null && Math.abs(change) >= 0.005 && fits ? note : "";
   const share = sampled === null ? changes : ` | ${probability(sampled)}`;
   const atTheEdge = sampled !== null && t === model.T - 1; // two numbers are too wide for the last column
   const x = atTheEdge ? 24 : corner.x.toFixed(1);

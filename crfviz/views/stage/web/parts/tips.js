@@ -13,11 +13,11 @@ const GAP = 6; // pixels between a thing and what is said of it
 export function buildTips(root, now) {
   const tip = html("div.tip", { "aria-hidden": "true", hidden: "" }); // the same is in labels and titles
   /** @type {HTMLElement | null} */
-  let told = null; // the element of which something is said
+  let described = null; // the element of which something is said
   /** @param {HTMLElement | null} element */
   const say = (element) => {
     const text = element && textOf(now(), element);
-    told = text ? element : null;
+    described = text ? element : null;
     hide(tip, !text);
     if (!text) return;
     setText(tip, text);
@@ -37,7 +37,7 @@ export function buildTips(root, now) {
     element: tip,
     // What is said changes with the numbers.
     update() {
-      if (told) say(told.isConnected ? told : null);
+      if (described) say(described.isConnected ? described : null);
     },
   };
 }

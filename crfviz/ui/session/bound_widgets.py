@@ -1,4 +1,4 @@
-"""Widgets bound to the scenario: they show what it says, and what is chosen goes into it."""
+"""Widgets bound to the scenario: each shows one of its values and changes it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -6,60 +6,50 @@ from typing import Any
 
 import streamlit as st
 
-from crfviz.ui.session.current import (
+from crfviz.ui.session.scenario_state import (
     Number,
     change,
+    choice_option,
     flag_option,
     number_option,
-    one_of,
     scenario,
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.kept import choice, draft, is_untold, set_draft
+from crfviz.ui.session.session_store import draft, may_be_unsent, set_draft, widget_value
 from crfviz.ui.state.link import LONGEST_OPTION
 from crfviz.ui.streamlit_compat import DeltaGenerator
 
 Widget = Callable[..., object]  # st.text_input and its like
 Options = Any  # of any widget
-Names = Sequence[str] | Mapping[str, str]  # values; as a mapping with what people read for them
+Names = Sequence[str] | Mapping[str, str]  # values; a mapping adds their labels
 
 
 def bound(widget: Widget, label: str, field: str, **options: Options) -> None:
-    """Draw `widget` so that it edits one field of the scenario and survives a page change.
-
-    Its key is the name of the field.
-    """
+    """Draw `widget`, which edits a field of the scenario; the field's name is its key."""
     value = getattr(scenario(), field)
     bound_to(widget, label, field, value, lambda chosen: change(**{field: chosen}), **options)
 
 
 def bound_select(label: str, name: str, options: Names, default: str, **more: Options) -> str:
-    """A box for a page option that is one of `options`.
-
-    Returns:
-        The option chosen, `default` where none is or an unknown one.
-    """
+    """Draw a select box for a page option; return the choice, `default` if none is valid."""
     return _one_of(st.selectbox, label, name, options, default, **more)
 
 
 def bound_buttons(label: str, name: str, options: Names, default: str, **more: Options) -> str:
-    """The same as a row of buttons; one is always on, and a click on it changes nothing."""
+    """Draw a row of buttons for a page option, one of which is always selected."""
     return _one_of(st.segmented_control, label, name, options, default, required=True, **more)
 
 
 def bound_tabs(label: str, name: str, options: Names, default: str, **more: Options) -> str:
-    """A row of buttons that say by themselves what they choose; the label is for screen readers."""
+    """Draw buttons as `bound_buttons` does; only screen readers get the label."""
     return bound_buttons(label, name, options, default, label_visibility="collapsed", **more)
 
 
 def bound_place(
     label: str, name: str, places: Mapping[int, str], default: int, **more: Options
 ) -> int:
-    """A select box for a page option that is a number, such as the position of a word.
-
-    `places` says what people read for each number.
-    """
+    """Draw a select box for a numeric page option, such as a position; `places` has the labels."""
     names = {str(place): text for place, text in places.items()}
     return int(bound_select(label, name, names, str(default), **more))
 
@@ -73,7 +63,7 @@ def bound_number(
     most: Number,
     **options: Options,
 ) -> Number:
-    """Draw `widget`, which chooses a number, so that it edits a page option."""
+    """Draw `widget`, which edits a numeric page option, and return the number."""
     value = number_option(name, default, least, most)
     limits = {"min_value": least, "max_value": most}
     _bound_option(widget, label, name, value, default, **limits, **options)
@@ -81,10 +71,10 @@ def bound_number(
 
 
 def bound_flag(widget: Widget, label: str, name: str, **options: Options) -> bool:
-    """Draw `widget`, which is on or off, so that it edits a page option; it is off at first."""
+    """Draw `widget`, a toggle that edits a page option; it is off by default."""
     value = flag_option(name)
 
-    def store(chosen: bool) -> None:  # noqa: FBT001 - what a toggle hands over
+    def store(chosen: bool) -> None:  # noqa: FBT001 - the value of a toggle
         set_view_option(name, "1" if chosen else "")
 
     bound_to(widget, label, f"view.{name}", value, store, **options)
@@ -92,7 +82,7 @@ def bound_flag(widget: Widget, label: str, name: str, **options: Options) -> boo
 
 
 def bound_text(label: str, name: str, default: str = "", **options: Options) -> str:
-    """A box for a page option that is a short text, `default` where it is empty."""
+    """Draw a text box for a page option; `default` stands for an empty one."""
     value = view_option(name, default)
 
     def store(typed: str) -> None:
@@ -109,10 +99,10 @@ def bound_draft(
     default: str = "",
     **options: Options,
 ) -> str:
-    """Draw `widget` so that it edits a draft: a text of this session, too long for a link.
+    """Draw `widget`, which edits a draft: a text of this session, too long for a link.
 
     Returns:
-        The text, `default` until somebody types another.
+        The text; `default` until it is edited.
     """
     text = draft(name, default)
     bound_to(
@@ -130,22 +120,21 @@ def bound_to(
     at: DeltaGenerator | None = None,
     **options: Options,
 ) -> None:
-    """Draw `widget` so that it shows `value` and hands what the reader chooses to `store`.
+    """Draw `widget` with `value`, and call `store` with each new choice.
 
-    It stands `at` a column, or where the page is; every function here takes that. The widget's own
-    state is set only when it differs, or the browser may have heard nothing of it: setting it anew
-    would disturb who is typing.
+    The widget's state is set only if it differs or may be unsent: setting it interrupts typing.
+    `at` is the column to draw in; all functions of this module take it.
     """
-    if is_untold(key) or st.session_state[key] != value:
+    if may_be_unsent(key) or st.session_state[key] != value:
         st.session_state[key] = value
     with at or nullcontext():
-        widget(label, key=key, on_change=lambda: store(choice(key)), **options)
+        widget(label, key=key, on_change=lambda: store(widget_value(key)), **options)
 
 
 def _one_of(
     widget: Widget, label: str, name: str, options: Names, default: str, **more: Options
 ) -> str:
-    value = one_of(name, options, default)
+    value = choice_option(name, options, default)
     if isinstance(options, Mapping):
         more["format_func"] = options.get
     _bound_option(widget, label, name, value, default, options=list(options), **more)
@@ -160,7 +149,7 @@ def _bound_option(
     default: object,
     **options: Options,
 ) -> None:
-    """Draw `widget` with a value whose text is the page option; None stands for the default."""
+    """Draw `widget`, whose value as text is the page option; None stands for the default."""
 
     def store(chosen: object) -> None:
         set_view_option(name, str(default if chosen is None else chosen), str(default))

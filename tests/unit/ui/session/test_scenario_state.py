@@ -9,9 +9,9 @@ from crfviz.chain.edits import END, START, Edits
 from crfviz.exceptions import ModelError
 from crfviz.text.tokenizer import given_words
 from crfviz.ui import cached
-from crfviz.ui.session import current as session
+from crfviz.ui.session import scenario_state as session
 from crfviz.ui.session.components import last_event
-from crfviz.ui.session.kept import forget, messages, say
+from crfviz.ui.session.session_store import discard_messages, messages, notify
 from crfviz.ui.shell import frame
 from crfviz.ui.state.scenario import Scenario
 
@@ -75,7 +75,7 @@ def begun(address):
 
 def take_messages():
     said = list(messages())
-    forget(said)
+    discard_messages(said)
     return said
 
 
@@ -313,8 +313,8 @@ def test_events_under_a_broken_model_are_answered_with_its_error():
 
 @pytest.mark.usefixtures("begun")
 def test_a_message_is_shown_once_even_if_it_is_said_twice():
-    say("once")
-    say("once")
+    notify("once")
+    notify("once")
     assert take_messages() == ["once"]
     assert take_messages() == []
 

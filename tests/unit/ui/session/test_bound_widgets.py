@@ -4,8 +4,8 @@ import pytest
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from crfviz.ui.session.bound import bound_draft
-from crfviz.ui.session.kept import draft, forget, messages, say
+from crfviz.ui.session.bound_widgets import bound_draft
+from crfviz.ui.session.session_store import discard_messages, draft, messages, notify
 
 
 class Widget:
@@ -38,9 +38,9 @@ def test_any_other_look_would_end_the_callback(widget):
 
 @pytest.mark.usefixtures("asked_again")
 def test_messages_are_said_until_they_are_forgotten():
-    say("one")
+    notify("one")
     said = messages()
-    say("two")
+    notify("two")
     assert messages() == ("one", "two")
-    forget(said)
+    discard_messages(said)
     assert messages() == ("two",)

@@ -1,0 +1,391 @@
+"""The scenario of a session, and its URL.
+
+Pages read `scenario()`. Widgets and the stage change it in callbacks, which run before the page is
+drawn. Sidebar, page and URL therefore always show the same state.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from time import monotonic
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from crfviz.chain.edits import Edits
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.log_once import warn_once
+from crfviz.ui import cached
+from crfviz.ui.session.components import fresh_events, note_payload
+from crfviz.ui.session.session_store import (
+    errors_as_messages,
+    get_value,
+    notify,
+    session_value,
+    set_snapshots,
+    set_value,
+    snapshots,
+)
+from crfviz.ui.state.events import Command, Event, Step, View, apply_event, parse_event
+from crfviz.ui.state.link import Link, Models, decode, encode, for_words
+from crfviz.ui.state.missing_pages import MISSING, no_such_page
+from crfviz.ui.state.scenario import (
+    BEFORE_FIRST,
+    MAX_CHARACTERS,
+    MAX_STEP,
+    OF_PAGE,
+    OF_POSITIONS,
+    Changes,
+    History,
+    Scenario,
+    for_tags,
+    with_sentence,
+)
+from crfviz.ui.state.snapshots import linked_snapshots, with_snapshots, without_snapshots
+from crfviz.ui.streamlit_compat import is_history_navigation
+from crfviz.ui.watching.meters import EDITS
+from crfviz.ui.words import quote
+from crfviz.views.contents import ENTRIES
+from crfviz.views.formatting import count
+
+_SCENARIO = "scenario"
+_HISTORY = "history"
+_PATH = "path"  # of the current page
+_PAGE_REQUEST = "turn"  # the page requested by a key or a link
+_START_STEP = "arriving"  # the first step of that page
+_MODELS = "models"  # the names of all models at the start of the last full run
+STEPPED = "stage.stepped"  # the stage that was stepped through last
+_LEFT = "left"  # the sentences that `go_to_link` replaced, and when
+
+MAX_LEFT = 20
+STALE_TIMEOUT = 10.0  # seconds in which a busy browser may still send the sentence before
+NO_LETTERS = "no_letters"  # page option: ignore keys of one letter, digit or sign
+START_STEPS = {"next": BEFORE_FIRST, "previous": MAX_STEP}  # by direction
+
+Number = TypeVar("Number", int, float)
+
+_log = logging.getLogger(__name__)
+
+
+def begin(path: str) -> None:
+    """Begin a run: load the URL in a new session and after Back or Forward.
+
+    Each page, by its path in the URL, has its own steps.
+    """
+    before, start_step = get_value(_PATH), get_value(_START_STEP) or 0
+    set_value(_PATH, path)
+    set_value(_START_STEP, 0)
+    set_value(_MODELS, cached.models())
+    if get_value(_SCENARIO) is None:
+        set_value(_SCENARIO, _from_address())
+    elif is_history_navigation():
+        _go_to(_from_address())
+    elif before is not None and before != path:
+        view = {name: value for name, value in scenario().view.items() if name not in OF_PAGE}
+        set_value(_SCENARIO, replace(scenario(), step=start_step, view=view))
+
+
+def address() -> Link:
+    """Return the link of the scenario."""
+    view = scenario().view.values()
+    compared = [one for one in snapshots().snapshots if f"snapshot {one.name}" in view]
+    models = _models(session_value(_MODELS, cached.models))
+    return with_snapshots(encode(scenario(), models), compared)
+
+
+def publish() -> Link:
+    """Write the scenario to the URL if it differs, and return the link."""
+    link = address()
+    if st.query_params.to_dict() != link.params:
+        st.query_params.from_dict(link.params)
+    return link
+
+
+def scenario() -> Scenario:
+    """Return the scenario of this session."""
+    return session_value(_SCENARIO, _from_address)
+
+
+def change(
+    *,
+    model: str | None = None,
+    sentence: str | None = None,
+    edits: Edits | None = None,
+    pins: Mapping[int, str] | None = None,
+    view: Mapping[str, str] | None = None,
+    step: int | None = None,
+) -> None:
+    """Replace the fields of the scenario that are not None.
+
+    A new sentence drops edits of single words, pins, right tags and the step. A new model drops
+    edits of tags that it lacks, with a message. A change of edits can be undone.
+    """
+    if model is not None:
+        _change_model(model)
+    if sentence is not None:
+        _change_sentence(sentence)
+    fields = {"edits": edits, "pins": pins, "view": view, "step": step}
+    changed: dict[str, Any] = {name: new for name, new in fields.items() if new is not None}
+    _replace(replace(scenario(), **changed))
+
+
+def undo() -> None:
+    """Undo the last change of edits, pins and right tags, if there is one."""
+    if history().past:
+        _travel(history().undone)
+
+
+def redo() -> None:
+    """Redo the change that was undone last, if there is one."""
+    if history().future:
+        _travel(history().redone)
+
+
+def history() -> History:
+    """Return the changes that `undo` and `redo` can apply."""
+    return session_value(_HISTORY, History)
+
+
+def reset() -> None:
+    """Drop all edits and pins; the edits can be undone."""
+    change(edits=Edits(), pins={})
+
+
+def path() -> str:
+    """Return the path of the current page."""
+    return session_value(_PATH, str)
+
+
+def is_page_requested() -> bool:
+    """Return whether another page was requested."""
+    return get_value(_PAGE_REQUEST) is not None
+
+
+def take_page_request() -> str | None:
+    """Return and clear the page request: "next", "previous", a path, or None."""
+    requested: str | None = get_value(_PAGE_REQUEST)
+    set_value(_PAGE_REQUEST, None)
+    return requested
+
+
+def request_page(page: object) -> None:
+    """Open "next", "previous" or the page of a path in the next run; ignore anything else."""
+    known = {*START_STEPS, *(entry.path for entry in ENTRIES)}
+    if isinstance(page, str) and page in known:
+        set_value(_PAGE_REQUEST, page)
+
+
+def load_state(state: Scenario) -> None:
+    """Load a whole state, as a URL would; earlier changes cannot be undone."""
+    set_value(_HISTORY, History())
+    set_value(_SCENARIO, _fitted(state))
+
+
+def set_path(path: str) -> None:
+    """Set the path of the current page, so that `begin` keeps options and step for it."""
+    set_value(_PATH, path)
+
+
+def set_start_step(direction: str) -> None:
+    """Start the next page before its first step ("next") or at its last ("previous")."""
+    set_value(_START_STEP, START_STEPS[direction])
+
+
+def view_option(name: str, default: str = "") -> str:
+    """Return a page option; `default` if it is not set."""
+    return scenario().view.get(name, default)
+
+
+def set_view_option(name: str, value: str, default: str = "") -> None:
+    """Set a page option; drop it if it equals `default`, to keep links short."""
+    view = {key: old for key, old in scenario().view.items() if key != name}
+    change(view=view if value == default else {**view, name: value})
+
+
+def flag_option(name: str) -> bool:
+    """Return whether a page option is on; it is off by default."""
+    return view_option(name) == "1"
+
+
+def number_option(name: str, default: Number, least: Number, most: Number) -> Number:
+    """Return a numeric page option, clipped to [`least`, `most`]; `default` if not a number."""
+    try:
+        value = type(default)(view_option(name, str(default)))
+    except ValueError:
+        return default
+    return default if isnan(value) else max(least, min(most, value))
+
+
+def choice_option(name: str, options: Collection[str], default: str) -> str:
+    """Return a page option that is one of `options`; otherwise `default`."""
+    chosen = view_option(name, default)
+    return chosen if chosen in options else default
+
+
+def increment_option(name: str, most: int) -> None:
+    """Add 1 to a page option that counts from 0 to `most`."""
+    set_view_option(name, str(min(most, number_option(name, 0, 0, most) + 1)))
+
+
+def set_right(right: Mapping[int, str]) -> None:
+    """Set the tags that the reader marked as right, by position."""
+    set_value(_SCENARIO, replace(scenario(), right=dict(right)))
+
+
+def handle_events(stage: str, sent: object, take_over: Callable[[], None] | None = None) -> None:
+    """Apply the new events of a stage, in its callback.
+
+    Each event is parsed once. An invalid one changes nothing and shows a message. Events about
+    words of another sentence are ignored.
+
+    Args:
+        stage: the stage's key.
+        sent: the browser's events, see `crfviz.ui.state.events`.
+        take_over: makes the stage's own scenario that of the session; called before the first
+            event that selects something in its sentence.
+    """
+    for fields in fresh_events(stage, sent):
+        EDITS.inc()
+        with errors_as_messages():
+            event = parse_event(fields, cached.tagger(scenario().model).tags)
+            note_payload(stage, event.has)
+            if isinstance(event, Step):  # a fast walk may end where it began
+                set_value(STEPPED, stage.removeprefix("stage."))
+            if take_over and isinstance(event, View) and event.name in OF_POSITIONS:
+                take_over()
+                take_over = None
+            if event.is_for(scenario().sentence):
+                _apply(event)
+
+
+def apply_snapshot(state: Scenario) -> None:
+    """Load the model, sentence, edits and pins of another state; keep the page options."""
+    now = scenario()
+    view = now.view if state.sentence == now.sentence else with_sentence(now, state.sentence).view
+    _go_to(_fitted(replace(state, view=view, step=0)))
+
+
+def set_typed_sentence(sentence: str) -> None:
+    """Replace the sentence by the text of its box.
+
+    After `go_to_link` the browser may still send the sentence before; nobody typed it.
+    """
+    expired = monotonic() - STALE_TIMEOUT
+    if not any(left == sentence and at > expired for left, at in get_value(_LEFT) or ()):
+        change(sentence=sentence)
+
+
+def go_to_link(query: Mapping[str, str], view: Mapping[str, str]) -> None:
+    """Load the state of a link and further page options; keep the other page options."""
+    recent = [*(get_value(_LEFT) or ())[-MAX_LEFT:], (scenario().sentence, monotonic())]
+    set_value(_LEFT, recent)
+    state = decode(query, _models()).scenario
+    now = with_sentence(scenario(), state.sentence).view
+    _go_to(_fitted(replace(state, view={**now, **state.view, **view}, step=0)))
+
+
+def _apply(event: Event) -> None:
+    commands = {"undo": undo, "redo": redo, "reset": reset}
+    if isinstance(event, Command) and event.name in commands:
+        commands[event.name]()
+    elif isinstance(event, Command):
+        request_page(event.name)
+    else:
+        _replace(apply_event(scenario(), event))
+
+
+def _from_address() -> Scenario:
+    params, models = st.query_params.to_dict(), _models()
+    if missing := params.pop(MISSING, ""):
+        notify(no_such_page(missing))
+    set_snapshots(snapshots().with_linked(linked_snapshots(params, models)))
+    decoded = decode(without_snapshots(params), models)
+    for message in decoded.ignored:
+        notify(message)
+    fitted = _fitted(decoded.scenario)
+    of_words = fitted.changes != fitted.changes.without_positions()
+    if of_words and cached.known_tagger(fitted.model):
+        fitted, messages = for_words(fitted, len(cached.words(fitted.model, fitted.sentence)))
+        for message in messages:
+            notify(message)
+    return fitted
+
+
+def _models(names: Sequence[str] | None = None) -> Models:
+    """Return the models that a link may name; all current ones if `names` is None."""
+    names = cached.models() if names is None else names
+    return Models(names, cached.default_model(names), cached.first_sentence)
+
+
+def _go_to(after: Scenario) -> None:
+    if after.sentence != scenario().sentence:
+        set_value(_HISTORY, History())
+        set_value(_SCENARIO, after)
+    else:
+        _replace(after)
+
+
+def _change_model(model: str) -> None:
+    if model not in cached.models():
+        notify(f"There is no model called {quote(model)}.")
+    elif model != scenario().model:
+        sentence = _readable(scenario(), model)
+        if sentence != scenario().sentence:
+            _change_sentence(sentence)
+        set_value(_SCENARIO, _fitted(replace(scenario(), model=model)))
+
+
+def _readable(before: Scenario, model: str) -> str:
+    """Return the sentence, or the model's first example if it cannot read the sentence."""
+    try:
+        old, new = (cached.tagger(name) for name in (before.model, model))
+        of_words = old.observations is None or new.observations is not None
+        readable = of_words and new.reads(before.sentence)
+    except CrfvizError:  # the page reports a broken model
+        return before.sentence
+    return before.sentence if readable else cached.first_sentence(model)
+
+
+def _change_sentence(sentence: str) -> None:
+    before = scenario()
+    after = with_sentence(before, sentence)
+    if len(sentence) > MAX_CHARACTERS:
+        notify(
+            f"The sentence was cut after {MAX_CHARACTERS:,} characters. "
+            "Type a shorter one to see all of it."
+        )
+    if dropped := len(before.edits.emissions) - len(after.edits.emissions):
+        notify(f"{count(dropped, 'edit')} of single words were dropped with the old sentence.")
+    if after.sentence != before.sentence:
+        set_value(_HISTORY, history().without_positions(after.changes))
+    set_value(_SCENARIO, after)
+
+
+def _fitted(wanted: Scenario) -> Scenario:
+    """Return the scenario without tags that its model lacks; unchanged if that is broken."""
+    try:
+        tags = cached.tagger(wanted.model).tags
+    except CrfvizError as error:
+        warn_once(_log, f"model {wanted.model} cannot be loaded", error)
+        return wanted
+    fitted, unknown = for_tags(wanted, tags)
+    if unknown:
+        names = ", ".join(quote(tag) for tag in unknown[:5])
+        notify(f"{wanted.model} has no tag {names}: edits of such tags were dropped.")
+    set_value(_HISTORY, history().for_tags(tags, fitted.changes))
+    return fitted
+
+
+def _travel(go: Callable[[Changes], tuple[Changes, History]]) -> None:
+    changes, remaining = go(scenario().changes)
+    set_value(_HISTORY, remaining)
+    set_value(_SCENARIO, scenario().with_changes(changes))
+
+
+def _replace(after: Scenario) -> None:
+    """Set the scenario; a change of its edits can be undone."""
+    before = scenario()
+    if after.changes != before.changes:
+        set_value(_HISTORY, history().pushed(before.changes))
+    set_value(_SCENARIO, after)

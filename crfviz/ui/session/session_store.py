@@ -1,0 +1,168 @@
+"""Per-session state. Links hold only the scenario and the compared snapshots.
+
+Streamlit aborts a run and its callbacks at the next access to `st.session_state` once the browser
+has requested another run. A change would be half done, or an event marked as handled be lost.
+The state therefore lies in one dict, which is reached through Streamlit's inner state.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+import streamlit as st
+
+from crfviz.exceptions import CrfvizError
+from crfviz.ui.state.snapshots import Snapshots
+from crfviz.ui.streamlit_compat import browser_says, state_of_run
+from crfviz.ui.watching.requests import rate_limit_message
+
+Value = TypeVar("Value")
+
+STORE_KEY = "crfviz"  # the key of the dict in `st.session_state`
+DRAFT = "lecture.text"  # the draft of a lecture as text, which the browser stores; "" for none
+BROWSER_DRAFT = "lecture.told"  # the draft that the browser stored in an earlier session
+
+
+class LRUCache(Generic[Value]):
+    """A cache that drops the value that was not used for the longest.
+
+    Args:
+        size: how many values it has at most.
+    """
+
+    def __init__(self, size: int = 8) -> None:
+        self._values: OrderedDict[str, Value] = OrderedDict()
+        self._size = size
+
+    def get(self, key: str) -> Value | None:
+        """Return the value of a key, which counts as used; None if there is none."""
+        if key in self._values:
+            self._values.move_to_end(key)
+        return self._values.get(key)
+
+    def add(self, key: str, value: Value) -> None:
+        """Add or replace a value, and drop another beyond the limit."""
+        self._values[key] = value
+        self._values.move_to_end(key)
+        if len(self._values) > self._size:
+            self._values.popitem(last=False)
+
+
+def session_value(name: str, make: Callable[[], Value]) -> Value:
+    """Return a value of this session; create it on first use."""
+    values = _values()
+    if name not in values:
+        values[name] = make()
+    value: Value = values[name]
+    return value
+
+
+def server_value(name: str, make: Callable[[], Value]) -> Value:
+    """Return a value that all sessions of this server share; create it on first use."""
+    value: Value = _server_values().setdefault(name, make())
+    return value
+
+
+def set_value(name: str, value: object) -> None:
+    """Set a value of this session."""
+    _values()[name] = value
+
+
+def get_value(name: str) -> Any:  # noqa: ANN401 - of any type
+    """Return a value of this session; None if it is not set."""
+    return _values().get(name)
+
+
+def widget_value(key: str) -> Any:  # noqa: ANN401 - of any widget
+    """Return the value of a widget, in its callback."""
+    return st.session_state.to_dict()[key]
+
+
+def may_be_unsent(key: str) -> bool:
+    """Return whether the browser may not have received the widget's value, and shows it empty.
+
+    Streamlit may never send the elements of an aborted run. Each request of the browser lists the
+    values of the widgets that it received.
+    """
+    unsent = session_value("untold", set[str])
+    if key not in st.session_state:
+        unsent.add(key)
+    elif key in unsent and browser_says(key):
+        unsent.discard(key)
+    return key in unsent
+
+
+def notify(message: str) -> None:
+    """Show a message once, when the sidebar is drawn next."""
+    if message not in messages():
+        session_value("messages", list[str]).append(message)
+
+
+@contextmanager
+def errors_as_messages() -> Iterator[None]:
+    """Show a `CrfvizError` of the body as a message instead of raising it."""
+    try:
+        yield
+    except CrfvizError as error:
+        notify(str(error))
+
+
+def messages() -> Sequence[str]:
+    """Return the messages to show now, oldest first."""
+    pending = session_value("messages", list[str])
+    if too_often := rate_limit_message():
+        pending.append(too_often)
+    return tuple(pending)
+
+
+def discard_messages(shown: Sequence[str]) -> None:
+    """Remove messages that are on the screen."""
+    set_value("messages", [message for message in messages() if message not in shown])
+
+
+def draft(name: str, default: str = "") -> str:
+    """Return a text of this session; `default` if it is not set."""
+    return session_value("drafts", dict[str, str]).get(name, default)
+
+
+def set_draft(name: str, text: str) -> None:
+    """Set a text of this session."""
+    session_value("drafts", dict[str, str])[name] = text
+
+
+def snapshots() -> Snapshots:
+    """Return the snapshots of this session."""
+    return session_value("shelf", Snapshots)
+
+
+def set_snapshots(changed: Snapshots) -> None:
+    """Replace the snapshots of this session."""
+    set_value("shelf", changed)
+
+
+@st.cache_resource(show_spinner=False)
+def _server_values() -> dict[str, Any]:
+    return {}
+
+
+def _values() -> dict[str, Any]:
+    run, state = state_of_run()
+    if state is None:
+        return _store_in(st.session_state.to_dict())
+    if run not in _stores:
+        _stores[run] = _store_in(state)
+    return _stores[run]
+
+
+def _store_in(state: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        store: dict[str, Any] = state[STORE_KEY]
+    except KeyError:
+        store = st.session_state[STORE_KEY] = {}
+    return store
+
+
+# By run; a page reads session values some thirty times.
+_stores: WeakKeyDictionary[object, dict[str, Any]] = WeakKeyDictionary()
