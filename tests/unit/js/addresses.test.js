@@ -3,9 +3,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { watchSteps, withStep } from "../../../crfviz/ui/shell/web/address.js";
-import { carried } from "../../../crfviz/ui/shell/web/links.js";
-import { turning, watchPast } from "../../../crfviz/ui/shell/web/past.js";
+import { expectPage, queryForLinks, watchHistory, watchSteps, withStep } from "../../../crfviz/ui/shell/web/address.js";
 import { openWindow } from "./support/browser.js";
 
 describe("the step of a walk", () => {
@@ -104,7 +102,7 @@ test("links to other pages carry the address without the parts of this page alon
     ["?t=A.B%3A1&step=4&p=0.A", "t=A.B%3A1&p=0.A"],
     ["?v.panel=beta&v.panels=1&steps=2&k=", "v.panels=1&steps=2&k="],
   ]) {
-    assert.equal(carried(search, own), expected);
+    assert.equal(queryForLinks(search, own), expected);
   }
 });
 
@@ -115,7 +113,7 @@ describe("a page that a key turns", () => {
 
   function open(test) {
     const window = openWindow(test, LEFT);
-    watchPast();
+    watchHistory();
     return window;
   }
 
@@ -129,7 +127,7 @@ describe("a page that a key turns", () => {
   ]) {
     test(`is one place to come back to where Streamlit writes ${name}`, (t) => {
       const { places } = open(t);
-      turning();
+      expectPage();
       write();
       assert.deepEqual(places, [LEFT, NEXT]);
       push(`${NEXT}&step=1`);
@@ -147,7 +145,7 @@ describe("a page that a key turns", () => {
 
   test("so are those after another key, as there was no page to turn to", (t) => {
     const { places, listeners } = open(t);
-    turning();
+    expectPage();
     listeners.keydown({ key: "x" });
     others.forEach(push);
     assert.deepEqual(places, [LEFT, ...others]);

@@ -1,22 +1,16 @@
-// What the frame of the app needs of the browser, as a component of Streamlit that draws nothing: groups of controls
-// that take one stop of the Tab key, the mark of the open page and what the links to the others open, the place in a
-// list, the keys that turn pages and the way back, the step in the address, the colours that the reader wants, the
-// room that follows this browser, the glossary's search box, the button that copies the link, and a line that was lost.
+// The browser part of the app's frame, as a Streamlit component that draws nothing: keys, links to pages, the URL and
+// its history, scroll positions, the colour scheme, browser storage, the glossary's search box, and a lost connection.
 
-import { watchSteps } from "./address.js";
-import { watchCopy } from "./copy.js";
-import { follow, watchLinks } from "./links.js";
-import { turning, watchPast } from "./past.js";
-import { scrollToRows } from "./places.js";
-import { settle, walk } from "./roving.js";
-import { watchTurning } from "./turning.js";
+import { expectPage, updateLinks, watchCopy, watchHistory, watchLinks, watchSteps } from "./address.js";
+import { moveFocus, setTabStop, watchPageKeys } from "./keys.js";
+import { scrollToRows } from "./scrolling.js";
 
 const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .st-key-status";
 const [HIDES, SHOWS] = ["[data-testid=stSidebarCollapseButton]", "[data-testid=stExpandSidebarButton]"];
-const LEAST_BESIDE = 768; // pixels of a window in which the sidebar stands beside the page
-const LINE = "data-test-connection-state"; // of Streamlit's outermost element
+const MIN_WIDTH_BESIDE = 768; // pixels of a window with the sidebar beside the page
+const CONNECTION = "data-test-connection-state"; // attribute of Streamlit's outermost element
 const BACK = "crfviz-back";
-const SHORT = 700; // milliseconds without a line that nobody has to hear of
+const NOTICE_DELAY = 700; // milliseconds without a connection
 const LOST =
   "No connection to the server; trying again. Keep this page open: " +
   "edits you make now are applied when the server is back.";
@@ -27,28 +21,28 @@ const GLOSSARY = "#crfviz-glossary";
 
 const trimmed = (path) => path.replace(/\/$/, "");
 
-// The link to the first page has a query alone, which a browser would add to the page that is open.
+// The link to the first page is only a query, which a browser would add to the current page.
 function target(link) {
   const first = /^(\?|$)/.test(link.getAttribute("href"));
   return trimmed(first ? new URL(".", location.href).pathname : link.pathname);
 }
 
 let waiting = 0;
-function settleAll() {
+function updateAll() {
   cancelAnimationFrame(waiting);
   waiting = requestAnimationFrame(() => {
-    follow(own);
+    updateLinks(own);
     for (const link of document.querySelectorAll(".st-key-pages a")) {
       if (target(link) === trimmed(location.pathname)) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
-    for (const group of document.querySelectorAll(GROUPS)) settle(group);
+    for (const group of document.querySelectorAll(GROUPS)) setTabStop(group);
     scrollToRows();
   });
 }
 
 function watch() {
-  new MutationObserver(settleAll).observe(document.body, WATCHED);
+  new MutationObserver(updateAll).observe(document.body, WATCHED);
   document.addEventListener("focusin", ({ target }) => {
     const group = target.closest?.(GROUPS);
     if (group) group.crfvizLast = target;
@@ -57,31 +51,31 @@ function watch() {
     "keydown",
     (event) => {
       const group = event.target.closest?.(GROUPS);
-      if (group) walk(event, group);
+      if (group) moveFocus(event, group);
     },
     { capture: true },
   );
 }
 
-// The reader hid or showed the sidebar by its buttons; where there is no room for it, it hides by itself.
+// Reports clicks on the sidebar's buttons; in a narrow window the sidebar hides by itself.
 function watchSidebar() {
   document.addEventListener("click", ({ target }) => {
     const button = target.closest?.(`${HIDES}, ${SHOWS}`);
-    if (button && innerWidth >= LEAST_BESIDE) tell("sidebar", button.matches(HIDES) ? "closed" : "open");
+    if (button && innerWidth >= MIN_WIDTH_BESIDE) tell("sidebar", button.matches(HIDES) ? "closed" : "open");
   });
 }
 
-// A line that is back may lead to a server that knows nothing of this page but its address; it is asked to draw it, and
-// hears then what widgets and pictures hold. What was done meanwhile would else be lost, and what is done next. While
-// there is no line, Streamlit switches its widgets off; stages can be edited, and the page says so.
-function watchLine() {
-  const app = document.querySelector(`[${LINE}]`);
+// A new connection may lead to a server without this session. It is asked to draw the page, and then gets the state of
+// widgets and pictures; otherwise edits would be lost. Without a connection Streamlit disables its widgets, but stages
+// can still be edited, and a notice says so.
+function watchConnection() {
+  const app = document.querySelector(`[${CONNECTION}]`);
   const notice = document.createElement("div");
   Object.assign(notice, { className: "crfviz-line", role: "alert", hidden: true });
   document.body.append(notice);
   let lost = 0; // the timer of the notice
   const look = () => {
-    const connected = app.getAttribute(LINE) === "CONNECTED";
+    const connected = app.getAttribute(CONNECTION) === "CONNECTED";
     if (connected && lost) {
       clearTimeout(lost);
       lost = 0;
@@ -93,15 +87,15 @@ function watchLine() {
         notice.textContent = LOST;
         notice.style.colorScheme = getComputedStyle(app).colorScheme; // light or dark, as the page
         notice.hidden = false;
-      }, SHORT);
+      }, NOTICE_DELAY);
     }
   };
-  if (app) new MutationObserver(look).observe(app, { attributeFilter: [LINE] });
+  if (app) new MutationObserver(look).observe(app, { attributeFilter: [CONNECTION] });
 }
 
-// Light or dark, while the page is open: ./early.js answers Streamlit's question for the system's colours, and after a
-// print Streamlit asks again. So it is told that a print is over.
-function use(wanted) {
+// Changes the colour scheme of an open page: ./early.js answers when Streamlit queries the system's scheme. Streamlit
+// repeats the query after a print, so this dispatches the end of one.
+function setScheme(wanted) {
   const scheme = window.crfvizScheme;
   const before = window.matchMedia(DARK).matches;
   scheme.wanted = wanted;
@@ -109,7 +103,7 @@ function use(wanted) {
   if (window.matchMedia(DARK).matches !== before) window.dispatchEvent(new Event("afterprint"));
 }
 
-// The search box of the glossary: shows the terms that contain what is typed, those of other pages included.
+// The search box of the glossary: shows all terms that contain the text, including those of other pages.
 function searchTerms({ target }) {
   const panel = target.closest?.(GLOSSARY);
   if (!panel) return;
@@ -120,40 +114,40 @@ function searchTerms({ target }) {
   panel.querySelector(":scope > p").hidden = entries.some((entry) => !entry.hidden);
 }
 
-// What this browser keeps over a reload: the room that it leads (of whichever tab did something last), and the lecture
-// in the making. Empty for none; null where the session does not know what is kept here.
+// Browser storage that survives a reload: the room that it leads (of the tab used last) and the draft of a lecture.
+// Empty for none; null if the session has not loaded it yet.
 const [LEADS, DRAFT] = ["crfviz.leads", "crfviz.draft"];
-function remember(place, name, text) {
+function store(key, name, text) {
   try {
-    const kept = localStorage.getItem(place);
-    if (text) localStorage.setItem(place, text);
-    else if (text === "") localStorage.removeItem(place);
-    else if (kept) tell(name, kept);
+    const stored = localStorage.getItem(key);
+    if (text) localStorage.setItem(key, text);
+    else if (text === "") localStorage.removeItem(key);
+    else if (stored) tell(name, stored);
   } catch {
-    // storage is switched off, or full: a reload forgets it
+    // storage is disabled or full: a reload loses the value
   }
 }
 
 let tell = () => {};
-let session = ""; // of the server, as it was drawn last
-let own = []; // parts of the address that no other page takes
+let session = ""; // of the server, when the frame was drawn last
+let own = []; // URL parameters of this page alone
 watch();
 watchSidebar();
-watchLine();
-watchPast();
+watchConnection();
+watchHistory();
 watchCopy();
 document.addEventListener("input", searchTerms);
 watchSteps();
 watchLinks(
   () => own,
   (path) => {
-    turning();
+    expectPage();
     tell("page", path);
   },
 );
-watchTurning((way) => {
-  turning();
-  tell("turn", way > 0 ? "next" : "previous");
+watchPageKeys((direction) => {
+  expectPage();
+  tell("turn", direction > 0 ? "next" : "previous");
 });
 
 export default ({ data, setTriggerValue }) => {
@@ -161,8 +155,8 @@ export default ({ data, setTriggerValue }) => {
   own = data.own;
   if (session && session !== data.session) tell("anew", data.session);
   session = data.session;
-  use(data.theme);
-  remember(LEADS, "lead", data.lead);
-  remember(DRAFT, "draft", data.draft);
-  settleAll();
+  setScheme(data.theme);
+  store(LEADS, "lead", data.lead);
+  store(DRAFT, "draft", data.draft);
+  updateAll();
 };

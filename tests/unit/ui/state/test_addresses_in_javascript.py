@@ -46,6 +46,6 @@ def test_step_in_the_address_is_what_python_writes(tmp_path):
 def test_link_to_another_page_is_what_python_writes(tmp_path, view):
     link = encode(Scenario("m", "é & +", step=3, view={**view, "weight": "DET NOUN"}))
     told = {"search": f"?{query(link.params)}", "own": NOT_ELSEWHERE}
-    body = "return carried(told.search, told.own);"
-    carried = node.run(tmp_path, {WEB / "links.js": "carried"}, body, told)
+    body = "return queryForLinks(told.search, told.own);"
+    carried = node.run(tmp_path, {WEB / "address.js": "queryForLinks"}, body, told)
     assert carried == query(link.elsewhere.params)
