@@ -31,6 +31,7 @@ from crfviz.corpus.metrics import (
 )
 from crfviz.corpus.run.results import BEAMS, ORACLE_PATHS, RULE
 from crfviz.corpus.table import Table, TableRow, rate_cells
+from crfviz.text.schemes import BIO
 
 
 def confusion_table(found: CountedRun) -> Table:
@@ -132,15 +133,15 @@ class DecoderScores:
     seconds: float  # of decoding all sentences one by one, without the network
 
 
-def decoder_table(tally: RunCounts) -> Table:
-    """Return one row for each decoder, from no search to all of it.
+def decoder_table(tally: RunCounts, scheme: str = BIO) -> Table:
+    """Return one row for each decoder, from no search to all of it; the tags are of `scheme`.
 
     `only_this` counts the words that this decoder gets right and Viterbi wrong, `only_viterbi`
     those the other way round; `p` is McNemar's. `repaired` counts the sentences that this decoder
     gets right and Viterbi wrong, `spoilt` those the other way round. `microseconds` of a sentence
     are the median over batches. Entity columns are None without a scheme.
     """
-    return [_decoder_row(tally, name) for name in tally.decoders]
+    return [_decoder_row(tally, name, scheme) for name in tally.decoders]
 
 
 def oracle_table(tally: RunCounts) -> Table:
@@ -176,7 +177,7 @@ def _entities(tally: RunCounts, decoder: str) -> EntityScores | None:
     return rates_of(tally.entity_types[decoder], alike, np.random.default_rng(SEED))
 
 
-def _decoder_row(tally: RunCounts, name: str) -> TableRow:
+def _decoder_row(tally: RunCounts, name: str, scheme: str) -> TableRow:
     scores, counts = decoder_scores(tally, name), tally.decoders[name]
     row: TableRow = {
         "decoder": ALL_TITLES[name],
@@ -185,7 +186,7 @@ def _decoder_row(tally: RunCounts, name: str) -> TableRow:
     }
     if scores.entities is not None:
         row |= rate_cells("entity_f1", scores.entities.f1)
-        row["invalid_bio"] = scores.invalid_bio
+        row[f"invalid_{scheme.lower()}"] = scores.invalid_bio
     batches = zip(tally.seconds[name], tally.batches, strict=True)
     return row | {
         "search_errors": counts["search_errors"],

@@ -50,7 +50,7 @@ from crfviz.corpus.tables.errors import (
 from crfviz.exceptions import ModelError
 from crfviz.taggers.folder import CARD_FILE, EVALUATION_FILE
 from crfviz.taggers.storage import read_json_object
-from crfviz.text.schemes import entity_scheme
+from crfviz.text.schemes import BIO, entity_scheme
 
 BEGIN = "<!-- figures: written by `python -m crfviz evaluate --card`, not by hand -->"
 END = "<!-- end of figures -->"
@@ -75,6 +75,7 @@ def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
         "sentences": tally.size["sentences"],
         "tokens": tally.size["words"],
         "scheme": tagger.scheme,
+        "tag_scheme": entity_scheme(tagger.tags),
         "device": tagger.device,
         "probabilistic": tagger.probabilistic,
         "scoring_seconds": round(sum(tally.seconds["scoring"]), DIGITS),
@@ -218,7 +219,8 @@ def _rows(record: Record) -> list[list[str]]:
             "recall, %": "entity_recall",
             "F1, %": "entity_f1",
         }
-    counts = ["sentences that break BIO"] if _has_entities(record) else []
+    scheme = record.get("tag_scheme") or BIO  # older records have none
+    counts = [f"sentences that break {scheme}"] if _has_entities(record) else []
     times = ["seconds"] if "scoring_seconds" in record else []
     rows = [["decoder", *shares, *counts, *times]]
     for name in _decoders(record):
@@ -333,7 +335,7 @@ def tables_of(results: Results | CountedRun) -> dict[str, Table]:
         "ece": ece_table(tally),
         "calibration": calibration_table(tally),
         "coverage": coverage_table(tally),
-        "decoders": decoder_table(tally),
+        "decoders": decoder_table(tally, entity_scheme(found.tagger.tags) or BIO),
         "oracle": oracle_table(tally),
         "slices": all_slices(found),
         "kinds": kind_table(tally),

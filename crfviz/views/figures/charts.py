@@ -9,6 +9,7 @@ import pandas as pd
 from crfviz.corpus.table import TableRow
 from crfviz.corpus.tables.accuracy import DECODERS, TITLES
 from crfviz.corpus.tables.report import Record
+from crfviz.text.schemes import BIO
 from crfviz.views.frames.chains import LABEL_PIXELS, SHORTENED
 from crfviz.views.frames.errors import per_cents
 from crfviz.views.theme import DIFFERS, INK, OF_TEXT, PALETTE, POSITIVE, READABLE
@@ -177,7 +178,8 @@ def evaluation_frame(evaluations: Mapping[str, Mapping[str, Record]]) -> pd.Data
         evaluations: records (`crfviz.corpus.tables.report`) by model and label of the file.
 
     Returns:
-        Columns model, file, sentences, tokens, decoder; for every measure of `MEASURES` its value
+        Columns model, file, sentences, tokens, decoder, scheme of the tags (BIO where they are of
+        none); for every measure of `MEASURES` its value
         and the bounds `<measure>_low` and `<measure>_high` of its 95 % interval, all in [0, 1] and
         NaN where there is none; invalid_bio, a count or NaN; ece in [0, 1].
     """
@@ -188,8 +190,8 @@ def evaluation_frame(evaluations: Mapping[str, Mapping[str, Record]]) -> pd.Data
         for decoder in DECODERS
     ]
     bounds = [f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")]
-    columns = ["model", "file", "sentences", "tokens", "decoder", *bounds, "invalid_bio", "ece"]
-    frame = pd.DataFrame(rows, columns=columns)
+    first = ["model", "file", "sentences", "tokens", "decoder", "scheme"]
+    frame = pd.DataFrame(rows, columns=[*first, *bounds, "invalid_bio", "ece"])
     return frame.astype(dict.fromkeys([*bounds, "invalid_bio", "ece"], float))
 
 
@@ -198,7 +200,8 @@ def evaluation_table(frame: pd.DataFrame) -> pd.DataFrame:
     table = frame[["model", "file", "decoder"]].copy()
     for measure, title in MEASURES.items():
         table[f"{title}, %"] = 100 * frame[measure]
-    table["break BIO"] = frame["invalid_bio"].astype("Int64")
+    schemes = frame["scheme"][frame["invalid_bio"].notna()].unique()
+    table[f"break {' or '.join(schemes)}"] = frame["invalid_bio"].astype("Int64")
     table["ECE, %"] = 100 * frame["ece"]
     return table.dropna(axis="columns", how="all")
 
@@ -211,6 +214,7 @@ def _row(model: str, label: str, record: Record, decoder: str) -> dict[str, obje
         "sentences": record["sentences"],
         "tokens": record["tokens"],
         "decoder": TITLES[decoder],
+        "scheme": record.get("tag_scheme") or BIO,
         "invalid_bio": scores["invalid_bio"],
         "ece": record["ece"],
     }

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from crfviz.corpus.table import Cell
+from crfviz.text.schemes import SCHEMES
 
 SHARES = {  # in [0, 1] in the rows, in per cent for people
     "precision": "precision, %",
@@ -40,7 +41,7 @@ TITLES = {
     "p_predicted": "p(predicted)",
     "least_marginal": "least marginal",
     "search_errors": "search errors",
-    "invalid_bio": "breaks BIO",
+    **{f"invalid_{name.lower()}": f"breaks {name}" for name in SCHEMES},
     "microseconds": "µs a sentence, median",
     "both_right": "both right",
     "both_wrong": "both wrong",

@@ -17,9 +17,11 @@ from crfviz.corpus.tables.report import (
     as_text,
     read_evaluations,
     record_evaluation,
+    tables_of,
 )
 from crfviz.exceptions import CrfvizError, FormatError, ModelError, NoPathError, UnknownTagError
 from crfviz.text.sentences import Sentence
+from crfviz.views.frames.errors import error_frame
 from tests.support import oracle
 from tests.support.fake_tagger import FakeTagger
 
@@ -230,7 +232,11 @@ def test_entities_in_bioes_are_scored_as_seqeval_does():
         Sentence(("Ann", "runs"), ("S-PER", "O")),
         Sentence(("Lee", "runs"), ("S-PER", "O")),
     ]
-    found = as_record(run(tagger, gold), "x")["viterbi"]
+    results = run(tagger, gold)
+    record = as_record(results, "x")
+    found = record["viterbi"]
+    assert "sentences that break BIOES" in as_text(record)
+    assert "breaks BIOES" in error_frame(tables_of(results)["decoders"])
     guess = [["B-PER", "E-PER", "O"], ["S-PER", "O"], ["E-PER", "O"]]
     expected = f1_score([list(s.tags) for s in gold], guess, mode="strict", scheme=IOBES)
     assert found["entity_f1"] == pytest.approx(expected)

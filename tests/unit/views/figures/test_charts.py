@@ -85,6 +85,12 @@ def test_people_read_per_cent_and_whole_counts():
     assert pd.api.types.is_integer_dtype(table["break BIO"])
 
 
+def test_the_count_of_broken_sentences_names_the_schemes_of_the_tags():
+    models = {"upos": {"ewt/test": TAGS}, "other": {"test": {**SPANS, "tag_scheme": "BILOU"}}}
+    assert "break BILOU" in evaluation_table(evaluation_frame(models))
+    assert "break BIO or BILOU" in evaluation_table(evaluation_frame({**EVALUATIONS, **models}))
+
+
 def test_columns_without_a_number_are_left_out():
     table = evaluation_table(evaluation_frame({"upos": {"ewt/test": TAGS}}))
     assert "entity F1, %" not in table
