@@ -71,7 +71,6 @@ def show_stage(
             about its words are applied.
     """
     now, picture = scene.scenario, _with_rule(scene, picture)
-    asks = asks and scene.rule is None
     asked = ask_about(scene.now, scene.trained, key) if asks else None
     withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
     set_value(_WITHHELD, bool(withheld))

@@ -11,7 +11,6 @@ import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
-from crfviz.ui import cached
 from crfviz.ui.live_room.broadcast import add_question
 from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.scenario_state import (
@@ -58,15 +57,6 @@ def waiting() -> bool:
     """Return whether a cue's question is open."""
     view = scenario().view
     return view.get(ASK) == OF_CUE and ASKED in view and not view.get(SAID)
-
-
-def question_of(state: Scenario, ask: str) -> Question | None:
-    """Return a question about a scenario; None if it has no single right answer.
-
-    Raises:
-        CrfvizError: the scenario cannot be drawn, or `ask` is invalid.
-    """
-    return question(cached.edited(state), cached.trained(state), read_ask(ask))
 
 
 def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:

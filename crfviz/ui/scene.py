@@ -80,18 +80,24 @@ class Scene:
         return (place, self.tags.index(tag)) if 0 <= place < len(self.words) else None
 
 
-def active_rule(tags: Sequence[str]) -> Automaton | None:
-    """Return the rule that the reader activated; None if it does not fit the tags."""
+def active_rule(tags: Sequence[str], pattern: str | None = None) -> Automaton | None:
+    """Return the rule that the reader activated, or another; None if it does not fit the tags."""
+    pattern = view_option(RULE) if pattern is None else pattern
     with suppress(CrfvizError):
-        return automaton(view_option(RULE), tuple(tags)) if view_option(RULE) else None
+        return automaton(pattern, tuple(tags)) if pattern else None
     return None
 
 
-def countable_rule(now: Scenario) -> str | None:
-    """Return the active rule if rule and sentence are small enough for all questions."""
-    rule = active_rule(cached.tagger(now.model).tags)
-    long = len(cached.words(now.model, now.sentence)) > MAX_WORDS
-    return None if rule is None or long or len(rule.copies) > MAX_COPIES else rule.pattern
+def is_cut(now: Scenario) -> bool:
+    """Return whether a sentence has more words than a page draws."""
+    return len(cached.words(now.model, now.sentence)) > MAX_WORDS
+
+
+def countable_rule(now: Scenario, pattern: str | None = None) -> str | None:
+    """Return the active rule, or another, if rule and sentence are small enough for questions."""
+    rule = active_rule(cached.tagger(now.model).tags, pattern)
+    small = rule is not None and len(rule.copies) <= MAX_COPIES and not is_cut(now)
+    return rule.pattern if rule is not None and small else None
 
 
 def with_rule(scene: Scene) -> Scene:

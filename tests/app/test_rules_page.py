@@ -9,7 +9,8 @@ import pytest
 
 from crfviz import entity_probability, forward_backward, load_tagger, match
 from crfviz.chain.edits import Edits
-from crfviz.chain.questions.conditioning import why_not
+from crfviz.chain.questions.conditioning import condition, why_not
+from crfviz.views.formatting import score
 from tests.support.app_pages import new_app, open_at
 
 SENTENCE = "These look fine to me ."
@@ -245,10 +246,32 @@ def test_why_and_what_if_are_given_the_rule(page):
     assert not app.exception
 
 
+def test_pins_are_priced_among_the_paths_that_match(page):
+    app = page(**{"p": "1.VERB", "v.at": "0 DET"})
+    app.switch_page("pages/why.py").run()
+    given = condition(chain(), {1: "VERB"}, rule=RULE)
+    told = next(text.value for text in app.text if text.value.startswith("Pinned"))
+    assert "P(pins | x, rule)" in told
+    assert f"a cost of {score(given.cost, 3)} nats" in told
+    assert abs(given.cost - condition(chain(), {1: "VERB"}).cost) > 0.01
+
+
+def test_marginals_under_a_rule_have_questions(page):
+    app = page(**{"v.ask": "1"})
+    app.switch_page("pages/marginals.py").run()
+    assert "marginals" in [part for part, *_ in stage(app)["withheld"]]
+
+
+def test_a_cut_sentence_says_that_no_rule_counts(page):
+    app = page(sentence=" ".join(["fine"] * 121))
+    app.switch_page("pages/marginals.py").run()
+    assert any("up to 120 words" in each.value for each in app.caption)
+
+
 def test_a_rule_of_many_copies_adds_its_path_alone(page):
     app = page(**{"v.rule": "([^ VERB]* VERB){1,14} [^ VERB]*"})
     app.switch_page("pages/marginals.py").run()
-    assert any(each.value.startswith("Here it adds its best path.") for each in app.caption)
+    assert any(each.value == "Not counted: 254 tag copies, over 150." for each in app.caption)
     plain = forward_backward(chain()).marginals.numpy()
     assert table(stage(app), "marginals") == pytest.approx(plain, abs=1e-9)
 

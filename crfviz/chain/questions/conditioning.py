@@ -37,7 +37,7 @@ from crfviz.chain.edits import Kind
 from crfviz.chain.forward_backward import ForwardBackward, Posterior, log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.potentials import Potentials, Tag
-from crfviz.chain.questions.rules import best_match, match
+from crfviz.chain.questions.rules import best_match
 from crfviz.exceptions import NoPathError, ShapeError
 from crfviz.text.files import abbreviate_value
 
@@ -55,25 +55,31 @@ class Conditioned:
     score_loss: float  # best score - best score under the pins, nats, at least 0
 
 
-def condition(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Conditioned:
+def condition(
+    potentials: Potentials, pins: Pins, forbidden: Cells = (), *, rule: str | None = None
+) -> Conditioned:
     """Return the chain with the tags of some positions fixed and others ruled out, in O(T K^2).
+
+    With a `rule` only the paths that match it count in the three numbers.
 
     Raises:
         NoPathError: no allowed path agrees with the pins; the message says which one is at fault.
     """
     cells = _cells(forbidden)
     pinned = restrict(potentials, pins, cells)
-    best = best_path(potentials)
-    loss = lead(potentials, best, best_with(potentials, pins, cells)).total
-    cost = max(0.0, log_partition(potentials) - log_partition(pinned))
+    best = _best(potentials, rule)
+    loss = lead(potentials, best, best_with(potentials, pins, cells, rule=rule)).total
+    cost = max(0.0, _total(potentials, rule) - _total(pinned, rule))
     return Conditioned(pinned, cost, math.exp(-cost), max(0.0, loss))
 
 
-def best_with(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> list[int]:
+def best_with(
+    potentials: Potentials, pins: Pins, forbidden: Cells = (), *, rule: str | None = None
+) -> list[int]:
     """Return the best path that agrees with the pins; raises as `condition` does."""
     cells = _cells(forbidden)
     try:
-        return best_path(restrict(potentials, pins, cells))
+        return _best(restrict(potentials, pins, cells), rule)
     except NoPathError:
         raise NoPathError(_fault(potentials, pins, cells)) from None
 
@@ -91,12 +97,18 @@ def pin_probability(
         '0.250'
     """
     pinned = restrict(potentials, pins, forbidden)
-    if rule is not None:
-        potentials, pinned = potentials.constrained(rule), pinned.constrained(rule)
-    total = log_partition(potentials)
+    total = _total(potentials, rule)
     if total == -math.inf:
-        best_path(potentials)  # says where the last prefix breaks off
-    return math.exp(min(0.0, log_partition(pinned) - total))
+        _best(potentials, rule)  # says why
+    return math.exp(min(0.0, _total(pinned, rule) - total))
+
+
+def _best(potentials: Potentials, rule: str | None) -> list[int]:
+    return best_path(potentials) if rule is None else best_match(potentials, rule)
+
+
+def _total(potentials: Potentials, rule: str | None) -> float:
+    return log_partition(potentials if rule is None else potentials.constrained(rule))
 
 
 def run_probability(
@@ -203,22 +215,14 @@ def why_not(potentials: Potentials, position: int, tag: Tag, *, rule: str | None
         Term(kind='transition', position=1, value=1.0)
     """
     position, tag = potentials.position(position), potentials.tag_id(tag)
-    best: list[int]
-    path: list[int]
-    if rule is None:
-        best, total = best_path(potentials), log_partition(potentials)
-        path = best if best[position] == tag else best_with(potentials, {position: tag})
-    else:
-        found = match(potentials, rule)
-        best, total = found.path, found.log_partition
-        pinned = potentials.pin({position: tag})
-        path = best if best[position] == tag else best_match(pinned, rule)
+    best = _best(potentials, rule)
+    path = best if best[position] == tag else best_with(potentials, {position: tag}, rule=rule)
     ahead = lead(potentials, best, path)
     score = ahead.rival.score
     return WhyNot(
         path=path,
         score=score,
-        probability=probability(score, total),
+        probability=probability(score, _total(potentials, rule)),
         gap=max(0.0, ahead.total),  # of two that tie, the other may be better in the last bit
         emission_terms=torch.from_numpy(ahead.emission_terms),
         transition_terms=torch.from_numpy(ahead.transition_terms),

@@ -23,9 +23,12 @@ from crfviz.chain.edits import END, START
 from crfviz.chain.questions.rules import match
 from crfviz.exceptions import FormatError, UnknownObservationError
 from crfviz.ui import cached
-from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.scene import countable_rule
+from crfviz.ui.state.scenario import RULE, Scenario
 from crfviz.ui.words import quote
 from crfviz.views.formatting import format_probability, score
+from crfviz.views.quiz.question import Question, read_ask
+from crfviz.views.quiz.selection import question
 
 MAX_LENGTH = 200  # characters of an expression
 _BRACES = re.compile(r"\{([^{}]*)\}")
@@ -166,6 +169,20 @@ def chain_of(state: Scenario) -> Chain:
         CrfvizError: its model cannot be loaded, or does not know the words or tags.
     """
     return Chain(Facts(cached.edited(state)), Facts(cached.trained(state)))
+
+
+def question_of(state: Scenario, ask: str, page: str) -> Question | None:
+    """Return a question about a scenario on a page; None if it has no single right answer.
+
+    Raises:
+        CrfvizError: the scenario cannot be drawn, or `ask` is invalid.
+    """
+    now, trained = cached.edited(state), cached.trained(state)
+    rule = countable_rule(state, state.view.get(RULE, "")) if page == "marginals" else None
+    if rule is not None:
+        now = cached.ruled(state, rule)
+        trained = cached.ruled(Scenario(state.model, state.sentence), rule)
+    return question(now, trained, read_ask(ask))
 
 
 def fill_in(text: str, chain: Chain) -> str:

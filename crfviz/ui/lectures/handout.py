@@ -13,13 +13,12 @@ import pandas as pd
 from crfviz.chain.demonstrations.log_space import cell_inputs, log_sum_exp, telling_position
 from crfviz.chain.demonstrations.naive import words_that_fit
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.lectures.expressions import chain_of, fill_in
+from crfviz.ui.lectures.expressions import chain_of, fill_in, question_of
 from crfviz.ui.lectures.lecture import Cue, Lecture
 from crfviz.ui.lectures.thumbnails import data_uri, thumbnail
 from crfviz.ui.panels.demonstrations import TERM_FORMATS, enumeration
 from crfviz.ui.panels.learning import history
 from crfviz.ui.panels.why import question
-from crfviz.ui.quiz_panel import question_of
 from crfviz.ui.scene import scene_of
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
 from crfviz.views.contents import at_path
@@ -66,7 +65,7 @@ def handout_body(lecture: Lecture) -> str:
 
 
 def _cue(number: int, cue: Cue) -> str:
-    asked = _or_why(lambda: _asked(question_of(cue.scenario, cue.ask))) if cue.ask else ""
+    asked = _or_why(lambda: _asked(question_of(cue.scenario, cue.ask, cue.page))) if cue.ask else ""
     say = "" if asked else _say(cue)  # it has the answer, so it is in the key
     return f"<section>{_heading(number, cue)}{say}{_picture(cue, key=False)}{asked}</section>"
 
@@ -77,7 +76,9 @@ def _key(number: int, cue: Cue) -> str:
         seen, whole = ((thumbnail(cue, key=key), tables_of(cue, key=key)) for key in (False, True))
     except CrfvizError:
         return ""  # the cue shows the error
-    answer = _or_why(lambda: _answer(question_of(cue.scenario, cue.ask))) if cue.ask else ""
+    answer = (
+        _or_why(lambda: _answer(question_of(cue.scenario, cue.ask, cue.page))) if cue.ask else ""
+    )
     if seen == whole and not answer:
         return ""
     say = _say(cue) if answer else ""

@@ -13,12 +13,12 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
-from crfviz.ui.lectures.expressions import chain_of, evaluate, fill_in
+from crfviz.ui.lectures.expressions import chain_of, evaluate, fill_in, question_of
 from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.lecture_store import lecture
 from crfviz.ui.lectures.thumbnails import WITH_MATRIX
 from crfviz.ui.live_room.broadcast import add_cue, send_nothing
-from crfviz.ui.quiz_panel import question_of, waiting, with_question
+from crfviz.ui.quiz_panel import waiting, with_question
 from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
@@ -243,7 +243,7 @@ def _question(cue: Cue) -> Question | None:
     if not cue.ask:
         return None
     try:
-        question = question_of(cue.scenario, cue.ask)
+        question = question_of(cue.scenario, cue.ask, cue.page)
     except CrfvizError as error:
         notify(f"{cue.place}: {error}")
         return None
@@ -356,6 +356,6 @@ def _prepare(place: Place) -> None:
     with suppress(CrfvizError):  # the cue itself shows it
         chain_of(cue.scenario)
         if cue.ask:
-            question_of(cue.scenario, cue.ask)
+            question_of(cue.scenario, cue.ask, cue.page)
         if cue.page in WITH_MATRIX:
             cached.strength_pieces(cue.scenario)

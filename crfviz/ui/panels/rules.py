@@ -17,11 +17,11 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.pictures import draw, is_withheld, show_stage, steps_done, table_twin, take_scene
-from crfviz.ui.scene import Scene, active_rule, countable_rule
+from crfviz.ui.scene import MAX_COPIES, Scene, active_rule, is_cut
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.scenario_state import choice_option, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import draft, set_draft
-from crfviz.ui.state.scenario import RULE, Scenario
+from crfviz.ui.state.scenario import MAX_WORDS, RULE, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.figures.automaton import automaton_html, move_frame
 from crfviz.views.formatting import short
@@ -54,6 +54,7 @@ COUNTED = "Here only paths that match it count."
 SAYS = dict.fromkeys(("marginals", "paths", "what-if", "why"), COUNTED)  # by path of a page
 SAYS["entities"] = "Here the entities’ probabilities are given it."
 PATH_ALONE = "Here it adds its best path. Tables and Z are of all paths."
+CUT = f"Counted in up to {MAX_WORDS} words only."
 AUTOMATON, PRODUCT, SUM = 2, 3, 4  # steps of `rule_walk`
 PRICE = "The score of the best path minus that of the best path that matches."
 BY_STATE = (
@@ -86,7 +87,7 @@ def rule_chip(path: str) -> None:
     rule = view_option(RULE)
     if rule:
         tagger = cached.known_tagger(scenario().model)
-        used = tagger is not None and active_rule(tagger.tags) is not None
+        used = None if tagger is None else active_rule(tagger.tags)
         label = f"Rule: {rule}" if used else f"Rule not in use: {rule}"
         with st.container(key="chip"):
             st.button(
@@ -98,8 +99,16 @@ def rule_chip(path: str) -> None:
                 key="no_rule",
             )
             if used and path != "rules":
-                counts = countable_rule(scenario()) is not None
-                st.caption(SAYS.get(path, PATH_ALONE) if counts else PATH_ALONE)
+                st.caption(_counted(path, used))
+
+
+def _counted(path: str, rule: Automaton) -> str:
+    """Return what the page at a path makes of the active rule, or why no more."""
+    if is_cut(scenario()):
+        return CUT
+    if path not in SAYS or len(rule.copies) <= MAX_COPIES:
+        return SAYS.get(path, PATH_ALONE)
+    return f"Not counted: {len(rule.copies)} tag copies, over {MAX_COPIES}."
 
 
 def set_rule(rule: str) -> None:

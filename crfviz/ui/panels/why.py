@@ -91,11 +91,12 @@ def _price(scene: Scene) -> str:
     within = {position: tag for position, tag in now.pins.items() if position < len(scene.words)}
     shown = ", ".join(f"{tag} at {position + 1}" for position, tag in sorted(within.items()))
     try:
-        given = condition(free.potentials, within)
+        given = condition(free.potentials, within, rule=scene.rule)
     except NoPathError:
         return f"Pinned: {shown}. No allowed path has these tags; unpin one."
+    x = "x, rule" if scene.rule else "x"
     return (
-        f"Pinned: {shown}. P(pins | x) = {format_probability(given.probability, 4)}, "
+        f"Pinned: {shown}. P(pins | {x}) = {format_probability(given.probability, 4)}, "
         f"a cost of {score(given.cost, 3)} nats; the best path loses {score(given.score_loss, 3)}."
     )
 
@@ -109,7 +110,7 @@ def flips_panel(scene: Scene, asked: Question) -> None:
     """
     st.subheader("The smallest changes of one weight")
     if countable_rule(scene.scenario):
-        st.caption("These, and the price of pins, are those of all paths, without the rule.")
+        st.caption("These are those of all paths, without the rule.")
     if len(scene.tags) > MOST_TAGS:
         st.info(
             f"The search takes too long for {len(scene.tags)} tags; the limit is {MOST_TAGS}. The "

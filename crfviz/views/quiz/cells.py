@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.homework.bugs import MISPLACED
 from crfviz.chain.homework.programs import ALPHA, BACKPOINTERS, BETA, VITERBI, right_program
 from crfviz.chain.potentials import Array
+from crfviz.chain.questions.rules import Ruled
 from crfviz.views.formatting import added, format_probability, named, numbered, score
 from crfviz.views.quiz.question import (
     MOST_WRONG,
@@ -45,6 +47,7 @@ HINTS = {
     "viterbi": "Whole paths compete: what the word says, and the steps to its neighbours.",
     "max_marginal": "Add up the probability of all paths through each tag: α + β − log Z.",
 }
+UNDER_RULE = "Only paths that match the rule count: the share of them that passes the tag."
 
 
 def tag_question(analysis: Analysis, ask: Ask, t: int) -> Question | None:
@@ -66,7 +69,8 @@ def tag_question(analysis: Analysis, ask: Ask, t: int) -> Question | None:
         for mistake, what, k in WRONG[ask.kind](analysis, t)
     )
     text = TEXTS[ask.kind].format(word=numbered(analysis.words, t), named=named(analysis.words, t))
-    return _question(analysis, ask, text, HINTS[ask.kind], right, wrong)
+    hint = UNDER_RULE if isinstance(analysis, Ruled) else HINTS[ask.kind]
+    return _question(analysis, ask, text, hint, right, wrong)
 
 
 def backpointer_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:
@@ -150,6 +154,9 @@ def _wrong_viterbi(analysis: Analysis, t: int) -> Wrong:
 
 def _wrong_max_marginal(analysis: Analysis, t: int) -> Wrong:
     yield from _others(analysis, "max_marginal", t)
+    if isinstance(analysis, Ruled):
+        yield *WITHOUT_RULE, int(_without_rule(analysis, t).argmax())
+        return
     tables = analysis.forward_backward
     before, after = tables.log_alpha.numpy()[t], tables.log_beta.numpy()[t]
     yield "β left out", "α alone knows nothing of the words that follow.", int(before.argmax())
@@ -161,6 +168,14 @@ def _wrong_max_marginal(analysis: Analysis, t: int) -> Wrong:
             sums = mutant.printed(ALPHA)[t] + other.printed(BETA)[t]
             if not np.isnan(sums).any():
                 yield bug.name, bug.explanation, int(sums.argmax())
+
+
+WITHOUT_RULE = ("rule left out", "That counts paths that do not match the rule, too.")
+
+
+def _without_rule(analysis: Analysis, t: int) -> Array:
+    """(K,) marginals of a word over all paths."""
+    return forward_backward(analysis.potentials).marginals[t].numpy()
 
 
 def _wrong_pointers(analysis: Analysis, t: int, k: int, before: Array, steps: Array) -> Wrong:
@@ -222,11 +237,13 @@ def marginal_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question 
     tables = analysis.forward_backward
     value = float(tables.marginals[t, k])
     parts = (float(tables.log_alpha[t, k]), float(tables.log_beta[t, k]), tables.log_partition)
-    if not all(map(math.isfinite, parts)):
-        return None
     alpha, beta, log_z = parts
     why = f"exp({score(alpha)} {added(beta)} {added(-log_z)}) = {format_probability(value)}"
     hint = f"exp(α + β − log Z): α {score(alpha)}, β {score(beta)}, log Z {score(log_z)}."
+    if isinstance(analysis, Ruled):
+        hint, why = UNDER_RULE, f"{format_probability(value)} of them passes {analysis.tags[k]}."
+    elif not all(map(math.isfinite, parts)):
+        return None
     right = Choice(format_probability(value), why)
     return choose_number(
         ask, _text(analysis, ask, t, k), hint, value, right, _wrong_shares(analysis, t, k)
@@ -271,6 +288,8 @@ def _wrong_cells(analysis: Analysis, kind: str, t: int, k: int, right: float) ->
 
 def _wrong_shares(analysis: Analysis, t: int, k: int) -> Iterator[Found]:
     tables = analysis.forward_backward
+    if isinstance(analysis, Ruled):  # its α and β are NaN, which is apart from nothing
+        yield float(_without_rule(analysis, t)[k]), WITHOUT_RULE[1], WITHOUT_RULE[0]
     for mistake, why, logs in (
         ("independent", "exp of the emission, divided by its sum.", analysis.potentials.emissions),
         ("β left out", "exp α, divided by its sum: what follows does not count.", tables.log_alpha),

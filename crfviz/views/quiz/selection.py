@@ -14,7 +14,7 @@ from crfviz.chain.distribution import lead
 from crfviz.chain.distribution import probability as share_of
 from crfviz.chain.edits import END, START, Weight, resolve, uses, value_of, weight_of, with_weight
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.rules import match
+from crfviz.chain.questions.rules import Ruled, match
 from crfviz.exceptions import CrfvizError, NoPathError, UnknownObservationError
 from crfviz.views.formatting import added, differing, format_probability, score, signed
 from crfviz.views.quiz.cells import (
@@ -38,6 +38,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "naive": ("likeliest", "log_z"),
     "rules": ("cost",),
 }  # the kinds of questions, by page
+CELLS = {"backpointer": backpointer_question, "marginal": marginal_question}
 TAG_OF_WORD = ("greedy", "viterbi", "max_marginal")
 TRIED = 60  # questions that are looked at for one that can be asked
 NEXT_BEST = 6  # paths whose steps are asked about
@@ -59,6 +60,8 @@ def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
         CrfvizError: there is no such word or tag, or the rule cannot be read.
     """
     kind = ask.kind
+    if isinstance(now, Ruled) and kind not in PAGES["marginals"]:
+        return None
     if kind in ("flips", "log_z"):
         for tag, end in zip(ask.tags, (START, END), strict=False):
             if tag != end:
@@ -71,12 +74,8 @@ def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
     t = _position(now, ask.word)
     if not ask.tags:
         return tag_question(now, ask, t)
-    k = now.potentials.tag_id(ask.tags[0])
-    if kind == "backpointer":
-        return backpointer_question(now, ask, t, k)
-    return (
-        marginal_question(now, ask, t, k) if kind == "marginal" else number_question(now, ask, t, k)
-    )
+    of_cell = CELLS.get(kind, number_question)
+    return of_cell(now, ask, t, now.potentials.tag_id(ask.tags[0]))
 
 
 def next_question(

@@ -10,6 +10,7 @@ import torch
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.rules import analyse_match
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.views.quiz.question import FORMS, Ask, read_ask
 from crfviz.views.quiz.selection import PAGES, next_question, question
@@ -222,6 +223,34 @@ def test_what_a_rule_costs_is_asked_only_where_it_costs_something():
         assert question(chain, chain, Ask("cost", rule=rule)) is None
     with pytest.raises(FormatError, match="column 3"):
         question(chain, chain, Ask("cost", rule="A (B"))
+
+
+def test_marginals_under_a_rule_are_asked_of_the_paths_that_match():
+    draw, asked = random.Random(3), 0
+    for _ in range(20):
+        chain = chain_of(draw)
+        tables = (chain.emissions, chain.transitions, chain.start, chain.end)
+        tags = TAGS[: len(chain.start)]
+        potentials = Potentials(*tables, tags=tags, tokens=list("abcd")[: len(chain.emissions)])
+        now = analyse_match(potentials, "[^ B]* B .*")  # a B somewhere
+        paths = [p for p in itertools.product(range(len(tags)), repeat=len(now.words)) if 1 in p]
+        weights = torch.tensor([potentials.score(path) for path in paths]).softmax(0)
+        shares = torch.zeros(len(now.words), len(tags)).double()
+        for path, weight in zip(paths, weights.double(), strict=True):
+            shares[torch.arange(len(path)), list(path)] += weight
+        for t, k in itertools.product(range(len(now.words)), range(len(tags))):
+            found = question(now, now, Ask("marginal", t + 1, (tags[k],)))
+            if found is not None:
+                asked += 1
+                said = float(found.choices[found.right].text.replace("\u2212", "-"))
+                assert said == pytest.approx(shares[t, k].item(), abs=0.0051)
+            found = question(now, now, Ask("max_marginal", t + 1))
+            if found is not None:
+                asked += 1
+                assert found.choices[found.right].text == tags[shares[t].argmax()]
+                assert "rule" in found.hint
+        assert question(now, now, Ask("log_z", tags=("A", "B"))) is None
+    assert asked > 30
 
 
 @pytest.mark.parametrize("text", ["viterbi(9)", "viterbi('x')", "alpha(1, 'X')", "flips('X', 'A')"])

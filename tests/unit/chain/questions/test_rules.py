@@ -9,8 +9,9 @@ import torch
 
 from crfviz.chain.decoding.viterbi import k_best, viterbi
 from crfviz.chain.forward_backward import forward_backward
+from crfviz.chain.patterns import quoted
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.questions.conditioning import why_not
+from crfviz.chain.questions.conditioning import condition, pin_probability, restrict, why_not
 from crfviz.chain.questions.rules import analyse_match, best_match, match
 from crfviz.chain.questions.sensitivity import influence
 from crfviz.exceptions import NoPathError
@@ -244,6 +245,43 @@ def test_why_not_given_a_rule_equals_enumeration(seed):
         assert answer.path[t] == k
         terms = answer.emission_terms.sum() + answer.transition_terms.sum()
         assert float(terms) == pytest.approx(answer.gap, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_pins_given_a_rule_equal_enumeration(seed):
+    chain, pattern, paths, left = given_rule(seed)
+    pins, barred = {0: int(paths[0, 0])}, (len(paths[0]) - 1, int(paths[-1, -1]))
+    for forbidden in ([], [barred]):
+        kept = paths[:, 0] == pins[0]
+        if forbidden:
+            kept &= paths[:, barred[0]] != barred[1]
+        share = pin_probability(chain, pins, forbidden, rule=pattern)
+        if not kept.any():
+            assert share == 0.0
+            with pytest.raises(NoPathError):
+                condition(chain, pins, forbidden, rule=pattern)
+            continue
+        answer = condition(chain, pins, forbidden, rule=pattern)
+        assert answer.cost == pytest.approx(log_sum(left) - log_sum(left[kept]), abs=1e-9)
+        assert answer.probability == pytest.approx(share, abs=1e-12)
+        assert answer.score_loss == pytest.approx(left.max() - left[kept].max(), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_pin_is_the_rule_that_names_its_position(seed):
+    """The mask of a pin is what the product of its automaton and the chain comes to."""
+    chain, _, paths, _ = random_case(np.random.default_rng(seed))
+    tag, t = rules.TAGS[paths[-1, -1]], len(paths[0]) // 2
+    name = quoted(tag)
+    for given, rule in (
+        (restrict(chain, {t: tag}), f".{{{t}}} {name} .*"),
+        (restrict(chain, {}, [(t, tag)]), f".{{{t}}} [^ {name}] .*"),
+    ):
+        expected = chain.constrained(rule)
+        total = forward_backward(expected).log_partition
+        assert forward_backward(given).log_partition == pytest.approx(total, abs=1e-9)
+        if total > -math.inf:
+            assert match(chain, rule).path == viterbi(given).path
 
 
 @pytest.mark.parametrize("seed", range(20))
