@@ -40,6 +40,8 @@ class Queue:
 
     def reason(self, item: int) -> str:
         """Why a sentence comes where it comes."""
+        if self.settles:
+            return "annotators disagree"
         return reason(self.doubts.get(item), self.order)
 
     def after(self, item: int | None, done: set[int]) -> int | None:

@@ -380,7 +380,7 @@ def test_the_desk_shows_both_versions_and_what_changed_since(disputed):
     assert len(sheet().why) == 2
     settle(disputed, "take", version=0, word=-1)
     settle(disputed, "accept")
-    assert (sheet().annotation.state, sheet().reason) == ("done", "next in the file")
+    assert (sheet().annotation.state, sheet().reason) == ("done", "annotators disagree")
     disputed.store.save(disputed.store.annotation(disputed.ids[0], "ben"))
     assert (sheet().annotation.state, sheet().reason) == ("open", "settled before a change by ben")
     assert settle(disputed, "accept").curation.versions["ben"] is not None
