@@ -7,17 +7,33 @@ Source: Ramshaw and Marcus, "Text Chunking using Transformation-Based Learning" 
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
-import torch
 
+from crfviz.chain.patterns import Automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.products import Product
 from crfviz.text.schemes import BIO, OUTSIDE, entity_scheme, may_follow
 
 
+@lru_cache(maxsize=64)
+def scheme_automaton(tags: tuple[str, ...]) -> Automaton:
+    """Return the rules of the scheme of K tag names, BIO if they have none; its state is the tag.
+
+    State 0 comes before the first word, k + 1 after tag k.
+    """
+    scheme, before = entity_scheme(tags) or BIO, (OUTSIDE, *tags)
+    moves = [
+        [k if may_follow(tag, last, scheme) else -1 for k, tag in enumerate(tags, start=1)]
+        for last in before
+    ]
+    ends = [may_follow(OUTSIDE, last, scheme) for last in before]
+    return Automaton("", tags, np.array(moves), np.array(ends))
+
+
 def scheme_rules(tags: Sequence[str]) -> Product:
-    """Return the rules of the scheme of K tag names, each its own copy; of BIO if they have none.
+    """Return the product of `scheme_automaton`: each of K tags is its own copy.
 
     Example:
         >>> scheme_rules(["O", "B-PER", "I-PER"]).start.tolist()
@@ -25,15 +41,7 @@ def scheme_rules(tags: Sequence[str]) -> Product:
         >>> scheme_rules(["O", "B-PER", "E-PER"]).end.tolist()
         [True, False, True]
     """
-    ids, scheme = np.arange(len(tags)), entity_scheme(tags) or BIO
-    moves = [[may_follow(tag, before, scheme) for tag in tags] for before in tags]
-    return Product(
-        tags=ids,
-        states=np.zeros_like(ids),
-        start=torch.tensor([may_follow(tag, OUTSIDE, scheme) for tag in tags]),
-        transitions=torch.tensor(moves),
-        end=torch.tensor([may_follow(OUTSIDE, tag, scheme) for tag in tags]),
-    )
+    return scheme_automaton(tuple(tags)).product
 
 
 def constrain(potentials: Potentials) -> Potentials:

@@ -18,7 +18,7 @@ Source:
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple, NoReturn
@@ -47,10 +47,10 @@ _REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "
 
 @dataclass(frozen=True, eq=False)
 class Automaton:
-    """The smallest deterministic automaton of a rule, without the state from which nothing matches.
+    """A deterministic automaton over tags, without the state from which nothing matches.
 
-    State 0 is the first one. The others are numbered in the order in which a search by breadth, by
-    tag id, comes to them.
+    State 0 is the first one. That of a rule is the smallest, and its other states are numbered in
+    the order in which a search by breadth, by tag id, comes to them.
     """
 
     pattern: str
@@ -62,6 +62,16 @@ class Automaton:
     def num_states(self) -> int:
         """S, from 1 to `MAX_STATES`."""
         return len(self.accepting)
+
+    def complement(self) -> "Automaton":
+        """Return an automaton of all sentences that this one does not match."""
+        dead = self.num_states
+        moves = np.where(self.next < 0, dead, self.next)
+        return replace(
+            self,
+            next=np.vstack([moves, np.full_like(moves[:1], dead)]),
+            accepting=np.append(~self.accepting, [True]),
+        )
 
     @cached_property
     def copies(self) -> NDArray[np.int64]:

@@ -12,8 +12,8 @@ raised for a type without the tags it needs, a ShapeError unless 0 <= first <= l
 
     illegal mass = 1 - Z_legal / Z
 
-would lose all digits of a small mass. But every illegal path has a first illegal move: the mass is
-that of a product (`crfviz.chain.products`) of two states, legal so far and broken for good.
+would lose all digits of a small mass. So the mass is that of the paths that the complement of the
+scheme's automaton reads: it remembers the first illegal move.
 
 Source: Culotta and McCallum, "Confidence Estimation for Information Extraction" (2004), section 3.
 """
@@ -24,16 +24,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import torch
 
 from crfviz.chain import recursions
-from crfviz.chain.constraints import constrain, scheme_rules
+from crfviz.chain.constraints import constrain, scheme_automaton
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.distribution import probability
 from crfviz.chain.forward_backward import forward_backward, log_partition
-from crfviz.chain.patterns import automaton
+from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.chain.products import Product
 from crfviz.chain.questions.conditioning import pin_probability
 from crfviz.chain.questions.rules import match
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
@@ -44,7 +42,7 @@ from crfviz.text.schemes import (
     entity_scheme,
     inside,
     is_begin,
-    is_inside,
+    split_tag,
     tags_of,
     types_of,
 )
@@ -161,68 +159,49 @@ def _scheme(tags: Sequence[str]) -> str:
     return entity_scheme(tags) or BIO
 
 
-@dataclass(frozen=True, eq=False)
-class Lifted:
-    """A chain with orphans; K' = K + the number of I tags."""
-
-    emissions: Array  # (T, K')
-    steps: Array  # (T-1, K', K'), from and to
-    start: Array  # (K',)
-    end: Array  # (K',)
-    in_entity: list[bool]  # K', True for a B-X and for an I-X that continues one
-    names: list[str]  # K', of the tags; "" for an orphan
-
-
-def lift(potentials: Potentials, names: Sequence[str] | None = None) -> Lifted:
-    """Return the chain in which each I-X continues an entity and each orphan has its own tag.
+def strict_reading(names: Sequence[str]) -> Automaton:
+    """Return the automaton whose state after a tag is the type of its entity; 0 outside of any.
 
     Read strictly, an I-X continues an entity after B-X or after an I-X that itself continues one;
     any other I-X, an orphan, belongs to no entity. Which of the two it is depends on all the tags
-    before, so the tag alone does not say. With tags of their own for the orphans, every path of the
-    chain is one path of the larger one, with the same score, and there each tag says what it is.
-
-    Tags 0 to K-1 stay where they are. Beyond them come the orphans of the I tags, in id order. The
-    `names` say what copies of tags are copies of, under a rule.
+    before, so the tag alone does not say. A copy of it for each state does: every path of the chain
+    is one path of the product with the same score.
 
     Source:
         The strict reading is that of IOB2, Tjong Kim Sang and Veenstra, "Representing Text Chunks"
         (1999).
     """
-    names = potentials.tag_names if names is None else names
-    begins = np.array([is_begin(name) for name in names])
-    continues = np.array([is_inside(name) for name in names])
-    source = np.concatenate([np.arange(len(names)), np.flatnonzero(continues)])  # K' ids
-    orphan = np.arange(len(source)) >= len(names)
-    follows = scheme_rules(names).transitions.numpy()[source][:, source] & ~orphan[:, None]
-    # One of the two I-X may come after a tag: the orphan where the other would not continue it.
-    possible = np.where(continues[source], follows != orphan, True)
-    begun = torch.from_numpy(~continues[source] | orphan)
-    moves, anywhere = torch.from_numpy(possible), torch.ones_like(begun)
-    chain = potentials.times(Product(source, orphan.astype(int), begun, moves, anywhere))
-    in_entity = ((begins | continues)[source] & ~orphan).tolist()
-    return Lifted(*chain.arrays(), in_entity, [*names, *[""] * int(orphan.sum())])
+    kinds = [None, *dict.fromkeys(types_of(names))]
+    moves = [[_state(kinds, state, name) for name in names] for state in range(len(kinds))]
+    return Automaton("", tuple(names), np.array(moves), np.ones(len(kinds), bool))
+
+
+def _state(kinds: Sequence[str | None], state: int, name: str) -> int:
+    prefix, kind = split_tag(name)
+    goes_on = is_begin(name) or (prefix == "I" and kind == kinds[state])
+    return kinds.index(kind) if goes_on else 0
 
 
 class _Hypotheses:
     """The first entity that touches some words, for all of them."""
 
     def __init__(self, potentials: Potentials, first: int, last: int, rule: str | None) -> None:
-        self.types = types_of(potentials.tag_names)
+        names = potentials.tag_names
+        self.types = types_of(names)
         self.first, self.last = first, last
-        if rule is None:
-            self.chain = chain = lift(potentials)
-        else:
-            copies, names = automaton(rule, potentials.tag_names).copies, potentials.tag_names
-            of = [names[tag] for tag in copies[:, 0]]
-            self.chain = chain = lift(potentials.constrained(rule), of)
-        self.beta = recursions.backward(chain.emissions, chain.steps, chain.end)
+        if rule is not None:
+            names = tuple(names[tag] for tag in automaton(rule, names).copies[:, 0])
+            potentials = potentials.constrained(rule)
+        product = strict_reading(names).product
+        self.names = [names[tag] for tag in product.tags]  # of the copies
+        self.inside = product.states > 0  # whether each is of an entity
+        self.emissions, self.steps, self.start, self.end = potentials.times(product).arrays()
+        self.beta = recursions.backward(self.emissions, self.steps, self.end)
         # Forward, but from `first` on through words outside of entities alone.
-        outside = chain.emissions.copy()
-        outside[first : last + 1, chain.in_entity] = -np.inf
-        self.untouched = recursions.forward(outside, chain.steps, chain.start)
-        self.total = float(
-            recursions.logsumexp(chain.start + chain.emissions[0] + self.beta[0], -1)
-        )
+        outside = self.emissions.copy()
+        outside[first : last + 1, self.inside] = -np.inf
+        self.untouched = recursions.forward(outside, self.steps, self.start)
+        self.total = float(recursions.logsumexp(self.start + self.emissions[0] + self.beta[0], -1))
 
     def all(self) -> Iterator[Rival]:
         """Yield every hypothesis with its probability."""
@@ -241,7 +220,7 @@ class _Hypotheses:
     def _scores(self, label: str) -> Array:
         """Log-sum of the paths with an entity, by first and last word; (last + 1, T) nats."""
         begins, goes_on = self._ids(begin(label)), self._ids(inside(label))
-        emissions, steps = self.chain.emissions[:, goes_on], self.chain.steps
+        emissions, steps = self.emissions[:, goes_on], self.steps
         arriving = self._arriving(begins)[: self.last + 1]
         scores = np.full((len(arriving), len(self.beta)), -np.inf)
         starts = np.arange(len(arriving))
@@ -261,23 +240,21 @@ class _Hypotheses:
         return scores
 
     def _ids(self, name: str) -> list[int]:
-        return [k for k, other in enumerate(self.chain.names) if other == name]
+        return [k for k in np.flatnonzero(self.inside) if self.names[k] == name]
 
     def _arriving(self, begins: list[int]) -> Array:
         """Log-sum of the prefixes that end in each B-X, untouched before it; (T, n) nats."""
-        before = self.untouched[:-1, :, None] + self.chain.steps[:, :, begins]
+        before = self.untouched[:-1, :, None] + self.steps[:, :, begins]
         reached = recursions.logsumexp(before, 1)
-        return (
-            np.concatenate([self.chain.start[None, begins], reached])
-            + (self.chain.emissions[:, begins])
-        )
+        first = self.start[None, begins]
+        return np.concatenate([first, reached]) + self.emissions[:, begins]
 
     def _leaving(self, tags: list[int], goes_on: list[int]) -> Array:
         """Log-sum of the suffixes after each tag that do not go on with I-X; (T, n) nats."""
-        behind = self.chain.emissions[1:] + self.beta[1:]
+        behind = self.emissions[1:] + self.beta[1:]
         behind[:, goes_on] = -np.inf
-        following = self.chain.steps[:, tags, :] + behind[:, None, :]
-        return np.concatenate([recursions.logsumexp(following, -1), self.chain.end[None, tags]])
+        following = self.steps[:, tags, :] + behind[:, None, :]
+        return np.concatenate([recursions.logsumexp(following, -1), self.end[None, tags]])
 
     def _probability(self, score: float) -> float:
         return math.exp(min(0.0, score - self.total))
@@ -307,13 +284,8 @@ def illegal_mass(potentials: Potentials) -> float:
     total = log_partition(potentials)
     if total == -math.inf:
         best_path(potentials)  # says where the last prefix breaks off
-    legal, ids = scheme_rules(potentials.tag_names), np.arange(potentials.num_tags)
-    broken = torch.ones_like(legal.transitions)
-    rows = [[legal.transitions, ~legal.transitions], [~broken, broken]]
-    moves = torch.cat([torch.cat(row, 1) for row in rows])
-    start, end = torch.cat([legal.start, ~legal.start]), torch.cat([~legal.end, broken[0]])
-    faulty = Product(np.tile(ids, 2), np.repeat([0, 1], len(ids)), start, moves, end)
-    return probability(log_partition(potentials.times(faulty)), total)
+    broken = scheme_automaton(potentials.tag_names).complement()
+    return probability(log_partition(potentials.times(broken.product)), total)
 
 
 def constraint_effect(potentials: Potentials) -> ConstraintEffect:

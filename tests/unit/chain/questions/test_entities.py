@@ -21,7 +21,7 @@ from crfviz.chain.questions.entities import (
     entity_shortcuts,
     entity_types,
     illegal_mass,
-    lift,
+    strict_reading,
 )
 from crfviz.exceptions import ShapeError, UnknownTagError
 from tests.support import oracle
@@ -157,10 +157,8 @@ def test_bad_spans_are_refused(ask, tags, span, message):
 
 @given(bio_chains(max_tokens=3))
 def test_every_path_is_there_once_with_its_score(chain):
-    lifted = lift(chain)
-    large = Potentials(lifted.emissions, lifted.steps, lifted.start, lifted.end)
-    inside = [k for k, name in enumerate(chain.tags) if name.startswith("I-")]
-    source = [*range(chain.num_tags), *inside]
+    product = strict_reading(chain.tags).product
+    large, source = chain.times(product), product.tags.tolist()
     found = {}
     for path, score in oracle.allowed(large):
         original = tuple(source[k] for k in path)
@@ -171,16 +169,14 @@ def test_every_path_is_there_once_with_its_score(chain):
             for _, first, last in entities([chain.tags[k] for k in original])
             for t in range(first, last + 1)
         }
-        assert {t for t, k in enumerate(path) if lifted.in_entity[k]} == covered
+        assert {t for t, k in enumerate(path) if product.states[k] > 0} == covered
     assert found == pytest.approx(dict(oracle.allowed(chain)), abs=1e-9)
 
 
 def test_tags_that_are_not_bio_are_outside():
-    lifted = lift(
-        Potentials([[0.0, 1.0]] * 2, [[0.0, 0.0], [0.0, -math.inf]], tags=["NOUN", "INTJ"])
-    )
-    assert lifted.in_entity == [False, False]
-    assert lifted.steps.tolist() == [[[0.0, 0.0], [0.0, -math.inf]]]
+    product = strict_reading(["NOUN", "INTJ"]).product
+    assert product.states.tolist() == [0, 0]
+    assert product.transitions.all()
 
 
 NAMES = ["O", "B-PER", "I-PER"]
