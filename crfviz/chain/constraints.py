@@ -11,9 +11,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from crfviz.chain.patterns import Automaton
+from crfviz.chain.patterns import Automaton, Product
 from crfviz.chain.potentials import Potentials
-from crfviz.chain.products import Product
 from crfviz.text.schemes import BIO, OUTSIDE, entity_scheme, may_follow
 
 

@@ -9,25 +9,30 @@
     A{m}  A{m,n}  A{m,}   exactly m; m to n; at least m
 
 A rule describes the tags of a whole sentence. The empty rule describes the sentence without words.
+A chain times an automaton is a chain: its tags are copies, one for each state that a tag leads to.
 
 Source:
     Antimirov, "Partial Derivatives of Regular Expressions and Finite Automaton Constructions"
     (1996): what may follow a tag is a set of expressions, which are the states. Moore, "Gedanken-
     experiments on Sequential Machines" (1956): states that agree on every continuation are one.
+    Allauzen, Mohri and Rastogi, "General Algorithms for Testing the Ambiguity of Finite Automata"
+    (2008), section 2, on products of weighted automata.
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache, cached_property, lru_cache
+from itertools import count
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from crfviz.chain.products import Product
 from crfviz.exceptions import CrfvizError, FormatError, UnknownTagError
 from crfviz.text.files import abbreviate, abbreviate_value
 
@@ -43,6 +48,30 @@ _PLAIN = re.compile(rf"[^\s{_SPECIAL}]+")
 _TOKEN = re.compile(rf'"(?:[^"]|"")*"|\{{[^{{}}]*\}}|[{_SPECIAL}]|[^\s{_SPECIAL}]+')
 _COUNT = re.compile(r"\{\s*(\d+)\s*(,?)\s*(\d*)\s*\}")
 _REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """Copies of the tags, one for each state that a tag leads to; K' of them, K or more.
+
+    A path of copies is one path of tags that an automaton can read, and the other way round. Those
+    of a rule come by tag, then by state; a tag that leads nowhere has one copy, never allowed.
+    """
+
+    tags: NDArray[np.int64]  # (K',) id of the tag
+    states: NDArray[np.int64]  # (K',) state after it; -1 where it is never allowed
+    start: Tensor  # (K',) bool, whether a sentence may begin with it
+    transitions: Tensor  # (K', K') bool, whether the second may follow the first
+    end: Tensor  # (K',) bool, whether a sentence may end with it
+
+    def names(self, tags: Sequence[str]) -> tuple[str, ...]:
+        """Return K' names, those of the K tags, with the state where a tag has several copies."""
+        copies = Counter(self.tags.tolist())
+        dot = next(dot for n in count(1) if not any((dot := "·" * n) in name for name in tags))
+        return tuple(
+            tags[tag] + (f"{dot}{state}" if copies[tag] > 1 else "")
+            for tag, state in zip(self.tags.tolist(), self.states.tolist(), strict=True)
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from crfviz.chain.notebook_repr import NotebookRepr
-from crfviz.chain.patterns import automaton
-from crfviz.chain.products import Product
+from crfviz.chain.patterns import Product, automaton
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -229,11 +228,17 @@ class Potentials(NotebookRepr):
                 f"pins must map positions to tags, such as {{0: {self.tag_names[0]!r}}}, "
                 f"got {abbreviate_value(pins)}"
             )
-        emissions = self.emissions.clone()
+        allowed = torch.ones_like(self.emissions, dtype=torch.bool)
         for position, tag in pins.items():
-            others = torch.arange(self.num_tags) != self.tag_id(tag)
-            emissions[self.position(position), others] = -torch.inf
-        return self.altered(emissions=emissions)
+            allowed[self.position(position)] = torch.arange(self.num_tags) == self.tag_id(tag)
+        return self.allow(allowed)
+
+    def allow(self, allowed: Tensor) -> "Potentials":
+        """Return the same with the tags forbidden that a word may not have; (T, K) bool.
+
+        It is `times` for an automaton that knows no more than the position: it needs no copies.
+        """
+        return self.altered(emissions=_forbid(self.emissions, allowed))
 
     def constrained(self, pattern: str) -> "Potentials":
         """Return the chain whose paths are those that match a rule of `crfviz.chain.patterns`.
@@ -259,9 +264,9 @@ class Potentials(NotebookRepr):
         moves = self.transitions[..., tags, :][..., tags]
         return Potentials(
             self.emissions[:, tags],
-            moves.masked_fill(~copies.transitions, -torch.inf),
-            self.start[tags].masked_fill(~copies.start, -torch.inf),
-            self.end[tags].masked_fill(~copies.end, -torch.inf),
+            _forbid(moves, copies.transitions),
+            _forbid(self.start[tags], copies.start),
+            _forbid(self.end[tags], copies.end),
             tags=self.tags if names == self.tag_names else names,
             tokens=self.tokens,
         )
@@ -377,6 +382,10 @@ def _names(name: str, values: Iterable[str]) -> tuple[str, ...]:
     if not isinstance(values, Iterable):
         raise ShapeError(f"{name} must be a list of names, got {abbreviate_value(values)}")
     return tuple(values)
+
+
+def _forbid(scores: Tensor, allowed: Tensor) -> Tensor:
+    return scores.masked_fill(~allowed, -torch.inf)
 
 
 def _view(scores: Tensor) -> Array:

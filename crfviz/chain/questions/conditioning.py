@@ -24,7 +24,7 @@ Lafferty, McCallum and Pereira, "Conditional Random Fields" (2001), section 3, w
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -129,10 +129,10 @@ def run_probability(
 
 def restrict(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Potentials:
     """Return the chain that `condition` weighs, without the weighing; it may have no path left."""
-    emissions = potentials.pin(pins).emissions
+    allowed = torch.ones_like(potentials.emissions, dtype=torch.bool)
     for position, tag in _cells(forbidden):
-        emissions[potentials.position(position), potentials.tag_id(tag)] = -torch.inf
-    return replace(potentials, emissions=emissions)
+        allowed[potentials.position(position), potentials.tag_id(tag)] = False
+    return potentials.pin(pins).allow(allowed)
 
 
 def _cells(forbidden: object) -> list[tuple[int, Tag]]:

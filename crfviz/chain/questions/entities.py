@@ -240,7 +240,7 @@ class _Hypotheses:
         return scores
 
     def _ids(self, name: str) -> list[int]:
-        return [k for k in np.flatnonzero(self.inside) if self.names[k] == name]
+        return [k for k in np.flatnonzero(self.inside).tolist() if self.names[k] == name]
 
     def _arriving(self, begins: list[int]) -> Array:
         """Log-sum of the prefixes that end in each B-X, untouched before it; (T, n) nats."""
