@@ -137,7 +137,7 @@ export function underRule(row, chain, payload, best) {
   const { product, of } = timesRule(chain, payload);
   const found = viterbi(product);
   const gain = found.score - best;
-  const { offset, T } = payload;
+  const { offset = 0, T = found.path.length } = payload; // a live file has no window
   const tags = gain > -Infinity ? found.path.slice(offset, offset + T).map((k) => of[k]) : null;
   return { ...row, tags, value: gain < 0 ? score(gain, 2) : "" };
 }
