@@ -32,11 +32,12 @@ def test_no_figure_has_the_button_that_uploads():
 
 
 def test_figures_leave_by_one_door():
+    """A table of pandas (`frame.to_html`) is text alone and may leave elsewhere."""
     modules = [
         *ROOT.glob("crfviz/**/*.py"),
         *ROOT.glob("pages/*.py"),
         *ROOT.glob("benchmarks/*.py"),
     ]
-    door = re.compile(r"to_html\(|write_html\(|plotly_chart\(|embed_options|\.show\(\)")
+    door = re.compile(r"(?<!frame\.)to_html\(|write_html\(|plotly_chart\(|embed_options|\.show\(\)")
     leaving = [path.name for path in modules if door.search(path.read_text("utf-8"))]
     assert leaving == ["offline.py"]
