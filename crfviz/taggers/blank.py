@@ -63,7 +63,8 @@ class RetaggedTagger(SentenceTagger):
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
         chain, kept = self.base.potentials(words, constrained=False), self._kept
-        emissions, transitions = chain.emissions[:, kept], chain.transitions[kept][:, kept]
+        emissions = chain.emissions[:, kept]
+        transitions = chain.transitions[..., kept, :][..., kept]  # of all steps, or one a step
         start, end = chain.start[kept], chain.end[kept]
         more = len(self.tags) - len(kept)
         moves = torch.cat([transitions.flatten(), start, end])
