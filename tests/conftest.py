@@ -2,8 +2,10 @@
 
 import gc
 import os
+import shutil
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 import torch
@@ -36,7 +38,8 @@ os.environ["CRFVIZ_COMPILED"] = "off"  # saves each of them a second; test_compi
 
 # Set before collection, because some tests are generated for every model there is.
 _own = tempfile.TemporaryDirectory()
-os.environ["CRFVIZ_USER_MODELS"] = f"{_own.name}/models"
+SHARED_MODELS = Path(_own.name) / "models"
+os.environ["CRFVIZ_USER_MODELS"] = str(SHARED_MODELS)
 os.environ["CRFVIZ_DATABASE_URL"] = f"sqlite:///{_own.name}/annotations.db"
 
 
@@ -71,6 +74,15 @@ def pytest_collection_modifyitems(config, items):
     rotation.deselect(config, items)
     # The longest tests start first, so that no worker is left alone with one in the end.
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+@pytest.fixture(autouse=True)
+def no_models_left():
+    """A test that trains or brings a model needs a folder of its own, or later tests list it."""
+    yield
+    left = [path.name for path in SHARED_MODELS.glob("*")]
+    shutil.rmtree(SHARED_MODELS, ignore_errors=True)
+    assert not left
 
 
 @pytest.fixture(scope="session")

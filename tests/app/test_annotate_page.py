@@ -33,6 +33,7 @@ BROKEN = "Dogs\tNOUN\nrun\tVERB\n\nThree\tcolumns\tare NOUN\nbut\n\nStop\tVERB\n
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_DATABASE_URL", f"sqlite:///{tmp_path}/annotations.db")
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
     annotation_store.store.clear()
     with open_store() as opened:
         yield opened
