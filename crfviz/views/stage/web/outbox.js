@@ -1,10 +1,11 @@
 // The queue of events that Python has not acknowledged yet. Streamlit may drop an event during another run, so the
-// queue is sent a second time after a timeout, and not more often, which would load a busy server. After a lost
-// connection all of it is sent again. Python applies each number once.
+// queue is sent again after a timeout that doubles each time, and only a few times, which does not load a busy server.
+// After a lost connection all of it is sent again. Python applies each number once.
 
 /** @import { Send, Sent } from "./types.js" */
 
-const ACKNOWLEDGE_TIMEOUT = 3000; // milliseconds until unacknowledged events are sent again
+const ACKNOWLEDGE_TIMEOUT = 3000; // milliseconds until unacknowledged events are sent a second time
+const MAX_SENDS = 6; // of the same events, the last one 93 seconds after the first
 const FIRST_RETRY_DELAY = 1000; // milliseconds until an event is sent again that Python could not apply
 const MAX_RETRY_DELAY = 16000;
 
@@ -17,7 +18,7 @@ export class Outbox {
     this.unanswered = []; // events, oldest first
     this.sequence = 0; // number of the last one
     this.wait = FIRST_RETRY_DELAY;
-    this.repeated = false; // whether what was sent last was the second time
+    this.sends = 0; // how often the same events were sent
   }
 
   /** @param {...Omit<Event, "seq">} events */
@@ -28,17 +29,20 @@ export class Outbox {
 
   deliver() {
     if (!this.unanswered.length) return;
-    this.repeated = false;
-    this.in(ACKNOWLEDGE_TIMEOUT, () => this.repeat());
-    this.send(this.unanswered);
+    this.sends = 0;
+    this.sendAgain();
   }
 
-  // The second time, and the last.
+  // Sends at once what an answer does not acknowledge, if it was sent only once.
   repeat() {
-    if (this.repeated) return;
+    if (this.sends < 2) this.sendAgain();
+  }
+
+  sendAgain() {
     clearTimeout(this.timer);
-    this.repeated = true;
     this.send(this.unanswered);
+    const timeout = ACKNOWLEDGE_TIMEOUT * 2 ** this.sends++;
+    if (this.sends < MAX_SENDS) this.in(timeout, () => this.sendAgain());
   }
 
   // Python could not apply an event now: it is sent again, with twice the delay each time.
