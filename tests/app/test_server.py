@@ -127,6 +127,10 @@ def test_every_answer_tells_the_browser_to_load_nothing_from_elsewhere():
         "agent/openapi.json",
         "agent//mcp",
         "agent",
+        "./metrics",
+        "x/../metrics",
+        "../_stcore/metrics",
+        "metrics/.",
     ],
 )
 def test_routes_that_are_nobodys_business_are_closed(option, path):

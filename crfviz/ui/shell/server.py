@@ -15,6 +15,7 @@ from hashlib import sha256
 from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
+from posixpath import normpath
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -47,7 +48,7 @@ from crfviz.ui.watching.requests import (
     open_sessions,
 )
 
-CLOSED = ("_stcore/metrics", "_stcore/script-health-check", "_stcore/agent/")  # without the slash
+CLOSED = ("_stcore/metrics/", "_stcore/script-health-check/", "_stcore/agent/")
 UPLOADS = "_stcore/upload_file/"
 REFUSED = (  # messages: what takes from all others, tells of this machine, or writes files on it
     "clear_cache",
@@ -58,7 +59,6 @@ REFUSED = (  # messages: what takes from all others, tells of this machine, or w
 )
 POLICY_VIOLATION = 1008  # of RFC 6455
 
-_SLASHES = re.compile(r"/{2,}")
 _INLINE = re.compile(r"<script>(.*?)</script>", flags=re.DOTALL)
 _log = logging.getLogger(__name__)
 
@@ -216,8 +216,8 @@ def _refusal(scope: Scope) -> ASGIApp | None:
             status_code=421,
         )
     base = st.get_option("server.baseUrlPath").strip("/")
-    path = _SLASHES.sub("/", scope["path"]).lstrip("/").removeprefix(base).lstrip("/")
-    if f"{path}/".startswith(tuple(f"{closed.rstrip('/')}/" for closed in CLOSED)):
+    path = normpath(f"/{scope['path']}").lstrip("/").removeprefix(base).lstrip("/") + "/"
+    if path.startswith(CLOSED):
         return PlainTextResponse("Not found", status_code=404)
     if path.startswith(UPLOADS) and not uploads_allowed():
         return PlainTextResponse("This server takes no files.", status_code=403)
