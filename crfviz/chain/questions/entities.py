@@ -25,20 +25,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from crfviz.chain import recursions
 from crfviz.chain.constraints import constrain, scheme_automaton
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.distribution import probability
 from crfviz.chain.forward_backward import forward_backward, log_partition
 from crfviz.chain.patterns import Automaton, automaton
-from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import pin_probability
 from crfviz.chain.questions.rules import match
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
 from crfviz.text.schemes import (
     BIO,
     Span,
-    begin,
     entity_scheme,
     inside,
     is_begin,
@@ -115,7 +113,7 @@ def entity_rivals(
         raise UnknownTagError(f"rivals are found among BIO tags, got those of {scheme}")
     rivals = [
         rival
-        for rival in _Hypotheses(potentials, first, last, rule).all()
+        for rival in _first_entities(potentials, first, last, rule)
         if rival.probability > 0 and (rival.label, rival.first, rival.last) != (label, first, last)
     ]
     return sorted(rivals, key=lambda rival: -rival.probability)
@@ -182,82 +180,46 @@ def _state(kinds: Sequence[str | None], state: int, name: str) -> int:
     return kinds.index(kind) if goes_on else 0
 
 
-class _Hypotheses:
-    """The first entity that touches some words, for all of them."""
+def _first_entities(
+    potentials: Potentials, first: int, last: int, rule: str | None
+) -> Iterator[Rival]:
+    """Yield everything that may be the first entity to touch some words, and that none does.
 
-    def __init__(self, potentials: Potentials, first: int, last: int, rule: str | None) -> None:
-        names = potentials.tag_names
-        self.types = types_of(names)
-        self.first, self.last = first, last
-        if rule is not None:
-            names = tuple(names[tag] for tag in automaton(rule, names).copies[:, 0])
-            potentials = potentials.constrained(rule)
-        product = strict_reading(names).product
-        self.names = [names[tag] for tag in product.tags]  # of the copies
-        self.inside = product.states > 0  # whether each is of an entity
-        self.emissions, self.steps, self.start, self.end = potentials.times(product).arrays()
-        self.beta = recursions.backward(self.emissions, self.steps, self.end)
-        # Forward, but from `first` on through words outside of entities alone.
-        outside = self.emissions.copy()
-        outside[first : last + 1, self.inside] = -np.inf
-        self.untouched = recursions.forward(outside, self.steps, self.start)
-        self.total = float(recursions.logsumexp(self.start + self.emissions[0] + self.beta[0], -1))
+    Paths of the product are a Markov chain: they enter an entity by B-X, stay in it by I-X and
+    leave it by any other tag. The marginals of pairs of tags say how probable each move is.
+    """
+    names, types = potentials.tag_names, entity_types(potentials)
+    if rule is not None:
+        names = tuple(names[tag] for tag in automaton(rule, names).copies[:, 0])
+        potentials = potentials.constrained(rule)
+    product = strict_reading(names).product
+    tables = forward_backward(potentials.times(product))
+    marginals, pairs = tables.marginals.numpy(), tables.edge_marginals.numpy()
+    moves = pairs / np.where(marginals > 0, marginals, 1.0)[:-1, :, None]  # p(next | copy)
+    inside = product.states > 0
+    enters = inside & [is_begin(names[tag]) for tag in product.tags]
+    entered, untouched = marginals * enters, marginals[first] * ~inside
+    for t in range(first, last):
+        reached = untouched @ moves[t]
+        entered[t + 1], untouched = reached * enters, reached * ~inside
+    yield Rival(None, None, None, "none", min(1.0, float(untouched.sum())))
 
-    def all(self) -> Iterator[Rival]:
-        """Yield every hypothesis with its probability."""
-        none = recursions.logsumexp((self.untouched + self.beta)[self.last], -1)
-        yield Rival(None, None, None, "none", self._probability(float(none)))
-        for label in self.types:
-            yield from self._of_type(label)
-
-    def _of_type(self, label: str) -> Iterator[Rival]:
-        for start, scores in enumerate(self._scores(label)):
-            for stop in range(max(start, self.first), len(scores)):
-                same = (start, stop) == (self.first, self.last)
-                relation: Relation = "other type" if same else "other boundaries"
-                yield Rival(label, start, stop, relation, self._probability(float(scores[stop])))
-
-    def _scores(self, label: str) -> Array:
-        """Log-sum of the paths with an entity, by first and last word; (last + 1, T) nats."""
-        begins, goes_on = self._ids(begin(label)), self._ids(inside(label))
-        emissions, steps = self.emissions[:, goes_on], self.steps
-        arriving = self._arriving(begins)[: self.last + 1]
-        scores = np.full((len(arriving), len(self.beta)), -np.inf)
-        starts = np.arange(len(arriving))
-        alone = arriving + self._leaving(begins, goes_on)[: len(arriving)]
-        scores[starts, starts] = recursions.logsumexp(alone, -1)
-        if not goes_on:
-            return scores
-        leaving = self._leaving(goes_on, goes_on)
-        runs = np.full((len(arriving), len(goes_on)), -np.inf)  # so far, by first word and tag
-        for t, step in enumerate(steps, start=1):
-            runs = recursions.logsumexp(runs[:, :, None] + step[goes_on][:, goes_on], 1)
-            if t <= len(arriving):
-                onward = arriving[t - 1][:, None] + step[begins][:, goes_on]
-                runs[t - 1] = recursions.logsumexp(onward, 0)
-            runs = runs + emissions[t]
-            scores[:, t] = np.logaddexp(scores[:, t], recursions.logsumexp(runs + leaving[t], -1))
-        return scores
-
-    def _ids(self, name: str) -> list[int]:
-        return [k for k in np.flatnonzero(self.inside).tolist() if self.names[k] == name]
-
-    def _arriving(self, begins: list[int]) -> Array:
-        """Log-sum of the prefixes that end in each B-X, untouched before it; (T, n) nats."""
-        before = self.untouched[:-1, :, None] + self.steps[:, :, begins]
-        reached = recursions.logsumexp(before, 1)
-        first = self.start[None, begins]
-        return np.concatenate([first, reached]) + self.emissions[:, begins]
-
-    def _leaving(self, tags: list[int], goes_on: list[int]) -> Array:
-        """Log-sum of the suffixes after each tag that do not go on with I-X; (T, n) nats."""
-        behind = self.emissions[1:] + self.beta[1:]
-        behind[:, goes_on] = -np.inf
-        following = self.steps[:, tags, :] + behind[:, None, :]
-        return np.concatenate([recursions.logsumexp(following, -1), self.end[None, tags]])
-
-    def _probability(self, score: float) -> float:
-        return math.exp(min(0.0, score - self.total))
+    stays = inside & ~enters
+    leaves = np.vstack([moves[:, :, ~stays].sum(-1), np.ones((1, len(inside)))])
+    of_type = product.states == np.arange(1, len(types) + 1)[:, None]
+    runs = np.zeros((last + 1, len(inside)))  # entities so far, by first word
+    masses = np.zeros((len(types), *runs.shape[:1], len(leaves)))  # by type, first and last word
+    for t, leaving in enumerate(leaves):
+        if t > 0:
+            runs = runs @ moves[t - 1] * stays
+        if t <= last:
+            runs[t] = entered[t]
+        if t >= first:
+            masses[:, :, t] = of_type @ (runs * leaving).T
+    for kind, start, stop in np.argwhere(masses > 0).tolist():
+        same = (start, stop) == (first, last)
+        relation: Relation = "other type" if same else "other boundaries"
+        yield Rival(types[kind], start, stop, relation, min(1.0, masses[kind, start, stop].item()))
 
 
 @dataclass(frozen=True)
