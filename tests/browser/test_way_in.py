@@ -41,6 +41,8 @@ def stops(screen):
     """What Tab reaches before it enters the page."""
     screen.page.mouse.move(900, 600)  # off the sidebar, which else shows a button more
     expect(screen.page.locator("[data-testid=stSidebarCollapseButton] button")).to_be_hidden()
+    marked = screen.page.locator(".st-key-pages a[aria-current=page]")  # with each group's one stop
+    expect(marked).to_be_attached()
     reached = []
     while True:
         screen.press("Tab")
