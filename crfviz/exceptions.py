@@ -1,4 +1,4 @@
-"""The errors a caller can act on.
+"""The errors a caller can act on, and the log of failures that repeat.
 
     CrfvizError (a ValueError)
     ├── ShapeError               a tensor, mask or path has another shape than the rest asks for
@@ -17,6 +17,8 @@
 Every message says what was expected and what came. Messages are for people: pages show them as they
 are.
 """
+
+from logging import Logger
 
 
 class CrfvizError(ValueError):
@@ -69,3 +71,30 @@ class ConflictError(StoreError):
 
 class LostStoreError(StoreError):
     """The store is missing, replaced or read-only; nothing is saved until it is back."""
+
+
+MAX_REMEMBERED = 1000  # reasons; after that all may come again
+
+_logged: set[tuple[str, str, str]] = set()
+
+
+def warn_once(log: Logger, what: str, error: Exception) -> None:
+    """Log a failure with its traceback, once in a process for each reason.
+
+    Args:
+        log: of the module.
+        what: for people: what failed.
+        error: why.
+    """
+    reason = log.name, what, repr(error)[:200]
+    if reason in _logged:
+        return
+    if len(_logged) >= MAX_REMEMBERED:
+        _logged.clear()
+    _logged.add(reason)
+    log.warning("%s", what, exc_info=error)
+
+
+def reset_log() -> None:
+    """Forget which warnings were logged."""
+    _logged.clear()

@@ -28,11 +28,10 @@ from types import ModuleType
 from typing import Any, TypeVar, cast
 
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError, ModelError
+from crfviz.exceptions import CrfvizError, ModelError, warn_once
 from crfviz.settings import settings
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import NOWHERE, FolderTagger, SentenceTagger
-from crfviz.taggers.log_once import warn_once
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON, Tagger
 from crfviz.text.files import abbreviate_value
 from crfviz.text.schemes import BIO

@@ -27,10 +27,9 @@ from crfviz.chain.edits import Edits, Move
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.rules import Match, Ruled, analyse_match, match
 from crfviz.chain.questions.tipping import Interval, intervals_between
-from crfviz.exceptions import CrfvizError, ModelError, NoPathError
+from crfviz.exceptions import CrfvizError, ModelError, NoPathError, warn_once
 from crfviz.taggers.brought.parsed_model import MAX_TAGS
 from crfviz.taggers.examples import Example
-from crfviz.taggers.log_once import warn_once
 from crfviz.taggers.perturbations import Occlusion, occlude
 from crfviz.taggers.plugins import plugin_version
 from crfviz.taggers.registry import brought_models, list_taggers, load_tagger

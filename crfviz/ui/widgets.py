@@ -9,8 +9,7 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 
-from crfviz.exceptions import CrfvizError, ModelError
-from crfviz.taggers.log_once import warn_once
+from crfviz.exceptions import CrfvizError, ModelError, warn_once
 from crfviz.ui.session.permission import uploads_allowed, uploads_off
 from crfviz.ui.streamlit_compat import ColumnConfig, FragmentHandledException
 from crfviz.ui.words import plain

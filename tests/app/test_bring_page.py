@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from crfviz.taggers import log_once, user_models
+from crfviz import exceptions
+from crfviz.taggers import user_models
 from crfviz.taggers.brought import files, parsed_model
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
 from crfviz.taggers.plugins import installed_plugins
@@ -278,7 +279,7 @@ def installed(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("installed")
 def test_a_plug_in_that_is_missing_is_in_the_log_once(caplog):
-    log_once.reset_log()
+    exceptions.reset_log()
     cached.examples.clear()
     for _ in range(3):
         app = new_app()

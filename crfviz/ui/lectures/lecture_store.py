@@ -15,9 +15,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from crfviz.exceptions import FormatError
+from crfviz.exceptions import FormatError, warn_once
 from crfviz.settings import settings
-from crfviz.taggers.log_once import warn_once
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import IN_LINK, Cue, Lecture, read_lecture
 from crfviz.ui.state.link import LONGEST_LINK, OPTION, Models, whole

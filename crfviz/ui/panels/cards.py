@@ -10,9 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from crfviz.corpus.tables.report import Record, read_evaluations
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, warn_once
 from crfviz.taggers.folder import FolderTagger
-from crfviz.taggers.log_once import warn_once
 from crfviz.taggers.registry import SHIPPED, brought_models
 from crfviz.taggers.storage import CONFIG_FILE, read_json_object, read_names
 from crfviz.text.files import outside

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from crfviz.chain.edits import Edits
-from crfviz.exceptions import CrfvizError
-from crfviz.taggers.log_once import warn_once
+from crfviz.exceptions import CrfvizError, warn_once
 from crfviz.ui import cached
 from crfviz.ui.session.components import fresh_events, note_payload
 from crfviz.ui.session.session_store import (

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from crfviz import exceptions
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.shards.jobs import model_reference
 from crfviz.exceptions import EmptySentenceError, ModelError
-from crfviz.taggers import log_once
 from crfviz.taggers import plugins as plugin_module
 from crfviz.taggers.conversions import from_hmm
 from crfviz.taggers.folder import version_of
@@ -121,7 +121,7 @@ def package(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
     installed_plugins.cache_clear()
-    log_once.reset_log()
+    exceptions.reset_log()
     yield
     installed_plugins.cache_clear()
     sys.modules.pop("their_taggers", None)
