@@ -1,6 +1,11 @@
-"""Words split into pieces by the vocabulary of this project, and the chain over them."""
+"""Word pieces: WordPiece's longest match first, this project's vocabulary, the chain over pieces.
 
-from collections.abc import Sequence
+Source:
+    Wu et al., "Google's Neural Machine Translation System" (2016), section 4.1; the greedy split
+    and its marks are those of BERT (Devlin et al., 2019).
+"""
+
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -9,7 +14,6 @@ from crfviz.chain.questions.pieces import Pieces, read_pieces
 from crfviz.chain.validation import require_count
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
-from crfviz.text.wordpiece import split_words
 
 VOCABULARY = SHIPPED / "wordpiece" / "vocabulary.txt"
 LARGEST = 8000  # entries of the vocabulary
@@ -81,3 +85,43 @@ def vocabulary(entries: int = LARGEST) -> frozenset[str]:
     """Return the first entries of the vocabulary."""
     listed = VOCABULARY.read_text(encoding="utf-8").splitlines()
     return frozenset(listed[: require_count("entries", entries)])
+
+
+UNKNOWN = "[UNK]"  # a word that the pieces cannot spell
+INSIDE = "##"  # in front of a piece that does not begin its word
+MAX_CHARACTERS = 100  # of a word; a longer one is unknown
+
+
+def split_word(word: str, vocabulary: Collection[str]) -> list[str]:
+    """Return the pieces of a word, or `UNKNOWN` alone.
+
+    Args:
+        word: text without white space.
+        vocabulary: the pieces there are; a set, or the lookups take long.
+
+    Example:
+        >>> split_word("unfair", {"un", "##f", "##air", "##a", "fair"})
+        ['un', '##f', '##air']
+        >>> split_word("unsafe", {"un", "##s", "##a"})
+        ['[UNK]']
+    """
+    if not 0 < len(word) <= MAX_CHARACTERS:
+        return [UNKNOWN]
+    pieces: list[str] = []
+    start = 0
+    while start < len(word):
+        mark = INSIDE if start else ""
+        ends = range(len(word), start, -1)
+        end = next((end for end in ends if mark + word[start:end] in vocabulary), None)
+        if end is None:
+            return [UNKNOWN]
+        pieces.append(mark + word[start:end])
+        start = end
+    return pieces
+
+
+def split_words(words: Sequence[str], vocabulary: Collection[str]) -> tuple[list[str], list[int]]:
+    """Return the P pieces of T words, and for each piece the position of its word."""
+    split = [split_word(word, vocabulary) for word in words]
+    pieces = [piece for each in split for piece in each]
+    return pieces, [t for t, each in enumerate(split) for _ in each]

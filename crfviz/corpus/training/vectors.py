@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from crfviz.exceptions import ModelError
 from crfviz.taggers.neural.network import NUM_SPECIAL, PADDING
+from crfviz.taggers.pieces import UNKNOWN, split_word
 from crfviz.taggers.storage import read_json_object
-from crfviz.text.wordpiece import UNKNOWN, split_word
 
 TOKENIZER_FILE, ENCODER_FILE = "tokenizer.json", "model.safetensors"
 TABLE = "embeddings.word_embeddings.weight"

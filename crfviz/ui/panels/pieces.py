@@ -8,8 +8,7 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.questions.pieces import Pieces
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.pieces import LARGEST, pieces, vocabulary
-from crfviz.text.wordpiece import split_word
+from crfviz.taggers.pieces import LARGEST, pieces, split_word, vocabulary
 from crfviz.ui.pictures import FOLDED, draw, take_scene
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs

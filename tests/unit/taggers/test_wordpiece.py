@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.taggers.pieces import vocabulary
-from crfviz.text.wordpiece import split_word, split_words
+from crfviz.taggers.pieces import split_word, split_words, vocabulary
 from tests.support.paths import FIXTURES
 
 LIBRARY = json.loads((FIXTURES / "wordpiece.json").read_text("utf-8"))  # of tokenizers 0.23.3
