@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from crfviz.taggers.tagger import HMM
-from crfviz.ui.panels.emission_origin import origin
+from crfviz.ui.panels.why import origin
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs

@@ -2,8 +2,14 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.emission_origin import attribution_panel
-from crfviz.ui.panels.why import flips_panel, pin_panel, question, trained_answer, unpin_button
+from crfviz.ui.panels.why import (
+    attribution_panel,
+    flips_panel,
+    pin_panel,
+    question,
+    trained_answer,
+    unpin_button,
+)
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.shell.frame import header

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from crfviz.chain.questions.sensitivity import influence
-from crfviz.ui.panels.emission_origin import least_certain
+from crfviz.ui.panels.why import least_certain
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound_widgets import bound_number, bound_place
 from crfviz.ui.session.scenario_state import number_option, set_view_option
