@@ -21,6 +21,7 @@ from crfviz.ui.lectures.draft import (
     with_screen,
     without,
 )
+from crfviz.ui.lectures.handout import data_uri, thumbnail
 from crfviz.ui.lectures.lecture import BELOW, LONGEST_FILE, Cue, Lecture
 from crfviz.ui.lectures.lecture_store import (
     LINK_PREFIX,
@@ -29,7 +30,6 @@ from crfviz.ui.lectures.lecture_store import (
     to_link_name,
     to_toml,
 )
-from crfviz.ui.lectures.thumbnails import data_uri, thumbnail
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.scenario_state import NO_LETTERS, flag_option, scenario, set_view_option
 from crfviz.ui.session.session_store import (

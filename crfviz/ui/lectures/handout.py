@@ -4,24 +4,31 @@ The key at the end has what was covered, and the right answers. It is HTML witho
 loads nothing; `handout.css` sets the page breaks.
 """
 
-from collections.abc import Callable
+import base64
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 
 import pandas as pd
+import streamlit as st
+from torch import Tensor
 
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.demonstrations.log_space import cell_inputs, log_sum_exp, telling_position
 from crfviz.chain.demonstrations.naive import words_that_fit
+from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.exceptions import CrfvizError
+from crfviz.ui import cached
 from crfviz.ui.lectures.expressions import chain_of, fill_in, question_of
 from crfviz.ui.lectures.lecture import Cue, Lecture
-from crfviz.ui.lectures.thumbnails import data_uri, thumbnail
 from crfviz.ui.panels.demonstrations import TERM_FORMATS, enumeration
 from crfviz.ui.panels.learning import history
 from crfviz.ui.panels.why import question
 from crfviz.ui.scene import scene_of
-from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
+from crfviz.ui.state.scenario import BEFORE_FIRST, RULE, Scenario, covered
 from crfviz.views.contents import at_path
+from crfviz.views.figures.thumbnail import MARGINALS, still
 from crfviz.views.formatting import count, signed
 from crfviz.views.frames.chains import plain_table
 from crfviz.views.frames.demonstrations import (
@@ -34,7 +41,17 @@ from crfviz.views.frames.demonstrations import (
     term_frame,
 )
 from crfviz.views.quiz.question import Question
-from crfviz.views.strips.why import why_gap, why_note
+from crfviz.views.stage.picture import Grid, Row
+from crfviz.views.strips.paths import best_rows
+from crfviz.views.strips.pictures import (
+    alpha_grid,
+    best_grid,
+    beta_grid,
+    emission_grid,
+    marginal_grid,
+)
+from crfviz.views.strips.rules import UNDER_RULE, rule_row
+from crfviz.views.strips.why import why_gap, why_note, why_row
 
 STYLE_SHEET = Path(__file__).with_name("handout.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -222,3 +239,84 @@ def _iterations(state: Scenario) -> str:
 
 def _line(text: str) -> str:
     return f"<p>{escape(text)}</p>"
+
+
+WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with a matrix
+BEST_PATHS = 5  # on the page Paths
+_RANKED = tuple(f"best_{rank}" for rank in range(1, BEST_PATHS + 1))
+_ANSWERS = (
+    "viterbi",
+    "max_marginal",
+    "path",
+    MARGINALS,
+    "best",
+    "alpha",
+    "beta",
+    "why",
+    UNDER_RULE,
+    *_RANKED,
+)
+
+
+def thumbnail(cue: Cue, *, key: bool = False) -> str:
+    """Return the picture as SVG; covered parts and answers are drawn for the `key` only.
+
+    Raises:
+        CrfvizError: the scene cannot be drawn.
+    """
+    hidden: set[str] = set()
+    if not key:
+        hidden.update(covered(cue.scenario.view))
+        if cue.ask or cue.scenario.step == BEFORE_FIRST:
+            hidden.update(_ANSWERS)
+        if cue.ask:
+            hidden.update(("greedy", "left_to_right"))
+    return _still(cue.page, tuple(sorted(hidden)), repr(cue.scenario), cue.scenario)
+
+
+def data_uri(svg: str) -> str:
+    """Return a picture as a data URI."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def _still(page: str, hidden: tuple[str, ...], state: str, _scenario: Scenario) -> str:  # noqa: ARG001 - a part of the key
+    now = cached.edited(_scenario)
+    return still(
+        now,
+        hidden=hidden,
+        rows=_rows(page, now, _scenario),
+        grids=_grids(page, now),
+        matrices=_matrices(page, now, _scenario),
+    )
+
+
+def _rows(page: str, now: Analysis, state: Scenario) -> Sequence[Row]:
+    if page == "paths":
+        return best_rows(now, BEST_PATHS)
+    with suppress(CrfvizError):  # a rule for other tags is not drawn
+        if rule := state.view.get(RULE):
+            return [rule_row(cached.matched(state, rule))]
+    asked = question(scene_of(state)) if page == "why" else None
+    return [] if asked is None else [why_row(asked)]
+
+
+def _grids(page: str, now: Analysis) -> Sequence[Grid]:
+    if page == "emissions":
+        return [emission_grid(now, "score")]
+    if page == "viterbi":
+        return [best_grid(now)]
+    if page in ("forward-backward", "log-space"):
+        return [alpha_grid(now, "log", "included"), beta_grid(now, "log")]
+    return [marginal_grid(now, None)] if page == "marginals" else []
+
+
+def _matrices(page: str, now: Analysis, state: Scenario) -> dict[str, Tensor]:
+    if page not in WITH_MATRIX:
+        return {}
+    found = {"transition scores (nats)": now.potentials.transitions}
+    if page == "learn" and now.viterbi is not None:
+        right = [state.right.get(t, now.tags[k]) for t, k in enumerate(now.viterbi.path)]
+        step = gradient_step(now.potentials, right, 1.0)
+        found["observed − expected counts"] = step.difference.transitions
+    return found

@@ -14,9 +14,9 @@ import streamlit as st
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
 from crfviz.ui.lectures.expressions import chain_of, evaluate, fill_in, question_of
+from crfviz.ui.lectures.handout import WITH_MATRIX
 from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.lecture_store import lecture
-from crfviz.ui.lectures.thumbnails import WITH_MATRIX
 from crfviz.ui.live_room.broadcast import add_cue, send_nothing
 from crfviz.ui.quiz_panel import waiting, with_question
 from crfviz.ui.session.components import OF_UI, component
