@@ -30,10 +30,10 @@ from crfviz.views.frames.homework import (
     likely_bug,
     order_note,
     template,
+    trace_picture,
     verdict,
 )
 from crfviz.views.stage.picture import Subject
-from crfviz.views.strips.trace import trace_picture
 
 RIGHT = "the right table"
 _BOX, _FILE = "homework", "homework.file"  # drafts: the text, and its file

@@ -20,6 +20,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.text.files import abbreviate_value
+from crfviz.views.frames.homework import trace_picture
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.payload_types import Payload
 from crfviz.views.stage.picture import (
@@ -41,7 +42,6 @@ from crfviz.views.strips.pictures import (
     viterbi_picture,
 )
 from crfviz.views.strips.rules import decoded_by_browser, with_rule
-from crfviz.views.strips.trace import trace_picture
 
 OF_SCORES = "Made with crfviz from scores alone: no link can open them again, so keep this."
 Draw = Callable[["Live", Analysis, Analysis | None], Picture]  # of the chain now, and before edits

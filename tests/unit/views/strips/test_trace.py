@@ -8,9 +8,9 @@ import pytest
 
 from crfviz import Potentials, show, trace
 from crfviz.chain.decoding.analysis import analyse
+from crfviz.views.frames.homework import MAX_STEPS, trace_picture
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.picture import Subject
-from crfviz.views.strips.trace import MAX_STEPS, trace_picture
 from tests.support.student import Student
 from tests.unit.chain.homework.test_check import random_chain
 from tests.unit.chain.homework.test_grade import cell_by_cell
