@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.constraints import illegal_positions
-from crfviz.corpus.counts.error_rows import (
+from crfviz.corpus.counts.exact import added, bins_of, doubts_of, fixed, scheme_counts
+from crfviz.corpus.metrics import entity_counts, patterns, totals
+from crfviz.corpus.run.errors import (
     doubt_of,
     entity_suspect_table,
     error_table,
     suspicion_of,
 )
-from crfviz.corpus.counts.exact import added, bins_of, doubts_of, fixed, scheme_counts
-from crfviz.corpus.metrics import entity_counts, patterns, totals
 from crfviz.corpus.run.results import ORACLE_PATHS, RULE, SEEN, ErrorTotals, Results
 from crfviz.corpus.table import Table
 from crfviz.exceptions import CrfvizError

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.notebook_repr import ShortRepr
-from crfviz.corpus.counts.error_rows import words_in_context
 from crfviz.corpus.counts.exact import Counts, added
 from crfviz.corpus.metrics import mcnemar, wilson
+from crfviz.corpus.run.errors import words_in_context
 from crfviz.corpus.run.results import MAX_KEPT, Results
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.table import Table, TableRow, rate_cells
