@@ -1,4 +1,4 @@
-"""The page Why this tag: the compared tag, pins, smallest changes, and where an emission comes from."""
+"""The page Why this tag: compared tag, pins and smallest changes, and the origin of an emission."""
 
 import math
 from dataclasses import dataclass, field
