@@ -2,21 +2,14 @@
 
 The numbers depend on model, sentence, edits and pins (`BY_NUMBERS`). Models and numbers are shared,
 not copied, and must not be changed. (Copying by pickle takes longer than computing most of them.)
-
-Streamlit's own cache hashes the arguments of each call and replays what was drawn: a lookup takes a
-tenth of a millisecond, and a page has ten. `shared_cache` is therefore a dictionary with a lock.
 """
 
 import gc
 import logging
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import update_wrapper
-from threading import Lock
 from time import monotonic
-from typing import Generic, ParamSpec, TypeVar
 
 import streamlit as st
 import torch
@@ -36,70 +29,10 @@ from crfviz.taggers.registry import brought_models, list_taggers, load_tagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import version_stamp
 from crfviz.text.tokenizer import given_words
+from crfviz.ui.shared_cache import shared_cache
 from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.views.stage.picture import Ruler, most_words
 from crfviz.views.strips.what_if import ruler as draw_ruler
-
-Arguments = ParamSpec("Arguments")
-Value = TypeVar("Value")
-
-
-class SharedCache(Generic[Arguments, Value]):
-    """A function with an LRU cache; concurrent calls for one key wait for the first.
-
-    Args:
-        make: computes a value and draws nothing; errors are not cached.
-        most: the maximum number of values; the least recently used is dropped first.
-        key: maps the arguments to the cache key.
-    """
-
-    def __init__(
-        self, make: Callable[Arguments, Value], most: int, key: Callable[Arguments, Hashable]
-    ) -> None:
-        update_wrapper(self, make)
-        self._make, self._most, self._key = make, most, key
-        self._values: OrderedDict[Hashable, Value] = OrderedDict()
-        self._made: dict[Hashable, Lock] = {}  # what is being made
-        self._lock = Lock()
-
-    def __call__(self, *args: Arguments.args, **named: Arguments.kwargs) -> Value:
-        """Return the value, which callers share and must not change."""
-        key = self._key(*args, **named)
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-            turn = self._made.setdefault(key, Lock())
-        with turn:
-            with self._lock:
-                if key in self._values:
-                    return self._values[key]
-            try:
-                value = self._make(*args, **named)
-                with self._lock:
-                    self._values[key] = value
-                    if len(self._values) > self._most:
-                        self._values.popitem(last=False)
-            finally:
-                with self._lock:
-                    self._made.pop(key, None)
-        return value
-
-    def clear(self, *args: Arguments.args, **named: Arguments.kwargs) -> None:
-        """Remove one value, or all without arguments."""
-        with self._lock:
-            if args or named:
-                self._values.pop(self._key(*args, **named), None)
-            else:
-                self._values.clear()
-
-
-def shared_cache(
-    most: int, key: Callable[Arguments, Hashable]
-) -> Callable[[Callable[Arguments, Value]], SharedCache[Arguments, Value]]:
-    """Return a decorator that adds a cache; see `SharedCache`."""
-    return lambda make: SharedCache(make, most, key)
-
 
 DEFAULT_MODEL = "upos-en"  # of a URL without a model
 LESSON_MODEL = "upos-en-contextfree"  # no word sees its neighbours: the decoders differ more

@@ -36,7 +36,6 @@ from crfviz.ui.annotate.settling import (
     why_link,
 )
 from crfviz.ui.annotate.store import store
-from crfviz.ui.cached import shared_cache
 from crfviz.ui.session.bound_widgets import bound_flag
 from crfviz.ui.session.components import (
     fresh_events,
@@ -53,6 +52,7 @@ from crfviz.ui.session.scenario_state import (
     view_option,
 )
 from crfviz.ui.session.session_store import errors_as_messages, session_value
+from crfviz.ui.shared_cache import shared_cache
 from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote

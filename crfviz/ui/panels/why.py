@@ -14,10 +14,10 @@ from crfviz.chain.questions.rules import Ruled
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.taggers.attribution import Attribution, attribute
 from crfviz.ui import cached
-from crfviz.ui.cached import shared_cache
 from crfviz.ui.scene import Scene, countable_rule
 from crfviz.ui.session.bound_widgets import bound_place
 from crfviz.ui.session.scenario_state import change, flag_option, scenario
+from crfviz.ui.shared_cache import shared_cache
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain

@@ -4,7 +4,7 @@ from threading import Barrier, Thread
 
 import pytest
 
-from crfviz.ui.cached import shared_cache
+from crfviz.ui.shared_cache import shared_cache
 
 MANY, PATIENCE = 20, 60.0  # threads, seconds
 
