@@ -508,12 +508,14 @@ def own(page, tags, text="Die rote Jacke\nEin blauer Hut"):
 
 def test_sentences_are_labelled_with_tags_that_are_typed(page, store):
     own(page.run(), "WARE, FARBE=a")
+    page.color_picker(key="annotate.colour.new.WARE").set_value("#a0b1c2").run()
     button(page, "Add 2 sentences").click().run()
     assert not page.exception
     (document,) = store.documents()
     assert document.name == "Die rote Jacke"
     assert document.tags == ("O", "B-WARE", "I-WARE", "B-FARBE", "I-FARBE")
     assert document.settings.keys == {"FARBE": "a"}
+    assert document.settings.colours == {"WARE": "#A0B1C2"}
     assert document.model == ""
 
 

@@ -29,7 +29,8 @@ from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 from crfviz.views.stage.labeller import NONE, choices
 
-COLUMNS = 8  # colours beside each other
+COLUMNS, NEW_COLUMNS = 8, 3  # colours beside each other, in the panel and of a new document
+NEW = "new"  # in keys of widgets, the document that is being added
 NAME, RETAGS = "annotate.rename", "annotate.retag"  # keys of the boxes
 TAGS = "annotate.tags"  # a draft
 MODEL, FILE, OWN = "model", "file", "own"
@@ -56,19 +57,27 @@ def settings_panel(document: DocumentSummary) -> None:
             key=f"{RETAGS}.{key}",
             help="A tag in use cannot be removed. Without a key it gets one of its letters.",
         )
-        _colours(settings, key)
+        _draw_colours(settings, key)
     st.button("Save", type="primary", on_click=_save)
 
 
-def _colours(settings: Settings, key: str) -> None:
+def _draw_colours(settings: Settings, key: str, columns: int = COLUMNS) -> None:
     shown = [each for each in choices(settings.tags or (), settings) if each.name != NONE]
-    columns = st.columns(COLUMNS)
+    places = st.columns(columns)
     for number, each in enumerate(shown):
-        columns[number % COLUMNS].color_picker(
+        places[number % columns].color_picker(
             plain(f"{each.name} ({each.key})" if each.key else each.name),
             each.colour,
             key=_colour_key(key, each.name),
         )
+
+
+def _picked_colours(settings: Settings, key: str) -> dict[str, str]:
+    """Return the colours that were picked, without those that tags have by themselves."""
+    drawn = st.session_state.to_dict()  # without what another tab has added since
+    before = {each.name: each.colour.upper() for each in choices(settings.tags or (), settings)}
+    picked = {name: drawn.get(_colour_key(key, name), before[name]).upper() for name in before}
+    return {name: colour for name, colour in picked.items() if colour != before[name]}
 
 
 def _colour_key(key: str, name: str) -> str:
@@ -91,8 +100,7 @@ def _save() -> None:
 
 
 def _changed(document: DocumentSummary, settings: Settings, key: str) -> Settings:
-    drawn = st.session_state.to_dict()  # without what another tab has added since
-    text = drawn.get(f"{RETAGS}.{key}", text_of_settings(settings))
+    text = st.session_state.to_dict().get(f"{RETAGS}.{key}", text_of_settings(settings))
     typed = settings_of_text(text, bio=is_bio(settings.tags or ()))
     own = last_proposer(document) is not None or not settings.model
     if not own and {*(typed.tags or ())} != {*(settings.tags or ())}:
@@ -100,16 +108,9 @@ def _changed(document: DocumentSummary, settings: Settings, key: str) -> Setting
             f"the tags of {shown_name(document)} are those of {settings.model}: only their keys "
             "and colours can be changed"
         )
-    before = {each.name: each.colour for each in choices(settings.tags or (), settings)}
-    picked = {
-        name: colour.upper()
-        for name in typed.names
-        if name in before
-        and (colour := drawn.get(_colour_key(key, name), before[name])).upper()
-        != before[name].upper()
-    }
-    kept = {name: colour for name, colour in settings.colours.items() if name in typed.names}
-    return replace(typed, model=settings.model, colours={**kept, **picked})
+    colours = {**settings.colours, **_picked_colours(settings, key)}
+    kept = {name: colour for name, colour in colours.items() if name in typed.names}
+    return replace(typed, model=settings.model, colours=kept)
 
 
 def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
@@ -129,7 +130,7 @@ def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
     try:
         if way == OWN:
             return _typed()
-        return Settings(own_tags(gold, bio=False) if way == FILE else None)
+        return Settings(own_tags(gold, bio=False)) if way == FILE else Settings()
     except CrfvizError as error:
         st.error(plain(str(error)))
         return None
@@ -161,19 +162,24 @@ def first_words(read: Import) -> str:
 
 def _typed() -> Settings | None:
     """What is typed; None where nothing is yet."""
-    left, right = st.columns([2, 3])
+    left, middle, right = st.columns([2.6, 2.5, 0.9], vertical_alignment="bottom")
     with left:
         marks = bound_buttons("They mark", "marks", MARKS, ENTITIES)
     bound_draft(
         st.text_input,
         "Tags, with commas between, then press Enter",
         TAGS,
-        at=right,
+        at=middle,
         placeholder="PRODUCT, COLOUR=c, SIZE",
         help="Behind = stands the key of a tag; the others get letters of their own.",
     )
     typed = draft(TAGS)
-    return settings_of_text(typed, bio=marks == ENTITIES) if typed.strip() else None
+    if not typed.strip():
+        return None
+    settings = settings_of_text(typed, bio=marks == ENTITIES)
+    with right.popover("Colours", width="stretch"):
+        _draw_colours(settings, NEW, NEW_COLUMNS)
+    return replace(settings, colours=_picked_colours(settings, NEW))
 
 
 def choose_names(digest: str, tagger: Tagger, unknown: Mapping[str, int]) -> None:
