@@ -658,6 +658,13 @@ def test_a_result_of_teaching_is_not_shown_for_another_annotator(page, store, mo
     assert "cancelled; nothing was saved" not in texts(page)
 
 
+def test_a_model_without_the_tags_of_a_document_is_not_taught(page, store, goods):
+    label_own(store, 3)
+    open_part(page, "learn", goods)
+    assert f"{MODEL} lacks the tags O, B-WARE, I-WARE and 2 more of Waren" in texts(page)
+    assert "Teach" not in [each.label for each in page.button]
+
+
 def test_settings_that_cannot_be_stored_are_said_and_stay(
     page, store, goods, tmp_path, monkeypatch
 ):

@@ -17,7 +17,7 @@ from crfviz.ui.annotate.store import OPENED, go_to_document, shown_name, store
 from crfviz.ui.session.scenario_state import change, scenario
 from crfviz.ui.session.session_store import get_value, notify, set_value
 from crfviz.ui.words import plain, quote
-from crfviz.views.formatting import count
+from crfviz.views.formatting import count, listed
 
 MOST_SHOWN = 20
 MOST_TAGS = 20  # that are listed
@@ -96,10 +96,9 @@ def may_be_labelled(document: DocumentSummary) -> bool:
     model, tags = scenario().model, document.tags or ()
     if not _is_blank(document) or document.model in ("", model):
         return True
-    listed = ", ".join(tags[:MOST_TAGS]) + (", …" if len(tags) > MOST_TAGS else "")
     told = (
         f"{shown_name(document)} is labelled with the {count(len(tags), 'tag')} of "
-        f"{document.model}: {listed}."
+        f"{document.model}: {listed(tags, MOST_TAGS)}."
     )
     if document.model not in cached.models():
         way = "choose a model with the same tags on the left, or label by hand"

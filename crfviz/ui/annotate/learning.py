@@ -17,6 +17,7 @@ from crfviz.ui.annotate.store import (
     choose_annotator,
     chosen_annotator,
     chosen_document,
+    shown_name,
     store,
 )
 from crfviz.ui.session.bound_widgets import bound_select
@@ -26,9 +27,10 @@ from crfviz.ui.session.scheduling import visitor, waiting_for
 from crfviz.ui.session.session_store import errors_as_messages, server_value, widget_value
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
-from crfviz.views.formatting import count
+from crfviz.views.formatting import count, listed
 
 NAME = "teach.name"  # the box for that of the new model
+MOST_TAGS = 3  # that are named
 EVERY = 0.5  # seconds between two looks at a job
 
 
@@ -50,6 +52,13 @@ def learning_panel(document: DocumentSummary) -> None:
         st.info(
             f"{plain(model)} cannot be trained further here: choose a network with a CRF on the "
             "left."
+        )
+    elif lacking := [tag for tag in document.tags or () if tag not in cached.tagger(model).tags]:
+        st.info(
+            plain(
+                f"{model} lacks the tags {listed(lacking, MOST_TAGS)} of {shown_name(document)}. "
+                "Choose a model that has them on the left, or let Propose tags train one."
+            )
         )
     else:
         _lesson(document, model)
