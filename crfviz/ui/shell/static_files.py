@@ -21,7 +21,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from crfviz.ui.session.components import PACKAGE, WEB
+from crfviz.ui.session.components import NAMES, OF_UI, PACKAGE, WEB
 from crfviz.ui.streamlit_compat import static_folder
 from crfviz.views.exports.bundle import component
 
@@ -93,7 +93,11 @@ def _folder() -> Path:
     return static_folder() / _PLACE
 
 
-COMPONENTS: Mapping[str, str] = {"frame": "ui/shell/web", "labeller": WEB, "stage": WEB}
+COMPONENTS: Mapping[str, str] = {  # the folder of each
+    "frame": "ui/shell/web",
+    **dict.fromkeys(NAMES, WEB),
+    **dict.fromkeys(OF_UI[1], OF_UI[0]),
+}
 TYPE = "text/javascript"
 
 

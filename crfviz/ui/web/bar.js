@@ -3,7 +3,7 @@
 // while a cue is on its way asks for the same one, and one that comes before anybody can have seen its picture is
 // dropped. If it waited instead, it would turn the cue away unseen.
 
-import { element } from "./elements.js";
+import { html, TEXT_FIELD } from "../../views/stage/web/dom.js";
 import { channel, overlay, there } from "./window.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
@@ -12,7 +12,6 @@ const LEAVING = "crfviz-leaving"; // the picture tells its newest step then, see
 const TURNS = "crfviz-turns"; // a key led beyond the picture's steps, see crfviz/views/stage/web/stage.js
 const GLANCE = 100; // milliseconds in which nobody answers what came
 const PATIENCE = 3000; // milliseconds until what nothing came of is told once more: a busy Streamlit may lose it
-const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
 const LAST = "This is the last cue. Press Esc to leave, or G to go to another cue.";
 const LAST_WITHOUT_LETTERS = "This is the last cue. Press Esc to leave.";
@@ -20,14 +19,12 @@ const LAST_WITHOUT_LETTERS = "This is the last cue. Press Esc to leave.";
 export function bar(root) {
   let data = null;
   let send = () => {};
-  const say = element("p", "say");
-  const number = element("span", "number");
-  const line = element("div", "cue", say, number);
-  line.setAttribute("role", "status");
+  const say = html("p.say");
+  const number = html("span.number");
+  const line = html("div.cue", { role: "status" }, say, number);
   root.append(line);
   const over = overlay(root);
-  const end = element("p", "end");
-  end.setAttribute("role", "status");
+  const end = html("p.end", { role: "status" });
   root.append(end);
 
   let timer = null;
@@ -69,7 +66,7 @@ export function bar(root) {
   const onKey = (event) => {
     const { key, altKey, ctrlKey, metaKey } = event;
     if (event.defaultPrevented || altKey || ctrlKey || metaKey || !data) return;
-    if (event.composedPath()[0].matches?.(TYPING)) return;
+    if (event.composedPath()[0].matches?.(TEXT_FIELD)) return;
     if (key !== "Escape" && !(key in WALK)) return;
     event.preventDefault();
     if (key === "Escape") go(LEAVE);
@@ -85,7 +82,7 @@ export function bar(root) {
     if (altKey || ctrlKey || metaKey || !data) return;
     end.textContent = ""; // until a key leads beyond the last cue again
     const dark = over.dark();
-    const meant = !over.covered() && !event.composedPath()[0].matches?.(TYPING);
+    const meant = !over.covered() && !event.composedPath()[0].matches?.(TEXT_FIELD);
     const letter = meant && data.letters && keys[key.toLowerCase()];
     const comes = asked?.cue && there.cue !== asked.cue && timeStamp - asked.since < PATIENCE;
     const unseen = comes || there.cue !== data.cue || timeStamp - there.since < GLANCE;

@@ -1,7 +1,7 @@
 // The speaker's window: what is said now and next, the time against the plan, and the keys of the wall. Those that walk
 // are pressed there, where the picture is; without a wall they lead through the notes.
 
-import { element } from "./elements.js";
+import { button, html } from "../../views/stage/web/dom.js";
 import { channel, overlay } from "./window.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
@@ -15,24 +15,12 @@ export function notes(root) {
   let at = 1;
   let wall = false; // whether there is one
   const began = performance.now();
-  const heading = element("h2");
-  const now = element("p", "now");
-  const next = element("p", "next");
-  const clock = element("p", "clock");
-  const button = (name, steps) => {
-    const made = element("button", "", name);
-    made.addEventListener("click", () => go(at + steps));
-    return made;
-  };
-  const view = element(
-    "div",
-    "speaker",
-    heading,
-    now,
-    next,
-    clock,
-    element("div", "", button("Back", -1), button("Next", 1)),
-  );
+  const heading = html("h2");
+  const now = html("p.now");
+  const next = html("p.next");
+  const clock = html("p.clock");
+  const turns = [button("Back", () => go(at - 1)), button("Next", () => go(at + 1))];
+  const view = html("div.speaker", heading, now, next, clock, html("div", turns));
   root.append(view);
   const over = overlay(root);
 

@@ -2,13 +2,13 @@
 // The keys are those that no picture has: 1 to 9 choose, H asks for a hint, 0 skips, Q asks the next one. In a lecture
 // whatever goes on shows the answer first.
 
-import { tagged } from "./elements.js";
-import { mounted } from "./mounted.js";
+import { button, html, TEXT_FIELD } from "../../views/stage/web/dom.js";
+import { mounted } from "../../views/stage/web/host.js";
 
 const SKIPPED = "?";
 const ANSWERED = "crfviz-answered";
 const FORWARD = ["PageDown", "ArrowRight", " "];
-const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]";
+const TYPING = `${TEXT_FIELD}, select`;
 const OWN_DIGITS = "[data-cell], [data-table], [data-weight], [data-labeller], [data-editing]"; // are typed into
 const PATIENCE = 3000; // milliseconds until an answer that Python has not taken up is told once more
 
@@ -28,8 +28,8 @@ export default mounted((parent) => new Question(parent));
 
 class Question {
   constructor(parent) {
-    this.root = tagged("section", { "data-question": "", "aria-label": "Question", tabindex: "-1" });
-    this.heard = tagged("p", { role: "status", "aria-live": "polite" });
+    this.root = html("section", { "data-question": "", "aria-label": "Question", tabindex: "-1" });
+    this.heard = html("p", { role: "status", "aria-live": "polite" });
     parent.append(this.root);
     this.said = "";
     this.onKey = (event) => this.key(event);
@@ -60,32 +60,24 @@ class Question {
   count(tally) {
     this.choices.forEach((each, i) => {
       each.querySelector("[data-count]")?.remove();
-      if (tally) each.append(tagged("span", { "data-count": tally[i] }, ` · ${tally[i]}`));
+      if (tally) each.append(html("span", { "data-count": tally[i] }, ` · ${tally[i]}`));
     });
   }
 
   build() {
     const { data } = this;
-    this.choices = data.choices.map(({ text }, i) => {
-      const made = tagged("button", { type: "button", "data-choice": i }, tagged("kbd", {}, i + 1), ` ${text}`);
-      made.addEventListener("click", () => this.answer(text));
-      return made;
-    });
-    this.input = tagged("input", { "aria-label": "Type the answer", placeholder: "or type it" });
-    this.input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.typed(this.input.value);
-    });
-    const plain = (name, key, act) => {
-      const made = tagged("button", { type: "button", class: "plain", title: `key ${key}` }, `${name} (${key})`);
-      made.addEventListener("click", act);
-      return made;
-    };
+    this.choices = data.choices.map(({ text }, i) =>
+      button([html("kbd", i + 1), ` ${text}`], () => this.answer(text), { "data-choice": i }),
+    );
+    const take = ({ key }) => key === "Enter" && this.typed(this.input.value);
+    this.input = html("input", { "aria-label": "Type the answer", placeholder: "or type it", onkeydown: take });
+    const plain = (name, key, act) => button(`${name} (${key})`, act, { class: "plain", title: `key ${key}` });
     this.open = [this.input, plain("Hint", "H", () => this.hint()), plain("Show me", "0", () => this.answer(SKIPPED))];
     this.next = plain("Next question", "Q", () => this.send("next", true));
     this.heard.replaceChildren();
     this.root.replaceChildren(
-      tagged("p", { class: "asked" }, data.text),
-      tagged("div", { class: "answers" }, ...this.choices, ...this.open, this.next),
+      html("p.asked", data.text),
+      html("div.answers", this.choices, this.open, this.next),
       this.heard,
     );
     this.next.hidden = true;
@@ -135,7 +127,7 @@ class Question {
   }
 
   tell(lines) {
-    this.heard.replaceChildren(...lines.flatMap((line, i) => (i ? [tagged("br", {}), line] : [line])));
+    this.heard.replaceChildren(...lines.flatMap((line, i) => (i ? [html("br"), line] : [line])));
   }
 
   key(event) {

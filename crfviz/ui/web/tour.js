@@ -1,38 +1,36 @@
 // The guided tour and its offer; the browser remembers that it was offered.
 
-import { button, tagged } from "./elements.js";
+import { button, html, setText } from "../../views/stage/web/dom.js";
+import { mounted } from "../../views/stage/web/host.js";
 
 const KEY = "crfviz.tour";
 
-const views = new WeakMap();
-
-export default ({ data, parentElement, setTriggerValue }) => {
-  if (!views.has(parentElement)) {
-    const task = tagged("p", { class: "task", role: "status", "aria-live": "polite" });
-    const root = tagged("section", { "aria-label": "Tour", class: "tour" });
-    parentElement.append(root);
-    views.set(parentElement, { root, task });
-  }
-  draw(views.get(parentElement), data, (what) => setTriggerValue("go", what));
-  return () => {};
-};
+export default mounted((parent) => {
+  const task = html("p.task", { role: "status", "aria-live": "polite" });
+  const root = html("section.tour", { "aria-label": "Tour" });
+  parent.append(root);
+  return {
+    receive: (data, send) => draw({ root, task }, data, (what) => send("go", what)),
+    close() {},
+  };
+});
 
 function draw({ root, task }, data, go) {
   const greets = "greeting" in data;
   root.classList.toggle("greeting", greets);
   if (greets) {
-    root.replaceChildren(...(data.greeting ? [tagged("span", {}, data.greeting), ...offer(go)] : []));
+    root.replaceChildren(...(data.greeting ? [html("span", data.greeting), ...offer(go)] : []));
     return;
   }
   remember();
   const last = !data.task;
   Object.assign(root.dataset, { tour: data.stop, tours: data.stops });
   const text = `${data.learnt ? `✓ ${data.learnt} ` : ""}${data.task ?? ""}`;
-  if (task.textContent !== text) task.textContent = text;
+  setText(task, text);
   root.replaceChildren(
-    tagged("span", { class: "count" }, last ? "Tour" : `Tour ${data.stop} / ${data.stops}`),
+    html("span.count", last ? "Tour" : `Tour ${data.stop} / ${data.stops}`),
     task,
-    ...(data.open ? [button(`Open ${data.open}`, () => go("open"), "strong")] : []),
+    ...(data.open ? [button(`Open ${data.open}`, () => go("open"), { class: "strong" })] : []),
     ...(last ? [] : [button("Skip", () => go("skip"))]),
     button(last ? "Close" : "End the tour", () => go("end")),
   );

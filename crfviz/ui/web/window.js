@@ -1,7 +1,7 @@
 // What the windows of a lecture are made of: what lies over a window, the channel between two of them, and the
 // cue that is on the screen.
 
-import { element } from "./elements.js";
+import { html } from "../../views/stage/web/dom.js";
 
 // What lies over a window of a lecture for a while: darkness, or one line to type into.
 
@@ -13,7 +13,7 @@ export function overlay(root) {
   };
   const cover = (kind, ...inside) => {
     uncover();
-    over = element("div", `over ${kind}`, ...inside);
+    over = html(`div.over.${kind}`, ...inside);
     root.append(over);
   };
   return {
@@ -23,10 +23,9 @@ export function overlay(root) {
     darken: () => cover("blank"),
     // One line to type into: Enter takes it, Escape leaves it.
     ask(label, value, kind, take) {
-      const input = element("input", kind);
+      const input = html("input", { class: kind, "aria-label": label });
       input.value = value;
-      input.setAttribute("aria-label", label);
-      cover("asking", element("label", "", `${label} `, input));
+      cover("asking", html("label", `${label} `, input));
       input.addEventListener("keydown", (event) => {
         event.stopPropagation();
         if (event.key === "Enter") take(input.value);

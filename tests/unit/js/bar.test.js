@@ -16,7 +16,13 @@ const NEXT = [LEAVING, "turn 2,next"];
 function open(test, first = 1, cues = 3) {
   const clock = new Clock(test);
   const [messages, listeners] = [[], {}];
-  const element = () => ({ dataset: {}, classList: { toggle() {} }, append() {}, setAttribute() {} });
+  class Node {
+    dataset = {};
+    classList = { toggle() {} };
+    append() {}
+    setAttribute() {}
+  }
+  const element = () => new Node();
   const document = {
     createElement: element,
     addEventListener: (name, act) => {
@@ -30,7 +36,7 @@ function open(test, first = 1, cues = 3) {
   class BroadcastChannel {
     postMessage() {}
   }
-  setGlobals(test, { document, addEventListener, BroadcastChannel, performance: { now: () => clock.now } });
+  setGlobals(test, { document, addEventListener, BroadcastChannel, Node, performance: { now: () => clock.now } });
 
   const root = element();
   const wall = bar(root);

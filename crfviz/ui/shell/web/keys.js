@@ -1,5 +1,7 @@
 // Keys of the frame: the arrows inside groups of controls, and page keys on pages without steps.
 
+import { TEXT_FIELD } from "../../../views/stage/web/dom.js";
+
 // A group of controls is one tab stop; the up and down arrows move inside it, as in a WAI-ARIA toolbar. Otherwise the
 // links to all pages would come before the page.
 
@@ -46,7 +48,6 @@ export function moveFocus(event, group) {
 const DIRECTIONS = { PageDown: 1, " ": 1, PageUp: -1 };
 const SCROLL_SHARE = 0.85; // of the visible height
 const TOLERANCE = 4; // pixels
-const TEXT = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 const PRESSED = "button, a, summary, input, textarea, select, [role=tab], [role=radio], [role=switch], [role=button]";
 const OPEN = "[role=listbox], [role=menu], [role=dialog], :is([aria-haspopup], [role=combobox])[aria-expanded=true]";
 const SCROLLED = "textarea, canvas, [role=grid], [role=slider], [type=range], [data-editing]"; // use these keys
@@ -58,7 +59,7 @@ const isIdle = () => document.querySelector("[data-testid=stApp]")?.dataset.test
 export function watchPageKeys(turn) {
   let edited = null; // the text being typed, until it is applied or left
   document.addEventListener("input", ({ target }) => {
-    if (target.matches?.(TEXT)) edited = target;
+    if (target.matches?.(TEXT_FIELD)) edited = target;
   });
   document.addEventListener("focusout", () => {
     edited = null;

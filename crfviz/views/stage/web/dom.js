@@ -4,6 +4,9 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+// What letters are typed into, as a selector.
+export const TEXT_FIELD = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
+
 // An element "tag.class.class" with what follows, in any order: attributes as { name: value }, where a function under
 // `onclick` and its like listens, children, text, and lists of these.
 /** @template {string} K @param {K} kind @param {...Content} content @returns {HtmlOf<K>} */

@@ -5,46 +5,59 @@
 
 import { closest } from "./dom.js";
 
-/** @import { Host, Send, View } from "./types.js" */
+/** @import { Host, Mounted, Send, Trigger, View } from "./types.js" */
 
 const BACK = "crfviz-back"; // of the document: the line to the server was lost, and is there again
 const LEAVING = "crfviz-leaving"; // of the document: keys lead to another screen
 
-/** @template Data @param {(element: HTMLElement, send: Send) => View<Data>} open */
-export function hosted(open) {
-  /** @type {WeakMap<HTMLElement, ReturnType<typeof mount<Data>>>} */
-  const mounted = new WeakMap();
+// The default export of a component: `open(element, data)` makes the view of a mounted element, which can
+// receive(data, trigger) and close().
+/** @template Data @param {(element: HTMLElement, data: Data) => Mounted<Data>} open */
+export function mounted(open) {
+  /** @type {WeakMap<HTMLElement, Mounted<Data>>} */
+  const views = new WeakMap();
   /** @param {Host<Data>} host */
   return ({ data, parentElement, setTriggerValue }) => {
-    const own = mounted.get(parentElement) ?? mount(parentElement, open);
-    mounted.set(parentElement, own);
-    own.send = (events) => setTriggerValue("events", events);
-    own.view.receive(data);
-    if (own.isBack) own.view.deliver(); // a new server has received none of it
-    own.isBack = false;
+    const view = views.get(parentElement) ?? open(parentElement, data);
+    views.set(parentElement, view);
+    view.receive(data, (name, value) => setTriggerValue(name, value));
     // Streamlit also calls this when two payloads come so close together that it drops the first: then the view stays.
     return () =>
       setTimeout(() => {
         if (parentElement.isConnected) return;
-        own.forget();
-        own.view.close();
-        mounted.delete(parentElement);
+        view.close();
+        views.delete(parentElement);
       });
   };
 }
 
-/** @template Data @param {HTMLElement} element @param {(element: HTMLElement, send: Send) => View<Data>} open */
-function mount(element, open) {
-  /** @type {Send} */
-  const silent = () => {};
-  const own = { send: silent, isBack: false, view: open(element, (events) => own.send(events)), forget: () => {} };
-  const back = () => {
-    own.isBack = true;
-    own.view.deliver();
-  };
-  const forgets = [whenBack(back), whenLeaving(() => own.view.leave?.())];
-  own.forget = () => forgets.forEach((forget) => forget());
-  return own;
+// The same for a view that sends lists of events until they are acknowledged.
+/** @template Data @param {(element: HTMLElement, send: Send) => View<Data>} open */
+export function hosted(open) {
+  return mounted((/** @type {HTMLElement} */ element) => {
+    /** @type {Send} */
+    let send = () => {};
+    let isBack = false;
+    const view = open(element, (events) => send(events));
+    const back = () => {
+      isBack = true;
+      view.deliver();
+    };
+    const forgets = [whenBack(back), whenLeaving(() => view.leave?.())];
+    return {
+      /** @param {Data} data @param {Trigger} trigger */
+      receive(data, trigger) {
+        send = (events) => trigger("events", events);
+        view.receive(data);
+        if (isBack) view.deliver(); // a new server has received none of it
+        isBack = false;
+      },
+      close() {
+        for (const forget of forgets) forget();
+        view.close();
+      },
+    };
+  });
 }
 
 // Calls `back` whenever the connection is back. Returns how to stop.

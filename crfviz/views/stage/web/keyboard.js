@@ -1,6 +1,6 @@
 // The one place that listens to keys: for a host, for the cells of a container, and arrows that go from cell to cell.
 
-import { all, closest } from "./dom.js";
+import { all, closest, TEXT_FIELD } from "./dom.js";
 
 /** @import { Act, Hands } from "./types.js" */
 
@@ -8,7 +8,6 @@ import { all, closest } from "./dom.js";
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const LINES = ".row, .matrix-row, .bar-row, .term, .entity-line";
-const TEXT = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
 // What the reader's hands are at: the text being typed into, and whether the focus came by the pointer.
 /** @type {{ field: Element | null, pointed: boolean }} */
@@ -46,7 +45,7 @@ function watchHands() {
   /** @param {string} name @param {(event: Event) => void} act */
   const watch = (name, act) => document.addEventListener(name, act, true);
   watch("input", (event) => {
-    if (source(event).matches?.(TEXT)) hands.field = source(event);
+    if (source(event).matches?.(TEXT_FIELD)) hands.field = source(event);
   });
   watch("focusout", () => {
     hands.field = null;

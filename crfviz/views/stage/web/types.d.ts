@@ -289,6 +289,13 @@ export interface View<Data> {
   leave?: () => boolean;
 }
 
+// What Streamlit's component is for a view: each payload, and the way back to Python.
+export interface Mounted<Data> {
+  receive: (data: Data, trigger: Trigger) => void;
+  close: () => void;
+}
+
+export type Trigger = (name: string, value: unknown) => void;
 export type Send = (events: object[]) => void;
 export type Posted = StageEvent & Sent;
 export type StageOutbox = import("./outbox.js").Outbox<Posted>;
@@ -296,7 +303,7 @@ export type StageOutbox = import("./outbox.js").Outbox<Posted>;
 export interface Host<Data> {
   data: Data;
   parentElement: HTMLElement;
-  setTriggerValue: (name: string, value: unknown) => void;
+  setTriggerValue: Trigger;
 }
 
 export interface Point {

@@ -69,7 +69,7 @@ def test_it_is_packed_for_who_can_unpack_it_and_not_sent_twice(client):
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/_stcore/bidi-components/crfviz.stage/model.js", PLACE.format("tour")]
+    "path", ["/", "/_stcore/bidi-components/crfviz.stage/model.js", PLACE.format("other")]
 )
 def test_everything_else_is_answered_by_streamlit(client, path):
     assert client.get(path).text == "another"
