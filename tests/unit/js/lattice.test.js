@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { standsBelow } from "../../../crfviz/views/stage/web/parts/lattice.js";
+import { standsBelow } from "../../../crfviz/views/stage/web/parts/lattice_paths.js";
 
 const XY = { x: (t) => 100 * t + 50, y: (k) => 40 * k + 20 };
 const NUMBER = { x: 13, y: 10, width: 26, height: 10 };

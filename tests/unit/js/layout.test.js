@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { layout } from "../../../crfviz/views/stage/web/stage/layout.js";
-import { linesOf } from "../../../crfviz/views/stage/web/stage/texts.js";
+import { linesOf } from "../../../crfviz/views/stage/web/stage/widths.js";
 
 const TARGET = 24; // pixels, see WCAG 2.2, 2.5.8
 const ROOM = { width: 935, height: 720, top: 57, note: 38, scale: 1, shortens: false }; // a projector

@@ -2,8 +2,7 @@
 
 import { button, changed, describe, flag, hide, html, mark, set, setProperty, setText } from "../dom.js";
 import { END, MOST_BY_HAND, START, weight } from "../model.js";
-import { score, signed } from "../numbers.js";
-import { direction } from "./trained_overlay.js";
+import { percent, score, signed } from "../numbers.js";
 
 /** @import { Attributes, Chain, Counts, Model, Table } from "../types.js" */
 
@@ -291,4 +290,22 @@ function sizeOf(chain) {
     for (const value of table) if (value !== -Infinity && Math.abs(value) > size) size = Math.abs(value);
   }
   return Math.min(size, LARGEST);
+}
+
+// "up", "down", or null where the difference is not visible in the formatted number.
+/** @param {number} value @param {number | undefined} trained @param {number} digits */
+export function direction(value, trained, digits) {
+  if (trained === undefined || Object.is(value, trained) || Number.isNaN(value) || Number.isNaN(trained)) return null;
+  if (Math.abs(value - trained) < 0.5 * 10 ** -digits) return null; // infinite where one of them is forbidden
+  return value > trained ? "up" : "down";
+}
+
+// A dotted tick in a bar: where it ended as trained. `share` is 0 to 1 of the bar's width; null takes it away.
+/** @param {Element} bar @param {number | null} share @param {string} text */
+export function drawTick(bar, share, text) {
+  const known = bar.querySelector(".bar-ghost");
+  if (share === null) return known?.remove();
+  const tick = known ?? bar.appendChild(html("span.bar-ghost"));
+  setProperty(tick, "--at", percent(share));
+  set(tick, "title", text);
 }

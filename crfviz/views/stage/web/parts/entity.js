@@ -3,7 +3,7 @@
 import { all, button, changed, describe, flag, focusedIn, html, set, setProperty, setText } from "../dom.js";
 import { listenToCells, makeRoving } from "../keyboard.js";
 import { minus, percent, signed } from "../numbers.js";
-import { drawTick } from "./trained_overlay.js";
+import { drawTick } from "./cells.js";
 
 /** @import { HypothesisData, Model, ShortcutData, Span } from "../types.js" */
 

@@ -3,11 +3,12 @@
 // attributes, and takes columns away that are not to be seen. Most of the time of a first picture is the number of its
 // elements: a column is built when it is first drawn, and what few nodes need when one of them needs it.
 
-import { changed, closest, fit, flag, hide, html, mark, set, setAll, setText, svg } from "../dom.js";
+import { changed, closest, flag, hide, html, mark, set, setAll, setText, svg } from "../dom.js";
 import { clamp, probability, score, signed } from "../numbers.js";
 import { logSumExp } from "../recursions.js";
-import { inputsOf, messageInto, sharesOf } from "../stage/inputs.js";
+import { messageInto } from "../stage/inputs.js";
 import { cellText } from "./cells.js";
+import { along, curve, drawPile, drawSums, drawTies, standsBelow } from "./lattice_paths.js";
 
 /** @import { Attributes, Model, Path, Sizes, Tables } from "../types.js" */
 
@@ -19,10 +20,7 @@ const NUMBER = 40; // width of a score beside its node
 const MOST_LEAD = 0.45; // of a column, that a step leaves to the scores
 const NOTED = 0.045; // marginals and changes from here on are written beside the node
 const DIGITS_HEIGHT = 0.72; // of a text's size
-const [THICK, POINTS] = [4, 24]; // half of the best path's line with some air, and points looked at on one step
 const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, as the columns are drawn
-/** @type {Record<string, boolean>} */
-const SUMMED = { alpha: true, beta: true };
 const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from the lowest to the uppermost
 
 /** @typedef {{ x: (t: number) => number, y: (k: number) => number, lead: number }} Place */
@@ -366,40 +364,6 @@ function hasRoomBelow(model, t, k, needed) {
   return row >= 2 * needed || next < 0 || !shareOf(model, t * model.K + next).noted;
 }
 
-// Whether the thick line crosses a number above its node, and not below: `x` and `y` are the distance of its corner.
-/**
- * @param {Pick<Model, "results" | "sees" | "T">} model
- * @param {{ xy: Pick<Parts["xy"], "x" | "y"> }} parts
- * @param {number} t
- * @param {number} k
- * @param {{ x: number, y: number, width: number, height: number }} number
- */
-export function standsBelow({ results: { path }, sees, T }, { xy }, t, k, { x, y, width, height }) {
-  if (!path || t === T - 1 || !sees("path", t)) return false;
-  /** @param {number} top */
-  const crossed = (top) =>
-    lineBetween(xy, t, path[t], path[t + 1]).some(
-      ([lineX, lineY]) =>
-        lineX > xy.x(t) + x - THICK &&
-        lineX < xy.x(t) + x + width + THICK &&
-        lineY > xy.y(k) + top - THICK &&
-        lineY < xy.y(k) + top + height + THICK,
-    );
-  return crossed(-y - height) && !crossed(y);
-}
-
-// Points of the step from a tag at word t into another one at the next.
-/** @param {Pick<Parts["xy"], "x" | "y">} xy @param {number} t @param {number} from @param {number} to */
-function lineBetween({ x, y }, t, from, to) {
-  return Array.from({ length: POINTS + 1 }, (_, i) => {
-    const s = i / POINTS;
-    const across = s * s * (3 - 2 * s);
-    // Both control points are in the middle between the words.
-    const along = 1.5 * (1 - s) * s + s ** 3;
-    return [x(t) + along * (x(t + 1) - x(t)), y(from) + across * (y(to) - y(from))];
-  });
-}
-
 // The marginal of a node, what it is compared with, and whether the node has a number.
 /** @param {Model} model @param {number} i */
 function shareOf({ results, pile, ghost }, i) {
@@ -410,85 +374,10 @@ function shareOf({ results, pile, ghost }, i) {
   return { marginal, sampled, before, change, noted: marginal >= NOTED || Math.abs(change) >= NOTED };
 }
 
-// The terms of the sums that make the column a walk has just come to: as wide as their share.
-/** @param {Model} model @param {Parts} parts */
-function drawSums(model, { sums, xy, folded }) {
-  const { nodes, steps, T, K, order, cell, sees } = model;
-  const t = SUMMED[nodes] && steps && sees("sums") ? steps.column : null;
-  const terms = t === null ? [] : order.flatMap((k) => termsOf(model, nodes, t, k));
-  const drawn = terms.filter(
-    ({ step, from, to, share }) => share > 0 && step > 0 && step < T && !folded(from) && !folded(to),
-  );
-  fit(sums, drawn.length, () => svg("path.sum", { fill: "none" })).forEach((line, i) => {
-    const { step, from, to, share, k } = drawn[i];
-    set(line, "data-sum", `${step},${from},${to}`);
-    set(line, "d", curve(xy, step, from, to));
-    set(line, "stroke-width", (0.6 + 6 * share).toFixed(2));
-    flag(line, { chosen: cell[0] === t && cell[1] === k && K > 1 });
-  });
-}
-
-// Steps into a cell of α, or out of a cell of β, with their shares of its sum.
-/** @param {Model} model @param {string} kind @param {number} t @param {number} k */
-function termsOf(model, kind, t, k) {
-  const inputs = inputsOf(model, kind, t, k).filter(({ tag }) => tag !== null);
-  const shares = sharesOf(
-    inputs.map(({ sum }) => sum),
-    1,
-  );
-  return inputs.map((input, i) => {
-    const tag = Number(input.tag);
-    const ends = kind === "beta" ? { step: t + 1, from: k, to: tag } : { step: t, from: tag, to: k };
-    return { ...ends, share: shares[i], k };
-  });
-}
-
-// The samples so far: a line for every move that some of them make, as wide as their share; and the newest path.
-/** @param {Model} model @param {Parts} parts */
-function drawPile({ pile }, { moves, picture, lines, xy }) {
-  flag(picture, { pile: Boolean(pile) });
-  set(lines.newest, "d", along(pile?.newest, xy));
-  fit(moves, pile ? pile.moves.length / 4 : 0, () => svg("path", { fill: "none" })).forEach((line, i) => {
-    if (!pile) return;
-    const [t, from, to, uses] = pile.moves.subarray(4 * i, 4 * i + 4);
-    set(line, "data-move", `${t},${from},${to},${uses}`);
-    set(line, "d", curve(xy, t + 1, from, to));
-    set(line, "stroke-width", (0.8 + 9 * (uses / pile.drawn)).toFixed(2));
-  });
-}
-
-// Backpointers that tie with the drawn one, as dashed doubles.
-/** @param {Model} model @param {Parts} parts */
-function drawTies(model, parts) {
-  const drawn = model.ties.filter(([, , to]) => !parts.folded(to));
-  fit(parts.ties, drawn.length, () => svg("path.tie", { fill: "none" })).forEach((tie, i) => {
-    set(tie, "data-tie", drawn[i].join());
-    const [t, from, to] = drawn[i];
-    set(tie, "d", curve(parts.xy, t, from, to));
-  });
-}
-
 // The area of a node is its marginal.
 /** @param {Sizes} sizes */
 function radiusOf({ row, unit }) {
   const largest = clamp(ROOM * row, LEAST_RADIUS, RADIUS * unit);
   /** @param {number} marginal */
   return (marginal) => 2 + (largest - 2) * Math.sqrt(marginal);
-}
-
-// The step from a tag into another one at word t. Beside scores it begins under its own, and passes between the columns
-// of the others.
-/** @param {Place} xy @param {number} t @param {number} from @param {number} to */
-function curve({ x, y, lead }, t, from, to) {
-  const begin = x(t - 1) + lead;
-  const middle = (begin + x(t)) / 2;
-  const straight = lead ? `H${begin}` : "";
-  return `M${x(t - 1)} ${y(from)}${straight}C${middle} ${y(from)} ${middle} ${y(to)} ${x(t)} ${y(to)}`;
-}
-
-// The steps of a path into the words that are `drawn`.
-/** @param {number[] | null | undefined} tags @param {Place} xy @param {(t: number) => boolean} [drawn] */
-function along(tags, xy, drawn = () => true) {
-  const path = tags ?? [];
-  return path.map((k, t) => (t > 0 && drawn(t) ? curve(xy, t, path[t - 1], k) : "")).join("");
 }

@@ -2,7 +2,7 @@
 
 import { button, changed, flag, hide, html, present, set, setProperty, setText } from "../dom.js";
 import { marginalText, percent, probability } from "../numbers.js";
-import { direction, drawTick } from "./trained_overlay.js";
+import { direction, drawTick } from "./cells.js";
 
 /** @import { Model } from "../types.js" */
 

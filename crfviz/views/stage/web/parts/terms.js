@@ -3,7 +3,7 @@
 import { button, changed, childrenOf, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
 import { weight } from "../model.js";
 import { clamp, score, signed } from "../numbers.js";
-import { drawTick } from "./trained_overlay.js";
+import { drawTick } from "./cells.js";
 
 /** @import { Model, Piece } from "../types.js" */
 

@@ -3,6 +3,7 @@
 import { all, button, changed, flag, focusedIn, hide, html, present, setProperty, setText, targetOf } from "../dom.js";
 import { hasNoKeys, readWithArrows } from "../keyboard.js";
 import { FEW_TAGS } from "../model.js";
+import { probability, score } from "../numbers.js";
 import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
 import { makeEditable } from "../parts/editing.js";
 import { buildEntity, buildSpans } from "../parts/entity.js";
@@ -35,8 +36,8 @@ import {
 } from "./actions.js";
 import { cellHooks, view } from "./events.js";
 import { buildInputs } from "./inputs.js";
-import { identityLine, linesOf, widthIn } from "./texts.js";
 import { legendOf } from "./visibility.js";
+import { linesOf, widthIn } from "./widths.js";
 
 /** @import { Cell, Model, Part, Side, Sizes, Stage } from "../types.js" */
 
@@ -321,4 +322,27 @@ function wordAt(place, lefts) {
 /** @param {Part[]} parts */
 function elements(parts) {
   return parts.map((part) => part.element);
+}
+
+/** @param {Model} model */
+function identityLine(model) {
+  const { results, ghost } = model;
+  const { score: best, logPartition } = results;
+  if (logPartition === -Infinity) {
+    return "No tag sequence is allowed: log Z = −∞. Undo an edit or restore a forbidden cell.";
+  }
+  const log = best - logPartition;
+  const share = probability(Math.min(1, Math.exp(log)));
+  if (!model.probabilistic) return scoresLine(model, share);
+  const now = `score ${score(best, 2)} − log Z ${score(logPartition, 2)} = log p ${score(log, 2)}  ·  p = ${share}`;
+  if (ghost?.log_partition === undefined || ghost.log_partition === null) return now;
+  return `${now}, was ${probability(ghost.probability ?? 0)}  ·  log Z was ${score(ghost.log_partition, 2)}`;
+}
+
+// For a model whose scores are no probabilities: Z is what a CRF with these scores would say.
+/** @param {Model} model @param {string} share */
+function scoresLine({ results, margin, live }, share) {
+  const lead = margin === null || live ? "" : `, ${score(margin, 2)} ahead of the next path`;
+  const asCrf = `a CRF with these scores would say log Z ${score(results.logPartition, 2)}, p = ${share}`;
+  return `score ${score(results.score, 2)}${lead}  ·  scores, not probabilities: ${asCrf}`;
 }

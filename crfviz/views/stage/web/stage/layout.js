@@ -1,20 +1,29 @@
 // Sizes follow the room there is: all words side by side down to a least width, all rows above the fold of the page.
 // A pure function of the model and the room; the style sheet does the rest. In pixels where nothing else is said.
 
-import { clamp, score } from "../numbers.js";
-import { cellText } from "../parts/cells.js";
+import { clamp } from "../numbers.js";
 import { GRAPH } from "../parts/graph.js";
+import {
+  heightOfMatrices,
+  LARGE_TAGS,
+  LEAST_MATRIX,
+  labelWidth,
+  leastColumn,
+  matrixCell,
+  panelWidth,
+  STACKED,
+  TARGET,
+  TEXT,
+  unitOfMatrices,
+  WORD_MARGIN,
+  wordWidths,
+} from "./widths.js";
 
-/** @import { Chain, Model, Numbers, Panels, Row, Side, Table } from "../types.js" */
+/** @import { Model, Panels, Side, Table } from "../types.js" */
 
-const TEXT = 14; // the least size of a text; what follows holds for texts of this size
 const LARGE = 20; // of a model of few tags
-const LARGE_TAGS = 6;
 const TALLEST = 100; // rows of such a model, and of others where they are
 const FEW_ROWS = 10; // or less
-const DIGIT = 7; // width of a digit
-const AIR = 3; // between numbers whose letters were measured
-const CAPITAL = 9; // of a letter in the name of a tag
 const BESIDE = 54; // a number beside a node of the last column
 const BESIDE_CHANGED = 102; // the same with its change in brackets
 const GAP = 16; // between the words and the panel beside them
@@ -22,7 +31,6 @@ const GAP = 16; // between the words and the panel beside them
 const BELOW_STAGE = { page: 62, lecture: 38 };
 const TOPLINE = 26;
 const AROUND = TOPLINE + 40; // with the words and margins
-const TARGET = 24; // pixels at any size of texts: the least distance of what is clicked at, see WCAG 2.2, 2.5.8
 const STRIP = { tags: 31, texts: 22 }; // rows over the words
 const LOW_STRIP = { tags: 27, texts: 20 }; // where those below have too little room
 const LOWEST_STRIP = { tags: TARGET, texts: 20 }; // where they still have
@@ -36,12 +44,6 @@ const CAPTION = 7; // around what stands over a table
 const CLOSE = { least: 15, rows: 32, around: 21 }; // the least row, and what is saved between the rows and around them
 const CLOSE_ABOVE = { least: 0, rows: 15, around: 19 }; // the same over matrices, whose rows are as low as targets
 const USUAL = { least: 0, rows: 0, around: 0 };
-const PANEL = 330; // a panel beside the words
-const LEAST_MATRIX = 270; // the controls under a small matrix need them
-const MATRIX_LABEL = 58;
-const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
-const BELOW = { head: 62, row: 17.5, label: 70 }; // matrices under the words
-const BETWEEN = 20; // them
 /** @type {Record<string, { around: number, row: number }>} */
 const BESIDE_HEIGHTS = {
   matrix: { around: 190, row: 25.2 },
@@ -51,8 +53,6 @@ const BESIDE_HEIGHTS = {
 const FORMULA = 2 * LINE; // over what goes into a cell, where it is long
 const LEAST_LISTED = 4; // of what goes into a cell
 const GRAPH_MARGIN = 10;
-const MESSAGE = 11; // characters of a message such as PROPN −12
-const NODE = 8; // a large node with −12.3 beside it
 const NUMBERS = 55; // a column of numbers where other rows have their label
 const LEAST_TALL = 200; // of words that scroll down
 const LEAST_FRAME = 260; // of a frame in which the picture scrolls: in less it is the page that scrolls
@@ -63,17 +63,9 @@ const [LEAST_RIVALS, EVERY_RIVAL] = [100, 9999]; // heights of that list
 const LEGENDS = 90; // what a lecture can do without stands below the picture
 const SEEN_BELOW = 1 / 3; // of matrices below the words; the page scrolls to the rest
 const MATRIX_SHARE_BELOW = 0.4; // of the room, where the words share it with matrices below them
-const LEAST_COLUMN = 44;
 const LEAST_WORDS = 4; // columns in sight
-const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
-const COUNT_NUMBER = 4.5; // +0.28 in digits: a point is half as wide
-const NAME = 6; // letters of a tag that are to be seen whole, as of B-MISC
-const LONGEST = 10; // characters of a cell that are to be seen whole
-const STACKED = 640; // stages narrower than this have their panel under the words
 const NARROW = 64; // columns below this are written closer
 const WIDEST = 150; // columns
-const MEAN_LETTER = 0.58; // its width in em, where words were not measured
-const WORD_MARGIN = 7; // beside a word, and what rounding takes
 const LARGER = 1.43; // than other texts are words where they have room
 const ROOMY = 100; // columns from here on have room for what a tag was
 
@@ -139,7 +131,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems
   /** @param {Table[]} tables */
   const captionsOf = (tables) =>
     tables
-      .map(({ label: text }) => CAPTION + LINE * linesOf(text, Math.min(room + label, label + lefts[T]) / unit))
+      .map(({ label: text }) => CAPTION + LINE * linesIn(text, Math.min(room + label, label + lefts[T]) / unit))
       .reduce((sum, caption) => sum + caption, 0);
   const outside = height - top - BELOW_STAGE[shortens ? "lecture" : "page"] * scale - note; // what the page leaves
   const matrices = below ? heightOfMatrices(shown, unitBelow) : 0;
@@ -201,12 +193,6 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems
   };
 }
 
-// Pixels that each word needs at a size of texts; `ems` where they were measured.
-/** @param {Laid} model @param {number[] | undefined} ems @param {number} text */
-function wordWidths({ words }, ems, text) {
-  return (ems ?? words.map(({ length }) => MEAN_LETTER * length)).map((em) => em * text + WORD_MARGIN);
-}
-
 // Before the first step the panel of a cell has nothing to explain: in a lecture the words take its room.
 /** @param {Laid} model @param {boolean | undefined} shortens */
 function rests({ panels, walking, steps }, shortens) {
@@ -246,7 +232,7 @@ function sum(numbers) {
 /** @param {Laid} model @param {{ width: number, shortens?: boolean }} room */
 function aroundWalk({ walk, legend, T, total }, { width, shortens }) {
   const strip = total > T ? OVERVIEW : 0;
-  return strip + (walk?.phases.length ? STEPPER : 0) + (shortens ? 0 : LINE * linesOf(legend, width));
+  return strip + (walk?.phases.length ? STEPPER : 0) + (shortens ? 0 : LINE * linesIn(legend, width));
 }
 
 // Of a row of tags, one of plain texts, and all of them.
@@ -321,107 +307,8 @@ function rivalsIn(stacked, free, column) {
 
 // Lines of a text, in `width` pixels at the least size.
 /** @param {string} text @param {number} width */
-function linesOf(text, width) {
+function linesIn(text, width) {
   return Math.ceil((text.length * LETTER) / width);
-}
-
-// What fits the names of the tags and the numbers, in pixels at the least size of texts.
-/** @param {Laid} model */
-function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
-  const strips = panels.main.includes("strips") ? rows : [];
-  const names = strips.some((row) => row.tags) ? tags : [];
-  const letters = Math.min(NAME, Math.max(0, ...names.map((name) => name.length)));
-  const texts = strips.flatMap((row) => row.texts ?? []);
-  const digits = [
-    ...texts,
-    ...tables.filter(({ name }) => panels.main.includes(name)).flatMap((table) => widest(table, chain)),
-  ];
-  const numbered = panels.main.includes("lattice") && walk?.phases.some(({ nodes }) => nodes.length);
-  if (numbered && K <= LARGE_TAGS) digits.push("0".repeat(NODE)); // smaller texts fit beside their nodes
-  if (panels.main.includes("graph")) digits.push("0".repeat(MESSAGE));
-  const longest = Math.min(LONGEST, Math.max(0, ...digits.map(digitsOf)));
-  return Math.max(LEAST_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
-}
-
-// How many digits are as wide as a text; a point is half as wide.
-/** @param {string} text */
-function digitsOf(text) {
-  return text.length - (text.includes(".") ? 0.5 : 0);
-}
-
-// The longest numbers of a table, as its cells have them.
-/** @param {Table} table @param {Chain} chain */
-function widest(table, chain) {
-  if (table.kind === "exponent") return ["0".repeat(LONGEST - 1)]; // such as 1.234e-10
-  return extremes(table.values ?? chain.emissions).map((value) => cellText(table, value));
-}
-
-// The least and the largest finite number.
-/** @param {...Numbers} tables */
-function extremes(...tables) {
-  let [least, most] = [Infinity, -Infinity];
-  for (const table of tables) {
-    for (const value of table) {
-      if (Number.isFinite(value)) [least, most] = [Math.min(least, value), Math.max(most, value)];
-    }
-  }
-  return least <= most ? [least, most] : [];
-}
-
-// Of matrices below the words: where their numbers do not fit side by side they have smaller texts than the page, down
-// to the least.
-/** @param {Record<"width" | "shown" | "unit" | "digit", number>} room */
-function unitOfMatrices({ width, shown, unit, digit }) {
-  if (width < STACKED) return unit;
-  const needed = BELOW.label + countWidth(digit) * (shown + 1);
-  return clamp((width - BETWEEN) / 2 / needed, 1, unit);
-}
-
-/** @param {number} shown @param {number} unit */
-function heightOfMatrices(shown, unit) {
-  return unit * BELOW.head + Math.max(unit * BELOW.row, TARGET) * (shown + 1);
-}
-
-// Of a cell with a count, at the least size of texts.
-/** @param {number} digit */
-function countWidth(digit) {
-  return Math.max(DIGIT, TEXT * digit) * COUNT_NUMBER + 1;
-}
-
-// Of the matrix: as wide as its numbers, and wider where the words leave it room.
-/**
- * @param {Laid} model
- * @param {Record<"width" | "shown" | "unit" | "words" | "digit", number> & { below: boolean }} room
- */
-function matrixCell({ chain, display, order, K }, { width, shown, below, unit, words, digit }) {
-  if (!chain) return 0;
-  const [from, to] = [chain.start, chain.end].map((scores) => order.map((k) => scores[k]));
-  /** @param {Float64Array} matrix */
-  const shownOf = (matrix) => order.flatMap((j) => order.map((k) => matrix[j * K + k]));
-  const transitions = chain.transitions.length > K * K ? chain.transitions : shownOf(chain.transitions);
-  const texts = extremes(transitions, from, to).map((value) => score(value));
-  const widest = Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
-  const letters = display === "probability" ? LONG_NUMBER : widest;
-  if (below) {
-    const room = ((width - BETWEEN) / 2 - unit * BELOW.label) / (shown + 1);
-    return clamp(Math.floor(room), unit * countWidth(digit), 38 * unit);
-  }
-  const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + AIR);
-  const share = Math.min(MATRIX_SHARE * width, width - words) - unit * MATRIX_LABEL;
-  return Math.floor(clamp(share / (shown + 1), least, 38 * unit));
-}
-
-/** @param {Side | null} side @param {number} shown @param {number} matrix @param {number} unit */
-function panelWidth(side, shown, matrix, unit) {
-  if (side === "matrix") return Math.max(LEAST_MATRIX * unit, MATRIX_LABEL * unit + (shown + 1) * matrix);
-  return side && side !== "entity" ? PANEL * unit : 0; // an entity's panel stands below
-}
-
-// By the number of letters in the longest label.
-/** @param {Row[]} rows @param {Side | null} side @param {boolean} tight @param {number} unit */
-function labelWidth(rows, side, tight, unit) {
-  const letters = Math.max(0, ...rows.map((row) => [row.label, row.value].filter(Boolean).join("  ").length));
-  return unit * (tight ? clamp(6 + 7 * letters, 84, 150) : clamp(10 + 7 * letters, side ? 104 : 112, 160));
 }
 
 // Height and number of the lattice's or the tables' rows, and which of them each tag has; folded tags share the last.

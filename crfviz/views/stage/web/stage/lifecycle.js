@@ -18,7 +18,7 @@ import { buildFrame } from "./frame.js";
 import { KINDS } from "./inputs.js";
 import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
-import { widthIn } from "./texts.js";
+import { widthIn } from "./widths.js";
 
 /** @import {
  *   Changes, Chosen, Composed, Decoded, Frame, Model, Payload, Send, Sizes, StageEvent, StageOptions, StageOutbox,

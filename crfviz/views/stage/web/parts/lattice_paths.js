@@ -1,0 +1,120 @@
+// The lines of the lattice over its nodes: steps between tags, tied backpointers, the terms of a sum, and samples.
+
+import { fit, flag, set, svg } from "../dom.js";
+import { inputsOf, sharesOf } from "../stage/inputs.js";
+
+/** @import { Model } from "../types.js" */
+/** @import { Parts, Place } from "./lattice.js" */
+
+const [THICK, POINTS] = [4, 24]; // half of the best path's line with some air, and points looked at on one step
+/** @type {Record<string, boolean>} */
+const SUMMED = { alpha: true, beta: true };
+
+// The step from a tag into another one at word t. Beside scores it begins under its own, and passes between the columns
+// of the others.
+/** @param {Place} xy @param {number} t @param {number} from @param {number} to */
+export function curve({ x, y, lead }, t, from, to) {
+  const begin = x(t - 1) + lead;
+  const middle = (begin + x(t)) / 2;
+  const straight = lead ? `H${begin}` : "";
+  return `M${x(t - 1)} ${y(from)}${straight}C${middle} ${y(from)} ${middle} ${y(to)} ${x(t)} ${y(to)}`;
+}
+
+// The steps of a path into the words that are `drawn`.
+/** @param {number[] | null | undefined} tags @param {Place} xy @param {(t: number) => boolean} [drawn] */
+export function along(tags, xy, drawn = () => true) {
+  const path = tags ?? [];
+  return path.map((k, t) => (t > 0 && drawn(t) ? curve(xy, t, path[t - 1], k) : "")).join("");
+}
+
+// Whether the thick line crosses a number above its node, and not below: `x` and `y` are the distance of its corner.
+/**
+ * @param {Pick<Model, "results" | "sees" | "T">} model
+ * @param {{ xy: Pick<Parts["xy"], "x" | "y"> }} parts
+ * @param {number} t
+ * @param {number} k
+ * @param {{ x: number, y: number, width: number, height: number }} number
+ */
+export function standsBelow({ results: { path }, sees, T }, { xy }, t, k, { x, y, width, height }) {
+  if (!path || t === T - 1 || !sees("path", t)) return false;
+  /** @param {number} top */
+  const crossed = (top) =>
+    lineBetween(xy, t, path[t], path[t + 1]).some(
+      ([lineX, lineY]) =>
+        lineX > xy.x(t) + x - THICK &&
+        lineX < xy.x(t) + x + width + THICK &&
+        lineY > xy.y(k) + top - THICK &&
+        lineY < xy.y(k) + top + height + THICK,
+    );
+  return crossed(-y - height) && !crossed(y);
+}
+
+// Points of the step from a tag at word t into another one at the next.
+/** @param {Pick<Parts["xy"], "x" | "y">} xy @param {number} t @param {number} from @param {number} to */
+function lineBetween({ x, y }, t, from, to) {
+  return Array.from({ length: POINTS + 1 }, (_, i) => {
+    const s = i / POINTS;
+    const across = s * s * (3 - 2 * s);
+    // Both control points are in the middle between the words.
+    const along = 1.5 * (1 - s) * s + s ** 3;
+    return [x(t) + along * (x(t + 1) - x(t)), y(from) + across * (y(to) - y(from))];
+  });
+}
+
+// Backpointers that tie with the drawn one, as dashed doubles.
+/** @param {Model} model @param {Parts} parts */
+export function drawTies(model, parts) {
+  const drawn = model.ties.filter(([, , to]) => !parts.folded(to));
+  fit(parts.ties, drawn.length, () => svg("path.tie", { fill: "none" })).forEach((tie, i) => {
+    set(tie, "data-tie", drawn[i].join());
+    const [t, from, to] = drawn[i];
+    set(tie, "d", curve(parts.xy, t, from, to));
+  });
+}
+
+// The terms of the sums that make the column a walk has just come to: as wide as their share.
+/** @param {Model} model @param {Parts} parts */
+export function drawSums(model, { sums, xy, folded }) {
+  const { nodes, steps, T, K, order, cell, sees } = model;
+  const t = SUMMED[nodes] && steps && sees("sums") ? steps.column : null;
+  const terms = t === null ? [] : order.flatMap((k) => termsOf(model, nodes, t, k));
+  const drawn = terms.filter(
+    ({ step, from, to, share }) => share > 0 && step > 0 && step < T && !folded(from) && !folded(to),
+  );
+  fit(sums, drawn.length, () => svg("path.sum", { fill: "none" })).forEach((line, i) => {
+    const { step, from, to, share, k } = drawn[i];
+    set(line, "data-sum", `${step},${from},${to}`);
+    set(line, "d", curve(xy, step, from, to));
+    set(line, "stroke-width", (0.6 + 6 * share).toFixed(2));
+    flag(line, { chosen: cell[0] === t && cell[1] === k && K > 1 });
+  });
+}
+
+// Steps into a cell of α, or out of a cell of β, with their shares of its sum.
+/** @param {Model} model @param {string} kind @param {number} t @param {number} k */
+function termsOf(model, kind, t, k) {
+  const inputs = inputsOf(model, kind, t, k).filter(({ tag }) => tag !== null);
+  const shares = sharesOf(
+    inputs.map(({ sum }) => sum),
+    1,
+  );
+  return inputs.map((input, i) => {
+    const tag = Number(input.tag);
+    const ends = kind === "beta" ? { step: t + 1, from: k, to: tag } : { step: t, from: tag, to: k };
+    return { ...ends, share: shares[i], k };
+  });
+}
+
+// The samples so far: a line for every move that some of them make, as wide as their share; and the newest path.
+/** @param {Model} model @param {Parts} parts */
+export function drawPile({ pile }, { moves, picture, lines, xy }) {
+  flag(picture, { pile: Boolean(pile) });
+  set(lines.newest, "d", along(pile?.newest, xy));
+  fit(moves, pile ? pile.moves.length / 4 : 0, () => svg("path", { fill: "none" })).forEach((line, i) => {
+    if (!pile) return;
+    const [t, from, to, uses] = pile.moves.subarray(4 * i, 4 * i + 4);
+    set(line, "data-move", `${t},${from},${to},${uses}`);
+    set(line, "d", curve(xy, t + 1, from, to));
+    set(line, "stroke-width", (0.8 + 9 * (uses / pile.drawn)).toFixed(2));
+  });
+}

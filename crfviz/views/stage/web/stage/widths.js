@@ -1,0 +1,158 @@
+// Widths of texts, and of what is as wide as its texts: words, labels, numbers in cells and in matrices. In pixels.
+
+import { html } from "../dom.js";
+import { clamp, score } from "../numbers.js";
+import { cellText } from "../parts/cells.js";
+
+/** @import { Chain, Numbers, Row, Side, Table } from "../types.js" */
+/** @import { Laid } from "./layout.js" */
+
+export const TEXT = 14; // the least size of a text; what follows holds for texts of this size
+export const LARGE_TAGS = 6; // models of so many tags or fewer have larger texts
+const DIGIT = 7; // width of a digit
+const AIR = 3; // between numbers whose letters were measured
+const CAPITAL = 9; // of a letter in the name of a tag
+export const TARGET = 24; // pixels at any size of texts: the least distance of what is clicked at, see WCAG 2.2, 2.5.8
+const PANEL = 330; // a panel beside the words
+export const LEAST_MATRIX = 270; // the controls under a small matrix need them
+const MATRIX_LABEL = 58;
+const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
+const BELOW = { head: 62, row: 17.5, label: 70 }; // matrices under the words
+const BETWEEN = 20; // them
+const MESSAGE = 11; // characters of a message such as PROPN −12
+const NODE = 8; // a large node with −12.3 beside it
+const LEAST_COLUMN = 44;
+const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
+const COUNT_NUMBER = 4.5; // +0.28 in digits: a point is half as wide
+const NAME = 6; // letters of a tag that are to be seen whole, as of B-MISC
+const LONGEST = 10; // characters of a cell that are to be seen whole
+export const STACKED = 640; // stages narrower than this have their panel under the words
+const MEAN_LETTER = 0.58; // its width in em, where words were not measured
+export const WORD_MARGIN = 7; // beside a word, and what rounding takes
+
+// How wide a text is in a font, in pixels.
+/** @param {string} font */
+export function widthIn(font) {
+  const canvas = /** @type {CanvasRenderingContext2D} */ (html("canvas").getContext("2d"));
+  canvas.font = font;
+  /** @param {string} text */
+  return (text) => canvas.measureText(text).width;
+}
+
+// Lines of a text that breaks between words where they are wider together than `room`.
+/** @param {string} text @param {(text: string) => number} widthOf @param {number} room */
+export function linesOf(text, widthOf, room) {
+  let [lines, line] = [1, ""];
+  for (const word of text.split(" ")) {
+    const longer = line ? `${line} ${word}` : word;
+    const fits = !line || widthOf(longer) <= room;
+    line = fits ? longer : word;
+    lines += fits ? 0 : 1;
+  }
+  return lines;
+}
+
+// What fits the names of the tags and the numbers, in pixels at the least size of texts.
+/** @param {Laid} model */
+export function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
+  const strips = panels.main.includes("strips") ? rows : [];
+  const names = strips.some((row) => row.tags) ? tags : [];
+  const letters = Math.min(NAME, Math.max(0, ...names.map((name) => name.length)));
+  const texts = strips.flatMap((row) => row.texts ?? []);
+  const digits = [
+    ...texts,
+    ...tables.filter(({ name }) => panels.main.includes(name)).flatMap((table) => widest(table, chain)),
+  ];
+  const numbered = panels.main.includes("lattice") && walk?.phases.some(({ nodes }) => nodes.length);
+  if (numbered && K <= LARGE_TAGS) digits.push("0".repeat(NODE)); // smaller texts fit beside their nodes
+  if (panels.main.includes("graph")) digits.push("0".repeat(MESSAGE));
+  const longest = Math.min(LONGEST, Math.max(0, ...digits.map(digitsOf)));
+  return Math.max(LEAST_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
+}
+
+// How many digits are as wide as a text; a point is half as wide.
+/** @param {string} text */
+function digitsOf(text) {
+  return text.length - (text.includes(".") ? 0.5 : 0);
+}
+
+// The longest numbers of a table, as its cells have them.
+/** @param {Table} table @param {Chain} chain */
+function widest(table, chain) {
+  if (table.kind === "exponent") return ["0".repeat(LONGEST - 1)]; // such as 1.234e-10
+  return extremes(table.values ?? chain.emissions).map((value) => cellText(table, value));
+}
+
+// The least and the largest finite number.
+/** @param {...Numbers} tables */
+function extremes(...tables) {
+  let [least, most] = [Infinity, -Infinity];
+  for (const table of tables) {
+    for (const value of table) {
+      if (Number.isFinite(value)) [least, most] = [Math.min(least, value), Math.max(most, value)];
+    }
+  }
+  return least <= most ? [least, most] : [];
+}
+
+// Of matrices below the words: where their numbers do not fit side by side they have smaller texts than the page, down
+// to the least.
+/** @param {Record<"width" | "shown" | "unit" | "digit", number>} room */
+export function unitOfMatrices({ width, shown, unit, digit }) {
+  if (width < STACKED) return unit;
+  const needed = BELOW.label + countWidth(digit) * (shown + 1);
+  return clamp((width - BETWEEN) / 2 / needed, 1, unit);
+}
+
+/** @param {number} shown @param {number} unit */
+export function heightOfMatrices(shown, unit) {
+  return unit * BELOW.head + Math.max(unit * BELOW.row, TARGET) * (shown + 1);
+}
+
+// Of a cell with a count, at the least size of texts.
+/** @param {number} digit */
+function countWidth(digit) {
+  return Math.max(DIGIT, TEXT * digit) * COUNT_NUMBER + 1;
+}
+
+// Of the matrix: as wide as its numbers, and wider where the words leave it room.
+/**
+ * @param {Laid} model
+ * @param {Record<"width" | "shown" | "unit" | "words" | "digit", number> & { below: boolean }} room
+ */
+export function matrixCell({ chain, display, order, K }, { width, shown, below, unit, words, digit }) {
+  if (!chain) return 0;
+  const [from, to] = [chain.start, chain.end].map((scores) => order.map((k) => scores[k]));
+  /** @param {Float64Array} matrix */
+  const shownOf = (matrix) => order.flatMap((j) => order.map((k) => matrix[j * K + k]));
+  const transitions = chain.transitions.length > K * K ? chain.transitions : shownOf(chain.transitions);
+  const texts = extremes(transitions, from, to).map((value) => score(value));
+  const widest = Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
+  const letters = display === "probability" ? LONG_NUMBER : widest;
+  if (below) {
+    const room = ((width - BETWEEN) / 2 - unit * BELOW.label) / (shown + 1);
+    return clamp(Math.floor(room), unit * countWidth(digit), 38 * unit);
+  }
+  const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + AIR);
+  const share = Math.min(MATRIX_SHARE * width, width - words) - unit * MATRIX_LABEL;
+  return Math.floor(clamp(share / (shown + 1), least, 38 * unit));
+}
+
+/** @param {Side | null} side @param {number} shown @param {number} matrix @param {number} unit */
+export function panelWidth(side, shown, matrix, unit) {
+  if (side === "matrix") return Math.max(LEAST_MATRIX * unit, MATRIX_LABEL * unit + (shown + 1) * matrix);
+  return side && side !== "entity" ? PANEL * unit : 0; // an entity's panel stands below
+}
+
+// By the number of letters in the longest label.
+/** @param {Row[]} rows @param {Side | null} side @param {boolean} tight @param {number} unit */
+export function labelWidth(rows, side, tight, unit) {
+  const letters = Math.max(0, ...rows.map((row) => [row.label, row.value].filter(Boolean).join("  ").length));
+  return unit * (tight ? clamp(6 + 7 * letters, 84, 150) : clamp(10 + 7 * letters, side ? 104 : 112, 160));
+}
+
+// Pixels that each word needs at a size of texts; `ems` where they were measured.
+/** @param {Laid} model @param {number[] | undefined} ems @param {number} text */
+export function wordWidths({ words }, ems, text) {
+  return (ems ?? words.map(({ length }) => MEAN_LETTER * length)).map((em) => em * text + WORD_MARGIN);
+}
