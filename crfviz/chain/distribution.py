@@ -165,7 +165,7 @@ class SampleCounts:
 
 
 def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[Path]:
-    """Paths drawn independently from p(y | x), by forward filtering and backward sampling.
+    """Draw paths independently from p(y | x), by forward filtering and backward sampling.
 
     The last tag is drawn from p(y_T | x), then each tag before it from p(y_t | y_{t+1}, x), which
     is proportional to exp(α_t(y_t) + w(y_t, y_{t+1})). The generator is one of the CPU.
@@ -248,7 +248,7 @@ def _draw_paths(
 
 
 def _cumulative(log_weights: Tensor) -> Tensor:
-    """Distribution functions along the last dimension, the last value exactly 1."""
+    """Return distribution functions along the last dimension, the last value exactly 1."""
     sums = torch.softmax(log_weights, -1).cumsum(-1)
     return sums / sums[..., -1:]
 
@@ -273,7 +273,7 @@ def cumulated_mass(paths: Iterable[Path]) -> list[float]:
 
 
 def pair_marginals(tables: ForwardBackward, first: int, second: int) -> Tensor:
-    """p(y_first = j, y_second = k | x), in O((second - first) K^3).
+    """Return p(y_first = j, y_second = k | x), in O((second - first) K^3).
 
     The (K, K) probabilities sum to 1, to 0 where no path is allowed. Given the sentence the tags
     form a Markov chain, so its own conditionals are multiplied:

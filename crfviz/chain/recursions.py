@@ -60,7 +60,7 @@ def maximum(scores: Array, dim: int) -> Array:
 
 
 def near_best(scores: Tensor, dim: int) -> Tensor:
-    """True where a score along `dim` ties with the best one, in the shape of `scores`."""
+    """Return where a score along `dim` ties with the best one, in the shape of `scores`."""
     best = scores.amax(dim, keepdim=True)
     return scores >= best - TOLERANCE * best.abs().clamp(min=1.0)
 
@@ -255,7 +255,7 @@ class Changed:
 def best_with_change(
     emissions: Scores, matrix: Scores, start: Scores, end: Scores, moves: Ids, changes: Scores
 ) -> Changed:
-    """Viterbi's recursion for B chains that differ from one chain in one transition each.
+    """Run Viterbi's recursion for B chains that differ from one in one transition each.
 
     B comes last, where NumPy is fast: `forward` and `walk_back` take three times as long. One
     `matrix` (K, K) is for all steps; `moves` (B, 2) are the tag ids, from and to, of the transition
@@ -301,7 +301,7 @@ def _steps(transitions: Array, num_tokens: int) -> Sequence[Array]:
 
 
 def _where(mask: Tensor | None, t: int, word: Array, padding: Array) -> Array:
-    """`word` in the sentences of a batch that have a word at t, else `padding`."""
+    """Return `word` in the sentences of a batch that have a word at t, else `padding`."""
     if mask is None or not isinstance(word, Tensor):
         return word
     return torch.where(mask[:, t, None], word, padding)

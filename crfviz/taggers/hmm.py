@@ -69,7 +69,7 @@ class Events:
     classes: tuple[str, ...]  # ANY is the first, and general ones go before special ones
 
     def event(self, word: str) -> int:
-        """The id of a word's event; a word that is known in lower case alone counts as that."""
+        """Return the id of a word's event; a word known in lower case alone counts as that."""
         known = self._word_ids
         spelled = form(word)
         for candidate in (spelled, spelled.lower()):
@@ -142,7 +142,7 @@ class TagCounts:
 def estimate(
     tags: tuple[str, ...], events: Events, counts: TagCounts, smoothing: Smoothing
 ) -> HiddenMarkov:
-    """The smoothed probabilities; observations are the events, a class as its name in brackets."""
+    """Return smoothed probabilities; observations are the events, a class as “[name]”."""
     by_class = _by_class(events, counts, smoothing.classes)
     totals = counts.words.sum(axis=1, keepdims=True)
     prior = smoothing.words * by_class[counts.word_classes]
@@ -165,7 +165,7 @@ def estimate(
 
 
 def _by_class(events: Events, counts: TagCounts, weight: float) -> Counts:
-    """p(tag | class), (C, K); a class comes after its parent."""
+    """Return p(tag | class), (C, K); a class comes after its parent."""
     ids = {name: index for index, name in enumerate(events.classes)}
     by_class = np.empty_like(counts.classes)
     for index, name in enumerate(events.classes):

@@ -110,7 +110,7 @@ def _own_keys(word: str) -> tuple[int, ...]:
 
 
 def _own_texts(word: str) -> list[str]:
-    """Features of the word alone: itself, affixes of up to four letters, shape."""
+    """Return features of the word alone: itself, affixes of up to four letters, shape."""
     folded = form(word)
     lower, kind = folded.lower(), SHAPES[shape(word)]
     return [
@@ -126,7 +126,7 @@ def _own_texts(word: str) -> list[str]:
 
 
 def _context_texts(*window: tuple[str, str, str]) -> list[str]:
-    """Features of the neighbours; `window` holds two words before, the word, and two after."""
+    """Return features of neighbours; `window` is two words before, the word, and two after."""
     (two_before, _, _), before, word, after, (two_after, _, _) = window
     return [
         f"before={before[0]}",
@@ -249,7 +249,7 @@ def load_perceptron(folder: Path) -> Perceptron:
 
 
 def pack(name: str, table: Floats, updates: str = UPDATES[0]) -> Arrays:
-    """The arrays of an (N, M) table, named `NAME.counts` and so on.
+    """Return the arrays of an (N, M) table, named `NAME.counts` and so on.
 
     Values are rounded to scale, those of a CRF to half precision.
     """
@@ -269,7 +269,7 @@ def pack(name: str, table: Floats, updates: str = UPDATES[0]) -> Arrays:
 
 
 def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int) -> Floats:
-    """The table of packed arrays with a row of zeros more, for what is not in it: (N + 1, M).
+    """Return the table of packed arrays and a row of zeros for unknown features: (N + 1, M).
 
     Its `width` is M; the path of the file is for the messages.
     """

@@ -138,7 +138,7 @@ def _typo(words: Sequence[str], _tags: Sequence[str], draw: random.Random) -> Pe
 
 
 def _misspelt(word: str) -> list[str]:
-    """The word with two neighbouring letters swapped, one lost, one doubled; the first stays."""
+    """Swap, lose or double a letter of the word; the first letter stays."""
     start = 1 if len(word) > 2 else 0
     places = range(start, len(word))
     swapped = [word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places[:-1]]

@@ -48,7 +48,7 @@ def list_taggers() -> list[str]:
 
 
 def brought_models() -> dict[str, Path]:
-    """The folders of the models that people brought, by name; nobody has asked for one yet."""
+    """Return the folders of uploaded models by name, without loading them."""
     with suppress(ModelError):  # no home
         parent = user_models()
         return {name: path for name, path in _model_paths().items() if path.parent == parent}
@@ -56,7 +56,7 @@ def brought_models() -> dict[str, Path]:
 
 
 def load_tagger(name_or_folder: str | Path) -> Tagger:
-    """The tagger of a name of `list_taggers()`, or of a model folder or textbook file anywhere.
+    """Load the tagger of a name of `list_taggers()`, a model folder or a textbook file.
 
     Raises:
         ModelError: no such tagger, or it is no model; says which file and which field.
@@ -105,7 +105,7 @@ def register(tagger: object, name: str | None = None) -> Tagger:
 
 
 def bring(*files: str | Path, name: str = "", reading: Reading | None = None) -> Tagger:
-    """The model in one file, or in two that belong together; it is in `list_taggers` from now on.
+    """Add the model in one file, or in two that belong together, to `list_taggers`.
 
     Args:
         files: paths; docs/bring-your-own.md says which kinds there are.
@@ -190,7 +190,7 @@ def _load(path: Path) -> Tagger:
 
 
 def _model_paths() -> dict[str, Path]:
-    """Folders and textbook files by name, models or not; what is shipped goes before the rest."""
+    """Return folders and textbook files by name, models or not, the shipped ones first."""
     places: dict[str, Path] = {}
     for parent in (SHIPPED, *_extra_folders()):
         if not _path_is(Path.is_dir, parent):
@@ -207,7 +207,7 @@ def _model_paths() -> dict[str, Path]:
 
 
 def _extra_folders() -> list[Path]:
-    """Folders of models beside the shipped ones."""
+    """Return folders of models beside the shipped ones."""
     added = [*settings().models]
     with suppress(ModelError):  # no home
         added.append(user_models())

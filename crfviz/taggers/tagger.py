@@ -42,7 +42,7 @@ class Tagger(Protocol):
     """Words in, potentials out; never changes after it was loaded, so that threads may share it."""
 
     def __hash__(self) -> int:
-        """Of the object: what was worked out with a tagger can be kept by it."""
+        """Hash the object, so that caches can be keyed by a tagger."""
 
     @property
     def name(self) -> str:
@@ -119,13 +119,13 @@ class Tagger(Protocol):
         """
 
     def examples(self) -> list[Example]:
-        """Short sentences that show something with this tagger, the first one first."""
+        """Return short sentences that show something with this tagger, the first one first."""
 
     def tagged(self) -> Sequence[Sentence]:
         """Return the sentences with right tags that came with it; most have none."""
 
     def card(self) -> str:
-        """What is to be known about it, as markdown with a title; empty where nobody wrote it.
+        """Return its card, Markdown with a title; empty without one.
 
         Raises:
             ModelError: the card cannot be read.

@@ -51,7 +51,7 @@ class Markov(ABC):
 
     @abstractmethod
     def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
-        """The logarithms, for the numbers of T observations, with T words to draw above them."""
+        """Return the logarithms for the numbers of T observations, drawn under T `tokens`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class HiddenMarkov(Markov):
         return Parameters(self.start, self.transitions, self.emissions, self.end)
 
     def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
-        """The logarithms of the probabilities."""
+        """Return the logarithms of the probabilities."""
         return self.parameters.potentials(observed, tags=self.states, tokens=tokens)
 
 
@@ -95,7 +95,7 @@ class ConditionalMarkov(Markov):
             _require_rows(f"transitions.{name}", matrix, self.states)
 
     def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
-        """The logarithms of the probabilities, as transitions and start."""
+        """Return the logarithms of the probabilities, as transitions and start."""
         observed = list(observed)
         emissions = np.zeros((len(observed), len(self.states)))
         with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
@@ -156,7 +156,7 @@ class MarkovTagger(SentenceTagger):
         return [name for piece in pieces for name in piece]
 
     def card(self) -> str:
-        """Title, what it is about, its source and all its numbers, as markdown."""
+        """Return title, description, source and all numbers, as Markdown."""
         return self._card
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
@@ -235,7 +235,7 @@ def _names(path: Path, content: Mapping[str, Any]) -> tuple[tuple[str, ...], tup
 
 
 def _numbers(path: Path, name: str, value: object) -> Probabilities:
-    """Nested lists as a table; the shape is checked later."""
+    """Return nested lists as a table; the shape is checked later."""
     table = np.array(value, dtype=object) if _rectangular(value) else np.array(None)
     if not all(isinstance(n, int | float) and not isinstance(n, bool) for n in table.flat):
         raise ModelError(f"{path}: field {name!r} must be a list of numbers, rows equally long")

@@ -52,7 +52,7 @@ def inside(kind: str) -> str:
 
 
 def split_tag(tag: str) -> tuple[str, str]:
-    """Prefix and entity type of one tag; ("", tag) where the tag is not BIO.
+    """Return prefix and entity type of one tag; ("", tag) where the tag is not BIO.
 
     >>> split_tag("B-PER"), split_tag("O"), split_tag("NOUN")
     (('B', 'PER'), ('O', ''), ('', 'NOUN'))
@@ -107,7 +107,7 @@ def entity_scheme(tags: Iterable[str]) -> str | None:
 
 
 def scheme_of(tags: Iterable[str]) -> str | None:
-    """BIO where `is_bio` says so, else None."""
+    """Return BIO where `is_bio` says so, else None."""
     return BIO if is_bio(tags) else None
 
 
@@ -141,7 +141,7 @@ def _letters(scheme: str) -> list[str]:
 
 
 def spans(tags: Sequence[str], scheme: str = BIO) -> list[Span]:
-    """Entities of a tag sequence, in order; an illegal tag belongs to none.
+    """Return the entities of a tag sequence, in order; an illegal tag belongs to none.
 
     >>> spans(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"])
     [Span(type='PER', start=0, end=2), Span(type='LOC', start=4, end=5)]

@@ -56,7 +56,7 @@ def upload(
     label: str,
     **options: Any,  # noqa: ANN401 - the widget's options
 ) -> Any:  # noqa: ANN401 - what st.file_uploader gives
-    """A box for files, or a word that this server takes none; then it gives None."""
+    """Draw a file box; where uploads are off, say so and return None."""
     if uploads_allowed():
         return st.file_uploader(label, **options)
     st.caption(uploads_off("files"))
@@ -79,7 +79,7 @@ def download(
 
 
 def narrowed(frame: pd.DataFrame) -> dict[str, ColumnConfig]:
-    """Options for columns of long names, which would push the numbers beside them out of sight.
+    """Return options for columns of long names, which would push numbers out of sight.
 
     A double click on a cell shows all of it, and a long head is said when it is pointed at.
     """

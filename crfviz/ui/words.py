@@ -1,4 +1,4 @@
-"""Text for people: user words made harmless."""
+"""User text, escaped for display."""
 
 import re
 import unicodedata
@@ -14,7 +14,7 @@ _LONGEST_QUOTE = 40  # characters of somebody's text inside a message
 
 
 def plain(text: str) -> str:
-    r"""`text` as markdown that shows exactly these characters on one line and loads nothing.
+    r"""Escape `text` as Markdown that shows these characters on one line and loads nothing.
 
     >>> plain("![x](http://a.b)")
     '!\\[x\\](http\\://a.b)'
@@ -23,14 +23,14 @@ def plain(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """`text` in quotation marks, shortened to 40 characters, without control characters."""
+    """Quote `text`, shortened to 40 characters, without control characters."""
     if len(text) > _LONGEST_QUOTE:
         text = text[: _LONGEST_QUOTE - 1] + "…"
     return f"“{clean(text)}”"
 
 
 def clean(text: str) -> str:
-    """`text` with every control character and line break a space, and no lone surrogates."""
+    """Replace control characters and line breaks in `text` by spaces; drop lone surrogates."""
     return "".join(
         " " if unicodedata.category(character) in ("Cc", "Zl", "Zp") else character
         for character in text

@@ -149,7 +149,7 @@ def _backtrace(scores: Array, pointers: NDArray[np.intp], packed: Packed) -> NDA
 
 
 def _best(scores: Array, width: int) -> NDArray[np.intp]:
-    """(n, width) the ids of the best scores, best first, the lowest id first among equals."""
+    """Return the ids of the best scores, (n, width), best first; ties by lowest id."""
     return np.argsort(-scores, axis=1, kind="stable")[:, :width]
 
 
@@ -324,12 +324,12 @@ class TwoChains(ShortRepr):
         return [self.order.index(tag) if tag >= 0 else -1 for tag in tags]
 
     def change(self) -> Tensor:
-        """(T, K) marginals of the second minus those of the first."""
+        """Return (T, K) marginals of the second minus those of the first."""
         second = self.second.forward_backward.marginals[:, self.order]
         return second - self.first.forward_backward.marginals
 
     def distances(self) -> list[float]:
-        """Total variation distance between the marginals of each word, in [0, 1]."""
+        """Return the total variation distance between the marginals of each word, in [0, 1]."""
         distances: list[float] = (self.change().abs().sum(-1) / 2).tolist()
         return distances
 

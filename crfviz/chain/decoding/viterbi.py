@@ -58,7 +58,7 @@ class Viterbi(NotebookRepr):
 
 
 def viterbi(potentials: Potentials) -> Viterbi:
-    """Best path by max-sum dynamic programming in O(T K^2).
+    """Find the best path by max-sum dynamic programming in O(T K^2).
 
     A tie goes to the lowest tag id at every step, from the last word back to the first, and is
     reported.
@@ -82,7 +82,7 @@ def viterbi(potentials: Potentials) -> Viterbi:
 
 
 def best_prefixes(potentials: Potentials) -> tuple[Tensor, Tensor]:
-    """Viterbi's table and its backpointers, (T, K) each; there even if every path is forbidden."""
+    """Return Viterbi's table and backpointers, (T, K) each, even if every path is forbidden."""
     found = _best(potentials.scores())
     return torch.from_numpy(found.best), torch.from_numpy(found.backpointers)
 
@@ -90,7 +90,7 @@ def best_prefixes(potentials: Potentials) -> tuple[Tensor, Tensor]:
 def allowed_prefixes(
     emissions: Array, transitions: Array, start: Array, end: Array
 ) -> engine.Prefixes:
-    """The best prefixes of a chain, one of which at least can be ended; a NoPathError otherwise."""
+    """Return the best prefixes of a chain; raise NoPathError if none can be ended."""
     prefixes = engine.best_prefixes(emissions, transitions, start, end)
     if not prefixes.last.max() > -np.inf:
         _require_path(prefixes.best, prefixes.last)
@@ -109,7 +109,7 @@ def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array)
 
 
 def best_paths(chains: ChainsOrBatch) -> list[list[int]]:
-    """`best_path` of one chain or more with the same tags, word by word for all of them at once.
+    """Run `best_path` on chains with the same tags, word by word for all of them at once.
 
     Raises:
         NoPathError: every path of a chain is forbidden; the first such chain is told.
@@ -232,7 +232,7 @@ def best_first(potentials: Potentials) -> Iterator[list[int]]:
 
 
 def margin(potentials: Potentials) -> float | None:
-    """Nats between the best path and the second; None where there are not two.
+    """Return the nats between the best path and the second; None where there are not two.
 
     Example:
         >>> margin(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]]))
@@ -246,7 +246,7 @@ def margin(potentials: Potentials) -> float | None:
 
 
 def _losses(prefixes: Prefixes) -> Array:
-    """What each choice of a predecessor loses against the best one, in the order of the walk back.
+    """Return the loss of each predecessor against the best one, in the order of the walk back.
 
     Returns:
         (T, K to, K from) nats, inf for forbidden. Row 0 chooses the last tag; there it makes no

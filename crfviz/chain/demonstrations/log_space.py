@@ -264,7 +264,7 @@ def soft_forward(potentials: Potentials, temperature: float) -> SoftForward:
 
 
 def smooth_maximum(scores: Array, dim: int, temperature: float) -> Array:
-    """τ log Σ exp(scores / τ) along `dim`, and the maximum at τ = 0.
+    """Return τ log Σ exp(scores / τ) along `dim`, and the maximum at τ = 0.
 
     With the largest score taken out first nothing overflows, however small the temperature.
     """

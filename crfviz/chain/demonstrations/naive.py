@@ -53,7 +53,7 @@ class Enumeration(ShortRepr):
 
 
 def num_paths(potentials: Potentials) -> int:
-    """K^T."""
+    """Return K^T."""
     return int(potentials.num_tags**potentials.num_tokens)
 
 
@@ -120,7 +120,7 @@ def enumerate_paths(potentials: Potentials) -> Enumeration:
 
 
 def written_count(potentials: Potentials) -> str:
-    """K^T for people: in full, or rounded where it is long."""
+    """Write K^T for people: in full, or rounded where it is long."""
     K, T = potentials.num_tags, potentials.num_tokens
     digits = T * math.log10(K)
     if digits < 15:

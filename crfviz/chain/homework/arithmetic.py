@@ -79,7 +79,7 @@ class _Line:
         self.letter = {BETA: "β", VITERBI: "best"}.get(kind, "α")
 
     def text(self) -> str:
-        """In logarithms, or in probabilities: exp of every score."""
+        """Write it in logarithms, or in probabilities: exp of every score."""
         added, joined = self._parts()
         times = " · " if self.products else " + "
         terms = [self._number(value) for value, _ in added]
@@ -100,7 +100,7 @@ class _Line:
         return line
 
     def adds_up(self) -> bool:
-        """Whether the terms give the value in the table."""
+        """Return whether the terms give the value in the table."""
         added, joined = self._parts()
         total = sum(value for value, _ in added)
         if joined is not None:

@@ -49,7 +49,7 @@ class Recorder(np.ndarray[Any, Any]):
     _journal: "Journal | None" = None
 
     def __array_finalize__(self, parent: object) -> None:
-        """Views belong to the table of their parent."""
+        """Let views belong to the table of their parent."""
         self._journal = getattr(parent, "_journal", None)
 
     def __getitem__(self, key: Any) -> Any:  # noqa: ANN401 - as NumPy's
@@ -163,7 +163,7 @@ class Board:
         vars(self).update({name: journal.table for name, journal in self._journals.items()})
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Assign to a table as a whole: its cells are written."""
+        """Write all cells of a table that is assigned as a whole."""
         if name not in ARRAYS.values():
             super().__setattr__(name, value)
         elif value is not vars(self)[name]:  # `board.alpha += 1` hands the table itself back
@@ -222,7 +222,7 @@ def _executed(program: Program, board: Board, max_lines: int) -> str:
 
 @cache
 def _jumps_to_itself(code: CodeType) -> bool:
-    """Whether it has a loop of one instruction, `while True: pass`, which has no line events."""
+    """Return whether it loops in one instruction, `while True: pass`, without line events."""
     return any(
         "JUMP" in step.opname and step.argval == step.offset for step in dis.get_instructions(code)
     )

@@ -47,12 +47,12 @@ class Bug:
 
 
 def known_bugs(kind: str) -> list[Bug]:
-    """The bugs that can show in one kind of table, the likelier ones first."""
+    """Return the bugs that can show in one kind of table, the likelier ones first."""
     return [bug for bug in CATALOGUE if kind in bug.kinds]
 
 
 def example_table(potentials: Potentials, kind: str, bug: str = "") -> Array:
-    """A table of one of `programs.KINDS`, in log space, as a program would print it.
+    """Return a table of one of `programs.KINDS`, in log space, as a program would print it.
 
     It is (T, K), or has more rows where padding is read; the name of no bug gives the right table.
 
@@ -76,7 +76,7 @@ def example_table(potentials: Potentials, kind: str, bug: str = "") -> Array:
 
 
 def _right(table: Array, right: Program, kind: str) -> bool:
-    """Whether a table is right after all; padding is, where it is held still."""
+    """Return whether a table is right after all; padding is, where it is held still."""
     if kind == BACKPOINTERS:
         choices = right.choices()
         return len(table) != len(choices) or bool(pointer_fits(table, choices).all())
@@ -86,12 +86,12 @@ def _right(table: Array, right: Program, kind: str) -> bool:
 
 
 def _end_in_table(right: Program) -> Iterator[Program]:
-    """The end scores are added to the last row."""
+    """Add the end scores to the last row."""
     yield replace(right, finish=lambda table: np.vstack([table[:-1], table[-1] + right.end]))
 
 
 def _emissions(right: Program, change: Callable[[Array], Array]) -> Iterator[Program]:
-    """Other emissions at every word, at the first one alone, at all but the first."""
+    """Take other emissions at every word, at the first one alone, at all but the first."""
     for rows in (slice(None), slice(0, 1), slice(1, None)):
         emissions = right.emissions.copy()
         emissions[rows] = change(emissions[rows])
@@ -112,7 +112,7 @@ def _wrong_word(right: Program) -> Iterator[Program]:
 
 
 def _missing_log(right: Program) -> Iterator[Program]:
-    """A sum of exp without its log, or exp of scores where scores belong."""
+    """Leave a sum of exp without its log, or take exp of scores where scores belong."""
     if right.reduce is logsumexp:
         yield replace(right, reduce=lambda scores, axis: np.exp(scores).sum(axis))
     raw = {name: np.exp(getattr(right, name)) for name in ("start", "emissions", "steps", "end")}
@@ -122,7 +122,7 @@ def _missing_log(right: Program) -> Iterator[Program]:
 
 
 def _maximum_lost(right: Program) -> Iterator[Program]:
-    """The maximum is taken out of the sum and not added back."""
+    """Take the maximum out of the sum, and do not add it back."""
 
     def shrunk(scores: Array, axis: int) -> Array:
         top = scores.max(axis)
@@ -132,14 +132,14 @@ def _maximum_lost(right: Program) -> Iterator[Program]:
 
 
 def _missing_exp(right: Program) -> Iterator[Program]:
-    """Scores are summed as they are."""
+    """Sum the scores without exp."""
     if right.reduce is logsumexp:
         yield replace(right, reduce=lambda scores, axis: scores.sum(axis))
         yield replace(right, reduce=lambda scores, axis: np.log(np.abs(scores).sum(axis)))
 
 
 def _shifted(right: Program) -> Iterator[Program]:
-    """Every row stands one place too early or too late; what fills the free row is not known."""
+    """Move every row one place up or down; what fills the free row is not known."""
     unknown = np.full_like(right.emissions[0], np.nan)
     yield replace(right, finish=lambda table: np.vstack([table[1:], unknown]))
     yield replace(right, finish=lambda table: np.vstack([unknown, table[:-1]]))
@@ -154,7 +154,7 @@ def _beta_off_by_one(right: Program) -> Iterator[Program]:
 
 
 def _padding_read(right: Program) -> Iterator[Program]:
-    """Padding counted as words with emissions of 0, after the sentence or before it."""
+    """Count padding as words with emissions of 0, after the sentence or before it."""
     T = len(right.emissions)
     if not len(right.steps):
         return
@@ -168,7 +168,7 @@ def _padding_read(right: Program) -> Iterator[Program]:
 
 
 def _finite_infinity(right: Program) -> Iterator[Program]:
-    """A finite number for -inf."""
+    """Write a finite number for -inf."""
     for value in FINITE_INFINITIES:
         for name in _PARTS:
             yield _without_infinities(right, value, name)
@@ -195,7 +195,7 @@ def _infinite_above(limit: float) -> Callable[[Array], Array]:
 
 
 def _padded(right: Program, padding: int) -> Program:
-    """The program over `padding` more columns of zeros, before the words if it is negative."""
+    """Run the program over `padding` more columns of zeros, before the words if negative."""
     zeros = np.zeros((abs(padding), right.emissions.shape[1]))
     if padding > 0:
         steps = [right.steps, np.repeat(right.steps[-1:], padding, axis=0)]
@@ -207,7 +207,7 @@ def _padded(right: Program, padding: int) -> Program:
 
 
 def _without_infinities(right: Program, value: float, where: str) -> Program:
-    """The program with `value` for -inf in the scores that `_PARTS` names."""
+    """Return the program with `value` for -inf in the scores that `_PARTS` names."""
     scores = {name: getattr(right, name) for name in _PARTS[where]}
     finite: dict[str, Any] = {
         name: np.where(np.isneginf(old), value, old) for name, old in scores.items()
@@ -226,7 +226,7 @@ _PARTS = {
 
 
 def _normalised(table: Array, axis: int) -> Array:
-    """The table with an exp that sums to 1 along an axis; NaN and rows of -inf stay."""
+    """Scale a table so that exp sums to 1 along an axis; NaN and rows of -inf stay."""
     if not table.size:
         return table
     with np.errstate(all="ignore"):

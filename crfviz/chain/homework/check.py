@@ -83,7 +83,7 @@ class Checked:
 
 
 def check_table(potentials: Potentials, kind: str, table: ArrayLike) -> WrongCell | None:
-    """The first wrong cell of somebody's table, and the likely bug; None if the table is right.
+    """Find the first wrong cell of a table, and the likely bug; None if the table is right.
 
     Right is what lies within the tolerance that the table's own rounding asks for, see
     `crfviz.chain.homework.readings`. For β, the first cell is the one computed first: of the last
@@ -226,7 +226,7 @@ class Trial:
         return fits(padding, held, self._tolerance(held))
 
     def _printed(self, program: Program) -> tuple[Array, Array]:
-        """A program's table in this reading, and the rows of the given one to hold it against."""
+        """Return a program's table in this reading, and the rows to compare it with."""
         table = self.reading.shown(program.tables(self.kind))
         return table, self.given if len(table) == len(self.given) else self.words
 
@@ -244,7 +244,7 @@ class Trial:
         return fits(given, table, self._tolerance(table))
 
     def explained_by(self, program: Program) -> bool:
-        """Whether a program would print all of it; most would not, which shows at a glance."""
+        """Return whether a program would print all of it; a few cells rule most programs out."""
         if self.choices is None:
             table, given = self._printed(program)
             if len(table) != len(given):
@@ -268,7 +268,7 @@ class Trial:
         return tolerance(self.rounding, table, steps, products=self.reading.space != LOG)
 
     def order(self) -> tuple[int, ...]:
-        """The K tag ids of the columns, if they are the right ones in another order; else empty.
+        """Return the K tag ids of the columns if they are the right ones in another order, else ().
 
         Backpointers name tags in their cells, too: see `pointer_order`.
         """
@@ -286,7 +286,7 @@ class Trial:
         return assign_columns(columns)
 
     def pointer_order(self) -> tuple[tuple[int, ...], bool]:
-        """The same for backpointers, and whether their cells name tags in that order, too."""
+        """Return the same for backpointers, and whether cells name tags in that order, too."""
         assert self.choices is not None
         given, choices = self.words[1:], self.choices[1:]
         if order := pointer_order(given, choices):
@@ -294,7 +294,7 @@ class Trial:
         return pointer_columns(given, choices), False
 
     def closeness(self) -> tuple[int, float]:
-        """To choose the likeliest reading of a table that no bug explains: more is better."""
+        """Rate a reading of a table that no bug explains: more is likelier."""
         with np.errstate(all="ignore"):
             gaps = np.abs(self.words - self.expected)
             if self.reading.space != LOG:

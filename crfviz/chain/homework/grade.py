@@ -177,7 +177,7 @@ def _graded(potentials: Potentials, table: str, result: Run) -> Grade:
 
 
 def _wrong(potentials: Potentials, table: str, checked: Checked, written: Array) -> Grade:
-    """The grade of a table with a wrong cell."""
+    """Return the grade of a table with a wrong cell."""
     wrong = checked.first_wrong
     assert wrong is not None
     when = written[wrong.position, wrong.tag]

@@ -39,7 +39,7 @@ class Program:
     _filled: dict[str, Mapping[str, Array]] = field(default_factory=dict, init=False, repr=False)
 
     def tables(self, kind: str) -> Mapping[str, Array]:
-        """The tables of alpha, beta or Viterbi in every convention, (R, K) nats; filled once.
+        """Fill alpha, beta or Viterbi in every convention, (R, K) nats, once.
 
         R is T, or more where padding is read. NaN stands where this program writes anything or
         nothing.
@@ -103,7 +103,7 @@ class Program:
 
 
 def _without_nan(table: Array) -> Array:
-    """NaN means "anything" in a table; what a mistake turned into NaN is +inf, which nobody has."""
+    """Replace NaN by +inf: in a table NaN means “anything”, and no table has +inf."""
     return np.where(np.isnan(table), np.inf, table)
 
 

@@ -115,7 +115,7 @@ def fits(given: Array, table: Array, tolerances: Array) -> NDArray[np.bool_]:
 
 
 def pointer_fits(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(T, K) which backpointers name a tag that is as good as the best one; row 0 has to be empty.
+    """Return which backpointers name a tag as good as the best, (T, K); row 0 must be empty.
 
     Args:
         given: (T, K) ids.
@@ -144,7 +144,7 @@ def _empty(given: Array) -> NDArray[np.bool_]:
 
 
 def misplaced(right: Program) -> Iterator[tuple[NDArray[np.bool_], slice, int]]:
-    """Backpointers one place off: choices, the rows that have them, what is added to each id."""
+    """Yield backpointers one place off: choices, the rows that have them, what is added to ids."""
     choices = right.choices()
     yield choices[1:], slice(0, -1), 0
     yield choices[1:-1], slice(2, None), 0
@@ -229,7 +229,7 @@ def _readings(
 
 
 def _conventions(kind: str, more: int, *, single: bool) -> list[str]:
-    """The conventions of a table with so many more rows than words; one word passes nothing on."""
+    """Return the conventions of a table with so many more rows than words."""
     if more == -1 and not single:
         return {ALPHA: [MESSAGES], BACKPOINTERS: [INCLUDED]}.get(kind, [])
     if more < 0 or more > MAX_PADDING:
@@ -240,7 +240,7 @@ def _conventions(kind: str, more: int, *, single: bool) -> list[str]:
 
 
 def _unit(rounding: Rounding, finite: Array, *, noise: float) -> Array:
-    """The last decimal or digit of each number, 0 where the right table needs no rounding."""
+    """Return the last decimal or digit of each number; 0 where nothing needs rounding."""
     if rounding.decimals is not None:
         with np.errstate(over="ignore"):
             rounded = finite.round(rounding.decimals)
@@ -310,7 +310,7 @@ def in_order(given: Array, order: Sequence[int], *, renamed: bool = False) -> Ar
 
 
 def pointer_columns(given: Array, choices: NDArray[np.bool_]) -> tuple[int, ...]:
-    """The tag ids of columns whose cells name tags as the model does; empty where there are none.
+    """Return the tag ids of columns whose cells name tags as the model does, or ().
 
     Args:
         given: (T - 1, K) ids.
@@ -321,7 +321,7 @@ def pointer_columns(given: Array, choices: NDArray[np.bool_]) -> tuple[int, ...]
 
 
 def pointer_order(given: Array, choices: NDArray[np.bool_]) -> tuple[int, ...]:
-    """The same where the cells name the columns: whose tag a column is decides what others say.
+    """Return the same where the cells name columns: the order of columns decides their tags.
 
     Columns that others point at are tried tag by tag, and of these only such that as many may point
     at; all others follow.

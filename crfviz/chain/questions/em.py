@@ -69,7 +69,7 @@ def by_day(number: Number, tables: ForwardBackward, sequence: Sequence[int]) -> 
 
 
 def _better(given: Parameters, sequence: Sequence[int]) -> Parameters:
-    """What one pass over the best path counts."""
+    """Return the counts of one pass over the best path."""
     counts = MarkovCounts.zeros(*given.emissions.shape)
     counts.add_path(np.asarray(sequence), best_path(given.potentials(sequence)))
     for table in (counts.start, counts.transitions, counts.end, counts.emissions):
@@ -78,7 +78,7 @@ def _better(given: Parameters, sequence: Sequence[int]) -> Parameters:
 
 
 def _symmetric(given: Parameters, sequence: Sequence[int]) -> Parameters:
-    """All states alike, with the shares of the sequence: a saddle that EM never leaves."""
+    """Return equal states with the shares of the sequence: a saddle that EM never leaves."""
     (K, V), T = given.emissions.shape, len(sequence)
     stop = 0.0 if given.end is None else 1 / T
     shares = np.bincount(sequence, minlength=V) / T
@@ -91,7 +91,7 @@ def _symmetric(given: Parameters, sequence: Sequence[int]) -> Parameters:
 
 
 def _with_a_zero(given: Parameters, sequence: Sequence[int]) -> Parameters:
-    """The smallest emission that can be 0 is 0, and stays 0."""
+    """Set the smallest emission that can be 0 to 0, where it stays."""
     for state, symbol in _smallest_first(given.emissions):
         emissions = given.emissions.copy()
         emissions[state, symbol] = 0.0

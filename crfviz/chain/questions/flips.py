@@ -352,6 +352,6 @@ def score_range(potentials: Potentials) -> float:
 
 
 def _spread(scores: Array) -> float:
-    """Largest less smallest of the finite scores."""
+    """Return the largest less the smallest of the finite scores."""
     finite = scores[scores > -np.inf]
     return float(finite.max() - finite.min()) if len(finite) else 0.0

@@ -54,7 +54,7 @@ class Counts(ShortRepr):
     steps: Tensor  # (T-1, K, K) the transitions of each step
 
     def __sub__(self, other: "Counts") -> "Counts":
-        """Uses more than the other has."""
+        """Return the uses beyond those of the other."""
         names = [part.name for part in fields(self)]
         return Counts(**{name: getattr(self, name) - getattr(other, name) for name in names})
 
@@ -176,7 +176,7 @@ def _given(potentials: Potentials, path: PartialPath) -> Potentials:
 
 
 def _stepped(weights: Tensor, difference: Tensor, size: float) -> Tensor:
-    """-inf plus anything finite stays -inf."""
+    """Add, but keep -inf at -inf."""
     return weights.detach() + size * difference
 
 

@@ -134,7 +134,7 @@ def best_by_value(potentials: Potentials, weight: WeightId) -> BestByValue:
 
 
 def _best_by_uses(base: Potentials, weight: WeightId) -> list[float]:
-    """Best score for 0, 1, ... uses, where `base` has 0 as the weight's value."""
+    """Return the best score for 0, 1, ... uses; in `base` the weight is 0."""
     if weight[0] == "transition":
         scores: list[float] = best_by_uses(*base.arrays(), *weight[1:]).tolist()
         return scores

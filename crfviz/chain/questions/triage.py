@@ -83,7 +83,7 @@ def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -
 
 
 def triages(cases: Sequence[tuple[Potentials, Sequence[int], Sequence[int]]]) -> list[Triage]:
-    """`triage` of many chains with targets and best paths, all of them at once."""
+    """Run `triage` on chains with targets and best paths, all at once."""
     asked = [_Case(chain, chain.path(target), chain.path(best)) for chain, target, best in cases]
     allowed = [case for case in asked if case.ahead.total < math.inf]
     words = dict(zip(map(id, allowed), _smallest(allowed, "emission"), strict=True))
@@ -191,7 +191,7 @@ def _kind(gap: float, emission_gap: float, transition_gap: float) -> Kind:
 
 
 def _smallest(cases: Sequence[_Case], part: Part) -> list[float]:
-    """Dinkelbach's method for each case, from the ratio of one rival upwards."""
+    """Run Dinkelbach's method for each case, from the ratio of one rival upwards."""
     sizes = [0.0] * len(cases)
     going = [(i, case.best, case.ahead.total) for i, case in enumerate(cases)]
     while going:
@@ -228,7 +228,7 @@ def _rivals(
 
 
 def _places(path: Sequence[int], target: Sequence[int], part: Part) -> int:
-    """At how many words, or steps with start and end, two paths differ."""
+    """Count the words, or steps with start and end, at which two paths differ."""
     differs = list(map(ne, path, target))
     if part == "emission":
         return sum(differs)

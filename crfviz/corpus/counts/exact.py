@@ -71,7 +71,7 @@ def bins_of(probability: NDArray[np.float64], right: NDArray[np.bool_]) -> Bins:
 
 
 def expected_error(bins: Bins) -> float | None:
-    """Expected calibration error in [0, 1]; None where nothing was predicted."""
+    """Return the expected calibration error in [0, 1]; None where nothing was predicted."""
     total = sum(count for count, _, _ in bins)
     if not total:
         return None

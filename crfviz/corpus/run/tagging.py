@@ -155,7 +155,7 @@ def _checked(tagger: Tagger, sentences: Iterable[Sentence]) -> int:
 
 
 def unknown_tags(tagger: Tagger, sentences: Iterable[Sentence]) -> list[str]:
-    """Names of tags that the sentences have and the tagger has not, in alphabetical order."""
+    """Return the sentences' tags that the tagger lacks, in alphabetical order."""
     used = {tag for sentence in sentences for tag in sentence.tags or ()}
     return sorted(used - set(tagger.tags))
 
@@ -235,7 +235,7 @@ class _Collected:
     def _note(
         self, sentence: Sentence, chain: Potentials, best: list[int], errors: list[Error]
     ) -> None:
-        """Errors and suspected entities of one sentence."""
+        """Record the errors and suspected entities of one sentence."""
         number, suspects = len(self.lengths), list[EntitySuspect]()
         if self._has_entities:
             gold = self.words["gold"][-len(best) :].tolist()
@@ -252,7 +252,7 @@ class _Collected:
         paths: Mapping[str, list[int]],
         gold: list[int],
     ) -> None:
-        """Probabilities and search errors of one sentence."""
+        """Compute the probabilities and search errors of one sentence."""
         kept, best = self.probabilities, paths["viterbi"]
         marginals, score = posterior.marginals.numpy(), terms(chain, best).score
         kept["token"].extend(marginals.max(axis=1).tolist())
@@ -311,7 +311,7 @@ def _seen(lexicon: Lexicon, sentence: Sentence) -> list[int]:
 
 
 def _rank(chain: Potentials, gold: list[int], best: list[int]) -> int:
-    """Place of gold among the best paths, from 0; -1 where it is not among `ORACLE_PATHS`."""
+    """Return the place of gold among the best paths, from 0; -1 outside of `ORACLE_PATHS`."""
     if gold == best:
         return 0
     ranked = enumerate(islice(best_first(chain), ORACLE_PATHS))

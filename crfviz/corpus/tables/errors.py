@@ -36,7 +36,7 @@ def kind_table(tally: RunCounts) -> Table:
 
 
 def pair_table(tally: RunCounts) -> Table:
-    """Wrong words by gold and predicted tag, most first, with the kinds of their errors."""
+    """Count wrong words by gold and predicted tag, most first, with the kinds of their errors."""
     words = {pair: sum(kinds.values()) for pair, kinds in tally.pairs.items()}
     total, rows = sum(words.values()), list[TableRow]()
     for pair, number in sorted(words.items(), key=lambda item: -item[1]):
@@ -123,7 +123,7 @@ def _lines(sentence: Sentence, errors: Sequence[Error]) -> Iterator[str]:
 
 
 def _shares(numbers: Sequence[int], tally: RunCounts) -> Table:
-    """Cells of each row for its number of errors, and of the rows so far."""
+    """Return the cells of each row for its number of errors, and of the rows so far."""
     total = tally.num_errors
     return [
         {"errors": number, "share": number / total, "share_so_far": so_far / total}

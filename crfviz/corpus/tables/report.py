@@ -211,7 +211,7 @@ def _decoders(record: Record) -> list[str]:
 
 
 def _rows(record: Record) -> list[list[str]]:
-    """Header and one row a decoder."""
+    """Return a header and one row a decoder."""
     shares = {"token accuracy, %": "token_accuracy", "sentence accuracy, %": "sentence_accuracy"}
     if _has_entities(record):
         shares = {

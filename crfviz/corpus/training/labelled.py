@@ -145,7 +145,7 @@ def read_train_and_dev(sources: Sources) -> tuple[list[Sentence], list[Sentence]
 
 
 def order_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Distinct tags in id order: by name, or for BIO `O` first and then B and I of every type.
+    """Order distinct tags: by name, or for BIO `O` first and then B and I of every type.
 
     >>> order_tags(["B-PER", "O", "O", "B-LOC"])
     ('O', 'B-LOC', 'I-LOC', 'B-PER', 'I-PER')

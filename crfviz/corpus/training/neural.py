@@ -87,7 +87,7 @@ def constrained_crf(crf: CRF, tags: Sequence[str]) -> CRF:
 
 
 def dev_score(network: Network, corpus: Corpus, device: torch.device) -> float:
-    """Share of words that Viterbi gets right, or entity F1 by constrained Viterbi: in [0, 1]."""
+    """Return Viterbi's token accuracy, or the entity F1 of constrained Viterbi: in [0, 1]."""
     crf = constrained_crf(network.crf, corpus.tags)
     gold: list[list[str]] = []
     guess: list[list[str]] = []
@@ -199,7 +199,7 @@ def _export(
 
 
 def _fingerprint(recipe: Recipe, corpus: Corpus) -> str:
-    """Equal for equal recipes and sentences."""
+    """Return a text that is equal for equal recipes and sentences."""
     digest = hashlib.sha256(recipe.as_json().encode())
     for sentence in (*corpus.train, *corpus.dev):
         digest.update(repr(sentence).encode())

@@ -253,7 +253,7 @@ def _rate(done: float, warm_up: float) -> float:
 
 
 def _drop_word(recipe: Recipe, corpus: Corpus) -> Tensor:
-    """Probability that each dictionary word goes unknown: (V,)."""
+    """Return the probability that each dictionary word goes unknown: (V,)."""
     counts = Counter(key(word) for sentence in corpus.train for word in sentence.tokens)
     alpha = recipe.word_dropout
     rates = [alpha and alpha / (alpha + counts[word]) for word in corpus.vocabulary.words]

@@ -146,7 +146,7 @@ def _show(bar: tqdm[NoReturn], done: int, right: float, history: History) -> Non
 
 
 def _keys(sentences: Sequence[Sentence]) -> list[tuple[Keys, Keys]]:
-    """Of each sentence the keys of its features and of its words, which take long to make."""
+    """Return the keys of each sentence's features and words, which take long to make."""
     return [(feature_keys(s.tokens), word_keys(s.tokens)) for s in sentences]
 
 

@@ -116,7 +116,7 @@ class Vocabulary:
 def build_vocabulary(
     sentences: Iterable[Sequence[str]], *, min_words: int, min_characters: int
 ) -> Vocabulary:
-    """Keys that occur at least `min_words` times, and characters; the most frequent first."""
+    """Return the keys seen at least `min_words` times, and characters; most frequent first."""
     words: Counter[str] = Counter()
     characters: Counter[str] = Counter()
     for sentence in sentences:
@@ -205,7 +205,7 @@ class Network(nn.Module):
         return noise.drop(tokens, "inputs") if noise else tokens
 
     def _spell(self, characters: Tensor) -> Tensor:
-        """One vector a word form from its character windows: (F, C) -> (F, filters * widths)."""
+        """Return a vector a word form from character windows: (F, C) -> (F, filters * widths)."""
         inside = characters != PADDING
         longest = max(self.widths)
         before = nn.functional.pad(characters, (longest - 1, 0), value=PADDING)
@@ -244,7 +244,7 @@ class BiLSTM(nn.Module):
 
 
 def _run(lstm: nn.LSTM, tokens: Tensor) -> Tensor:
-    """What an LSTM says, on a GPU in float32, too: cuDNN's TF32 has ten bits and misses by 2e-4."""
+    """Run an LSTM, on a GPU in float32, too: cuDNN's TF32 has ten bits and misses by 2e-4."""
     if not tokens.is_cuda:
         return cast(Tensor, lstm(tokens)[0])
     with _CUDNN, torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
@@ -265,7 +265,7 @@ class Alone(nn.Module):
 
 
 def _table(rows: int, size: int, padding: int | None = None) -> nn.Embedding:
-    """An embedding of zeros: `initialise` or a file fills it, so that no time goes into dice."""
+    """Return an embedding of zeros, which `initialise` or a file fills."""
     table: nn.Embedding = nn.Embedding.from_pretrained(  # type: ignore[no-untyped-call]  # torch's
         torch.zeros(rows, size), freeze=False, padding_idx=padding
     )

@@ -48,31 +48,31 @@ class Facts:
         self._analysis = analysis
 
     def word(self, word: str | int) -> str:
-        """A word's text."""
+        """Return a word's text."""
         return self._analysis.words[self._position(word)]
 
     def greedy(self, word: str | int) -> str:
-        """The tag of independent decoding."""
+        """Return the tag of independent decoding."""
         return self._of_path("greedy", word)
 
     def left_to_right(self, word: str | int) -> str:
-        """The tag of greedy decoding, left to right."""
+        """Return the tag of greedy decoding, left to right."""
         return self._of_path("left_to_right", word)
 
     def viterbi(self, word: str | int) -> str:
-        """The tag on the best path."""
+        """Return the tag on the best path."""
         return self._of_path("viterbi", word)
 
     def max_marginal(self, word: str | int) -> str:
-        """The tag with the largest marginal."""
+        """Return the tag with the largest marginal."""
         return self._of_path("max_marginal", word)
 
     def emission(self, word: str | int, tag: str) -> float:
-        """The emission score, in nats."""
+        """Return the emission score, in nats."""
         return self._cell(self._analysis.potentials.emissions, word, tag)
 
     def transition(self, source: str, target: str) -> float:
-        """The transition score, in nats; START and END allowed."""
+        """Return the transition score, in nats; START and END allowed."""
         potentials = self._analysis.potentials
         if source == START:
             return float(potentials.start[potentials.tag_id(target)])
@@ -82,48 +82,48 @@ class Facts:
         return float(matrix.flatten()[0])
 
     def alpha(self, word: str | int, tag: str) -> float:
-        """α, the log-sum of all prefixes that end there, in nats."""
+        """Return α, the log-sum of all prefixes that end there, in nats."""
         return self._cell(self._analysis.forward_backward.log_alpha, word, tag)
 
     def beta(self, word: str | int, tag: str) -> float:
-        """β, the log-sum of all suffixes after it, in nats."""
+        """Return β, the log-sum of all suffixes after it, in nats."""
         return self._cell(self._analysis.forward_backward.log_beta, word, tag)
 
     def best(self, word: str | int, tag: str) -> float:
-        """The score of the best prefix that ends there, in nats."""
+        """Return the score of the best prefix that ends there, in nats."""
         return self._cell(self._analysis.best, word, tag)
 
     def backpointer(self, word: str | int, tag: str) -> str:
-        """The previous tag on the best prefix; START at the first word."""
+        """Return the previous tag on the best prefix; START at the first word."""
         before = int(self._cell(self._analysis.backpointers, word, tag))
         return START if before < 0 else self._analysis.tags[before]
 
     def marginal(self, word: str | int, tag: str) -> Probability:
-        """The marginal probability."""
+        """Return the marginal probability."""
         return Probability(self._cell(self._analysis.forward_backward.marginals, word, tag))
 
     def log_z(self) -> float:
-        """The log-sum of all paths, in nats."""
+        """Return the log-sum of all paths, in nats."""
         return self._analysis.forward_backward.log_partition
 
     def score(self, decoder: str) -> float:
-        """The score of a decoder's path, in nats."""
+        """Return the score of a decoder's path, in nats."""
         return self._analysis.potentials.score(self._path(decoder))
 
     def p(self, decoder: str) -> Probability:
-        """The probability of a decoder's path."""
+        """Return the probability of a decoder's path."""
         return Probability(share_of(self.score(decoder), self.log_z()))
 
     def rule(self, pattern: str) -> Probability:
-        """The probability that a path matches a rule."""
+        """Return the probability that a path matches a rule."""
         return Probability(match(self._analysis.potentials, pattern).probability)
 
     def rule_cost(self, pattern: str) -> float:
-        """The score of the best path minus that of the best matching path, in nats."""
+        """Return the score of the best path minus that of the best matching path, in nats."""
         return match(self._analysis.potentials, pattern).cost
 
     def paths(self) -> int:
-        """The number of paths: K to the power T."""
+        """Return the number of paths: K to the power T."""
         return int(len(self._analysis.tags) ** len(self._analysis.words))
 
     def _of_path(self, decoder: str, word: str | int) -> str:

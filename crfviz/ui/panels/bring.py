@@ -40,7 +40,7 @@ _ROW_HEIGHT = 24
 
 
 def uploaded_files() -> list[tuple[str, bytes]]:
-    """Name and content of what is uploaded; none yet, and then the page says what can be."""
+    """Draw the file box; return names and contents. Without files, say what can be uploaded."""
     files = upload(
         "A file, or two that belong together",
         accept_multiple_files=True,
@@ -86,7 +86,7 @@ def _open(state: Scenario) -> None:
 
 
 def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
-    """What the files are, read as the reader of the page says where they do not say it.
+    """Parse the files, with the reader's choices where the files leave something open.
 
     Raises:
         FormatError: they cannot be read.
@@ -131,7 +131,7 @@ def _understood(files: tuple[tuple[str, bytes], ...], reading: Reading) -> Valid
 
 
 def show_understood(brought: ValidatedModel) -> None:
-    """Facts, what was assumed, and the matrix of the first step."""
+    """Draw facts, assumptions, and the matrix of the first step."""
     if brought.unnormalised:
         st.warning(
             plain(
@@ -157,7 +157,7 @@ def show_understood(brought: ValidatedModel) -> None:
 
 
 def use_button(brought: ValidatedModel, files: list[tuple[str, bytes]]) -> None:
-    """A name, and the button that keeps the model and opens it."""
+    """Draw a box for the name, and the button that stores and opens the model."""
     suggestion = PurePath(files[0][0]).stem
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left.container(key="bring-name"):  # another file, another name
@@ -170,7 +170,7 @@ def use_button(brought: ValidatedModel, files: list[tuple[str, bytes]]) -> None:
 
 
 def own_panel() -> None:
-    """The models that were brought: open one, or remove it."""
+    """Draw the list of uploaded models, each with buttons to open and remove it."""
     names = own_models()
     if not names:
         return

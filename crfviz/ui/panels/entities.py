@@ -38,12 +38,12 @@ _WRITTEN = re.compile(r"(\d{1,4}) (\d{1,4}) (\S.*)", re.ASCII)
 
 
 def has_entities(scene: Scene) -> bool:
-    """Whether the tags are those of BIO; its rules may act in decoding or not."""
+    """Return whether the tags are BIO, whether or not its rules act in decoding."""
     return is_bio(scene.tags)
 
 
 def chosen_entity(scene: Scene) -> Span:
-    """The entity that was chosen; at first the first one on the best path.
+    """Return the chosen entity, by default the first one on the best path.
 
     What cannot be asked is answered with a message, and the first one is shown. The scene must
     have BIO tags and an allowed path.
@@ -59,7 +59,7 @@ def chosen_entity(scene: Scene) -> Span:
 
 
 def first_entity(scene: Scene) -> Span:
-    """The first entity on the best path; where there is none, the likeliest first word of one."""
+    """Return the first entity on the best path, else the likeliest first word of one."""
     best = scene.now.viterbi
     on_path = path_entities([scene.tags[k] for k in best.path]) if best else []
     if on_path:
@@ -141,7 +141,7 @@ def _switch_rules(scene: Scene, on: bool) -> None:  # noqa: FBT001 - what the to
 
 
 def trained_free(scene: Scene) -> Analysis | None:
-    """The chain without the rules as it was trained; None where nothing is edited."""
+    """Return the trained chain without the rules; None without edits."""
     if not scene.edited:
         return None
     return cached.edited(replace(scene.scenario, edits=Edits(constrained=False), pins={}))

@@ -148,7 +148,7 @@ def choices(known: Sequence[Example]) -> None:
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
 def _by_state(now: Scenario, rule: str) -> Analysis:
-    """The chain with a copy of each tag for each state that it leads to."""
+    """Return the chain with a copy of each tag for each state that it leads to."""
     return analyse(cached.edited(now).potentials.constrained(rule))
 
 

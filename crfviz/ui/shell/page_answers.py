@@ -81,7 +81,7 @@ def _visitor(scope: Scope) -> str:
 
 
 def _with_head(send: Send, cookie: str | None = None, instead: str | None = None) -> Send:
-    """Hands on an answer; that of a page as a whole, with the script in it.
+    """Send an answer on; that of a page as a whole, with the script in it.
 
     Streamlit's own page becomes a redirect to `instead`, if that is given.
     """

@@ -102,7 +102,7 @@ def show_messages() -> None:
 
 
 def _links(pages: Sequence[st.Page], here: Entry, link: Link) -> None:
-    """Links that carry the scenario, so that a page opened in another tab shows the same.
+    """Draw links that carry the scenario, so that a page in another tab shows the same.
 
     The group of the page that is open is unfolded. Edits that come later the browser adds.
     """
@@ -293,7 +293,7 @@ def _take_draft() -> None:
 
 
 def _turn() -> None:
-    """To the page after or before, where no picture took the key."""
+    """Go to the next or previous page, where no picture took the key."""
     said = widget_value("frame")
     if isinstance(said, Mapping):
         request_page(said.get("turn"))

@@ -60,7 +60,7 @@ RECORDS = _counter("log_records", "Lines of the log, by level", "level")
 
 
 def watch(name: str, text: str, value: Callable[[], float]) -> None:
-    """Tell a number that something else knows, whenever it is asked for."""
+    """Register a gauge whose value is read whenever `/metrics` is."""
     if name not in _gauges:
         _gauges[name] = Gauge(f"crfviz_{name}", text, registry=REGISTRY)
     _gauges[name].set_function(value)

@@ -86,7 +86,7 @@ def worksheet_files(chain: Potentials, name: str, image: str) -> dict[str, str]:
 
 
 def _tables(chain: Potentials, *, key: bool) -> dict[str, pd.DataFrame]:
-    """The scores, then what is to be filled in, or is, by title."""
+    """Return the scores, then the tables to fill in, or filled in, by title."""
     tags = list(chain.tag_names)
     words = [f"{t + 1} {word}" for t, word in enumerate(chain.tokens or ())]
 
@@ -155,7 +155,7 @@ def _tex(text: str) -> str:
 
 
 def _notebook(chain: Potentials, title: str, *, key: bool) -> str:
-    """The notebook; its key has the solutions between the marks that nbgrader takes out."""
+    """Return the notebook; its key has the solutions between nbgrader's marks."""
     cells = [
         _cell("markdown", "intro", f"# {title}\n\nFill each table of the board."),
         _cell(
@@ -182,7 +182,7 @@ def _notebook(chain: Potentials, title: str, *, key: bool) -> str:
 def _cell(
     kind: str, name: str, text: str, *, solution: bool = False, points: int | None = None
 ) -> Mapping[str, Any]:
-    """A cell with nbgrader's metadata: read-only, to be solved, or worth points."""
+    """Return a cell with nbgrader's metadata: read-only, to be solved, or worth points."""
     own: dict[str, Any] = {
         "schema_version": 3,
         "grade_id": name,
@@ -208,7 +208,7 @@ def _otter(source: str, table: str) -> str:
 
 
 def _info(name: str, identity: str, image: str) -> Mapping[str, Any]:
-    """A question's info.json."""
+    """Return a question's info.json."""
     return {
         "uuid": identity,
         "title": f"CRF tables: {name}",

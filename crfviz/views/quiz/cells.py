@@ -174,7 +174,7 @@ WITHOUT_RULE = ("rule left out", "That counts paths that do not match the rule, 
 
 
 def _without_rule(analysis: Analysis, t: int) -> Array:
-    """(K,) marginals of a word over all paths."""
+    """Return the (K,) marginals of a word over all paths."""
     return forward_backward(analysis.potentials).marginals[t].numpy()
 
 
