@@ -67,6 +67,13 @@ REACHES = (
     *[(-1, 0), (0, 1), (-1, 1), (-1, 0), (0, 1)],
 )
 
+UPDATES = ("viterbi", "greedy")
+LIKELIHOOD = "likelihood"  # instead of updates: a CRF
+TRAININGS = (*UPDATES, LIKELIHOOD)
+PARTS = {"counts": "uint", "columns": "uint", "values": "", "scale": "float32"}  # kinds
+LARGEST = np.iinfo(np.int8).max
+LARGEST_SCALE = 1e30  # sums of weights must not leave float32
+
 
 def feature_keys(words: Sequence[str]) -> Keys:
     """Return the features of every word of a sentence, as typed: (T, NUM_FEATURES) numbers."""
@@ -146,13 +153,6 @@ def _context_texts(*window: tuple[str, str, str]) -> list[str]:
 def _number(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"))
 
-
-UPDATES = ("viterbi", "greedy")
-LIKELIHOOD = "likelihood"  # instead of updates: a CRF
-TRAININGS = (*UPDATES, LIKELIHOOD)
-PARTS = {"counts": "uint", "columns": "uint", "values": "", "scale": "float32"}  # kinds
-LARGEST = np.iinfo(np.int8).max
-LARGEST_SCALE = 1e30  # sums of weights must not leave float32
 
 Floats = NDArray[np.float32]
 Arrays = dict[str, NDArray[Any]]

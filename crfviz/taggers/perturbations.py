@@ -72,6 +72,9 @@ DIGITS = "123456789"  # that one may become
 
 _DIGIT = re.compile("[0-9]")
 _CLITIC = re.compile(r"^n?['’]")
+DRAWN = ("typo", "other name", "other number")  # kinds for which the seed matters
+HIDDEN = "\ua723"  # LATIN SMALL LETTER EGYPTOLOGICAL ALEF
+ROUNDING = 1e-4  # nats; a batch in float32 may differ from single sentences by less than this
 
 
 @dataclass(frozen=True)
@@ -227,11 +230,6 @@ KINDS: dict[str, Callable[[Sequence[str], Sequence[str], random.Random], Perturb
     "other name": _other_name,
     "other number": _other_number,
 }
-DRAWN = ("typo", "other name", "other number")  # kinds for which the seed matters
-
-
-HIDDEN = "\ua723"  # LATIN SMALL LETTER EGYPTOLOGICAL ALEF
-ROUNDING = 1e-4  # nats; a batch in float32 may differ from single sentences by less than this
 
 
 @dataclass(frozen=True, eq=False, repr=False)

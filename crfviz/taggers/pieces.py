@@ -19,6 +19,9 @@ VOCABULARY = SHIPPED / "wordpiece" / "vocabulary.txt"
 LARGEST = 8000  # entries of the vocabulary
 # Letters come first, then pieces in the order in which they were learnt: the first n entries are
 # the vocabulary that training ends with at n.
+UNKNOWN = "[UNK]"  # a word that the pieces cannot spell
+INSIDE = "##"  # in front of a piece that does not begin its word
+MAX_CHARACTERS = 100  # of a word; a longer one is unknown
 
 
 def pieces(
@@ -85,11 +88,6 @@ def vocabulary(entries: int = LARGEST) -> frozenset[str]:
     """Return the first entries of the vocabulary."""
     listed = VOCABULARY.read_text(encoding="utf-8").splitlines()
     return frozenset(listed[: require_count("entries", entries)])
-
-
-UNKNOWN = "[UNK]"  # a word that the pieces cannot spell
-INSIDE = "##"  # in front of a piece that does not begin its word
-MAX_CHARACTERS = 100  # of a word; a longer one is unknown
 
 
 def split_word(word: str, vocabulary: Collection[str]) -> list[str]:

@@ -38,6 +38,10 @@ FAMILIES: Mapping[str, Callable[[Path], Tagger]] = {
     HMM: HmmTagger,
     IMPORTED: ImportedTagger,
 }  # of model folders
+EXCERPTS: Mapping[str, str] = {  # file, and what it is
+    "excerpts/ewt-dev.conllu": "150 sentences of UD English EWT dev (CC BY-SA 4.0)",
+    "excerpts/btc-dev.conll": "150 tweets of the Broad Twitter Corpus dev (CC BY 4.0)",
+}
 
 
 def list_taggers() -> list[str]:
@@ -228,12 +232,6 @@ def _content(path: Path) -> bytes:
             return file.read(MAX_BYTES + 1)  # one more, so that too many are noticed
     except OSError as error:
         raise FormatError(f"{path}: cannot be read ({error.strerror})") from error
-
-
-EXCERPTS: Mapping[str, str] = {  # file, and what it is
-    "excerpts/ewt-dev.conllu": "150 sentences of UD English EWT dev (CC BY-SA 4.0)",
-    "excerpts/btc-dev.conll": "150 tweets of the Broad Twitter Corpus dev (CC BY 4.0)",
-}
 
 
 @cache

@@ -36,6 +36,8 @@ from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.text.files import abbreviate
 
 Probabilities = NDArray[np.float64]
+TEXTBOOK = "textbook"  # the folder, and the first part of the names
+TEXTS = ("title", "about", "source")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +118,6 @@ def _require_rows(name: str, table: Probabilities, rows: Sequence[str]) -> None:
     """Refuse a field of which a row is no distribution; a field of one row has "" for its name."""
     if problem := distribution_problem(f"field {name!r}", table, rows):
         raise ModelError(problem)
-
-
-TEXTBOOK = "textbook"  # the folder, and the first part of the names
-
-TEXTS = ("title", "about", "source")
 
 
 class MarkovTagger(SentenceTagger):

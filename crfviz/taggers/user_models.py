@@ -30,6 +30,15 @@ _OF_TEXT = 8  # bytes of memory for each of a vocabulary: short words, each with
 _OF_NUMBER = {CRF: 4, HMM: 40, PERCEPTRON: 4}  # an HMM's counts become several tables of float64
 _GIVEN = 8  # float64
 _PACKED = {"features.counts": False, "words.counts": True}  # rows of K or of K x K weights
+MAX_MODELS = 100  # whoever knows the server can bring one
+MAX_BYTES = 1_000_000_000  # of all of them on the disk, and of all in memory once they are loaded
+MAX_NAMED = 3  # of those that could be removed
+LONGEST_NAME = 40  # characters; a picker and a link have to hold it
+HIDDEN = "."  # how the names of folders begin that are no models: they are being written or removed
+REMOVED = f"{HIDDEN}removed"  # a file with the names of models that were removed, a line each
+OWNER_FILE = "owner.txt"  # in a folder: who may replace the model by another version of it
+RESERVED = ("textbook",)  # the name of a folder that means something else
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def disk_bytes(folder: Path) -> int:
@@ -58,18 +67,6 @@ def folder_bytes(folder: Path) -> int:
     rows = {name: prod(shapes.get(name, (0,))) + 1 for name in _PACKED}
     tables = sum(4 * rows[name] * K * (K if square else 1) for name, square in _PACKED.items())
     return numbers + words + tables
-
-
-MAX_MODELS = 100  # whoever knows the server can bring one
-MAX_BYTES = 1_000_000_000  # of all of them on the disk, and of all in memory once they are loaded
-MAX_NAMED = 3  # of those that could be removed
-LONGEST_NAME = 40  # characters; a picker and a link have to hold it
-HIDDEN = "."  # how the names of folders begin that are no models: they are being written or removed
-REMOVED = f"{HIDDEN}removed"  # a file with the names of models that were removed, a line each
-OWNER_FILE = "owner.txt"  # in a folder: who may replace the model by another version of it
-RESERVED = ("textbook",)  # the name of a folder that means something else
-
-_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def user_models() -> Path:

@@ -14,6 +14,8 @@ from crfviz.text.files import SURROGATES, abbreviate, abbreviate_value
 from crfviz.text.sentences import Sentence
 
 EXPECTED = 'a JSON object such as {"tokens": ["Hello"], "tags": ["INTJ"]}'
+MAX_JSON = 110_000_000  # bytes that a text takes as JSON, the text among them
+_VALUE, _LIST, _OBJECT, _TEXT = 33, 72, 250, 55  # bytes of each
 
 
 def parse_jsonl(lines: Iterable[str], name: str) -> Iterator[Sentence]:
@@ -146,11 +148,6 @@ def check_whole(text: str, field: str, where: str) -> None:
         raise FormatError(
             f'{where}: expected text, got the character U+{ord(half[0]):04X} in "{field}"'
         )
-
-
-MAX_JSON = 110_000_000  # bytes that a text takes as JSON, the text among them
-
-_VALUE, _LIST, _OBJECT, _TEXT = 33, 72, 250, 55  # bytes of each
 
 
 def json_bytes(text: str) -> int:

@@ -9,6 +9,7 @@ from crfviz.text.files import abbreviate
 from crfviz.text.schemes import OUTSIDE, begin, is_inside, split_tag, with_type
 
 Offsets = tuple[tuple[int, int], ...]  # one (start, end) per word: characters into the text
+HANDLE = "@user"
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,6 @@ def located(words: Sequence[str], text: str) -> Offsets | None:
         end = start + len(word)
         places.append((start, end))
     return None if text[end:].strip() else tuple(places)
-
-
-HANDLE = "@user"
 
 
 def fold_handles(sentence: Sentence) -> Sentence:

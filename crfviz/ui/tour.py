@@ -32,6 +32,8 @@ GREETING = (
     "Drag a score on Emissions to change it."
 )
 
+END = MOST_STOPS  # the number after the last stop
+
 
 @dataclass(frozen=True)
 class Screen:
@@ -157,7 +159,6 @@ STOPS = (
         _answered,
     ),
 )
-END = MOST_STOPS  # the number after the last stop
 
 
 def advance(pages: Sequence[st.Page], path: str) -> None:

@@ -14,6 +14,8 @@ import numpy as np
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.recursions import TOLERANCE
 
+_CODE = re.compile(r"`([^`]+)`")  # how claims mark words
+
 
 def minus(text: str) -> str:
     """Return a formatted number with a true minus."""
@@ -87,9 +89,6 @@ def count(number: int, noun: str) -> str:
 def same(first: float, second: float) -> bool:
     """Return whether two numbers are equal up to rounding."""
     return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-
-
-_CODE = re.compile(r"`([^`]+)`")  # how claims mark words
 
 
 def listed(texts: Sequence[str], most: int) -> str:

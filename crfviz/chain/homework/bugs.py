@@ -34,6 +34,14 @@ FINITE_INFINITIES = (-1e4, -1e3, -100.0, -1e5, -1e6, -1e9)  # written where -inf
 MAX_PADDING = 8  # columns of padding that are tried
 LARGEST = {"float64": 709.78, "float32": 88.72}  # log of the largest number
 SMALLEST = {"float64": -745.13, "float32": -103.97}  # log of the smallest positive number
+_PARTS = {
+    "all": ("steps", "start", "end", "emissions"),
+    "steps": ("steps",),
+    "transitions": ("steps", "start", "end"),
+    "start": ("start",),
+    "end": ("end",),
+    "emissions": ("emissions",),
+}
 
 
 @dataclass(frozen=True)
@@ -213,16 +221,6 @@ def _without_infinities(right: Program, value: float, where: str) -> Program:
         name: np.where(np.isneginf(old), value, old) for name, old in scores.items()
     }
     return replace(right, **finite)
-
-
-_PARTS = {
-    "all": ("steps", "start", "end", "emissions"),
-    "steps": ("steps",),
-    "transitions": ("steps", "start", "end"),
-    "start": ("start",),
-    "end": ("end",),
-    "emissions": ("emissions",),
-}
 
 
 def _normalised(table: Array, axis: int) -> Array:

@@ -28,6 +28,7 @@ from crfviz.text.files import abbreviate_value
 
 FORMAT, VERSION = "crfviz trace", 1
 MAX_TRACE = 20_000_000  # bytes of a file
+_SCORES = ("emissions", "transitions", "start", "end")
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,6 @@ class Trace(NotebookRepr):
         except (ValueError, RecursionError) as error:
             raise FormatError(f"expected a trace as JSON: {error}") from error
         return _read(content)
-
-
-_SCORES = ("emissions", "transitions", "start", "end")
 
 
 def grade(

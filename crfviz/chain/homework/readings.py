@@ -39,6 +39,7 @@ MAX_STEPS = 5  # half units that rounding along the way may add
 HALF = 0.5 * (1 + 1e-6)  # of a unit; 0.345 may be 0.34 or 0.35, whatever float it is
 COARSEST = 0.1  # a table rounded to whole numbers is taken for one with a decimal
 FLOAT32_DIGITS = 9  # write every float32
+MAX_TRIES = 5000  # of tags for columns, before a table of backpointers counts as no such one
 
 
 @dataclass(frozen=True)
@@ -257,9 +258,6 @@ def _unit(rounding: Rounding, finite: Array, *, noise: float) -> Array:
 def _digits(value: float) -> int:
     """Return how many digits it takes to write a number, without zeros at either end."""
     return len(repr(value).partition("e")[0].replace(".", "").strip("0"))
-
-
-MAX_TRIES = 5000  # of tags for columns, before a table of backpointers counts as no such one
 
 
 def assign_columns(possible: Sequence[Sequence[int]]) -> tuple[int, ...]:

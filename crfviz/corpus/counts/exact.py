@@ -28,6 +28,10 @@ UNIT = 2**40  # to the whole
 _HALF = 20  # bits: the sum of the upper and the lower ones cannot leave 64 bits
 
 Counts: TypeAlias = int | list["Counts"] | dict[str, "Counts"]
+_DROPPED = 15  # of the 23 bits that a float32 has behind its point
+SCHEMES = {"strict": "strict", "exact": "exact", "partial": "partial", "ent_type": "type"}
+COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
+SENTENCES_AT_ONCE = 2000  # nervaluate keeps the place of every entity
 
 
 def fixed(values: NDArray[np.float64]) -> int:
@@ -55,8 +59,6 @@ def added(first: Counts, second: Counts) -> Counts:
         return [added(one, other) for one, other in pairs]
     return first + cast("int", second)
 
-
-_DROPPED = 15  # of the 23 bits that a float32 has behind its point
 
 Bins = list[list[int]]  # NUM_BINS times how many, how many right, and their probability (`fixed`)
 
@@ -92,10 +94,6 @@ def doubts_of(
     by_key = {key: [number, of_right] for key, number, of_right in counts}
     return by_key, dict(zip(found.tolist(), least.tolist(), strict=True))
 
-
-SCHEMES = {"strict": "strict", "exact": "exact", "partial": "partial", "ent_type": "type"}
-COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
-SENTENCES_AT_ONCE = 2000  # nervaluate keeps the place of every entity
 
 Tags = Sequence[Sequence[str]]  # names, of every sentence
 

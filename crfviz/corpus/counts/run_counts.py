@@ -33,6 +33,23 @@ from crfviz.text.schemes import entity_scheme
 LENGTHS = (5, 10, 20, 40)  # words, the upper end of each group but the last
 GOLD_TAG, LENGTH, IN_TRAINING = "gold tag", "sentence length", "word in training"
 POSITION, CAPITALISATION = "position", "capitalisation"
+LISTS = ("errors", "suspects", "entity_suspects")
+ADDED = (
+    "size",
+    "confusion",
+    "decoders",
+    "entity_types",
+    "entity_patterns",
+    "invalid_bio",
+    "schemes",
+    "ranks",
+    "bins",
+    "doubts",
+    "parts",
+    "kinds",
+    "pairs",
+    "moves",
+)
 
 
 def _length_names() -> list[str]:
@@ -102,9 +119,6 @@ _NUMBERS: dict[str, Callable[[Results], NDArray[np.int64]]] = {
 }
 
 
-LISTS = ("errors", "suspects", "entity_suspects")
-
-
 @dataclass(frozen=True)
 class RunCounts:
     """Counts of N sentences with M words. Keys of several names are JSON lists (`key`)."""
@@ -152,24 +166,6 @@ def as_counted(results: Results | CountedRun) -> CountedRun:
     if isinstance(results, CountedRun):
         return results
     return CountedRun(results.tagger, count_run(results))
-
-
-ADDED = (
-    "size",
-    "confusion",
-    "decoders",
-    "entity_types",
-    "entity_patterns",
-    "invalid_bio",
-    "schemes",
-    "ranks",
-    "bins",
-    "doubts",
-    "parts",
-    "kinds",
-    "pairs",
-    "moves",
-)
 
 
 def key(*names: object) -> str:

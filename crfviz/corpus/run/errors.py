@@ -29,6 +29,8 @@ from crfviz.corpus.table import Table, TableRow
 from crfviz.text.schemes import BIO, Span, entity_scheme, spans
 from crfviz.text.sentences import Sentence
 
+NEIGHBOURS = 3  # words on either side of the words in brackets
+
 
 @dataclass(frozen=True)
 class Error:
@@ -165,9 +167,6 @@ def _error(
 
 def _probability(chain: Potentials, span: Span) -> float:
     return entity_probability(chain, span.start, span.end - 1, span.type)
-
-
-NEIGHBOURS = 3  # words on either side of the words in brackets
 
 
 def words_in_context(words: Sequence[str], first: int, last: int) -> str:

@@ -51,6 +51,10 @@ from crfviz.text.schemes import entity_scheme
 from crfviz.text.sentences import Sentence
 
 SCORING_BATCH = 128  # sentences of like length; nothing else is done meanwhile
+AS_TRAINED = ("independent", "left_to_right")
+SENTENCES_AT_ONCE = 512
+PROBABILITIES = ("token", "gold", "path", "log gold", "entity")
+SEARCH_SLACK = 1e-9  # nats: a path that is worse by more is a search error
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +90,6 @@ def score_sentences(
     )
 
 
-AS_TRAINED = ("independent", "left_to_right")
 Decode = Callable[[ChainsOrBatch], list[list[int]]]
 DECODE: Mapping[str, Decode] = {  # what needs no marginals
     "independent": partial(greedy_paths, how="independent"),
@@ -94,9 +97,6 @@ DECODE: Mapping[str, Decode] = {  # what needs no marginals
     **{name: partial(beams, width=width) for name, width in BEAMS.items()},
     "viterbi": best_paths,
 }
-SENTENCES_AT_ONCE = 512
-PROBABILITIES = ("token", "gold", "path", "log gold", "entity")
-SEARCH_SLACK = 1e-9  # nats: a path that is worse by more is a search error
 
 Progress = Callable[[int, int], None]  # sentences done, and of how many; may raise to stop the run
 

@@ -52,6 +52,14 @@ from crfviz.text.formats import LAYOUTS, FormatName, parse_part
 from crfviz.text.jsonl import parse_object, sentence_of
 from crfviz.text.sentences import Sentence, fold_handles, map_types
 
+EVALUATION_FORMAT = 2  # of the result of a shard; results of another version are not resumed
+TAGGING_FORMAT = 1  # of the result of a shard; results of another version are not resumed
+TAGGING_BATCH = 1024  # sentences of a shard that are scored together
+DIGITS = 6
+MISC = 9  # column of CoNLL-U
+IN_MISC = "Marginals="
+IOB2_MISC = 3  # column of iob2 for marginals
+
 
 @dataclass(frozen=True)
 class ModelReference:
@@ -97,9 +105,6 @@ def _load(model: ModelReference) -> Tagger:
             f"the same files as here"
         )
     return load_tagger(model.place)
-
-
-EVALUATION_FORMAT = 2  # of the result of a shard; results of another version are not resumed
 
 
 @dataclass(frozen=True)
@@ -198,13 +203,6 @@ def _merge_two(first: EvaluationResult, second: EvaluationResult) -> EvaluationR
         both = merge_comparisons(both, second.comparison, first.tally.size["sentences"])
     return EvaluationResult(merge_two(first.tally, second.tally), both)
 
-
-TAGGING_FORMAT = 1  # of the result of a shard; results of another version are not resumed
-TAGGING_BATCH = 1024  # sentences of a shard that are scored together
-DIGITS = 6
-MISC = 9  # column of CoNLL-U
-IN_MISC = "Marginals="
-IOB2_MISC = 3  # column of iob2 for marginals
 
 Marginals = Sequence[dict[str, float]]  # of every word, by tag
 

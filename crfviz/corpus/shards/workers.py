@@ -25,6 +25,9 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.files import write_atomically
 
 SHARD_BYTES = 2_000_000
+NAME = re.compile(r"\.?\d{6,}-[0-9a-f]{16}(\.part)?")
+MAX_TRIES = 3  # at a shard whose workers die
+MAX_AHEAD = 8  # shards for each worker that may start before an earlier one is done
 
 
 @dataclass(frozen=True)
@@ -67,9 +70,6 @@ def _read(file: BinaryIO, head: bytes, size: int, *, by_line: bool) -> bytes:
             break
         last = b""
     return bytes(content)
-
-
-NAME = re.compile(r"\.?\d{6,}-[0-9a-f]{16}(\.part)?")
 
 
 def cache_folder(output: Path) -> Path:
@@ -141,8 +141,6 @@ class ShardCache:
     def _name(self, shard: Shard) -> str:
         return f"{shard.number:06}-{sha256(self._key + shard.content).hexdigest()[:16]}"
 
-
-MAX_TRIES = 3  # at a shard whose workers die
 
 ReportShare = Callable[[float], None]  # takes the share of a shard that is done; may raise to stop
 Outcome = bytes | CrfvizError
@@ -286,9 +284,6 @@ class ProcessPool:
         """Kill the processes."""
         for worker in self._workers:
             worker.process.kill()
-
-
-MAX_AHEAD = 8  # shards for each worker that may start before an earlier one is done
 
 
 def run_shards(

@@ -33,6 +33,21 @@ from crfviz.corpus.run.results import BEAMS, ORACLE_PATHS, RULE
 from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.text.schemes import BIO
 
+TITLES = {
+    "independent": "independent",
+    "left_to_right": "greedy",
+    "viterbi": "Viterbi",
+    "max_marginal": "max-marginal",
+}
+DECODERS = tuple(TITLES)  # of a report; the table has beams, too
+ALL_TITLES = {
+    **TITLES,
+    RULE: "Viterbi with the rule",
+    **{name: f"beam of {width}" for name, width in BEAMS.items()},
+}
+SEED = 0  # of the bootstrap
+COVERAGES = tuple(range(5, 101, 5))  # per cent
+
 
 def confusion_table(found: CountedRun) -> Table:
     """Return a row for each pair of gold and Viterbi tags that occurs, most words first."""
@@ -106,21 +121,6 @@ def _entity_rates(counts: dict[str, int], *, half: bool) -> dict[str, float]:
         "recall": good / max(1, gold),
         "f1": 2 * good / max(1, guessed + gold),
     }
-
-
-TITLES = {
-    "independent": "independent",
-    "left_to_right": "greedy",
-    "viterbi": "Viterbi",
-    "max_marginal": "max-marginal",
-}
-DECODERS = tuple(TITLES)  # of a report; the table has beams, too
-ALL_TITLES = {
-    **TITLES,
-    RULE: "Viterbi with the rule",
-    **{name: f"beam of {width}" for name, width in BEAMS.items()},
-}
-SEED = 0  # of the bootstrap
 
 
 @dataclass(frozen=True)
@@ -197,9 +197,6 @@ def _decoder_row(tally: RunCounts, name: str, scheme: str) -> TableRow:
         "repaired": counts["repaired"],
         "spoilt": counts["spoilt"],
     }
-
-
-COVERAGES = tuple(range(5, 101, 5))  # per cent
 
 
 def calibration_table(tally: RunCounts) -> Table:

@@ -33,6 +33,7 @@ PADDING, UNKNOWN = 0, 1
 NUM_SPECIAL = 2  # padding and unknown, in front of the listed words and characters
 BEGIN, END = 2, 3  # mark the two ends of a word, in front of the listed characters
 NUM_CHARACTER_SPECIAL = 4
+_CUDNN = Lock()  # its settings are those of all threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,6 @@ def padded(rows: Sequence[Sequence[int]], width: int, padding: int = PADDING) ->
 
 Architecture = Literal["bilstm", "contextfree"]
 ARCHITECTURES: tuple[Architecture, ...] = ("bilstm", "contextfree")
-_CUDNN = Lock()  # its settings are those of all threads
 
 
 @dataclass(frozen=True)

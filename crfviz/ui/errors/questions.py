@@ -29,6 +29,16 @@ from crfviz.ui.words import plain
 from crfviz.views.figures.charts import calibration_chart, coverage_chart, decoders_chart
 from crfviz.views.formatting import per_cent
 
+TABS = {  # by their names in links
+    "How wrong": "Accuracy",
+    "How sure": "Calibration",
+    "What the CRF buys": "Decoders",
+    "Where": "Slices",
+    "Why": "Causes",
+    "Is it the gold?": "Label errors",
+    "Two models": "Compare models",
+}
+
 
 def how_wrong(analysis: Analysed) -> None:
     """Draw scores by tag, and the confusion matrix."""
@@ -168,15 +178,6 @@ def _links(side: Analysed, table: Table) -> list[str | None]:
     return [links.to(int(row["sentence"] or 0), int(row["position"] or 0) - 1) for row in table]
 
 
-TABS = {  # by their names in links
-    "How wrong": "Accuracy",
-    "How sure": "Calibration",
-    "What the CRF buys": "Decoders",
-    "Where": "Slices",
-    "Why": "Causes",
-    "Is it the gold?": "Label errors",
-    "Two models": "Compare models",
-}
 PANELS: Mapping[str, Callable[[Analysed], None]] = {
     "How wrong": how_wrong,
     "How sure": how_sure,

@@ -32,6 +32,18 @@ from crfviz.views.quiz.selection import question
 
 MAX_LENGTH = 200  # characters of an expression
 _BRACES = re.compile(r"\{([^{}]*)\}")
+_OPERATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 
 
 @dataclass(frozen=True)
@@ -220,20 +232,6 @@ def parse(expression: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
     raise FormatError(f"expected an expression such as viterbi('word'), got {quote(expression)}")
-
-
-_OPERATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
 
 
 class _Evaluator:

@@ -56,6 +56,24 @@ from crfviz.views.strips.why import why_gap, why_note, why_row
 STYLE_SHEET = Path(__file__).with_name("handout.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _LETTERS = "ABCDEF"  # of the choices
+SEEN = 0.005  # nats; terms below it are left out, as on the page
+MOST_PATHS = 12  # of the naive way, the best ones
+PATH_FORMATS = {"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}
+WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with a matrix
+BEST_PATHS = 5  # on the page Paths
+_RANKED = tuple(f"best_{rank}" for rank in range(1, BEST_PATHS + 1))
+_ANSWERS = (
+    "viterbi",
+    "max_marginal",
+    "path",
+    MARGINALS,
+    "best",
+    "alpha",
+    "beta",
+    "why",
+    UNDER_RULE,
+    *_RANKED,
+)
 
 
 def handout(lecture: Lecture) -> str:
@@ -157,11 +175,6 @@ def _or_why(make: Callable[[], str]) -> str:
         return f"<p>{escape(str(error))}</p>"
 
 
-SEEN = 0.005  # nats; terms below it are left out, as on the page
-MOST_PATHS = 12  # of the naive way, the best ones
-PATH_FORMATS = {"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}
-
-
 def tables_of(cue: Cue, *, key: bool = False) -> str:
     """Return the tables of a cue's page; empty if it has none, or only the `key` shows them.
 
@@ -239,23 +252,6 @@ def _iterations(state: Scenario) -> str:
 
 def _line(text: str) -> str:
     return f"<p>{escape(text)}</p>"
-
-
-WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with a matrix
-BEST_PATHS = 5  # on the page Paths
-_RANKED = tuple(f"best_{rank}" for rank in range(1, BEST_PATHS + 1))
-_ANSWERS = (
-    "viterbi",
-    "max_marginal",
-    "path",
-    MARGINALS,
-    "best",
-    "alpha",
-    "beta",
-    "why",
-    UNDER_RULE,
-    *_RANKED,
-)
 
 
 def thumbnail(cue: Cue, *, key: bool = False) -> str:

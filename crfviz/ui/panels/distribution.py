@@ -36,6 +36,7 @@ MOST_SEED = 999_999
 LARGEST_NUDGE, FIRST_NUDGE = 20.0, 1.0
 
 Drawn = tuple[Picture, Sequence[Grid]]  # the picture, and further grids for its tables
+SHOWS = {"best": "best paths", "samples": "samples", "reach": "reach"}
 
 
 def _best(scene: Scene) -> Drawn:
@@ -116,7 +117,6 @@ def _reach(scene: Scene) -> Drawn:
     return picture, []
 
 
-SHOWS = {"best": "best paths", "samples": "samples", "reach": "reach"}
 DRAW: Mapping[str, Callable[[Scene], Drawn]] = {"best": _best, "samples": _samples, "reach": _reach}
 
 

@@ -22,6 +22,7 @@ MIN_SECRET_LENGTH = 16  # characters
 
 _log = logging.getLogger(__name__)
 _asked: list[bool] = []  # not empty once this process saw that a login is asked for
+NOBODY = "me"  # the annotator who gave no name, where there is no login
 
 
 class LoginError(CrfvizError):
@@ -125,9 +126,6 @@ def _check(auth: object) -> None:
 
 def _text(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
-
-
-NOBODY = "me"  # the annotator who gave no name, where there is no login
 
 
 def annotator() -> str | None:

@@ -37,6 +37,11 @@ from crfviz.views.formatting import count
 TIME_SLICE = 0.1  # seconds of work after which a script lets others go first
 SKIP_TIMEOUT = 0.25  # seconds after which a script that does not is skipped
 MAX_WAIT = 1.0  # seconds that a script lets others go first, at most
+MIN_RUNS = 200  # scripts between two collections
+MAX_SHARE = 0.02  # of the time of scripts, for collections
+SWITCH_INTERVAL = 0.0005  # seconds until a thread requests the GIL; Python's 5 ms delay messages
+POLL_INTERVAL = 0.5  # seconds between two checks of the queue and the visitor
+VISITOR_COOKIE = "crfviz_visitor"  # a cookie, the same in all tabs of a browser
 
 
 class Waiter:
@@ -154,11 +159,6 @@ class FairLock:
 SCRIPT_LOCK = FairLock()  # of this server
 
 
-MIN_RUNS = 200  # scripts between two collections
-MAX_SHARE = 0.02  # of the time of scripts, for collections
-SWITCH_INTERVAL = 0.0005  # seconds until a thread requests the GIL; Python's 5 ms delay messages
-
-
 class GarbageCollector:
     """Collects garbage after some scripts; `clock` returns seconds."""
 
@@ -213,10 +213,6 @@ def serialize_scripts() -> bool:
     sys.setswitchinterval(SWITCH_INTERVAL)
     lock = MeasuredLock()
     return one_script_at_a_time(lock.acquire, lock.release, lock.let_others_first)
-
-
-POLL_INTERVAL = 0.5  # seconds between two checks of the queue and the visitor
-VISITOR_COOKIE = "crfviz_visitor"  # a cookie, the same in all tabs of a browser
 
 
 class BusyError(CrfvizError):

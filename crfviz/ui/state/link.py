@@ -69,6 +69,12 @@ OPTION = "v."  # before the name of a page option
 TOUR, MOST_STOPS = "tour", 9  # the stop of the tour: a page option with a name of its own
 _MOST_OPTIONS = 32
 _MOST_ITEMS = 5000  # of one list: more than any chain on the screen has cells
+_EXPECTED = {
+    "t": f"FROM.TO:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
+    "e": f"position.TAG:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
+    "p": "position.TAG",
+    "r": "position.TAG",
+}
 
 
 @dataclass(frozen=True)
@@ -308,14 +314,6 @@ class _Reader:
         if bad:
             what = f"{count(len(bad), 'part')} of {name}, the first being {quote(bad[0])},"
             self.ignore(name, what, _EXPECTED[name])
-
-
-_EXPECTED = {
-    "t": f"FROM.TO:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
-    "e": f"position.TAG:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
-    "p": "position.TAG",
-    "r": "position.TAG",
-}
 
 
 def for_words(scenario: Scenario, number: int) -> tuple[Scenario, list[str]]:

@@ -22,6 +22,12 @@ Place = tuple[int, str]  # position of a word from 0, and a tag
 
 _NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,3})?", re.ASCII)
 _POSITION = re.compile(r"\d{1,5}", re.ASCII)
+FEW = 30  # edits are written one by one, to be read and changed by hand
+_UNEDITED, _FORBIDDEN = -(2**31), -(2**31) + 1
+_LARGEST = 2000.0  # nats; more does not fit
+_MILLIONTHS = 1_000_000
+_MOST_NAMES = 200
+_TEXT = re.compile(r"[A-Za-z0-9_-]*")
 
 
 def moves_text(scores: Mapping[Move, float]) -> str:
@@ -91,15 +97,6 @@ def _score(text: str) -> float | None:
         return -math.inf
     value = read_number(text)
     return None if value is None or abs(value) > MAX_SCORE else value
-
-
-FEW = 30  # edits are written one by one, to be read and changed by hand
-
-_UNEDITED, _FORBIDDEN = -(2**31), -(2**31) + 1
-_LARGEST = 2000.0  # nats; more does not fit
-_MILLIONTHS = 1_000_000
-_MOST_NAMES = 200
-_TEXT = re.compile(r"[A-Za-z0-9_-]*")
 
 
 def pack(transitions: Mapping[Move, float]) -> str:

@@ -28,6 +28,11 @@ FROM = "from"  # page option: the first word of the window of a long sentence, f
 _NAMING = ("at", "cell", "chosen", FROM, "entity", "nudge", LIST, "own", PLACE)
 OF_POSITIONS = (*_NAMING, ASKED, SAID)  # page options of one sentence only
 OF_PAGE = ("panel", ASKED, SAID, "handout", "below")  # and of one page
+ROWS, HIDE = "rows", "hide"
+OTHERS = ("path", "note", "score", "lattice")  # beside the rows
+PARTS = (*LABELS, *OTHERS)
+EVERY_ROW = ".".join(USUAL_ROWS)
+NO_ROW = "none"
 
 
 @dataclass(frozen=True)
@@ -181,13 +186,6 @@ def _distinct(
         if step != (kept[-1] if kept else now):
             kept.append(step)
     return tuple(reversed(kept))
-
-
-ROWS, HIDE = "rows", "hide"
-OTHERS = ("path", "note", "score", "lattice")  # beside the rows
-PARTS = (*LABELS, *OTHERS)
-EVERY_ROW = ".".join(USUAL_ROWS)
-NO_ROW = "none"
 
 
 def wanted_rows(chosen: str) -> list[str]:

@@ -37,6 +37,7 @@ REGISTRY = CollectorRegistry()
 _gauges: dict[str, Gauge] = {}
 for _collector in (ProcessCollector, PlatformCollector, GCCollector):
     _collector(registry=REGISTRY)
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
 def _counter(name: str, text: str, *labels: str) -> Counter:
@@ -98,9 +99,6 @@ def _end(connection: Connection, outcome: str) -> None:
 
 def _refused(_: object) -> None:
     STORE_ERRORS.inc()
-
-
-FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
 def routes() -> list[Route]:

@@ -38,6 +38,8 @@ _NAME = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _log = logging.getLogger(__name__)
 _request: ContextVar[str] = ContextVar("request", default="")
 _open: set[str] = set()  # connections of sessions
+BURST = 5.0  # seconds of full rate that may arrive at once
+MESSAGE_INTERVAL = 60.0  # seconds between two messages to a session
 
 
 def request() -> str:
@@ -128,10 +130,6 @@ class _Answer:
             taken = round(1000 * (perf_counter() - self._began), 1)
             facts = {"route": self._kind, "method": self._method, "status": self._status}
             _log.info("answered", extra={"facts": {**facts, "milliseconds": taken}})
-
-
-BURST = 5.0  # seconds of full rate that may arrive at once
-MESSAGE_INTERVAL = 60.0  # seconds between two messages to a session
 
 
 class RateLimiter:

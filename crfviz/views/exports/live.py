@@ -60,6 +60,13 @@ _SHARED = (
     "margin",
 )  # by all pages
 _NUMBERS = ("values", "trained", "outlined")  # of a table
+TRACE = "trace"  # the one page of a trace
+_SCRIPT_END = """\
+sums, best = crfviz.forward_backward(potentials), crfviz.viterbi(potentials)
+print([potentials.tag_names[tag] for tag in best.path], best.score, best.probability)
+print(sums.log_partition, sums.entropy)
+print(sums.marginals)  # sums.log_alpha, sums.log_beta, best.best, best.backpointers
+"""
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,6 @@ PAGES: Mapping[str, Page] = {
         "Marginals", lambda _, now, before: marginal_picture(now, before), "marginals", "entropy"
     ),
 }
-TRACE = "trace"  # the one page of a trace
 OF_TRACE = Page("Your code", lambda live, *_: trace_picture(live.given_trace), note="given")
 
 
@@ -340,14 +346,6 @@ def _gold(tagger: Tagger, words: Sequence[str]) -> list[int] | None:
         if known and tagger.split(example.text) == list(words):
             return [tagger.tags.index(tag) for tag in example.gold or ()]
     return None
-
-
-_SCRIPT_END = """\
-sums, best = crfviz.forward_backward(potentials), crfviz.viterbi(potentials)
-print([potentials.tag_names[tag] for tag in best.path], best.score, best.probability)
-print(sums.log_partition, sums.entropy)
-print(sums.marginals)  # sums.log_alpha, sums.log_beta, best.best, best.backpointers
-"""
 
 
 def script(live: Live) -> str:

@@ -33,6 +33,9 @@ WHY = (
     "is older than 2023, or the file is not whole."
 )
 
+MOST_CELLS = 4000  # of all tables of numbers: a file of a large chain stays small
+LIKELY = 0.01  # a tag with less is left out of the list of likely tags
+
 
 def live_page(live: Live, pages: Sequence[str]) -> str:
     """Return the HTML file; the arguments are those of `data`.
@@ -111,10 +114,6 @@ def block(name: str, value: object) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-MOST_CELLS = 4000  # of all tables of numbers: a file of a large chain stays small
-LIKELY = 0.01  # a tag with less is left out of the list of likely tags
 
 
 def static_tables(live: Live) -> str:

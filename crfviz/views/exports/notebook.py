@@ -32,6 +32,11 @@ from crfviz.views.formatting import columns, format_probability, score
 from crfviz.views.theme import NEGATIVE, POSITIVE
 
 NO_EDITS: Mapping[str, object] = {"transitions": [], "emissions": [], "strength": 1.0}
+HEIGHT = 640  # pixels
+MOST = 30  # rows and columns of a table; what is left out is counted
+TINT = 90  # of 255, where a colour is full
+_CELL = "padding:1px 7px;text-align:right;font-variant-numeric:tabular-nums;"
+_NAME = "padding:1px 7px;text-align:right;font-weight:600;"
 
 
 class OnScreen:
@@ -163,9 +168,6 @@ def show(what: What | Trace, sentence: str | Sequence[str] | None = None) -> Any
     return widget(live)
 
 
-HEIGHT = 640  # pixels
-
-
 def framed(live: Live) -> str:
     """Return an iframe with the whole live file."""
     page = escape(live_page(live, list(PAGES)))
@@ -174,13 +176,6 @@ def framed(live: Live) -> str:
         'sandbox="allow-scripts allow-downloads allow-modals allow-popups" '
         f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
     )
-
-
-MOST = 30  # rows and columns of a table; what is left out is counted
-TINT = 90  # of 255, where a colour is full
-
-_CELL = "padding:1px 7px;text-align:right;font-variant-numeric:tabular-nums;"
-_NAME = "padding:1px 7px;text-align:right;font-weight:600;"
 
 
 def register() -> None:

@@ -70,6 +70,16 @@ PREAMBLE = r"""\usepackage{iftex}
   \newcommand\crfvizsign[1]{\iffontchar\font"#1 \symbol{"#1}\else\texttt{U+#1}\fi}
 \fi
 """
+ENGINES = ("pdflatex", "lualatex")  # the second one has signs beyond Latin letters, and is slower
+LONGEST = 180  # seconds: the first time lualatex lists all fonts
+TABLES: Mapping[str, Callable[[Analysis], Tensor]] = {
+    "marginals": lambda analysis: analysis.forward_backward.marginals,
+    "emissions": lambda analysis: analysis.potentials.emissions,
+    "alpha": lambda analysis: analysis.forward_backward.log_alpha,
+    "beta": lambda analysis: analysis.forward_backward.log_beta,
+    "best": lambda analysis: analysis.best,
+}  # (T, K) by name
+DECODERS, TRANSITIONS = "decoders", "transitions"
 
 
 def tex(text: str) -> str:
@@ -95,10 +105,6 @@ def _sign(sign: str) -> str:
     if (sign.isascii() and sign.isprintable()) or sign in _LETTERS:
         return sign
     return " " if sign.isspace() else rf"{SIGN}{{{ord(sign):04X}}}"
-
-
-ENGINES = ("pdflatex", "lualatex")  # the second one has signs beyond Latin letters, and is slower
-LONGEST = 180  # seconds: the first time lualatex lists all fonts
 
 
 def compiled(document: str) -> bytes:
@@ -134,15 +140,6 @@ def compiled(document: str) -> bytes:
                 "and tikz; a .tex file can be written without them"
             ) from error
 
-
-TABLES: Mapping[str, Callable[[Analysis], Tensor]] = {
-    "marginals": lambda analysis: analysis.forward_backward.marginals,
-    "emissions": lambda analysis: analysis.potentials.emissions,
-    "alpha": lambda analysis: analysis.forward_backward.log_alpha,
-    "beta": lambda analysis: analysis.forward_backward.log_beta,
-    "best": lambda analysis: analysis.best,
-}  # (T, K) by name
-DECODERS, TRANSITIONS = "decoders", "transitions"
 
 Rows = list[list[str | float]]  # the head first; numbers are written by the format
 

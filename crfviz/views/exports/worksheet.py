@@ -58,6 +58,54 @@ _STYLE = (
     "td,th{border:1px solid;padding:.3em .8em;min-width:3em;text-align:right}"
 )
 
+_QUESTION = """\
+<pl-question-panel>
+<p>Upload solution.py with the functions alpha, beta, viterbi and backpointers of a board.</p>
+{tables}
+<pl-file-upload file-names="solution.py"></pl-file-upload>
+</pl-question-panel>
+<pl-submission-panel><pl-external-grader-results></pl-external-grader-results></pl-submission-panel>
+"""
+_GRADER = '''\
+#!/usr/bin/env python3
+"""Grade solution.py and write results.json, as PrairieLearn's external graders do."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import crfviz
+
+ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else "/grade")
+TABLES = {tables}
+potentials = {source}
+
+
+def graded(program, table):
+    if program is None:
+        return 0, f"solution.py has no function {{table}}"
+    found = crfviz.grade(program, potentials, table)
+    return int(found.correct), f"{{found.message}}\\n{{found.arithmetic}}".strip()
+
+
+def results():
+    try:
+        functions = runpy.run_path(str(ROOT / "student" / "solution.py"))
+    except Exception as error:
+        return {{"gradable": False, "format_errors": [f"solution.py: {{error}}"]}}
+    tests = []
+    for table in TABLES:
+        points, message = graded(functions.get(table), table)
+        tests.append({{"name": table, "points": points, "max_points": 1, "message": message}})
+    score = sum(test["points"] for test in tests) / len(tests)
+    return {{"gradable": True, "score": score, "tests": tests}}
+
+
+(ROOT / "results").mkdir(exist_ok=True)
+(ROOT / "results" / "results.json").write_text(json.dumps(results()), encoding="utf-8")
+'''
+
 
 def worksheet_files(chain: Potentials, name: str, image: str) -> dict[str, str]:
     """Return the files of a student by path, the key in a folder of its own.
@@ -223,53 +271,3 @@ def _info(name: str, identity: str, image: str) -> Mapping[str, Any]:
             "timeout": 60,
         },
     }
-
-
-_QUESTION = """\
-<pl-question-panel>
-<p>Upload solution.py with the functions alpha, beta, viterbi and backpointers of a board.</p>
-{tables}
-<pl-file-upload file-names="solution.py"></pl-file-upload>
-</pl-question-panel>
-<pl-submission-panel><pl-external-grader-results></pl-external-grader-results></pl-submission-panel>
-"""
-
-_GRADER = '''\
-#!/usr/bin/env python3
-"""Grade solution.py and write results.json, as PrairieLearn's external graders do."""
-
-import json
-import runpy
-import sys
-from pathlib import Path
-
-import crfviz
-
-ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else "/grade")
-TABLES = {tables}
-potentials = {source}
-
-
-def graded(program, table):
-    if program is None:
-        return 0, f"solution.py has no function {{table}}"
-    found = crfviz.grade(program, potentials, table)
-    return int(found.correct), f"{{found.message}}\\n{{found.arithmetic}}".strip()
-
-
-def results():
-    try:
-        functions = runpy.run_path(str(ROOT / "student" / "solution.py"))
-    except Exception as error:
-        return {{"gradable": False, "format_errors": [f"solution.py: {{error}}"]}}
-    tests = []
-    for table in TABLES:
-        points, message = graded(functions.get(table), table)
-        tests.append({{"name": table, "points": points, "max_points": 1, "message": message}})
-    score = sum(test["points"] for test in tests) / len(tests)
-    return {{"gradable": True, "score": score, "tests": tests}}
-
-
-(ROOT / "results").mkdir(exist_ok=True)
-(ROOT / "results" / "results.json").write_text(json.dumps(results()), encoding="utf-8")
-'''

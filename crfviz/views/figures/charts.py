@@ -20,6 +20,30 @@ CELL = "cell"  # the name of the selection in the confusion matrix
 CELLS = 0.15, 0.5
 _ROOM = 110  # pixels for the names of the tags, which the page takes from the cells
 _SIDE = 24  # pixels of a cell
+MEASURES = {
+    "token_accuracy": "token accuracy",
+    "sentence_accuracy": "sentence accuracy",
+    "entity_f1": "entity F1",
+}  # key in a record, and what people read
+# From the documentation of the ingredient parser: its own data and code.
+PUBLISHED = {
+    ("greedy", "greedy"): {"token accuracy, %": 97.57, "sentence accuracy, %": 93.18, "times": 1.0},
+    ("viterbi", "viterbi"): {
+        "token accuracy, %": 97.67,
+        "sentence accuracy, %": 94.08,
+        "times": 12.0,
+    },
+}
+PUBLISHED_DATA = "ingredient parser, published"
+DIGITS = {
+    "token accuracy, %": 2,
+    "sentence accuracy, %": 2,
+    "size, MB": 2,
+    "training, s": 0,
+    "times": 1,
+    "decoding, µs a word": 1,
+}  # to write
+HEIGHT = 210  # pixels, of one chart with its axis
 
 
 def confusion_chart(table: Sequence[TableRow], tags: Sequence[str]) -> Layered:
@@ -143,32 +167,6 @@ def coverage_chart(table: Sequence[TableRow]) -> alt.Chart:
         .properties(width=300, height=240, config=READABLE)
     )
     return chart
-
-
-MEASURES = {
-    "token_accuracy": "token accuracy",
-    "sentence_accuracy": "sentence accuracy",
-    "entity_f1": "entity F1",
-}  # key in a record, and what people read
-# From the documentation of the ingredient parser: its own data and code.
-PUBLISHED = {
-    ("greedy", "greedy"): {"token accuracy, %": 97.57, "sentence accuracy, %": 93.18, "times": 1.0},
-    ("viterbi", "viterbi"): {
-        "token accuracy, %": 97.67,
-        "sentence accuracy, %": 94.08,
-        "times": 12.0,
-    },
-}
-PUBLISHED_DATA = "ingredient parser, published"
-DIGITS = {
-    "token accuracy, %": 2,
-    "sentence accuracy, %": 2,
-    "size, MB": 2,
-    "training, s": 0,
-    "times": 1,
-    "decoding, µs a word": 1,
-}  # to write
-HEIGHT = 210  # pixels, of one chart with its axis
 
 
 def evaluation_frame(evaluations: Mapping[str, Mapping[str, Record]]) -> pd.DataFrame:

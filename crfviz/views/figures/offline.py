@@ -25,6 +25,26 @@ POLICY = (
     "img-src data: blob:; font-src data:"
 )
 
+MOST_ROWS = 300  # of a table
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "Accuracy": ("tags", "confusion", "entity_schemes", "entity_kinds"),
+    "Calibration": ("ece", "calibration", "coverage"),
+    "Decoders": ("decoders", "oracle"),
+    "Slices": ("slices",),
+    "Causes": ("kinds", "tag_pairs", "weights", "transitions", "errors"),
+    "Label errors": ("suspects", "entity_suspects"),
+    "Compare models": ("models", "disagreements"),
+}  # the tables in the order of the page's tabs
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
+       color: #14243a; background: #fff; }
+table { border-collapse: collapse; font-size: 0.85rem; }
+th, td { border-bottom: 1px solid #d5d9df; padding: 0.15rem 0.6rem; text-align: left; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; max-height: 34rem; overflow-y: auto; }
+pre { overflow-x: auto; }
+"""
+
 
 def figure_html(figure: go.Figure, *, name: str, library: bool) -> str:
     """Return a figure as part of a page.
@@ -54,27 +74,6 @@ def page_html(title: str, body: str, style: str = "") -> str:
         f"<title>{html.escape(title)}</title><style>{style}</style>"
     )
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"
-
-
-MOST_ROWS = 300  # of a table
-SECTIONS: Mapping[str, Sequence[str]] = {
-    "Accuracy": ("tags", "confusion", "entity_schemes", "entity_kinds"),
-    "Calibration": ("ece", "calibration", "coverage"),
-    "Decoders": ("decoders", "oracle"),
-    "Slices": ("slices",),
-    "Causes": ("kinds", "tag_pairs", "weights", "transitions", "errors"),
-    "Label errors": ("suspects", "entity_suspects"),
-    "Compare models": ("models", "disagreements"),
-}  # the tables in the order of the page's tabs
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
-       color: #14243a; background: #fff; }
-table { border-collapse: collapse; font-size: 0.85rem; }
-th, td { border-bottom: 1px solid #d5d9df; padding: 0.15rem 0.6rem; text-align: left; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
-.scroll { overflow-x: auto; max-height: 34rem; overflow-y: auto; }
-pre { overflow-x: auto; }
-"""
 
 
 def html_report(record: Record, tables: Tables) -> str:

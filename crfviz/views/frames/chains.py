@@ -39,6 +39,9 @@ SCORES = {
     MEMM: "logarithms of probabilities (MEMM)",
     PERCEPTRON: "scores of a perceptron, no probabilities",
 }
+CLASS = "crfviz-plain"  # of the box around it, for style sheets
+OPEN = "open"  # what a link says; its name has the first texts of its row, too
+_LONGEST_NAME = 80  # characters of such a name
 
 
 def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
@@ -134,11 +137,6 @@ def _range(chains: Sequence[Potentials], name: str) -> str:
         span = f"all {low:.4g}" if low == high else f"from {low:.4g} to {high:.4g}"
     forbidden = len(scores) - len(finite)
     return f"{span}; {forbidden:,} of {len(scores):,} forbidden (-inf)" if forbidden else span
-
-
-CLASS = "crfviz-plain"  # of the box around it, for style sheets
-OPEN = "open"  # what a link says; its name has the first texts of its row, too
-_LONGEST_NAME = 80  # characters of such a name
 
 
 def plain_table(

@@ -15,6 +15,9 @@ from crfviz.views.formatting import added, columns, count, rounding, score
 from crfviz.views.theme import INK, OF_TEXT, READABLE
 
 HEIGHT = 300  # pixels
+SMALLEST = math.log(2.0**-149)  # of a float32, nats
+LIMITS = {"float32": "88.7 and below −103.97", "float64": "709.8 and below −745.13"}
+_PADDING_STYLE = "background-color: rgba(127, 127, 127, 0.25); font-style: italic"
 
 
 def refusal(potentials: Potentials, words: int) -> str:
@@ -105,11 +108,6 @@ def seconds(value: float) -> str:
     if value >= 1:
         return f"{value:.1f} s"
     return f"{value * 1e3:.1f} ms" if value >= 1e-3 else f"{value * 1e6:.0f} µs"
-
-
-SMALLEST = math.log(2.0**-149)  # of a float32, nats
-LIMITS = {"float32": "88.7 and below −103.97", "float64": "709.8 and below −745.13"}
-_PADDING_STYLE = "background-color: rgba(127, 127, 127, 0.25); font-style: italic"
 
 
 def term_frame(summed: LogSumExp, tags: Sequence[str]) -> pd.DataFrame:

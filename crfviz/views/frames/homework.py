@@ -29,6 +29,9 @@ FIRST, WRONG = "✗ ", "≠ "  # before a wrong cell; colour is not the only sig
 _FIRST_STYLE = "background-color: rgba(213, 94, 0, 0.45); font-weight: 700"
 _WRONG_STYLE = "background-color: rgba(213, 94, 0, 0.15)"
 _RIGHT_STYLE = "background-color: rgba(0, 114, 178, 0.30); font-weight: 700"
+YOURS = "yours"  # name of the table
+MAX_STEPS = 400  # of a walk; earlier writes are one step
+LEGEND = "frame: written by this step · dashes: the first wrong cell · empty: not written yet"
 
 
 def verdict(checked: Checked, kind: str, words: Sequence[str], tags: Sequence[str]) -> str:
@@ -162,11 +165,6 @@ def _cell(value: float, kind: str, tags: Sequence[str]) -> str:
 
 def _written(value: float) -> str:
     return f"{value:.4f}".removesuffix(".0000") if math.isfinite(value) else str(value)
-
-
-YOURS = "yours"  # name of the table
-MAX_STEPS = 400  # of a walk; earlier writes are one step
-LEGEND = "frame: written by this step · dashes: the first wrong cell · empty: not written yet"
 
 
 def trace_picture(trace: Trace) -> Picture:

@@ -48,6 +48,21 @@ HINTS = {
     "max_marginal": "Add up the probability of all paths through each tag: α + β − log Z.",
 }
 UNDER_RULE = "Only paths that match the rule count: the share of them that passes the tag."
+WITHOUT_RULE = ("rule left out", "That counts paths that do not match the rule, too.")
+MEASURES: dict[str, Measures] = {
+    "greedy": lambda analysis: analysis.potentials.emissions.detach().numpy(),
+    "viterbi": lambda analysis: through(analysis.potentials),
+    "max_marginal": lambda analysis: analysis.forward_backward.marginals.numpy(),
+}
+APART = 0.15  # nats between two choices: one decimal tells them apart, however they are rounded
+APART_SHARES = 0.03  # of probabilities, which have two
+TABLES = {"alpha": ALPHA, "beta": BETA, "best": VITERBI}
+NUMBER_TEXTS = {
+    "alpha": "What is α of {tag} at {word}, its emission included?",
+    "beta": "What is β of {tag} at {word}: all that may follow?",
+    "best": "What is the score of the best path ending in {tag} at {word}, its emission included?",
+    "marginal": "What is the marginal probability of {tag} at {word}?",
+}
 
 
 def tag_question(analysis: Analysis, ask: Ask, t: int) -> Question | None:
@@ -170,9 +185,6 @@ def _wrong_max_marginal(analysis: Analysis, t: int) -> Wrong:
                 yield bug.name, bug.explanation, int(sums.argmax())
 
 
-WITHOUT_RULE = ("rule left out", "That counts paths that do not match the rule, too.")
-
-
 def _without_rule(analysis: Analysis, t: int) -> Array:
     """Return the (K,) marginals of a word over all paths."""
     return forward_backward(analysis.potentials).marginals[t].numpy()
@@ -191,27 +203,12 @@ def _wrong_pointers(analysis: Analysis, t: int, k: int, before: Array, steps: Ar
             yield bug.name, bug.explanation, int(pointers[t, k])
 
 
-MEASURES: dict[str, Measures] = {
-    "greedy": lambda analysis: analysis.potentials.emissions.detach().numpy(),
-    "viterbi": lambda analysis: through(analysis.potentials),
-    "max_marginal": lambda analysis: analysis.forward_backward.marginals.numpy(),
-}
 WRONG: dict[str, Callable[[Analysis, int], Wrong]] = {
     "greedy": _wrong_greedy,
     "viterbi": _wrong_viterbi,
     "max_marginal": _wrong_max_marginal,
 }
 
-
-APART = 0.15  # nats between two choices: one decimal tells them apart, however they are rounded
-APART_SHARES = 0.03  # of probabilities, which have two
-TABLES = {"alpha": ALPHA, "beta": BETA, "best": VITERBI}
-NUMBER_TEXTS = {
-    "alpha": "What is α of {tag} at {word}, its emission included?",
-    "beta": "What is β of {tag} at {word}: all that may follow?",
-    "best": "What is the score of the best path ending in {tag} at {word}, its emission included?",
-    "marginal": "What is the marginal probability of {tag} at {word}?",
-}
 
 Found = tuple[float, str, str]  # a wrong value, how it comes about, and the mistake
 

@@ -37,6 +37,17 @@ FORMS = {
     "cost": ("rule",),
 }  # by kind, what it is asked about
 ALSO_PLAIN = ("log_z",)  # kinds that can be asked about nothing, too
+MACHINES = {  # mistakes of programs, not of people
+    "overflow",
+    "underflow",
+    "-10000 leaking",
+    "mask ignored",
+    "wrong axis normalised",
+    "missing log",
+    "maximum not added back",
+}
+SHOWN = 3  # terms of a sum that are written out; the others are "…"
+OPERATORS = (("log Σ exp", logsumexp), ("max", maximum), ("Σ", lambda terms, axis: terms.sum(axis)))
 
 
 @dataclass(frozen=True)
@@ -125,20 +136,6 @@ def _asked(kind: str, given: Sequence[object]) -> Ask | None:
         return None
     names = tuple(tag for tag in tags if isinstance(tag, str))
     return Ask(kind, word, names) if len(names) == len(tags) else None
-
-
-MACHINES = {  # mistakes of programs, not of people
-    "overflow",
-    "underflow",
-    "-10000 leaking",
-    "mask ignored",
-    "wrong axis normalised",
-    "missing log",
-    "maximum not added back",
-}
-
-SHOWN = 3  # terms of a sum that are written out; the others are "…"
-OPERATORS = (("log Σ exp", logsumexp), ("max", maximum), ("Σ", lambda terms, axis: terms.sum(axis)))
 
 
 def slips(potentials: Potentials, kind: str) -> Iterator[tuple[Bug, Program]]:

@@ -18,6 +18,8 @@ from crfviz.chain.questions.rules import Ruled, match
 from crfviz.exceptions import CrfvizError, NoPathError, UnknownObservationError
 from crfviz.views.formatting import added, differing, format_probability, score, signed
 from crfviz.views.quiz.cells import (
+    APART,
+    CLOSE,
     Found,
     backpointer_question,
     choose_number,
@@ -43,6 +45,10 @@ TAG_OF_WORD = ("greedy", "viterbi", "max_marginal")
 TRIED = 60  # questions that are looked at for one that can be asked
 NEXT_BEST = 6  # paths whose steps are asked about
 LIKELY = 0.01  # share of all paths that a tag has which is asked about
+DROP = 1.0  # nats by which a weight falls
+MOST_PATHS = 3
+MOST_DIFFERING = 5  # words by which paths are told apart
+LARGER, SAME, SMALLER = "larger", "the same", "smaller"
 
 
 def can_ask(page: str) -> bool:
@@ -179,14 +185,6 @@ def _position(chain: Analysis, word: int | str) -> int:
     raise UnknownObservationError(
         f"expected a word that occurs once, or its number from 1 to {T}; got “{shown}”"
     )
-
-
-DROP = 1.0  # nats by which a weight falls
-CLOSE = 0.05  # nats that writing can miss
-APART = 0.15  # nats between two paths to choose from
-MOST_PATHS = 3
-MOST_DIFFERING = 5  # words by which paths are told apart
-LARGER, SAME, SMALLER = "larger", "the same", "smaller"
 
 
 def likeliest_question(analysis: Analysis, ask: Ask) -> Question | None:

@@ -36,6 +36,8 @@ START = "start it with “make run” in the folder of crfviz, or ask who runs i
 UNKNOWN = {"text": "Made with crfviz.", "address": ""}  # the origin of a model of one's own
 Examples = Sequence[Mapping[str, object]]  # of one model, as the browser has them
 _UNSAFE = re.compile(r"[^\w-]+", re.ASCII)  # in the name of a file
+OF_TAGGER = "Made with crfviz by a tagger that is inside: no link can open it again, so keep this."
+WEB = Path(__file__).with_name("web")
 
 
 def write_site(
@@ -160,10 +162,6 @@ def _changing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise CrfvizError(f"{path} cannot be changed: {error.strerror}") from error
-
-
-OF_TAGGER = "Made with crfviz by a tagger that is inside: no link can open it again, so keep this."
-WEB = Path(__file__).with_name("web")
 
 
 def export_html(

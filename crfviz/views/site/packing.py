@@ -33,6 +33,11 @@ SMALL = 4096  # numbers of an array that is worth its single precision
 
 Array = NDArray[Any]
 Parts = tuple[dict[str, object], Mapping[str, Array]]  # of the header, and arrays
+# What white space is to Python; to JavaScript it has a character more and some fewer.
+_BLANK = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_CLASSES = {"d": r"\p{Nd}", "w": r"\p{L}\p{N}_", "s": _BLANK}
+_SYNTAX = "^$\\.*+?()[]{}|/-"  # what may be escaped, the last one in a class alone
+_ATOM = re.compile(r"\\U000(?P<code>[0-9A-F]{5})|\\(?P<escaped>.)|(?P<bracket>[\[\]])", re.DOTALL)
 
 
 def tagger_payload(tagger: Tagger) -> str:
@@ -190,13 +195,6 @@ def _planes(array: Array) -> bytes:
     little = array.astype(array.dtype.newbyteorder("<"))
     each = np.frombuffer(little.tobytes(), np.uint8).reshape(array.size, array.itemsize)
     return each[:, ::-1].T.tobytes()
-
-
-# What white space is to Python; to JavaScript it has a character more and some fewer.
-_BLANK = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-_CLASSES = {"d": r"\p{Nd}", "w": r"\p{L}\p{N}_", "s": _BLANK}
-_SYNTAX = "^$\\.*+?()[]{}|/-"  # what may be escaped, the last one in a class alone
-_ATOM = re.compile(r"\\U000(?P<code>[0-9A-F]{5})|\\(?P<escaped>.)|(?P<bracket>[\[\]])", re.DOTALL)
 
 
 def tokenizer_rules() -> dict[str, object]:

@@ -20,6 +20,7 @@ MOST_RIVALS = 7  # in rows of their own; the rest is one row
 NO_ENTITY = "no entity at these words"
 
 Span = tuple[str, int, int]  # type, first word, last word, both included
+_NO_RIVALS = ("this entity", "all others")
 
 
 @dataclass(frozen=True)
@@ -202,9 +203,6 @@ def _note(
         f"{title} has probability {format_probability(exact, 4)}; its strongest rival is "
         f"{first.text} ({format_probability(first.probability, 4)}). {off}"
     )
-
-
-_NO_RIVALS = ("this entity", "all others")
 
 
 def _span(rival: Rival) -> Span | None:

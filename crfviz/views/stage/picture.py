@@ -26,15 +26,15 @@ MOST_COPIES = 80  # of tags, in a chain times an automaton that the browser draw
 WINDOW = 120  # words drawn at once; of a longer sentence a window is
 MAX_OPERATIONS = 4_000_000  # T·K² of a chain that a browser computes anew while a score is dragged
 MAX_STEP_OPERATIONS = 500_000  # where each step has its own matrix, which the browser keeps
+BEST, ALPHA, BETA, MARGINALS = "best", "alpha", "beta", "marginals"  # what nodes can say
+FIRST_PATHS = (1, 2, 3, 10)  # of a sum over all paths, before the rest at once
+FOLDED, UNFOLDED = "yes", "no"  # whether tags without mass share a row
 
 
 def most_words(num_tags: int, *, homogeneous: bool = True) -> int:
     """Return how many words of a sentence a picture computes with; at least a window."""
     most = MAX_OPERATIONS if homogeneous else MAX_STEP_OPERATIONS
     return max(WINDOW, most // num_tags**2)
-
-
-BEST, ALPHA, BETA, MARGINALS = "best", "alpha", "beta", "marginals"  # what nodes can say
 
 
 @dataclass(frozen=True)
@@ -206,9 +206,6 @@ def rule_walk() -> Walk:
     )
 
 
-FIRST_PATHS = (1, 2, 3, 10)  # of a sum over all paths, before the rest at once
-
-
 def naive_walk(num_paths: int) -> Walk:
     """Return the steps first paths, all paths, and the recursion."""
     first = [n for n in FIRST_PATHS if n < num_paths]
@@ -341,8 +338,6 @@ class Gradient:
 
     step: GradientStep | None  # None where no path is right
 
-
-FOLDED, UNFOLDED = "yes", "no"  # whether tags without mass share a row
 
 Side = Matrix | Cell | Bars | Gap | EntityPanel | Gradient  # what stands beside the main panels
 

@@ -12,6 +12,9 @@ from crfviz.exceptions import NoPathError
 from crfviz.views.formatting import differing, format_probability, moved, per_cent, score, signed
 from crfviz.views.stage.picture import Grid, Row
 
+FREE, LEGAL = "viterbi_free", "viterbi_legal"  # ids of Viterbi's rows without and with the rules
+LEAST = 0.005  # a change of a marginal that can be seen in two digits
+
 
 class Decoder(NamedTuple):
     """A row that every page may show."""
@@ -34,7 +37,6 @@ DECODERS = {  # by the key in `Analysis.paths`, and what the reader knows
 LABELS = {name: decoder.label for name, decoder in DECODERS.items()}
 USUAL_ROWS = tuple(name for name, decoder in DECODERS.items() if not decoder.optional)
 
-FREE, LEGAL = "viterbi_free", "viterbi_legal"  # ids of Viterbi's rows without and with the rules
 RULE_LABELS = {
     "greedy": LABELS["greedy"],
     "left_to_right": LABELS["left_to_right"],
@@ -148,9 +150,6 @@ def _by_rules(free: Analysis, effect: ConstraintEffect | None) -> dict[str, Sequ
         FREE: effect.free if effect else None,
         LEGAL: effect.constrained if effect else None,
     }
-
-
-LEAST = 0.005  # a change of a marginal that can be seen in two digits
 
 
 @dataclass(frozen=True)

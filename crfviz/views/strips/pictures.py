@@ -41,6 +41,20 @@ CIRCLES = (
 GHOSTS = "▲ ▼, dots: compared with trained"  # what the marks mean while edits are active
 LEAST_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
 _WALKED = "→ ← or PageDown PageUp: step"
+PROBABILITY = "probability"  # of an HMM alone: p(word | tag)
+EMISSION_DISPLAYS = {
+    "score": "score",
+    PROBABILITY: "probability",
+    "softmax": "softmax",
+    "rank": "rank",
+}
+LEFT_OUT = (
+    " The message leaves the emission of the word it arrives at out: e is that emission, and log Z "
+    "from α adds the last word's and END."
+)
+SWEEP_DISPLAYS = {"log": "log", "probability": "probability", "normalised": "per column"}
+MESSAGE = "message"
+CONVENTIONS = {"included": "α with emission", MESSAGE: "α as message"}
 
 
 def with_ghost(now: Analysis, trained: Analysis | None, make: Callable[[Analysis], Grid]) -> Grid:
@@ -141,22 +155,6 @@ def tags_with_mass(analysis: Analysis) -> list[int]:
     heavy = analysis.forward_backward.marginals.amax(dim=0) > LEAST_MARGINAL
     drawn = {*analysis.left_to_right, *(analysis.paths["viterbi"] or [])}
     return [k for k in range(len(analysis.tags)) if heavy[k] or k in drawn]
-
-
-PROBABILITY = "probability"  # of an HMM alone: p(word | tag)
-EMISSION_DISPLAYS = {
-    "score": "score",
-    PROBABILITY: "probability",
-    "softmax": "softmax",
-    "rank": "rank",
-}
-LEFT_OUT = (
-    " The message leaves the emission of the word it arrives at out: e is that emission, and log Z "
-    "from α adds the last word's and END."
-)
-SWEEP_DISPLAYS = {"log": "log", "probability": "probability", "normalised": "per column"}
-MESSAGE = "message"
-CONVENTIONS = {"included": "α with emission", MESSAGE: "α as message"}
 
 
 def emission_grid(analysis: Analysis, display: str) -> Grid:

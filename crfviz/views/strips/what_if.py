@@ -18,6 +18,7 @@ from crfviz.views.stage.picture import Grid, Mark, Row, Ruler
 from crfviz.views.strips.pictures import scale_of
 
 MOST_NAMED = 4  # flips in the sentence in words
+MOST_WORDS = 3  # that a piece or a mark names
 
 
 def error_note(changed: WhatIf, gold: Sequence[int], position: int) -> str:
@@ -115,9 +116,6 @@ def _moved_row(changed: WhatIf, moved: Moved) -> dict[str, object]:
         "now": moved.after,
         "change": moved.change,
     }
-
-
-MOST_WORDS = 3  # that a piece or a mark names
 
 
 def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) -> Ruler:

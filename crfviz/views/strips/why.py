@@ -21,6 +21,8 @@ from crfviz.views.formatting import (
 )
 from crfviz.views.stage.picture import Gap, Row
 
+LEGEND = "hidden: word unknown · tags changed: on the best path"
+
 
 @dataclass(frozen=True)
 class Question:
@@ -124,9 +126,6 @@ def _deciding(answer: WhyNot, chain: Analysis) -> str:
             f"at “{words[t]}”"
         )
     return f"The largest contribution is {what}: {score(term.value)}."
-
-
-LEGEND = "hidden: word unknown · tags changed: on the best path"
 
 
 @dataclass(frozen=True)
