@@ -147,8 +147,12 @@ def test_a_word_without_a_tag_is_where_enter_goes(desk, who):
 @pytest.mark.rotating
 def test_a_sentence_from_right_to_left_is_labelled_in_its_direction(desk, who):
     enter(desk, who, "החתול ישן כאן", "א, ב", words=True)
-    boxes = [desk.chips.nth(n).bounding_box()["x"] for n in range(3)]
-    assert boxes == sorted(boxes, reverse=True)
+
+    def runs_to_the_left():  # once the style sheet has come
+        boxes = [desk.chips.nth(n).bounding_box()["x"] for n in range(3)]
+        assert boxes == sorted(boxes, reverse=True)
+
+    desk.screen.eventually(runs_to_the_left)
     desk.page.keyboard.press("Home")
     desk.page.keyboard.press("ArrowLeft")
     expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
