@@ -11,15 +11,14 @@ from tests.support.paths import ROOT
 TEXT = (ROOT / "docs/design.md").read_text("utf-8")
 SECTION = TEXT.partition("## Two flows\n")[2].partition("\n## ")[0]
 STOP = re.compile(r"^(\d+)\. `(\S+)`(?: `(\S+)`)?: (.+)$", re.M)
+MOST_FUNCTIONS = 15  # that only transport, in each flow
 FLOWS = [
-    (
-        title,
-        int(stops),
-        int(transport),
-        re.findall(r"^(\d+)\. `(\S+)`(?: `(\S+)`)?: (.+)$", body, re.M),
-    )
-    for title, stops, transport, body in re.findall(
-        r"\*\*(.+?)\*\*: (\d+) stops, (\d+) of them transport\.(.*?)(?=\n\*\*|\Z)", SECTION, re.S
+    (title, *map(int, (stops, functions, scripts)), STOP.findall(body))
+    for title, stops, functions, scripts, body in re.findall(
+        r"\*\*(.+?)\*\*: (\d+) stops, (\d+) functions and (\d+) scripts? transport\."
+        r"(.*?)(?=\n\*\*|\Z)",
+        SECTION,
+        re.S,
     )
 ]
 
@@ -40,10 +39,12 @@ def test_there_are_two_flows():
     ]
 
 
-@pytest.mark.parametrize(("title", "stops", "transport", "listed"), FLOWS)
-def test_every_stop_of_a_flow_exists(title, stops, transport, listed):
+@pytest.mark.parametrize(("title", "stops", "functions", "scripts", "listed"), FLOWS)
+def test_every_stop_of_a_flow_exists(title, stops, functions, scripts, listed):
     assert [int(number) for number, *_ in listed] == list(range(1, stops + 1)), title
-    assert sum(not what.startswith("*") for *_, what in listed) == transport
+    transport = [name for _, _, name, what in listed if not what.startswith("*")]
+    assert (len(list(filter(None, transport))), transport.count("")) == (functions, scripts)
+    assert functions <= MOST_FUNCTIONS
     assert [file for _, file, _, _ in listed if not (ROOT / file).is_file()] == []
     names = [(file, name) for _, file, name, _ in listed if name]
     assert [each for each in names if not is_function(*each)] == []

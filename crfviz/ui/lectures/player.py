@@ -278,7 +278,7 @@ def _show(place: Place) -> None:
     st.html(f"<style>{_WITHOUT_PICTURE if flag_option(BELOW) else _PICTURE_ALONE}</style>")
     try:
         with guarded("This cue"):
-            frame.run_script(at_path(cue.page))
+            exec(frame.page_code(at_path(cue.page).script), {"__name__": "__main__"})
     finally:  # keys wait for this
         component("player", *OF_UI)(key="there", data={"there": place.number})
 

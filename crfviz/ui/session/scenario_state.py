@@ -26,7 +26,7 @@ from crfviz.ui.session.session_store import (
     set_value,
     snapshots,
 )
-from crfviz.ui.state.events import Command, Event, Step, View, apply_event, parse_event
+from crfviz.ui.state.events import Command, Step, View, apply_event, parse_event
 from crfviz.ui.state.link import Link, Models, decode, encode, for_words
 from crfviz.ui.state.missing_pages import MISSING, no_such_page
 from crfviz.ui.state.scenario import (
@@ -254,8 +254,12 @@ def handle_events(stage: str, sent: object, take_over: Callable[[], None] | None
             if take_over and isinstance(event, View) and event.name in OF_POSITIONS:
                 take_over()
                 take_over = None
-            if event.is_for(scenario().sentence):
-                _apply(event)
+            if not event.is_for(scenario().sentence):
+                continue
+            if isinstance(event, Command):
+                _obey(event.name)
+            else:
+                _replace(apply_event(scenario(), event))
 
 
 def apply_snapshot(state: Scenario) -> None:
@@ -272,7 +276,7 @@ def set_typed_sentence(sentence: str) -> None:
     """
     expired = monotonic() - STALE_TIMEOUT
     if not any(left == sentence and at > expired for left, at in get_value(_LEFT) or ()):
-        change(sentence=sentence)
+        _change_sentence(sentence)
 
 
 def go_to_link(query: Mapping[str, str], view: Mapping[str, str]) -> None:
@@ -284,14 +288,13 @@ def go_to_link(query: Mapping[str, str], view: Mapping[str, str]) -> None:
     _go_to(_fitted(replace(state, view={**now, **state.view, **view}, step=0)))
 
 
-def _apply(event: Event) -> None:
+def _obey(command: str) -> None:
+    """Undo, redo, reset, or request a page."""
     commands = {"undo": undo, "redo": redo, "reset": reset}
-    if isinstance(event, Command) and event.name in commands:
-        commands[event.name]()
-    elif isinstance(event, Command):
-        request_page(event.name)
+    if command in commands:
+        commands[command]()
     else:
-        _replace(apply_event(scenario(), event))
+        request_page(command)
 
 
 def _from_address() -> Scenario:

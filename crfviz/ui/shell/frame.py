@@ -3,7 +3,8 @@
 A page is drawn with all around it, or alone after an event of its stage.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from types import CodeType
@@ -56,13 +57,9 @@ def pages() -> list[st.Page]:
     ]
 
 
-def run_script(page: Entry) -> None:
-    """Run the script of a page; unlike `st.Page.run` as often as it is drawn."""
-    exec(_code(page.script), {"__name__": "__main__"})
-
-
 @cache
-def _code(script: str) -> CodeType:
+def page_code(script: str) -> CodeType:
+    """Return the code of a page's script; unlike `st.Page.run` it runs as often as it is drawn."""
     return compile((_ROOT / script).read_text(encoding="utf-8"), script, "exec")
 
 
@@ -134,21 +131,23 @@ def run(page: st.Page) -> None:
         return
     withhold_claim()
     note_frame()
-    _and_then(lambda: _page(entry), _tell_point)
+    with _and_then(_tell_point):
+        _page(entry)
 
 
 @st.fragment(key=PAGE)
 def _page(page: Entry) -> None:
     """Draw the page; the frame too, unless it is up to date."""
-    if not is_fragment_run():
-        _run(page)
-        return
-    publish()
-    if not (is_open(page) and frame_stands() and edits_are_drawn()):
-        st.rerun()
-    withhold_claim()
-    with broadcast.broadcast(page.title):
-        _and_then(lambda: _run(page), _have_point_told)
+    with ExitStack() as around:
+        if is_fragment_run():
+            publish()
+            if not (is_open(page) and frame_stands() and edits_are_drawn()):
+                st.rerun()
+            withhold_claim()
+            around.enter_context(broadcast.broadcast(page.title))
+            around.enter_context(_and_then(_have_point_told))
+        around.enter_context(guarded("This page"))
+        exec(page_code(page.script), {"__name__": "__main__"})
 
 
 def is_open(page: Entry) -> bool:
@@ -156,12 +155,6 @@ def is_open(page: Entry) -> bool:
     last = urlsplit(st.context.url or "").path.rstrip("/").rpartition("/")[2]
     known = any(each.path == last for each in ENTRIES)  # else the path under which the app is
     return page.path == path() == (last if known else "")
-
-
-def _run(page: Entry) -> None:
-    """Run the page; on an error show a message and log the traceback, but keep the frame."""
-    with guarded("This page"):
-        run_script(page)
 
 
 def _tell_point() -> None:
@@ -174,10 +167,11 @@ def _have_point_told() -> None:
         st.rerun()
 
 
-def _and_then(draw: Callable[[], None], end: Callable[[], None]) -> None:
+@contextmanager
+def _and_then(end: Callable[[], None]) -> Iterator[None]:
     """Draw something that may end early, and do the rest; a run that begins anew has none."""
     try:
-        draw()
+        yield
     except StopException:
         end()
         raise

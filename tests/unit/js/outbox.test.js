@@ -188,7 +188,7 @@ describe("a line that was lost", () => {
     outbox.acknowledge(1);
     clock.pass(AN_HOUR);
     const again = sent().length - 1;
-    outbox.deliver();
+    outbox.post();
     assert.deepEqual(sent(), [[2]]);
     clock.pass(AN_HOUR);
     assert.deepEqual(sent(), Array(again).fill([2]));
@@ -196,10 +196,10 @@ describe("a line that was lost", () => {
 
   test("nothing is sent where nothing waits", (t) => {
     const { outbox, clock, sent } = open(t);
-    outbox.deliver();
+    outbox.post();
     outbox.post({});
     outbox.acknowledge(1);
-    outbox.deliver();
+    outbox.post();
     clock.pass(AN_HOUR);
     assert.deepEqual(sent(), [[1]]);
   });

@@ -21,13 +21,10 @@ export class Outbox {
     this.sends = 0; // how often the same events were sent
   }
 
+  // Sends new events, and all others that are not acknowledged.
   /** @param {...Omit<Event, "seq">} events */
   post(...events) {
     for (const event of events) this.unanswered.push(/** @type {Event} */ ({ seq: ++this.sequence, ...event }));
-    this.deliver();
-  }
-
-  deliver() {
     if (!this.unanswered.length) return;
     this.sends = 0;
     this.sendAgain();
@@ -47,7 +44,7 @@ export class Outbox {
 
   // Python could not apply an event now: it is sent again, with twice the delay each time.
   later() {
-    this.in(this.wait, () => this.deliver());
+    this.in(this.wait, () => this.post());
     this.wait = Math.min(2 * this.wait, MAX_RETRY_DELAY);
   }
 

@@ -84,7 +84,7 @@ export class Labelling {
   }
 
   deliver() {
-    this.outbox.deliver();
+    this.outbox.post();
   }
 
   /** @param {string} kind @param {object} [fields] */

@@ -112,7 +112,16 @@ export class Stage {
   receive(data, read = decode) {
     try {
       const payload = this.payloads.payload(/** @type {Payload | Changes} */ (data), read);
-      if (payload) this.take(payload);
+      if (!payload) return;
+      const another = !this.payload || shapeOf(payload) !== shapeOf(this.payload);
+      this.payload = payload;
+      this.outbox.acknowledge(payload.ack);
+      this.choose(payload, another);
+      const moved = another && focusedIn(this.root)?.matches(".overview input"); // its slider goes on
+      if (another) Object.assign(this, { frame: null });
+      this.refresh();
+      if (moved) this.frame.overview?.slider.focus();
+      if (another) this.showPlace();
     } catch (error) {
       reportError(error); // for the console; the page gets a message
       Object.assign(this, { payload: null }); // the next one rebuilds the picture
@@ -122,12 +131,10 @@ export class Stage {
     }
   }
 
-  /** @param {Decoded} payload */
-  take(payload) {
+  // Chooses what a payload says, except where a later choice of the reader has not arrived there.
+  /** @param {Decoded} payload @param {boolean} another whether the words or tags are others than before */
+  choose(payload, another) {
     const { chosen, outbox } = this;
-    const another = !this.payload || shapeOf(payload) !== shapeOf(this.payload);
-    this.payload = payload;
-    outbox.acknowledge(payload.ack);
     if (another) forget(this, "step"); // it was one of other words
     /** @param {...string} kinds */
     const waits = (...kinds) => outbox.unanswered.some((event) => kinds.includes(event.kind));
@@ -143,11 +150,6 @@ export class Stage {
     }
     if (payload.chosen && !this.timers.cell && !this.timers.step && !waits("step", "view"))
       chosen.cell = payload.chosen;
-    const moved = another && focusedIn(this.root)?.matches(".overview input"); // its slider goes on
-    if (another) Object.assign(this, { frame: null });
-    this.refresh();
-    if (moved) this.frame.overview?.slider.focus();
-    if (another) this.showPlace();
   }
 
   // Shows what a question withheld: it is in the payload already and does not wait for Python.
@@ -196,7 +198,7 @@ export class Stage {
   }
 
   deliver() {
-    this.outbox.deliver();
+    this.outbox.post();
   }
 
   // Each event says of which sentence it speaks, as another one may be on its way here, and which picture is here.
