@@ -146,4 +146,4 @@ def test_cues_stop_at_the_ends_and_there_are_not_too_many():
     draft = Draft()
     for count in range(MAX_HISTORY + 5):
         draft = draft.after(with_screen(draft.lecture, str(count), Scenario(ICE_CREAM, SENTENCE)))
-    assert len(draft.past) == MAX_HISTORY
+    assert len(draft.history.past) == MAX_HISTORY

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from crfviz.ui.lectures.lecture import BELOW, MOST_CUES, Cue, Lecture
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import TOUR
-from crfviz.ui.state.scenario import ASK, ASKED, MAX_HISTORY, SAID, Scenario, covered, with_covered
+from crfviz.ui.state.scenario import ASK, ASKED, SAID, History, Scenario, covered, with_covered
 from crfviz.views.quiz.selection import can_ask
 
 EMPTY = Lecture("My lecture", 10.0, (), ())
@@ -22,8 +22,7 @@ class Draft:
 
     lecture: Lecture = EMPTY
     chosen: int = 0  # index of the chosen cue
-    past: tuple[Lecture, ...] = ()  # the newest last
-    future: tuple[Lecture, ...] = ()
+    history: History[Lecture] = field(default_factory=History[Lecture])
 
     @property
     def cue(self) -> Cue | None:
@@ -37,21 +36,19 @@ class Draft:
         place = max(0, min(place, len(lecture.cues) - 1))
         if lecture == self.lecture:
             return replace(self, chosen=place)
-        return Draft(lecture, place, (*self.past, self.lecture)[-MAX_HISTORY:])
+        return Draft(lecture, place, self.history.pushed(self.lecture))
 
     def undone(self) -> Draft:
         """Return the draft before the last change."""
-        if not self.past:
-            return self
-        before = Draft(self.past[-1], self.chosen, self.past[:-1], (*self.future, self.lecture))
-        return replace(before, chosen=max(0, min(self.chosen, len(before.lecture.cues) - 1)))
+        return self._travelled(self.history.undone) if self.history.past else self
 
     def redone(self) -> Draft:
         """Return the draft before the last undo."""
-        if not self.future:
-            return self
-        after = Draft(self.future[-1], self.chosen, (*self.past, self.lecture), self.future[:-1])
-        return replace(after, chosen=max(0, min(self.chosen, len(after.lecture.cues) - 1)))
+        return self._travelled(self.history.redone) if self.history.future else self
+
+    def _travelled(self, go: Callable[[Lecture], tuple[Lecture, History[Lecture]]]) -> Draft:
+        lecture, history = go(self.lecture)
+        return Draft(lecture, max(0, min(self.chosen, len(lecture.cues) - 1)), history)
 
 
 def with_screen(lecture: Lecture, page: str, scenario: Scenario) -> Lecture:

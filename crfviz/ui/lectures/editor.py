@@ -133,8 +133,8 @@ def _head(now: Draft) -> None:
         (lambda: _put(_draft().undone())),
         (lambda: _put(_draft().redone())),
     )
-    st.button("Undo", on_click=undo, disabled=not now.past, key="own.undo")
-    st.button("Redo", on_click=redo, disabled=not now.future, key="own.redo")
+    st.button("Undo", on_click=undo, disabled=not now.history.past, key="own.undo")
+    st.button("Redo", on_click=redo, disabled=not now.history.future, key="own.redo")
 
 
 def _list(now: Draft) -> None:

@@ -141,9 +141,9 @@ def redo() -> None:
         _travel(history().redone)
 
 
-def history() -> History:
+def history() -> History[Changes]:
     """Return the changes that `undo` and `redo` can apply."""
-    return session_value(_HISTORY, History)
+    return session_value(_HISTORY, History[Changes])
 
 
 def reset() -> None:
@@ -360,7 +360,7 @@ def _change_sentence(sentence: str) -> None:
     if dropped := len(before.edits.emissions) - len(after.edits.emissions):
         notify(f"{count(dropped, 'edit')} of single words were dropped with the old sentence.")
     if after.sentence != before.sentence:
-        set_value(_HISTORY, history().without_positions(after.changes))
+        set_value(_HISTORY, history().mapped(Changes.without_positions, after.changes))
     set_value(_SCENARIO, after)
 
 
@@ -375,11 +375,11 @@ def _fitted(wanted: Scenario) -> Scenario:
     if unknown:
         names = ", ".join(quote(tag) for tag in unknown[:5])
         notify(f"{wanted.model} has no tag {names}: edits of such tags were dropped.")
-    set_value(_HISTORY, history().for_tags(tags, fitted.changes))
+    set_value(_HISTORY, history().mapped(lambda each: each.for_tags(tags), fitted.changes))
     return fitted
 
 
-def _travel(go: Callable[[Changes], tuple[Changes, History]]) -> None:
+def _travel(go: Callable[[Changes], tuple[Changes, History[Changes]]]) -> None:
     changes, remaining = go(scenario().changes)
     set_value(_HISTORY, remaining)
     set_value(_SCENARIO, scenario().with_changes(changes))

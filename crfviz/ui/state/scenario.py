@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 from crfviz.chain.edits import END, START, Edits
 from crfviz.text.tokenizer import GAP, given_words
 from crfviz.ui.words import clean
 from crfviz.views.stage.picture import WINDOW
 from crfviz.views.strips.decoders import LABELS, USUAL_ROWS
+
+State = TypeVar("State")
 
 MAX_WORDS = WINDOW  # drawn at once; a page cuts the others off, or draws a window
 MAX_CHARACTERS = 15_000  # of a sentence: as many letters as a link holds
@@ -88,33 +91,26 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class History:
-    """Undo and redo stacks of changes; the nearest is last."""
+class History(Generic[State]):
+    """Undo and redo stacks of immutable states; the nearest is last."""
 
-    past: tuple[Changes, ...] = ()
-    future: tuple[Changes, ...] = ()
+    past: tuple[State, ...] = ()
+    future: tuple[State, ...] = ()
 
-    def pushed(self, changes: Changes) -> History:
-        """Return the history after `changes` were replaced; it keeps at most 50 steps."""
-        return History(past=(*self.past, changes)[-MAX_HISTORY:])
+    def pushed(self, before: State) -> History[State]:
+        """Return the history after the state `before` was replaced; it keeps at most 50 steps."""
+        return History(past=(*self.past, before)[-MAX_HISTORY:])
 
-    def undone(self, changes: Changes) -> tuple[Changes, History]:
-        """Return the changes before `changes`, and the history that can redo those."""
-        return self.past[-1], History(self.past[:-1], (*self.future, changes))
+    def undone(self, now: State) -> tuple[State, History[State]]:
+        """Return the state before `now`, and the history that can redo `now`."""
+        return self.past[-1], History(self.past[:-1], (*self.future, now))
 
-    def redone(self, changes: Changes) -> tuple[Changes, History]:
-        """Return the changes that were undone last, and the history that can undo them."""
-        return self.future[-1], History((*self.past, changes), self.future[:-1])
+    def redone(self, now: State) -> tuple[State, History[State]]:
+        """Return the state that was undone last, and the history that can undo it."""
+        return self.future[-1], History((*self.past, now), self.future[:-1])
 
-    def without_positions(self, now: Changes) -> History:
-        """Return the history for another sentence, without changes of single words."""
-        return self._each(Changes.without_positions, now)
-
-    def for_tags(self, tags: Sequence[str], now: Changes) -> History:
-        """Return the history for another model, without changes of tags that it lacks."""
-        return self._each(lambda changes: changes.for_tags(tags), now)
-
-    def _each(self, rule: Callable[[Changes], Changes], now: Changes) -> History:
+    def mapped(self, rule: Callable[[State], State], now: State) -> History[State]:
+        """Return the history with `rule` applied to each state, without steps that do nothing."""
         return History(_distinct(self.past, rule, now), _distinct(self.future, rule, now))
 
 
@@ -178,10 +174,10 @@ def tags_of(edits: Edits) -> set[str]:
 
 
 def _distinct(
-    steps: tuple[Changes, ...], rule: Callable[[Changes], Changes], now: Changes
-) -> tuple[Changes, ...]:
+    steps: tuple[State, ...], rule: Callable[[State], State], now: State
+) -> tuple[State, ...]:
     """Return each step after `rule`, without steps that equal the next one."""
-    kept: list[Changes] = []
+    kept: list[State] = []
     for step in map(rule, reversed(steps)):
         if step != (kept[-1] if kept else now):
             kept.append(step)

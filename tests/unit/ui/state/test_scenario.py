@@ -103,10 +103,13 @@ def test_fifty_steps_are_kept():
 def test_history_for_another_sentence_has_no_steps_that_do_nothing():
     words = Changes(replace(MOVES, emissions={(0, "A"): 1.0}), {0: "A"}, {1: "A"})
     history = History((Changes(), words, Changes(MOVES)))
-    assert history.without_positions(Changes(MOVES)).past == (Changes(),)
+    assert history.mapped(Changes.without_positions, Changes(MOVES)).past == (Changes(),)
 
 
 def test_history_for_another_model_knows_only_its_tags():
     unknown, known = Changes(Edits({("A", "C"): 1.0})), Changes(Edits({("A", "B"): 1.0}), {0: "B"})
     history = History((unknown, known))
-    assert history.for_tags(["A", "B"], Changes()).past == (Changes(), known)
+    assert history.mapped(lambda each: each.for_tags(["A", "B"]), Changes()).past == (
+        Changes(),
+        known,
+    )
