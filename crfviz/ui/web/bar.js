@@ -4,14 +4,15 @@
 // dropped. If it waited instead, it would turn the cue away unseen.
 
 import { html, TEXT_FIELD } from "../../views/stage/web/dom.js";
+import { ACKNOWLEDGE_TIMEOUT, Outbox } from "../../views/stage/web/outbox.js";
 import { channel, overlay, there } from "./window.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
 const LEAVE = 0;
 const LEAVING = "crfviz-leaving"; // the picture tells its newest step then, see crfviz/views/stage/web/host.js
 const TURNS = "crfviz-turns"; // a key led beyond the picture's steps, see crfviz/views/stage/web/stage.js
+const MAX_SENDS = 2; // of the same message: a busy Streamlit may lose the first
 const GLANCE = 100; // milliseconds in which nobody answers what came
-const PATIENCE = 3000; // milliseconds until what nothing came of is told once more: a busy Streamlit may lose it
 
 const LAST = "This is the last cue. Press Esc to leave, or G to go to another cue.";
 const LAST_WITHOUT_LETTERS = "This is the last cue. Press Esc to leave.";
@@ -27,12 +28,11 @@ export function bar(root) {
   const end = html("p.end", { role: "status" });
   root.append(end);
 
-  let timer = null;
-  const tell = (name, value) => {
-    clearTimeout(timer);
+  const outbox = new Outbox((events) => {
+    const { name, value } = events.at(-1);
     send(name, value);
-    timer = setTimeout(() => send(name, value), PATIENCE);
-  };
+  }, MAX_SENDS);
+  const tell = (name, value) => outbox.post({ name, value }); // of several the last is enough
   // In one message with what the picture tells then: of two that come close together Streamlit may lose the first.
   let asked = null; // the cue that is on its way, and since when
   const go = (to, name = "go") => {
@@ -84,7 +84,7 @@ export function bar(root) {
     const dark = over.dark();
     const meant = !over.covered() && !event.composedPath()[0].matches?.(TEXT_FIELD);
     const letter = meant && data.letters && keys[key.toLowerCase()];
-    const comes = asked?.cue && there.cue !== asked.cue && timeStamp - asked.since < PATIENCE;
+    const comes = asked?.cue && there.cue !== asked.cue && timeStamp - asked.since < ACKNOWLEDGE_TIMEOUT;
     const unseen = comes || there.cue !== data.cue || timeStamp - there.since < GLANCE;
     if (!(dark || letter || (meant && unseen && key in WALK))) return;
     event.preventDefault();
@@ -98,7 +98,7 @@ export function bar(root) {
 
   return {
     receive(payload, trigger) {
-      if (payload.cue !== data?.cue || payload.sentence !== data.sentence) clearTimeout(timer);
+      if (payload.cue !== data?.cue || payload.sentence !== data.sentence) outbox.acknowledge(outbox.sequence);
       data = payload;
       send = trigger;
       say.textContent = data.say;
@@ -109,7 +109,7 @@ export function bar(root) {
       between.tell({ at: data.cue });
     },
     close() {
-      clearTimeout(timer);
+      outbox.close();
       removeEventListener("keydown", onFirst, true);
       document.removeEventListener("keydown", onKey);
       document.removeEventListener(TURNS, onTurns);

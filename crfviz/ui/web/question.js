@@ -4,13 +4,14 @@
 
 import { button, html, TEXT_FIELD } from "../../views/stage/web/dom.js";
 import { mounted } from "../../views/stage/web/host.js";
+import { Outbox } from "../../views/stage/web/outbox.js";
 
+const MAX_SENDS = 2; // of an answer: a busy Streamlit may lose the first
 const SKIPPED = "?";
 const ANSWERED = "crfviz-answered";
 const FORWARD = ["PageDown", "ArrowRight", " "];
 const TYPING = `${TEXT_FIELD}, select`;
 const OWN_DIGITS = "[data-cell], [data-table], [data-weight], [data-labeller], [data-editing]"; // are typed into
-const PATIENCE = 3000; // milliseconds until an answer that Python has not taken up is told once more
 
 const MISTAKES = {
   "end score forgotten": "Forgetting the end score",
@@ -32,12 +33,13 @@ class Question {
     this.heard = html("p", { role: "status", "aria-live": "polite" });
     parent.append(this.root);
     this.said = "";
+    this.outbox = new Outbox(() => this.send("answer", this.said), MAX_SENDS);
     this.onKey = (event) => this.key(event);
     addEventListener("keydown", this.onKey, true);
   }
 
   close() {
-    clearTimeout(this.timer);
+    this.outbox.close();
     removeEventListener("keydown", this.onKey, true);
   }
 
@@ -45,14 +47,11 @@ class Question {
     const same = this.data?.id === data.id && JSON.stringify(this.data.choices) === JSON.stringify(data.choices);
     this.data = data;
     this.send = send;
+    if (!same || data.said) this.outbox.acknowledge(this.outbox.sequence);
     if (!same) {
-      clearTimeout(this.timer);
       this.said = data.said;
       this.build();
-    } else if (data.said) {
-      clearTimeout(this.timer);
-      if (data.said !== this.said) this.show(data.said);
-    }
+    } else if (data.said && data.said !== this.said) this.show(data.said);
     this.count(data.tally);
   }
 
@@ -102,9 +101,7 @@ class Question {
     this.show(said);
     if (focused && focused !== this.root) this.root.focus();
     document.dispatchEvent(new Event(ANSWERED)); // the picture shows it at once
-    const tell = () => this.send("answer", said);
-    this.timer = setTimeout(tell, PATIENCE);
-    tell();
+    this.outbox.post({});
   }
 
   // The right answer, and what leads to the wrong one beside it.

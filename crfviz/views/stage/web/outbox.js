@@ -4,16 +4,17 @@
 
 /** @import { Send, Sent } from "./types.js" */
 
-const ACKNOWLEDGE_TIMEOUT = 3000; // milliseconds until unacknowledged events are sent a second time
+export const ACKNOWLEDGE_TIMEOUT = 3000; // milliseconds until unacknowledged events are sent a second time
 const MAX_SENDS = 6; // of the same events, the last one 93 seconds after the first
 const FIRST_RETRY_DELAY = 1000; // milliseconds until an event is sent again that Python could not apply
 const MAX_RETRY_DELAY = 16000;
 
 /** @template {Sent} Event */
 export class Outbox {
-  /** @param {Send} send */
-  constructor(send) {
+  /** @param {Send} send @param {number} [maxSends] */
+  constructor(send, maxSends = MAX_SENDS) {
     this.send = send; // gets the events that are not acknowledged
+    this.maxSends = maxSends;
     /** @type {Event[]} */
     this.unanswered = []; // events, oldest first
     this.sequence = 0; // number of the last one
@@ -39,7 +40,7 @@ export class Outbox {
     clearTimeout(this.timer);
     this.send(this.unanswered);
     const timeout = ACKNOWLEDGE_TIMEOUT * 2 ** this.sends++;
-    if (this.sends < MAX_SENDS) this.in(timeout, () => this.sendAgain());
+    if (this.sends < this.maxSends) this.in(timeout, () => this.sendAgain());
   }
 
   // Python could not apply an event now: it is sent again, with twice the delay each time.
