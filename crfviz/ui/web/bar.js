@@ -1,7 +1,7 @@
-// On the wall: what is said, the number of the cue, and the keys. Those that walk belong to the picture while there is
-// one: what arrives here is what it left. Cues are turned here alone, and by their numbers: a key that is pressed again
-// while a cue is on its way asks for the same one, and one that comes before anybody can have seen its picture is
-// dropped. If it waited instead, it would turn the cue away unseen.
+// The lecture window: the cue's text and number, and the keys. The picture handles step keys first; this module gets
+// those that the picture does not use. Only this module changes the cue, and by number: a key that is pressed again
+// while a cue loads requests the same cue. A key that arrives before the cue's picture can have been seen is dropped.
+// If it were queued, it would skip a cue that nobody saw.
 
 import { html, TEXT_FIELD } from "../../views/stage/web/dom.js";
 import { ACKNOWLEDGE_TIMEOUT, Outbox } from "../../views/stage/web/outbox.js";

@@ -1,5 +1,5 @@
-// The speaker's window: what is said now and next, the time against the plan, and the keys of the wall. Those that walk
-// are pressed there, where the picture is; without a wall they lead through the notes.
+// The speaker's window: current and next text, the time against the plan, and the keys of the lecture window. Step keys
+// are sent to that window, which has the picture; without one they move through the notes.
 
 import { button, html } from "../../views/stage/web/dom.js";
 import { channel, overlay } from "./window.js";

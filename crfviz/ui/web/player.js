@@ -1,5 +1,5 @@
-// The player of lectures: what is said at a cue, and the keys that belong to no picture. A second window for the
-// speaker follows it, and leads it, over a channel of the browser: the server is not asked.
+// The lecture player: the text of a cue, and the keys that no picture handles. The speaker's window mirrors and
+// controls it over a BroadcastChannel, without the server.
 
 import { mounted } from "../../views/stage/web/host.js";
 import { bar } from "./bar.js";

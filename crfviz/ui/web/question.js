@@ -1,6 +1,6 @@
-// A question with its choices: answered here at once, told to Python after that, which then shows what was withheld.
-// The keys are those that no picture has: 1 to 9 choose, H asks for a hint, 0 skips, Q asks the next one. In a lecture
-// whatever goes on shows the answer first.
+// A question with its choices. The browser shows the result at once and sends the answer to Python, which then shows
+// the hidden numbers. Keys: 1 to 9 choose, H shows a hint, 0 skips, Q asks the next question; no picture uses these. In
+// a lecture, advancing shows the answer first.
 
 import { button, html, TEXT_FIELD } from "../../views/stage/web/dom.js";
 import { mounted } from "../../views/stage/web/host.js";
@@ -55,7 +55,7 @@ class Question {
     this.count(data.tally);
   }
 
-  // How many of those who follow gave each answer.
+  // Shows how many followers gave each answer.
   count(tally) {
     this.choices.forEach((each, i) => {
       each.querySelector("[data-count]")?.remove();
@@ -104,7 +104,7 @@ class Question {
     this.outbox.post({});
   }
 
-  // The right answer, and what leads to the wrong one beside it.
+  // Shows the right answer and, for a wrong one, the mistake that leads to it.
   show(said) {
     const { choices, right } = this.data;
     this.said = said;
@@ -152,7 +152,7 @@ class Question {
   }
 }
 
-// As people type it: case, blanks, the true minus and the comma make no difference.
+// Normalises a typed answer: case, blanks, the true minus and the decimal comma make no difference.
 function plainly(text) {
   return text.trim().toLowerCase().replaceAll("−", "-").replaceAll(",", ".").replace(/\s+/g, " ");
 }

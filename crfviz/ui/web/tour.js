@@ -50,7 +50,7 @@ function offer(go) {
   return buttons;
 }
 
-// Without storage the offer would come again and again, so it never comes.
+// Without storage the offer would appear on every visit, so it never appears.
 function wasOffered() {
   try {
     localStorage.setItem(`${KEY}.kept`, "1");

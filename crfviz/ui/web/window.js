@@ -1,9 +1,8 @@
-// What the windows of a lecture are made of: what lies over a window, the channel between two of them, and the
-// cue that is on the screen.
+// Shared parts of the lecture windows: an overlay, the channel between the windows, and the cue on the screen.
 
 import { html } from "../../views/stage/web/dom.js";
 
-// What lies over a window of a lecture for a while: darkness, or one line to type into.
+// An overlay over a window: a blank screen, or one line to type into.
 
 export function overlay(root) {
   let over = null;
@@ -43,8 +42,8 @@ export function overlay(root) {
   };
 }
 
-// What the two windows of one lecture tell each other: the wall { at } which cue it is; the speaker's window { key }
-// what was pressed there, { go } which cue or { sentence } which words are wanted, and { where } to ask for the cue.
+// Messages between the two windows of a lecture. The lecture window sends its cue { at }. The speaker's window sends a
+// pressed { key }, a cue to { go } to or a new { sentence }, and { where } to ask for the cue.
 
 const NAME = "crfviz.lecture";
 
@@ -63,7 +62,7 @@ export function channel(listen) {
   };
 }
 
-// Which cue has its picture on the screen. The server says so behind that: what is said at the cue is there before.
+// The cue whose picture is on the screen. The server reports it after the picture; the cue's text arrives earlier.
 
 export const there = { cue: 0, since: -Infinity }; // by the clock of events
 

@@ -4,7 +4,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// What letters are typed into, as a selector.
+// A selector of fields for text.
 export const TEXT_FIELD = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
 // An element "tag.class.class" with what follows, in any order: attributes as { name: value }, where a function under
@@ -26,7 +26,7 @@ export function button(text, onclick, attributes = {}) {
   return html("button", { type: "button", onclick, ...attributes }, text);
 }
 
-// Sets an attribute only when it changes, so that a redraw touches what moved and nothing else.
+// Sets an attribute only when it changes, so that a redraw touches only what changed.
 /** @param {Element} element @param {string} name @param {unknown} value */
 export function set(element, name, value) {
   const text = String(value);
@@ -50,14 +50,14 @@ export function setProperty(element, name, value) {
   if (style.getPropertyValue(name) !== text) style.setProperty(name, text);
 }
 
-// Takes the attribute away when `value` is null or false.
+// Sets an attribute, or removes it when `value` is null or false.
 /** @param {Element} element @param {string} name @param {unknown} [value] */
 export function mark(element, name, value = true) {
   if (value === null || value === false) element.removeAttribute(name);
   else set(element, name, value);
 }
 
-// The same for several attributes data-NAME at once; names as in `dataset`.
+// Does the same for several data-NAME attributes; names as in `dataset`.
 /** @param {Element} element @param {Record<string, unknown>} values */
 export function flag(element, values) {
   for (const [name, value] of Object.entries(values)) mark(element, dataName(name), value ?? false);
@@ -68,7 +68,7 @@ export function hide(element, hidden = true) {
   mark(element, "hidden", hidden);
 }
 
-// In its place in the document, or out of it: what is covered is not there at all.
+// Puts an element back into its place in the document, or removes it: hidden parts are not in the document.
 /** @param {Element} element @param {boolean} there */
 export function present(element, there) {
   const place = places.get(element) ?? document.createComment("");
@@ -82,7 +82,7 @@ export function present(element, there) {
 /** @type {WeakMap<Element, Comment>} */
 const places = new WeakMap();
 
-// What a cell is and does, for those who hear or point at it.
+// Sets the accessible name and the tooltip.
 /** @param {Element} element @param {string} text */
 export function describe(element, text) {
   set(element, "aria-label", text);
@@ -97,26 +97,26 @@ export function fit(parent, count, make) {
   return /** @type {E[]} */ ([...parent.children]);
 }
 
-// The children of an element.
+// Returns the children of an element.
 /** @param {Element} parent */
 export function childrenOf(parent) {
   return /** @type {HTMLElement[]} */ ([...parent.children]);
 }
 
-// All elements in another one that a selector picks.
+// Returns all elements in another one that a selector matches.
 /** @param {ParentNode} parent @param {string} selector */
 export function all(parent, selector) {
   return /** @type {HTMLElement[]} */ ([...parent.querySelectorAll(selector)]);
 }
 
-// The element with the keyboard's focus, inside of the same shadow root.
+// Returns the focused element in the same shadow root.
 /** @param {Element} element */
 export function focusedIn(element) {
   const root = /** @type {Document | ShadowRoot} */ (element.getRootNode());
   return /** @type {HTMLElement | null} */ (root.activeElement);
 }
 
-// Where an event happens: the element itself, or the nearest around it that a selector picks.
+// The target of an event; `closest` gives the nearest element around it that a selector matches.
 /** @param {Event} event */
 export function targetOf(event) {
   return /** @type {HTMLElement} */ (event.target);
@@ -127,7 +127,7 @@ export function closest(event, selector) {
   return targetOf(event).closest?.(selector) ?? null;
 }
 
-// Whether `values` differ from those of the last call for this element: a redraw skips elements that would not change.
+// Returns whether `values` differ from those of the last call for this element, so that a redraw can skip it.
 /** @param {Element} element @param {...unknown} values */
 export function changed(element, ...values) {
   const key = values.join("|");
@@ -158,7 +158,7 @@ function give(element, name, value) {
   else element.setAttribute(name, String(value));
 }
 
-// Thousands of nodes ask for the same few.
+// Cached, because thousands of nodes need the same few names.
 /** @param {string} name */
 function dataName(name) {
   let known = dataNames.get(name);

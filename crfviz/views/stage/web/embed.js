@@ -1,5 +1,5 @@
-// The stage alone on a slide, in a frame of another page: the address says `embed=stage`. Keys that it has no use for
-// are handed to the page around it, so that a clicker goes on there: { crfviz: "key", key: "PageDown" }.
+// The stage alone in a frame of another page, such as a slide (`embed=stage` in the URL). It posts the keys that it
+// does not use to the surrounding page, so that a clicker continues there: { crfviz: "key", key: "PageDown" }.
 
 /** @import { Way } from "./types.js" */
 
@@ -12,7 +12,7 @@ export function handOn(key) {
   window.parent.postMessage({ crfviz: "key", key }, "*"); // a key is no secret, and any page may hold the slide
 }
 
-// What a stage does beyond its last step, or before its first: "next" or "previous". False: nothing was done.
+// Handles a step beyond the last one or before the first. Returns false if it did nothing.
 /** @param {Way} way */
 export function beyond(way) {
   if (!onSlide()) return false;
@@ -20,7 +20,7 @@ export function beyond(way) {
   return true;
 }
 
-// What to do for a key that nothing else used.
+// Returns what to do for a key that nothing else used.
 /** @param {KeyboardEvent} event */
 export function leaveKeyOf({ key, defaultPrevented }) {
   return key === "Escape" && !defaultPrevented && onSlide() ? () => handOn(key) : null;

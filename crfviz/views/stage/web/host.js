@@ -1,7 +1,6 @@
-// The only module that knows Streamlit. What Streamlit calls at the first draw and again with every new payload is made
-// here; what must survive in between lives in a view, one per mounted element: `open(element, send)` makes one that
-// can receive(payload), deliver() what is unanswered, close(), and leave() if it keeps anything back, and sends lists
-// of events.
+// The only module that knows Streamlit. Streamlit calls a component at the first draw and with every new payload. State
+// lives in between in a view, one per mounted element. `open(element, send)` makes a view with receive(payload),
+// deliver() for unacknowledged events, close(), and leave() if it delays events; it sends lists of events.
 
 import { closest } from "./dom.js";
 

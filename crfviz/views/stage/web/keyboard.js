@@ -1,4 +1,4 @@
-// The one place that listens to keys: for a host, for the cells of a container, and arrows that go from cell to cell.
+// Keyboard handling: keys of a host, keys in the cells of a container, and arrows between cells.
 
 import { all, closest, TEXT_FIELD } from "./dom.js";
 
@@ -9,13 +9,13 @@ export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1]
 
 const LINES = ".row, .matrix-row, .bar-row, .term, .entity-line";
 
-// What the reader's hands are at: the text being typed into, and whether the focus came by the pointer.
+// The text field being edited, and whether the focus came by the pointer.
 /** @type {{ field: Element | null, pointed: boolean }} */
 const hands = { field: null, pointed: false };
 
-// `target` is whose keys these are: the document, or an element that has the focus in it. `answer` gets each event and
-// returns what to do; nothing where the key is not ours. `first` is asked before whatever has the focus, and gets
-// beside the event { editing, pointed }. Returns how to stop.
+// Listens to the keys of `target`, the document or an element around the focus. `answer` gets each event and returns
+// the action for it, or nothing. `first` does the same before the focused element gets the event, and also gets {
+// editing, pointed }. Returns a function that stops listening.
 /**
  * @param {HTMLElement | Document} target
  * @param {(event: KeyboardEvent) => Act} answer
@@ -40,7 +40,7 @@ export function listenToKeys(target, answer, first = () => null) {
   };
 }
 
-// A text is no longer edited once it is applied or left. Stages come and go; this one listens as long as the page.
+// Editing ends when the text is applied or the field loses the focus. This listens as long as the page exists.
 function watchHands() {
   /** @param {string} name @param {(event: Event) => void} act */
   const watch = (name, act) => document.addEventListener(name, act, true);
@@ -62,7 +62,7 @@ function watchHands() {
 
 watchHands();
 
-// Where an event began, inside of a shadow root, too; the document has no `matches`.
+// The element where an event began, also inside of a shadow root; the document has no `matches`.
 /** @param {Event} event */
 export function source(event) {
   return /** @type {HTMLElement} */ (event.composedPath()[0]);
@@ -75,13 +75,13 @@ function act(event, answer) {
   answer();
 }
 
-// Whether this is a telephone or a tablet: a finger, and no keys to press.
+// Returns whether this is a phone or tablet without a keyboard.
 export function hasNoKeys() {
   return matchMedia("(hover: none) and (pointer: coarse)").matches;
 }
 
-// The same for keys in one of the cells that `selector` picks: answer(event, cell) returns what to do, and that may
-// refuse the key with false.
+// Listens to keys in the cells that `selector` matches. answer(event, cell) returns an action, which may refuse the key
+// with false.
 /**
  * @param {HTMLElement} container
  * @param {string} selector
@@ -97,15 +97,15 @@ export function listenToCells(container, selector, answer) {
   });
 }
 
-// Tables that cannot be changed: arrows go from cell to cell.
+// Moves between the cells of a read-only table by the arrow keys.
 /** @param {HTMLElement} table @param {string} selector */
 export function readWithArrows(table, selector) {
   const move = makeRoving(table, selector);
   listenToCells(table, selector, ({ key }, cell) => key in ARROWS && (() => Boolean(move(cell, key))));
 }
 
-// One place for the Tab key in a grid of cells, arrows inside it. `selector` picks the cells; LINES are the rows.
-// Returns what the arrow keys should call: move(cell, key) -> the cell that has the focus now, if there is one.
+// A roving tabindex: one tab stop in a grid of cells, arrow keys inside it. `selector` matches the cells, LINES the
+// rows. Returns move(cell, key), which moves the focus and returns the cell that has it now, if any.
 /** @param {HTMLElement} container @param {string} selector */
 export function makeRoving(container, selector) {
   /** @type {HTMLElement | undefined} */
@@ -135,7 +135,7 @@ export function makeRoving(container, selector) {
   };
 }
 
-// The next visible cell in that direction, by position among the visible cells.
+// Returns the next visible cell in that direction, by position among the visible cells.
 /** @param {HTMLElement} container @param {string} selector @param {HTMLElement} cell @param {[number, number]} way */
 function neighbour(container, selector, cell, [dx, dy]) {
   /** @param {HTMLElement} parent @param {string} kind */

@@ -1,4 +1,4 @@
-// What the stage draws: the server's payload, decoded, with the user's newest edits on top.
+// The model of the stage: the decoded payload with the user's newest edits applied.
 
 import { score } from "./numbers.js";
 import { rowwiseArgmax, solve, transition, viterbi } from "./recursions.js";
@@ -62,7 +62,7 @@ export function decode(data) {
   return /** @type {Decoded} */ (/** @type {unknown} */ (decoded)); // no panel reads a table that was not sent
 }
 
-// Whether the result computed here is Python's.
+// Returns whether the result computed here equals Python's.
 /** @param {Solution} own @param {Results} answer */
 function agree({ logPartition, rows }, answer) {
   const sum = answer.log_partition ?? -Infinity;

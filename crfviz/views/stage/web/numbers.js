@@ -1,4 +1,4 @@
-// How numbers are written, and how typed numbers are read.
+// Formatting and parsing of numbers.
 
 /** @import { Model, Typed } from "./types.js" */
 
@@ -9,7 +9,7 @@ export function clamp(value, least, most) {
   return Math.max(least, Math.min(most, value));
 }
 
-// A number that is written already, with a true minus, at which no line breaks.
+// Replaces the hyphen of a formatted number by a true minus, at which no line breaks.
 /** @param {string} text */
 export function minus(text) {
   return text.replaceAll("-", "−");
@@ -28,26 +28,26 @@ export function signed(value, digits = 2) {
   return (value > 0 ? "+" : "") + score(value, digits);
 }
 
-// A number added to what stands before it: " + 1.5", " − 1.5".
+// Formats a number as a further term of a sum: " + 1.5", " − 1.5".
 /** @param {number} value @param {number} [digits] */
 export function added(value, digits = 2) {
   return value < 0 ? ` − ${score(-value, digits)}` : ` + ${score(value, digits)}`;
 }
 
-// A share of 0 to 1 as CSS has it.
+// Formats a share of 0 to 1 as a percentage for CSS.
 /** @param {number} share @param {number} [digits] */
 export function percent(share, digits = 2) {
   return `${(100 * share).toFixed(digits)}%`;
 }
 
-// Probabilities keep two digits, and say so when they are smaller than that or nearly one.
+// Formats a probability with two digits; smaller ones and those nearly one are marked.
 /** @param {number} value */
 export function probability(value) {
   if (value > 0 && value < 0.005) return value < 1e-4 ? minus(value.toExponential(0)) : value.toPrecision(1);
   return value.toFixed(2);
 }
 
-// A marginal with where it comes from: p = exp(α + β − log Z).
+// Formats a marginal with its derivation: p = exp(α + β − log Z).
 /** @param {Pick<Model, "results" | "K">} model @param {number} t @param {number} k */
 export function marginalText({ results, K }, t, k) {
   const i = t * K + k;
@@ -58,19 +58,19 @@ export function marginalText({ results, K }, t, k) {
   return `exp(${log}) = ${p}`;
 }
 
-// What a cell shows while it is being edited: short, but the same number when read back within 1e-6.
+// Formats a number for editing: short, but equal within 1e-6 when parsed.
 /** @param {number} value */
 export function precise(value) {
   return value === -Infinity ? "-inf" : String(Number(value.toFixed(6)));
 }
 
-// The same where a score is shown as the probability that it is the logarithm of.
+// Formats a log-probability for editing as a probability.
 /** @param {number} value */
 export function preciseProbability(value) {
   return String(Number(Math.exp(value).toPrecision(6)));
 }
 
-// Reads a probability as its logarithm; more than 1 is allowed, for a CRF's weights need not sum to one.
+// Parses a probability as its logarithm; values above 1 are allowed, because a CRF's weights need not sum to one.
 /** @param {string} typed @returns {Typed} */
 export function readProbability(typed) {
   const read = readScore(typed);
@@ -79,7 +79,7 @@ export function readProbability(typed) {
   return { value: Math.log(read.value) };
 }
 
-// Reads what was typed: { value }, { restore: true } for an empty cell, or { error } in words.
+// Parses typed text: { value }, { restore: true } for an empty cell, or { error } with a message.
 /** @param {string} typed @returns {Typed} */
 export function readScore(typed) {
   const text = typed.trim().replaceAll("−", "-").replaceAll(/\s/g, "");

@@ -1,5 +1,5 @@
-// The last complete picture from Python, and the changes since; Python's side is crfviz/ui/session/components.py.
-// Where the changes belong to another picture, or this browser computes other numbers, it asks for a complete one.
+// The last whole payload from Python, to which later changes apply; Python's side is crfviz/ui/session/components.py.
+// If the changes belong to another payload, or this browser computes other numbers, it requests a whole one.
 
 /** @import { Changes, Decoded, Payload, StageOutbox } from "./types.js" */
 
@@ -11,12 +11,12 @@ export class PayloadStore {
     this.whole = null; // the last one
   }
 
-  // The name of the picture that is here, for events to say.
+  // The name of the stored payload, which events carry.
   get name() {
     return this.whole?.whole;
   }
 
-  // The payload that a message amounts to, as `read` reads it; null where what it changes is not here.
+  // Returns the whole payload after a message, decoded by `read`; null if the payload that it changes is missing.
   /** @param {Payload | Changes} data @param {(data: Payload) => Decoded} read */
   payload(data, read) {
     if (!data.since) this.whole = /** @type {Payload} */ (data);

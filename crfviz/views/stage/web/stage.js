@@ -6,9 +6,9 @@ import { Stage } from "./stage/lifecycle.js";
 
 /** @import { StageOptions, Way } from "./types.js" */
 
-const TURNS = "crfviz-turns"; // of the document: who turns something else than pages cancels it
+const TURNS = "crfviz-turns"; // on the document; cancelled by whoever turns something other than pages
 
-const STEPS = "crfviz-steps"; // of the document: the step that is on its way to Python; null: it has arrived
+const STEPS = "crfviz-steps"; // on the document: the step being sent to Python; null once it has arrived
 
 /** @param {number | "start" | null} detail */
 function walked(detail) {
@@ -20,7 +20,7 @@ function turned(way) {
   return !document.dispatchEvent(new CustomEvent(TURNS, { detail: way, cancelable: true }));
 }
 
-// Keys act wherever the focus is on the page: a presenter's clicker works while another part has it.
+// Keys act wherever the focus is, so that a presenter's clicker always works.
 /** @type {StageOptions} */
 const options = { keys: document, beyond: (way) => beyond(way) || turned(way), walked };
 

@@ -1,6 +1,5 @@
-// The picture as it is on the screen, as one SVG of its own, and that as PNG or printed. Boxes and words of HTML
-// become shapes and texts at their places, so that programs for drawing and for papers read them; nothing is loaded,
-// no script is in.
+// Export of the picture on the screen as one SVG, as PNG, or to the printer. HTML boxes and words become shapes and
+// texts at their positions, which drawing programs can edit. The SVG loads nothing and has no script.
 
 import { html, svg } from "./dom.js";
 
@@ -28,7 +27,7 @@ const FILE = "crfviz"; // name of a saved picture
 /** @type {Record<string, (root: HTMLElement) => void>} */
 export const SAVES = { svg: saveSvg, png: savePng, pdf: printPicture };
 
-// The SVG of an element; everything in it that is not scrolled away.
+// Returns the SVG of an element without the parts that are scrolled out of sight.
 /** @param {HTMLElement} root */
 function drawn(root) {
   const { left, top, width } = root.getBoundingClientRect();
@@ -166,7 +165,7 @@ function drawText(node, style, picture, origin) {
   }
 }
 
-// The rotation of whatever an element stands in, up to the stage.
+// Returns the rotation of an element's ancestors up to the stage.
 /** @param {HTMLElement} element */
 function turnOf(element) {
   for (
@@ -181,7 +180,7 @@ function turnOf(element) {
   return null;
 }
 
-// The children of a drawing with what the style sheet says of them written out.
+// Copies the children of a drawing with their computed styles as attributes.
 /** @param {Element} from @param {Element} to */
 function copy(from, to) {
   for (const child of from.childNodes) {
@@ -215,7 +214,7 @@ function resolved(root, colour) {
   return computed;
 }
 
-// Those of an element of HTML, as shapes.
+// Draws an HTML element as shapes.
 /** @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Point} origin */
 function marksOf(element, style, origin) {
   const before = pseudo(element, "::before", origin);
@@ -331,7 +330,7 @@ function clear(colour) {
   return colour === "transparent" || /(, |\/ )0\)$/.test(colour);
 }
 
-// What is mixed is computed as color(srgb r g b), which few programs outside of browsers know.
+// Mixed colours are computed as color(srgb r g b), which few programs other than browsers can read.
 /** @param {string} value */
 function plainColour(value) {
   return value.replaceAll(/color\(srgb ([^ )]+) ([^ )]+) ([^ )]+)(?: \/ ([^)]+))?\)/g, (_, r, g, b, alpha) => {

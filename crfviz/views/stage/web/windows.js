@@ -1,8 +1,8 @@
-// A window of a long sentence: the words that are drawn. Everything is computed for the sentence and cut here.
+// Windows of long sentences. Numbers are computed for the whole sentence; here they are cut to the drawn words.
 
 /** @import { Chain, Decoded, Path, Place, Solution } from "./types.js" */
 
-// The scores of the words in sight; start and end stay the sentence's.
+// Cuts the scores to the words in sight; start and end scores stay those of the sentence.
 /** @param {Chain} chain @param {Place} place @returns {Chain} */
 export function chainIn(chain, { offset, T }) {
   const { K, emissions, transitions } = chain;
@@ -15,7 +15,7 @@ export function chainIn(chain, { offset, T }) {
   };
 }
 
-// The tables and paths of the words in sight.
+// Cuts the tables and paths to the words in sight.
 /** @param {Solution} solved @param {Place & { K: number }} place @returns {Solution} */
 export function solutionIn(solved, { offset, T, K }) {
   const { alpha, beta, marginals, best, backpointers, rows } = solved;
@@ -34,7 +34,7 @@ export function solutionIn(solved, { offset, T, K }) {
   };
 }
 
-// What a host that has all numbers gives the stage for the words in sight: `payload`, decoded, is that of all words.
+// Cuts a decoded payload of all words to the words in sight, for hosts that have all numbers.
 /** @param {Decoded} payload @param {Place} place @returns {Decoded} */
 export function windowed(payload, { offset, T }) {
   const { K, base, edits, pins, words, rows, tables, results, ghost, chosen } = payload;

@@ -88,7 +88,7 @@ function drawOffers(row, { entity, colours, tags }, choose) {
   for (const chip of all(row, ".chip")) set(chip, "aria-pressed", chip.dataset.span === chosen);
 }
 
-// The tag that the entity asks of this word; the word after it must not go on with it.
+// Returns the tag that the entity requires at a word; the word after the entity must not continue it.
 /** @param {Model} model @param {HTMLElement} cell @param {number} t */
 function drawWord({ entity, words, colours, tags }, cell, t) {
   const { label, first, last } = entity;
@@ -185,7 +185,7 @@ function numberOf(probability) {
   return html("span.bar-number", exact(probability));
 }
 
-// Four decimals; never a plain 0 or 1 for what is not.
+// Formats with four decimals; a number that is not 0 or 1 is never written as one.
 /** @param {number} value */
 function exact(value) {
   if (value > 0 && value < 5e-5) return minus(value.toExponential(1));

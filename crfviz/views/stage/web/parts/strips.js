@@ -54,7 +54,7 @@ function drawRow(model, row, { label, cells, element }) {
   });
 }
 
-// Takes away what a cell or a label says.
+// Clears a cell or a label.
 /** @param {HTMLElement} cell */
 function cover(cell) {
   if (!changed(cell, null)) return;

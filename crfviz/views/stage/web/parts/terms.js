@@ -1,4 +1,4 @@
-// Two panels of exact terms: why a tag lost, word by word, and where one weight tips the best path.
+// Two panels of exact terms: why a tag lost, word by word, and the values of a weight at which the best path changes.
 
 import { button, changed, childrenOf, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
 import { weight } from "../model.js";
@@ -124,7 +124,7 @@ function drawPiece({ low, high, label }, i, x) {
   return svg("rect.ruler-piece", { "data-piece": i, ...size }, svg("title", label));
 }
 
-// Where a name has room.
+// Returns the position at which a name fits.
 /** @param {Piece} piece @param {(value: number) => number} x */
 function nameOf({ low, high, label }, x) {
   const wide = x(high) - x(low) > 8.5 * label.length;

@@ -8,7 +8,7 @@ import { probability, score } from "../numbers.js";
 
 const GAP = 6; // pixels between a thing and what is said of it
 
-// `now` gives the model that is drawn.
+// `now` returns the current model.
 /** @param {HTMLElement} root @param {() => Model} now */
 export function buildTips(root, now) {
   const tip = html("div.tip", { "aria-hidden": "true", hidden: "" }); // the same is in labels and titles
@@ -56,7 +56,7 @@ function textOf(model, element) {
   return text === element.textContent && element.scrollWidth <= element.clientWidth ? null : text;
 }
 
-// A word: all of its letters, its tag on the best path, and the step that leads there.
+// Describes a word: its full text, its tag on the best path, and the step into it.
 /** @param {Model} model @param {number} t */
 function whyTag(model, t) {
   const { words, tags, results, K, sees } = model;
@@ -66,7 +66,7 @@ function whyTag(model, t) {
   return [`${words[t]}: ${tags[k]}, ${marginal}`, stepInto(model, t, k)].filter(Boolean).join("\n");
 }
 
-// The edge into a node: where the best prefix comes from, and what that step scores.
+// Describes the edge into a node: the predecessor on the best prefix, and the score of the step.
 /** @param {Model} model @param {number} t @param {number} k */
 function stepInto({ results, K, words, tags, chain, sees, offset, perStep }, t, k) {
   if (!sees("pointers", t)) return null;

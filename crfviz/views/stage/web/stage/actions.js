@@ -1,4 +1,4 @@
-// What the reader does beside changing numbers: pointing, walking, asking. Each is a function of the stage.
+// Actions of the user other than edits: pointing, stepping, asking. Each is a function of the stage.
 
 import { closest } from "../dom.js";
 import { clamp } from "../numbers.js";
@@ -14,7 +14,7 @@ const CELL_REST = 600; // milliseconds for which a cell is explained before the 
 const EXPLAINING = ["cell", "bars"]; // side panels that speak of one cell
 const STEP_REST = 400; // milliseconds until Python gets the step
 
-// Moves the walk; Python gets the step when the keys rest. Beyond its ends it `turns` to the next or previous page.
+// Moves by steps; Python gets the step when no more keys follow. Beyond the ends it `turns` the page.
 /** @param {Stage} stage @param {number} by @param {boolean} [turns] */
 export function go(stage, by, turns = false) {
   const { at, of } = /** @type {Steps} */ (stage.model.steps);
@@ -45,7 +45,7 @@ export function showOnNodes(stage, nodes) {
   stage.emit([stepEvent(stage.payload, stage.chosen.step), view("nodes", nodes)], { nodes });
 }
 
-// Gives each tag a row of its own, or those without mass one together.
+// Unfolds all tags, or folds those without mass into one row.
 /** @param {Stage} stage @param {boolean} unfolded */
 export function unfold(stage, unfolded) {
   stage.emit([view("folded", unfolded ? "no" : "yes")], { unfolded });
@@ -112,7 +112,7 @@ export function askEmission(stage, t) {
   stage.emit([view("because", `${t}`)]);
 }
 
-// Asks for an entity.
+// Chooses an entity.
 /** @param {Stage} stage @param {Span} span */
 export function askEntity(stage, [label, first, last]) {
   stage.emit([view("entity", `${first} ${last} ${label}`)]);
@@ -139,7 +139,7 @@ export function readAs(stage, how) {
   if (how.kind) stage.emit([view("panel", how.kind)]);
 }
 
-// A node of the lattice is pointed at; t is null when it no longer is.
+// Handles pointing at a node of the lattice; t is null when the pointer leaves.
 /** @param {Stage} stage @param {number | null} t @param {number | null} k @param {string} kind */
 export function pointAtNode(stage, t, k, kind) {
   const { asks, panels } = stage.payload;
@@ -151,7 +151,7 @@ export function pointAtNode(stage, t, k, kind) {
   return select(stage, t, k);
 }
 
-// A cell over or under the words is pointed at.
+// Handles pointing at a cell above or below the words.
 /** @param {Stage} stage @param {Event} event */
 export function pointAtCell(stage, event) {
   const { t: word, k: tag, table } = closest(event, "[data-t]")?.dataset ?? {};
@@ -169,14 +169,14 @@ export function pointAtCell(stage, event) {
   if (table && table in KINDS && chosen.reading.kind !== table) readAs(stage, { kind: table });
 }
 
-// What waits under this name is not done.
+// Cancels the delayed action of this name.
 /** @param {Stage} stage @param {string} name */
 export function forget({ timers }, name) {
   clearTimeout(timers[name]?.timer);
   timers[name] = null;
 }
 
-// The page is about to be left: sends a pending step now and drops the rest. Returns whether one was sent.
+// Before the page is left: sends a pending step and drops other pending events. Returns whether it sent one.
 /** @param {Stage} stage */
 export function leave(stage) {
   const { step } = stage.timers;

@@ -1,5 +1,5 @@
-// The model to draw: the payload, with edits that Python has not seen yet on top, and what follows from the chosen cell
-// and the step of the walk. Pure functions.
+// Composes the model to draw from the payload, the edits that Python has not applied yet, the chosen cell and the step.
+// Pure functions.
 
 import { applyEdits, movesOf, placesOf, shownTags, underRule, writtenAt } from "../model.js";
 import { clamp } from "../numbers.js";
@@ -63,7 +63,7 @@ function foldedTags(model, { live, chosen, before }) {
   return shownTags(model, live ? before : undefined);
 }
 
-// What must be equal for a redraw to suffice; otherwise the stage is rebuilt.
+// Returns a key: while it stays the same, a redraw suffices; otherwise the stage is rebuilt.
 /** @param {Decoded} payload */
 export function shapeOf({ words, tags, panels, tables, walk }) {
   return JSON.stringify([
@@ -97,7 +97,7 @@ function resultsOf(payload, chain) {
   return { results, rows, ghost: ghost ?? { path, marginals }, solved: payload.solved && all };
 }
 
-// `edits` after one more event, without changing `edits`.
+// Returns the edits after one more event, as a new object.
 /** @param {Edits} edits @param {StageEvent} event @param {Split} payload */
 export function withEvent(edits, event, payload) {
   if (event.kind === "reset") return { transitions: new Map(), emissions: new Map(), strength: 1 };

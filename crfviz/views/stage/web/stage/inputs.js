@@ -1,4 +1,4 @@
-// One number explained: its formula, all that goes into it, ranked, and what a sum makes of it against a maximum.
+// The explanation of one cell: its formula, its inputs, ranked, and the sum beside the maximum.
 
 import { button, changed, flag, hide, html, mark, present, set, setProperty, setText } from "../dom.js";
 import { marginalText, percent, score } from "../numbers.js";
@@ -93,7 +93,7 @@ function isMessage({ messages }, kind) {
   return messages && kind === "alpha";
 }
 
-// What arrives at word t as tag k, before its emission.
+// Returns the message into word t as tag k, before its emission.
 /** @param {Chained} window @param {number} at @param {number} k */
 export function messageInto(window, at, k) {
   const [{ chain, results, K }, t] = inSentence(window, at);
@@ -121,7 +121,7 @@ export function combine(sums, temperature) {
   return temperature * logSumExp(sums.map((sum) => sum / temperature));
 }
 
-// How much each input counts at that temperature; the shares sum to 1.
+// Returns the share of each input at that temperature; shares sum to 1.
 /** @param {number[]} sums @param {number} temperature */
 export function sharesOf(sums, temperature) {
   const total = combine(sums, temperature);
@@ -230,7 +230,7 @@ function isBegun({ walking, steps }) {
   return !walking || Number(steps?.at) > 0;
 }
 
-// Before the first step: the recurrence, and how to read what the next step draws.
+// Describes the recurrence before the first step.
 /** @param {HTMLElement} intro @param {Model} model */
 function drawIntro(intro, model) {
   present(intro, model.open("cell") && !isBegun(model));
@@ -284,7 +284,7 @@ function valuesText(model, sums) {
   return `log Σ exp = ${at(1)}  ·  max = ${at(0)}${between}`;
 }
 
-// What the cell said before the edits.
+// Returns the value of the cell before the edits.
 /** @param {Model} model @param {string} kind @param {number} i */
 function trainedText(model, kind, i) {
   const before = isMessage(model, kind) ? undefined : model.ghost?.[/** @type {keyof Tables} */ (kind)]?.[i];

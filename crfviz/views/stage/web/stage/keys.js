@@ -1,4 +1,4 @@
-// What the keys of a page do to its stage, beside those in cells that can be changed.
+// Keyboard shortcuts of the stage, except those in editable cells.
 
 import { leaveKeyOf } from "../embed.js";
 import { ARROWS, source } from "../keyboard.js";
@@ -35,7 +35,7 @@ export function stepKeyOf(stage, event, { editing, pointed }) {
   return !pointed && usesKey(inside, key, stage.root) ? null : step; // who came by keys goes on by keys
 }
 
-// What to do for a key, or nothing where it is not meant for this stage.
+// Returns the action for a key; none if it is not meant for this stage.
 /** @param {Stage} stage @param {KeyboardEvent} event */
 export function keysOf(stage, event) {
   const { key } = event;
@@ -67,7 +67,7 @@ function hasModifier({ altKey, ctrlKey, metaKey, shiftKey }) {
   return altKey || ctrlKey || metaKey || shiftKey;
 }
 
-// Whether a control needs the key itself; our own buttons need the space bar only.
+// Returns whether a control uses the key itself; our own buttons use only the space bar.
 /** @param {Element} control @param {string} key @param {HTMLElement} root */
 function usesKey(control, key, root) {
   if (control.matches?.("button") && root.contains(control)) return key === " ";

@@ -1,5 +1,6 @@
-// The stage from its first payload to its end. It knows an element, payloads and events. Data goes one way: what Python
-// sent and what the reader chose make the model, the model is drawn; what the reader does is an event in the outbox.
+// The stage from its first payload until it is closed. It knows one element, payloads and events. Data flows one way:
+// the payload and the user's choices make the model, and the model is drawn; actions of the user go to the outbox as
+// events.
 //
 // A change made here is drawn at once from this side's own recursions, sent to Python, and drawn again when Python has
 // answered: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is

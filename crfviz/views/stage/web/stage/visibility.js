@@ -139,19 +139,19 @@ export function partsOf({ rows, panels, note, title }) {
   ];
 }
 
-// The part that a key switches on this page.
+// Returns the part that a key switches on this page.
 /** @param {Decoded} payload @param {string} key */
 export function partOfKey(payload, key) {
   return partsOf(payload).find((each) => each.key === key)?.part;
 }
 
-// `covered` with one part switched, as a new list.
+// Returns `covered` with one part switched, as a new list.
 /** @param {string[]} covered @param {string} part */
 export function switched(covered, part) {
   return covered.includes(part) ? covered.filter((other) => other !== part) : [...covered, part];
 }
 
-// Everything that is not to be seen.
+// Returns all parts that are hidden.
 /** @param {string[]} covered */
 export function allCovered(covered) {
   return new Set(covered.flatMap((part) => [part, ...(WITH[part] ?? [])]));
