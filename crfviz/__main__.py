@@ -28,7 +28,7 @@ COMMANDS = {  # name: module, what it does
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0, 2 for bad input, 1 where nobody reads the output.
+    """Run one command; return 0, 2 for bad input, or 1 if the output pipe was closed.
 
     Args:
         arguments: without the name of the program; None takes them from the command line.

@@ -122,7 +122,7 @@ class Parameters(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Iteration(ShortRepr):
-    """One step of EM: what it started from gave `log_likelihood` and `counts`."""
+    """One step of EM; `log_likelihood` and `counts` are those of the parameters before it."""
 
     log_likelihood: float  # of all sequences under the parameters before the M step, nats
     counts: MarkovCounts  # expected, under the same parameters

@@ -84,7 +84,7 @@ def require_path(prefixes: Tensor, final: Tensor) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What a path's score is made of, in nats."""
+    """The terms of a path's score, in nats."""
 
     emissions: Array  # (T,)
     transitions: Array  # (T+1,) start first, end last, and between them the T-1 steps
@@ -106,7 +106,7 @@ def terms(potentials: Potentials, path: Sequence[int]) -> Terms:
 
 @dataclass(frozen=True, eq=False)
 class Lead:
-    """What one path has that another lacks, in nats: positive where it speaks for the first.
+    """The terms in which two paths differ, in nats; positive terms favour the first.
 
     The other path may be forbidden: then it is infinite. Sums are rounded once, so that for the
     same two paths they have the same bits.
@@ -122,27 +122,27 @@ class Lead:
 
     @property
     def emission(self) -> float:
-        """What the words say for the first path."""
+        """The emission terms of the lead."""
         return _less(self.winner.emissions.tolist(), self.rival.emissions.tolist())
 
     @property
     def transition(self) -> float:
-        """What start, steps and end say for it."""
+        """The terms of start, steps and end."""
         return _less(self.winner.transitions.tolist(), self.rival.transitions.tolist())
 
     @property
     def emission_terms(self) -> Array:
-        """(T,) what each word says for it."""
+        """(T,) the emission term of each word."""
         return self.winner.emissions - self.rival.emissions
 
     @property
     def transition_terms(self) -> Array:
-        """(T+1,) what each step says for it: start first, end last."""
+        """(T+1,) the term of each step: start first, end last."""
         return self.winner.transitions - self.rival.transitions
 
 
 def lead(potentials: Potentials, winner: Sequence[int], rival: Sequence[int]) -> Lead:
-    """Return what an allowed path has over another one, both of tag ids."""
+    """Return the lead of an allowed path over another one, both of tag ids."""
     return Lead(terms(potentials, winner), terms(potentials, rival))
 
 

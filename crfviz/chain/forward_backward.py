@@ -26,7 +26,7 @@ from crfviz.chain.potentials import Array, Potentials
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ForwardBackward(NotebookRepr):
-    """What the two sweeps give. A chain without an allowed path has zeros for all probabilities."""
+    """The tables of the two sweeps. Without an allowed path all probabilities are 0."""
 
     log_alpha: Tensor  # (T, K) log-sum of prefixes that end in tag k at t; start and e_t included
     log_beta: Tensor  # (T, K) log-sum of suffixes after tag k at t; e_t excluded, end included

@@ -52,7 +52,7 @@ def require_count(name: str, value: object, at_least: int = 1) -> int:
 def distribution_problem(
     name: str, table: NDArray[np.float64], rows: Iterable[str | int]
 ) -> str | None:
-    """Return what is wrong with a table in which each row is a distribution, None if nothing is.
+    """Return the error in a table whose rows are distributions; None if they are.
 
     Args:
         name: of the table, in the message.

@@ -1,1 +1,1 @@
-"""The command line, a module a command: what `python -m crfviz NAME` does."""
+"""The command line: one module for each `python -m crfviz NAME`."""

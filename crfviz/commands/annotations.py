@@ -101,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Do what the options say; 0 when it is done.
+    """Run the subcommand; return 0.
 
     Raises:
         CrfvizError: the store or a file cannot be read or written; says why.

@@ -83,7 +83,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _said(tagger: Tagger, text: str, words: Sequence[str], *, as_json: bool) -> str:
-    """Return what is printed of a sentence."""
+    """Return the printed text of a sentence."""
     if as_json:
         return json.dumps(asdict(tagger.tag(text.rstrip("\r\n"))), ensure_ascii=False) + "\n"
     return tagged(tagger, words, shutil.get_terminal_size().columns) + "\n\n"
@@ -150,7 +150,7 @@ def tagged(tagger: Tagger, words: Sequence[str], width: int) -> str:
 
 
 def printable(word: str) -> str:
-    r"""Return the word with what no terminal should get (control characters) written as escapes.
+    r"""Return the word with control characters, which no terminal should get, as escapes.
 
     >>> print(printable("a\x1b[31m"))
     a\x1b[31m

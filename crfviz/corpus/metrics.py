@@ -1,4 +1,4 @@
-"""How good a tagging is, with 95 % intervals.
+"""Accuracy, entity scores and calibration of a tagging, with 95 % intervals.
 
 Shares of words and of sentences get the Wilson score interval, which takes every word (sentence) as
 one independent draw. Entity scores have no such formula: their intervals are the 2.5 and 97.5

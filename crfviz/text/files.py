@@ -76,7 +76,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def outside(text: str, begin: str, end: str) -> list[str]:
-    """Return what stands before, between and after the stretches of a text from `begin` to `end`.
+    """Return the parts of a text outside of the stretches from `begin` to `end`.
 
     >>> outside("a <!-- b --> c <!-- d", "<!--", "-->")
     ['a ', ' c <!-- d']

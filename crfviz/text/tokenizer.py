@@ -1,4 +1,4 @@
-"""Words of a typed text, with their place in it.
+"""Tokenization of a typed text, with character offsets.
 
 The rules of spaCy's English tokenizer (a blank pipeline, no model) with five changes that bring it
 closer to the words of Universal Dependencies, chosen on the train and dev files of the English Web

@@ -29,7 +29,7 @@ _FRAME, _EDITS = "frame.drawn", "edits.drawn"  # what was drawn last
 
 
 class EditsSummary(NamedTuple):
-    """What the sidebar says of edits, and which of its buttons do something."""
+    """The summary of edits in the sidebar, and which of its buttons are enabled."""
 
     number: int
     strength: float
@@ -39,7 +39,7 @@ class EditsSummary(NamedTuple):
 
 
 def edits_summary() -> EditsSummary:
-    """Return what the sidebar has to say of the edits of this session."""
+    """Return the summary of the edits of this session."""
     now, way = scenario(), history()
     changed = bool(now.edits or now.pins)
     return EditsSummary(
@@ -48,14 +48,14 @@ def edits_summary() -> EditsSummary:
 
 
 def drawn_edits() -> EditsSummary:
-    """Return what the sidebar has to say of edits, and note that it says so from now on."""
+    """Return the summary of edits, and note that the sidebar shows it."""
     summary = edits_summary()
     set_value(_EDITS, summary)
     return summary
 
 
 def edits_are_drawn() -> bool:
-    """Return whether the sidebar says of edits what it has to say."""
+    """Return whether the sidebar shows the current summary of edits."""
     return bool(get_value(_EDITS) == edits_summary())
 
 
@@ -73,7 +73,7 @@ def frame_stands() -> bool:
 
 
 def redraw(*, edits: bool = False) -> None:
-    """Redraw what a callback in a fragment has changed; its last statement.
+    """Redraw the fragments that a callback has changed; call it last.
 
     Args:
         edits: whether the page and the edits are redrawn in any case.

@@ -208,7 +208,7 @@ def download_menu(
     has_picture: bool = True,
     disabled: bool = False,
 ) -> None:
-    """Draw the one menu of what can be downloaded.
+    """Draw the menu of downloads.
 
     Args:
         make: makes the live file; called in another thread, when clicked. So is `table`.

@@ -42,7 +42,7 @@ class Asked:
     said: str  # the text of a choice, SKIPPED, or empty while it is open
 
     def withheld(self, rows: Sequence[str]) -> list[tuple[str, int, int]]:
-        """Return what a stage with these rows must not show; nothing once it is answered."""
+        """Return the cells that a stage with these rows must hide; none once it is answered."""
         return [] if self.said else withheld(self.now, self.question.ask, rows)
 
 

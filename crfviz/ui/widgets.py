@@ -1,4 +1,4 @@
-"""What pages of all kinds use: a guard around what may fail, files, and columns of names."""
+"""Shared widgets: a guard for parts that may fail, file boxes, and columns of names."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def guarded(what: str, *, again: bool = False) -> Iterator[None]:
-    """Draw what fails inside as a plain message; everything around it stays.
+    """Replace a part that fails by a message; everything around it stays.
 
-    Every fragment needs it, for what fails in one never reaches the page around it. Streamlit
-    stops and repeats scripts by exceptions of its own; those pass.
+    Every fragment needs it: its exceptions never reach the page around it. Streamlit's own
+    exceptions, which stop and rerun scripts, pass.
 
     Args:
         what: name of the part, for message and log.
@@ -72,8 +72,8 @@ def download(
 ) -> None:
     """Draw the button; `make` is called in another thread, outside of any session.
 
-    The click must not run the page anew: Streamlit throws away the files of the run before, and a
-    browser that asks for one of these waits for ever.
+    The click must not rerun the page: Streamlit deletes the files of the previous run, and a
+    browser that requests one of them waits forever.
     """
     st.download_button(label, make, file_name=file_name, mime=mime, on_click="ignore", **options)
 

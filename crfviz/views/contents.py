@@ -1,4 +1,4 @@
-"""The app's pages in their groups, with what each shows.
+"""The app's pages in their groups, each with a one-line description.
 
 Pure: no Streamlit. The links in the sidebar, the titles and the README follow this table.
 """

@@ -247,7 +247,7 @@ def _right(potentials: Potentials, path: list[int], t: int) -> Side:
 def _compare(
     scores: Tensor, template: str, ours: int, theirs: int, tags: Sequence[str]
 ) -> tuple[float, str]:
-    """Return by how much our tag's step beats the other's, and both in words."""
+    """Return the lead of our tag's step over the other's, and both in words."""
     names = template.format(tags[ours]), template.format(tags[theirs])
     if scores[theirs].item() == -math.inf:
         return math.inf, names[1]

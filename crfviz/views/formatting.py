@@ -1,4 +1,4 @@
-"""Numbers and pieces of sentences as people read them; `stage/web/numbers.js` writes the stage's.
+"""Formatting of numbers and sentences; `stage/web/numbers.js` does it for the stage.
 
 Numbers have a true minus, "−", at which no line breaks; infinity is "∞", and what is no number a
 dash. Probabilities are in [0, 1], scores in nats. Sentences hold the user's words: show them as

@@ -273,7 +273,7 @@ class _Walk:
 
 
 def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
-    """Yield all allowed paths with what they lose against the best, least loss first."""
+    """Yield all allowed paths with their loss against the best, least loss first."""
     pointers, second = _first_two(losses)
     heap: list[tuple[float, int, _Walk, int, int]] = []
     order = count()  # decides between equal losses: first found, first out
@@ -306,7 +306,7 @@ def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
 
 
 def _first_two(losses: Array) -> tuple[list[list[int]], list[list[float]]]:
-    """Return the best choice at each step from each tag, and what the second best loses, (T, K)."""
+    """Return the best choice at each step from each tag, and the second best's loss, (T, K)."""
     first = (losses == 0.0).argmax(-1)
     steps, tags = np.indices(first.shape, sparse=True)
     others = losses.copy()

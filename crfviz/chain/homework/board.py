@@ -33,7 +33,7 @@ Step = list[tuple[int, int, float]]  # position, tag and value of the cells of o
 
 
 class Run(NamedTuple):
-    """What a program did."""
+    """The outcome of a program."""
 
     steps: list[Step]  # of the table that is graded, in order of time
     problem: str  # why it did not come to its end, in a sentence; empty if it did
@@ -131,7 +131,7 @@ class Journal:
         self.steps.append(sorted(step, key=lambda cell: -cell[0] if self.backward else cell[0]))
 
     def catch_up(self) -> None:
-        """Record what changed without an assignment."""
+        """Record changes that were not assignments."""
         bits = self._memory.view(np.int64) != self._known.view(np.int64)
         if bits.any():
             self.record(np.flatnonzero(bits))
@@ -141,7 +141,7 @@ class Journal:
 
 
 class Board:
-    """What a student's program gets: the scores of a chain, and empty tables to fill.
+    """The input of a student's program: the scores of a chain, and empty tables to fill.
 
     The scores are `emissions` (T, K), `transitions` (K, K) or one matrix for each step, `start` and
     `end` (K,). The tables are `alpha`, `beta` and `best`, (T, K) in nats, filled with -inf, and
@@ -229,7 +229,7 @@ def _jumps_to_itself(code: CodeType) -> bool:
 
 
 def _in_words(error: BaseException) -> str:
-    """Return what the program raised, and where."""
+    """Return the exception that the program raised, and where."""
     text = " ".join(str(error).split())
     where = _line_of(error.__traceback__)
     if isinstance(error, OutOfBoundsError):

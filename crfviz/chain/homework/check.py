@@ -60,7 +60,7 @@ class WrongCell:
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """How a table was read, and what is wrong with it."""
+    """The reading of a table, and its wrong cells."""
 
     reading: Layout
     rounding: Rounding
@@ -334,7 +334,7 @@ class Trial:
         )
 
     def _arithmetic_of(self, bug: Bug | None, potentials: Potentials, t: int, k: int) -> str:
-        """Return how the program with this bug comes to its number, empty where that is unknown."""
+        """Return the arithmetic of the program with this bug; empty where it is unknown."""
         if bug is None or self.choices is not None or t >= self.num_tokens:
             return ""
         mutants = bug.mutants(right_program(potentials, self.kind))
@@ -344,5 +344,5 @@ class Trial:
         return arithmetic_of(buggy, potentials.tag_names, self.kind, self.reading, (t, k))
 
     def checked(self, first_wrong: WrongCell | None) -> Checked:
-        """Return what is shown of this reading."""
+        """Return the result of the check under this reading."""
         return Checked(self.reading, self.rounding, self.given, self.expected, self.ok, first_wrong)

@@ -50,7 +50,7 @@ class Grade:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(NotebookRepr):
-    """What a program wrote, step by step, and its grade; `crfviz.show` plays it."""
+    """The writes of a program, step by step, and its grade; `crfviz.show` plays it."""
 
     potentials: Potentials
     table: str  # "alpha", "beta", "viterbi" or "backpointers"
@@ -224,7 +224,7 @@ def _difference(gap: float) -> str:
 
 
 def _number(value: float) -> float | str:
-    """Return a number as JSON has it; what is not finite as a text."""
+    """Return a number for JSON, one that is not finite as a text."""
     return value if math.isfinite(value) else str(value)
 
 

@@ -62,7 +62,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Rounding:
-    """What a table's numbers look like."""
+    """The rounding of a table's numbers."""
 
     decimals: int | None  # 0 to 6; None: not rounded to decimals
     digits: int | None  # 2 to 6 that count, where it is not rounded to decimals
@@ -155,7 +155,7 @@ def misplaced(right: Program) -> Iterator[tuple[NDArray[np.bool_], slice, int]]:
 
 
 def rounding_of(table: Array) -> Rounding:
-    """Return how the numbers of a table are rounded; what is not finite does not count."""
+    """Return how the finite numbers of a table are rounded."""
     values = np.unique(np.abs(table[np.isfinite(table)]))
     with np.errstate(over="ignore"):  # no table of such numbers is rounded
         rounded = (np.allclose(values.round(d), values, 1e-12, 0.0) for d in _DECIMALS)
@@ -199,7 +199,7 @@ def tolerance(
 
 
 def coarsest(rounding: Rounding, right: Array) -> float:
-    """Return what no `tolerance` of a table exceeds, in the unit of the table; quicker than those.
+    """Return an upper bound of the `tolerance` of a table, in its unit; quicker than those.
 
     Args:
         rounding: of the table that is looked at.

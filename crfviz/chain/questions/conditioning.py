@@ -136,7 +136,7 @@ def restrict(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Poten
 
 
 def _cells(forbidden: object) -> list[tuple[int, Tag]]:
-    """Return the `Cells`, or a ShapeError for what is none."""
+    """Return the `Cells`; raise ShapeError for anything else."""
     cells: list[Any] = list(forbidden) if isinstance(forbidden, Iterable) else [forbidden]
     for cell in cells:
         if not (isinstance(cell, Sequence) and not isinstance(cell, str) and len(cell) == 2):
@@ -171,7 +171,7 @@ class Term:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WhyNot(NotebookRepr):
-    """The best path with a tag, and what it loses against the best path of all."""
+    """The best path with a tag, and its loss against the best path of all."""
 
     path: list[int]  # T tag ids, the best path with the tag
     score: float  # of `path`, nats
@@ -194,7 +194,7 @@ class WhyNot(NotebookRepr):
 
 
 def why_not(potentials: Potentials, position: int, tag: Tag, *, rule: str | None = None) -> WhyNot:
-    """Return what speaks against `tag` at `position`, in O(T K^2).
+    """Compare the best path with `tag` at `position` to the best path of all, in O(T K^2).
 
     With a `rule` only the paths that match it count, as in `crfviz.match`.
 

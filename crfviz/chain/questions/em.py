@@ -51,7 +51,7 @@ def numbers_of(parameters: Parameters) -> list[list[Number]]:
 
 
 def by_day(number: Number, tables: ForwardBackward, sequence: Sequence[int]) -> Array:
-    """Return (T,) what each day adds to the expected count of a parameter.
+    """Return (T,) the share of each day in the expected count of a parameter.
 
     A transition counts at the day to which it leads.
     """

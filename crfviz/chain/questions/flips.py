@@ -54,7 +54,7 @@ DOWN: Final = -1
 
 @dataclass(frozen=True)
 class Flip:
-    """A change of one weight, and what it does to the best path."""
+    """A change of one weight, and its effect on the best path."""
 
     weight: WeightId  # ("transition", from, to), ...; in tag ids
     trained: float  # the weight's value in the chain, nats

@@ -105,6 +105,6 @@ def leaving(potentials: Potentials, *, with_end: bool) -> torch.Tensor:
 
 
 def _finite(names: tuple[str, ...], scores: torch.Tensor) -> dict[str, float]:
-    """Return scores by tag; what is forbidden stays as it is."""
+    """Return scores by tag; forbidden ones stay forbidden."""
     pairs = zip(names, scores.tolist(), strict=True)
     return {name: score for name, score in pairs if score != -torch.inf}

@@ -94,7 +94,7 @@ class Pieces(NotebookRepr):
 
     @cached_property
     def pytorch_crf(self) -> Path:
-        """What pytorch-crf decodes from the pieces with a mask that is true at first pieces.
+        """The path of pytorch-crf over the pieces, under a mask that is true at first pieces.
 
         W tag ids, with their score and probability in `first`: at most those of its best path,
         though pytorch-crf has computed the score of that one.
@@ -116,7 +116,7 @@ class Pieces(NotebookRepr):
         return Path(tags, score, probability(score, self.first.log_partition))
 
     def pytorch_crf_log_likelihood(self, tags: Sequence[int | str]) -> float:
-        """Return what pytorch-crf takes for log p of a tagging under that mask, nats.
+        """Return pytorch-crf's log p of a tagging under that mask, nats.
 
         It depends on the tags of masked pieces, and can be above 0. It is NaN where a score of -inf
         leads into a masked piece: pytorch-crf multiplies it by 0.

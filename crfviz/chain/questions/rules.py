@@ -55,7 +55,7 @@ class Match(NotebookRepr):
 
 
 def match(potentials: Potentials, pattern: str) -> Match:
-    """Return what a rule with S states leaves of a chain, in O(T S K^2).
+    """Return the numbers of the paths that match a rule with S states, in O(T S K^2).
 
     Ties go to the lowest tag ids, as in `viterbi`.
 
@@ -122,7 +122,7 @@ class Ruled(Analysis):
         return self._read(self.copies.sample(n, seed))
 
     def sample_counts(self, n: int, seed: int) -> SampleCounts:
-        """Return n paths drawn from those that match, and what they use."""
+        """Draw n of the matching paths, and count their uses of each weight."""
         return counted(self.of[self.copies.sample_counts(n, seed).paths], len(self.tags))
 
     def pairs(self, first: int, second: int) -> Tensor:

@@ -99,7 +99,7 @@ def observed_counts(potentials: Potentials, path: PartialPath) -> Counts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GradientStep(ShortRepr):
-    """A chain after one step, and what the step was."""
+    """A chain after one step, and the step."""
 
     potentials: Potentials  # with the new transitions, start and end
     loss_before: float  # -log p(path | x), nats
@@ -185,7 +185,7 @@ NOTICEABLE = 0.01  # a hundredth of the probability moves
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Influence(ShortRepr):
-    """What a nudge of one emission changes."""
+    """The effect of a nudge of one emission."""
 
     tag: int  # the tag id whose emission was nudged
     change: Tensor  # (T, K) marginals after - before

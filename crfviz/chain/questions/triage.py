@@ -58,7 +58,7 @@ NEAR_TIE = 0.1  # nats: the wrong path is at most 1.11 times as probable as the 
 
 @dataclass(frozen=True)
 class Triage:
-    """What is to blame for one wrong decision; all numbers are in nats."""
+    """The cause of one wrong decision; all numbers are in nats."""
 
     kind: Kind
     gap: float  # best score - target's score; inf if the target is forbidden
@@ -147,11 +147,11 @@ class _Case:
 
     @cached_property
     def ahead(self) -> Lead:
-        """What the best path has over the target."""
+        """The lead of the best path over the target."""
         return lead(self.potentials, self.best, self.target)
 
     def ahead_of_target(self, rival: Sequence[int]) -> Lead:
-        """Return what another path has over the target."""
+        """Return the lead of another path over the target."""
         return Lead(terms(self.potentials, rival), self.ahead.rival)
 
     @property

@@ -254,7 +254,7 @@ def from_json(text: str) -> RunCounts:
 
 
 def _shift_rows(rows: Table, sentences: int) -> Table:
-    """Return rows of sentences that stand so many sentences later in the file."""
+    """Add an offset to the sentence numbers of rows."""
     return [{**row, "sentence": int(row["sentence"] or 0) + sentences} for row in rows]
 
 

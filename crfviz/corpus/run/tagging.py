@@ -110,7 +110,7 @@ def run(
     most_kept: int = MAX_KEPT,
     pause: Callable[[], object] = lambda: None,
 ) -> Results:
-    """Tag all sentences by every decoder and look for what is wrong.
+    """Tag all sentences by every decoder, and record the errors.
 
     The sentences are gone through twice. `report` is called after every batch; what it raises ends
     the run. `most_kept` errors are listed, all are counted. Sentences of a batch that are as long

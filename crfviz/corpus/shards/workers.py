@@ -114,7 +114,7 @@ class ShardCache:
         self._used.add(self._name(shard))
 
     def summary(self) -> str:
-        """Return what can be resumed, for the message on stop."""
+        """Return which shards are finished, for the message on stop."""
         if not self._used:
             return "no shard is finished"
         return (

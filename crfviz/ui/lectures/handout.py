@@ -106,7 +106,7 @@ def _cue(number: int, cue: Cue) -> str:
 
 
 def _key(number: int, cue: Cue) -> str:
-    """Return what the cue did not show; empty if it showed everything."""
+    """Return the parts that the cue hid; empty if it showed everything."""
     try:
         seen, whole = ((thumbnail(cue, key=key), tables_of(cue, key=key)) for key in (False, True))
     except CrfvizError:

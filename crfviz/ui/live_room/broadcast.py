@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class _Screen:
-    """What the current run has drawn so far."""
+    """The parts that the current run has drawn so far."""
 
     parts: dict[str, object] = field(default_factory=dict)
     question: Question | None = None
@@ -78,7 +78,7 @@ def current_room() -> Room | None:
 
 @contextmanager
 def broadcast(title: str) -> Iterator[None]:
-    """Send what is drawn inside to the followers, if there is a room."""
+    """Send the pictures drawn inside to the followers, if there is a room."""
     if current_room() is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""Bringing a model: the upload, what is understood of it, its name, and the models there are."""
+"""The page Bring your own: upload, parsed contents, name, and the uploaded models."""
 
 from dataclasses import replace
 from pathlib import PurePath

@@ -152,7 +152,7 @@ def controls(lesson: Learning) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A run of EM; position n of both lists is what n iterations reached."""
+    """A run of EM; position n of both lists is the state after n iterations."""
 
     starts: Sequence[Parameters]
     steps: Sequence[Iteration]

@@ -80,7 +80,7 @@ def show_pieces(scene: Scene, read: Pieces, shown: str) -> None:
 
 
 def show_figures(scene: Scene, read: Pieces) -> None:
-    """Draw the figures of each reading, and what pytorch-crf makes of holes."""
+    """Draw the figures of each reading, and pytorch-crf's path under a mask with holes."""
     table, words = st.columns([5, 4])
     frame = figure_frame(read)
     table.dataframe(frame.style.format({**FORMATS}, na_rep="–"), column_config=narrowed(frame))

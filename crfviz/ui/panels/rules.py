@@ -63,7 +63,7 @@ BY_STATE = (
 
 
 def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
-    """Draw the box, and what is wrong with the rule in it; return the one in force.
+    """Draw the box and the error of its rule; return the rule in force.
 
     That is the first of the `known` ones, and empty without any, until somebody chooses another.
     """
@@ -103,7 +103,7 @@ def rule_chip(path: str) -> None:
 
 
 def _counted(path: str, rule: Automaton) -> str:
-    """Return what the page at a path makes of the active rule, or why no more."""
+    """Return how the page at a path uses the active rule."""
     if is_cut(scenario()):
         return CUT
     if path not in SAYS or len(rule.copies) <= MAX_COPIES:

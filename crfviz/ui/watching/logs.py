@@ -1,8 +1,7 @@
 """The log: lines for people, or JSON for machines with `CRFVIZ_LOG=json`.
 
-What somebody typed stands in the messages of errors. So of an error the log has its kind and its
-trace, and its words only where they are about the server, or where `CRFVIZ_LOG_TEXTS=on` asks for
-them.
+Messages of errors may quote user input. The log therefore has the type and the traceback of an
+error; it has the message only of errors about the server, or with `CRFVIZ_LOG_TEXTS=on`.
 """
 
 import json
@@ -26,7 +25,7 @@ Fault = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 def begin_log() -> None:
-    """Have all lines of this process written as the settings say, ours and Streamlit's."""
+    """Configure the log of this process, ours and Streamlit's, by the settings."""
     handler = Lines(in_json=settings().log == "json")
     root = logging.getLogger()
     for old in [each for each in root.handlers if isinstance(each, Lines)]:

@@ -1,7 +1,6 @@
-"""Metrics for whoever runs the server, and `/metrics`, where Prometheus reads them.
+"""Metrics of the server, and the route `/metrics` for Prometheus.
 
-No text of a visitor is among them: labels have few values, which are all written here or in the
-code that counts.
+They contain no user input: labels have few values, all written here or in the code that counts.
 """
 
 from collections.abc import Callable

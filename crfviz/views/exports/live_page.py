@@ -1,4 +1,4 @@
-"""One HTML file: the chain, the script that draws it, and tables for readers without scripts.
+"""The HTML of a live file: the chain, its script, and tables for readers without scripts.
 
 It asks for nothing: its content policy names the hashes of its own script and style, and allows no
 request. Where no script runs, the tables are what is there. Letters: `T` tokens, `K` tags.

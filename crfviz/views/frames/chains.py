@@ -82,7 +82,7 @@ def leaving_frame(trained: Potentials, now: Potentials) -> pd.DataFrame:
 
 
 def facts_frame(understood: ValidatedModel) -> pd.DataFrame:
-    """Return what the files contain, a fact a row.
+    """Return the contents of the files, one fact a row.
 
     Returns:
         Columns "what" and "understood", text both.
@@ -187,7 +187,7 @@ def _written(cell: object, form: str | None) -> str:
 
 
 def because(found: Attribution, words: Sequence[str], position: int, tags: tuple[str, str]) -> str:
-    """Return what the gap between two emissions comes from, the largest contributions first."""
+    """Explain the gap between two emissions, the largest contributions first."""
     values = found.words.tolist()
     order = sorted(range(len(words)), key=lambda t: -abs(values[t]))
     parts = [f"“{words[t]}” {signed(values[t])}" for t in order[:MOST_WORDS] if values[t]]

@@ -30,7 +30,7 @@ def name_of(number: Number, states: Sequence[str], symbols: Sequence[str]) -> st
 
 
 def use_of(number: Number, states: Sequence[str], symbols: Sequence[str]) -> str:
-    """Return what is counted for a parameter, such as “C then H”."""
+    """Return the event that a parameter counts, such as “C then H”."""
     kind, of, to = number
     if kind == START:
         return f"{states[to]} on the first day"
@@ -132,7 +132,7 @@ def days_chart(table: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
 
 
 def days_note(what: str, number: str, days: Array) -> str:
-    """Return what the points of `days_chart` add up to."""
+    """Return the sum of the points of `days_chart` in words."""
     return (
         f"Points: what each day adds to the expected count of “{what}”, {days.sum():.3f} in all. "
         f"The M step divides it by the count of its row to get {number}."

@@ -255,7 +255,7 @@ def choose_number(
     right: Choice,
     found: Iterator[Found],
 ) -> Question | None:
-    """Return the question for a number with wrong ones that can be told from it; None without."""
+    """Return the question for a number with distinguishable wrong ones; None without them."""
     shares = ask.kind == "marginal"
     apart, write = (APART_SHARES, format_probability) if shares else (APART, lambda x: score(x, 1))
     kept = [(value, right)]

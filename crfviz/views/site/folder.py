@@ -43,7 +43,7 @@ WEB = Path(__file__).with_name("web")
 def write_site(
     folder: Path, taggers: Sequence[Tagger], tell: Callable[[str], object] = lambda _: None
 ) -> None:
-    """Write the folder; what an earlier site left in it is written over.
+    """Write the folder, over the files of an earlier site.
 
     Args:
         folder: empty, not there yet, or of a site.

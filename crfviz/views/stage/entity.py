@@ -1,4 +1,4 @@
-"""One entity of a sentence: its exact probability, its rivals, and what shortcuts would say."""
+"""One entity of a sentence: its exact probability, its rivals, and usual shortcuts."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -143,7 +143,7 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
 
 
 def _versions(sheet: Sheet) -> VersionsData:
-    """Return what the versions say of the words as they are split now."""
+    """Return the tags of each version for the words as they are split now."""
     offsets, versions = sheet.annotation.offsets, sheet.versions
     found = disputes(versions)
     data: list[DisputeData] = []
@@ -169,7 +169,7 @@ def _versions(sheet: Sheet) -> VersionsData:
 
 
 def _reading(text: str, words: Sequence[Word]) -> str:
-    """Return what a version says, in one line: words and tags, those of an entity together.
+    """Return a version in one line: words and tags, those of an entity together.
 
     >>> _reading("New York wins", [(0, 3, "B-LOC"), (4, 8, "I-LOC"), (9, 13, "O")])
     'New York LOC · wins none'

@@ -1,4 +1,4 @@
-"""What a picture on the stage consists of: rows, tables, panels, and steps that uncover them.
+"""Description of a picture on the stage: rows, tables, panels, and the steps that show them.
 
 A page describes a `Picture` of a `Subject`; `payload` writes both as data, and `web/` draws them.
 Where a `Walk` stands is a number, the steps done; the browser goes on without asking Python, by
@@ -344,7 +344,7 @@ Side = Matrix | Cell | Bars | Gap | EntityPanel | Gradient  # what stands beside
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """What a page puts on the stage; everything but `main` may be left out."""
+    """The description of a picture; everything but `main` is optional."""
 
     main: Sequence[str]  # "strips", "lattice", "spans", a graph or a grid by its name
     rows: Sequence[Row] = ()

@@ -130,7 +130,7 @@ def effect_of_rules(free: Analysis) -> ConstraintEffect | None:
 
 
 def constraint_note(effect: ConstraintEffect, chain: Analysis) -> str:
-    """Return what the rules cost and change, in a sentence or two."""
+    """Describe cost and effect of the rules, in a sentence or two."""
     share = "nearly all" if 0.99995 <= effect.mass < 1.0 else per_cent(effect.mass)
     if effect.mass == 0.0:
         opening = "No probability goes to tag sequences that BIO forbids."
@@ -173,7 +173,7 @@ def figures(analysis: Analysis) -> Figures | None:
 def comparison_rows(
     both: TwoChains, which: Sequence[str], gold: Sequence[int] | None = None
 ) -> list[Row]:
-    """Return two rows per decoder, and what differs at each word.
+    """Return two rows per decoder, and the differences at each word.
 
     Decoders go by their ids in `LABELS`. Gold is T tag ids of the first, where it is known.
     """
@@ -210,7 +210,7 @@ def change_grid(both: TwoChains) -> Grid:
 
 
 def comparison_note(both: TwoChains) -> str:
-    """Return what differs, in a sentence or two."""
+    """Describe the differences, in a sentence or two."""
     words, first, second = both.first.words, both.first.viterbi, both.second.viterbi
     if first is None or second is None:
         dead = [side for side, best in (("A", first), ("B", second)) if best is None]

@@ -1,4 +1,4 @@
-"""Whole paths as strips and in words: the best, samples, entropies, and how far a nudge goes."""
+"""Whole paths as strips and in words: the best, samples, entropies, reach of a nudge."""
 
 import math
 from collections import Counter

@@ -94,7 +94,7 @@ def _figures(reading: PieceReading) -> dict[str, float]:
 
 
 def piece_note(read: Pieces, words: Sequence[str]) -> str:
-    """Return how many of the words are split, and what each reading does to the tags."""
+    """Describe how many words are split, and the effect of each reading on the tags."""
     split = sum(read.places.count(word) > 1 for word in set(read.places))
     if not split:
         return "No word is split: all readings are the same."
@@ -108,7 +108,7 @@ def piece_note(read: Pieces, words: Sequence[str]) -> str:
 
 
 def _changes(read: Pieces, reading: PieceReading, words: Sequence[str]) -> str:
-    """Return what a reading does to the tags of words, against first pieces."""
+    """Return the tags of words that a reading changes, against first pieces."""
     best = _best(reading)
     if best is None:
         return "no path is allowed"

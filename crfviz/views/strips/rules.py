@@ -110,7 +110,7 @@ def states_on(rule: Automaton, path: Sequence[int]) -> list[int]:
 
 
 def rule_row(found: Match | str) -> Row:
-    """Return the best path that matches a rule, and what it costs; dashes where nothing matches."""
+    """Return the best path that matches a rule, and its cost; dashes where nothing matches."""
     if isinstance(found, str):
         return Row(UNDER_RULE, "under the rule", None, value="−∞")
     cost = f"−{short(found.cost)}" if found.cost else ""
@@ -149,7 +149,7 @@ def rule_rows(now: Analysis, found: Match, rule: Automaton) -> list[Row]:
 
 
 def rule_grids(now: Analysis, found: Match) -> list[Grid]:
-    """Return p(y_t = k | rule, x), what the rule adds to each marginal, and p(y_t = k | x)."""
+    """Return p(y_t = k | rule, x), its difference to each marginal, and p(y_t = k | x)."""
     before = marginal_grid(now, now.paths["viterbi"])
     after = replace(before, name="ruled", values=found.marginals, outlined=found.path)
     moved_by = found.marginals - before.values
@@ -171,7 +171,7 @@ def copies_legend(rule: Automaton) -> str:
 
 
 def rule_note(now: Analysis, found: Match) -> str:
-    """Return what the rule costs and changes, in two sentences."""
+    """Describe cost and effect of the rule, in two sentences."""
     mass = found.probability
     share = "Nearly all" if 0.99995 <= mass < 1.0 else per_cent(mass)
     share += " of the probability is on paths that match."

@@ -1,4 +1,4 @@
-"""What would change the best path: another word, another weight, another strength of the CRF."""
+"""Changes of the best path by another word, another weight, another strength of the CRF."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ MOST_WORDS = 3  # that a piece or a mark names
 
 
 def error_note(changed: WhatIf, gold: Sequence[int], position: int) -> str:
-    """Return the error at a word, and what the change makes of it.
+    """Describe the error at a word, and the effect of the change on it.
 
     Args:
         changed: both sentences.

@@ -1,4 +1,4 @@
-"""Why a word gets its tag: the gap to the best path, and what hiding each word changes."""
+"""Why a word gets its tag: the gap to the best path, and the effect of hiding each word."""
 
 import math
 from collections.abc import Sequence
@@ -195,7 +195,7 @@ def occlusion_note(watched: Watched) -> str:
 
 
 def _moved(change: Sequence[float], watched: Watched, tag: str) -> str:
-    """Return what hiding the word does to its own score."""
+    """Describe the effect of hiding a word on its own score."""
     value = change[watched.position]
     if value == 0.0:
         return f"does not change its {tag} score"
