@@ -50,7 +50,7 @@ def encode(work: Work, pause: Callable[[], object] = _no_pause) -> bytes:
 
 @dataclass(frozen=True)
 class Message:
-    """What a worker process says of some work."""
+    """A message of a worker process about its work."""
 
     number: int  # of the work, from 1
     kind: Literal["progress", "result", "error"]  # an error is a CrfvizError

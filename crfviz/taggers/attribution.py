@@ -1,4 +1,4 @@
-"""Attribution: what each word contributes to the gap between two emissions.
+"""Attribution: the contribution of each word to the gap between two emissions.
 
     gap = e[position, tag] - e[position, rival] = Σ_t words[t] + baseline
 
@@ -49,7 +49,7 @@ class Attribution(ShortRepr):
 
 
 def attribute(tagger: Tagger, words: Words, position: int, tag: Tag, rival: Tag) -> Attribution:
-    """Return what each word contributes to the emission of a tag, compared with a rival.
+    """Attribute the gap between a tag's emission and its rival's to the words.
 
     For a network the sum is within 1e-4 nats of the gap, and a word that the network does not read
     has exactly 0. It takes 16 gradients or more, 64 at a time.
@@ -151,7 +151,7 @@ def _differentiable(
 
 
 def _integral(inputs: Tensor, gaps: Callable[[Tensor], Tensor], points: int) -> Tensor:
-    """Return (T,) what each word contributes, by the rule of Gauss and Legendre.
+    """Return (T,) the contribution of each word, by Gauss–Legendre quadrature.
 
     Args:
         inputs: (T, D) the end of the line.

@@ -83,7 +83,7 @@ class RetaggedTagger(SentenceTagger):
 
 @lru_cache(maxsize=64)
 def document_tagger(tags: tuple[str, ...], base: Tagger | None, *, own: bool = False) -> Tagger:
-    """Return what proposes in a document with these tags.
+    """Return the tagger that proposes in a document with these tags.
 
     Args:
         tags: of the document.

@@ -135,7 +135,7 @@ class CrfsuiteTagger(SentenceTagger):
         ]
 
     def _attributes(self, words: list[str], position: int) -> dict[str, Array]:
-        """Return what each known attribute of a word says, (K,)."""
+        """Return the contribution of each known attribute of a word, (K,)."""
         found: dict[str, Array] = {}
         row = self._rows(words)[position]
         for name, attribute, value in self._model.parts(f"word {position + 1}", row):

@@ -27,7 +27,7 @@ UNSURE = 0.6  # no tag of a word has more than this marginal
 
 @dataclass(frozen=True)
 class Example:
-    """One sentence with a claim about what the decoders make of it."""
+    """One sentence with a claim about its decoders."""
 
     text: str  # as somebody would type it
     tokens: tuple[str, ...]  # T words, as `tokenize(text)` gives them

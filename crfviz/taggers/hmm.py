@@ -128,7 +128,7 @@ class Smoothing:
 
 @dataclass(frozen=True, eq=False)
 class TagCounts:
-    """What was counted in tagged sentences."""
+    """Counts of tagged sentences."""
 
     words: Counts  # (V, K) known forms
     word_classes: NDArray[np.int64]  # (V,) index of each form's class
@@ -182,7 +182,7 @@ def _by_class(events: Events, counts: TagCounts, weight: float) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class CountedHmm:
-    """What the folder holds."""
+    """The contents of the folder."""
 
     tags: tuple[str, ...]
     events: Events

@@ -91,7 +91,7 @@ def word_keys(words: Sequence[str]) -> Keys:
 
 
 def rows_of(keys: Keys, known: Keys) -> Rows:
-    """Return where each key stands in the sorted `known`; `len(known)` where it does not."""
+    """Return the index of each key in the sorted `known`; `len(known)` if it is missing."""
     if len(known) == 0:
         return np.zeros(keys.shape, dtype=np.int64)
     rows = np.searchsorted(known, keys)
@@ -101,7 +101,7 @@ def rows_of(keys: Keys, known: Keys) -> Rows:
 
 @lru_cache(maxsize=65536)
 def _outline(word: str) -> tuple[str, str, str]:
-    """Return what neighbours see of a word."""
+    """Return the part of a word that its neighbours' features use."""
     return key(word), key(word)[-3:], SHAPES[shape(word)]
 
 

@@ -240,7 +240,7 @@ class Occlusion(ShortRepr):
     hidden: tuple[Potentials, ...]  # T chains; number s has its word s hidden
 
     def change(self, position: int, tag: Tag) -> Tensor:
-        """Return what hiding each word does to the emission of a tag at a position.
+        """Return the change of an emission when each word is hidden.
 
         It is (T,) nats: emission with word s hidden - emission of the whole sentence; what is less
         than `ROUNDING` is 0.

@@ -153,7 +153,7 @@ def _tagger_in(file: Path) -> Any:  # noqa: ANN401
 
 
 def _run(spec: ModuleSpec | None) -> ModuleType:
-    """Run the code of a module as it is now: Python's cache knows changes to the second only."""
+    """Run the current code of a module: Python's cache notices changes only to the second."""
     if spec is None or not spec.origin:
         raise ModuleNotFoundError("the module has no file")
     sys.modules[spec.name] = module = module_from_spec(spec)
@@ -162,7 +162,7 @@ def _run(spec: ModuleSpec | None) -> ModuleType:
 
 
 class PluginTagger(SentenceTagger):
-    """Adapter of a plug-in's object; see `Tagger` for what it offers.
+    """Adapter of a plug-in's object to `Tagger`.
 
     Args:
         plugin: says its name.
@@ -195,7 +195,7 @@ class PluginTagger(SentenceTagger):
             ]
 
     def card(self) -> str:
-        """Return its own, else what the docstring of the object says."""
+        """Return the object's card, else its docstring."""
         with as_model_error(f"The plug-in {self.name}"):
             own = getattr(self._object, "card", None)
             text = own() if callable(own) else own
@@ -251,7 +251,7 @@ def _tags(plugin: Plugin, made: Any) -> tuple[str, ...]:  # noqa: ANN401
 
 @contextmanager
 def as_model_error(what: str) -> Iterator[None]:
-    """Turn any exception of somebody's code into a ModelError, and log its traceback once."""
+    """Turn any exception of plug-in code into a ModelError, and log its traceback once."""
     try:
         yield
     except CrfvizError:

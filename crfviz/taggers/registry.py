@@ -130,7 +130,7 @@ def bring(*files: str | Path, name: str = "", reading: Reading | None = None) ->
 
 
 def read_model(*files: str | Path, reading: Reading | None = None) -> ValidatedModel:
-    """Return what `bring` would store."""
+    """Return the model that `bring` would store."""
     if not files:
         raise FormatError("Expected one file, or two that belong together, got none.")
     contents = [(Path(file).name, _content(Path(file))) for file in files]

@@ -147,7 +147,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def read_safetensors(path: Path, load: Callable[[Path], dict[str, Kind]]) -> dict[str, Kind]:
-    """Return what `load` reads of a safetensors file: tensors of the one kind or the other."""
+    """Return the tensors of a safetensors file, read by `load` of torch or NumPy."""
     try:
         return load(path)
     except FileNotFoundError as error:

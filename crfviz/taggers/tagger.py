@@ -133,7 +133,7 @@ class Tagger(Protocol):
 
 
 class Contribution(NamedTuple):
-    """What one feature adds to the emissions of a word."""
+    """The contribution of one feature to the emissions of a word."""
 
     name: str
     words: tuple[int, ...]  # positions that it looks at, within the sentence

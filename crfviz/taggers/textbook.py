@@ -58,7 +58,7 @@ class Markov(ABC):
 
 @dataclass(frozen=True, eq=False)
 class HiddenMarkov(Markov):
-    """How tags follow one another, and what each of them says."""
+    """A hidden Markov model: transitions between tags, and emissions."""
 
     start: Probabilities  # (K,)
     transitions: Probabilities  # (K, K) from, to
@@ -144,7 +144,7 @@ class MarkovTagger(SentenceTagger):
         self._card = _card(about, source, chain)
 
     def split(self, text: str) -> list[str]:
-        """Return what stands between blanks: observations are names, not English.
+        """Split at blanks: observations are names, not English.
 
         Where every observation is one letter, blanks between letters may be left out.
         """
@@ -168,7 +168,7 @@ class MarkovTagger(SentenceTagger):
 
 
 class TextbookTagger(MarkovTagger):
-    """A chain from a JSON file; see `Tagger` for what it offers."""
+    """A `Tagger` of a chain in a JSON file."""
 
     def __init__(self, file: Path) -> None:
         content = read_json_object(file)

@@ -120,7 +120,7 @@ def safe_name(wanted: str) -> str:
 
 
 def require_own_name(name: str, owner: str, taken: Collection[str] = ()) -> None:
-    """Refuse the name of a model that is somebody else's.
+    """Refuse the name of a model that another user owns.
 
     Raises:
         ModelError: it is taken, or no safe name.
@@ -131,7 +131,7 @@ def require_own_name(name: str, owner: str, taken: Collection[str] = ()) -> None
 
 
 def owner_of(name: str) -> str:
-    """Return who may replace an uploaded model; empty: nobody."""
+    """Return the owner, who may replace an uploaded model; empty without one."""
     try:
         return (user_models() / name / OWNER_FILE).read_text(encoding="utf-8").strip()
     except (OSError, ValueError, ModelError):

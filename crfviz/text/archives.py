@@ -178,5 +178,5 @@ def _check_text(codes: NDArray[Any], name: str) -> None:
 
 
 def _brief(error: Exception) -> str:
-    """Return what an error says, without more than a little of the file."""
+    """Return the message of an error, with at most a little of the file."""
     return str(error)[:80]

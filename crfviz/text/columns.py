@@ -125,7 +125,7 @@ def sentence_of(block: Block, layout: Layout, name: str) -> Sentence:
 
 
 def comment(block: Block, start: str) -> str | None:
-    """Return what follows `start` in the first comment that begins with it; None without one."""
+    """Return the rest of the first comment that begins with `start`; None without one."""
     lines = (line for _, line in block if line.startswith(start) and is_comment(line))
     return next((line.removeprefix(start).strip() for line in lines), None)
 
@@ -182,7 +182,7 @@ def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
 
 
 def _problem(row: Sequence[str], layout: Layout) -> str:
-    """Return what is wrong with a row, in words; empty if nothing is."""
+    """Return the error of a row as a message; empty if it is valid."""
     got = "\t".join(row)
     if layout.width not in (None, len(row)) or len(row) < 2:
         return f"expected {layout.expected} ({layout.name}), got {len(row)}: {abbreviate(got)}"

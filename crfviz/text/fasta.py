@@ -15,7 +15,7 @@ NAME, COMMENT = ">", ";"
 
 @dataclass(frozen=True)
 class Record:
-    """One sequence where it stands in a file."""
+    """One sequence and its lines in a file."""
 
     name: str  # what follows `>`; empty without such a line
     rows: tuple[tuple[int, str], ...]  # number of the line and its letters, at least one line

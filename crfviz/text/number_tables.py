@@ -108,7 +108,7 @@ def parse_number_table(
 def read_number_table(
     data: bytes, *, names: Sequence[str] = (), words: Sequence[str] = (), prefer: str = ""
 ) -> NumberTable:
-    """Return the table in the bytes of a file; its kind is told by its content.
+    """Parse the table in the bytes of a file; its format is detected from the content.
 
     Args:
         data: the whole file.
@@ -191,7 +191,7 @@ def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: _Cells) -> Numb
 
 
 def _json_rows(text: str, prefer: str) -> list[list[object]] | None:
-    """Return the rows of a JSON text; None if it is none, as what NumPy prints."""
+    """Return the rows of a JSON text; None if it is no JSON, as NumPy output."""
     readable = _JSON_NAN.sub("NaN", _JSON_INFINITY.sub("-Infinity", text))
     try:
         value = json.loads(readable, parse_int=float)  # however many digits there are
@@ -228,7 +228,7 @@ def _split_lines(text: str) -> list[tuple[str, list[str]]]:
 
 
 def _unwrapped(line: str) -> str:
-    """Return a line without what stands around a printed array: `tensor(`, `dtype=...`, `)`."""
+    """Strip the wrapping of a printed array from a line: `tensor(`, `dtype=...`, `)`."""
     line = line.strip()
     if start := _WRAPPING.match(line):
         line = line[start.end() :]

@@ -123,7 +123,7 @@ def _plain_places(text: str) -> list[tuple[int, int]] | None:
 
 
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Places of the words in text[start:end] by spaCy's rules, which let nobody else work."""
+    """Return the words' places in text[start:end] by spaCy's rules, which hold the GIL."""
     for stretch in STRETCH.finditer(text, start, end):
         begin = stretch.start()
         encodable = SURROGATES.sub("\ufffd", stretch[0])  # half a character is no UTF-8
@@ -174,7 +174,7 @@ def _affixes() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 @dataclass(frozen=True)
 class AffixRules:
-    """What splits the characters between two blanks, as patterns of `re`, for use elsewhere."""
+    """The patterns of `re` that split the characters between two blanks, for other tokenizers."""
 
     exceptions: tuple[tuple[str, ...], ...]  # words of those that are split by heart
     prefix: str  # the first mark that is cut off

@@ -81,7 +81,7 @@ def weight_table(tally: RunCounts) -> Table:
 
 
 class _Moves(NamedTuple):
-    """What the best path does at a step and what gold does, with the errors put down to that."""
+    """The transition of the best path and that of gold at a step, and the errors due to them."""
 
     chosen: Move
     gold: Move

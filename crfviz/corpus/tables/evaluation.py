@@ -203,7 +203,7 @@ Tagging = Sentence | tuple[Sequence[str], Sequence[str]]  # or its words and tag
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(ShortRepr):
-    """What `crfviz evaluate` and the page Model errors show; printed, it is a small table."""
+    """The figures of `crfviz evaluate` and the page Model errors; printed, a small table."""
 
     figures: Mapping[str, Any]  # see `crfviz.corpus.tables.report.as_record`
     tables: Mapping[str, Table]  # rows as objects, by the names in `crfviz.corpus.tables.report`

@@ -140,7 +140,7 @@ def read_evaluations(folder: Path) -> dict[str, Record]:
 
 
 def record_evaluation(folder: Path, label: str, record: Record) -> None:
-    """Put one evaluation into evaluation.json and write the figures of the card anew.
+    """Add one evaluation to evaluation.json, and rewrite the figures of the card.
 
     A card without the markers gets them at its end; a folder without a card gets one.
 
@@ -283,7 +283,7 @@ def _notes(record: Record) -> list[str]:
 
 
 def rule_note(record: Record) -> str:
-    """Return what the rule of a record does to its sentences."""
+    """Describe the effect of the rule of a record on its sentences."""
     rule = record[RULE]
     unmatched = ""
     if rule["unmatched"]:

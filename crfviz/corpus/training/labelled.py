@@ -61,7 +61,7 @@ class LabelledBatch:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """What a run learns from and is judged on."""
+    """The training and dev sentences of a run."""
 
     train: Sequence[Labelled]
     dev: Sequence[Labelled]

@@ -74,7 +74,7 @@ def train_neural(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> N
 
 
 def constrained_crf(crf: CRF, tags: Sequence[str]) -> CRF:
-    """Return the CRF with what BIO forbids at -inf; the same one for plain tags."""
+    """Return the CRF with -inf for steps that BIO forbids; for plain tags the same CRF."""
     if not is_bio(tags):
         return crf
     rules = scheme_rules(tags)

@@ -44,7 +44,7 @@ AVERAGE_LAG = 10  # the average starts young: after n steps its decay is (1 + n)
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """What a run needs to go on as if it had never stopped."""
+    """The state from which a run resumes as if it had never stopped."""
 
     fingerprint: str  # of recipe and data: another run must not go on from here
     epoch: int  # finished epochs

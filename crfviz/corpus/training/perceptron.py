@@ -67,7 +67,7 @@ class PerceptronRecipe:
 
 
 def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> Perceptron:
-    """Train a perceptron and write the folder `out`, with what each epoch reached.
+    """Train a perceptron; write the folder `out` with the accuracy of each epoch.
 
     Without dev files, five-fold cross-validation on the training files says how good it is.
     """
@@ -214,7 +214,7 @@ class Numbered:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What has weights."""
+    """The features and tags that have weights."""
 
     tags: tuple[str, ...]  # K, in id order
     updates: str  # "viterbi" or "greedy"
@@ -224,7 +224,7 @@ class Known:
 
 @dataclass(eq=False)
 class Averaged:
-    """A table of weights with what its average needs; the last row stays zero."""
+    """A table of weights with the sums of its average; the last row stays zero."""
 
     table: Floats  # the weights now
     moved: NDArray[np.float64]  # sum of clock * change

@@ -158,13 +158,13 @@ class Sizes:
 
 
 class Noise(Protocol):
-    """What training does to the numbers on their way, so that nothing is learnt by heart."""
+    """The noise of training: unknown words, and variational dropout."""
 
     def words(self, ids: Tensor) -> Tensor:
         """Return (B, T) long: the ids with some of them unknown."""
 
     def drop(self, values: Tensor, where: Literal["characters", "inputs", "outputs"]) -> Tensor:
-        """(B, T, D): the values with some of the D columns zeroed, per sentence."""
+        """Return (B, T, D), the values with some of the D columns zeroed, per sentence."""
 
 
 class Network(nn.Module):
@@ -191,12 +191,12 @@ class Network(nn.Module):
         return scores
 
     def hidden(self, batch: Batch, noise: Noise | None = None) -> Tensor:
-        """Return what the output layer reads: (B, T, H)."""
+        """Return the input of the output layer: (B, T, H)."""
         hidden: Tensor = self.context(self.embedded(batch, noise), batch.lengths)
         return noise.drop(hidden, "outputs") if noise else hidden
 
     def embedded(self, batch: Batch, noise: Noise | None = None) -> Tensor:
-        """Return what stands for each word before its context is read: (B, T, D)."""
+        """Return the vector of each word without its context: (B, T, D)."""
         words = self.words(noise.words(batch.words) if noise else batch.words)
         characters = self._spell(batch.characters)[batch.forms]
         if noise:

@@ -122,7 +122,7 @@ def choose_device() -> torch.device:
 
 @dataclass(frozen=True)
 class Config:
-    """What the weights of a folder mean."""
+    """The configuration that belongs to the weights of a folder."""
 
     architecture: Architecture
     tags: tuple[str, ...]  # in id order
@@ -133,7 +133,7 @@ class Config:
 
 @dataclass(frozen=True, eq=False)
 class NeuralModel:
-    """What a model folder holds."""
+    """The contents of a model folder."""
 
     config: Config
     vocabulary: Vocabulary
