@@ -21,7 +21,7 @@ Source:
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache, cached_property, lru_cache
@@ -158,7 +158,8 @@ def automaton(pattern: str, tags: tuple[str, ...]) -> Automaton:
 
 @lru_cache(maxsize=64)
 def _automaton(pattern: str, tags: tuple[str, ...]) -> Automaton:
-    states, table = _explored(_Parser(pattern, tags).parsed(), len(tags))
+    parser = _Parser(pattern, tags)
+    states, table = _explored(parser.parsed(), parser.members, len(tags))
     accepting = np.array([any(map(_is_nullable, state)) for state in states] + [False])
     next_state, accepting = _minimal(table, accepting)
     if len(accepting) > MAX_STATES:
@@ -201,6 +202,7 @@ class _Parser:
         self.tags = tags
         self.tokens = [_Token(m[0], m.start() + 1) for m in _TOKEN.finditer(pattern)][::-1]
         self.depth = 0
+        self.members: list[frozenset[int]] = []  # the tags of each place for one
 
     def parsed(self) -> _Expression:
         found = self._either()
@@ -222,19 +224,23 @@ class _Parser:
 
     def _item(self, token: _Token) -> _Expression:
         match token.text[0]:
-            case ".":
-                return frozenset(range(len(self.tags)))
             case "(":
                 return self._group(token)
             case "[":
-                return self._tag_set(token)
+                return self._one_of(self._tag_set(token))
+            case ".":
+                return self._one_of(range(len(self.tags)))
             case "*" | "+" | "?" | "{" if _repeat(token):
                 _fail(token, "has nothing before it to repeat")
             case "^":
                 _fail(token, "may only stand right after [")
             case "]" | "}":
                 _fail(token, "closes a bracket that was never opened")
-        return frozenset([self._tag(token)])
+        return self._one_of([self._tag(token)])
+
+    def _one_of(self, tags: Iterable[int]) -> _Expression:
+        self.members.append(frozenset(tags))
+        return self.members[-1]
 
     def _group(self, opened: _Token) -> _Expression:
         self.depth += 1
@@ -246,7 +252,7 @@ class _Parser:
         self.depth -= 1
         return found
 
-    def _tag_set(self, opened: _Token) -> _Expression:
+    def _tag_set(self, opened: _Token) -> set[int]:
         inverted = self._accept("^")
         members = set[int]()
         while not self._accept("]"):
@@ -258,7 +264,7 @@ class _Parser:
             members.add(self._tag(token))
         if not members:
             _fail(opened, "has no tag before its ]")
-        return frozenset(range(len(self.tags))) - members if inverted else frozenset(members)
+        return set(range(len(self.tags))) - members if inverted else members
 
     def _repeated(self, item: _Expression) -> _Expression:
         if not self.tokens or (bounds := _repeat(self.tokens[-1])) is None:
@@ -344,10 +350,16 @@ def _after(expression: _Expression, tag: int) -> frozenset[_Sequence]:
 
 
 def _explored(
-    expression: _Expression, num_tags: int
+    expression: _Expression, members: Sequence[frozenset[int]], num_tags: int
 ) -> tuple[list[frozenset[_Sequence]], NDArray[np.int64]]:
-    """Return all states, as sets of sequences, and (S+1, K) their successors; the last is dead."""
-    classes, of_tag = _classes(expression, num_tags)
+    """Return all states, as sets of sequences, and (S+1, K) their successors; the last is dead.
+
+    Breadth first, by tag. Tags that are in the same of the rule's sets are tried once.
+    """
+    signs = [tuple(tag in tags for tags in members) for tag in range(num_tags)]
+    first = {sign: signs.index(sign) for sign in signs}
+    classes = list(first.values())
+    of_tag = [classes.index(first[sign]) for sign in signs]
     start: frozenset[_Sequence] = frozenset([(expression,)])
     numbers = {start: 0}
     states, rows, num_terms = [start], list[list[int]](), 0
@@ -372,31 +384,13 @@ def _explored(
     return states, table[:, of_tag]
 
 
-def _classes(expression: _Expression, num_tags: int) -> tuple[list[int], NDArray[np.int64]]:
-    """Return a tag of each class of equivalent tags, and (K,) the class of each tag."""
-    members = set(_tag_sets(expression))
-    signs = [tuple(tag in tags for tags in members) for tag in range(num_tags)]
-    first = list(dict.fromkeys(signs))
-    return [signs.index(sign) for sign in first], np.array([first.index(sign) for sign in signs])
-
-
-def _tag_sets(expression: _Expression) -> Iterator[frozenset[int]]:
-    match expression:
-        case frozenset():
-            yield expression
-        case _Repeat(item, _, _):
-            yield from _tag_sets(item)
-        case _Either(options):
-            yield from _tag_sets(options)
-        case _:
-            for item in expression:
-                yield from _tag_sets(item)
-
-
 def _minimal(
     table: NDArray[np.int64], accepting: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Merge states that no continuation tells apart; leave out the dead one, which comes last."""
+    """Merge states that no continuation tells apart; leave out the dead one, which comes last.
+
+    Those that are left stay in order.
+    """
     group = accepting.astype(np.int64)
     while True:
         rows = np.column_stack([group, group[table]])
@@ -404,17 +398,9 @@ def _minimal(
         if finer.max() == group.max():
             break
         group = finer
-    dead = group[-1]
-    members = {int(part): state for state, part in reversed(list(enumerate(group.tolist())))}
-    order = {int(group[0]): 0}  # by group, the number of its state
-    queue = list(order)
-    for part in queue:  # grows while it is read
-        for target in group[table[members[part]]].tolist():
-            if target != dead and target not in order:
-                order[target] = len(order)
-                queue.append(target)
-    number = np.array([order.get(part, -1) for part in range(int(group.max()) + 1)])
-    if dead == group[0]:  # nothing matches at all
-        number[dead] = -1
-    states = [members[part] for part in queue]
+    first = np.unique(group, return_index=True)[1]
+    states = np.sort(first[group[first] != group[-1]])
+    number = np.full(len(first), -1)
+    number[group[states]] = np.arange(len(states))
+    states = states if len(states) else np.array([0])  # nothing matches at all
     return number[group[table[states]]], accepting[states]
