@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.notebook_repr import ShortRepr
-from crfviz.chain.potentials import Array, ArrayLike, Potentials, as_numbers
-from crfviz.chain.validation import distribution_problem, require_count
+from crfviz.chain.potentials import Array, ArrayLike, Potentials
+from crfviz.chain.validation import as_numbers, distribution_problem, require_count
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,

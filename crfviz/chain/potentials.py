@@ -18,6 +18,7 @@ from torch import Tensor
 
 from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.patterns import Product, automaton
+from crfviz.chain.validation import as_numbers
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -391,17 +392,3 @@ def _forbid(scores: Tensor, allowed: Tensor) -> Tensor:
 def _view(scores: Tensor) -> Array:
     view: Array = (scores.detach() if scores.requires_grad else scores).numpy()
     return view
-
-
-def as_numbers(name: str, values: ArrayLike) -> Tensor:
-    """Return a float64 copy on the CPU; a tensor that wants a gradient stays connected to it."""
-    if isinstance(values, Tensor):
-        if values.dtype is torch.float64 and values.is_cpu:
-            return values.clone()
-        wanted = values if values.requires_grad else values.detach()
-        return wanted.to("cpu", torch.float64, copy=True)
-    try:
-        with np.errstate(invalid="ignore"):  # a NaN of an odd kind; it is refused later
-            return torch.from_numpy(np.array(values, dtype=np.float64))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ShapeError(f"{name} must be numbers in rows of one length: {error}") from error

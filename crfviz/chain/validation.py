@@ -7,9 +7,11 @@ from numbers import Real
 from operator import index
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, ShapeError
 from crfviz.text.files import abbreviate_value
 
 MAX_COUNT = 2**31 - 1  # of whatever is asked for a number of times
@@ -72,3 +74,17 @@ def distribution_problem(
                 f"{np.round(row / total, 4).tolist() if scaled else 'one'}"
             )
     return None
+
+
+def as_numbers(name: str, values: object) -> Tensor:
+    """Return a float64 copy on the CPU; a tensor that wants a gradient stays connected to it."""
+    if isinstance(values, Tensor):
+        if values.dtype is torch.float64 and values.is_cpu:
+            return values.clone()
+        wanted = values if values.requires_grad else values.detach()
+        return wanted.to("cpu", torch.float64, copy=True)
+    try:
+        with np.errstate(invalid="ignore"):  # a NaN of an odd kind; it is refused later
+            return torch.from_numpy(np.array(values, dtype=np.float64))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ShapeError(f"{name} must be numbers in rows of one length: {error}") from error

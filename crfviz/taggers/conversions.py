@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from crfviz.chain.potentials import Array, ArrayLike, Potentials, as_numbers
+from crfviz.chain.potentials import Array, ArrayLike, Potentials
+from crfviz.chain.validation import as_numbers
 from crfviz.exceptions import FormatError, ModelError
 from crfviz.taggers.brought.crfsuite_file import CrfsuiteModel, read_crfsuite
 from crfviz.taggers.brought.parsed_model import FeatureWeights

@@ -36,7 +36,8 @@ from crfviz.chain.homework.readings import (
     rounding_of,
     tolerance,
 )
-from crfviz.chain.potentials import Array, ArrayLike, Potentials, as_numbers
+from crfviz.chain.potentials import Array, ArrayLike, Potentials
+from crfviz.chain.validation import as_numbers
 from crfviz.exceptions import CrfvizError
 
 MAX_UNKNOWN = 0.5  # of the cells: a bug that leaves more open explains nothing

@@ -78,8 +78,9 @@ def smallest_flips(potentials: Potentials, limit: int) -> list[Flip]:
     """Return the smallest changes of one weight each that change the best path, smallest first.
 
     Looks at every transition, start, end and emission weight, up and down. Forbidden weights stay
-    forbidden. Several weights can flip to the same path with the same change; then transitions come
-    first, then start, end and emissions, each in the order of ids.
+    forbidden. All paths count, no rule over the tags: of `Potentials.constrained` a weight would be
+    that of one copy of its tags. Several weights can flip to the same path with the same change;
+    then transitions come first, then start, end and emissions, each in the order of ids.
 
     Of at most `limit` changes there may be fewer. O(K^2) Viterbi recursions at once, a few times,
     and the intervals of `limit` weights.
@@ -114,7 +115,7 @@ def smallest_change_for(potentials: Potentials, position: int, tag: Tag) -> Flip
     """Return the smallest change of one weight that puts `tag` on the best path at `position`.
 
     None if the tag is on the best path already. Else there always is one: raising the tag's own
-    emission score. Ties between weights are broken as in `smallest_flips`.
+    emission score. Paths count, and ties between weights are broken, as in `smallest_flips`.
 
     Raises:
         NoPathError: no allowed path has the tag there.

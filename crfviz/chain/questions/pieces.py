@@ -28,7 +28,8 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.distribution import Path, TagIds, probability
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
-from crfviz.chain.potentials import ArrayLike, Potentials, as_numbers
+from crfviz.chain.potentials import ArrayLike, Potentials
+from crfviz.chain.validation import as_numbers
 from crfviz.exceptions import CrfvizError, EmptySentenceError, ShapeError
 from crfviz.text.files import abbreviate_value
 
