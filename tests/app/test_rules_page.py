@@ -167,6 +167,12 @@ def test_where_nothing_matches_the_row_has_dashes(app):
     assert next(row for row in stage(app)["rows"] if row["id"] == "rule")["tags"] is None
 
 
+def chip(app):
+    """The chip of the rule in force, with its tooltip."""
+    button = app.button(key="no_rule")
+    return f"{button.label} {button.help}"
+
+
 def figures(app):
     return {metric.label: metric.value for metric in app.metric}
 
@@ -220,7 +226,7 @@ def test_marginals_paths_and_samples_are_given_the_rule(page):
     assert drawn
     assert all(tags[tags.index(verb) + 1] == verb for tags in drawn)
     assert data["note"].startswith("Only paths that match the rule count. Entropy")
-    assert any(each.value == "Here only paths that match it count." for each in app.caption)
+    assert "Here only paths that match it count." in chip(app)
     app.switch_page("pages/paths.py").run()
     rows = {row["id"]: row for row in stage(app)["rows"]}
     assert rows["best_1"]["tags"] == found.path
@@ -265,13 +271,15 @@ def test_marginals_under_a_rule_have_questions(page):
 def test_a_cut_sentence_says_that_no_rule_counts(page):
     app = page(sentence=" ".join(["fine"] * 121))
     app.switch_page("pages/marginals.py").run()
-    assert any("up to 120 words" in each.value for each in app.caption)
+    assert chip(app).startswith("Rule (not counted): ")
+    assert "Counted in up to 120 words only." in chip(app)
 
 
 def test_a_rule_of_many_copies_adds_its_path_alone(page):
     app = page(**{"v.rule": "([^ VERB]* VERB){1,14} [^ VERB]*"})
     app.switch_page("pages/marginals.py").run()
-    assert any(each.value == "Not counted: 254 tag copies, over 150." for each in app.caption)
+    assert chip(app).startswith("Rule (not counted): ")
+    assert "Not counted: 254 tag copies, over 150." in chip(app)
     plain = forward_backward(chain()).marginals.numpy()
     assert table(stage(app), "marginals") == pytest.approx(plain, abs=1e-9)
 

@@ -6,6 +6,7 @@ from urllib.parse import parse_qs
 
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from crfviz import Potentials, match
 from crfviz.chain.decoding.analysis import analyse
@@ -160,3 +161,15 @@ def test_a_drag_moves_the_path_under_the_rule_on_other_pages(screen):
 
     screen.eventually(follows)
     screen.page.mouse.up()
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("transitions", "Rule (path only): "), ("entities", "Rule: ")]
+)
+def test_the_sidebar_does_not_scroll_for_a_rule(screen, path, name):
+    screen.open(path, **{"v.rule": RULE})
+    expect(screen.page.locator(".st-key-no_rule button").first).to_contain_text(f"{name}{RULE}")
+    bar = screen.page.get_by_test_id("stSidebarContent").element_handle()
+    screen.expect_measured("(bar) => bar.scrollHeight - bar.clientHeight", 0, bar)
+    screen.page.locator(".st-key-no_rule button").first.hover()
+    expect(screen.page.get_by_role("tooltip")).to_contain_text("Click to remove it.")

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.questions.rules import Match
@@ -21,7 +20,7 @@ from crfviz.ui.scene import MAX_COPIES, Scene, active_rule, is_cut
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.scenario_state import choice_option, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import draft, set_draft
-from crfviz.ui.state.scenario import MAX_WORDS, RULE, Scenario
+from crfviz.ui.state.scenario import MAX_WORDS, RULE
 from crfviz.ui.words import plain
 from crfviz.views.figures.automaton import automaton_html, move_frame
 from crfviz.views.formatting import short
@@ -49,12 +48,12 @@ SYNTAX = (
     "A regular expression over tags. `A B`: one after the other. `.`: any tag. `[A B]`: one of. "
     "`[^ A B]`: none of. `A|B`, `( )`, `A*`, `A+`, `A?`, `A{2}`, `A{1,3}`: as usual."
 )
-REMOVE = "· It stays in force on all pages. Click to remove it."
-COUNTED = "Here only paths that match it count."
-SAYS = dict.fromkeys(("marginals", "paths", "what-if", "why"), COUNTED)  # by path of a page
-SAYS["entities"] = "Here the entities’ probabilities are given it."
-PATH_ALONE = "Adds its best path; Z is of all paths."
-CUT = f"Counted in up to {MAX_WORDS} words only."
+REMOVE = "It stays in force on all pages. Click to remove it."
+COUNTS, PATH_ALONE = "Rule", "Rule (path only)"  # names of the chip
+NOT_COUNTED, UNUSED = "Rule (not counted)", "Rule not in use"
+GIVEN = dict.fromkeys(
+    ("marginals", "paths", "what-if", "why"), "Here only paths that match it count."
+) | {"entities": "Here the entities’ probabilities are given it."}  # by path of a page
 AUTOMATON, PRODUCT, SUM = 2, 3, 4  # steps of `rule_walk`
 PRICE = "The score of the best path minus that of the best path that matches."
 BY_STATE = (
@@ -82,33 +81,35 @@ def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
 def rule_chip(path: str) -> None:
     """Draw the rule in force with the way to remove it; nothing where there is none.
 
-    A line says what the page at a path makes of it.
+    Its name says whether it counts on the page at a path, and its tooltip how.
     """
     rule = view_option(RULE)
-    if rule:
-        tagger = cached.known_tagger(scenario().model)
-        used = None if tagger is None else active_rule(tagger.tags)
-        label = f"Rule: {rule}" if used else f"Rule not in use: {rule}"
-        with st.container(key="chip"):
-            st.button(
-                plain(label),
-                on_click=set_rule,
-                args=("",),
-                icon=":material/close:",
-                help=plain(f"{rule} {REMOVE}"),
-                key="no_rule",
-            )
-            if used and path != "rules":
-                st.caption(_counted(path, used))
+    if not rule:
+        return
+    tagger = cached.known_tagger(scenario().model)
+    used = None if tagger is None else active_rule(tagger.tags)
+    name, effect = (UNUSED, "") if used is None else _effect(path, used)
+    st.button(
+        plain(f"{name}: {rule}"),
+        on_click=set_rule,
+        args=("",),
+        icon=":material/close:",
+        help=plain(" ".join(filter(None, [rule, "·", effect, REMOVE]))),
+        key="no_rule",
+    )
 
 
-def _counted(path: str, rule: Automaton) -> str:
-    """Return how the page at a path uses the active rule."""
+def _effect(path: str, rule: Automaton) -> tuple[str, str]:
+    """Return the name of the chip, and how the page at a path uses the active rule."""
+    if path == "rules":
+        return COUNTS, ""
+    if path not in GIVEN:
+        return PATH_ALONE, "Adds its best path; Z is of all paths."
     if is_cut(scenario()):
-        return CUT
-    if path not in SAYS or len(rule.copies) <= MAX_COPIES:
-        return SAYS.get(path, PATH_ALONE)
-    return f"Not counted: {len(rule.copies)} tag copies, over {MAX_COPIES}."
+        return NOT_COUNTED, f"Counted in up to {MAX_WORDS} words only."
+    if len(rule.copies) > MAX_COPIES:
+        return NOT_COUNTED, f"Not counted: {len(rule.copies)} tag copies, over {MAX_COPIES}."
+    return COUNTS, GIVEN[path]
 
 
 def set_rule(rule: str) -> None:
@@ -144,12 +145,6 @@ def choices(known: Sequence[Example]) -> None:
         for each in known:
             label, about = plain(each.name), plain(each.about)
             st.button(label, on_click=set_rule, args=(each.rule,), help=about, type="tertiary")
-
-
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=cached.BY_NUMBERS)
-def _by_state(now: Scenario, rule: str) -> Analysis:
-    """Return the chain with a copy of each tag for each state that it leads to."""
-    return analyse(cached.edited(now).potentials.constrained(rule))
 
 
 def figures_panel(scene: Scene, rule: Automaton, found: Match | str, *, asked: bool) -> None:
@@ -224,12 +219,12 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
 def _show_states(scene: Scene, rule: Automaton, picture: Picture) -> None:
     """Draw the lattice with a row for each copy of a tag; a dragged transition moves all of it."""
     now, edits = scene.scenario, scene.scenario.edits
-    trained = _by_state(
+    trained = cached.ruled(
         replace(now, edits=Edits(constrained=edits.constrained), pins={}), rule.pattern
-    )
+    ).copies
     subject = Subject(
         trained=trained,
-        now=_by_state(now, rule.pattern) if scene.edited else trained,
+        now=cached.ruled(now, rule.pattern).copies if scene.edited else trained,
         edits=edits,
         pins=now.pins,
         rule=rule,
