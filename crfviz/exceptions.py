@@ -12,7 +12,7 @@
     ├── SettingsError            an environment variable with a bad value; says what was expected
     └── StoreError               annotations that cannot be read or kept; says what to do
         ├── ConflictError        somebody else stored the annotation meanwhile
-        └── LostStoreError       the store is gone, replaced or read-only; it may come back
+        └── LostStoreError       the store is gone, replaced, locked or read-only; it may come back
 
 Every message says what was expected and what came. Messages are for people: pages show them as they
 are.
@@ -70,7 +70,7 @@ class ConflictError(StoreError):
 
 
 class LostStoreError(StoreError):
-    """The store is missing, replaced or read-only; nothing is saved until it is back."""
+    """The store is missing, replaced, locked or read-only; nothing is saved until it is back."""
 
 
 MAX_REMEMBERED = 1000  # reasons; after that all may come again

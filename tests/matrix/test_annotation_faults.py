@@ -241,7 +241,7 @@ def test_a_file_that_another_program_locks_can_be_read_and_later_written(file, m
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as other:
             assert other.stdout.readline() == "locked\n"
-            with pytest.raises(StoreError, match=f"another program keeps it locked .*{SAFE}"):
+            with pytest.raises(LostStoreError, match=f"another program keeps it locked .*{SAFE}"):
                 store.save(saved)
             assert store.annotation(item, "anna") == saved
         assert store.save(saved).revision == 2
@@ -256,7 +256,7 @@ def test_a_table_that_another_program_locks_can_be_read_and_later_written(cluste
         saved = store.save(correction(item, 0))
         with other.begin() as connection:
             connection.execute(text("LOCK TABLE crfviz_annotations IN EXCLUSIVE MODE"))
-            with pytest.raises(StoreError, match=f"another program keeps it locked .*{SAFE}"):
+            with pytest.raises(LostStoreError, match=f"another program keeps it locked .*{SAFE}"):
                 store.save(saved)
             assert store.annotation(item, "anna") == saved
         assert store.save(saved).revision == 2

@@ -56,7 +56,7 @@ MEANINGS = {  # what the driver says: what it means, what to do
     ),
     "read-only transaction": ("the server only lets it be read", "Try again when it is writable."),
 }
-PASSING = ("it may only be read", "the server only lets it be read")
+PASSING = (LOCKED[0], "it may only be read", "the server only lets it be read")
 LOST = ("the connection is lost", "Check that the server runs, then try again.")
 OTHER = ("the database refuses", "Nothing was changed.")
 

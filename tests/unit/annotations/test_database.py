@@ -22,7 +22,7 @@ from crfviz.annotations.store import database
 from crfviz.annotations.store.database import database_url
 from crfviz.annotations.store.schema import TABLES, VERSION, VERSION_TABLE
 from crfviz.annotations.store.store import open_store
-from crfviz.exceptions import StoreError
+from crfviz.exceptions import LostStoreError, StoreError
 from tests.support.paths import FIXTURES
 
 FIXTURES = FIXTURES / "annotations"
@@ -310,3 +310,19 @@ def test_a_file_that_is_being_made_is_waited_for(monkeypatch):
     monkeypatch.setattr(database, "WAIT", -1)
     with pytest.raises(sqlite3.OperationalError):
         database._write_ahead(Made(1))
+
+
+def test_a_step_waits_for_a_program_that_keeps_the_store_locked(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "WAIT", 0.05)
+    file = tmp_path / "annotations.db"
+    with open_store(f"sqlite:///{file}") as store:
+        store.add("news", [Item("Kim", ((0, 3),))])
+        (item,) = store.item_ids("news")
+        said = Annotation(item, "anna", ((0, 3),), ("X",), ("X",))
+        other = sqlite3.connect(file, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LostStoreError, match="another program keeps it locked"):
+            store.save(said)
+        other.execute("ROLLBACK")
+        other.close()
+        assert store.save(said).revision == 1
