@@ -107,7 +107,9 @@ def propose_model(
         write_examples(folder / EXAMPLES_FILE, _examples(sentences))
         report(1.0, f"saving {name}")
         now = _present(store, document)
-    store.change(now.name, replace(now.settings, tags=now.tags or tags, model=name))
+    settings = replace(now.settings, tags=now.tags or tags, model=name)
+    if settings != now.settings:  # a locked store may refuse it
+        store.change(now.name, settings)
     return made
 
 
