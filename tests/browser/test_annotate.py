@@ -1,6 +1,7 @@
 """Labelling in the browser: by keyboard alone, entities by mouse, two tabs, coming back."""
 
 import re
+import sqlite3
 from pathlib import Path
 
 import conllu
@@ -316,6 +317,23 @@ def test_a_step_waits_while_the_store_is_gone(desk, who, app):
     expect(desk.chips.nth(1)).to_have_attribute("data-pinned", "true")
     with open_store(app.database) as store:
         assert store.annotation(item, who).pins == {0: "NOUN", 1: "ADV"}
+
+
+def test_a_step_waits_while_another_program_locks_the_store(desk, who, app):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the oars .")
+    item = int(desk.item)
+    other = sqlite3.connect(app.database.removeprefix("sqlite:///"), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        desk.page.keyboard.press("Home")
+        desk.page.keyboard.press("n")
+        expect(desk.page.locator("[data-labeller] .note")).to_contain_text("it may be locked")
+        assert desk.pinned() == []
+    finally:
+        other.close()
+    expect(desk.chips.nth(0)).to_have_attribute("data-pinned", "true")
+    with open_store(app.database) as store:
+        assert store.annotation(item, who).pins == {0: "NOUN"}
 
 
 @pytest.mark.rotating

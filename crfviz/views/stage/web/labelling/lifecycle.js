@@ -15,6 +15,8 @@ import { buildChips, drawBoundaries, drawChips } from "./words.js";
 /** @import { LabellerPayload, Send, Sent } from "../types.js" */
 
 const WAIT_SHOWN = 400; // milliseconds until “Storing …” is shown
+const LATE_SHOWN = 4000; // milliseconds after that until the wait is explained
+const LATE = "The store does not answer yet: it may be locked or busy. Your keys are kept and sent again.";
 const SWITCHES = "input[type=checkbox], input[aria-autocomplete]";
 const TEXT_FIELDS = "textarea, input:not([type=radio], [type=checkbox], [aria-autocomplete])";
 
@@ -94,8 +96,13 @@ export class Labelling {
     this.since = now;
     const { item, revision } = this.data;
     flag(this.root, { waiting: true });
-    this.waitTimer = setTimeout(() => setText(this.desk.note, "Storing …"), WAIT_SHOWN);
+    this.waitTimer = setTimeout(() => this.showWait(), WAIT_SHOWN);
     this.outbox.post({ kind, item, revision, seconds, ...fields });
+  }
+
+  showWait() {
+    setText(this.desk.note, "Storing …");
+    this.waitTimer = setTimeout(() => setText(this.desk.note, LATE), LATE_SHOWN);
   }
 
   get pending() {
