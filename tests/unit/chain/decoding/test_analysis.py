@@ -8,7 +8,15 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crfviz.chain.decoding.analysis import analyse, beam, beams, greedy, likeliest, max_marginal
+from crfviz.chain.decoding.analysis import (
+    analyse,
+    beam,
+    beams,
+    greedy,
+    greedy_paths,
+    likeliest,
+    max_marginal,
+)
 from crfviz.chain.decoding.viterbi import best_path, best_paths, viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
@@ -41,6 +49,18 @@ def test_independent_takes_the_best_emission_of_each_word(potentials):
     for scores, tag in zip(potentials.emissions.tolist(), greedy(potentials), strict=True):
         assert scores[tag] == max(scores)
         assert all(score < max(scores) for score in scores[:tag])
+
+
+@pytest.mark.parametrize("steps", [1, 2999], ids=["one matrix", "a matrix a step"])
+def test_greedy_decodes_a_long_sentence_as_it_does_among_others(steps):
+    dice = torch.Generator().manual_seed(3)
+    emissions = torch.randint(-2, 3, (3000, 7), generator=dice).double()
+    transitions = torch.randint(-2, 3, (steps, 7, 7), generator=dice).double()
+    transitions[transitions == -2] = -math.inf
+    emissions[1500] = -math.inf
+    chain = Potentials(emissions, transitions if steps > 1 else transitions[0])
+    alone, *others = [greedy_paths(chains, "left_to_right") for chains in ([chain], [chain] * 2)]
+    assert others == [alone * 2]
 
 
 @given(chains())
