@@ -8,10 +8,12 @@ import pytest
 from playwright.sync_api import expect
 
 import crfviz
+from benchmarks.serving import running_app
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.views.stage.picture import WINDOW
-from tests.support.screen import assert_lattice, assert_rows, named, tagger
+from tests.support.forked_server import fork
+from tests.support.screen import MARGINAL, assert_lattice, assert_rows, named, tagger
 
 CPG = "textbook/cpg"
 T, FIRST = 2000, 700
@@ -121,6 +123,59 @@ def test_a_rule_adds_its_best_path_of_the_whole_sentence_to_a_window(screen, pot
 
 def assert_equal(found, expected):
     assert found == expected
+
+
+def test_fifty_tags_of_five_hundred_words_are_drawn_in_sight_and_edited(
+    watch, fresh, tmp_path, monkeypatch
+):
+    folder = {"CRFVIZ_USER_MODELS": str(tmp_path / "models")}
+    monkeypatch.setenv(*next(iter(folder.items())))
+    dice, words = np.random.default_rng(0), [f"w{t}" for t in range(500)]
+    scores = {
+        "emissions": 2 * dice.normal(size=(500, 50)),
+        "transitions": dice.normal(size=(50, 50)),
+    }
+    np.savez(tmp_path / "scores.npz", tags=[f"T{k:02}" for k in range(50)], tokens=words, **scores)
+    chain = crfviz.bring(tmp_path / "scores.npz", name="wide").potentials(words)
+    with running_app(tmp_path / "server.log", folder, fork) as app:
+        screen = watch(fresh(reduced_motion="reduce"), app)
+        screen.open("", model="wide", sentence=" ".join(words))
+        expect(screen.page.locator(".overview-place")).to_have_text("1–120 of 500")
+        assert_in_sight(screen, analyse(chain), has=0, lacks=119)
+        node = screen.node(1, 7)
+        node.focus()
+        for t in range(2, 40):
+            screen.press("ArrowRight")
+            expect(screen.node(t, 7)).to_be_focused()
+        assert_in_sight(screen, analyse(chain), has=39, lacks=0)
+
+        screen.open("transitions", model="wide", sentence=" ".join(words))
+        screen.cell("T00", "T01").focus()
+        screen.press(*"4.5", "Enter")
+        screen.expect_edits(1)
+        edited = analyse(Edits({("T00", "T01"): 4.5}).apply(chain))
+        assert_in_sight(screen, edited, has=0, lacks=119)
+        screen.page.locator(".scroller").evaluate("box => (box.scrollLeft = box.scrollWidth)")
+        assert_in_sight(screen, edited, has=119, lacks=30)
+
+
+def assert_in_sight(screen, analysis, *, has, lacks):
+    """The rows are there, and of the lattice the words that are not scrolled away."""
+
+    def check():
+        shown = screen.read()
+        assert shown.source == "python"
+        path = analysis.viterbi.path[:WINDOW]
+        assert shown.rows["viterbi"] == [f"T{k:02}" for k in path]
+        places = [tuple(map(int, place.split(","))) for place in shown.marginals]
+        columns = {t for t, _ in places}
+        assert has in columns
+        assert lacks not in columns
+        expected = [analysis.forward_backward.marginals[place].item() for place in places]
+        assert list(shown.marginals.values()) == pytest.approx(expected, abs=MARGINAL)
+        assert set(shown.best) == {f"{t},{path[t]}" for t in columns}
+
+    screen.eventually(check)
 
 
 def test_a_live_file_moves_its_window_alone(screen, potentials, tmp_path):

@@ -204,6 +204,7 @@ export interface Composed extends Omit<Decoded, "covered" | "message"> {
 export interface Model extends Composed, Selection {
   sizes: Sizes;
   inSight: { from: number; to: number }; // words that are not scrolled away
+  sparse: boolean; // whether the lattice lacks the others: it would have thousands of nodes
 }
 
 // Sizes and parts of the picture.
@@ -214,6 +215,7 @@ export type Frame = ReturnType<typeof import("./stage/frame.js").buildFrame>;
 export interface Part {
   element: HTMLElement;
   focus?: (t: number, k: number) => void;
+  scroll?: (model: Model, before: Set<number>) => void;
   update: (model: Model) => void;
 }
 

@@ -84,6 +84,17 @@ export function buildLattice(model, onPoint) {
       if (changed(picture, lefts.join(), row, rowOf, lead, [...next.shown])) place(next, parts);
       update(next, parts);
     },
+    // The words that have been scrolled into sight; all else is as it was drawn.
+    /** @param {Model} next @param {Set<number>} before */
+    scroll(next, before) {
+      const columns = columnsOf(next);
+      showColumns(next, parts, columns);
+      drawColumns(
+        next,
+        parts,
+        [...columns].filter((t) => !before.has(t)),
+      );
+    },
   };
 }
 
@@ -166,17 +177,12 @@ function putAt(element, { xy, folded }, t, k) {
 
 /** @param {Model} model @param {Parts} parts */
 function update(model, parts) {
-  const { results, ghost, inSight, sees } = model;
+  const { results, ghost, sees } = model;
   const { lines, xy } = parts;
   const { path } = results;
-  showColumns(model, parts);
-  const numbers = numbersOf(model);
-  for (let t = inSight.from; t < inSight.to; t++) {
-    for (let k = 0; k < model.K; k++) {
-      if (sees("nodes", t)) drawNode(model, parts, t, k, numbers);
-      if (t > 0 && sees("pointers", t)) drawEdge(model, parts, t, k);
-    }
-  }
+  const columns = columnsOf(model);
+  showColumns(model, parts, columns);
+  drawColumns(model, parts, columns);
   /** @param {string} id */
   const row = (id) => (sees(id) ? model.rows.find((other) => other.id === id)?.tags : null);
   /** @param {number[]} tags @returns {(t: number) => boolean} */
@@ -194,22 +200,43 @@ function update(model, parts) {
   drawPile(model, parts);
 }
 
-// What is not to be seen is not there; what is scrolled away waits while something is dragged, and in large lattices.
-/** @param {Model} model @param {Parts} parts */
-function showColumns(model, parts) {
-  const { inSight, sees } = model;
-  for (let t = inSight.from; t < inSight.to; t++) {
-    if (!parts.nodes[t] && (sees("nodes", t) || sees("pointers", t))) buildColumn(model, parts, t);
-  }
-  for (const [layer, part] of Object.entries(LAYERS)) {
-    parts.columns[layer].forEach((column, t) => showColumn(column, t, sees(part, t), inSight));
+/** @param {Model} model @param {Parts} parts @param {Iterable<number>} columns */
+function drawColumns(model, parts, columns) {
+  const numbers = numbersOf(model);
+  for (const t of columns) {
+    for (let k = 0; k < model.K; k++) {
+      if (model.sees("nodes", t)) drawNode(model, parts, t, k, numbers);
+      if (t > 0 && model.sees("pointers", t)) drawEdge(model, parts, t, k);
+    }
   }
 }
 
-/** @param {Column} column @param {number} t @param {boolean} seen @param {Model["inSight"]} inSight */
-function showColumn({ group, inside }, t, seen, inSight) {
+// The words that are drawn. The chosen cell is always among them, for the Tab key leads there.
+/** @param {Pick<Model, "inSight" | "sparse" | "cell">} model @returns {Set<number>} */
+export function columnsOf({ inSight: { from, to }, sparse, cell }) {
+  const columns = new Set(Array.from({ length: to - from }, (_, i) => from + i));
+  return sparse ? columns.add(cell[0]) : columns;
+}
+
+// What is not to be seen is not there; what is scrolled away waits while something is dragged, and in large lattices.
+/** @param {Model} model @param {Parts} parts @param {Set<number>} drawn */
+function showColumns(model, parts, drawn) {
+  const { sees, sparse } = model;
+  for (const t of drawn) {
+    if (!parts.nodes[t] && (sees("nodes", t) || sees("pointers", t))) buildColumn(model, parts, t);
+  }
+  for (const [layer, part] of Object.entries(LAYERS)) {
+    parts.columns[layer].forEach((column, t) => {
+      const inSight = drawn.has(t);
+      showColumn(column, sees(part, t) && (inSight || !sparse));
+      flag(column.group, { outOfSight: !inSight });
+    });
+  }
+}
+
+/** @param {Column} column @param {boolean} seen */
+function showColumn({ group, inside }, seen) {
   if (seen !== group.hasChildNodes()) group.replaceChildren(...(seen ? Object.values(inside) : []));
-  flag(group, { outOfSight: t < inSight.from || t >= inSight.to });
 }
 
 // The backpointer into (t, k).

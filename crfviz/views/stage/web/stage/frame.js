@@ -8,7 +8,7 @@ import { buildGradient, buildMatrix, buildTable } from "../parts/cells.js";
 import { makeEditable } from "../parts/editing.js";
 import { buildEntity, buildSpans } from "../parts/entity.js";
 import { buildGraph, GRAPH } from "../parts/graph.js";
-import { buildLattice } from "../parts/lattice.js";
+import { buildLattice, columnsOf } from "../parts/lattice.js";
 import { buildOverview } from "../parts/overview.js";
 import { buildBars, buildControls } from "../parts/panels.js";
 import { buildScreenReader } from "../parts/screen_reader.js";
@@ -41,6 +41,7 @@ import { linesOf, widthIn } from "./widths.js";
 
 /** @import { Cell, Model, Part, Side, Sizes, Stage } from "../types.js" */
 
+const BESIDE = 3; // words beside those in sight
 const NOTE_MARGINS = 10; // pixels; what the style sheet says, as the next ones
 const NOTE = { padding: 14, close: 8, sides: 24, line: 19.95, letters: 15.96 };
 
@@ -82,11 +83,31 @@ export function buildFrame(stage) {
     columns,
   );
   const main = html("div.main", scroller, html("div.more.left"), html("div.more.right"));
+  // The words that are not scrolled away: while something is being dragged, the others can wait. With those beside
+  // them where no others are drawn, so that arrows find the next one.
+  /** @param {Model} next */
+  const columnsInSight = (next) => {
+    const { from, to } = columnsAt(scroller, next);
+    const beside = next.sparse ? BESIDE : 0;
+    return { from: Math.max(0, from - beside), to: Math.min(next.T, to + beside) };
+  };
   const fade = () => {
     const { scrollLeft, scrollWidth, clientWidth } = scroller;
     flag(main, { moreLeft: scrollLeft > 1, moreRight: scrollLeft + clientWidth < scrollWidth - 1 });
   };
-  scroller.addEventListener("scroll", fade);
+  // Of a lattice that lacks the words scrolled away: those that have come into sight.
+  const showInSight = () => {
+    const { inSight, sparse } = stage.model;
+    const { from, to } = columnsAt(scroller, stage.model);
+    if (!sparse || (from >= inSight.from && to <= inSight.to)) return;
+    const before = columnsOf(stage.model);
+    stage.model.inSight = columnsInSight(stage.model);
+    rows.lattice.scroll?.(stage.model, before);
+  };
+  scroller.addEventListener("scroll", () => {
+    fade();
+    showInSight();
+  });
   const below = panels.side === "gradient"; // so far down that the note would be out of sight
   const noteFirst = below || panels.side === "matrix";
   const beside = side.length
@@ -158,14 +179,11 @@ export function buildFrame(stage) {
       return NOTE_MARGINS + Math.round(padding + unit * NOTE.line * lines);
     },
     /** @param {number} t @param {number} k */
-    focusNode: (t, k) => rows.lattice?.focus?.(t, k),
-    // The words that are not scrolled away: while something is being dragged, the others can wait.
-    /** @param {number} T @param {Sizes} sizes */
-    columnsInSight(T, { lefts }) {
-      const { scrollLeft, clientWidth } = scroller;
-      const to = lefts.findIndex((left) => left >= scrollLeft + clientWidth);
-      return { from: Math.floor(wordAt(scrollLeft, lefts)), to: to < 0 ? T : to };
+    focusNode(t, k) {
+      showInSight(); // a key may come before the event of the scrolling that the last one caused
+      rows.lattice?.focus?.(t, k);
     },
+    columnsInSight,
     // Of a sentence that was scrolled: what stands in the middle, in words, and puts it there again.
     /** @param {Sizes} sizes */
     middle: ({ lefts, room }) => (scroller.scrollLeft > 0 ? wordAt(scroller.scrollLeft + room / 2, lefts) : null),
@@ -307,6 +325,13 @@ function listen(stage, root) {
 function keepFocusInSight(root) {
   const focused = focusedIn(root);
   if (focused?.matches("[data-framed] [data-cell]")) focused.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+// The words of a scroller that are not scrolled away.
+/** @param {Element} scroller @param {Model} model */
+function columnsAt({ scrollLeft, clientWidth }, { T, sizes: { lefts } }) {
+  const to = lefts.findIndex((left) => left >= scrollLeft + clientWidth);
+  return { from: Math.floor(wordAt(scrollLeft, lefts)), to: to < 0 ? T : to };
 }
 
 // The word at a place between the columns' ends, and how far into it that is.

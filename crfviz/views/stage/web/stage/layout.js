@@ -69,7 +69,7 @@ const WIDEST = 150; // columns
 const LARGER = 1.43; // than other texts are words where they have room
 const ROOMY = 100; // columns from here on have room for what a tag was
 
-/** @typedef {Omit<Model, "sizes" | "inSight">} Laid */
+/** @typedef {Omit<Model, "sizes" | "inSight" | "sparse">} Laid */
 /** @typedef {{ below: boolean, stacked: boolean, saved: typeof USUAL }} Saving */
 /**
  * @typedef {object} Room
