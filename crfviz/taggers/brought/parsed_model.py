@@ -40,6 +40,10 @@ class Steps:
     start: Numbers = None  # (K,)
     end: Numbers = None  # (K,)
 
+    def tables(self) -> dict[str, Any]:
+        """Return these scores by name."""
+        return {name: getattr(self, name) for name in STEPS}
+
 
 class FeatureWeights(NamedTuple):
     """What each of V features says for each tag, as a sparse (V, K) table."""

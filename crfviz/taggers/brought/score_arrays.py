@@ -11,7 +11,6 @@ from crfviz.chain.validation import TOLERANCE
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.parsed_model import (
     MAX_SAID,
-    STEPS,
     ParsedModel,
     Reading,
     SentenceScores,
@@ -26,8 +25,8 @@ def shared_steps(draft: ParsedModel, reading: Reading) -> dict[str, Array]:
 
 
 def _read(where: str, steps: Steps, reading: Reading) -> dict[str, Array]:
-    given = {name: getattr(steps, name) for name in STEPS}
-    tables = {n: _to_array(where, n, value) for n, value in given.items() if value is not None}
+    given = steps.tables().items()
+    tables = {n: _to_array(where, n, value) for n, value in given if value is not None}
     if reading.to_from and "transitions" in tables and tables["transitions"].ndim > 1:
         tables["transitions"] = tables["transitions"].swapaxes(-1, -2)
     return tables
@@ -111,18 +110,14 @@ def logarithms(
     known: dict[tuple[int, ...], dict[str, Any]] = {}  # of tables that sentences share
 
     def read(part: SentenceScores) -> SentenceScores:
-        tables = _steps_of(part)
+        tables = part.tables()
         shared = tuple(map(id, tables.values()))
         if shared not in known:
-            whole = _steps_of(_normalised(part)) if normalise else tables
+            whole = _normalised(part).tables() if normalise else tables
             known[shared] = {n: None if t is None else _logarithm(t) for n, t in whole.items()}
         return replace(part, emissions=_logarithm(part.emissions), **known[shared])
 
     return readable_sentences(parts, read)
-
-
-def _steps_of(part: SentenceScores) -> dict[str, Any]:
-    return {name: getattr(part, name) for name in STEPS}
 
 
 def _logarithm(table: Array) -> Array:
@@ -134,7 +129,7 @@ def _logarithm(table: Array) -> Array:
 def unnormalised(parts: Sequence[SentenceScores], tags: Sequence[str]) -> tuple[str, ...]:
     """Return the rows that do not sum to one, in words, each once; at most five of them."""
     said: dict[str, None] = {}
-    different = {tuple(map(id, _steps_of(part).values())): part for part in parts}
+    different = {tuple(map(id, part.tables().values())): part for part in parts}
     for part in different.values():
         sums = [] if part.start is None else [("start", part.start.sum())]
         name = "transitions" if part.end is None else "transitions with end"

@@ -26,15 +26,13 @@ from crfviz.taggers.brought.parsed_model import (
     require_words,
 )
 from crfviz.taggers.brought.score_arrays import logarithms, shared_steps, unnormalised, with_arrays
-from crfviz.taggers.brought.tagger import Scores, ScoreSet, save_imported
+from crfviz.taggers.brought.tagger import Gold, Scores, ScoreSet, save_imported
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.tagger import HMM
 from crfviz.text.files import abbreviate
 from crfviz.text.schemes import BIO, could_be_bio
 
 RESERVED = (START, END)  # rows of the matrix; a tag of this name could not be told from them
-
-Gold = tuple[str, ...] | None  # T tag names; None where nobody knows them
 
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
@@ -250,7 +248,7 @@ def _checked(
 
 def _size(part: SentenceScores) -> int:
     """Return the numbers of a sentence's own arrays; lists have been counted as they were read."""
-    tables = (getattr(part, name) for name in ("emissions", *STEPS))
+    tables = (part.emissions, *part.tables().values())
     return sum(int(table.size) for table in tables if isinstance(table, np.ndarray))
 
 

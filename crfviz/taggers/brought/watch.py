@@ -243,9 +243,8 @@ class Watch:
                     f"{abbreviate_value(list(words))}. words has {len(self.words)} sentences; set "
                     "seen.words to those that passed, in order, or to None"
                 )
-        steps = (getattr(batch, name) for name in STEPS)
         try:
-            return Potentials(emissions, *steps, tags=self._tags or tags, tokens=words)
+            return Potentials(emissions, **batch.tables(), tags=self._tags or tags, tokens=words)
         except CrfvizError as error:
             raise type(error)(f"{seen.where}: {error}") from error
 
