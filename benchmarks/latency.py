@@ -14,7 +14,6 @@ import argparse
 import itertools
 import json
 import os
-import random
 import sys
 import tempfile
 import time
@@ -79,15 +78,6 @@ CONTEXT_MODEL = "upos-en"  # whose words see each other
 TYPES = ["PER", "LOC", "ORG", "TIME", "LAW", "ART", "FOOD", "GAME"]
 WORD = 12  # position of the word that is asked about
 ANSWER_BOUND, FLIPS_BOUND = 150.0, 500.0  # milliseconds, for the median
-SCROLL = """async (box) => {
-  const frames = [];
-  const frame = () => new Promise(requestAnimationFrame);
-  for (let last = await frame(); frames.length < 100; last += frames.at(-1)) {
-    box.scrollLeft += 30;
-    frames.push((await frame()) - last);
-  }
-  return frames;
-}"""
 LECTURES = ("greedy", "viterbi")
 SPEAKING = 1000  # milliseconds at a cue before the next one is asked for
 CUE_BOUND, CUE_REST = 300, 300  # milliseconds; in the second all redraws of a cue have come
@@ -113,7 +103,6 @@ def main() -> None:
             *drags(browser, app, 12, options.n),
             *drags(browser, app, 40, options.n),
             *loads(browser, app, options.n),
-            *windows(browser, app, options.n),
             sentences(browser, app, options.n),
             *questions(browser, app, 40, options.n),
             *answers(options.n),
@@ -131,9 +120,24 @@ def edits(browser: Browser, app: App, tokens: int, n: int, model: str = "") -> I
     """Type into a cell of the matrix, `n` times, each time another number."""
     meter = Meter(browser, app)
     meter.open("transitions", SENTENCES[tokens], tokens, model)
+    at = f"at {tokens} tokens" + (", a matrix a step" if model else "")
+    yield from edits_of(meter, n, CELL, at, EDIT_BOUNDS[tokens])
+    meter.close()
+
+
+def edits_of(meter: Meter, n: int, cell: str, at: str, bounds: tuple[int, int]) -> Iterator[Figure]:
+    """Type into a cell of the matrix that a page shows.
+
+    Args:
+        meter: its page is open.
+        n: how often, each time another number.
+        cell: its selector.
+        at: names the sentence in the table.
+        bounds: milliseconds until the picture, p50 and p95.
+    """
     first, by_python, received = [], [], []
-    meter.page.locator(CELL).focus()
-    server_before, browser_before = app.cpu(), meter.cpu()
+    meter.page.locator(cell).focus()
+    server_before, browser_before = meter.app.cpu(), meter.cpu()
     for i in range(n):
         bytes_before = meter.bytes_received
         meter.forget()
@@ -145,16 +149,13 @@ def edits(browser: Browser, app: App, tokens: int, n: int, model: str = "") -> I
         first.append(redraws[0][1])
         by_python.append(next(shown for source, shown in redraws if source == "python"))
         received.append((meter.bytes_received - bytes_before) / KIB)
-    server = 1000 * (app.cpu() - server_before) / n
-    browser_ = 1000 * (meter.cpu() - browser_before) / n
-    meter.close()
-    bounds, at = EDIT_BOUNDS[tokens], f"at {tokens} tokens"
-    at += ", a matrix a step" if model else ""
+    server = 1000 * (meter.app.cpu() - server_before) / n
+    browser = 1000 * (meter.cpu() - browser_before) / n
     yield figure(f"edit → picture {at}", "ms", first, *bounds)
     yield figure(f"edit → picture of Python's numbers {at}", "ms", by_python, *bounds)
     yield figure(f"received per edit {at}", "KB", received, 45)
     yield figure(f"CPU of the server per edit {at}", "ms", [server], 40, n=n)
-    yield figure(f"CPU of the browser per edit {at}", "ms", [browser_], n=n)
+    yield figure(f"CPU of the browser per edit {at}", "ms", [browser], n=n)
 
 
 def drags(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
@@ -195,30 +196,19 @@ def loads(browser: Browser, app: App, n: int) -> Iterator[Figure]:
     for _ in range(n):
         meter = Meter(browser, app)
         meter.page.goto(app.url)
-        cold.append(_first_picture(meter))
+        cold.append(first_picture(meter))
         meter.page.reload()
-        again.append(_first_picture(meter))
+        again.append(first_picture(meter))
         meter.close()
     yield figure("cold page → picture", "ms", cold, 1500)
     yield figure("reload → picture", "ms", again, 1000)
 
 
-def _first_picture(meter: Meter) -> float:
+def first_picture(meter: Meter) -> float:
     """Milliseconds from the navigation to the first picture."""
     meter.wait(SHOWN)
     first: float = meter.page.evaluate("redraws.find((redraw) => redraw.shown).shown")
     return first
-
-
-def windows(browser: Browser, app: App, n: int) -> Iterator[Figure]:
-    """Open ten thousand letters again and again, then scroll those in sight."""
-    meter = Meter(browser, app)
-    meter.open("", "".join(random.Random(0).choices("ACGT", k=10_000)), 120, "textbook/cpg")
-    again = [_first_picture(meter) for _ in range(n) if meter.page.reload()]
-    frames = meter.page.locator(".scroller").evaluate(SCROLL)
-    meter.close()
-    yield figure("reload → picture of 10,000 letters", "ms", again, 1000)
-    yield figure("frame while scrolling 10,000 letters", "ms", frames, 33)
 
 
 def sentences(browser: Browser, app: App, n: int) -> Figure:

@@ -15,6 +15,7 @@ from typing import Any
 import annotators
 import begun
 import crowd
+import long_sentences
 import numpy as np
 import peers
 from measuring import WINDOW, app_and_browser, saved_table
@@ -76,6 +77,7 @@ def measured() -> dict[str, str]:
         "loading": models.table(json.loads(HERE.joinpath("models.json").read_text())["models"]),
         "peers": peers.text(json.loads(peers.OUT.read_text())),
         "latency": saved_table(HERE / "latency.json"),
+        "long": saved_table(long_sentences.OUT, long_sentences.PARTS),
         "annotators": saved_table(annotators.OUT),
         "begun": begun.printed(),
         "crowd": saved_table(crowd.OUT, crowd.PARTS),

@@ -8,7 +8,7 @@ import platform
 import shutil
 import statistics
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from importlib.metadata import version
@@ -144,11 +144,17 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def app_and_browser() -> Iterator[tuple[App, Browser]]:
-    """A server of the app, whose log is thrown away with it, and a browser to look at it."""
+def app_and_browser(
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[tuple[App, Browser]]:
+    """A server of the app, whose log is thrown away with it, and a browser to look at it.
+
+    Args:
+        environment: variables of the server on top of those of this process.
+    """
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_app(Path(folder) / "server.log") as app,
+        running_app(Path(folder) / "server.log", environment) as app,
         chromium() as browser,
     ):
         yield app, browser
