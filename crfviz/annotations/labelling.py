@@ -17,7 +17,7 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
 from crfviz.text.sentences import Offsets, words_at
 
-MOST_STEPS = 50  # that can be undone
+MAX_STEPS = 50  # that can be undone
 LONGEST_PAUSE = 60.0  # seconds; more between two steps is a break, not work
 
 
@@ -174,7 +174,7 @@ def _with(desk: Desk, before: Annotation, offsets: Offsets, pins: Mapping[int, s
     """One step further."""
     if (offsets, dict(pins)) == (before.offsets, dict(before.pins)):
         return before
-    past = (*before.past, Step(before.offsets, dict(before.pins)))[-MOST_STEPS:]
+    past = (*before.past, Step(before.offsets, dict(before.pins)))[-MAX_STEPS:]
     return replace(_decoded(desk, before, offsets, pins), past=past)
 
 

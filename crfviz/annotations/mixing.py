@@ -22,7 +22,7 @@ SIDES: tuple[tuple[frozenset[Kind], frozenset[Kind]], ...] = (  # what is never 
     (WORDS, frozenset({"entity"})),
     (frozenset({"UPOS"}), frozenset({"Penn"})),
 )
-MOST_SHOWN = 3  # documents or tags of a set, in a message
+MAX_SHOWN = 3  # documents or tags of a set, in a message
 LONGEST = 60  # characters of a name
 
 
@@ -147,10 +147,10 @@ def tag_sets(
 def in_words(sets: Sequence[TagSet]) -> str:
     """The sets with their documents, for a message."""
     told = []
-    for each in sets[:MOST_SHOWN]:
+    for each in sets[:MAX_SHOWN]:
         documents = _listed([repr(name[:LONGEST]) for name in each.documents])
         told.append(f"{documents} ({_listed([tag[:LONGEST] for tag in sorted(each.used)])})")
-    return "; ".join([*told, "…"] if len(sets) > MOST_SHOWN else told)
+    return "; ".join([*told, "…"] if len(sets) > MAX_SHOWN else told)
 
 
 def _of_one_kind(document: TagSet) -> list[TagSet]:
@@ -183,4 +183,4 @@ def _types(tags: Collection[str]) -> set[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:MOST_SHOWN]) + ", …" * (len(names) > MOST_SHOWN)
+    return ", ".join(names[:MAX_SHOWN]) + ", …" * (len(names) > MAX_SHOWN)

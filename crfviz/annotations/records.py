@@ -14,7 +14,7 @@ from crfviz.text.sentences import Offsets, words_at
 State = Literal["open", "done"]
 STATES: tuple[State, ...] = get_args(State)
 CURATED = "curated"  # annotator of the settled sentences
-MOST_WORDS = 1000  # of a sentence; who labels it sees all of them at once
+MAX_WORDS = 1000  # of a sentence; who labels it sees all of them at once
 UNSETTLED = Settings()  # of a document that gets them with its first confirmation
 LARGEST = 10**9  # characters of a sentence
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database holds these in its text

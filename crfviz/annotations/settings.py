@@ -11,7 +11,7 @@ from crfviz.taggers.blank import UNSET, bio_tags
 from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, types_of
 
-MOST_TAGS = 60  # of a document's own, entity types with BIO; there are 26 letters and ten digits
+MAX_TAGS = 60  # of a document's own, entity types with BIO; there are 26 letters and ten digits
 LONGEST_TAG = 40  # characters
 NO_TAG = re.compile(r"[\s<>&|\x00-\x1f]")  # a character of it
 KEY = re.compile(r"[a-z]")
@@ -106,8 +106,8 @@ def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:
     wanted = [name.strip() for name in names]
     if not bio and is_bio(wanted):
         wanted, bio = list(dict.fromkeys(kind for t in wanted if (kind := split_tag(t)[1]))), True
-    if not 1 <= len(wanted) <= MOST_TAGS:
-        raise CrfvizError(f"expected 1 to {MOST_TAGS} tags, got {len(wanted)}")
+    if not 1 <= len(wanted) <= MAX_TAGS:
+        raise CrfvizError(f"expected 1 to {MAX_TAGS} tags, got {len(wanted)}")
     for name in wanted:
         if not name or NO_TAG.search(name) or len(name) > LONGEST_TAG:
             raise CrfvizError(

@@ -34,7 +34,7 @@ from crfviz.taggers.tagger import Additive, Contribution, Tagger, Words, words_o
 from crfviz.text.files import abbreviate_value
 
 COMPLETE = 1e-4  # nats by which the sum may miss the gap
-FEWEST_POINTS, MOST_POINTS = 16, 1024  # of the line, doubled until the sum is complete
+FEWEST_POINTS, MAX_POINTS = 16, 1024  # of the line, doubled until the sum is complete
 AT_ONCE = 64  # points of the line that are computed together
 
 
@@ -122,7 +122,7 @@ def _of_network(
         baseline, whole = gaps(torch.stack([torch.zeros_like(inputs), inputs])).tolist()
     points = FEWEST_POINTS
     words = _integral(inputs, gaps, points)
-    while abs(float(words.sum()) - (whole - baseline)) > COMPLETE and points < MOST_POINTS:
+    while abs(float(words.sum()) - (whole - baseline)) > COMPLETE and points < MAX_POINTS:
         points *= 2
         words = _integral(inputs, gaps, points)
     return Attribution(words.numpy() + 0.0, baseline, gap, ())  # no negative zeros

@@ -37,8 +37,8 @@ from crfviz.views.strips.what_if import ruler as draw_ruler
 DEFAULT_MODEL = "upos-en"  # of a URL without a model
 LESSON_MODEL = "upos-en-contextfree"  # no word sees its neighbours: the decoders differ more
 EXAMPLES_LIFETIME = 60.0  # seconds; a broken model may be repaired
-MOST_NODES = 8_000  # words times tags of a long sentence with tipping points: half a second
-MOST_MODELS = 1000  # in the cache
+MAX_NODES = 8_000  # words times tags of a long sentence with tipping points: half a second
+MAX_MODELS = 1000  # in the cache
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
 
 
@@ -81,7 +81,7 @@ def default_model(names: Sequence[str]) -> str:
     return next(iter(names), DEFAULT_MODEL)
 
 
-@shared_cache(MOST_MODELS, lambda name: model_key(name))
+@shared_cache(MAX_MODELS, lambda name: model_key(name))
 def tagger(name: str) -> Tagger:
     """Return the model, loaded once for all sessions.
 
@@ -185,7 +185,7 @@ def whole(scenario: Scenario) -> Analysis:
 
 def most_weighed(tags: Sequence[str]) -> int:
     """Return how many words a sentence may have for its tipping points: they take T²K²."""
-    return max(MAX_WORDS, MOST_NODES // len(tags))
+    return max(MAX_WORDS, MAX_NODES // len(tags))
 
 
 def _weighed(scenario: Scenario) -> Potentials:

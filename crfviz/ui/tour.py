@@ -16,7 +16,7 @@ from crfviz.ui import cached
 from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.scenario_state import STEPPED, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import get_value, session_value, set_value, widget_value
-from crfviz.ui.state.link import MOST_STOPS, TOUR
+from crfviz.ui.state.link import MAX_STOPS, TOUR
 from crfviz.ui.state.scenario import Scenario
 from crfviz.views.contents import at_path
 from crfviz.views.stage.picture import forward_backward_walk, viterbi_walk
@@ -32,7 +32,7 @@ GREETING = (
     "Drag a score on Emissions to change it."
 )
 
-END = MOST_STOPS  # the number after the last stop
+END = MAX_STOPS  # the number after the last stop
 
 
 @dataclass(frozen=True)

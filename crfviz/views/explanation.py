@@ -29,7 +29,7 @@ from crfviz.views.formatting import (
     told_apart,
 )
 
-MOST_CHANGES = 3  # weights that the note on a step names
+MAX_CHANGES = 3  # weights that the note on a step names
 
 
 def explain(analysis: Analysis) -> str:
@@ -155,7 +155,7 @@ def _largest_changes(before: Potentials, after: Potentials) -> list[str]:
     moved = torch.nan_to_num((second - first).abs(), nan=0.0).flatten()
     names = [START, *before.tag_names], [*before.tag_names, END]
     texts = []
-    for cell in moved.topk(min(MOST_CHANGES, len(moved))).indices.tolist():
+    for cell in moved.topk(min(MAX_CHANGES, len(moved))).indices.tolist():
         j, k = divmod(cell, first.shape[1])
         if moved[cell] > 0:
             old, new = (score(matrix[j, k].item()) for matrix in (first, second))

@@ -195,24 +195,24 @@ def timeless(found):
 
 def test_the_page_shows_the_same_whoever_did_the_run(app, monkeypatch):
     tables = {}
-    for most in (0, runs.MOST_WORDS_HERE):
-        monkeypatch.setattr(runs, "MOST_WORDS_HERE", most)
+    for most in (0, runs.MAX_WORDS_HERE):
+        monkeypatch.setattr(runs, "MAX_WORDS_HERE", most)
         monkeypatch.setattr(runs, "_digest", lambda *_, most=most: f"run-of-{most}")
         page = open_at(app, "pages/model-errors.py")
         assert not page.error
         tables[most] = [frame.value.to_dict() for frame in page.dataframe]
     assert tables[0]
-    assert tables[0] == tables[runs.MOST_WORDS_HERE]
+    assert tables[0] == tables[runs.MAX_WORDS_HERE]
     BACKGROUND.end()
 
 
 def test_a_run_whose_process_dies_is_said_and_can_be_run_again(app, monkeypatch):
-    monkeypatch.setattr(runs, "MOST_WORDS_HERE", 0)
+    monkeypatch.setattr(runs, "MAX_WORDS_HERE", 0)
     monkeypatch.setattr(runs, "_digest", lambda *_: "run-whose-process-dies")
     monkeypatch.setattr(runs, "analyse_in_worker", work.dying_run)
     open_at(app, "pages/model-errors.py")
     assert "its results are lost" in app.info[0].value
     assert not app.dataframe
-    monkeypatch.setattr(runs, "MOST_WORDS_HERE", 10**6)
+    monkeypatch.setattr(runs, "MAX_WORDS_HERE", 10**6)
     next(button for button in app.button if button.label == "Run").click().run()
     assert app.dataframe

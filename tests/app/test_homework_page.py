@@ -16,7 +16,7 @@ from tests.support.student import Student
 
 PAGE = "pages/homework.py"
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"
-MOST_LETTERS = 105  # of a line in 930 pixels
+MAX_LETTERS = 105  # of a line in 930 pixels
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_the_example_of_a_model_with_many_tags_is_no_wider_than_the_page(app):
     open_at(app, PAGE)
     example = app.code[0].value.splitlines()
     assert example[0].split("\t")[:2] == ["word", app.text[0].value.split(": ")[1].split()[0]]
-    assert max(len(line.expandtabs(8)) for line in example) <= MOST_LETTERS
+    assert max(len(line.expandtabs(8)) for line in example) <= MAX_LETTERS
 
 
 @pytest.mark.parametrize("labels", ["", "H C\n"])

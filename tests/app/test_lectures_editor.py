@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crfviz.ui.lectures.draft import EMPTY, Draft, moved, with_screen, without
-from crfviz.ui.lectures.lecture import MOST_CUES
+from crfviz.ui.lectures.lecture import MAX_CUES
 from crfviz.ui.lectures.lecture_store import read, to_link_name, to_toml
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.scenario import MAX_HISTORY, Scenario
@@ -140,7 +140,7 @@ def test_cues_stop_at_the_ends_and_there_are_not_too_many():
     assert "".join(cue.page for cue in moved(lecture, 0, 2).cues) == "bca"
     assert "".join(cue.page for cue in moved(lecture, 0, -1).cues) == "abc"
     assert "".join(cue.page for cue in without(lecture, 1).cues) == "ac"
-    full = replace(lecture, cues=lecture.cues[:1] * MOST_CUES)
+    full = replace(lecture, cues=lecture.cues[:1] * MAX_CUES)
     with pytest.raises(RefusedError, match="at most"):
         with_screen(full, "a", Scenario(ICE_CREAM, SENTENCE))
     draft = Draft()

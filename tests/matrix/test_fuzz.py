@@ -36,7 +36,7 @@ from tests.support.fake_tagger import FakeTagger
 from tests.support.fuzz import LONGEST_MESSAGE, MEASURED, TRIES, fuzz
 from tests.support.paths import ROOT
 
-MOST_LINKS = 20_000
+MAX_LINKS = 20_000
 TAGS = ("DET", "NOUN", "VERB")
 WORDS = ("The", "dog", "barks")
 CHAIN = Potentials(
@@ -342,7 +342,7 @@ def test_links():
             raise FormatError(max(read.ignored, key=len))
 
     links = [urlencode(encode(scenario, KNOWN).params).encode() for scenario in SCENARIOS]
-    fuzz("links", links, read, tries=min(TRIES, MOST_LINKS))
+    fuzz("links", links, read, tries=min(TRIES, MAX_LINKS))
 
 
 def test_there_are_as_many_mutations_as_are_promised():

@@ -27,7 +27,7 @@ from crfviz.ui.panels.cards import card_body, card_summary
 from crfviz.ui.state.link import Models, decode
 from crfviz.ui.words import plain, quote
 
-MOST = 2.5  # times as long for twice as much
+MAX_GROWTH = 2.5  # times as long for twice as much
 ENOUGH = 0.01  # seconds that can be measured
 LONGEST = 60_000  # characters; what is still done in no time then is done in time
 TRIES = 3
@@ -133,7 +133,7 @@ def check(work):
     for name, (start, unit, end) in HARD.items():
         for _ in range(TRIES):  # the machine may have something else to do
             grown = growth(work, lambda size, s=start, u=unit, e=end: s + u * (size // len(u)) + e)
-            if grown <= MOST:
+            if grown <= MAX_GROWTH:
                 break
         else:
             pytest.fail(f"twice as many {name} take {grown:.1f} times as long")

@@ -19,7 +19,7 @@ from tests.support.paths import EXCERPT
 
 NAMES = ("ner-en", "upos-en", "upos-en-contextfree")
 SMALL = ("upos-en-hmm", "upos-en-perceptron", "upos-en-perceptron-greedy")
-MOST_BYTES = dict.fromkeys(SMALL, 2_000_000) | {
+MAX_BYTES = dict.fromkeys(SMALL, 2_000_000) | {
     "upos-en": 5_000_000,
     "upos-en-contextfree": 4_000_000,
     "ner-en": 6_000_000,
@@ -47,7 +47,7 @@ def test_a_model_folder_is_complete_and_small(name):
     own = FILES if name in NAMES else {"config.json", "model.safetensors", "training.json"}
     assert {*own, "examples.jsonl", "evaluation.json", "README.md"} <= files.keys()
     assert {Path(file).suffix for file in files} == {".json", ".jsonl", ".md", ".safetensors"}
-    assert sum(files.values()) <= MOST_BYTES[name]
+    assert sum(files.values()) <= MAX_BYTES[name]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "upos-en-hmm"])

@@ -7,9 +7,9 @@ from tests.support.screen import STAGES, TITLES
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 COLOURS = ["color-contrast"]  # the one of these rules that depends on the colours
-LEAST_CONTRAST = 4.5  # WCAG 2.2, 1.4.3, level AA
+MIN_CONTRAST = 4.5  # WCAG 2.2, 1.4.3, level AA
 TARGET = 24  # pixels
-LEAST, LEAST_TEXTBOOK = 14, 20  # pixels of letters on a projector
+LEAST, MIN_TEXTBOOK = 14, 20  # pixels of letters on a projector
 PROJECTOR, HALL = (1280, 720), (1920, 1080)  # pixels
 SCHEME = "getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme"
 FAINT = "(least) => crfviz.faint(least)"
@@ -46,7 +46,7 @@ def assert_accessible(screen, where):
 def assert_contrast(screen, where=None):
     """Of the stage, whose drawn texts axe does not read."""
     if screen.page.evaluate("Boolean(crfviz.stage())"):
-        screen.expect_measured(FAINT, [], LEAST_CONTRAST, where=where)
+        screen.expect_measured(FAINT, [], MIN_CONTRAST, where=where)
 
 
 def assert_readable(screen, where=None):

@@ -21,10 +21,10 @@ from crfviz.exceptions import CrfvizError
 TRIES = int(os.environ.get("CRFVIZ_FUZZ", "2000"))
 MEASURED = "CRFVIZ_FUZZ" in os.environ
 LARGEST = 100_000  # bytes of a mutated file
-MOST_SECONDS = 2.0  # of the processor, for one file
-MOST_MEMORY = 300 * 2**20  # bytes above what there was before the first file
+MAX_SECONDS = 2.0  # of the processor, for one file
+MAX_MEMORY = 300 * 2**20  # bytes above what there was before the first file
 LONGEST_MESSAGE = 1000  # characters: a message tells of the input, it does not repeat it
-MOST_CHANGES = 4  # of one file
+MAX_CHANGES = 4  # of one file
 
 ZIP_MAGIC = b"PK\x03\x04"
 VALUE = re.compile(rb'-?\d+(?:\.\d+)?(?:e-?\d+)?|"[^"\n]{0,80}"|\b(?:null|true|false|NaN)\b')
@@ -64,9 +64,7 @@ def fuzz(
         refused += _is_refused(content, read, f"{kind} {number}")
         took = time.process_time() - started
         slowest = max(slowest, took)
-        assert not MEASURED or took <= MOST_SECONDS, (
-            f"{kind} {number}: {took:.1f} s\n{_of(content)}"
-        )
+        assert not MEASURED or took <= MAX_SECONDS, f"{kind} {number}: {took:.1f} s\n{_of(content)}"
     assert refused, f"no mutation of {kind} was refused: are they any?"
     if MEASURED:
         grown = _memory_peak() - before
@@ -74,7 +72,7 @@ def fuzz(
             f"\n{kind}: {tries:,} files, {refused:,} refused, slowest {slowest:.2f} s, "
             f"{grown / 2**20:.0f} MB above the start\n"
         )
-        assert grown <= MOST_MEMORY, f"{kind}: {grown / 2**20:.0f} MB more memory"
+        assert grown <= MAX_MEMORY, f"{kind}: {grown / 2**20:.0f} MB more memory"
 
 
 def _is_refused(content: bytes, read: Callable[[bytes], object], name: str) -> bool:
@@ -103,10 +101,10 @@ def mutations(kind: str, seeds: Sequence[bytes], tries: int) -> Iterator[bytes]:
 
 
 def mutated(content: bytes, generator: random.Random) -> bytes:
-    """A file with one to `MOST_CHANGES` changes; of an archive often one in what it holds."""
+    """A file with one to `MAX_CHANGES` changes; of an archive often one in what it holds."""
     if content.startswith(ZIP_MAGIC) and generator.random() < 0.7:
         return _rezipped(content, generator)
-    for _ in range(generator.randint(1, MOST_CHANGES)):
+    for _ in range(generator.randint(1, MAX_CHANGES)):
         content = generator.choice(CHANGES)(content, generator)
     return content
 

@@ -11,7 +11,7 @@ from tests.support.paths import ROOT
 TEXT = (ROOT / "docs/design.md").read_text("utf-8")
 SECTION = TEXT.partition("## Two flows\n")[2].partition("\n## ")[0]
 STOP = re.compile(r"^(\d+)\. `(\S+)`(?: `(\S+)`)?: (.+)$", re.M)
-MOST_FUNCTIONS = 15  # that only transport, in each flow
+MAX_FUNCTIONS = 15  # that only transport, in each flow
 FLOWS = [
     (title, *map(int, (stops, functions, scripts)), STOP.findall(body))
     for title, stops, functions, scripts, body in re.findall(
@@ -44,7 +44,7 @@ def test_every_stop_of_a_flow_exists(title, stops, functions, scripts, listed):
     assert [int(number) for number, *_ in listed] == list(range(1, stops + 1)), title
     transport = [name for _, _, name, what in listed if not what.startswith("*")]
     assert (len(list(filter(None, transport))), transport.count("")) == (functions, scripts)
-    assert functions <= MOST_FUNCTIONS
+    assert functions <= MAX_FUNCTIONS
     assert [file for _, file, _, _ in listed if not (ROOT / file).is_file()] == []
     names = [(file, name) for _, file, name, _ in listed if name]
     assert [each for each in names if not is_function(*each)] == []

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from crfviz.annotations.records import (
-    MOST_WORDS,
+    MAX_WORDS,
     STATES,
     Annotation,
     Curation,
@@ -159,9 +159,9 @@ def check_length(words: int, where: str) -> None:
     Raises:
         FormatError: says where it begins, and what to do.
     """
-    if words > MOST_WORDS:
+    if words > MAX_WORDS:
         raise FormatError(
-            f"{where}: expected at most {MOST_WORDS:,} words in a sentence, got more; end each "
+            f"{where}: expected at most {MAX_WORDS:,} words in a sentence, got more; end each "
             f"sentence with a line break, in columns with an empty line"
         )
 

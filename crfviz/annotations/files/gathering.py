@@ -13,8 +13,8 @@ from crfviz.taggers.blank import UNSET
 from crfviz.text.files import abbreviate
 from crfviz.text.schemes import is_bio, repair
 
-MOST_TAGS = 20  # that a message lists
-MOST_PROBLEMS = 1000  # that are told in words; more are counted
+MAX_TAGS = 20  # that a message lists
+MAX_PROBLEMS = 1000  # that are told in words; more are counted
 LONGEST_TAG = 60  # characters of one in a message
 
 
@@ -71,15 +71,15 @@ class Gathering:
         """Count a problem, and keep its message while there are few."""
         self.wrong += 1
         self.dropped += dropped
-        if len(self.problems) < MOST_PROBLEMS:
+        if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(message, dropped))
 
     def say_unknown(self) -> None:
         """Say once which gold tags may not be, and what that costs."""
         if self.unknown:
-            most = self.unknown.most_common(MOST_TAGS)
+            most = self.unknown.most_common(MAX_TAGS)
             got = ", ".join(f"{abbreviate(tag)} ({_number(words, 'word')})" for tag, words in most)
-            more = ", …" if len(self.unknown) > MOST_TAGS else ""
+            more = ", …" if len(self.unknown) > MAX_TAGS else ""
             message = (
                 f"{self.name}, line {self.first_unknown}: expected one of the tags "
                 f"{', '.join(sorted(self.rules.tags or ()))}, got {got}{more}: "

@@ -24,7 +24,7 @@ from crfviz.annotations.files.fields import FileSentence, check_length
 from crfviz.annotations.files.gathering import Gathering, Problem
 from crfviz.annotations.files.objects import read_element, read_line
 from crfviz.annotations.mixing import TagRules
-from crfviz.annotations.records import MOST_WORDS, Annotation, Document, Item
+from crfviz.annotations.records import MAX_WORDS, Annotation, Document, Item
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import CONLLU, blocks, is_comment
 from crfviz.text.files import abbreviate, check_utf_8, decoded_with_notes, lines_of
@@ -35,7 +35,7 @@ from crfviz.text.tokenizer import tokens
 InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
 INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
 MAX_BYTES = 5 * 1024 * 1024
-MOST_SENTENCES = 100_000  # of a file that is pasted or uploaded
+MAX_SENTENCES = 100_000  # of a file that is pasted or uploaded
 JSON_LIST = re.compile(r"\s*\[\s*([\[{\]]|$)")
 ANY_TAGS = TagRules()
 Unit = TypeVar("Unit")  # lines, a line or an element, of one sentence
@@ -102,9 +102,9 @@ def read_items(
     for note in notes:
         gathering.note(note)
     for number, (line, sentence) in enumerate(_sentences(text, kind, name)):
-        if limit is not None and number == MOST_SENTENCES:
+        if limit is not None and number == MAX_SENTENCES:
             raise FormatError(
-                f"{name}, line {line}: expected at most {MOST_SENTENCES:,} sentences, got more; "
+                f"{name}, line {line}: expected at most {MAX_SENTENCES:,} sentences, got more; "
                 f"`crfviz annotations import` reads larger files"
             )
         gathering.add(line, sentence)
@@ -180,8 +180,8 @@ def _each(
 def _read_text(line: str, where: str) -> FileSentence:
     check_utf_8(line, where)
     text = line.strip()
-    check_length(len(text.split(None, MOST_WORDS)), where)  # before the tokenizer takes its time
-    places = tuple((token.start, token.end) for token in islice(tokens(text), MOST_WORDS + 1))
+    check_length(len(text.split(None, MAX_WORDS)), where)  # before the tokenizer takes its time
+    places = tuple((token.start, token.end) for token in islice(tokens(text), MAX_WORDS + 1))
     check_length(len(places), where)
     if not places:
         raise FormatError(f"{where}: expected a sentence, got {abbreviate(line)}")

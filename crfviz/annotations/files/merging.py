@@ -14,7 +14,7 @@ from crfviz.annotations.files.importing import Import
 from crfviz.annotations.records import Annotation, Document, DocumentSummary, Item, Merged
 from crfviz.annotations.store.store import Store
 
-MOST_WORDS = 8  # of a sentence in a message
+MAX_WORDS = 8  # of a sentence in a message
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def conflicts(known: Known, merged: Merged) -> list[str]:
     lines = []
     for there, came in merged.conflicts:
         item = sentences[there.item]
-        words = " ".join(item.tokens[:MOST_WORDS]) + " …" * (len(item.tokens) > MOST_WORDS)
+        words = " ".join(item.tokens[:MAX_WORDS]) + " …" * (len(item.tokens) > MAX_WORDS)
         lines.append(
             f"{known.document}, sentence {item.position + 1} ({words}): {there.annotator[:40]} has "
             f"{_difference(there, came)} in the file; what is in the store stays"

@@ -21,7 +21,7 @@ from crfviz.annotations.files.fields import (
     offsets_of,
     row_of,
 )
-from crfviz.annotations.records import LARGEST, MOST_WORDS, Item
+from crfviz.annotations.records import LARGEST, MAX_WORDS, Item
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.files import abbreviate_value, check_utf_8
 from crfviz.text.jsonl import parse_object, sentence_of, strings
@@ -147,7 +147,7 @@ def _with_entities(text: str, entities: object, where: str) -> Item:
     check_length(len(marked), where)  # each has a word
     edges = sorted({edge for start, end, _ in marked for edge in (start, end)})
     places: list[tuple[int, int]] = []
-    for token in islice(tokens(text), MOST_WORDS + 1):
+    for token in islice(tokens(text), MAX_WORDS + 1):
         inside = edges[bisect_right(edges, token.start) : bisect_left(edges, token.end)]
         places += pairwise([token.start, *inside, token.end])
     check_length(len(places), where)

@@ -20,7 +20,7 @@ from crfviz.exceptions import StoreError, UnknownTagError
 from crfviz.taggers.blank import UNSET
 
 ALIKE = 0.5  # of difflib's ratio, from 0 to 1
-MOST_LISTED = 20  # tags in a message
+MAX_LISTED = 20  # tags in a message
 
 
 def hold_to_tags(connection: Connection, new: Annotation, tags: Sequence[str] | None) -> None:
@@ -100,8 +100,8 @@ def near(tag: str, tags: Sequence[str]) -> str:
     alike = get_close_matches(tag.casefold(), by_name, cutoff=ALIKE)
     if alike:
         return f"did you mean {' or '.join(by_name[name] for name in alike)}?"
-    more = ", …" if len(tags) > MOST_LISTED else ""
-    return f"expected one of {', '.join(tags[:MOST_LISTED])}{more}"
+    more = ", …" if len(tags) > MAX_LISTED else ""
+    return f"expected one of {', '.join(tags[:MAX_LISTED])}{more}"
 
 
 def used(annotations: Iterable[Annotation]) -> set[str]:

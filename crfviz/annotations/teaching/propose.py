@@ -37,7 +37,7 @@ from crfviz.text.sentences import Sentence
 from crfviz.text.tokenizer import sentence_of
 
 FAMILIES = {CRF: "CRF over word features", PERCEPTRON: "perceptron"}
-LEAST = 10  # finished sentences, before which nothing is learnt, and until it is offered again
+MIN_DONE = 10  # finished sentences, before which nothing is learnt, and until it is offered again
 FITS = 6  # five of cross-validation, and the model
 
 Pairs = Sequence[tuple[Item, Annotation]]
@@ -182,9 +182,9 @@ def score_in_words(score: CrossValidated) -> str:
 
 
 def _require_enough(sentences: Sequence[Sentence]) -> None:
-    if len(sentences) < LEAST:
+    if len(sentences) < MIN_DONE:
         raise CrfvizError(
-            f"expected at least {LEAST} finished sentences to learn from, got {len(sentences)}"
+            f"expected at least {MIN_DONE} finished sentences to learn from, got {len(sentences)}"
         )
     used = {tag for sentence in sentences for tag in sentence.tags or ()}
     if len(used) < 2:
@@ -214,7 +214,7 @@ def _fit(family: str, tags: tuple[str, ...], partly: Sequence[Sentence]) -> Fit:
 def _examples(sentences: Sequence[Sentence]) -> list[Example]:
     """Three sentences with many different tags, for the pages to open with."""
     by_tags = sorted(sentences, key=lambda s: (-len(set(s.tags or ())), len(s.tokens)))
-    texts = ((s, sentence_of(s.tokens, english_words)) for s in by_tags[: 2 * LEAST])
+    texts = ((s, sentence_of(s.tokens, english_words)) for s in by_tags[: 2 * MIN_DONE])
     found = {
         text: Example(text, s.tokens, "One that it learnt from.", GIVEN, gold=s.tags)
         for s, text in texts

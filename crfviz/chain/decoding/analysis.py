@@ -37,7 +37,7 @@ from crfviz.chain.validation import require_count
 from crfviz.exceptions import CrfvizError, NoPathError
 
 How = Literal["independent", "left_to_right"]
-MOST_SCORES = 2**16  # of steps between all tags that are looked at together
+MAX_SCORES = 2**16  # of steps between all tags that are looked at together
 FEW_TAGS = 40  # to look at the steps from all of them takes less time than a loop
 
 
@@ -92,7 +92,7 @@ def _one_left_to_right(batch: ChainBatch, gains: Array) -> NDArray[np.int64]:
     """
     emissions, steps, num_tags = batch.emissions, batch.steps, gains.shape[1]
     tags = [int(_choose(gains[:1], emissions[:1])[0])]
-    most = max(1, MOST_SCORES // num_tags**2)
+    most = max(1, MAX_SCORES // num_tags**2)
     for begin in range(1, len(gains), most):
         here = slice(begin, begin + most)
         ways = (steps if steps.ndim == 2 else steps[here]) + gains[here, None]

@@ -43,7 +43,7 @@ from crfviz.text.schemes import OUTSIDE, is_bio, is_inside
 from crfviz.text.sentences import Sentence
 
 RIDGE = 0.25  # chosen on EWT dev for 30 to 600 training sentences; half or twice of it is as good
-MOST_STEPS = 80  # of L-BFGS; the weights hardly move after some fifty
+MAX_STEPS = 80  # of L-BFGS; the weights hardly move after some fifty
 TOLERANCE = 1e-3  # of the largest slope, where it stops
 
 
@@ -179,7 +179,7 @@ def _minimise(loss: _Loss, report: Callable[[float], None]) -> None:
     steps = 0
     optimiser = LBFGS(
         loss.parameters,
-        max_iter=MOST_STEPS,
+        max_iter=MAX_STEPS,
         tolerance_grad=TOLERANCE,
         tolerance_change=0.0,
         history_size=10,
@@ -189,7 +189,7 @@ def _minimise(loss: _Loss, report: Callable[[float], None]) -> None:
     def closure() -> Tensor:
         nonlocal steps
         steps += 1
-        report(min(1.0, steps / MOST_STEPS))
+        report(min(1.0, steps / MAX_STEPS))
         optimiser.zero_grad()
         value = loss()
         value.backward()  # type: ignore[no-untyped-call]  # torch has no type for it

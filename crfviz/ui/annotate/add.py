@@ -43,9 +43,9 @@ PASTE = "annotate.paste"
 PASTE_NAME = "pasted"
 TWEETS, TWEETS_NAME = "excerpts/btc-dev.conll", "ten tweets.txt"
 TWEETS_MODEL = "ner-en"
-MOST_WORDS = 20  # of such a tweet
+MAX_WORDS = 20  # of such a tweet
 SHOWN = 3  # sentences of the preview
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 JOINED = {
     "merge": "Add the annotations to the stored document",
     "separate": "Store as a separate document",
@@ -106,7 +106,7 @@ def add_panel() -> None:
 def tweets() -> str:
     """Ten tweets that name somebody or something, without their tags, one a line."""
     named = (each for each in read_excerpt(TWEETS) if {*(each.tags or ())} - {"O"})
-    short = (each for each in named if len(each.tokens) <= MOST_WORDS)
+    short = (each for each in named if len(each.tokens) <= MAX_WORDS)
     return "\n".join(" ".join(each.tokens) for each in islice(short, 10))
 
 
@@ -226,8 +226,8 @@ def _merging(known: Mapping[str, Known]) -> int | None:
             "conflict with the stored ones."
         )
     if lines:
-        shown = [f"- {plain(line)}" for line in lines[:MOST_PROBLEMS]]
-        more = [f"- and {len(lines) - MOST_PROBLEMS:,} more"] * (len(lines) > MOST_PROBLEMS)
+        shown = [f"- {plain(line)}" for line in lines[:MAX_PROBLEMS]]
+        more = [f"- and {len(lines) - MAX_PROBLEMS:,} more"] * (len(lines) > MAX_PROBLEMS)
         st.warning("\n".join(["**These are not added.**", "", *shown, *more]))
     return new
 
@@ -267,7 +267,7 @@ def _problems(read: Import) -> None:
     if not read.problems:
         return
     lost = f" {count(read.dropped, 'sentence')} cannot be added." if read.dropped else ""
-    shown = [f"- {plain(problem.message)}" for problem in read.problems[:MOST_PROBLEMS]]
+    shown = [f"- {plain(problem.message)}" for problem in read.problems[:MAX_PROBLEMS]]
     more = read.wrong - len(shown)
     rest = [f"- and {more:,} more"] if more else []
     st.warning("\n".join([f"**Not everything is as expected.**{lost}", "", *shown, *rest]))

@@ -13,7 +13,7 @@ from crfviz.ui.words import plain
 from crfviz.views.formatting import count, per_cent, score
 from crfviz.views.frames.chains import plain_table
 
-MOST_ROWS = 500
+MAX_ROWS = 500
 
 
 def agreement_panel(document: DocumentSummary) -> None:
@@ -86,7 +86,7 @@ def _disagreements(both: Agreement) -> None:
     st.markdown(f"**{count(number, 'word')} with two tags**")
     if not number:
         return
-    shown = both.disagreements[:MOST_ROWS]
+    shown = both.disagreements[:MAX_ROWS]
     table = pd.DataFrame(
         {
             "desk": [settling_link(each.item.id) for each in shown],
@@ -99,8 +99,8 @@ def _disagreements(both: Agreement) -> None:
         }
     )
     st.html(plain_table(table, ["desk"]))
-    if number > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS} of {number:,}.")
+    if number > MAX_ROWS:
+        st.caption(f"The first {MAX_ROWS} of {number:,}.")
 
 
 def _value(both: Estimate) -> str:

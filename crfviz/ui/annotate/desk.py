@@ -61,7 +61,7 @@ from crfviz.views.stage.labeller import Sheet, labeller_payload
 
 KEY = "labeller"
 LARGEST = 2**53  # whole numbers of a browser are smaller
-MOST_WORDS = 2000  # of a sentence that is drawn: some 200 kB for the browser
+MAX_WORDS = 2000  # of a sentence that is drawn: some 200 kB for the browser
 _log = logging.getLogger(__name__)
 
 
@@ -147,7 +147,7 @@ def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
         st.button("Previous", on_click=_open, args=(queue.beside(item.id, -1),))
         st.button("Next", on_click=_open, args=(queue.beside(item.id, 1),))
         stored = store().annotation(item.id, desk.annotator)
-        if stored is not None and len(item.tokens) <= MOST_WORDS:
+        if stored is not None and len(item.tokens) <= MAX_WORDS:
             st.button("Start it again", on_click=_begin_anew, args=(desk, stored))
 
 
@@ -184,7 +184,7 @@ def desk_of(document: DocumentSummary, item: int, who: str, *, settles: bool = F
     return desk
 
 
-@shared_cache(cached.MOST_MODELS, lambda tagger: tagger)
+@shared_cache(cached.MAX_MODELS, lambda tagger: tagger)
 def _version(tagger: Tagger) -> str:
     return "" if isinstance(tagger, BlankTagger) else version_of(tagger)
 
@@ -193,9 +193,9 @@ def sheet_of(desk: Desk, queue: Queue, settings: Settings) -> Sheet:
     """What the labeller draws: the sentence, what is said about it, and what the last step did."""
     item, told = desk.item, session_value("last step", LastStep)
     here = told if (told.item, told.by) == (item.id, desk.annotator) else LastStep()
-    if len(item.tokens) > MOST_WORDS:
+    if len(item.tokens) > MAX_WORDS:
         raise ShapeError(
-            f"expected at most {MOST_WORDS:,} words in a sentence to label, got "
+            f"expected at most {MAX_WORDS:,} words in a sentence to label, got "
             f"{len(item.tokens):,}; split the sentence in your file and upload it again"
         )
     annotation = _annotation(desk)

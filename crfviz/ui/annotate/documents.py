@@ -19,8 +19,8 @@ from crfviz.ui.session.session_store import get_value, notify, set_value
 from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count, listed
 
-MOST_SHOWN = 20
-MOST_TAGS = 20  # that are listed
+MAX_SHOWN = 20
+MAX_TAGS = 20  # that are listed
 WIDTHS = (3, 1.2, 1.6, 2.2)
 SEEN = "document seen"  # key of the one whose model was brought along
 
@@ -31,7 +31,7 @@ def document_list(documents: Sequence[DocumentSummary], who: str) -> None:
         st.info("There is no document: add sentences first.")
         return
     st.markdown("**Choose a document**")
-    for document in documents[: -MOST_SHOWN - 1 : -1]:
+    for document in documents[: -MAX_SHOWN - 1 : -1]:
         name, sentences, mine, model = st.columns(WIDTHS, vertical_alignment="center")
         key = document.key
         name.button(
@@ -46,8 +46,8 @@ def document_list(documents: Sequence[DocumentSummary], who: str) -> None:
         progress = store().progress(document.name, who)
         mine.write(f"{progress.done:,} done, {progress.open:,} begun by you")
         model.write(_state(document))
-    if len(documents) > MOST_SHOWN:
-        st.caption(f"The newest {MOST_SHOWN} of {len(documents):,}; the box above has all of them.")
+    if len(documents) > MAX_SHOWN:
+        st.caption(f"The newest {MAX_SHOWN} of {len(documents):,}; the box above has all of them.")
 
 
 def _state(document: DocumentSummary) -> str:
@@ -98,7 +98,7 @@ def may_be_labelled(document: DocumentSummary) -> bool:
         return True
     told = (
         f"{shown_name(document)} is labelled with the {count(len(tags), 'tag')} of "
-        f"{document.model}: {listed(tags, MOST_TAGS)}."
+        f"{document.model}: {listed(tags, MAX_TAGS)}."
     )
     if document.model not in cached.models():
         way = "choose a model with the same tags on the left, or label by hand"

@@ -30,7 +30,7 @@ from crfviz.ui.words import plain
 from crfviz.views.formatting import count, listed
 
 NAME = "teach.name"  # the box for that of the new model
-MOST_TAGS = 3  # that are named
+MAX_TAGS = 3  # that are named
 EVERY = 0.5  # seconds between two looks at a job
 
 
@@ -56,7 +56,7 @@ def learning_panel(document: DocumentSummary) -> None:
     elif lacking := [tag for tag in document.tags or () if tag not in cached.tagger(model).tags]:
         st.info(
             plain(
-                f"{model} lacks the tags {listed(lacking, MOST_TAGS)} of {shown_name(document)}. "
+                f"{model} lacks the tags {listed(lacking, MAX_TAGS)} of {shown_name(document)}. "
                 "Choose a model that has them on the left, or let Propose tags train one."
             )
         )

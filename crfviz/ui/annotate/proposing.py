@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.annotations.records import DocumentSummary
 from crfviz.annotations.teaching.propose import (
     FAMILIES,
-    LEAST,
+    MIN_DONE,
     Proposer,
     last_proposer,
     score_in_words,
@@ -41,16 +41,16 @@ def propose_row(document: DocumentSummary) -> None:
         return
     new = store().count(document.name, state="done", sentences=True)
     new -= made.num_sentences if made else 0
-    unsettled = [*store().disputed(document.name).values()].count(False) if new >= LEAST else 0
+    unsettled = [*store().disputed(document.name).values()].count(False) if new >= MIN_DONE else 0
     with st.container(horizontal=True, vertical_alignment="center", key="propose"):
-        if new - unsettled >= LEAST:
+        if new - unsettled >= MIN_DONE:
             _offer(document, made)
         if made is not None:
             st.caption(plain(f"{made.name}: {score_in_words(made.score)}."))
-        elif new - unsettled < LEAST:
+        elif new - unsettled < MIN_DONE:
             left = f" {count(unsettled, 'disagreement')} to settle first." * bool(unsettled)
             st.caption(
-                f"From {LEAST} finished sentences on, a model can learn them and propose.{left}"
+                f"From {MIN_DONE} finished sentences on, a model can learn them and propose.{left}"
             )
 
 

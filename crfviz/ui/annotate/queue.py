@@ -25,7 +25,7 @@ NAMES = {
     "corrections": "most corrections",
 }
 DISPUTED = "disputed"  # the order of the sentences that annotators disagree about
-MOST_SCORED = 1000  # sentences that are put in order of doubt; more would take minutes
+MAX_SCORED = 1000  # sentences that are put in order of doubt; more would take minutes
 CHUNK = 32  # sentences between two steps of the bar
 
 
@@ -88,7 +88,7 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     if view_option("unscored") == document.key:
         st.button("Compute the order", on_click=set_view_option, args=("unscored", ""))
         return {}
-    number = min(document.sentences, MOST_SCORED)
+    number = min(document.sentences, MAX_SCORED)
     bar = st.progress(0.0, f"Computing how uncertain each of {number:,} sentences is …")
     place = st.empty()
     stop = ("unscored", document.key)

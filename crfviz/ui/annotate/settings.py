@@ -39,7 +39,7 @@ MARKS = {ENTITIES: "entities of one or more words", WORDS: "a tag for every word
 FIRST_WORDS = 4  # of a document that has no name
 LEFT_OUT = "left out"
 BOXES = 4  # beside each other
-MOST_STRANGE = 60  # a file with more strange tags is of another kind
+MAX_STRANGE = 60  # a file with more strange tags is of another kind
 
 
 def settings_panel(document: DocumentSummary) -> None:
@@ -190,7 +190,7 @@ def choose_names(digest: str, tagger: Tagger, unknown: Mapping[str, int]) -> Non
         tagger: whose tags can be chosen.
         unknown: how many words have each of the tags.
     """
-    if not 0 < len(unknown) <= MOST_STRANGE:
+    if not 0 < len(unknown) <= MAX_STRANGE:
         return
     chosen, bio = _chosen(digest, tagger), _bio(tagger, unknown)
     options = _types(tagger) if bio else tagger.tags

@@ -27,7 +27,7 @@ from crfviz.ui.state.scenario import LIST, MAX_WORDS, OF_POSITIONS, PLACE, Scena
 from crfviz.ui.words import plain
 
 PAGE = "pages/model-errors.py"
-MOST_LISTS = 100
+MAX_LISTS = 100
 _BACK = "list.asked_back"  # whether the reader pressed Back
 
 
@@ -159,4 +159,4 @@ def _options() -> Mapping[str, str]:
 
 
 def _lists() -> LRUCache[Listed]:
-    return server_value("lists", lambda: LRUCache[Listed](MOST_LISTS))
+    return server_value("lists", lambda: LRUCache[Listed](MAX_LISTS))

@@ -21,7 +21,7 @@ from crfviz.views.frames.errors import ABOUT, AROUND, IN_SIGHT, error_frame, for
 
 TALLEST = 360  # pixels
 WIDTHS = {AROUND: 360, "gold": 120, "predicted": 120}  # pixels, in lists of errors
-MOST_ROWS = 100  # of a table with links, until the reader asks for all
+MAX_ROWS = 100  # of a table with links, until the reader asks for all
 LAZY_FROM = 1000  # rows; longer tables load while scrolling
 Links = Mapping[str, Sequence[str | None]]  # by the name of their column
 ANY = "any"
@@ -67,8 +67,8 @@ def show_table(
         as_lines = bool(table and links) and bound_flag(
             st.toggle, "by keyboard", f"plain_{name}", help=BY_KEYBOARD
         )
-        every = not links or _all_of(name, len(table)) or (came or 0) >= MOST_ROWS
-        shown = len(table) if every else MOST_ROWS
+        every = not links or _all_of(name, len(table)) or (came or 0) >= MAX_ROWS
+        shown = len(table) if every else MAX_ROWS
     if not table:
         st.caption("None.")
         return
@@ -101,11 +101,11 @@ def show_table(
 
 def _all_of(name: str, rows: int) -> bool:
     """Draw a toggle for all rows if there are many; return whether to show them."""
-    if rows <= MOST_ROWS:
+    if rows <= MAX_ROWS:
         return True
     wanted = bound_flag(st.toggle, f"all {rows:,} rows", f"all_{name}")
     if not wanted:
-        st.caption(f"Only these {MOST_ROWS} are sorted; the CSV has all.")
+        st.caption(f"Only these {MAX_ROWS} are sorted; the CSV has all.")
     return wanted
 
 

@@ -37,7 +37,7 @@ from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.views.formatting import count
 
-MOST_WORDS_HERE = 50_000  # six seconds of work, about: as long as the process may take to begin
+MAX_WORDS_HERE = 50_000  # six seconds of work, about: as long as the process may take to begin
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ def _found(
 ) -> ErrorAnalysis:
     """Run in the worker, unless the file is small or only this process has the model."""
     words = sum(len(sentence.tokens) for sentence in sentences)
-    if words <= MOST_WORDS_HERE or model_path(tagger.name) is None:
+    if words <= MAX_WORDS_HERE or model_path(tagger.name) is None:
         return analyse_sentences(tagger, sentences, file, report, pause, rule)
     work = partial(analyse_in_worker, model_reference(tagger.name), sentences, file, rule=rule)
     results, record, tables, links = BACKGROUND.run(work, report, pause=pause)

@@ -37,7 +37,7 @@ CHOICES = {
     "file": "your file",
     "labelled": "what people labelled",
 }
-MOST_MB = 5
+MAX_MB = 5
 UPLOAD_HELP = (
     "CoNLL-U, CoNLL columns (word TAB tag) or JSONL, UTF-8, at most 5 MB. Larger ones: "
     "`python -m crfviz evaluate FILE --model NAME --report out.html`"
@@ -48,8 +48,8 @@ FOLD_HELP = (
 )
 NOT_YET = "choose …"
 COLUMNS = 4
-MOST_WORDS = 5000  # of a sentence; corpora that were never split have them
-MOST_TAGS = 60  # a file with more strange tags is of another kind
+MAX_WORDS = 5000  # of a sentence; corpora that were never split have them
+MAX_TAGS = 60  # a file with more strange tags is of another kind
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ def require_short(name: str, sentences: Sequence[Sentence]) -> None:
         FormatError: says which sentence it is, and what may be missing.
     """
     for number, sentence in enumerate(sentences, start=1):
-        if len(sentence.tokens) > MOST_WORDS:
+        if len(sentence.tokens) > MAX_WORDS:
             raise FormatError(
                 f"{name}: sentence {number} has {len(sentence.tokens):,} words, at most "
-                f"{MOST_WORDS:,} are tagged here. Is the empty line after each sentence missing?"
+                f"{MAX_WORDS:,} are tagged here. Is the empty line after each sentence missing?"
             )
 
 
@@ -125,7 +125,7 @@ def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
     if choice == "labelled":
         return _labelled()
     uploaded = upload(
-        "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MOST_MB, key="errors.upload"
+        "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MAX_MB, key="errors.upload"
     )
     if uploaded is not None:
         source = read_upload(uploaded.name, uploaded.getvalue())
@@ -198,7 +198,7 @@ def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | Non
     unknown = unknown_tags(tagger, source.sentences)
     if not unknown:
         return source.sentences
-    if len(unknown) > MOST_TAGS:
+    if len(unknown) > MAX_TAGS:
         st.error(
             plain(
                 f"{source.name} has {len(unknown)} tags that {tagger.name} lacks, among them "

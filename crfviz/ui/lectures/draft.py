@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from crfviz.ui.lectures.lecture import BELOW, MOST_CUES, Cue, Lecture
+from crfviz.ui.lectures.lecture import BELOW, MAX_CUES, Cue, Lecture
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import TOUR
 from crfviz.ui.state.scenario import ASK, ASKED, SAID, History, Scenario, covered, with_covered
@@ -57,8 +57,8 @@ def with_screen(lecture: Lecture, page: str, scenario: Scenario) -> Lecture:
     Raises:
         RefusedError: the lecture is full.
     """
-    if len(lecture.cues) >= MOST_CUES:
-        raise RefusedError(f"A lecture has at most {MOST_CUES} cues. Take one out first.")
+    if len(lecture.cues) >= MAX_CUES:
+        raise RefusedError(f"A lecture has at most {MAX_CUES} cues. Take one out first.")
     view = with_covered(scenario.view, covered(scenario.view))
     kept = {name: value for name, value in view.items() if _is_of_a_cue(name, value)}
     ask = scenario.view.get(ASKED, "") if ASK in scenario.view and can_ask(page) else ""

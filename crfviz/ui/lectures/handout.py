@@ -57,7 +57,7 @@ STYLE_SHEET = Path(__file__).with_name("handout.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _LETTERS = "ABCDEF"  # of the choices
 SEEN = 0.005  # nats; terms below it are left out, as on the page
-MOST_PATHS = 12  # of the naive way, the best ones
+MAX_PATHS = 12  # of the naive way, the best ones
 PATH_FORMATS = {"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}
 WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with a matrix
 BEST_PATHS = 5  # on the page Paths
@@ -236,7 +236,7 @@ def _every_path(state: Scenario) -> str:
     if not words:
         return ""
     every = enumeration(state, words)
-    frame = path_frame(every, scene.tags).head(MOST_PATHS)
+    frame = path_frame(every, scene.tags).head(MAX_PATHS)
     notes = _line(sum_note(every)) + _line(listing_note(every))
     return plain_table(frame, [], PATH_FORMATS) + notes
 

@@ -37,7 +37,7 @@ from crfviz.ui.words import quote
 from crfviz.views.quiz.question import LONGEST, read_ask
 from crfviz.views.quiz.selection import PAGES, can_ask
 
-MOST_CUES = 200
+MAX_CUES = 200
 LONGEST_SAY = 400  # characters: one thing
 LONGEST_FILE = 1_000_000  # characters
 IN_LINK = {
@@ -112,8 +112,8 @@ def read_lecture(
     (top, before), *parts = _parts(text)
     head = _Section(file, top, before)
     cues = [_Section(file, line, part, "cue") for line, part in parts]
-    if len(cues) > MOST_CUES:
-        raise FormatError(f"{cues[MOST_CUES].at()}: expected at most {MOST_CUES} cues")
+    if len(cues) > MAX_CUES:
+        raise FormatError(f"{cues[MAX_CUES].at()}: expected at most {MAX_CUES} cues")
     title, minutes = head.text("title", 100), head.number("minutes")
     head.rest(("title", "minutes"))
     if not title:

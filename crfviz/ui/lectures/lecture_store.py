@@ -28,7 +28,7 @@ from crfviz.views.formatting import count
 SHIPPED = Path(__file__).resolve().parents[3] / "lectures"
 LINK_PREFIX = "~"
 MAX_LINK_NAME = LONGEST_LINK - 1_000  # characters; the rest of the address needs some
-_MOST_UNPACKED = 200_000  # bytes
+_MAX_UNPACKED = 200_000  # bytes
 _WORDS = {link: word for word, link in IN_LINK.items()}
 
 _log = logging.getLogger(__name__)
@@ -137,7 +137,7 @@ def from_link_name(name: str) -> str:
         code = name.removeprefix(LINK_PREFIX)
         content = base64.b64decode(code + "=" * (-len(code) % 4), b"-_", validate=True)
         reader = zlib.decompressobj()
-        text = reader.decompress(content, _MOST_UNPACKED)
+        text = reader.decompress(content, _MAX_UNPACKED)
         if not reader.eof:
             raise ValueError
         return text.decode()

@@ -22,7 +22,7 @@ from crfviz.ui.session.session_store import errors_as_messages, notify
 from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario, with_sentence
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
-from crfviz.views.frames.chains import MOST_NAMES, axis_line, facts_frame, transition_frame
+from crfviz.views.frames.chains import MAX_NAMES, axis_line, facts_frame, transition_frame
 
 EXPLORE = "pages/explore.py"
 OF_SEQUENCES = f"{TEXTBOOK}/cpg"  # the chain for a sequence that the current model does not read
@@ -151,7 +151,7 @@ def show_understood(brought: ValidatedModel) -> None:
     with right:
         first = brought.sentences[0]
         st.text(f"First sentence: {' '.join(first.tokens or ())[:300]}")
-        matrix = transition_frame(first).iloc[: MOST_NAMES + 1, : MOST_NAMES + 1]
+        matrix = transition_frame(first).iloc[: MAX_NAMES + 1, : MAX_NAMES + 1]
         st.dataframe(matrix.style.format(precision=3), row_height=_ROW_HEIGHT)
         st.text(axis_line(first))
 

@@ -45,7 +45,7 @@ from crfviz.views.frames.demonstrations import (
 
 SHIFTS = ("0", "100", "-120", "800", "-800")  # nats
 TIMES = ("1", "2", "5", "20")
-MOST_SENTENCES = 8
+MAX_SENTENCES = 8
 LONGEST = 40  # words of a sentence in the batch
 LOG_SUM_STEPS = {"result": 4, "direct": 5}  # the steps of `log_sum_walk` that reveal them
 TERM_FORMATS = {
@@ -58,7 +58,7 @@ TERM_FORMATS = {
 TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # revealed one by one
 _BATCH = "batch"  # draft: one sentence a line
 _ROW_HEIGHT = 26
-_MOST_ROWS = 11  # that fit into any window; more of them scroll
+_MAX_ROWS = 11  # that fit into any window; more of them scroll
 
 
 def sum_panel(scene: Scene, done: int) -> None:
@@ -99,7 +99,7 @@ def sum_panel(scene: Scene, done: int) -> None:
     if done == 0:
         return
     shown = frame.style.format(dict[Any, Any](TERM_FORMATS), subset=list(frame.columns[1:]))
-    high = len(frame) > _MOST_ROWS
+    high = len(frame) > _MAX_ROWS
     whole = _ROW_HEIGHT * (len(frame) + 2) + 12  # frame.css says how much of it there is room for
     with st.container(key="terms", height=whole, border=False) if high else st.container():
         st.dataframe(
@@ -151,9 +151,9 @@ def batch_panel(scene: Scene) -> None:
     text = bound_draft(st.text_area, "One sentence a line", _BATCH, first, height=98, at=box)
     tag = bound_select("α of tag", "batch_tag", scene.tags, scene.tags[0], at=choice)
     lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) > MOST_SENTENCES:
-        st.info(f"The first {MOST_SENTENCES} of {len(lines)} lines are in the batch.")
-    sentences, chains = _read(scene, lines[:MOST_SENTENCES])
+    if len(lines) > MAX_SENTENCES:
+        st.info(f"The first {MAX_SENTENCES} of {len(lines)} lines are in the batch.")
+    sentences, chains = _read(scene, lines[:MAX_SENTENCES])
     if not chains:
         st.info("Type a sentence on a line of its own.")
         return

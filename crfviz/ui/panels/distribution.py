@@ -30,9 +30,9 @@ from crfviz.views.strips.paths import (
 )
 from crfviz.views.strips.pictures import marginal_grid
 
-MOST_PATHS, FIRST_PATHS = 50, 10
-MOST_SAMPLES = 2000
-MOST_SEED = 999_999
+MAX_PATHS, FIRST_PATHS = 50, 10
+MAX_SAMPLES = 2000
+MAX_SEED = 999_999
 LARGEST_NUDGE, FIRST_NUDGE = 20.0, 1.0
 
 Drawn = tuple[Picture, Sequence[Grid]]  # the picture, and further grids for its tables
@@ -40,10 +40,10 @@ SHOWS = {"best": "best paths", "samples": "samples", "reach": "reach"}
 
 
 def _best(scene: Scene) -> Drawn:
-    one = number_option("k", FIRST_PATHS, 1, MOST_PATHS) == 1
+    one = number_option("k", FIRST_PATHS, 1, MAX_PATHS) == 1
     written = "%d path" if one else "%d paths"
     fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 320, "format": written}
-    k = bound_number(st.slider, "Paths", "k", FIRST_PATHS, 1, MOST_PATHS, **fixed)
+    k = bound_number(st.slider, "Paths", "k", FIRST_PATHS, 1, MAX_PATHS, **fixed)
     paths = scene.now.k_best(k)
     picture = Picture(
         ["strips"],
@@ -59,14 +59,14 @@ def _best(scene: Scene) -> Drawn:
 
 def _samples(scene: Scene) -> Drawn:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        full = _number_drawn() == MOST_SAMPLES
+        full = _number_drawn() == MAX_SAMPLES
         for more, key in ((1, "1"), (10, "2"), (100, "3")):
             text = f"Draw {more}"
             st.button(text, on_click=_draw, args=(more,), disabled=full, shortcut=key)
         st.button("Start again", on_click=set_view_option, args=("n", "0", "0"), shortcut="0")
         st.text("Seed")
         fixed: dict[str, Any] = {"label_visibility": "collapsed", "width": 120}
-        seed = bound_number(st.number_input, "Seed", "seed", 0, 0, MOST_SEED, **fixed)
+        seed = bound_number(st.number_input, "Seed", "seed", 0, 0, MAX_SEED, **fixed)
     drawn = scene.now.sample_counts(_number_drawn(), seed)
     rows = [
         *decoder_rows(scene.now, which=["viterbi"]),
@@ -86,11 +86,11 @@ def _samples(scene: Scene) -> Drawn:
 
 
 def _number_drawn() -> int:
-    return number_option("n", 0, 0, MOST_SAMPLES)
+    return number_option("n", 0, 0, MAX_SAMPLES)
 
 
 def _draw(more: int) -> None:
-    set_view_option("n", str(min(MOST_SAMPLES, _number_drawn() + more)), "0")
+    set_view_option("n", str(min(MAX_SAMPLES, _number_drawn() + more)), "0")
 
 
 def _reach(scene: Scene) -> Drawn:

@@ -25,7 +25,7 @@ from crfviz.ui.words import plain
 from crfviz.views.figures.automaton import automaton_html, move_frame
 from crfviz.views.formatting import short
 from crfviz.views.stage.picture import (
-    MOST_COPIES,
+    MAX_DRAWN_COPIES,
     ONE_PICTURE,
     Matrix,
     Picture,
@@ -201,19 +201,19 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
         walk=tables.walk,
     )
     show, copies = choice_option("rules", SHOWS, "lattice"), len(rule.copies)
-    if show == "states" and copies > MOST_COPIES:
+    if show == "states" and copies > MAX_DRAWN_COPIES:
         st.info(
             f"By state this rule has {copies} copies of tags, too many to draw. Choose a rule with "
-            f"at most {MOST_COPIES}."
+            f"at most {MAX_DRAWN_COPIES}."
         )
-    if show == "states" and copies <= MOST_COPIES:
+    if show == "states" and copies <= MAX_DRAWN_COPIES:
         _show_states(scene, rule, replace(lattice, legend=copies_legend(rule)))
     else:
         show_stage(scene, tables if show == "marginals" else lattice, key="rules")
     if table_twin(scene, tables):
         st.text("The automaton")
         st.dataframe(move_frame(rule), hide_index=True)
-    return is_withheld() and (show != "states" or copies > MOST_COPIES)
+    return is_withheld() and (show != "states" or copies > MAX_DRAWN_COPIES)
 
 
 def _show_states(scene: Scene, rule: Automaton, picture: Picture) -> None:

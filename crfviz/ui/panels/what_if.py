@@ -50,7 +50,7 @@ from crfviz.views.strips.what_if import (
     what_if_rows,
 )
 
-MOST_DRAWS = 999_999
+MAX_DRAWS = 999_999
 OWN = "your own"  # change: the sentence as the reader writes it, which is a page option
 OWN_TEXT = "own"
 Tried = Mapping[str, WhatIf | str]  # by kind; a text says why there is nothing to show
@@ -62,7 +62,7 @@ def tried(now: Scenario) -> Tried:
     Edited transitions act on both sides; edits of single words and pins act on neither. A model
     that knows a few observations, or the sentences of a file, has no scores for most changes.
     """
-    seed = number_option("draw", 0, 0, MOST_DRAWS)
+    seed = number_option("draw", 0, 0, MAX_DRAWS)
     without = replace(now, edits=replace(now.edits, emissions={}), pins={})
     return _tried(without, seed, view_option(OWN_TEXT), countable_rule(now))
 
@@ -131,7 +131,7 @@ def choose_change(every: Tried) -> str:
         st.button(
             "Try another",
             on_click=increment_option,
-            args=("draw", MOST_DRAWS),
+            args=("draw", MAX_DRAWS),
             disabled=kind not in DRAWN or isinstance(every[kind], str),
             help="A typo, a name and a number are drawn by chance; the number is in the link",
         )

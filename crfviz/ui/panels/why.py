@@ -39,7 +39,7 @@ from crfviz.views.strips.why import (
 )
 
 LIMIT = 10
-MOST_TAGS = 64  # the time grows with the fourth power: 1 s there, a minute with 200
+MAX_TAGS = 64  # the time grows with the fourth power: 1 s there, a minute with 200
 
 
 def question(scene: Scene) -> Question | None:
@@ -131,9 +131,9 @@ def flips_panel(scene: Scene, asked: Question) -> None:
     st.subheader("The smallest changes of one weight")
     if countable_rule(scene.scenario):
         st.caption("These are those of all paths, without the rule.")
-    if len(scene.tags) > MOST_TAGS:
+    if len(scene.tags) > MAX_TAGS:
         st.info(
-            f"The search takes too long for {len(scene.tags)} tags; the limit is {MOST_TAGS}. The "
+            f"The search takes too long for {len(scene.tags)} tags; the limit is {MAX_TAGS}. The "
             "terms of one gap are above."
         )
         return

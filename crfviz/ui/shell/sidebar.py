@@ -58,7 +58,7 @@ NOTES = {
     cached.LESSON_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
 }  # what the picker says of a model
 THEMES = ("system", "light", "dark")
-_MOST_MESSAGES = 2  # shown at once
+_MAX_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
 LONGEST_LABEL = 300  # characters of an example in the list
 
@@ -93,7 +93,7 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
 def show_messages() -> None:
     """Show the pending messages once; the last of many are only counted."""
     said = messages()
-    shown, more = said[:_MOST_MESSAGES], len(said) - _MOST_MESSAGES
+    shown, more = said[:_MAX_MESSAGES], len(said) - _MAX_MESSAGES
     if more > 0:
         shown = [*shown, f"{more} more not shown."]
     for message in shown:

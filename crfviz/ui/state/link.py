@@ -66,9 +66,9 @@ _OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _OF_POSITIONS = ("e", "p", "r", "step")  # mean nothing without their sentence
 _START = "start"  # before the first step
 OPTION = "v."  # before the name of a page option
-TOUR, MOST_STOPS = "tour", 9  # the stop of the tour: a page option with a name of its own
-_MOST_OPTIONS = 32
-_MOST_ITEMS = 5000  # of one list: more than any chain on the screen has cells
+TOUR, MAX_STOPS = "tour", 9  # the stop of the tour: a page option with a name of its own
+_MAX_OPTIONS = 32
+_MAX_ITEMS = 5000  # of one list: more than any chain on the screen has cells
 _EXPECTED = {
     "t": f"FROM.TO:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
     "e": f"position.TAG:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
@@ -280,7 +280,7 @@ class _Reader:
     def view(self) -> dict[str, str]:
         names = [name for name in self.left if name.startswith(OPTION)]
         options = self.tour() | {name.removeprefix(OPTION): self.left.pop(name) for name in names}
-        good = dict([item for item in options.items() if is_option(*item)][:_MOST_OPTIONS])
+        good = dict([item for item in options.items() if is_option(*item)][:_MAX_OPTIONS])
         for name in options.keys() - good.keys():
             self.ignore(
                 OPTION + name, f"the page option {quote(name)}", "a short name and a short value"
@@ -289,9 +289,9 @@ class _Reader:
 
     def tour(self) -> dict[str, str]:
         text = self.left.pop(TOUR, "")
-        if not text or (text.isdecimal() and 1 <= int(text[:4]) <= MOST_STOPS):
+        if not text or (text.isdecimal() and 1 <= int(text[:4]) <= MAX_STOPS):
             return {TOUR: text} if text else {}
-        self.ignore(TOUR, f"the stop {quote(text)} of the tour", f"a number from 1 to {MOST_STOPS}")
+        self.ignore(TOUR, f"the stop {quote(text)} of the tour", f"a number from 1 to {MAX_STOPS}")
         return {TOUR: "1"}
 
     def rest(self) -> None:
@@ -304,8 +304,8 @@ class _Reader:
     ) -> Iterator[tuple[Key, Value]]:
         """Yield the valid items of a list; report the others in one message."""
         texts = [text for text in self.left.pop(name, "").split(",") if text]
-        bad = texts[_MOST_ITEMS:]
-        for text in texts[:_MOST_ITEMS]:
+        bad = texts[_MAX_ITEMS:]
+        for text in texts[:_MAX_ITEMS]:
             item = read(text)
             if item is None:
                 bad.append(text)

@@ -26,7 +26,7 @@ FEW = 30  # edits are written one by one, to be read and changed by hand
 _UNEDITED, _FORBIDDEN = -(2**31), -(2**31) + 1
 _LARGEST = 2000.0  # nats; more does not fit
 _MILLIONTHS = 1_000_000
-_MOST_NAMES = 200
+_MAX_NAMES = 200
 _TEXT = re.compile(r"[A-Za-z0-9_-]*")
 
 
@@ -120,7 +120,7 @@ def unpack(text: str) -> dict[Move, float] | None:
     written, _, packed = text.partition(":")
     names = [unquote(name) for name in written.split(".")]
     sources, targets = _sides(names)
-    if not all(names) or len({*names}) < len(names) or len(names) > _MOST_NAMES:
+    if not all(names) or len({*names}) < len(names) or len(names) > _MAX_NAMES:
         return None
     if _TEXT.fullmatch(packed) is None:
         return None

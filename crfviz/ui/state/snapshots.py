@@ -16,7 +16,7 @@ from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario
 from crfviz.ui.words import clean, quote
 
 LONGEST_NAME = 40  # characters
-MOST_SNAPSHOTS = 100
+MAX_SNAPSHOTS = 100
 PARAMETER = "s."  # before the name, in an address
 
 
@@ -55,9 +55,9 @@ class Snapshots:
             RefusedError: the name is empty, too long or taken, or there are too many.
         """
         name = self._checked(name)
-        if len(self.snapshots) >= MOST_SNAPSHOTS:
+        if len(self.snapshots) >= MAX_SNAPSHOTS:
             raise RefusedError(
-                f"There are {MOST_SNAPSHOTS} snapshots already, and no room for more. Delete one."
+                f"There are {MAX_SNAPSHOTS} snapshots already, and no room for more. Delete one."
             )
         snapshot = Snapshot(name, replace(scenario, view={}, step=0))
         return replace(self, snapshots=(*self.snapshots, snapshot), chosen=name)
@@ -82,12 +82,12 @@ class Snapshots:
         """
         place = self._place(name)
         snapshots = (*self.snapshots[:place], *self.snapshots[place + 1 :])
-        deleted = (*self.deleted, (place, self.snapshots[place]))[-MOST_SNAPSHOTS:]
+        deleted = (*self.deleted, (place, self.snapshots[place]))[-MAX_SNAPSHOTS:]
         return replace(self, snapshots=snapshots, deleted=deleted, chosen="")
 
     def restored(self) -> Snapshots:
         """Return the snapshots with the last deleted one in its old place, if there is one."""
-        if not self.deleted or len(self.snapshots) >= MOST_SNAPSHOTS:
+        if not self.deleted or len(self.snapshots) >= MAX_SNAPSHOTS:
             return self
         place, snapshot = self.deleted[-1]
         back = replace(snapshot, name=self._free(snapshot.name))
@@ -98,7 +98,7 @@ class Snapshots:
         """Return the snapshots with those of a link whose names are free."""
         shelf = self
         for snapshot in linked:
-            if shelf.named(snapshot.name) is None and len(shelf.snapshots) < MOST_SNAPSHOTS:
+            if shelf.named(snapshot.name) is None and len(shelf.snapshots) < MAX_SNAPSHOTS:
                 shelf = replace(shelf, snapshots=(*shelf.snapshots, snapshot))
         return shelf
 
@@ -168,7 +168,7 @@ def linked_snapshots(params: Mapping[str, str], models: Models) -> list[Snapshot
             state = decode(without_snapshots(parts), models).scenario
             state = replace(state, right={}, view={}, step=0)
             snapshots.append(Snapshot(name, state))
-    return snapshots[:MOST_SNAPSHOTS]
+    return snapshots[:MAX_SNAPSHOTS]
 
 
 def _tidy(name: object) -> str:

@@ -33,7 +33,7 @@ WHY = (
     "is older than 2023, or the file is not whole."
 )
 
-MOST_CELLS = 4000  # of all tables of numbers: a file of a large chain stays small
+MAX_CELLS = 4000  # of all tables of numbers: a file of a large chain stays small
 LIKELY = 0.01  # a tag with less is left out of the list of likely tags
 
 
@@ -128,7 +128,7 @@ def static_tables(live: Live) -> str:
     left_out, cells = [], 0
     for name, values, digits in _tables(now):
         cells += values.numel()
-        if cells > MOST_CELLS:
+        if cells > MAX_CELLS:
             left_out.append(name)
             continue
         rows = [
@@ -188,7 +188,7 @@ def _tables(now: Analysis) -> Iterable[tuple[str, Tensor, int]]:
 def _transitions(now: Analysis) -> str | None:
     """Return the matrix; None where it is too large or each step has its own."""
     chain = now.potentials
-    if not chain.homogeneous or len(now.tags) ** 2 > MOST_CELLS // 2:
+    if not chain.homogeneous or len(now.tags) ** 2 > MAX_CELLS // 2:
         return None
     matrix = weight_matrix(chain).tolist()
     rows = [

@@ -33,7 +33,7 @@ from crfviz.views.theme import NEGATIVE, POSITIVE
 
 NO_EDITS: Mapping[str, object] = {"transitions": [], "emissions": [], "strength": 1.0}
 HEIGHT = 640  # pixels
-MOST = 30  # rows and columns of a table; what is left out is counted
+MAX_SHOWN = 30  # rows and columns of a table; what is left out is counted
 TINT = 90  # of 255, where a colour is full
 _CELL = "padding:1px 7px;text-align:right;font-variant-numeric:tabular-nums;"
 _NAME = "padding:1px 7px;text-align:right;font-weight:600;"
@@ -256,9 +256,9 @@ def _ids(table: Tensor) -> tuple[list[str], list[str]]:
 
 
 def _tags(path: Sequence[int]) -> str:
-    more = f" and {len(path) - MOST} more" if len(path) > MOST else ""
+    more = f" and {len(path) - MAX_SHOWN} more" if len(path) > MAX_SHOWN else ""
     names = path.names if isinstance(path, TagIds) else map(str, path)
-    return " ".join(islice(names, MOST)) + more
+    return " ".join(islice(names, MAX_SHOWN)) + more
 
 
 def _line(text: str) -> str:
@@ -277,19 +277,19 @@ def _grid(
     """Return a table tinted by size; `framed` names the framed column of each row."""
     finite = values[values.isfinite()].abs()
     full = finite.max().item() if finite.numel() else 1.0
-    cut = [len(names) - MOST for names in (rows, heads)]
+    cut = [len(names) - MAX_SHOWN for names in (rows, heads)]
     left_out = [
         f"{n} more {what}" for n, what in zip(cut, ("rows", "columns"), strict=True) if n > 0
     ]
-    head = "".join(f'<th style="{_NAME}">{escape(name)}</th>' for name in ["", *heads[:MOST]])
+    head = "".join(f'<th style="{_NAME}">{escape(name)}</th>' for name in ["", *heads[:MAX_SHOWN]])
     body = "".join(
         f'<tr><th style="{_NAME}">{escape(name)}</th>'
         + "".join(
             _cell(value, full, digits, framed=t < len(framed) and framed[t] == k)
-            for t, value in enumerate(row[:MOST])
+            for t, value in enumerate(row[:MAX_SHOWN])
         )
         + "</tr>"
-        for k, (name, row) in enumerate(zip(rows[:MOST], values.tolist(), strict=False))
+        for k, (name, row) in enumerate(zip(rows[:MAX_SHOWN], values.tolist(), strict=False))
     )
     return (
         f'<div style="overflow-x:auto"><table style="border-collapse:collapse">'

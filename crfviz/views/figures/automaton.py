@@ -9,7 +9,7 @@ import pandas as pd
 
 from crfviz.chain.patterns import Automaton
 
-MOST_NAMED = 3  # tags on an arrow; more are counted
+MAX_NAMED = 3  # tags on an arrow; more are counted
 _LETTER, _RADIUS, _LOOP = 7, 15, 28  # pixels of a letter, about, of a state, and of a loop over it
 _BEND, _TALLEST = 17, 60  # pixels that an arrow rises by state passed, and at most
 
@@ -71,9 +71,9 @@ def _named(tags: Sequence[str], used: np.ndarray) -> str:
     others = [tag for tag, of in zip(tags, used, strict=True) if not of]
     if not others:
         return "any tag"
-    if len(names) <= MOST_NAMED:
+    if len(names) <= MAX_NAMED:
         return ", ".join(names)
-    return f"not {', '.join(others)}" if len(others) <= MOST_NAMED else f"{len(names)} tags"
+    return f"not {', '.join(others)}" if len(others) <= MAX_NAMED else f"{len(names)} tags"
 
 
 def _rise(before: int, after: int) -> int:

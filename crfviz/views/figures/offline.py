@@ -25,7 +25,7 @@ POLICY = (
     "img-src data: blob:; font-src data:"
 )
 
-MOST_ROWS = 300  # of a table
+MAX_ROWS = 300  # of a table
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Accuracy": ("tags", "confusion", "entity_schemes", "entity_kinds"),
     "Calibration": ("ece", "calibration", "coverage"),
@@ -102,13 +102,13 @@ def html_report(record: Record, tables: Tables) -> str:
 def _table(table: Sequence[TableRow]) -> str:
     if not table:
         return "<p>None.</p>"
-    frame = error_frame(table[:MOST_ROWS])
+    frame = error_frame(table[:MAX_ROWS])
     written = formats(frame)
     lines = ["<tr>" + "".join(f"<th>{html.escape(c)}</th>" for c in frame.columns) + "</tr>"]
     for _, row in frame.iterrows():
         cells = [_cell(row[column], written.get(column)) for column in frame.columns]
         lines.append(f"<tr>{''.join(cells)}</tr>")
-    cut = f"<p>The first {MOST_ROWS} of {len(table):,} rows.</p>" if len(table) > MOST_ROWS else ""
+    cut = f"<p>The first {MAX_ROWS} of {len(table):,} rows.</p>" if len(table) > MAX_ROWS else ""
     return f"{cut}<div class='scroll' tabindex='0'><table>{''.join(lines)}</table></div>"
 
 

@@ -20,19 +20,19 @@ from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
 from crfviz.views.formatting import columns, listed, named, score, signed
 from crfviz.views.theme import NEGATIVE, POSITIVE, READABLE
 
-LEAST_CHANGE = 0.005  # that two digits show
+MIN_CHANGE = 0.005  # that two digits show
 COLOURS = ["#f1f4f8", "#0072B2"]  # of 0 and 1
-MOST_NUMBERED = 12  # columns in which every cell has its number
+MAX_NUMBERED = 12  # columns in which every cell has its number
 LABEL_PIXELS = 120  # of the name of a tag beside a heatmap
 SHORTENED = (  # in Vega's language: long names often differ at their ends
     "length(datum.label) > 18 ? slice(datum.label, 0, 8) + '…' + slice(datum.label, -8) "
     ": datum.label"
 )
 BARS_HEIGHT = 170  # pixels
-MOST_LEVEL = 12  # words whose names stand side by side
-MOST_WORDS = 3  # that the sentence names
-MOST_FEATURES = 10
-MOST_NAMES = 30  # tags listed, and rows and columns of the matrix shown
+MAX_LEVEL = 12  # words whose names stand side by side
+MAX_WORDS = 3  # that the sentence names
+MAX_FEATURES = 10
+MAX_NAMES = 30  # tags listed, and rows and columns of the matrix shown
 SCORES = {
     CRF: "scores of a CRF, in nats",
     HMM: "logarithms of probabilities (HMM)",
@@ -95,7 +95,7 @@ def facts_frame(understood: ValidatedModel) -> pd.DataFrame:
     rows = {
         "files": understood.kind,
         "scores": SCORES[understood.family],
-        "tags": f"{len(understood.tags)}: {listed(understood.tags, MOST_NAMES)}",
+        "tags": f"{len(understood.tags)}: {listed(understood.tags, MAX_NAMES)}",
         "sentences": f"{len(chains)}, of {few if few == many else f'{few} to {many}'} words",
         "matrices": f"[from, to], one {f'a step in {times}' if steps else 'for all steps'}",
         "transitions": _range(chains, "transitions"),
@@ -190,8 +190,8 @@ def because(found: Attribution, words: Sequence[str], position: int, tags: tuple
     """Explain the gap between two emissions, the largest contributions first."""
     values = found.words.tolist()
     order = sorted(range(len(words)), key=lambda t: -abs(values[t]))
-    parts = [f"“{words[t]}” {signed(values[t])}" for t in order[:MOST_WORDS] if values[t]]
-    rest = [values[t] for t in order[MOST_WORDS:] if values[t]]
+    parts = [f"“{words[t]}” {signed(values[t])}" for t in order[:MAX_WORDS] if values[t]]
+    rest = [values[t] for t in order[MAX_WORDS:] if values[t]]
     more = [f"all other words {signed(sum(rest))}"] if rest else []
     return (
         f"At {named(words, position)} the emission of {tags[0]} minus that of {tags[1]} is "
@@ -202,14 +202,14 @@ def because(found: Attribution, words: Sequence[str], position: int, tags: tuple
 
 def features_note(found: Attribution) -> str:
     """Return the largest features of a tagger that adds them up; empty for a network."""
-    shown = [f"{name} {signed(value)}" for name, value in found.features[:MOST_FEATURES] if value]
+    shown = [f"{name} {signed(value)}" for name, value in found.features[:MAX_FEATURES] if value]
     return f"Largest features: {', '.join(shown)}." if shown else ""
 
 
 def because_chart(found: Attribution, words: Sequence[str]) -> alt.Chart:
     """Return a bar for each word, up for the tag and down for its rival."""
     frame = pd.DataFrame({"word": columns(words), "nats": found.words})
-    axis = alt.Axis(labelAngle=0 if len(words) <= MOST_LEVEL else 90)
+    axis = alt.Axis(labelAngle=0 if len(words) <= MAX_LEVEL else 90)
     chart: alt.Chart = (
         alt.Chart(frame)
         .mark_bar()
@@ -249,7 +249,7 @@ def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None
         frame["trained"] = trained.flatten().tolist()
         moved = frame["probability"] - frame["trained"]
         frame["change"] = [
-            "▲" if by >= LEAST_CHANGE else "▼" if by <= -LEAST_CHANGE else "" for by in moved
+            "▲" if by >= MIN_CHANGE else "▼" if by <= -MIN_CHANGE else "" for by in moved
         ]
     return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
 
@@ -285,10 +285,10 @@ def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005
     cells = base.mark_rect().encode(
         color=alt.Color("probability:Q", scale=alt.Scale(domain=[0, 1], range=COLOURS), legend=None)
     )
-    dark, some = alt.datum.probability > 0.45, alt.datum.probability >= LEAST_CHANGE
+    dark, some = alt.datum.probability > 0.45, alt.datum.probability >= MIN_CHANGE
     ink = alt.condition(dark, alt.value("white"), alt.value("#14243a"))
     text = alt.Text("probability:Q", format=".2f")
-    numbered = base if len(columns) <= MOST_NUMBERED else base.transform_filter(some)
+    numbered = base if len(columns) <= MAX_NUMBERED else base.transform_filter(some)
     numbers = numbered.mark_text(fontSize=14).encode(text=text, color=ink)
     layers = cells + numbers
     if ghosts:

@@ -17,7 +17,7 @@ from crfviz.views.theme import INK, OF_TEXT, PALETTE, READABLE, tag_colours
 HEIGHT, DAYS_HEIGHT = 160, 160  # pixels, of the curve and of the days
 SEEN = "slice(datum.label, indexof(datum.label, ' ') + 1)"  # in Vega's language: the word of a day
 MOVED = 0.0005  # a change that three digits show
-LEAST_SPAN = 0.5  # nats that the curve's axis covers at least
+MIN_SPAN = 0.5  # nats that the curve's axis covers at least
 
 
 def name_of(number: Number, states: Sequence[str], symbols: Sequence[str]) -> str:
@@ -70,7 +70,7 @@ def curve_chart(steps: Sequence[Iteration], done: int) -> alt.LayerChart | alt.F
     """Return the log-likelihood after each iteration so far; the axes are those of the whole."""
     curve = [step.log_likelihood for step in steps]
     low, high = min(curve), max(curve)
-    margin = max(0.05 * (high - low), (LEAST_SPAN - (high - low)) / 2)
+    margin = max(0.05 * (high - low), (MIN_SPAN - (high - low)) / 2)
     data = pd.DataFrame({"iteration": range(done + 1), "log-likelihood": curve[: done + 1]})
     base = alt.Chart(data).encode(
         x=alt.X(

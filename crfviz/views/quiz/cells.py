@@ -16,7 +16,7 @@ from crfviz.chain.potentials import Array
 from crfviz.chain.questions.rules import Ruled
 from crfviz.views.formatting import added, format_probability, named, numbered, score
 from crfviz.views.quiz.question import (
-    MOST_WRONG,
+    MAX_WRONG,
     Ask,
     Choice,
     Question,
@@ -262,7 +262,7 @@ def choose_number(
     for wrong, why, mistake in found:
         if all(abs(wrong - other) >= apart and one.mistake != mistake for other, one in kept):
             kept.append((wrong, Choice(write(wrong), why, mistake)))
-        if len(kept) > MOST_WRONG:
+        if len(kept) > MAX_WRONG:
             break
     if len(kept) == 1:
         return None

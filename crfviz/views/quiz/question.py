@@ -20,7 +20,7 @@ from crfviz.chain.recursions import logsumexp, maximum
 from crfviz.exceptions import FormatError
 from crfviz.views.formatting import added, score
 
-MOST_WRONG = 3
+MAX_WRONG = 3
 LONGEST = 200  # characters of a question as text
 FORMS = {
     "greedy": ("word",),
@@ -117,7 +117,7 @@ def distinct(right: Choice, wrong: Iterable[Choice]) -> list[Choice]:
         known = {text for other in (right, *kept) for text in (other.text, other.mistake)}
         if known.isdisjoint((choice.text, choice.mistake)):
             kept.append(choice)
-        if len(kept) == MOST_WRONG:
+        if len(kept) == MAX_WRONG:
             break
     return kept
 

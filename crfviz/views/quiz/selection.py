@@ -46,8 +46,8 @@ TRIED = 60  # questions that are looked at for one that can be asked
 NEXT_BEST = 6  # paths whose steps are asked about
 LIKELY = 0.01  # share of all paths that a tag has which is asked about
 DROP = 1.0  # nats by which a weight falls
-MOST_PATHS = 3
-MOST_DIFFERING = 5  # words by which paths are told apart
+MAX_PATHS = 3
+MAX_DIFFERING = 5  # words by which paths are told apart
 LARGER, SAME, SMALLER = "larger", "the same", "smaller"
 
 
@@ -195,7 +195,7 @@ def likeliest_question(analysis: Analysis, ask: Ask) -> Question | None:
     if len(paths) < 2:
         return None
     at = sorted({t for path, _ in paths for t in differing(paths[0][0], path)})
-    if len(at) > MOST_DIFFERING:
+    if len(at) > MAX_DIFFERING:
         return None
     log_z = analysis.forward_backward.log_partition
 
@@ -311,7 +311,7 @@ def _ways(moved: float, best: float) -> Iterator[Choice]:
 
 def _some_paths(analysis: Analysis) -> list[tuple[list[int], str]]:
     """Return the best path, those of decoders, and the next best, each with its mistake."""
-    best = [path.tags for path in k_best(analysis.potentials, 1 + MOST_PATHS)]
+    best = [path.tags for path in k_best(analysis.potentials, 1 + MAX_PATHS)]
     others = [
         (path, f"{LABELS[decoder]} taken for the best path")
         for decoder, path in analysis.paths.items()
@@ -324,7 +324,7 @@ def _some_paths(analysis: Analysis) -> list[tuple[list[int], str]]:
         behind = top - analysis.potentials.score(path)
         if all(path != other for other, _ in kept) and APART <= behind < float("inf"):
             kept.append((path, mistake))
-        if len(kept) == MOST_PATHS:
+        if len(kept) == MAX_PATHS:
             break
     return kept if (margin(analysis.potentials) or 0.0) >= CLOSE else []
 

@@ -16,7 +16,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import spans
 from crfviz.views.formatting import format_probability
 
-MOST_RIVALS = 7  # in rows of their own; the rest is one row
+MAX_RIVALS = 7  # in rows of their own; the rest is one row
 NO_ENTITY = "no entity at these words"
 
 Span = tuple[str, int, int]  # type, first word, last word, both included
@@ -157,7 +157,7 @@ def _folded(
     before: Mapping[Span | None, float] | None,
 ) -> list[Hypothesis]:
     """Return the first rivals and the entity itself in order, then all others as one."""
-    shown = {_span(own), *[_span(rival) for rival in ranked if rival is not own][:MOST_RIVALS]}
+    shown = {_span(own), *[_span(rival) for rival in ranked if rival is not own][:MAX_RIVALS]}
     rows = [
         Hypothesis(
             text=NO_ENTITY if span is None else _text(span, words),

@@ -21,7 +21,7 @@ from crfviz.text.sentences import Offsets
 from crfviz.views.stage.payload_types import DisputeData, LabellerPayload, VersionsData
 from crfviz.views.theme import GREY, tag_colours
 
-MOST_RANKED = 5  # alternatives of a word that are sent
+MAX_RANKED = 5  # alternatives of a word that are sent
 NONE = ""  # the choice that says "no entity here"
 DEFAULTS = Settings()
 NO_KEYS: Mapping[str, str] = {}
@@ -218,6 +218,6 @@ def ranked(
         sums = [0.0] * len(options)
         for name, p in zip(of, word, strict=True):
             sums[number[name]] += p
-        best = sorted(range(len(sums)), key=lambda n: -sums[n])[:MOST_RANKED]
+        best = sorted(range(len(sums)), key=lambda n: -sums[n])[:MAX_RANKED]
         rows.append([(n, round(sums[n], 4)) for n in best])
     return rows

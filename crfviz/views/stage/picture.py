@@ -22,7 +22,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.stage.entity import EntityPanel
 
-MOST_COPIES = 80  # of tags, in a chain times an automaton that the browser draws or decodes
+MAX_DRAWN_COPIES = 80  # of tags, in a chain times an automaton that the browser draws or decodes
 WINDOW = 120  # words drawn at once; of a longer sentence a window is
 MAX_OPERATIONS = 4_000_000  # T·K² of a chain that a browser computes anew while a score is dragged
 MAX_STEP_OPERATIONS = 500_000  # where each step has its own matrix, which the browser keeps

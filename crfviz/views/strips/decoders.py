@@ -13,7 +13,7 @@ from crfviz.views.formatting import differing, format_probability, moved, per_ce
 from crfviz.views.stage.picture import Grid, Row
 
 FREE, LEGAL = "viterbi_free", "viterbi_legal"  # ids of Viterbi's rows without and with the rules
-LEAST = 0.005  # a change of a marginal that can be seen in two digits
+MIN_CHANGE = 0.005  # a change of a marginal that can be seen in two digits
 
 
 class Decoder(NamedTuple):
@@ -203,7 +203,7 @@ def change_grid(both: TwoChains) -> Grid:
     change = both.change()
     label = (
         "marginals of B − marginals of A, without tags that differ by less than 0.005 everywhere"
-        if change.abs().max() >= LEAST
+        if change.abs().max() >= MIN_CHANGE
         else "marginals of B − marginals of A: nowhere more than 0.005"
     )
     return Grid("change", label, change, 1.0, 2, "change")

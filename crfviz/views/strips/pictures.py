@@ -39,7 +39,7 @@ CIRCLES = (
     "red dashes: greedy differs from Viterbi"
 )
 GHOSTS = "▲ ▼, dots: compared with trained"  # what the marks mean while edits are active
-LEAST_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
+MIN_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
 _WALKED = "→ ← or PageDown PageUp: step"
 PROBABILITY = "probability"  # of an HMM alone: p(word | tag)
 EMISSION_DISPLAYS = {
@@ -152,7 +152,7 @@ def marginal_picture(now: Analysis, trained: Analysis | None) -> Picture:
 
 def tags_with_mass(analysis: Analysis) -> list[int]:
     """Return the tag ids that a printed lattice draws."""
-    heavy = analysis.forward_backward.marginals.amax(dim=0) > LEAST_MARGINAL
+    heavy = analysis.forward_backward.marginals.amax(dim=0) > MIN_MARGINAL
     drawn = {*analysis.left_to_right, *(analysis.paths["viterbi"] or [])}
     return [k for k in range(len(analysis.tags)) if heavy[k] or k in drawn]
 

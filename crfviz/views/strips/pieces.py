@@ -13,7 +13,7 @@ from crfviz.views.stage.picture import Row
 
 READINGS = {"first": "first pieces", "all": "all pieces", "holes": "holes"}
 WORD, PYTORCH = "word", "pytorch-crf"
-MOST_NAMED = 2  # words that a sentence names
+MAX_NAMED = 2  # words that a sentence names
 
 
 def piece_rows(read: Pieces) -> list[Row]:
@@ -129,7 +129,7 @@ def _moved(read: Pieces, tags: Sequence[int], words: Sequence[str]) -> str:
     names = read.first.potentials.tag_names
     pairs = zip(words, read.first.path, tags, strict=True)
     changes = [f"“{word}” {names[old]} → {names[new]}" for word, old, new in pairs if old != new]
-    return listed(changes, MOST_NAMED)
+    return listed(changes, MAX_NAMED)
 
 
 def pytorch_note(read: Pieces, words: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from crfviz.chain.questions.rules import Match
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import OUTSIDE, SCHEMES, entity_scheme
 from crfviz.views.formatting import format_probability, moved, per_cent, short
-from crfviz.views.stage.picture import MOST_COPIES, Grid, Picture, Row
+from crfviz.views.stage.picture import MAX_DRAWN_COPIES, Grid, Picture, Row
 from crfviz.views.strips.decoders import LEGAL
 from crfviz.views.strips.pictures import marginal_grid
 
@@ -119,7 +119,7 @@ def rule_row(found: Match | str) -> Row:
 
 def decoded_by_browser(rule: Automaton) -> Automaton | None:
     """Return a rule if it is small enough for the browser to decode under; else None."""
-    return rule if len(rule.copies) <= MOST_COPIES else None
+    return rule if len(rule.copies) <= MAX_DRAWN_COPIES else None
 
 
 def with_rule(picture: Picture, rule: Automaton, found: Match | str) -> Picture:

@@ -17,8 +17,8 @@ from crfviz.views.formatting import columns, listed, moved
 from crfviz.views.stage.picture import Grid, Mark, Row, Ruler
 from crfviz.views.strips.pictures import scale_of
 
-MOST_NAMED = 4  # flips in the sentence in words
-MOST_WORDS = 3  # that a piece or a mark names
+MAX_NAMED = 4  # flips in the sentence in words
+MAX_WORDS = 3  # that a piece or a mark names
 
 
 def error_note(changed: WhatIf, gold: Sequence[int], position: int) -> str:
@@ -81,7 +81,7 @@ def what_if_note(changed: WhatIf, kind: str) -> str:
         return f"{done} no tag flips."
     tags = changed.before.tags
     named = [f"“{words[t]}” {tags[old]} → {tags[new]}" for t, (old, new) in changed.flips.items()]
-    return f"{done} {len(named)} of {len(words)} tags flip: {listed(named, MOST_NAMED)}."
+    return f"{done} {len(named)} of {len(words)} tags flip: {listed(named, MAX_NAMED)}."
 
 
 def flip_frame(changed: WhatIf) -> pd.DataFrame:
@@ -145,7 +145,7 @@ def strength_marks(pieces: Sequence[Interval], chain: Analysis) -> list[Mark]:
     The pieces are the intervals of the strength with the same best path of the chain, in order.
     """
     return [
-        Mark(after.low, moved(before.path, after.path, chain, most=MOST_WORDS))
+        Mark(after.low, moved(before.path, after.path, chain, most=MAX_WORDS))
         for before, after in pairwise(pieces)
     ]
 
@@ -161,6 +161,6 @@ def _labels(pieces: Sequence[Interval], tags: Sequence[str]) -> list[str]:
     """Return the tags of the first few words on which the pieces disagree."""
     columns = zip(*(piece.path for piece in pieces), strict=True)
     differing = [t for t, column in enumerate(columns) if len(set(column)) > 1]
-    shown = differing[:MOST_WORDS]
+    shown = differing[:MAX_WORDS]
     more = " …" if len(differing) > len(shown) else ""
     return [" ".join(tags[piece.path[t]] for t in shown) + more for piece in pieces]

@@ -10,7 +10,7 @@ from crfviz.views.contents import ENTRIES, GROUPS
 from tests.browser.test_look import FORTY, TWELVE
 from tests.support.accessibility import (
     HALL,
-    LEAST_TEXTBOOK,
+    MIN_TEXTBOOK,
     PROJECTOR,
     assert_accessible,
     assert_forty_words_scroll,
@@ -166,7 +166,7 @@ SHORT = [  # all but sequences that are as long as a sentence of text
 def test_pages_of_textbook_models_are_written_large(screen, model):
     screen.open("", model=model)
     for path in walk(screen, STAGES[1:]):
-        assert_large(screen, path, LEAST_TEXTBOOK, only_stage=True)
+        assert_large(screen, path, MIN_TEXTBOOK, only_stage=True)
 
 
 @pytest.mark.parametrize("model", list_taggers())

@@ -497,7 +497,7 @@ def test_problems_beyond_the_first_thousand_are_counted():
 
 
 def test_a_page_takes_so_many_sentences_and_the_command_line_all(monkeypatch):
-    monkeypatch.setattr(importing, "MOST_SENTENCES", 2)
+    monkeypatch.setattr(importing, "MAX_SENTENCES", 2)
     assert len(read_items(b"dog\tX\n\n" * 3, "f", limit=None).items) == 3
     with pytest.raises(FormatError, match="f, line 5: expected at most 2 sentences"):
         read_items(b"dog\tX\n\n" * 3, "f")

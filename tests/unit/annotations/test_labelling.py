@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crfviz.annotations.labelling import (
     LONGEST_PAUSE,
-    MOST_STEPS,
+    MAX_STEPS,
     Desk,
     accept,
     begin,
@@ -256,9 +256,9 @@ def test_every_step_can_be_undone(steps):
 
 def test_only_the_newest_steps_are_kept():
     desk, states = parts(), [begin(parts())]
-    for number in range(MOST_STEPS + 5):
+    for number in range(MAX_STEPS + 5):
         states.append(correct(desk, states[-1], 0, 0, ("NOUN", "VERB")[number % 2]))
-    newest = [state.pins for state in states[-1 - MOST_STEPS : -1]]
+    newest = [state.pins for state in states[-1 - MAX_STEPS : -1]]
     assert [step.pins for step in states[-1].past] == newest
 
 

@@ -8,7 +8,7 @@ import {
   decode,
   editsOf,
   FEW_TAGS,
-  MOST_BY_HAND,
+  MAX_BY_HAND,
   movesOf,
   shownTags,
   underRule,
@@ -441,7 +441,7 @@ describe("the tags that are drawn", () => {
     assert.deepEqual([...kept], [11]);
   });
 
-  test(`are not those of more than ${MOST_BY_HAND} edits of the matrix: a step of learning makes them`, () => {
+  test(`are not those of more than ${MAX_BY_HAND} edits of the matrix: a step of learning makes them`, () => {
     const transitions = (count) =>
       Array.from({ length: count }, (_, i) => [`T${1 + (i % 5)},T${Math.floor(i / 5) % 6}`, 1]);
     assert.deepEqual(drawn({ transitions: transitions(30) }), [0, 1, 2, 3, 4, 5]);

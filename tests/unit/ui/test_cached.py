@@ -68,7 +68,7 @@ def test_tipping_points_of_a_window_are_those_of_all_words(model, monkeypatch):
     assert cached.ruler(scenario, ("VERB", "X")) == ruler(now, trained, ("VERB", "X"))
     expected = strength_intervals(trained, edits=edits, pins=pins)
     assert cached.strength_pieces(scenario) == expected
-    monkeypatch.setattr(cached, "MOST_NODES", 179 * trained.num_tags)
+    monkeypatch.setattr(cached, "MAX_NODES", 179 * trained.num_tags)
     with pytest.raises(CrfvizError, match="expected a shorter sentence, got 180 words"):
         cached.ruler(scenario, ("X", "VERB"))
     assert cached.ruler(replace(scenario, sentence="He runs !"), ("X", "VERB")).pieces

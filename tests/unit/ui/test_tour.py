@@ -7,7 +7,7 @@ import pytest
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.ui.state.link import MOST_STOPS, Models, decode, encode
+from crfviz.ui.state.link import MAX_STOPS, Models, decode, encode
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
 from crfviz.ui.tour import END, STOPS, Screen, target
 from crfviz.views.contents import ENTRIES
@@ -60,7 +60,7 @@ def test_the_tag_to_win_is_the_one_that_comes_closest():
 def test_every_stop_has_a_page_and_few_words():
     paths = {entry.path for entry in ENTRIES}
     assert len(STOPS) == 8
-    assert END == len(STOPS) + 1 == MOST_STOPS
+    assert END == len(STOPS) + 1 == MAX_STOPS
     for stop in STOPS:
         assert stop.path in paths
         assert len(stop.task) <= 100

@@ -12,7 +12,7 @@ import { windowed } from "../../stage/web/windows.js";
 import { entropyNote, explain } from "./explanation.js";
 
 const GIVEN = "Only paths that match the rule count.";
-const MOST_MOVED = 3; // words that a note names
+const MAX_MOVED = 3; // words that a note names
 const VIEWS = ["nodes", "panel"]; // page options that are kept as they come
 const TABLES = ["alpha", "beta", "best", "marginals"];
 const OUTLINED = { emissions: "greedy", marginals: "max_marginal", best: "viterbi" }; // path by table
@@ -234,8 +234,8 @@ export class LocalBackend {
     const change = `p(best path) ${probability(bestShare(this.before))} → ${probability(bestShare(now))}`;
     const moved = path.flatMap((k, t) => (k === old[t] ? [] : [`“${words[t]}” ${tags[old[t]]} → ${tags[k]}`]));
     if (!moved.length) return `The best path stays as it was; ${change}.`;
-    const more = moved.length > MOST_MOVED ? ` and ${moved.length - MOST_MOVED} more` : "";
-    return `The best path changes at ${moved.slice(0, MOST_MOVED).join(", ")}${more}; ${change}.`;
+    const more = moved.length > MAX_MOVED ? ` and ${moved.length - MAX_MOVED} more` : "";
+    return `The best path changes at ${moved.slice(0, MAX_MOVED).join(", ")}${more}; ${change}.`;
   }
 
   // The edits as payloads have them.

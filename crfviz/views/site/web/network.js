@@ -14,7 +14,7 @@ const FIRST_WORD = 2; // ids before are padding and the unknown
 const BEGIN = 2; // of the ids of characters
 const END = 3;
 const FIRST_CHARACTER = 4;
-const MOST_KEPT = 5000; // words in the cache
+const MAX_KEPT = 5000; // words in the cache
 
 export class Network {
   constructor({ sizes, architecture, words, characters, tags }, weights) {
@@ -46,7 +46,7 @@ export class Network {
     const known = this.read.get(word);
     if (known) return known;
     const reading = this.context.reading(this.token(word));
-    if (this.read.size >= MOST_KEPT) this.read.clear();
+    if (this.read.size >= MAX_KEPT) this.read.clear();
     this.read.set(word, reading);
     return reading;
   }

@@ -13,7 +13,7 @@ export const START = "START";
 export const END = "END";
 const MASS = 0.01; // a tag below this marginal everywhere, and on no drawn row, is folded
 export const FEW_TAGS = 9; // so many tags are never folded
-export const MOST_BY_HAND = 30; // edits of the matrix that unfold their tags
+export const MAX_BY_HAND = 30; // edits of the matrix that unfold their tags
 
 const TABLES = ["marginals", "alpha", "beta", "best"];
 const AGREE = 1e-9; // so close are the sums of all paths, in proportion, where all tables agree
@@ -238,7 +238,7 @@ export function shownTags(model, kept = new Set()) {
   for (const row of model.rows) row.tags?.forEach((k) => shown.add(k));
   model.ghost?.path?.forEach((k) => shown.add(k));
   for (const cell of model.edits.emissions.keys()) shown.add(Number(cell.split(",")[1]));
-  const byHand = model.edits.transitions.size <= MOST_BY_HAND; // a step of learning moves them all
+  const byHand = model.edits.transitions.size <= MAX_BY_HAND; // a step of learning moves them all
   for (const cell of byHand ? model.edits.transitions.keys() : []) {
     for (const name of cell.split(",")) if (model.tags.includes(name)) shown.add(model.tags.indexOf(name));
   }

@@ -16,7 +16,7 @@ from tests.support.tagged import NER, NER_SENTENCES, POS, POS_SENTENCES
 
 CORPORA = {"pos": (POS, POS_SENTENCES * 2), "ner": (NER, NER_SENTENCES * 2)}
 RULE = ". .+"  # a sentence of one word does not match it
-MOST = 3  # of every list, so that they are cut
+MAX_ENTRIES = 3  # of every list, so that they are cut
 
 
 def timeless(tally):
@@ -42,7 +42,7 @@ def whole(one_at_a_time):  # noqa: ARG001
     return {
         (name, most): count_run(run(tagger, sentences, rule=RULE, most_kept=most))
         for name, (tagger, sentences) in CORPORA.items()
-        for most in (MOST, 1000)
+        for most in (MAX_ENTRIES, 1000)
     }
 
 
@@ -50,7 +50,7 @@ def whole(one_at_a_time):  # noqa: ARG001
 @given(
     cuts=st.lists(st.integers(1, 10), max_size=4),
     name=st.sampled_from(sorted(CORPORA)),
-    most=st.sampled_from([MOST, 1000]),
+    most=st.sampled_from([MAX_ENTRIES, 1000]),
 )
 def test_the_merge_of_any_parts_is_the_whole(whole, cuts, name, most):
     tagger, sentences = CORPORA[name]

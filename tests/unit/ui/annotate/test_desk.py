@@ -296,7 +296,7 @@ def test_a_document_gets_the_tags_of_the_model_with_its_first_step(page):
 
 
 def test_a_sentence_of_very_many_words_is_not_sent(page):
-    words = desk.MOST_WORDS + 1
+    words = desk.MAX_WORDS + 1
     offsets = tuple((2 * n, 2 * n + 1) for n in range(words))
     page.store.add("long", [Item("a " * words, offsets)])
     (item,) = page.store.item_ids("long")

@@ -9,7 +9,7 @@ from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui.lectures.expressions import Chain, Facts, evaluate, fill_in
-from crfviz.ui.lectures.lecture import MOST_CUES, read_lecture
+from crfviz.ui.lectures.lecture import MAX_CUES, read_lecture
 from crfviz.ui.lectures.lecture_store import SHIPPED
 from crfviz.ui.state.link import Models
 from crfviz.ui.state.scenario import BEFORE_FIRST, covered
@@ -124,7 +124,7 @@ def test_a_problem_is_told_with_its_line_and_the_rest_plays(line, problem):
         (CUE, 'mine.toml:1: expected a line such as title = "Viterbi"'),
         (HEAD + "[[cue]]\npage = \n", "mine.toml:4: expected TOML"),
         (HEAD + '[[cue]]\nsay = "', "mine.toml:"),
-        (HEAD + CUE * (MOST_CUES + 1), f"expected at most {MOST_CUES} cues"),
+        (HEAD + CUE * (MAX_CUES + 1), f"expected at most {MAX_CUES} cues"),
         (HEAD + '[[cue]]\npage = "nowhere"', "there is no page"),
         (" " * 1_000_001, "expected at most 1,000,000 characters"),
         ("minutes = 1e9" + CUE, "mine.toml:1"),

@@ -12,7 +12,7 @@ from crfviz.ui.state.link import LONGEST_LINK, Link, Models
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.state.snapshots import (
     LONGEST_NAME,
-    MOST_SNAPSHOTS,
+    MAX_SNAPSHOTS,
     PARAMETER,
     Snapshot,
     Snapshots,
@@ -73,7 +73,7 @@ def test_bad_names_are_refused_and_nothing_is_lost(name, message):
 
 
 def test_a_hundred_fit_and_one_more_does_not():
-    shelf = shelf_of(*map(str, range(MOST_SNAPSHOTS)))
+    shelf = shelf_of(*map(str, range(MAX_SNAPSHOTS)))
     assert len(shelf.names()) == 100
     with pytest.raises(RefusedError, match="100 snapshots already"):
         shelf.saved("one more", STATE)

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from crfviz.chain.distribution import pair_marginals
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
-from crfviz.views.frames.chains import MOST_NUMBERED, pair_frame, pair_heatmap
+from crfviz.views.frames.chains import MAX_NUMBERED, pair_frame, pair_heatmap
 from tests.support import oracle
 from tests.support.strategies import chains
 
@@ -101,7 +101,7 @@ def test_every_chain_has_a_valid_chart(potentials):
     assert json.dumps(spec, allow_nan=False)
 
 
-@pytest.mark.parametrize(("num_tags", "every"), [(MOST_NUMBERED, True), (20, False)])
+@pytest.mark.parametrize(("num_tags", "every"), [(MAX_NUMBERED, True), (20, False)])
 def test_among_many_columns_no_zero_is_written(num_tags, every):
     tags = [f"T{k}" for k in range(num_tags)]
     pairs = torch.full((num_tags, num_tags), 1 / num_tags**2)

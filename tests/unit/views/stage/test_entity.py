@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.entities import entity_types
-from crfviz.views.stage.entity import MOST_RIVALS, entity_panel, path_entities
+from crfviz.views.stage.entity import MAX_RIVALS, entity_panel, path_entities
 from tests.support import oracle
 from tests.support.bio import bio_chains, entities
 from tests.support.strategies import fewer_examples
@@ -70,7 +70,7 @@ def test_the_tail_is_folded_and_the_entity_itself_never():
     relations = [hypothesis.relation for hypothesis in unlikely.hypotheses]
     assert relations.count("this entity") == 1
     assert relations[-1] == "all others"
-    assert len(relations) == MOST_RIVALS + 2
+    assert len(relations) == MAX_RIVALS + 2
     assert unlikely.hypotheses[-1].span is None
     ranked = [hypothesis.probability for hypothesis in unlikely.hypotheses[:-1]]
     assert ranked == sorted(ranked, reverse=True)

@@ -13,7 +13,7 @@ from crfviz.annotations.labelling import Desk
 from crfviz.annotations.records import Annotation, Item
 from crfviz.taggers.registry import load_tagger
 from crfviz.views.stage.labeller import (
-    MOST_RANKED,
+    MAX_RANKED,
     NONE,
     NONE_KEY,
     Sheet,
@@ -80,7 +80,7 @@ def test_types_share_the_probability_of_both_tags():
 def test_only_the_likeliest_tags_travel():
     tagger = FakeTagger([f"T{n}" for n in range(12)], {})
     data = labeller_payload(sheet(Desk(Item("a b", ((0, 1), (2, 3))), "anna", tagger, "v1")))
-    assert all(len(row) == MOST_RANKED for row in data["ranked"])
+    assert all(len(row) == MAX_RANKED for row in data["ranked"])
 
 
 def test_gaps_and_words_make_the_text():

@@ -1,13 +1,13 @@
 // Tables of numbers: the transition matrix, and tables with a column per word. Colour says size, as the number does.
 
 import { button, changed, describe, flag, hide, html, mark, set, setProperty, setText } from "../dom.js";
-import { END, MOST_BY_HAND, START, weight } from "../model.js";
+import { END, MAX_BY_HAND, START, weight } from "../model.js";
 import { percent, score, signed } from "../numbers.js";
 
 /** @import { Attributes, Chain, Counts, Model, Table } from "../types.js" */
 
 // Tables of scores reach further down than up; their winners should not drown among them.
-const MOST_MARKED = 10; // cells, of the edits of a step of learning
+const MAX_MARKED = 10; // cells, of the edits of a step of learning
 const NEGATIVES = 3;
 const SIGNIFICANT = 4; // digits of what was multiplied
 const LARGEST = 6; // of a matrix's range: a single huge edit must not bleach all other cells
@@ -279,7 +279,7 @@ function largest({ chain, trained, edits, tags, into }) {
     const [now, before] = [chain, trained].map((each) => weight(each, tags, from, to, into));
     return Math.abs(now - before);
   });
-  const marked = moved.length > MOST_BY_HAND ? moved.sort((a, b) => b - a)[MOST_MARKED - 1] : -Infinity;
+  const marked = moved.length > MAX_BY_HAND ? moved.sort((a, b) => b - a)[MAX_MARKED - 1] : -Infinity;
   return { size: sizeOf(chain), marked };
 }
 

@@ -13,7 +13,7 @@ export const GRAPH = { graph: 142, directed: 104 }; // heights, for the least si
 const [RADIUS, HALF] = [15, 7]; // of a circle, of a square
 /** @type {Record<string, string>} */
 const MESSAGES = { alpha: "α →", beta: "← β" };
-const MOST = 2; // numbers of a message that are written
+const MAX_NUMBERS = 2; // numbers of a message that are written
 const LINE = 15;
 
 /** @param {Model} model @param {string} name */
@@ -134,7 +134,7 @@ function drawNode(group, { kind, name, at: [x, y], unit, text, title }) {
 
 /** @param {string} kind @param {number} t */
 function buildMessage(kind, t) {
-  const lines = Array.from({ length: 1 + MOST }, () => svg("tspan"));
+  const lines = Array.from({ length: 1 + MAX_NUMBERS }, () => svg("tspan"));
   return { kind, t, lines, text: svg("text.graph-message", { "data-message": `${kind},${t}` }, lines) };
 }
 
@@ -150,7 +150,7 @@ function drawMessage(model, { kind, t, lines, text }, { y, lefts, unit }) {
   const last = t === T - 1;
   set(text, "text-anchor", last ? "end" : "middle");
   flag(text, { now: steps?.column === t && model.nodes === kind });
-  const top = kind === "alpha" ? y - (HALF + 6) * unit - MOST * LINE * unit : y + (HALF + 16) * unit;
+  const top = kind === "alpha" ? y - (HALF + 6) * unit - MAX_NUMBERS * LINE * unit : y + (HALF + 16) * unit;
   lines.forEach((line, i) => {
     const entry = ranked[i - 1];
     set(line, "x", last ? lefts[T] - 2 : lefts[t + 1]);

@@ -13,11 +13,11 @@ import { along, curve, drawPile, drawSums, drawTies, standsBelow } from "./latti
 /** @import { Attributes, Model, Path, Sizes, Tables } from "../types.js" */
 
 const RADIUS = 14; // of a node with all of the probability, and in rows that are low or high
-const LEAST_RADIUS = 8;
+const MIN_RADIUS = 8;
 const ROOM = 0.39; // of a row's height
 const LETTER = 6; // its mean width in a note, in pixels at the least size of texts
 const NUMBER = 40; // width of a score beside its node
-const MOST_LEAD = 0.45; // of a column, that a step leaves to the scores
+const MAX_LEAD = 0.45; // of a column, that a step leaves to the scores
 const NOTED = 0.045; // marginals and changes from here on are written beside the node
 const DIGITS_HEIGHT = 0.72; // of a text's size
 const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, as the columns are drawn
@@ -78,7 +78,7 @@ export function buildLattice(model, onPoint) {
     update(next) {
       hide(element, next.covered.has("lattice"));
       const { column, lefts, row, rowOf, unit } = next.sizes;
-      const lead = next.nodes === "marginals" ? 0 : Math.min(NUMBER * unit, MOST_LEAD * column);
+      const lead = next.nodes === "marginals" ? 0 : Math.min(NUMBER * unit, MAX_LEAD * column);
       parts.xy = { x: (t) => (lefts[t] + lefts[t + 1]) / 2, y: (k) => (rowOf[k] + 0.5) * row, lead };
       parts.folded = (k) => !next.shown.has(k);
       if (changed(picture, lefts.join(), row, rowOf, lead, [...next.shown])) place(next, parts);
@@ -404,7 +404,7 @@ function shareOf({ results, pile, ghost }, i) {
 // The area of a node is its marginal.
 /** @param {Sizes} sizes */
 function radiusOf({ row, unit }) {
-  const largest = clamp(ROOM * row, LEAST_RADIUS, RADIUS * unit);
+  const largest = clamp(ROOM * row, MIN_RADIUS, RADIUS * unit);
   /** @param {number} marginal */
   return (marginal) => 2 + (largest - 2) * Math.sqrt(marginal);
 }

@@ -6,9 +6,9 @@ import { probability } from "../numbers.js";
 
 /** @import { Model } from "../types.js" */
 
-const MOST = 1200; // columns; in each are so many words
+const MAX_COLUMNS = 1200; // columns; in each are so many words
 const [BAND, ROW] = [12, 4]; // pixels of the bands, and of a row of marginals
-const MOST_ROWS = 12; // tags with a row: those with the most mass
+const MAX_ROWS = 12; // tags with a row: those with the most mass
 
 // `move` gets the first word of the window.
 /** @param {(first: number) => void} move */
@@ -88,13 +88,13 @@ function rowsOf(marginals, K) {
     mass[i % K] += share;
   });
   const ranked = Array.from(mass.keys()).sort((a, b) => mass[b] - mass[a]);
-  return ranked.slice(0, MOST_ROWS).sort((a, b) => a - b);
+  return ranked.slice(0, MAX_ROWS).sort((a, b) => a - b);
 }
 
 /** @param {HTMLCanvasElement} canvas @param {Model} model */
 function paint(canvas, model) {
   const { K, total, colours } = model;
-  const columns = Math.min(MOST, total);
+  const columns = Math.min(MAX_COLUMNS, total);
   const { best, marginals } = sharesIn(model, columns);
   const rows = rowsOf(marginals, K);
   Object.assign(canvas, { width: columns, height: BAND + ROW * rows.length });

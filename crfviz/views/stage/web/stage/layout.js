@@ -6,9 +6,9 @@ import { GRAPH } from "../parts/graph.js";
 import {
   heightOfMatrices,
   LARGE_TAGS,
-  LEAST_MATRIX,
   labelWidth,
   leastColumn,
+  MIN_MATRIX,
   matrixCell,
   panelWidth,
   STACKED,
@@ -34,7 +34,7 @@ const AROUND = TOPLINE + 40; // with the words and margins
 const STRIP = { tags: 31, texts: 22 }; // rows over the words
 const LOW_STRIP = { tags: 27, texts: 20 }; // where those below have too little room
 const LOWEST_STRIP = { tags: TARGET, texts: 20 }; // where they still have
-const MOST_HELD = 100; // of strips that stay in sight under a table
+const MAX_HELD = 100; // of strips that stay in sight under a table
 const TWICE = 320; // what a page with two lattices needs around them
 const STEPPER = 46;
 const OVERVIEW = 52; // the strip over a window of a long sentence
@@ -51,19 +51,19 @@ const BESIDE_HEIGHTS = {
   bars: { around: 70, row: 24 },
 };
 const FORMULA = 2 * LINE; // over what goes into a cell, where it is long
-const LEAST_LISTED = 4; // of what goes into a cell
+const MIN_LISTED = 4; // of what goes into a cell
 const GRAPH_MARGIN = 10;
 const NUMBERS = 55; // a column of numbers where other rows have their label
-const LEAST_TALL = 200; // of words that scroll down
-const LEAST_FRAME = 260; // of a frame in which the picture scrolls: in less it is the page that scrolls
+const MIN_TALL = 200; // of words that scroll down
+const MIN_FRAME = 260; // of a frame in which the picture scrolls: in less it is the page that scrolls
 const BAR = 12; // a scroll bar
 const ENTITY = 104; // an entity's own rows, and its panel around the list of what else could be
 const [ONE_LINE, SECOND_LINES] = [90, 14]; // columns in which its words stand side by side, and what the rest needs
-const [LEAST_RIVALS, EVERY_RIVAL] = [100, 9999]; // heights of that list
+const [MIN_RIVALS, EVERY_RIVAL] = [100, 9999]; // heights of that list
 const LEGENDS = 90; // what a lecture can do without stands below the picture
 const SEEN_BELOW = 1 / 3; // of matrices below the words; the page scrolls to the rest
 const MATRIX_SHARE_BELOW = 0.4; // of the room, where the words share it with matrices below them
-const LEAST_WORDS = 4; // columns in sight
+const MIN_WORDS = 4; // columns in sight
 const NARROW = 64; // columns below this are written closer
 const WIDEST = 150; // columns
 const LARGER = 1.43; // than other texts are words where they have room
@@ -115,8 +115,8 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems
   const unitBelow = unitOfMatrices({ width, shown, unit, digit });
   const matrix = matrixCell(model, { width, shown, below, unit: unitBelow, words, digit });
   const whole = panelWidth(side, shown, matrix, unit);
-  const most = Math.floor(width - GAP - label - LEAST_WORDS * least); // so that some words stay beside a large matrix
-  const panel = side === "matrix" ? Math.min(whole, Math.max(most, LEAST_MATRIX * unit)) : whole;
+  const most = Math.floor(width - GAP - label - MIN_WORDS * least); // so that some words stay beside a large matrix
+  const panel = side === "matrix" ? Math.min(whole, Math.max(most, MIN_MATRIX * unit)) : whole;
   const room = width - panel - (panel ? GAP : 0) - label - 2 - bar;
   const half = Math.max(least, room / T) / 2;
   const beside = (model.ghost ? BESIDE_CHANGED : BESIDE) * unit;
@@ -151,7 +151,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems
   const lacking = frame.needed - frame.room + matrices - frame.matrices;
   const unseen = below ? (1 - SEEN_BELOW) * matrices : unit * LEGENDS; // what may lie below the window
   const tooTall = lacking > unseen || inFrame < unit * (heightBeside(side, model, shortens) - LEGENDS);
-  const framed = !stacked && tooTall && inFrame >= LEAST_FRAME * unit;
+  const framed = !stacked && tooTall && inFrame >= MIN_FRAME * unit;
   return {
     ...rows,
     scant: rows.row * rows.drawn > free,
@@ -171,7 +171,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems
       plain,
       matrix,
       side: stacked ? width : panel,
-      tall: Math.floor(Math.max(LEAST_TALL, inFrame)),
+      tall: Math.floor(Math.max(MIN_TALL, inFrame)),
       matrices: Math.floor(frame.matrices),
       rivals: rivalsIn(stacked, free / unit, column / unit) * unit,
       text,
@@ -186,7 +186,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems
       alone,
       close: saved !== USUAL,
       framed,
-      held: framed && strips <= MOST_HELD * unit,
+      held: framed && strips <= MAX_HELD * unit,
       cut: panel < whole,
       resting,
     },
@@ -295,14 +295,14 @@ function heightBeside(side, { K, shown }, shortens) {
 function listedIn({ height, inFrame, framed, unit }) {
   const { around, row } = BESIDE_HEIGHTS.cell;
   const room = Math.min(height - unit * (TOPLINE + STEPPER), framed ? inFrame : Infinity);
-  return Math.max(LEAST_LISTED, Math.floor((room - unit * around) / (unit * row)));
+  return Math.max(MIN_LISTED, Math.floor((room - unit * around) / (unit * row)));
 }
 
 // The height at which the list of what else could be scrolls; where too little is left the page does.
 /** @param {boolean} stacked @param {number} free @param {number} column */
 function rivalsIn(stacked, free, column) {
   const room = free - ENTITY - (column < ONE_LINE ? SECOND_LINES : 0);
-  return stacked || room < LEAST_RIVALS ? EVERY_RIVAL : Math.floor(room);
+  return stacked || room < MIN_RIVALS ? EVERY_RIVAL : Math.floor(room);
 }
 
 // Lines of a text, in `width` pixels at the least size.

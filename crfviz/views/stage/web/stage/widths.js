@@ -14,14 +14,14 @@ const AIR = 3; // between numbers whose letters were measured
 const CAPITAL = 9; // of a letter in the name of a tag
 export const TARGET = 24; // pixels at any size of texts: the least distance of what is clicked at, see WCAG 2.2, 2.5.8
 const PANEL = 330; // a panel beside the words
-export const LEAST_MATRIX = 270; // the controls under a small matrix need them
+export const MIN_MATRIX = 270; // the controls under a small matrix need them
 const MATRIX_LABEL = 58;
 const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
 const BELOW = { head: 62, row: 17.5, label: 70 }; // matrices under the words
 const BETWEEN = 20; // them
 const MESSAGE = 11; // characters of a message such as PROPN −12
 const NODE = 8; // a large node with −12.3 beside it
-const LEAST_COLUMN = 44;
+const MIN_COLUMN = 44;
 const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
 const COUNT_NUMBER = 4.5; // +0.28 in digits: a point is half as wide
 const NAME = 6; // letters of a tag that are to be seen whole, as of B-MISC
@@ -67,7 +67,7 @@ export function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   if (numbered && K <= LARGE_TAGS) digits.push("0".repeat(NODE)); // smaller texts fit beside their nodes
   if (panels.main.includes("graph")) digits.push("0".repeat(MESSAGE));
   const longest = Math.min(LONGEST, Math.max(0, ...digits.map(digitsOf)));
-  return Math.max(LEAST_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
+  return Math.max(MIN_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
 }
 
 // How many digits are as wide as a text; a point is half as wide.
@@ -140,7 +140,7 @@ export function matrixCell({ chain, display, order, K }, { width, shown, below, 
 
 /** @param {Side | null} side @param {number} shown @param {number} matrix @param {number} unit */
 export function panelWidth(side, shown, matrix, unit) {
-  if (side === "matrix") return Math.max(LEAST_MATRIX * unit, MATRIX_LABEL * unit + (shown + 1) * matrix);
+  if (side === "matrix") return Math.max(MIN_MATRIX * unit, MATRIX_LABEL * unit + (shown + 1) * matrix);
   return side && side !== "entity" ? PANEL * unit : 0; // an entity's panel stands below
 }
 
