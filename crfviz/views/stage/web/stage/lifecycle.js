@@ -5,8 +5,8 @@
 // A change made here is drawn at once from this side's own recursions, sent to Python, and drawn again when Python has
 // answered: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is
 // "python" when Python has answered every change of numbers, else "live", as always where a host is alone. Of a large
-// lattice the words in sight are drawn first, and the others once those are on the screen, or if there are thousands of
-// nodes when the reader scrolls there.
+// lattice the words in sight are drawn first, and the others once those are on the screen; in a window of thousands of
+// nodes, when the reader scrolls there.
 
 import { flag, focusedIn, html, mark, set, setProperty } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
@@ -31,7 +31,7 @@ const ANSWERED = "crfviz-answered"; // the question over the picture was answere
 const USUAL = 16; // pixels of the page's letters
 const NUMBER = "−0.0"; // in a cell
 const LARGE = { same: 1500, another: 500 }; // nodes of a lattice; those of another sentence have all to be made
-const HUGE = 4000; // nodes of a lattice: scrolling stutters where all are there
+const HUGE = 4000; // nodes of a window's lattice: scrolling stutters where all are there
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
 export class Stage {
@@ -239,7 +239,7 @@ export class Stage {
     this.sizes = sizes;
     const large = model.T * model.K > (another ? LARGE.another : LARGE.same) && model.panels.main.includes("lattice");
     if (large && another) this.showPlace();
-    model.sparse = large && model.T * model.K > HUGE;
+    model.sparse = large && model.total > model.T && model.T * model.K > HUGE;
     model.inSight = large || chosen.preview ? frame.columnsInSight(model) : { from: 0, to: model.T };
     frame.update(model);
     const { from, to } = model.inSight;
