@@ -1,12 +1,4 @@
-"""Rules over tags: regular expressions whose letters are tag names, and their minimal automata.
-
-    NOUN            this tag; in double quotes if its name has a blank or one of .[]^()|*+?{}"
-    .               any tag
-    [A B]  [^ A B]  one of these tags; any tag but these
-    A B    A | B    A and then B; A or B
-    ( )             grouping
-    A*  A+  A?      any number of A; at least one; at most one
-    A{m}  A{m,n}  A{m,}   exactly m; m to n; at least m
+"""Minimal automata of rules over tags, and chains times automata.
 
 A rule describes the tags of a whole sentence. The empty rule describes the sentence without words.
 A chain times an automaton is a chain: its tags are copies, one for each state that a tag leads to.
@@ -19,35 +11,24 @@ Source:
     (2008), section 2, on products of weighted automata.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache, cached_property, lru_cache
 from itertools import count
-from typing import NamedTuple, NoReturn
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crfviz.exceptions import CrfvizError, FormatError, UnknownTagError
-from crfviz.text.files import abbreviate, abbreviate_value
+from crfviz.chain.pattern_syntax import Either, Expression, Repeat, Terms, parse
+from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.text.files import abbreviate_value
 
 MAX_STATES = 64  # of a minimal automaton
-MAX_LENGTH = 1000  # characters of a rule
-MAX_DEPTH = 50  # of brackets in brackets
-MAX_LISTED = 20  # tags in a message
 MAX_UNMERGED = 1000  # states of an automaton before equal ones are merged
 MAX_TERMS = 100_000  # expressions in all of them
-
-_SPECIAL = re.escape('.[]^()|*+?{}"')
-_PLAIN = re.compile(rf"[^\s{_SPECIAL}]+")
-_TOKEN = re.compile(rf'"(?:[^"]|"")*"|\{{[^{{}}]*\}}|[{_SPECIAL}]|[^\s{_SPECIAL}]+')
-_COUNT = re.compile(r"\{\s*(\d+)\s*(,?)\s*(\d*)\s*\}")
-_REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,15 +111,6 @@ class Automaton:
         )
 
 
-def quoted(tag: str) -> str:
-    """Return a tag name as a rule has to spell it.
-
-    >>> quoted("B-PER"), quoted(".")
-    ('B-PER', '"."')
-    """
-    return tag if _PLAIN.fullmatch(tag) else '"{}"'.format(tag.replace('"', '""'))
-
-
 def automaton(pattern: str, tags: tuple[str, ...]) -> Automaton:
     """Return the automaton of a rule over K tag names.
 
@@ -158,8 +130,8 @@ def automaton(pattern: str, tags: tuple[str, ...]) -> Automaton:
 
 @lru_cache(maxsize=64)
 def _automaton(pattern: str, tags: tuple[str, ...]) -> Automaton:
-    parser = _Parser(pattern, tags)
-    states, table = _explored(parser.parsed(), parser.members, len(tags))
+    expression, tag_sets = parse(pattern, tags)
+    states, table = _explored(expression, tag_sets, len(tags))
     accepting = np.array([any(map(_is_nullable, state)) for state in states] + [False])
     next_state, accepting = _minimal(table, accepting)
     if len(accepting) > MAX_STATES:
@@ -169,177 +141,29 @@ def _automaton(pattern: str, tags: tuple[str, ...]) -> Automaton:
     return Automaton(pattern, tags, next_state, accepting)
 
 
-@dataclass(frozen=True, slots=True)
-class _Either:
-    options: tuple["_Expression", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Repeat:
-    item: "_Expression"
-    low: int
-    high: int | None  # None: no bound
-
-
-_Sequence = tuple["_Expression", ...]
-_Expression = frozenset[int] | _Sequence | _Either | _Repeat  # a set: one of these tags
-
-
-class _Token(NamedTuple):
-    text: str
-    column: int  # from 1
-
-
-class _Parser:
-    """Recursive descent over the tokens of a rule."""
-
-    def __init__(self, pattern: str, tags: tuple[str, ...]) -> None:
-        if len(pattern) > MAX_LENGTH:
-            raise FormatError(
-                f"column {MAX_LENGTH + 1}: a rule may have at most {MAX_LENGTH:,} characters, "
-                f"got {len(pattern):,}"
-            )
-        self.tags = tags
-        self.tokens = [_Token(m[0], m.start() + 1) for m in _TOKEN.finditer(pattern)][::-1]
-        self.depth = 0
-        self.members: list[frozenset[int]] = []  # the tags of each place for one
-
-    def parsed(self) -> _Expression:
-        found = self._either()
-        if self.tokens:
-            _fail(self.tokens[-1], "closes a bracket that was never opened")
-        return found
-
-    def _either(self) -> _Expression:
-        options = [self._sequence()]
-        while self._accept("|"):
-            options.append(self._sequence())
-        return options[0] if len(options) == 1 else _Either(tuple(options))
-
-    def _sequence(self) -> _Expression:
-        items: list[_Expression] = []
-        while self.tokens and self.tokens[-1].text not in ("|", ")"):
-            items.append(self._repeated(self._item(self.tokens.pop())))
-        return items[0] if len(items) == 1 else tuple(items)
-
-    def _item(self, token: _Token) -> _Expression:
-        match token.text[0]:
-            case "(":
-                return self._group(token)
-            case "[":
-                return self._one_of(self._tag_set(token))
-            case ".":
-                return self._one_of(range(len(self.tags)))
-            case "*" | "+" | "?" | "{" if _repeat(token):
-                _fail(token, "has nothing before it to repeat")
-            case "^":
-                _fail(token, "may only stand right after [")
-            case "]" | "}":
-                _fail(token, "closes a bracket that was never opened")
-        return self._one_of([self._tag(token)])
-
-    def _one_of(self, tags: Iterable[int]) -> _Expression:
-        self.members.append(frozenset(tags))
-        return self.members[-1]
-
-    def _group(self, opened: _Token) -> _Expression:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            _fail(opened, f"is too deep: at most {MAX_DEPTH} brackets may stand in each other")
-        found = self._either()
-        if not self._accept(")"):
-            _fail(opened, "is never closed")
-        self.depth -= 1
-        return found
-
-    def _tag_set(self, opened: _Token) -> set[int]:
-        inverted = self._accept("^")
-        members = set[int]()
-        while not self._accept("]"):
-            if not self.tokens:
-                _fail(opened, "is never closed")
-            token = self.tokens.pop()
-            if token.text[0] in ".[^()|*+?{}":
-                _fail(token, "cannot stand in [ ], where tags are listed")
-            members.add(self._tag(token))
-        if not members:
-            _fail(opened, "has no tag before its ]")
-        return set(range(len(self.tags))) - members if inverted else members
-
-    def _repeated(self, item: _Expression) -> _Expression:
-        if not self.tokens or (bounds := _repeat(self.tokens[-1])) is None:
-            return item
-        self.tokens.pop()
-        if self.tokens and _repeat(self.tokens[-1]):
-            _fail(self.tokens[-1], "follows another repeat: put the first into ( )")
-        low, high = bounds
-        return () if high == 0 else _Repeat(item, low, high)
-
-    def _tag(self, token: _Token) -> int:
-        if token.text == '"':
-            _fail(token, "is never closed")
-        name = token.text[1:-1].replace('""', '"') if token.text[0] == '"' else token.text
-        if name in self.tags:
-            return self.tags.index(name)
-        folded = {tag.casefold(): tag for tag in reversed(self.tags)}
-        near = [folded[tag] for tag in get_close_matches(name.casefold(), folded, cutoff=0.5)]
-        expected = [quoted(tag) for tag in near or self.tags[:MAX_LISTED]]
-        more = [] if near or len(self.tags) <= MAX_LISTED else ["…"]
-        raise UnknownTagError(
-            f"column {token.column}: expected a tag{' such as' if near else ':'} "
-            f"{', '.join(expected + more)}, got {abbreviate(name)}"
-        )
-
-    def _accept(self, text: str) -> bool:
-        if self.tokens and self.tokens[-1].text == text:
-            self.tokens.pop()
-            return True
-        return False
-
-
-def _fail(token: _Token, problem: str) -> NoReturn:
-    raise FormatError(f"column {token.column}: {abbreviate(token.text)} {problem}")
-
-
-def _repeat(token: _Token) -> tuple[int, int | None] | None:
-    """Return the least and the largest number of times, None if the token repeats nothing."""
-    if token.text[0] != "{":
-        return _REPEATS.get(token.text)
-    if not token.text.endswith("}"):
-        _fail(token, "is never closed")
-    if not (count := _COUNT.fullmatch(token.text)):
-        _fail(token, "must be a number of times, such as {2}, {1,3} or {2,}")
-    low, high = int(count[1]), int(count[3]) if count[3] else None
-    if not count[2]:
-        high = low
-    if high is not None and high < low:
-        _fail(token, "must have the smaller number first")
-    return low, high
-
-
-def _is_nullable(expression: _Expression) -> bool:
+def _is_nullable(expression: Expression) -> bool:
     """Return whether an expression matches no word."""
     match expression:
         case frozenset():
             return False
-        case _Either(options):
+        case Either(options):
             return any(map(_is_nullable, options))
-        case _Repeat(item, low, _):
+        case Repeat(item, low, _):
             return low == 0 or _is_nullable(item)
     return all(map(_is_nullable, expression))
 
 
-def _after(expression: _Expression, tag: int) -> frozenset[_Sequence]:
+def _after(expression: Expression, tag: int) -> frozenset[Terms]:
     """Return what may follow a tag with which an expression begins: its partial derivatives."""
-    found = set[_Sequence]()
+    found = set[Terms]()
     match expression:
         case frozenset():
             found.update([()] if tag in expression else [])
-        case _Either(options):
+        case Either(options):
             found.update(*(_after(option, tag) for option in options))
-        case _Repeat(item, low, high):
+        case Repeat(item, low, high):
             low = 0 if _is_nullable(item) else max(0, low - 1)
-            rest = () if high == 1 else (_Repeat(item, low, None if high is None else high - 1),)
+            rest = () if high == 1 else (Repeat(item, low, None if high is None else high - 1),)
             found.update(term + rest for term in _after(item, tag))
         case _:
             for place, item in enumerate(expression, start=1):
@@ -350,8 +174,8 @@ def _after(expression: _Expression, tag: int) -> frozenset[_Sequence]:
 
 
 def _explored(
-    expression: _Expression, members: Sequence[frozenset[int]], num_tags: int
-) -> tuple[list[frozenset[_Sequence]], NDArray[np.int64]]:
+    expression: Expression, members: Sequence[frozenset[int]], num_tags: int
+) -> tuple[list[frozenset[Terms]], NDArray[np.int64]]:
     """Return all states, as sets of sequences, and (S+1, K) their successors; the last is dead.
 
     Breadth first, by tag. Tags that are in the same of the rule's sets are tried once.
@@ -360,14 +184,14 @@ def _explored(
     first = {sign: signs.index(sign) for sign in signs}
     classes = list(first.values())
     of_tag = [classes.index(first[sign]) for sign in signs]
-    start: frozenset[_Sequence] = frozenset([(expression,)])
+    start: frozenset[Terms] = frozenset([(expression,)])
     numbers = {start: 0}
     states, rows, num_terms = [start], list[list[int]](), 0
     after = cache(_after)
     for state in states:  # grows while it is read
         row = list[int]()
         for tag in classes:
-            reached = frozenset[_Sequence]().union(*(after(term, tag) for term in state))
+            reached = frozenset[Terms]().union(*(after(term, tag) for term in state))
             num_terms += len(reached)
             if reached and reached not in numbers:
                 numbers[reached] = len(states)

@@ -82,7 +82,7 @@ MATCHED = {  # patterns that are only ever tried from the beginning of a text
     "crfviz.taggers.brought.scores_file._NUMBERED": "fullmatch",
     "crfviz.text.tokenizer.HYPHENED": "match",
     "crfviz.views.site.folder._FILE": "fullmatch",
-    "crfviz.chain.patterns._PLAIN": "fullmatch",
+    "crfviz.chain.pattern_syntax._PLAIN": "fullmatch",
 }
 
 

@@ -22,7 +22,7 @@ from typing import TypeVar
 from urllib.parse import urlencode
 
 from crfviz.chain.edits import Edits
-from crfviz.chain.patterns import MAX_LENGTH
+from crfviz.chain.pattern_syntax import MAX_LENGTH
 from crfviz.ui.state.link_text import (
     moves_text,
     number_text,

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.patterns import Automaton, automaton, quoted
+from crfviz.chain.pattern_syntax import quoted
+from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.questions.rules import Match
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import OUTSIDE, SCHEMES, entity_scheme

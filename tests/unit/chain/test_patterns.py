@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from crfviz.chain.patterns import MAX_STATES, automaton, quoted
+from crfviz.chain.pattern_syntax import quoted
+from crfviz.chain.patterns import MAX_STATES, automaton
 from crfviz.exceptions import CrfvizError, FormatError, UnknownTagError
 from tests.support import rules
 

@@ -9,7 +9,7 @@ import torch
 
 from crfviz.chain.decoding.viterbi import k_best, viterbi
 from crfviz.chain.forward_backward import forward_backward
-from crfviz.chain.patterns import quoted
+from crfviz.chain.pattern_syntax import quoted
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import condition, pin_probability, restrict, why_not
 from crfviz.chain.questions.rules import analyse_match, best_match, match
