@@ -158,3 +158,14 @@ def test_a_sentence_from_right_to_left_is_labelled_in_its_direction(desk, who):
     expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
     desk.page.keyboard.press("ArrowRight")
     expect(desk.chips.nth(0)).to_have_attribute("data-cursor", "true")
+
+
+def test_a_name_from_right_to_left_is_cut_at_its_end(desk, who):
+    desk.open(model="upos-en-contextfree", **{"v.by": who, "v.part": "add"})
+    desk.paste("הממשלה החליטה אתמול להעלות את המסים")
+    box = desk.page.get_by_role("combobox", name="Document")
+    expect(box).to_have_value("הממשלה החליטה אתמול להעלות …")
+    expect(desk.chips.first).to_be_focused()
+    drawn = box.screenshot()
+    box.evaluate("(box) => box.dir = 'rtl'")
+    assert drawn == box.screenshot()
