@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from crfviz import entity_probability, forward_backward, load_tagger, match
+from crfviz import entity_probability, forward_backward, load_tagger, match, viterbi
 from crfviz.chain.edits import Edits
 from crfviz.chain.questions.conditioning import condition, why_not
 from crfviz.views.formatting import score
@@ -192,6 +192,17 @@ def test_the_steps_are_the_chain_the_automaton_the_product_and_the_sum(page):
         (True, True, True),
     ]
     assert [len(phase["parts"]) > 0 for phase in stage(app)["walk"]["phases"]] == [1, 0, 1, 1]
+
+
+def test_by_state_the_steps_are_those_of_viterbi_and_the_figures_stay(page):
+    app = page(step="3", **{"v.rules": "states"})
+    data, product = stage(app), chain().constrained(RULE)
+    walk = data["walk"]
+    assert [phase["sweep"] for phase in walk["phases"]] == [1, -1, 0]
+    assert (data["step"], walk["opens"]) == (3, 2 * len(SENTENCE.split()) + 1)
+    best = numbers(data["results"]["best"]).reshape(-1, len(product.tags))
+    assert np.array_equal(best, viterbi(product).best.numpy())
+    assert figures(app)["Price"] == f"{match(chain(), RULE).cost:.2f} nats"
 
 
 def test_a_question_keeps_the_price_back_until_it_is_answered(page):

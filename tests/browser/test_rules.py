@@ -17,6 +17,7 @@ from crfviz.exceptions import NoPathError
 from crfviz.ui.pictures import GIVEN
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live, Origin, data
+from crfviz.views.formatting import score
 from crfviz.views.strips.paths import entropy_note
 from tests.support.screen import assert_lattice, assert_matrix, chain, named, number, with_cell
 
@@ -59,6 +60,19 @@ def test_a_dragged_transition_moves_all_its_copies_and_python_agrees(screen):
         assert_lattice(shown, by_state(with_cell("PRON", "ADP", score)))
 
     screen.eventually(agrees)
+
+
+def test_keys_step_through_the_lattice_by_state(screen):
+    screen.open("rules", **{"v.rule": RULE, "v.rules": "states"})
+    screen.press("Home", "ArrowRight")
+    screen.expect_param("step", "1")
+    screen.wait_for_text("Start: each tag of “These” by itself.")
+    for k, value in enumerate(by_state().analysis.best[0].tolist()):
+        expect(screen.node(0, k)).to_have_accessible_name(re.compile(f"best {score(value, 4)}$"))
+    expect(screen.cell(SOURCE, TARGET)).to_be_visible()
+    screen.press("End")
+    screen.expect_param("step", None)
+    screen.wait_for_text("those of a tag’s rows sum to its marginal under the rule")
 
 
 ANSWER = """

@@ -26,10 +26,10 @@ from crfviz.views.figures.automaton import automaton_html, move_frame
 from crfviz.views.formatting import short
 from crfviz.views.stage.picture import (
     MAX_DRAWN_COPIES,
-    ONE_PICTURE,
     Matrix,
     Picture,
     Subject,
+    product_walk,
     rule_walk,
 )
 from crfviz.views.strips.decoders import decoder_rows
@@ -157,7 +157,8 @@ def figures_panel(scene: Scene, rule: Automaton, found: Match | str, *, asked: b
     if not isinstance(found, str):
         probability, cost = rule_probability(found), f"{short(found.cost)} nats"
         exact = repr(found.probability)
-    done = steps_done(scene, rule_walk())
+    by_state = choice_option("rules", SHOWS, "lattice") == "states"  # which has other steps
+    done = SUM if by_state else steps_done(scene, rule_walk())
     if asked or done < SUM:
         probability, exact = "…", ""
     share.metric("P(rule)", probability, help=exact or None)
@@ -229,10 +230,12 @@ def _show_states(scene: Scene, rule: Automaton, picture: Picture) -> None:
         pins=now.pins,
         rule=rule,
         probabilistic=scene.tagger.probabilistic,
+        step=now.step,
     )
     rows = decoder_rows(subject.now, which=["viterbi"])
+    walk = product_walk(possible=subject.now.viterbi is not None)
     draw(
         subject,
-        replace(picture, rows=rows, note=BY_STATE, rule=None, walk=ONE_PICTURE),
+        replace(picture, rows=rows, note=BY_STATE, rule=None, walk=walk),
         key="rules.states",
     )

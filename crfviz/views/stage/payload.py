@@ -43,6 +43,9 @@ from crfviz.views.stage.payload_types import (
     WalkData,
 )
 from crfviz.views.stage.picture import (
+    ALPHA,
+    BEST,
+    BETA,
     Bars,
     Cell,
     Gap,
@@ -75,7 +78,8 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
     edited = subject.now is not subject.trained
     side = picture.side
     matrix = side if isinstance(side, Matrix) else Matrix()
-    explaining = isinstance(side, EXPLAINING)
+    stepped = {node for phase in picture.walk.phases for node in phase.nodes}
+    explaining = isinstance(side, EXPLAINING) or not stepped.isdisjoint((ALPHA, BETA, BEST))
     num_words = len(subject.now.words)
     return {
         "ack": ack,

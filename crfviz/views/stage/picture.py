@@ -10,7 +10,7 @@ Letters: `T` tokens, `K` tags.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
@@ -100,6 +100,14 @@ def viterbi_walk(*, possible: bool) -> Walk:
         last=lost or "The best path, read back along the backpointers.",
     )
     return Walk([forward, back], opens_done=False)
+
+
+def product_walk(*, possible: bool) -> Walk:
+    """Return the steps of Viterbi over the copies of a product, then its marginals."""
+    forward, back = viterbi_walk(possible=possible).phases
+    forward = replace(forward, parts=["weights", *forward.parts])
+    text = "The marginals: those of a tag’s rows sum to its marginal under the rule."
+    return Walk([forward, back, Phase(text, (), nodes=[MARGINALS])])
 
 
 def forward_backward_walk() -> Walk:

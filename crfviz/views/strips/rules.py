@@ -178,7 +178,7 @@ def rule_note(now: Analysis, found: Match) -> str:
     share += " of the probability is on paths that match."
     best = now.paths["viterbi"]
     if best is None or best == found.path:
-        return f"{share} The best path matches the rule: nothing changes."
+        return f"{share} The best path matches the rule: it stays the best."
     return (
         f"{share} The best of them scores {short(found.cost)} nats less than the best path: "
         f"{moved(best, found.path, now)}."

@@ -20,7 +20,16 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.views.stage.entity import entity_panel
 from crfviz.views.stage.payload import payload
-from crfviz.views.stage.picture import Cell, Gradient, Grid, Picture, Row, Subject, viterbi_walk
+from crfviz.views.stage.picture import (
+    ONE_PICTURE,
+    Cell,
+    Gradient,
+    Grid,
+    Picture,
+    Row,
+    Subject,
+    viterbi_walk,
+)
 from crfviz.views.strips.decoders import LABELS, backpointer_rows, decoder_rows
 from crfviz.views.strips.pictures import (
     alpha_grid,
@@ -213,8 +222,10 @@ def test_there_is_a_ghost_only_where_something_is_edited():
     assert received(stage_of(CHAIN, Edits(strength=0.5)))["ghost"] is not None
 
 
-def test_the_sweep_tables_travel_only_for_the_panel_that_explains_a_cell():
-    without = received(stage_of(CHAIN, main=["lattice"], side=None))
+def test_the_sweep_tables_travel_only_where_a_cell_is_explained_or_a_node_names_them():
+    stepped = received(stage_of(CHAIN, side=None))
+    assert stepped["results"]["best"] is not None
+    without = received(stage_of(CHAIN, main=["lattice"], side=None, walk=ONE_PICTURE))
     assert {without["results"][name] for name in ("alpha", "beta", "best")} == {None}
     expected = {"main": ["lattice"], "side": None, "compact": False}
     assert without["panels"] == expected

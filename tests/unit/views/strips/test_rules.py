@@ -109,7 +109,7 @@ def test_rows_note_and_tables_are_those_of_the_match():
     almost = Potentials([[30.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
     assert rule_note(analyse(almost), match(almost, "A")).startswith("Nearly all of the prob")
     assert rule_note(now, match(CHAIN, ".*")).startswith("100.00 % of the probability")
-    assert rule_note(now, match(CHAIN, ".*")).endswith("matches the rule: nothing changes.")
+    assert rule_note(now, match(CHAIN, ".*")).endswith("matches the rule: it stays the best.")
 
 
 def test_a_probability_near_one_is_not_called_one():
