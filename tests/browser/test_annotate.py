@@ -12,11 +12,17 @@ from crfviz.annotations.propagation import propose
 from crfviz.annotations.store.store import open_store
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.text.schemes import spans
+from tests.support.accessibility import COLOURS, SCHEME, violations
 from tests.support.screen import tagger
 
 MODEL = "upos-en-contextfree"
-
-
+# A text in the colour of a disabled button: what is disabled itself, axe does not look at.
+SAMPLE = """(button) => {
+  const sample = button.nextElementSibling ?? document.createElement("p");
+  sample.textContent = "Teach";
+  sample.style.color = getComputedStyle(button.querySelector("p")).color;
+  button.parentElement.append(sample);
+}"""
 ADD = re.compile(r"^Add [\d,]+ (good )?sentence")
 
 
@@ -393,6 +399,18 @@ def test_what_was_labelled_is_taught_and_the_new_model_is_used(desk, who):
     desk.screen.eventually(check)
     desk.screen.follow("Explore")
     expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
+
+
+def test_a_disabled_teach_button_can_be_read_in_both_colours(desk, who):
+    desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("They never sleep .")
+    desk.page.get_by_role("radio", name="Teach").click()
+    button = desk.page.get_by_role("button", name="Teach", exact=True)
+    expect(button).to_be_disabled()
+    for scheme in ("light", "dark"):
+        desk.page.emulate_media(color_scheme=scheme)
+        desk.page.wait_for_function(f"{SCHEME} === '{scheme}'")
+        button.evaluate(SAMPLE)
+        assert violations(desk.page, COLOURS) == []
 
 
 @pytest.mark.rotating
