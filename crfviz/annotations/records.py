@@ -71,26 +71,6 @@ class Curation:
         return {"by": self.by, "versions": times}
 
 
-def curation_of(fields: object) -> Curation:
-    """Return what `as_fields` gives; anybody may have written it.
-
-    Raises:
-        FormatError: it is something else.
-    """
-    known = fields if isinstance(fields, dict) else {}
-    by, versions = known.get("by"), known.get("versions")
-    try:
-        if not isinstance(by, str) or not isinstance(versions, dict):
-            raise TypeError
-        times = {who: time and datetime.fromisoformat(time) for who, time in versions.items()}
-        return Curation(by, {who: time and time.astimezone(UTC) for who, time in times.items()})
-    except (TypeError, ValueError, OverflowError) as error:
-        raise FormatError(
-            "expected who settled a sentence and the time of each version, got "
-            f"{abbreviate_value(fields)}"
-        ) from error
-
-
 @dataclass(frozen=True)
 class Annotation:
     """What one annotator says about one sentence: a row of the store.
@@ -202,11 +182,61 @@ def check_offsets(text: str, offsets: Offsets) -> None:
         before = end
 
 
-def are_offsets(value: object) -> bool:
-    """Whether a value out of JSON can be the places of words in a text."""
-    return isinstance(value, list) and all(
+# Values of JSON as the fields of records. Anybody may have written them: each function raises a
+# ValueError or TypeError where the value is something else.
+
+
+def texts_of(value: object) -> tuple[str, ...]:
+    """Return the texts of a list."""
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise TypeError
+    return tuple(value)
+
+
+def offsets_of(value: object) -> Offsets:
+    """Return the places of words, out of pairs."""
+    if not isinstance(value, list) or not all(
         isinstance(pair, list)
         and len(pair) == 2
         and all(type(end) is int and 0 <= end < LARGEST for end in pair)
         for pair in value
-    )
+    ):
+        raise TypeError
+    return tuple((start, end) for start, end in value)
+
+
+def pins_of(value: object) -> dict[int, str]:
+    """Return tags by position; positions are strings in JSON."""
+    if not isinstance(value, dict) or not all(
+        position.isdecimal() and len(position) < 10 and isinstance(tag, str)
+        for position, tag in value.items()
+    ):
+        raise TypeError
+    return {int(position): tag for position, tag in value.items()}
+
+
+def steps_of(value: object) -> tuple[Step, ...]:
+    """Return the steps that can be undone, out of pairs of words and pins."""
+    if not isinstance(value, list):
+        raise TypeError
+    return tuple(Step(offsets_of(words), pins_of(pins)) for words, pins in value)
+
+
+def curation_of(value: object) -> Curation:
+    """Return what `Curation.as_fields` gives.
+
+    Raises:
+        FormatError: it is something else.
+    """
+    known = value if isinstance(value, dict) else {}
+    by, versions = known.get("by"), known.get("versions")
+    try:
+        if not isinstance(by, str) or not isinstance(versions, dict):
+            raise TypeError
+        times = {who: time and datetime.fromisoformat(time) for who, time in versions.items()}
+        return Curation(by, {who: time and time.astimezone(UTC) for who, time in times.items()})
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FormatError(
+            "expected who settled a sentence and the time of each version, got "
+            f"{abbreviate_value(value)}"
+        ) from error

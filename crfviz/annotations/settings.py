@@ -24,7 +24,8 @@ class Settings:
     """What a document is labelled with; keys and colours are those of tags, or of BIO types.
 
     Raises:
-        CrfvizError: a key is no letter or has two tags, or a colour is none.
+        CrfvizError: a tag is empty or there twice, a key is no letter or has two tags, or a colour
+            is none.
     """
 
     tags: tuple[str, ...] | None = None  # K; None: those of the model of the first confirmation
@@ -33,6 +34,11 @@ class Settings:
     colours: Mapping[str, str] = field(default_factory=dict, hash=False)  # such as #0072B2
 
     def __post_init__(self) -> None:
+        wrong = [tag for tag, n in Counter(self.tags or ()).items() if n > 1 or not tag]
+        if wrong:
+            raise CrfvizError(
+                f"expected different tags, none of them empty, got {abbreviate(wrong[0])}"
+            )
         bio = is_bio(self.tags or ())
         for name, key in self.keys.items():
             if not KEY.fullmatch(key) or (bio and key == NONE_KEY):
@@ -75,19 +81,19 @@ def settings_of(fields: object, where: str) -> Settings:
             f"{where}: expected an object of settings, got {abbreviate_value(fields)}"
         )
     tags, model = fields.get("tags"), fields.get("model", "")
-    looks = [fields.get(name, {}) for name in ("keys", "colours")]
+    keys, colours = fields.get("keys", {}), fields.get("colours", {})
     fine = {
         "tags": tags is None or (isinstance(tags, list) and all(isinstance(t, str) for t in tags)),
         "model": isinstance(model, str),
-        "keys": _are_texts(looks[0]),
-        "colours": _are_texts(looks[1]),
+        "keys": _are_texts(keys),
+        "colours": _are_texts(colours),
     }
     for name, good in fine.items():
         if not good:
             got = abbreviate_value(fields[name])
             raise FormatError(f"{where}: the settings have no {name} that can be read, got {got}")
     try:
-        return Settings(tags and checked_tags(tags), model, *looks)
+        return Settings(tags and tuple(tags), model, keys, colours)
     except CrfvizError as error:
         raise FormatError(f"{where}: {error}") from error
 
@@ -123,19 +129,6 @@ def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:
         got = " and ".join(name for name in wanted if name.casefold() == twice[0])
         raise CrfvizError(f"expected each tag once, got {got}")
     return bio_tags(wanted) if bio else tuple(wanted)
-
-
-def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Return the tags of a model or a file, none of them empty or twice.
-
-    Raises:
-        CrfvizError: says which.
-    """
-    twice = [tag for tag, number in Counter(tags).items() if number > 1 or not tag]
-    if twice or not tags:
-        got = abbreviate(twice[0]) if twice else "none"
-        raise CrfvizError(f"expected different tags, none of them empty, got {got}")
-    return tuple(tags)
 
 
 def _are_texts(value: object) -> bool:

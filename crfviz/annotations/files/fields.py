@@ -17,8 +17,8 @@ from crfviz.annotations.records import (
     Annotation,
     Curation,
     Item,
-    are_offsets,
     curation_of,
+    offsets_of,
 )
 from crfviz.annotations.settings import Settings, settings_of
 from crfviz.exceptions import FormatError, ShapeError
@@ -111,12 +111,12 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
     read = _Reader(fields, where)
     final = strings(fields.get("tags"), "tags", where)
     proposed = strings(fields["proposed"], "proposed", where) if "proposed" in fields else final
-    offsets = offsets_of(fields.get("offsets"), where)
+    offsets = places_of(fields.get("offsets"), where)
     check_length(len(offsets), where)
     if "tokens" in fields:
         check_words(text, offsets, strings(fields["tokens"], "tokens", where), where)
     in_file = fields.get("offsets_in_file")
-    own = offsets if in_file is None else offsets_of(in_file, where)
+    own = offsets if in_file is None else places_of(in_file, where)
     check_length(len(own), where)
     gold = None if fields.get("gold") is None else strings(fields["gold"], "gold", where)
     if gold and len(gold) == len(own) and not any(gold):
@@ -180,17 +180,18 @@ def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) 
         )
 
 
-def offsets_of(value: object, where: str) -> Offsets:
+def places_of(value: object, where: str) -> Offsets:
     """Places of words out of JSON.
 
     Raises:
         FormatError: they are no list of pairs of whole numbers.
     """
-    if not isinstance(value, list) or not are_offsets(value):
+    try:
+        return offsets_of(value)
+    except TypeError:
         raise FormatError(
             f"{where}: expected offsets such as [[0, 5], [6, 11]], got {abbreviate_value(value)}"
-        )
-    return tuple((start, end) for start, end in value)
+        ) from None
 
 
 def _written(moment: datetime | None) -> str | None:

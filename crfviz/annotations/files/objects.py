@@ -18,7 +18,7 @@ from crfviz.annotations.files.fields import (
     check_length,
     check_words,
     fields_of,
-    offsets_of,
+    places_of,
     row_of,
 )
 from crfviz.annotations.records import LARGEST, MAX_WORDS, Item
@@ -99,7 +99,7 @@ def _with_tags(fields: Mapping[str, object], where: str) -> FileSentence | None:
     text, note = sentence.text, ""
     offsets = None if text is None else located(sentence.tokens, text)
     if text is not None and "offsets" in fields:
-        offsets = offsets_of(fields["offsets"], where)
+        offsets = places_of(fields["offsets"], where)
         check_words(text, offsets, sentence.tokens, where)
     if text is None or offsets is None:
         note = "" if text is None else "the tokens are not those of the text: joined by blanks"

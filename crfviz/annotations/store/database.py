@@ -15,8 +15,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from crfviz.annotations.store.failures import SAFE, explained
-from crfviz.annotations.store.rows import to_json
-from crfviz.annotations.store.schema import VERSION, VERSION_TABLE, from_json
+from crfviz.annotations.store.schema import VERSION, VERSION_TABLE, from_json, to_json
 from crfviz.exceptions import LostStoreError, StoreError
 from crfviz.settings import settings
 

@@ -2,11 +2,12 @@
 
 One row per document, per sentence, and per sentence and annotator. What is a list in `records` is
 JSON text here: nobody searches in it, and SQLite and PostgreSQL hold it alike. The names begin with
-`crfviz_`, so that a database can be shared with other programs.
+`crfviz_`, so that a database can be shared with other programs. These may have written anything, so
+each column checks what it reads.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -25,9 +26,22 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
 )
+from sqlalchemy.types import TypeEngine
+
+from crfviz.annotations.records import (
+    STATES,
+    Curation,
+    Step,
+    curation_of,
+    offsets_of,
+    pins_of,
+    steps_of,
+    texts_of,
+)
 
 VERSION = "5"  # of the newest migration
 VERSION_TABLE = "crfviz_version"
+READ_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
 
 TABLES = MetaData()
 
@@ -39,50 +53,116 @@ class Damaged:
     cell: object
 
 
+class Encoded(str):
+    """JSON text that is ready: to encode many rows takes longer than to write them."""
+
+    __slots__ = ()
+
+
+def to_json(value: object) -> str:
+    """How lists become text in every database."""
+    return str(value) if isinstance(value, Encoded) else json.dumps(value)
+
+
 def from_json(text: str) -> object:
-    """What a cell of JSON says; who reads the row knows which one it is, and refuses it."""
+    """What a cell of JSON says; the column refuses what is none."""
     try:
         return json.loads(text)
-    except (TypeError, ValueError, RecursionError):
+    except READ_ERRORS:
         return Damaged(text)
 
 
-class Moment(TypeDecorator[datetime]):
-    """A time with its zone in Python, UTC without a zone in the database."""
+class Cell(TypeDecorator[Any]):
+    """A column that holds one field of a record, or of no record a `Damaged`.
 
-    impl = DateTime
+    Args:
+        stored: the type in the database.
+        read: makes the field out of what is stored; raises one of READ_ERRORS at anything else.
+        write: the reverse.
+    """
+
+    impl = JSON
     cache_ok = True
 
+    def __init__(
+        self,
+        stored: TypeEngine[Any],
+        read: Callable[[Any], object],
+        write: Callable[[Any], object] = lambda field: field,
+    ) -> None:
+        super().__init__()
+        self.impl = self.stored = stored  # type: ignore[assignment]  # as SQLAlchemy sets it
+        self.read, self.write = read, write
+        self.is_json = isinstance(stored, JSON)
+
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
-        """A time, or what stands there instead."""
+        """Read a cell, which the driver's type may already refuse."""
         read = super().result_processor(dialect, coltype)
 
-        def process(value: Any) -> Any:  # noqa: ANN401 - whatever the driver gives
+        def process(cell: Any) -> Any:  # noqa: ANN401 - whatever the driver gives
             try:
-                return read(value) if read else value
-            except (TypeError, ValueError):
-                return Damaged(value)
+                return read(cell) if read else cell
+            except READ_ERRORS:
+                return Damaged(cell)
 
         return process
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 (SQLAlchemy's signature)
-        """UTC without a zone."""
-        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+    def process_result_value(self, value: Any, dialect: Dialect) -> object:  # noqa: ANN401, ARG002 (SQLAlchemy's signature)
+        """Make a field out of what is stored."""
+        return value if isinstance(value, Damaged) else self.read(value)
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 (SQLAlchemy's signature)
-        """UTC with its zone."""
-        return None if value is None else value.replace(tzinfo=UTC)
+    def process_bind_param(self, value: Any, dialect: Dialect) -> object:  # noqa: ANN401, ARG002 (SQLAlchemy's signature)
+        """Write a field that is not yet encoded."""
+        return value if value is None or isinstance(value, Encoded) else self.write(value)
 
+
+def _only(*kinds: type) -> Callable[[object], object]:
+    """Return a reader of values of some types; True and False are no numbers."""
+
+    def read(value: object) -> object:
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise TypeError
+        return value
+
+    return read
+
+
+def _or_none(read: Callable[[object], object]) -> Callable[[object], object]:
+    return lambda value: None if value is None else read(value)
+
+
+def _state_of(value: str) -> str:
+    if value not in STATES:
+        raise ValueError
+    return value
+
+
+def _without_zone(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def _plain(pins: Mapping[int, str]) -> dict[int, str]:
+    return dict(pins)
+
+
+def _as_pairs(past: Sequence[Step]) -> list[object]:
+    return [[step.offsets, _plain(step.pins)] for step in past]
+
+
+WHOLE, TEXT, TAGS = Cell(Integer(), _only(int)), Cell(Text(), _only(str)), Cell(JSON(), texts_of)
+OFFSETS = Cell(JSON(), offsets_of)
+MOMENT = Cell(DateTime(), lambda cell: cell.replace(tzinfo=UTC), _without_zone)  # stored as UTC
+OPTIONAL = JSON(none_as_null=True)
 
 DOCUMENTS = Table(
     "crfviz_documents",
     TABLES,
     Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
-    Column("created", Moment, nullable=False),
-    Column("tags", JSON(none_as_null=True)),  # K names; none before the first confirmation
-    Column("model", Text, nullable=False, server_default=""),  # it was begun with, or its own
-    Column("look", JSON(none_as_null=True)),  # keys and colours of tags
+    Column("name", TEXT, nullable=False, unique=True),
+    Column("created", MOMENT, nullable=False),
+    Column("tags", Cell(OPTIONAL, _or_none(texts_of))),  # none before the first confirmation
+    Column("model", TEXT, nullable=False, server_default=""),  # it was begun with, or its own
+    Column("look", Cell(OPTIONAL, _or_none(_only(dict)))),  # keys and colours of tags
     sqlite_autoincrement=True,  # an id is never given twice, as in PostgreSQL
 )
 
@@ -91,10 +171,10 @@ ITEMS = Table(
     TABLES,
     Column("id", Integer, primary_key=True),
     Column("document", ForeignKey("crfviz_documents.id", ondelete="CASCADE"), nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("offsets", JSON, nullable=False),
-    Column("gold", JSON(none_as_null=True)),
+    Column("position", WHOLE, nullable=False),
+    Column("text", TEXT, nullable=False),
+    Column("offsets", OFFSETS, nullable=False),
+    Column("gold", Cell(OPTIONAL, _or_none(texts_of))),
     UniqueConstraint("document", "position", name="crfviz_items_place"),
     sqlite_autoincrement=True,
 )
@@ -104,20 +184,20 @@ ANNOTATIONS = Table(
     TABLES,
     Column("id", Integer, primary_key=True),
     Column("item", ForeignKey("crfviz_items.id", ondelete="CASCADE"), nullable=False),
-    Column("annotator", Text, nullable=False),
-    Column("offsets", JSON, nullable=False),
-    Column("proposed", JSON, nullable=False),
-    Column("final", JSON, nullable=False),
-    Column("pins", JSON, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("model", Text, nullable=False),
-    Column("model_version", Text, nullable=False),
-    Column("revision", Integer, nullable=False),
-    Column("created", Moment, nullable=False),
-    Column("updated", Moment, nullable=False),
-    Column("seconds", Float, nullable=False, server_default="0"),
-    Column("past", JSON, nullable=False, server_default="[]"),
-    Column("curation", JSON(none_as_null=True)),  # who settled it, from which versions
+    Column("annotator", TEXT, nullable=False),
+    Column("offsets", OFFSETS, nullable=False),
+    Column("proposed", TAGS, nullable=False),
+    Column("final", TAGS, nullable=False),
+    Column("pins", Cell(JSON(), pins_of, _plain), nullable=False),
+    Column("state", Cell(Text(), _state_of), nullable=False),
+    Column("model", TEXT, nullable=False),
+    Column("model_version", TEXT, nullable=False),
+    Column("revision", WHOLE, nullable=False),
+    Column("created", MOMENT, nullable=False),
+    Column("updated", MOMENT, nullable=False),
+    Column("seconds", Cell(Float(), _only(int, float)), nullable=False, server_default="0"),
+    Column("past", Cell(JSON(), steps_of, _as_pairs), nullable=False, server_default="[]"),
+    Column("curation", Cell(OPTIONAL, _or_none(curation_of), Curation.as_fields)),
     UniqueConstraint("item", "annotator", name="crfviz_annotations_whose"),
 )
 

@@ -7,20 +7,27 @@ disk when it returns. One store serves all threads of a program, and many progra
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Engine,
+    RowMapping,
+    Select,
+    Table,
+    Text,
+    and_,
+    cast,
     delete,
     func,
     insert,
     not_,
+    or_,
     select,
     update,
 )
@@ -39,33 +46,39 @@ from crfviz.annotations.records import (
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.store.failures import explained, lost_connection
-from crfviz.annotations.store.merging import merged
-from crfviz.annotations.store.queries import (
-    disputed,
-    of_document,
-    sentences,
-    summary_of,
-    undone,
-    versions_only,
-    wanted,
-)
 from crfviz.annotations.store.rows import (
     annotation_of,
     annotation_row,
+    cells_of,
     check_text,
     item_of,
-    new_document,
-    stored,
-    write_annotation,
-    write_document,
+    summary_of,
 )
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, SKIPS
 from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
+from crfviz.annotations.store.writing import (
+    merged,
+    prepared,
+    stored,
+    successor,
+    write_annotation,
+    write_document,
+)
 from crfviz.exceptions import StoreError
 
 LARGEST_ID = 2**31
 PAUSE = 1.0  # seconds before a lost server is asked once more
 Result = TypeVar("Result")
+AnyQuery = Select[*tuple[Any, ...]]
+_SENTENCES: AnyQuery = select(ITEMS, DOCUMENTS.c.name).join(DOCUMENTS)
+_FINISHED = (ANNOTATIONS.c.state == "done", ANNOTATIONS.c.curation.is_(None))  # by people
+_UNDONE = and_(  # all steps in a sentence, so that it is as if nobody had begun it
+    ANNOTATIONS.c.state == "open",
+    cast(ANNOTATIONS.c.pins, Text) == "{}",
+    cast(ANNOTATIONS.c.past, Text) == "[]",
+    cast(ANNOTATIONS.c.offsets, Text) == cast(ITEMS.c.offsets, Text),
+    cast(ANNOTATIONS.c.final, Text) == cast(ANNOTATIONS.c.proposed, Text),
+)
 
 
 def open_store(url: str | None = None) -> Store:
@@ -135,8 +148,8 @@ class Store:
         Raises:
             StoreError: an annotation of no sentence, or text that no database can hold.
         """
-        new = new_document(document, sentences, labelled, settings)
-        return self._run(lambda c: write_document(c, new, progress), writes=True, tries=1)
+        rows = prepared(document, sentences, labelled, settings)
+        return self._run(lambda c: write_document(c, *rows, progress), writes=True, tries=1)
 
     def merge(self, document: str, labelled: Iterable[Annotation], *, write: bool = True) -> Merged:
         """Join annotations to a document, all of them or nothing; none is overwritten.
@@ -183,26 +196,17 @@ class Store:
     def documents(self) -> list[DocumentSummary]:
         """All documents, oldest first."""
         query = (
-            select(
-                DOCUMENTS.c.name,
-                func.count(ITEMS.c.id).label("sentences"),
-                DOCUMENTS.c.created,
-                DOCUMENTS.c.tags,
-                DOCUMENTS.c.model,
-                DOCUMENTS.c.look,
-            )
+            select(DOCUMENTS, func.count(ITEMS.c.id).label("sentences"))
             .outerjoin(ITEMS)
             .group_by(DOCUMENTS.c.id)
             .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
         )
-        rows = self._run(lambda c: c.execute(query).mappings().all())
-        return [summary_of(row) for row in rows]
+        return [summary_of(row) for row in self._rows(query)]
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
         """Sentences of a document in its order: `limit` of them from the `start`-th."""
-        query = sentences().where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
-        page = query.offset(start).limit(limit)
-        return self._run(lambda c: [item_of(row) for row in c.execute(page).mappings()])
+        query = _SENTENCES.where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
+        return [item_of(row) for row in self._rows(query.offset(start).limit(limit))]
 
     def item(self, number: int) -> Item:
         """The sentence with an id.
@@ -210,17 +214,16 @@ class Store:
         Raises:
             StoreError: there is none (any more).
         """
-        query = sentences().where(ITEMS.c.id == number)
         known = 0 < number < LARGEST_ID  # a larger one is none that a database could look for
-        row = self._run(lambda c: c.execute(query).mappings().first()) if known else None
-        if row is None:
+        rows = self._rows(_SENTENCES.where(ITEMS.c.id == number)) if known else []
+        if not rows:
             raise StoreError(f"sentence {number} is not in the store; its document may be removed")
-        return item_of(row)
+        return item_of(rows[0])
 
     def item_ids(self, document: str) -> list[int]:
         """Ids of the sentences of a document, in its order."""
         query = select(ITEMS.c.id).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
-        return self._run(lambda c: list(c.execute(query.order_by(ITEMS.c.position)).scalars()))
+        return self._column(query.order_by(ITEMS.c.position))
 
     def annotation(self, item: int, annotator: str) -> Annotation | None:
         """What an annotator said about a sentence; None is nothing yet."""
@@ -241,13 +244,7 @@ class Store:
             UnknownTagError: a tag is none of the document's.
             StoreError: it could not be stored.
         """
-        now = datetime.now(UTC)
-        new = replace(
-            annotation,
-            revision=annotation.revision + 1,
-            created=annotation.created or now,
-            updated=now,
-        )
+        new = successor(annotation)
         annotation_row(new)  # its complaints come before the database is asked
 
         def work(connection: Connection) -> Annotation:
@@ -260,16 +257,10 @@ class Store:
         self, document: str | None = None, annotator: str | None = None, state: State | None = None
     ) -> list[tuple[Item, Annotation]]:
         """Annotations with their sentences, by document, place in it and annotator; None is all."""
-        query = (
-            select(ITEMS, DOCUMENTS.c.name, ANNOTATIONS)
-            .join(DOCUMENTS, ITEMS.c.document == DOCUMENTS.c.id)
-            .join(ANNOTATIONS)
-            .where(*wanted(document, annotator, state))
-            .order_by(DOCUMENTS.c.id, ITEMS.c.position, ANNOTATIONS.c.annotator)
-        )
-        return self._run(
-            lambda c: [(item_of(row), annotation_of(row)) for row in c.execute(query).mappings()]
-        )
+        columns = (ITEMS, DOCUMENTS.c.name, ANNOTATIONS)
+        query = _said(*columns, document=document, annotator=annotator, state=state)
+        order = (DOCUMENTS.c.id, ITEMS.c.position, ANNOTATIONS.c.annotator)
+        return [(item_of(row), annotation_of(row)) for row in self._rows(query.order_by(*order))]
 
     def count(
         self,
@@ -281,17 +272,14 @@ class Store:
     ) -> int:
         """How many annotations there are, or sentences that have some; None is all."""
         number = func.count(ANNOTATIONS.c.item.distinct()) if sentences else func.count()
-        query = select(number).select_from(ANNOTATIONS.join(ITEMS).join(DOCUMENTS))
-        chosen = query.where(*wanted(document, annotator, state))
-        return self._run(lambda c: c.execute(chosen).scalar_one())
+        query = _said(number, document=document, annotator=annotator, state=state)
+        return int(self._column(query)[0])
 
     def progress(self, document: str, annotator: str) -> Progress:
         """How far an annotator is in a document."""
         total = select(func.count(ITEMS.c.id)).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
         columns = (ANNOTATIONS.c.state, func.count(), func.sum(ANNOTATIONS.c.seconds))
-        mine = of_document(document, *columns).where(
-            ANNOTATIONS.c.annotator == annotator, not_(undone())
-        )
+        mine = _said(*columns, document=document, annotator=annotator).where(not_(_UNDONE))
 
         def work(connection: Connection) -> Progress:
             states = connection.execute(mine.group_by(ANNOTATIONS.c.state))
@@ -304,31 +292,45 @@ class Store:
 
     def done_ids(self, document: str, annotator: str) -> set[int]:
         """Ids of the sentences that an annotator has accepted."""
-        query = of_document(document, ANNOTATIONS.c.item).where(
-            ANNOTATIONS.c.annotator == annotator, ANNOTATIONS.c.state == "done"
-        )
-        return self._run(lambda c: set(c.execute(query).scalars()))
+        return set(self._column(_done(document, annotator)))
 
     def last_done(self, document: str, annotator: str) -> int | None:
         """Id of the sentence that an annotator accepted last; None without one."""
-        query = of_document(document, ANNOTATIONS.c.item).where(
-            ANNOTATIONS.c.annotator == annotator, ANNOTATIONS.c.state == "done"
-        )
-        newest = query.order_by(ANNOTATIONS.c.updated.desc(), ANNOTATIONS.c.id.desc()).limit(1)
-        return self._run(lambda c: c.execute(newest).scalar())
+        newest = (ANNOTATIONS.c.updated.desc(), ANNOTATIONS.c.id.desc())
+        return next(iter(self._column(_done(document, annotator).order_by(*newest).limit(1))), None)
 
     def versions(self, item: int) -> list[Annotation]:
         """What annotators finished of a sentence, by name, without the curated version."""
-        query = versions_only(select(ANNOTATIONS)).where(ANNOTATIONS.c.item == item)
-        rows = query.order_by(ANNOTATIONS.c.annotator)
-        return self._run(lambda c: [annotation_of(row) for row in c.execute(rows).mappings()])
+        query = select(ANNOTATIONS).where(ANNOTATIONS.c.item == item, *_FINISHED)
+        return [annotation_of(row) for row in self._rows(query.order_by(ANNOTATIONS.c.annotator))]
 
     def disputed(self, document: str) -> dict[int, bool]:
         """Ids of sentences with different finished versions, in order, and whether each is settled.
 
         A sentence is not settled any more when a version has changed or come since.
         """
-        return self._run(lambda c: disputed(c, document))
+        texts = [cast(ANNOTATIONS.c[name], Text) for name in ("final", "offsets")]
+        differ = or_(*(func.count(each.distinct()) > 1 for each in texts))
+        apart = _said(ANNOTATIONS.c.item, document=document).where(*_FINISHED)
+        names = ("item", "annotator", "updated", "curation")
+        query = (
+            select(ANNOTATIONS.c.id, *(ANNOTATIONS.c[name] for name in names))
+            .join(ITEMS)
+            .where(
+                ANNOTATIONS.c.item.in_(apart.group_by(ANNOTATIONS.c.item).having(differ)),
+                ANNOTATIONS.c.state == "done",
+            )
+            .order_by(ITEMS.c.position)
+        )
+        versions: dict[int, dict[str, datetime]] = {}
+        settled: dict[int, Mapping[str, datetime | None]] = {}
+        for row in self._rows(query):
+            item, annotator, updated, curation = cells_of(row, ANNOTATIONS, names).values()
+            if curation is None:
+                versions.setdefault(item, {})[annotator] = updated
+            else:
+                settled[item] = curation.versions
+        return {item: settled.get(item) == made_of for item, made_of in versions.items()}
 
     def skip(self, item: int, annotator: str) -> None:
         """Note that an annotator has passed over a sentence."""
@@ -345,14 +347,18 @@ class Store:
         """Ids of the sentences that an annotator has passed over."""
         query = select(SKIPS.c.item).select_from(SKIPS.join(ITEMS).join(DOCUMENTS))
         mine = query.where(DOCUMENTS.c.name == document, SKIPS.c.annotator == annotator)
-        return self._run(lambda c: set(c.execute(mine).scalars()))
+        return set(self._column(mine))
 
     def annotators(self, document: str | None = None) -> list[str]:
         """Names of all who labelled a document, or any; sorted, with the curated layer last."""
-        name = ANNOTATIONS.c.annotator
-        query = select(name) if document is None else of_document(document, name)
-        names = self._run(lambda c: c.execute(query.distinct()).scalars().all())
+        names = self._column(_said(ANNOTATIONS.c.annotator, document=document).distinct())
         return sorted(names, key=lambda each: (each == CURATED, each))
+
+    def _rows(self, query: AnyQuery) -> Sequence[RowMapping]:
+        return self._run(lambda c: c.execute(query).mappings().all())
+
+    def _column(self, query: AnyQuery) -> list[Any]:
+        return self._run(lambda c: list(c.execute(query).scalars()))
 
     def _run(
         self, work: Callable[[Connection], Result], *, writes: bool = False, tries: int = 2
@@ -369,3 +375,21 @@ class Store:
                 raise explained(error, self.place) from error
         time.sleep(PAUSE)
         return self._run(work, writes=writes, tries=tries - 1)
+
+
+def _said(
+    *columns: ColumnElement[Any] | Table,
+    document: str | None = None,
+    annotator: str | None = None,
+    state: State | None = None,
+) -> AnyQuery:
+    """Query annotations with their sentences and documents; None is any."""
+    filters = {DOCUMENTS.c.name: document, ANNOTATIONS.c.annotator: annotator}
+    filters[ANNOTATIONS.c.state] = state
+    wanted = [column == value for column, value in filters.items() if value is not None]
+    joined = ANNOTATIONS.join(ITEMS).join(DOCUMENTS)
+    return select(*columns).select_from(joined).where(*wanted)
+
+
+def _done(document: str, annotator: str) -> AnyQuery:
+    return _said(ANNOTATIONS.c.item, document=document, annotator=annotator, state="done")

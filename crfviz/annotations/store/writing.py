@@ -1,0 +1,229 @@
+"""What is written: a new document, annotations that join one, and one annotation anew.
+
+A document is written in chunks inside of one transaction. An annotation takes the place of the one
+it was made from, or there is a conflict: never a silent overwrite. Where an annotator has said
+something else about a sentence than one that joins, that stays and is told. Who joins the same
+annotations twice changes nothing the second time.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, RowMapping, Table, insert, select, text, update
+from sqlalchemy.exc import IntegrityError
+
+from crfviz.annotations.records import Annotation, Item, Merged
+from crfviz.annotations.settings import Settings
+from crfviz.annotations.store.rows import (
+    Row,
+    annotation_of,
+    annotation_row,
+    check_text,
+    encoded,
+    settings_row,
+)
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
+from crfviz.annotations.store.tagsets import check_tags, used
+from crfviz.exceptions import ConflictError, StoreError
+
+CHUNK = 1000  # rows between two reports of progress
+
+
+def successor(annotation: Annotation) -> Annotation:
+    """The same with its next revision and its times; what was said elsewhere keeps its own."""
+    now = datetime.now(UTC)
+    said = annotation.updated if annotation.revision == 0 else None
+    return replace(
+        annotation,
+        revision=annotation.revision + 1,
+        created=annotation.created or now,
+        updated=said or now,
+    )
+
+
+def prepared(
+    name: str, sentences: Iterable[Item], labelled: Iterable[Annotation], settings: Settings
+) -> tuple[Row, list[Row], list[Row]]:
+    """Check and prepare the rows of a document, before anything is locked.
+
+    Returns:
+        The row of the document, with the model that most annotations are by where it has neither
+        tags nor a model, those of its sentences, and those of the annotations, whose `item` counts
+        the sentences.
+
+    Raises:
+        StoreError: a character that no database holds, or an annotation of no sentence.
+    """
+    check_text(name)
+    rows, position = [], -1
+    for sentence in sentences:
+        check_text(sentence.text, *(sentence.gold or ()))
+        position = max(position + 1, sentence.position)
+        row = {column: getattr(sentence, column) for column in ("text", "offsets", "gold")}
+        rows.append(encoded(ITEMS, row | {"position": position}))
+    now, marks = datetime.now(UTC), []
+    for each in labelled:
+        times = {"created": each.created or now, "updated": each.updated or now}
+        row = annotation_row(each) | times | {"revision": max(1, each.revision)}
+        marks.append(encoded(ANNOTATIONS, row))
+        if not 0 <= each.item < len(rows):
+            raise StoreError(
+                f"expected annotations of sentences 0 to {len(rows) - 1}, got one of {each.item}; "
+                f"nothing was stored"
+            )
+    if not settings.model and settings.tags is None:
+        settings = replace(settings, model=_usual_model(mark["model"] for mark in marks))
+    return {"name": name, "created": now, **settings_row(settings)}, rows, marks
+
+
+def write_document(
+    connection: Connection,
+    document: Row,
+    sentences: Sequence[Row],
+    labelled: Sequence[Row],
+    progress: Callable[[int, int], None] | None,
+) -> str:
+    """Write what is prepared; returns the name it got, "name (2)" where the name is taken."""
+    if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
+        connection.execute(text(f"LOCK TABLE {DOCUMENTS.name} IN SHARE ROW EXCLUSIVE MODE"))
+    name = _free_name(connection, document["name"])
+    new = insert(DOCUMENTS).values(document | {"name": name}).returning(DOCUMENTS.c.id)
+    number = connection.execute(new).scalar_one()
+    total = len(sentences) + len(labelled)
+    report = progress or (lambda _done, _of: None)
+    rows = [sentence | {"document": number} for sentence in sentences]
+    _write(connection, ITEMS, rows, lambda done: report(done, total))
+    if labelled:
+        written = select(ITEMS.c.id).where(ITEMS.c.document == number).order_by(ITEMS.c.position)
+        ids = list(connection.execute(written).scalars())
+        marks = [mark | {"item": ids[mark["item"]]} for mark in labelled]
+        _write(connection, ANNOTATIONS, marks, lambda done: report(len(rows) + done, total))
+    return name
+
+
+def merged(
+    connection: Connection, document: str, labelled: Iterable[Annotation], *, write: bool
+) -> Merged:
+    """Join annotations to a document.
+
+    Args:
+        connection: in a transaction, that writes if `write`.
+        document: its name.
+        labelled: their `item` is the id of a sentence of this document.
+        write: whether to do it, or only to say what would be done.
+
+    Raises:
+        UnknownTagError: a tag is none of the document's.
+        StoreError: an annotation that no database can hold.
+    """
+    row = connection.execute(select(DOCUMENTS).where(DOCUMENTS.c.name == document)).mappings().one()
+    query = select(ANNOTATIONS).join(ITEMS).where(ITEMS.c.document == row["id"])
+    stored = map(annotation_of, connection.execute(query).mappings())
+    there = {(each.item, each.annotator): each for each in stored}
+    new, conflicts, same = [], [], 0
+    for each in labelled:
+        before = there.get((each.item, each.annotator))
+        if before is None:
+            new.append(replace(each, revision=0))
+        elif (before.offsets, before.final) != (each.offsets, each.final):
+            conflicts.append((before, each))
+        elif (before.state, each.state) == ("open", "done"):
+            new.append(replace(before, state="done"))
+        else:
+            same += 1
+    check_tags(connection, row, used(new))
+    if write:
+        _write_joined(connection, row, new)
+    return Merged(tuple(new), same, tuple(conflicts))
+
+
+def stored(connection: Connection, item: int, annotator: str) -> Annotation | None:
+    """What an annotator said about a sentence; None is nothing yet."""
+    query = select(ANNOTATIONS).where(
+        ANNOTATIONS.c.item == item, ANNOTATIONS.c.annotator == annotator
+    )
+    row = connection.execute(query).mappings().first()
+    return None if row is None else annotation_of(row)
+
+
+def write_annotation(connection: Connection, new: Annotation) -> Annotation:
+    """Write an annotation in place of its predecessor.
+
+    Raises:
+        ConflictError: the stored one is another.
+        StoreError: there is no such sentence.
+    """
+    if not _replaced(connection, new):
+        before = stored(connection, new.item, new.annotator)
+        if before != new:  # equal: a lost connection hid that it had been stored
+            raise _conflict(connection, new, before)
+    return new
+
+
+def _replaced(connection: Connection, new: Annotation) -> bool:
+    """Write an annotation if its predecessor is the stored one."""
+    row = annotation_row(new)
+    if new.revision > 1:
+        change = update(ANNOTATIONS).where(
+            ANNOTATIONS.c.item == new.item,
+            ANNOTATIONS.c.annotator == new.annotator,
+            ANNOTATIONS.c.revision == new.revision - 1,
+        )
+        return connection.execute(change.values(row)).rowcount == 1
+    try:
+        with connection.begin_nested():
+            connection.execute(insert(ANNOTATIONS).values(row))
+    except IntegrityError:
+        return False
+    return True
+
+
+def _conflict(connection: Connection, new: Annotation, stored: Annotation | None) -> StoreError:
+    """Why an annotation did not replace the stored one, in words."""
+    if stored is not None:
+        return ConflictError(
+            f"This sentence was stored meanwhile from another tab or program "
+            f"(revision {stored.revision}, {stored.updated:%H:%M:%S} UTC; this one would follow "
+            f"revision {new.revision - 1}). Nothing was overwritten: load it again, then correct."
+        )
+    if connection.execute(select(ITEMS.c.id).where(ITEMS.c.id == new.item)).first() is None:
+        return StoreError(f"sentence {new.item} is not in the store; its document may be removed")
+    return ConflictError(
+        "This annotation was removed meanwhile. Nothing was stored: load it again."
+    )
+
+
+def _write_joined(connection: Connection, document: RowMapping, new: list[Annotation]) -> None:
+    for each in new:
+        if each.revision:
+            write_annotation(connection, successor(each))
+    if rows := [annotation_row(successor(each)) for each in new if not each.revision]:
+        connection.execute(insert(ANNOTATIONS), rows)
+    if not document["model"] and (model := _usual_model(each.model for each in new)):
+        change = update(DOCUMENTS).where(DOCUMENTS.c.id == document["id"])
+        connection.execute(change.values(model=model))
+
+
+def _usual_model(models: Iterable[str]) -> str:
+    """The model of most annotations; empty where none has one."""
+    return next((model for model, _ in Counter(filter(None, models)).most_common(1)), "")
+
+
+def _free_name(connection: Connection, wanted: str) -> str:
+    taken = set(connection.execute(select(DOCUMENTS.c.name)).scalars())
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted} ({number})"
+    return name
+
+
+def _write(
+    connection: Connection, table: Table, rows: Sequence[Row], report: Callable[[int], None]
+) -> None:
+    for start in range(0, len(rows), CHUNK):
+        chunk = rows[start : start + CHUNK]
+        connection.execute(insert(table), chunk)
+        report(start + len(chunk))
