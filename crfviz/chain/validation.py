@@ -78,13 +78,19 @@ def distribution_problem(
 
 def as_numbers(name: str, values: object) -> Tensor:
     """Return a float64 copy on the CPU; a tensor that wants a gradient stays connected to it."""
-    if isinstance(values, Tensor):
+    if isinstance(values, Tensor) and not values.is_complex():
         if values.dtype is torch.float64 and values.is_cpu:
             return values.clone()
         wanted = values if values.requires_grad else values.detach()
         return wanted.to("cpu", torch.float64, copy=True)
     try:
+        if isinstance(values, Tensor):
+            raise TypeError(f"got {values.dtype}")
+        if isinstance(values, np.ndarray) and values.dtype.kind in "cmM":
+            raise TypeError(f"got {values.dtype}")
         with np.errstate(invalid="ignore"):  # a NaN of an odd kind; it is refused later
             return torch.from_numpy(np.array(values, dtype=np.float64))
     except (TypeError, ValueError, OverflowError) as error:
-        raise ShapeError(f"{name} must be numbers in rows of one length: {error}") from error
+        raise ShapeError(
+            f"{name} must be numbers in rows of one length: {str(error)[:80]}"
+        ) from error

@@ -96,6 +96,8 @@ def test_gradients_flow_back_to_a_tensor_that_wants_one():
         ({"emissions": torch.zeros(3, 0)}, r"emissions must be \(T, K\), got \(3, 0\)"),
         ({"emissions": 1.0}, r"emissions must be \(T, K\), got \(\)"),
         ({"emissions": [[1.0], [1.0, 2.0]]}, "emissions must be numbers in rows of one length"),
+        ({"emissions": np.array([[1 + 2j, 0]])}, "emissions must be numbers .* got complex128"),
+        ({"emissions": torch.tensor([[1 + 2j, 0]])}, r"numbers .* got torch\.complex64"),
         ({"emissions": [["x", "y"]]}, "emissions must be numbers"),
         ({"transitions": torch.zeros(2, 3)}, r"transitions must be \(2, 2\) or \(2, 2, 2\)"),
         ({"transitions": torch.zeros(3, 2, 2)}, r"match emissions \(3, 2\), got \(3, 2, 2\)"),
