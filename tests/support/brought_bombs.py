@@ -51,10 +51,22 @@ def bools():
 
 def one_own_matrix():
     """A matrix of its own for one sentence must not be written for all of them."""
-    own = [[0.0] * 200] * 200
     words = [{"emissions": [[n % 7] * 200]} for n in range(3000)]
-    words[0]["transitions"] = own
-    return [as_json({"transitions": own, "sentences": words})]
+    words[0]["transitions"] = [[1.0] * 200] * 200
+    return [as_json({"transitions": [[0.0] * 200] * 200, "sentences": words})]
+
+
+def shared_matrices_of_steps():
+    """A matrix for each step, the same in all sentences, is kept for each of them."""
+    steps = [[[0] * 50] * 50] * 19
+    return [as_json({"transitions": steps, "sentences": [{"emissions": [[0] * 50] * 20}] * 2000})]
+
+
+def own_starts():
+    """Start probabilities of its own must not copy the shared matrix for each sentence."""
+    words = [{"emissions": [[1] * 200], "start": [n] * 200} for n in range(3000)]
+    transitions = [[1] * 200] * 200
+    return [as_json({"probabilities": True, "transitions": transitions, "sentences": words})]
 
 
 def shared_matrix():
@@ -204,6 +216,8 @@ ALONE = (
     a_far_memo,
     bools,
     one_own_matrix,
+    shared_matrices_of_steps,
+    own_starts,
     shared_matrix,
     shared_probabilities,
     lying_member,

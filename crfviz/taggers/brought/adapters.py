@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.boundary_tags import IMPOSSIBLE
+from crfviz.taggers.brought.boundary_tags import IMPOSSIBLE, cut_out, entered_and_left
 from crfviz.taggers.brought.parsed_model import STEPS, Steps
 
 Arguments = Mapping[str, Any]  # of a call, by the names of the parameters
@@ -176,20 +176,19 @@ class Flair(Adapter):
     def __init__(self, layer: nn.Module, place: str, around: Sequence[nn.Module]) -> None:
         super().__init__(layer, place, around)
         self._prepared: tuple[Any, Any] = (None, None)  # lengths, with their words
-        matrix = self.table("transitions")
-        into, out = ((matrix <= IMPOSSIBLE).all(axis).nonzero().flatten() for axis in (1, 0))
-        if len(into) != 1 or len(out) != 1:
+        entered, left = entered_and_left([self.table("transitions").T])  # now [from, to]
+        starts = [k for k, there in enumerate(entered) if not there]
+        stops = [k for k, there in enumerate(left) if not there]
+        if len(starts) != 1 or len(stops) != 1:
             raise FormatError(
                 f"{self.name}: expected one tag that no step enters (<START>) and one that no step "
-                f"leaves (<STOP>), at {IMPOSSIBLE:g} or less, got {len(into)} and {len(out)}."
+                f"leaves (<STOP>), at {IMPOSSIBLE:g} or less, got {len(starts)} and {len(stops)}."
             )
-        self._start, self._stop = int(into), int(out)
-        self._kept = [k for k in range(len(matrix)) if k not in (self._start, self._stop)]
+        self._starts, self._stops = starts, stops
+        self._kept = [k for k in range(len(entered)) if k not in (*starts, *stops)]
 
     def steps(self) -> Steps:  # noqa: D102
-        matrix, kept = self.table("transitions").T, self._kept  # now [from, to]
-        start, end = matrix[self._start, kept], matrix[kept, self._stop]
-        return Steps(transitions=matrix[kept][:, kept], start=start, end=end)
+        return cut_out(self.table("transitions").T, self._starts, self._stops, self._kept)
 
     def tags(self) -> Sequence[str] | None:  # noqa: D102
         names = self.holder and self.holder.label_dictionary.get_items()

@@ -20,6 +20,7 @@ Source: the file format of CRFsuite 0.12 (Okazaki, 2007), format version 100.
 """
 
 import json
+import re
 import struct
 from array import array
 from collections.abc import Collection, Iterator, Mapping
@@ -39,6 +40,7 @@ from crfviz.taggers.brought.parsed_model import (
     FeatureWeights,
     ParsedModel,
     SentenceScores,
+    Steps,
     WordFeatures,
     readable_sentences,
     require_scores,
@@ -148,14 +150,13 @@ def crfsuite_draft(model: CrfsuiteModel, text: str) -> ParsedModel:
     reader = _Attributes(model)
     parts, left_out = readable_sentences(_numbered(text), lambda each: reader.sentence(*each))
     unknown, total = reader.unknown, reader.total
+    zeros = np.zeros(len(model.labels))
     notes = [f"{unknown:,} of {total:,} attributes are not in the model: they say nothing."]
     return ParsedModel(
         kind=KIND,
         parts=parts,
         tags=model.labels,
-        transitions=model.transitions,
-        start=np.zeros(len(model.labels)),  # CRFsuite has none
-        end=np.zeros(len(model.labels)),
+        steps=Steps(transitions=model.transitions, start=zeros, end=zeros),  # CRFsuite has no ends
         notes=notes if unknown else (),
         left_out=left_out,
         write_features=partial(
@@ -205,15 +206,9 @@ class _Attributes:
 
 def _numbered(text: str) -> Iterator[tuple[int, str]]:
     """The lines that are not blank with their numbers, one at a time: there may be millions."""
-    begin, number = 0, 0
-    while begin < len(text):
-        number += 1
-        end = text.find("\n", begin)
-        end = len(text) if end < 0 else end
-        line = text[begin:end]
-        if line.strip():
-            yield number, line
-        begin = end + 1
+    for number, line in enumerate(re.finditer(r"[^\n]*\n?", text), start=1):
+        if line[0].strip():
+            yield number, line[0]
 
 
 def _features(data: bytes, offset: int) -> NDArray[np.void]:

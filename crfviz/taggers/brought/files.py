@@ -263,6 +263,8 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> ParsedModel:
 
 def _with_layer(draft: ParsedModel, layer: Steps) -> ParsedModel:
     """Return the emissions of a file under the weights of another."""
-    if draft.transitions is not None or any(p.transitions is not None for p in draft.parts):
+    if any(
+        steps.transitions is not None for steps in (draft.steps, *(p.steps for p in draft.parts))
+    ):
         raise FormatError("Both files have transitions: bring the one with the emissions alone.")
-    return replace(draft, kind=f"{LAYER_KIND}, with {draft.kind}", **vars(layer))
+    return replace(draft, kind=f"{LAYER_KIND}, with {draft.kind}", steps=layer)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import FormatError
 from crfviz.taggers.tagger import CRF
 from crfviz.text.archives import Archive
@@ -41,8 +42,9 @@ class Steps:
     end: Numbers = None  # (K,)
 
     def tables(self) -> dict[str, Any]:
-        """Return these scores by name."""
-        return {name: getattr(self, name) for name in STEPS}
+        """Return those that there are, by name."""
+        named = {name: getattr(self, name) for name in STEPS}
+        return {name: table for name, table in named.items() if table is not None}
 
 
 class FeatureWeights(NamedTuple):
@@ -69,23 +71,33 @@ class WordFeatures(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SentenceScores(Steps):
-    """One sentence; a field that is None is shared by the whole file."""
+class SentenceScores:
+    """One sentence; what its file has for all of them is not repeated in it until it is checked."""
 
     where: str  # "sentence 3", for messages
     emissions: Numbers  # (T, K)
     tokens: Sequence[str] | None = None  # T words
     gold: Sequence[str] | None = None  # T tag names
     features: WordFeatures | None = None  # what the emissions are sums of; None: unknown
+    steps: Steps = Steps()
+
+    def chain(self, tags: Sequence[str] | None = None) -> Potentials:
+        """Return the chain of these scores.
+
+        Raises:
+            CrfvizError: there is none.
+        """
+        return Potentials(self.emissions, **self.steps.tables(), tags=tags, tokens=self.tokens)
 
 
 @dataclass(frozen=True, eq=False)
-class ParsedModel(Steps):
+class ParsedModel:
     """The content of one file, or of several that belong together."""
 
     kind: str  # what it is, for people
     parts: Sequence[SentenceScores]
     tags: Sequence[str] | None = None  # K names
+    steps: Steps = Steps()
     probabilities: bool = False  # whether the numbers are probabilities, not scores
     family: str = CRF  # what the scores are, where they are no probabilities
     scheme: str | None = None  # "BIO": its rules act in decoding
@@ -168,22 +180,37 @@ def require_scores(number: int) -> None:
 
 
 def text_list(where: str, content: Mapping[str, Any], name: str) -> Sequence[str] | None:
-    """Return a field that is a list of strings, None where there is none.
+    """Return a field that is a list of strings or an array of text, None where there is none.
 
     Raises:
         FormatError: it is something else.
     """
-    names = content.get(name)
-    if names is not None and not (
-        isinstance(names, list) and all(isinstance(item, str) for item in names)
+    texts = content.get(name)
+    if isinstance(texts, np.ndarray):
+        if texts.dtype.kind not in "US" or texts.ndim != 1:
+            raise FormatError(
+                f"{where}: {name} must be text, one for each, got {texts.dtype} of shape "
+                f"{texts.shape}; np.array([…], dtype=str) makes it."
+            )
+        texts = [
+            t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in texts.tolist()
+        ]
+    if texts is not None and not (
+        isinstance(texts, list) and all(isinstance(text, str) for text in texts)
     ):
         raise FormatError(f"{where}: “{name}” must be a list of strings.")
-    return names
+    return texts
 
 
-def steps_of(content: Mapping[str, Any], suffix: str = "") -> dict[str, Any]:
-    """Return the fields of `Steps` as a file has them, under their names with a suffix."""
-    return {name: content.get(f"{name}{suffix}") for name in STEPS}
+def steps_of(content: Mapping[str, Any]) -> Steps:
+    """Return the fields of `Steps` as a file has them."""
+    return Steps(**{name: content.get(name) for name in STEPS})
+
+
+def first_few(texts: Sequence[str]) -> list[str]:
+    """Return the first texts, and how many more there are."""
+    more = len(texts) - MAX_SAID
+    return [*texts[:MAX_SAID], *([f"and {more:,} more"] if more > 0 else [])]
 
 
 def open_archive(data: bytes) -> Archive:

@@ -17,6 +17,7 @@ batch:
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,11 @@ from numpy.typing import NDArray
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.parsed_model import (
     MAX_SENTENCES,
-    MAX_WORDS,
     STEPS,
     ParsedModel,
     Reading,
     SentenceScores,
+    Steps,
     readable_sentences,
     require_words,
     steps_of,
@@ -41,13 +42,11 @@ from crfviz.text.schemes import BIO
 
 OF_SENTENCE = ("tokens", "emissions", *STEPS, "gold")
 OF_FILE = ("tags", *STEPS, "probabilities", "family", "scheme", "comment")
-JSON_KIND = "Potentials as JSON"
-Arrays = Mapping[str, NDArray[Any]]
-
+OF_ARRAYS = (*OF_SENTENCE, "tags", "probabilities", "batch_first", "lengths", "mask")
 ALIASES = {"start_transitions": "start", "end_transitions": "end"}  # as pytorch-crf calls them
-ARRAYS_OF_SENTENCE = ("emissions", *STEPS, "tokens", "gold")
-ARRAYS_OF_FILE = ("tags", "probabilities", "batch_first", "lengths", "mask")
+JSON_KIND = "Potentials as JSON"
 NPZ_KIND = "Potentials as .npz"
+Arrays = Mapping[str, NDArray[Any]]
 
 _EMISSIONS = re.compile(r"emissions_(\d+)")
 _NUMBERED = re.compile(r"(.+)_(\d+)")
@@ -69,6 +68,11 @@ def read_json(text: str) -> ParsedModel:
         raise FormatError(
             'The JSON must be an object such as {"tags": …, "transitions": …, "sentences": […]}.'
         )
+    return _model(JSON_KIND, content)
+
+
+def _model(kind: str, content: Mapping[str, Any]) -> ParsedModel:
+    """Return the model of an object with one sentence, or a list of them."""
     if "sentences" in content:
         _check_names("the file", content, (*OF_FILE, "sentences"))
         sentences = content["sentences"]
@@ -79,12 +83,12 @@ def read_json(text: str) -> ParsedModel:
     else:
         _check_names("the file", content, (*OF_FILE, *OF_SENTENCE))
         own = {name: value for name, value in content.items() if name in OF_SENTENCE}
-        parts, left_out = [_sentence("the sentence", own)], []
+        parts, left_out = [replace(_sentence("the sentence", own), steps=Steps())], []
     return ParsedModel(
-        kind=JSON_KIND,
+        kind=kind,
         parts=parts,
         tags=text_list("the file", content, "tags"),
-        **steps_of(content),
+        steps=steps_of(content),
         probabilities=_one_of(content, "probabilities", (False, True)),
         family=_one_of(content, "family", (CRF, PERCEPTRON)),
         scheme=_one_of(content, "scheme", (None, BIO)),
@@ -103,7 +107,7 @@ def _sentence(where: str, content: object) -> SentenceScores:
         emissions=content["emissions"],
         tokens=text_list(where, content, "tokens"),
         gold=text_list(where, content, "gold"),
-        **steps_of(content),
+        steps=steps_of(content),
     )
 
 
@@ -132,58 +136,43 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
         FormatError: an array is unknown or missing, or the batch cannot be taken apart.
     """
     arrays = {ALIASES.get(name, name): array for name, array in arrays.items()}
-    known = (*ARRAYS_OF_SENTENCE, *ARRAYS_OF_FILE)
     for name in arrays:
         numbered = _NUMBERED.fullmatch(name)
-        if name not in known and not (numbered and numbered[1] in ARRAYS_OF_SENTENCE):
+        if name not in OF_ARRAYS and not (numbered and numbered[1] in OF_SENTENCE):
             raise FormatError(
-                f"There is no array {name[:60]!r} in such a file; known: {', '.join(known)}."
+                f"There is no array {name[:60]!r} in such a file; known: {', '.join(OF_ARRAYS)}."
             )
     flat = (array for array in arrays.values() if array.ndim == 1)
     require_words(sum(array.size for array in flat if array.dtype.kind in "US") // 2)  # and gold
+    content: dict[str, Any] = {n: arrays[n] for n in ("tags", *STEPS) if n in arrays}
+    content["probabilities"] = _is_true(arrays, "probabilities")
     notes: list[str] = []
-    left_out: list[str] = []
     assumed: bool | None = None
     if "emissions" not in arrays:
-        parts, left_out = _numbered_parts(arrays)
+        content["sentences"] = _numbered(arrays)
     elif arrays["emissions"].ndim == 3:
         first, notes = _batch_first(arrays, reading)
-        parts, assumed = _batch(arrays, batch_first=first), first if notes else None
+        content["sentences"], assumed = _batch(arrays, batch_first=first), first if notes else None
     else:
-        parts = [_part("the sentence", arrays)]
-    return ParsedModel(
-        kind=NPZ_KIND,
-        parts=parts,
-        **steps_of(arrays),
-        tags=_texts(arrays, "tags"),
-        probabilities=_is_true(arrays, "probabilities"),
-        notes=notes,
-        left_out=left_out,
-        batch_first=assumed,
-    )
+        content |= {name: arrays[name] for name in OF_SENTENCE if name in arrays}
+    return replace(_model(NPZ_KIND, content), notes=notes, batch_first=assumed)
 
 
-def _numbered_parts(arrays: Arrays) -> tuple[list[SentenceScores], list[str]]:
+def _numbered(arrays: Arrays) -> list[Arrays]:
+    """Return the arrays of each sentence, by their names without the number."""
     matches = (_EMISSIONS.fullmatch(name) for name in arrays)
     numbers = sorted((match[1] for match in matches if match), key=int)
     if not numbers:
         held = ", ".join(arrays) or "nothing"
         raise FormatError(f"There is no array “emissions”; the file holds {held[:200]}.")
-    return readable_sentences(
-        enumerate(numbers, start=1),
-        lambda each: _part(f"sentence {each[0]}", arrays, f"_{each[1]}"),
-    )
+    return [
+        {name: own for name in OF_SENTENCE if (own := arrays.get(f"{name}_{n}")) is not None}
+        for n in numbers
+    ]
 
 
-def _part(where: str, arrays: Arrays, suffix: str = "") -> SentenceScores:
-    tokens, gold = (_texts(arrays, f"{name}{suffix}") for name in ("tokens", "gold"))
-    return SentenceScores(
-        where, arrays[f"emissions{suffix}"], tokens, gold, **steps_of(arrays, suffix)
-    )
-
-
-def _batch(arrays: Arrays, *, batch_first: bool) -> list[SentenceScores]:
-    """Return the sentences of a padded batch."""
+def _batch(arrays: Arrays, *, batch_first: bool) -> list[Arrays]:
+    """Return the arrays of each sentence of a padded batch."""
     turned = {
         name: array if batch_first else array.swapaxes(0, 1)
         for name, array in arrays.items()
@@ -200,8 +189,9 @@ def _batch(arrays: Arrays, *, batch_first: bool) -> list[SentenceScores]:
         raise FormatError(f"Expected at most {MAX_SENTENCES:,} sentences, got {number:,}.")
     lengths = _lengths({**arrays, **turned})
     require_words(sum(lengths))
+    turned.pop("mask", None)
     return [
-        _part(f"sentence {n + 1}", {name: array[n, :length] for name, array in turned.items()})
+        {name: array[n, :length] for name, array in turned.items()}
         for n, length in enumerate(lengths)
     ]
 
@@ -267,21 +257,3 @@ def _filled(array: NDArray[Any]) -> NDArray[np.bool_]:
 def _is_prefix(filled: NDArray[np.bool_]) -> bool:
     """Return whether each row is true first, at least once, then false."""
     return bool(filled.size and filled[:, 0].all() and (filled[:, 1:] <= filled[:, :-1]).all())
-
-
-def _texts(arrays: Arrays, name: str) -> Sequence[str] | None:
-    """Return an array of texts, None where there is none."""
-    array = arrays.get(name)
-    if array is None:
-        return None
-    if array.dtype.kind not in "US" or array.ndim != 1:
-        raise FormatError(
-            f"{name[:60]} must be text, one for each, got {array.dtype} of shape {array.shape}; "
-            "np.array([…], dtype=str) makes it."
-        )
-    if len(array) > MAX_WORDS:
-        raise FormatError(f"{name[:60]}: at most {MAX_WORDS:,} can be read, got {len(array):,}.")
-    if array.dtype.kind == "S":
-        return [text.decode("utf-8", "replace") for text in array.tolist()]
-    texts: list[str] = array.tolist()
-    return texts

@@ -10,7 +10,7 @@ each takes a while to read. Models with features have them in a file of their ow
 `crfviz.taggers.brought.features_file`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, overload
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError
 from crfviz.taggers.brought.features_file import FEATURES_FILE, read_features
-from crfviz.taggers.brought.parsed_model import WordFeatures
+from crfviz.taggers.brought.parsed_model import STEPS, SentenceScores, Steps
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.storage import (
@@ -37,42 +37,20 @@ from crfviz.taggers.storage import (
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Contribution
 from crfviz.text.sentences import Sentence
 
-Gold = tuple[str, ...] | None  # T tag names; None where nobody knows them
-Scores = tuple[Array, Array, Array, Array]  # emissions, transitions, start, end; as in Potentials
-
 
 class ScoreSet(Sequence[Potentials]):
-    """Sentences with their scores; each has different words. Chains are made on access.
+    """Sentences with their scores. Chains are made on access.
 
     Args:
         tags: K tag names.
+        parts: with words, and all scores as arrays; of two with the same words the later one is
+            found by them.
     """
 
-    def __init__(self, tags: tuple[str, ...]) -> None:
-        self.tags = tags
-        self.words: list[tuple[str, ...]] = []
-        self.scores: list[Scores] = []
-        self.gold: list[Gold] = []
-        self.features: list[WordFeatures | None] = []  # only while a model is brought
-        self._numbers: dict[tuple[str, ...], int] = {}
-
-    def add(
-        self,
-        words: tuple[str, ...],
-        scores: Scores,
-        gold: Gold,
-        features: WordFeatures | None = None,
-    ) -> None:
-        """Add a sentence; of two with the same words the later one is found by them."""
-        self._numbers[words] = len(self.words)
-        self.words.append(words)
-        self.scores.append(scores)
-        self.gold.append(gold)
-        self.features.append(features)
-
-    def knows(self, words: tuple[str, ...]) -> bool:
-        """Return whether there is a sentence of these words."""
-        return words in self._numbers
+    def __init__(self, tags: tuple[str, ...], parts: Sequence[SentenceScores]) -> None:
+        self.tags, self.parts = tags, parts
+        self.words = [tuple(part.tokens or ()) for part in parts]
+        self._numbers = {words: number for number, words in enumerate(self.words)}
 
     def number(self, words: tuple[str, ...]) -> int | None:
         """Return which sentence has these words, or begins with them."""
@@ -81,12 +59,8 @@ class ScoreSet(Sequence[Potentials]):
         known = enumerate(self.words)
         return next((n for n, each in known if words and each[: len(words)] == words), None)
 
-    def tables(self, place: int) -> list[Array]:
-        """Return the different arrays of all sentences at a place of `Scores`."""
-        return list({id(scores[place]): scores[place] for scores in self.scores}.values())
-
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.parts)
 
     @overload
     def __getitem__(self, number: int) -> Potentials: ...
@@ -101,8 +75,8 @@ class ScoreSet(Sequence[Potentials]):
             CrfvizError: its scores are none.
         """
         if isinstance(number, slice):
-            return [self[n] for n in range(*number.indices(len(self)))]
-        return Potentials(*self.scores[number], tags=self.tags, tokens=self.words[number])
+            return [part.chain(self.tags) for part in self.parts[number]]
+        return self.parts[number].chain(self.tags)
 
 
 MAX_EXAMPLES = 50  # listed; they travel with every redraw
@@ -110,7 +84,6 @@ LONGEST_SHOWN = 80  # characters of a sentence's beginning
 LONGEST_TEXT = 14_000  # characters of an example; a link has to hold them
 IMPORTED = "imported"  # the `family` in config.json; `scores` holds the family of the scores
 FAMILIES = (CRF, PERCEPTRON, HMM)
-NAMES = ("emissions", "transitions", "start", "end")
 
 
 class ImportedTagger(SentenceTagger):
@@ -125,19 +98,21 @@ class ImportedTagger(SentenceTagger):
         if not isinstance(sentences, list) or not sentences:
             raise ModelError(f"{path}: field 'sentences' must be a list with a sentence in it")
         words: list[tuple[str, ...]] = []
-        steps: list[bool] = []
+        own_steps: list[bool] = []
         for number, sentence in enumerate(sentences, start=1):
             place = f"{path}, sentence {number}"
             if not isinstance(sentence, dict):
                 raise ModelError(f"{place}: must be an object, got {type(sentence).__name__}")
             words.append(_words(place, sentence.get("tokens")))
-            steps.append(sentence.get("steps") is True)
-        self._given = ScoreSet(tags)
-        every = _split_scores(folder / WEIGHTS_FILE, list(map(len, words)), steps, len(tags))
-        for number, scores in enumerate(every):
+            own_steps.append(sentence.get("steps") is True)
+        lengths = list(map(len, words))
+        scores = _split_scores(folder / WEIGHTS_FILE, lengths, own_steps, len(tags))
+        parts = []
+        for number, (emissions, steps) in enumerate(scores):
             place = f"{path}, sentence {number + 1}"
             gold = _gold(place, sentences[number].get("gold"), words[number], tags)
-            self._given.add(words[number], scores, gold)
+            parts.append(SentenceScores(place, emissions, words[number], gold, steps=steps))
+        self._given = ScoreSet(tags, parts)
 
     def split(self, text: str) -> list[str]:
         """Return what stands between blanks: the words were split already."""
@@ -156,18 +131,18 @@ class ImportedTagger(SentenceTagger):
                 tokens=drawn,
                 claim=f"sentence {number}: “{_beginning(words)}”",
                 kind=GIVEN,
-                gold=gold and gold[: len(drawn)],
+                gold=None if part.gold is None else tuple(part.gold[: len(drawn)]),
             )
-            for number, (words, gold) in enumerate(
-                zip(given.words[:MAX_EXAMPLES], given.gold, strict=False), start=1
+            for number, (words, part) in enumerate(
+                zip(given.words[:MAX_EXAMPLES], given.parts, strict=False), start=1
             )
             if (drawn := _linkable(words))
         ]
 
     def tagged(self) -> list[Sentence]:
         """Return the sentences of the file that have right tags."""
-        both = zip(self._given.words, self._given.gold, strict=True)
-        return [Sentence(words, gold) for words, gold in both if gold is not None]
+        both = zip(self._given.words, self._given.parts, strict=True)
+        return [Sentence(words, tuple(part.gold)) for words, part in both if part.gold is not None]
 
     def contributions(self, words: Sequence[str], position: int) -> list[Contribution]:
         """Return the features that the file lists at a word; their scores add up to its emissions.
@@ -184,7 +159,7 @@ class ImportedTagger(SentenceTagger):
                 "are sums of. For contributions bring a CRFsuite model (.crfsuite) with the "
                 "attributes of the words (.jsonl), or use crfviz.from_crfsuite."
             )
-        scores = self._given.scores[number][0][position]
+        scores = self._given.parts[number].emissions[position]
         if not np.allclose(sum((row for _, row in found), np.zeros(len(self.tags))), scores):
             raise ModelError(
                 f"{self.folder / FEATURES_FILE}: the features of word {position + 1} of sentence "
@@ -229,52 +204,68 @@ def save_imported(folder: Path, given: ScoreSet, family: str, scheme: str | None
         "scheme": scheme,
         "tags": list(given.tags),
         "sentences": [
-            {"tokens": list(words), "gold": right and list(right), "steps": scores[1].ndim == 3}
-            for words, scores, right in zip(given.words, given.scores, given.gold, strict=True)
+            {
+                "tokens": list(words),
+                "gold": part.gold and list(part.gold),
+                "steps": part.steps.transitions.ndim == 3,
+            }
+            for words, part in zip(given.words, given.parts, strict=True)
         ],
     }
     write_header(folder, IMPORTED, fields)
-    arrays = {"emissions": np.concatenate([scores[0] for scores in given.scores])}
-    for place, name in enumerate(NAMES[1:], start=1):
-        tables = given.tables(place)
-        first = tables[0]
-        if first.ndim < 3 and all(np.array_equal(first, table) for table in tables):
-            arrays[name] = first
-        else:
-            every = (scores[place] for scores in given.scores)
-            arrays[name] = np.concatenate([t if t.ndim == 3 else t[None] for t in every])
+    arrays = {"emissions": np.concatenate([part.emissions for part in given.parts])}
+    for name in STEPS:
+        tables = _stored(given.parts, name) or [np.zeros(len(given.tags))]
+        each = [table if table.ndim == 3 else table[None] for table in tables]
+        arrays[name] = tables[0] if len(tables) == 1 else np.concatenate(each)
     write_arrays(folder / WEIGHTS_FILE, arrays)
 
 
+def stored_size(parts: Sequence[SentenceScores]) -> int:
+    """Return how many numbers a folder of these sentences keeps."""
+    tables = (table for name in STEPS for table in _stored(parts, name))
+    every = (*tables, *(part.emissions for part in parts))
+    return sum(int(table.size) for table in every)
+
+
+def _stored(parts: Sequence[SentenceScores], name: str) -> list[Array]:
+    """Return the tables of a name as they are kept: one for all sentences, or one for each."""
+    tables = [getattr(part.steps, name) for part in parts]
+    first = next((table for table in tables if table is not None), None)
+    if first is None:
+        return []
+    tables = [np.zeros_like(first) if table is None else table for table in tables]
+    alike = first.ndim < 3 and all(t is first or np.array_equal(t, first) for t in tables)
+    return [first] if alike else tables
+
+
 def _split_scores(
-    path: Path, lengths: Sequence[int], steps: Sequence[bool], K: int
-) -> list[Scores]:
-    """Of each sentence emissions, transitions, start and end, as views.
+    path: Path, lengths: Sequence[int], own_steps: Sequence[bool], K: int
+) -> Iterator[tuple[Array, Steps]]:
+    """Yield of each sentence the emissions and the scores beside them, as views.
 
     Args:
         path: of the scores.
-        lengths: T of each sentence.
-        steps: whether each has a matrix a step.
+        lengths: T of each of N sentences.
+        own_steps: whether each has a matrix a step.
         K: number of tags.
     """
     N = len(lengths)
-    matrices = [T - 1 if own else 1 for T, own in zip(lengths, steps, strict=True)]
+    matrices = [T - 1 if own else 1 for T, own in zip(lengths, own_steps, strict=True)]
     arrays = read_arrays(path)
     emissions = _array(path, arrays, "emissions", [(sum(lengths), K)])
     transitions = _array(path, arrays, "transitions", [(K, K), (sum(matrices), K, K)])
     ends = [_array(path, arrays, name, [(K,), (N, K)]) for name in ("start", "end")]
     own_matrices = [transitions] * N
     if transitions.ndim == 3:
-        parts = np.split(transitions, np.cumsum(matrices)[:-1])
-        own_matrices = [part if own else part[0] for part, own in zip(parts, steps, strict=True)]
-    return list(
-        zip(
-            np.split(emissions, np.cumsum(lengths)[:-1]),
-            own_matrices,
-            *([array] * N if array.ndim == 1 else list(array) for array in ends),
-            strict=True,
-        )
-    )
+        split = np.split(transitions, np.cumsum(matrices)[:-1])
+        own_matrices = [
+            each if own else each[0] for each, own in zip(split, own_steps, strict=True)
+        ]
+    starts, stops = ([table] * N if table.ndim == 1 else list(table) for table in ends)
+    tables = zip(own_matrices, starts, stops, strict=True)
+    for own, each in zip(np.split(emissions, np.cumsum(lengths)[:-1]), tables, strict=True):
+        yield own, Steps(**dict(zip(STEPS, each, strict=True)))
 
 
 def _array(
@@ -305,7 +296,9 @@ def _linkable(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[: sum(length <= LONGEST_TEXT for length in lengths)]
 
 
-def _gold(place: str, value: object, words: Sequence[str], tags: Sequence[str]) -> Gold:
+def _gold(
+    place: str, value: object, words: Sequence[str], tags: Sequence[str]
+) -> tuple[str, ...] | None:
     if value is None:
         return None
     gold = _words(place, value)

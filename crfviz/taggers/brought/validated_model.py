@@ -1,8 +1,10 @@
 """Validation of a parsed model, and the notes on what was assumed."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -10,23 +12,29 @@ import numpy as np
 from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError, FormatError
-from crfviz.taggers.brought.boundary_tags import find_boundary_tags, without_boundary_tags
+from crfviz.taggers.brought.boundary_tags import BoundaryTags, find_boundary_tags
 from crfviz.taggers.brought.parsed_model import (
     LONGEST_TAG,
     LONGEST_WORD,
-    MAX_SAID,
     MAX_TAGS,
     MAX_WORDS,
-    STEPS,
     ParsedModel,
     Reading,
     SentenceScores,
+    Steps,
+    first_few,
     readable_sentences,
     require_scores,
     require_words,
 )
-from crfviz.taggers.brought.score_arrays import logarithms, shared_steps, unnormalised, with_arrays
-from crfviz.taggers.brought.tagger import Gold, Scores, ScoreSet, save_imported
+from crfviz.taggers.brought.score_arrays import (
+    log_steps,
+    logarithm,
+    step_arrays,
+    unnormalised,
+    with_arrays,
+)
+from crfviz.taggers.brought.tagger import ScoreSet, save_imported, stored_size
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.tagger import HMM
 from crfviz.text.files import abbreviate
@@ -34,6 +42,7 @@ from crfviz.text.schemes import BIO, could_be_bio
 
 RESERVED = (START, END)  # rows of the matrix; a tag of this name could not be told from them
 
+_NUMBER = re.compile(r"\d+")  # of the sentence or line at the beginning of a message
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
@@ -62,56 +71,43 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
             sentence, what was expected, what came.
     """
     require_scores(sum(map(_size, draft.parts)))
-    shared = shared_steps(draft, reading)
-    parts, wrong = readable_sentences(
-        draft.parts, lambda part: with_arrays(draft, part, shared, reading)
-    )
-    if not parts:
+    with _errors_at("the file"):
+        shared = step_arrays(draft.steps, reading)
+    read = _Sentences(draft.parts, [*draft.left_out])
+    read.change(partial(with_arrays, shared, reading, probabilities=draft.probabilities))
+    if not read.parts:
         raise FormatError("Expected at least one sentence, got none.")
-    require_scores(_stored_size(parts))
-    require_words(sum(len(part.emissions) for part in parts))
-    tags = every_tag = _tags(draft, parts[0].emissions.shape[1])
+    require_scores(stored_size(read.parts))
+    require_words(sum(len(part.emissions) for part in read.parts))
+    tags = every_tag = _tags(draft, read.parts[0].emissions.shape[1])
     rough: tuple[str, ...] = ()
+    boundary = None if draft.probabilities else find_boundary_tags(read.steps, tags)
     if draft.probabilities:
-        rough = () if reading.normalise else unnormalised(parts, tags)
-        parts, rows = logarithms(parts, normalise=reading.normalise)
-        wrong += rows
-    boundary = None if draft.probabilities else find_boundary_tags(parts, tags)
+        rough = () if reading.normalise else unnormalised(read.steps, tags)
+        read.rescore(logarithm, partial(log_steps, normalise=reading.normalise))
     if boundary and boundary.are_left_out(reading):
-        parts = without_boundary_tags(parts, boundary)
-        tags = tuple(tag for tag in tags if tag not in boundary.names)
-    given, zeros = ScoreSet(tags), np.zeros(len(tags))
-    twice: list[str] = []
-    alone = len(draft.parts) == 1
-
-    def add(part: SentenceScores) -> SentenceScores:
-        words = _words(part, "" if alone else f"{part.where.split()[-1]}.")
-        gold = _gold(part, tags)
-        if given.knows(words):
-            twice.append(part.where)
-        else:
-            given.add(words, _checked(part, tags, words, zeros), gold, part.features)
-        return part
-
-    _, rows = readable_sentences(parts, add)
-    wrong += rows
+        kept = boundary.kept
+        read.rescore(lambda emissions: emissions[:, kept], boundary.without)
+        tags = tuple(tags[k] for k in kept)
+    given = read.score_set(tags)
     scheme = BIO if reading.bio else draft.scheme
     if scheme is not None and not could_be_bio(tags):
         raise FormatError(f"The rules of BIO need tags O, B-… and I-…, got {', '.join(tags[:10])}.")
     family = HMM if draft.probabilities and not rough else draft.family
     kind = draft.kind
-    left_out = _left_out([*draft.left_out, *wrong], len(given))
-    names = boundary.names if boundary else ()
+    left_out = _left_out(read.wrong, len(given))
     notes = [
         *draft.notes,
-        *(boundary.notes(reading) if boundary else ()),
-        *_assumption_notes(draft, parts),
-        *_duplicate_notes(twice),
+        *(_boundary_notes(boundary, reading) if boundary else ()),
+        *_assumption_notes(draft, read.parts),
+        *_duplicate_notes(read.twice),
     ]
 
     def write(folder: Path) -> None:
         save_imported(folder, given, family, scheme)
-        _write_features(folder, draft, given, every_tag)
+        if draft.write_features is not None:
+            known = [part.features for part in given.parts if part.features is not None]
+            draft.write_features(folder, known, [every_tag.index(tag) for tag in tags])
         listed = "".join(f"- {note}\n" for note in [*left_out, *notes])
         about = f"{kind}. Scores of given sentences; no others can be scored."
         (folder / CARD_FILE).write_text(f"# Given scores\n\n{about}\n\n{listed}", encoding="utf-8")
@@ -126,35 +122,84 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
         rough,
         write,
         left_out,
-        boundary_tags=names,
+        boundary_tags=boundary.names if boundary else (),
         batch_first=draft.batch_first,
     )
 
 
-def _write_features(
-    folder: Path, draft: ParsedModel, given: ScoreSet, every_tag: tuple[str, ...]
-) -> None:
-    """Write the features of the sentences where the files have any."""
-    if draft.write_features is not None:
-        known = [features for features in given.features if features is not None]
-        draft.write_features(folder, known, [every_tag.index(tag) for tag in given.tags])
+class _Sentences:
+    """The sentences of a model that can be read so far, and what is wrong with the others."""
+
+    def __init__(self, parts: Sequence[SentenceScores], wrong: list[str]) -> None:
+        self.parts, self.wrong = parts, wrong
+        self.twice: list[str] = []  # which ones have the words of an earlier one
+        self._alone = len(parts) == 1
+
+    @property
+    def steps(self) -> list[Steps]:
+        """The scores beside the emissions, which sentences may share."""
+        return list(dict.fromkeys(part.steps for part in self.parts))
+
+    def change(self, change: Callable[[SentenceScores], SentenceScores]) -> None:
+        """Change each sentence, or leave it out."""
+
+        def read(part: SentenceScores) -> SentenceScores:
+            with _errors_at(part.where):
+                return change(part)
+
+        self.parts, wrong = readable_sentences(self.parts, read)
+        self.wrong += wrong
+
+    def rescore(self, emissions: Callable[[Array], Array], steps: Callable[[Steps], Steps]) -> None:
+        """Change the scores; what sentences share is changed once."""
+        tables = (table for each in self.steps for table in each.tables().values())
+        require_scores(sum(table.size for table in tables))
+        once = cache(steps)
+        self.change(lambda p: replace(p, emissions=emissions(p.emissions), steps=once(p.steps)))
+
+    def score_set(self, tags: tuple[str, ...]) -> ScoreSet:
+        """Return those with different words, under names that can be drawn."""
+        known: dict[tuple[str, ...], SentenceScores] = {}
+
+        def name(part: SentenceScores) -> SentenceScores:
+            words = _words(part, "" if self._alone else f"{part.where.split()[-1]}.")
+            named = replace(part, tokens=words, gold=_gold(part, tags))
+            if known.setdefault(words, named) is not named:
+                self.twice.append(part.where)
+            return named
+
+        self.change(name)
+        return ScoreSet(tags, list(known.values()))
+
+
+@contextmanager
+def _errors_at(where: str) -> Iterator[None]:
+    """Name the place of an error."""
+    try:
+        yield
+    except CrfvizError as error:
+        raise FormatError(f"{where}: {str(error).removesuffix('.')}.") from error
 
 
 def _left_out(wrong: Sequence[str], kept: int) -> tuple[str, ...]:
     """Return how many sentences are left out, and what is wrong with the first few."""
-    if not wrong:
-        return ()
     number = f"{len(wrong):,} of {len(wrong) + kept:,} sentences are left out:"
-    more = (f"and {len(wrong) - MAX_SAID:,} more",) if len(wrong) > MAX_SAID else ()
-    return (number, *wrong[:MAX_SAID], *more)
+    in_order = sorted(wrong, key=lambda message: int(_NUMBER.findall(message)[0]))
+    return (number, *first_few(in_order)) if wrong else ()
 
 
 def _duplicate_notes(places: Sequence[str]) -> list[str]:
-    if not places:
+    named = ", ".join(first_few(places))
+    return [f"The words of {named} are those of an earlier one: left out."] if places else []
+
+
+def _boundary_notes(boundary: BoundaryTags, reading: Reading) -> list[str]:
+    if not boundary.names:
         return []
-    more = f" and {len(places) - MAX_SAID:,} more" if len(places) > MAX_SAID else ""
-    named = f"{', '.join(places[:MAX_SAID])}{more}"
-    return [f"The words of {named} are those of an earlier one: left out."]
+    listed = ", ".join(boundary.names)
+    if boundary.are_left_out(reading):
+        return [f"{listed} left out as tags: their steps are start and end scores."]
+    return [f"{listed} kept as tags of words, which a path can pass."]
 
 
 def _assumption_notes(draft: ParsedModel, parts: Sequence[SentenceScores]) -> list[str]:
@@ -170,7 +215,7 @@ def _assumption_notes(draft: ParsedModel, parts: Sequence[SentenceScores]) -> li
     notes += [
         f"There are no {name} scores: zeros."
         for name in ("start", "end")
-        if all(getattr(part, name) is None for part in parts)
+        if all(getattr(part.steps, name) is None for part in parts)
     ]
     return notes
 
@@ -192,28 +237,25 @@ def _tags(draft: ParsedModel, number: int) -> tuple[str, ...]:
 def _words(part: SentenceScores, prefix: str) -> tuple[str, ...]:
     number = len(part.emissions)
     if number > MAX_WORDS:
-        raise FormatError(f"{part.where}: at most {MAX_WORDS:,} words can be read, got {number}.")
+        raise FormatError(f"at most {MAX_WORDS:,} words can be read, got {number}")
     if part.tokens is None:
         return tuple(f"{prefix}{position}" for position in range(1, number + 1))
     if len(part.tokens) != number:
         raise FormatError(
-            f"{part.where}: expected {number} tokens to match the emissions, "
-            f"got {len(part.tokens)}."
+            f"expected {number} tokens to match the emissions, got {len(part.tokens)}"
         )
-    return tuple(_name(word, f"{part.where}: word", LONGEST_WORD) for word in part.tokens)
+    return tuple(_name(word, "word", LONGEST_WORD) for word in part.tokens)
 
 
-def _gold(part: SentenceScores, tags: tuple[str, ...]) -> Gold:
+def _gold(part: SentenceScores, tags: tuple[str, ...]) -> tuple[str, ...] | None:
     if part.gold is None:
         return None
-    gold = tuple(_tag_name(tag) for tag in part.gold)
-    if len(gold) != len(part.emissions):
-        raise FormatError(
-            f"{part.where}: expected {len(part.emissions)} gold tags, one a word, got {len(gold)}."
-        )
+    gold, number = tuple(map(_tag_name, part.gold)), len(part.emissions)
+    if len(gold) != number:
+        raise FormatError(f"expected {number} gold tags, one a word, got {len(gold)}")
     unknown = next((tag for tag in gold if tag not in tags), None)
     if unknown is not None:
-        raise FormatError(f"{part.where}: the gold tag {abbreviate(unknown)} is none of the tags.")
+        raise FormatError(f"the gold tag {abbreviate(unknown)} is none of the tags")
     return gold
 
 
@@ -233,30 +275,7 @@ def _name(text: str, what: str, longest: int) -> str:
     return name
 
 
-def _checked(
-    part: SentenceScores, tags: tuple[str, ...], words: tuple[str, ...], zeros: Array
-) -> Scores:
-    """Return the scores of a sentence, if a chain can be made of them."""
-    start, end = (zeros if table is None else table for table in (part.start, part.end))
-    scores = part.emissions, part.transitions, start, end
-    try:
-        Potentials(*scores, tags=tags, tokens=words)
-    except CrfvizError as error:
-        raise FormatError(f"{part.where}: {error}.") from error
-    return scores
-
-
 def _size(part: SentenceScores) -> int:
     """Return the numbers of a sentence's own arrays; lists have been counted as they were read."""
-    tables = (part.emissions, *part.tables().values())
+    tables = (part.emissions, *part.steps.tables().values())
     return sum(int(table.size) for table in tables if isinstance(table, np.ndarray))
-
-
-def _stored_size(parts: Sequence[SentenceScores]) -> int:
-    """The numbers of a model as it is kept: what not all sentences share is kept for each."""
-    size: int = sum(part.emissions.size for part in parts)
-    for name in STEPS:
-        tables = [getattr(part, name) for part in parts]
-        shared = all(table is tables[0] for table in tables)
-        size += sum(t.size for t in tables[: 1 if shared else None] if t is not None)
-    return size

@@ -35,6 +35,7 @@ from crfviz.taggers.brought.parsed_model import (
     ParsedModel,
     Reading,
     SentenceScores,
+    Steps,
 )
 from crfviz.taggers.brought.validated_model import ValidatedModel, validate
 from crfviz.taggers.tagger import Tagger
@@ -165,9 +166,9 @@ class Watch:
         kind = f"Watched CRF layer of {pairs[0][0].adapter.library}"
         parts = []
         for seen, chain in pairs:
-            emissions, *steps = chain.scores()
-            named: Any = dict(zip(STEPS, steps, strict=True))
-            parts.append(SentenceScores(seen.where, emissions, chain.tokens, **named))
+            emissions, *tables = chain.scores()
+            steps = Steps(**dict(zip(STEPS, tables, strict=True)))
+            parts.append(SentenceScores(seen.where, emissions, chain.tokens, steps=steps))
         draft = ParsedModel(kind=kind, parts=parts, tags=pairs[0][1].tags, notes=self.notes)
         return self._store(validate(draft, Reading()), name)
 

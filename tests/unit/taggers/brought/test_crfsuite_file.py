@@ -160,7 +160,7 @@ def test_another_kind_of_model_is_refused(model):
         ('{"attributes": [["bias"]], "tags": []}', "no field 'tags'; known: attributes"),
         ('{"attributes": [["bias"]], "tokens": "a"}', "“tokens” must be a list of strings"),
         ('{"attributes": [["bias"]], "tokens": ["a", "b"]}', "expected 1 tokens to match"),
-        ('{"attributes": []}', r"line 1: emissions must be \(T, K\)"),
+        ('{"attributes": []}', r"line 1: expected a sentence of at least one word"),
         ('{"attributes": [' + '{"a":' * 25 + "1" + "}" * 25 + "]}", "inside of 20 others"),
     ],
 )

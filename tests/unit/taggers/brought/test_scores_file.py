@@ -11,6 +11,7 @@ import pytest
 
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.exceptions import FormatError
+from crfviz.taggers.brought import parsed_model
 from crfviz.taggers.brought.parsed_model import MAX_SENTENCES, MAX_TAGS, MAX_WORDS
 from crfviz.taggers.brought.tagger import ImportedTagger
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
@@ -95,6 +96,23 @@ def test_a_row_of_zeros_cannot_be_divided():
     rough = {**HMM_FILE, "transitions": [[0, 0], [1, 8]], "end": [0, 1]}
     with pytest.raises(FormatError, match="a row of zeros cannot be divided"):
         understand(as_json(rough), normalise=True)
+
+
+def test_a_row_of_end_without_steps_stays_when_rows_are_divided():
+    one = {"emissions": [[0.5, 0.5]], "transitions": [], "end": [0.5, 0.25], "probabilities": True}
+    (chain,) = understand(as_json(one), normalise=True).sentences
+    assert np.exp(chain.scores()[3]).tolist() == pytest.approx([0.5, 0.25])
+
+
+def test_matrices_of_steps_count_for_each_sentence_that_shares_them(monkeypatch):
+    steps = np.zeros((2, 3, 3)).tolist()
+    sentences = [{"emissions": DOG["emissions"], "tokens": [*"abc"[:2], str(n)]} for n in range(3)]
+    file = as_json(transitions=steps, sentences=sentences)
+    monkeypatch.setattr(parsed_model, "MAX_SCORES", 3 * (9 + 18))
+    assert len(understand(file).sentences) == 3
+    monkeypatch.setattr(parsed_model, "MAX_SCORES", 3 * (9 + 18) - 1)
+    with pytest.raises(FormatError, match="would keep 81 scores"):
+        understand(file)
 
 
 def test_gold_a_scheme_and_a_family_are_kept(tmp_path):
@@ -395,6 +413,9 @@ def test_a_sentence_with_something_wrong_in_it_is_left_out_and_said(tmp_path):
         tuple(each["tokens"]) for each in (FALLS, DOG)
     ]
     number, *first, more = found.left_out
+    assert [message.split(":")[0] for message in first] == [
+        f"sentence {n}" for n in (1, 3, 4, 5, 6)
+    ]
     assert number == "7 of 9 sentences are left out:"
     assert (len(first), more) == (5, "and 2 more")
     said = " ".join(first)
