@@ -262,6 +262,8 @@ def _new(store: Store, options: argparse.Namespace) -> None:
     """Store sentences under tags of their own; gold tags and annotations of the file have these."""
     (path,), name = options.files, options.name
     tags = own_tags(options.tags.split(","), bio=options.bio)
+    if not name.strip():
+        raise FormatError("expected a name for the document, got none")
     if name in {document.name for document in store.documents()}:
         raise FormatError(f"there is a document {abbreviate(name)} already; choose another name")
     options.mixed_tags, options.keep_good = True, False

@@ -643,6 +643,19 @@ def test_a_model_is_not_offered_for_sentences_that_are_not_settled(page, store, 
     assert "Propose tags" in [each.label for each in page.button]
 
 
+def test_teaching_says_how_many_sentences_are_held_out_and_that_all_have_one_tag(page, store):
+    store.add("notes", read_items(b"Dogs\nCats\nBirds", "notes").items)
+    finish(store, "notes", "anna", [(0, "NOUN")])
+    store.add("more", _items(*(f"Dogs run {n}" for n in range(10))))
+    finish(store, "more", "anna", [(0, "NOUN"), (1, "VERB")])
+    open_part(page, "learn", "notes")
+    assert "3 finished sentences; too few to hold some out" in texts(page)
+    assert "All words of these sentences have the tag NOUN" in texts(page)
+    open_part(page, "learn", "more")
+    assert "10 finished sentences; 2 are held out" in texts(page)
+    assert "All words" not in texts(page)
+
+
 def test_a_result_of_teaching_is_not_shown_for_another_annotator(page, store, monkeypatch):
     jobs = Jobs()
     monkeypatch.setattr(Job, "begin", lambda _: None)

@@ -9,7 +9,7 @@ from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
 from crfviz.annotations.teaching.partly import begun, learnable
-from crfviz.annotations.teaching.teach import finished, start_teaching, teachable
+from crfviz.annotations.teaching.teach import finished, hold_out, start_teaching, teachable
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotate.store import (
@@ -80,10 +80,19 @@ def _lesson(document: DocumentSummary, model: str) -> None:
     done = finished(answered(store().annotations(document.name, who, "done")))
     begun = len(_sentences(document)) - len(done)
     more = f" and {begun:,} begun, by their set and sure tags" if begun else ""
-    st.caption(
-        f"{count(len(done), 'finished sentence')}{more}; one in five of the finished is held "
-        "out to see whether others gain, too. A new model is written."
+    held_out = len(hold_out(done, Lesson.held_out, Lesson.seed)[0])
+    tested = (
+        f"{held_out:,} are held out to see whether others gain, too"
+        if held_out
+        else "too few to hold some out and see whether others gain, too"
     )
+    st.caption(f"{count(len(done), 'finished sentence')}{more}; {tested}. A new model is written.")
+    tags = {tag for sentence in done for tag in sentence.tags or ()}
+    if len(tags) == 1:
+        st.warning(
+            f"All words of these sentences have the tag {plain(*tags)}: a model that learns from "
+            "them gives it to more words."
+        )
     busy = any(job.visitor == visitor() and not job.status.over for job in jobs().all)
     st.button("Teach", type="primary", disabled=busy or not done, on_click=_start)
 

@@ -92,6 +92,14 @@ def test_tags_of_no_use_are_said_and_nothing_is_stored(file, capsys, tags, messa
         assert store.documents() == []
 
 
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_document_without_a_name_is_not_stored(file, capsys, name):
+    assert main(["annotations", "new", name, "--tags", "A,B", str(file)]) == 2
+    assert "expected a name for the document, got none" in capsys.readouterr().err
+    with open_store() as store:
+        assert store.documents() == []
+
+
 def test_gold_tags_of_the_file_must_be_among_them(tmp_path, capsys):
     path = tmp_path / "gold.conll"
     path.write_text("rote\tFARBE\nHose\tDING\n", encoding="utf-8")
