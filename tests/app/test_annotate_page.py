@@ -437,7 +437,7 @@ def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store)
 
 def test_who_teaches_while_another_does_sees_the_place_in_the_line(page, store, monkeypatch):
     jobs = Jobs()
-    monkeypatch.setattr(Job, "begin", lambda _: None)  # both wait for ever
+    monkeypatch.setattr(Job, "run", lambda _: None)  # both wait for ever
     monkeypatch.setattr(learning, "jobs", lambda: jobs)
     monkeypatch.setattr(learning, "visitor", lambda: "me")
     jobs.start("Teach first", print, visitor="other")
@@ -658,7 +658,7 @@ def test_teaching_says_how_many_sentences_are_held_out_and_that_all_have_one_tag
 
 def test_a_result_of_teaching_is_not_shown_for_another_annotator(page, store, monkeypatch):
     jobs = Jobs()
-    monkeypatch.setattr(Job, "begin", lambda _: None)
+    monkeypatch.setattr(Job, "run", lambda _: None)
     monkeypatch.setattr(learning, "jobs", lambda: jobs)
     monkeypatch.setattr(learning, "visitor", lambda: "me")
     store.add("notes", read_items(b"Dogs run.", "notes").items)

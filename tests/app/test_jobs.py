@@ -61,7 +61,7 @@ def test_progress_grows_for_everybody_and_a_cancelled_job_leaves_nothing_behind(
     seen = {"one": [], "other": []}
 
     def watch(name):
-        while job.status.state == "running" and len(set(seen[name])) < 4:
+        while not job.status.over and len(set(seen[name])) < 4:
             seen[name].append(job.status.progress)
             time.sleep(0.001)
 
@@ -116,6 +116,7 @@ def test_one_job_runs_at_a_time_and_the_others_wait_for_it(tiny):
     first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
     second = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
     third = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="c")
+    until(lambda: first.status.state == "running")
     assert [job.status.state for job in (first, second, third)] == ["running", "waiting", "waiting"]
     assert [jobs.ahead(job) for job in (first, second, third)] == [0, 1, 2]
     third.cancel()
@@ -137,6 +138,7 @@ def test_a_visitor_has_one_job(tiny):
             start_teaching(jobs, Lesson(tiny), SENTENCES, visitor=visitor)
     waits.cancel()
     again = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
+    until(lambda: first.status.state == "running")
     assert jobs.shown_to("a", "") is first
     assert jobs.shown_to("b", "another document") is again
     assert jobs.shown_to("somebody", "") is first

@@ -10,9 +10,9 @@ The work runs in a `crfviz.corpus.worker_process` of its own and reports (share 
 """
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from queue import SimpleQueue
+from typing import Any, Literal
 
 from crfviz.corpus.worker_process import Message, Work, WorkerProcess, encode
 from crfviz.exceptions import CrfvizError
@@ -45,95 +45,63 @@ class Job:
         work: called there with a function that takes a share and a message.
         visitor: who started it.
         about: what it is for; the result is shown there.
-        at_end: called once it is over.
     """
 
-    def __init__(
-        self,
-        title: str,
-        work: Work,
-        *,
-        visitor: str = "",
-        about: str = "",
-        at_end: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, title: str, work: Work, *, visitor: str = "", about: str = "") -> None:
         self.title = title
         self.visitor, self.subject = visitor, about
-        self._work, self._at_end = encode(work), at_end
+        self.status = Status()
+        self._work = encode(work)
         self._lock = threading.Lock()  # of the step from waiting to running, or to cancelled
-        self._status = Status()
         self._cancelled = False
-        self._answer: Message | None = None
         self._over = threading.Event()
 
-    def begin(self) -> None:
-        """Start the process, if the job still waits."""
+    def run(self) -> None:
+        """Do the work in a process, and wait for its end; not where it was cancelled before."""
+        messages: SimpleQueue[Message | None] = SimpleQueue()
         with self._lock:
-            if self._status.state != "waiting":
+            if self.status.over:
                 return
-            self._status = replace(self._status, state="running")
             try:
-                self._worker = WorkerProcess(self._receive, niceness=NICENESS)
+                self._worker = WorkerProcess(messages.put, niceness=NICENESS)
             except OSError as error:
                 why = f"this work needs a process of its own: {error.strerror}"
-                self._status = replace(self._status, state="failed", message=why)
-        if self._status.over:
-            self._end()
+                self._end(state="failed", message=why)
+                return
+            self.status = replace(self.status, state="running")
+        self._worker.send(self._work)
+        while (answer := messages.get()) is not None and answer.kind == "progress":
+            share, text = answer.value()
+            self.status = replace(self.status, progress=share, message=text)
+        self._worker.kill()
+        if answer is not None and answer.kind == "result":  # even if it was cancelled too late
+            self._end(state="done", progress=1.0, result=answer.value())
+        elif self._cancelled:
+            self._end(state="cancelled", message=CANCELLED)
+        elif answer is not None:
+            self._end(state="failed", message=str(answer.value()))
         else:
-            self._worker.send(self._work)
-
-    @property
-    def status(self) -> Status:
-        """The state now; does not wait."""
-        return self._status
+            how = self._worker.exit_text()
+            why = f"The work {how} and nothing was saved; please start it again."
+            self._end(state="failed", message=why)
 
     def cancel(self) -> None:
         """Ask the job to stop, and kill it if it does not; one that is over stays as it is."""
         with self._lock:
-            waited = self._status.state == "waiting"
-            if waited:
-                self._status = replace(self._status, state="cancelled", message=CANCELLED)
-        if waited:
-            self._end()
-        elif self._status.state == "running":
-            self._cancelled = True
-            self._worker.interrupt()
+            if self.status.state == "waiting":
+                self._end(state="cancelled", message=CANCELLED)
+            elif self.status.state == "running":
+                self._cancelled = True
+                self._worker.interrupt()
 
     def wait(self, seconds: float | None = None) -> Status:
         """Return the final state, or the state after so many seconds."""
         self._over.wait(seconds)
-        return self._status
+        return self.status
 
-    def _receive(self, message: Message | None) -> None:
-        if message is None:
-            with self._lock:
-                self._status = self._final()
-            self._end()
-        elif message.kind == "progress":
-            share, text = message.value()
-            self._status = replace(self._status, progress=share, message=text)
-        else:
-            self._answer = message
-            self._worker.kill()
-
-    def _final(self) -> Status:
-        """Return how it ended. A result counts even if the job was cancelled too late."""
-        answer = self._answer
-        if answer is not None and answer.kind == "result":
-            return replace(self._status, state="done", progress=1.0, result=answer.value())
-        if self._cancelled:
-            return replace(self._status, state="cancelled", message=CANCELLED)
-        message = (
-            f"The work {self._worker.exit_text()} and nothing was saved; please start it again."
-            if answer is None
-            else str(answer.value())
-        )
-        return replace(self._status, state="failed", message=message)
-
-    def _end(self) -> None:
-        self._work = b""
+    def _end(self, **changes: Any) -> None:  # noqa: ANN401 - fields of a status
+        self.status, self._work = replace(self.status, **changes), b""
         self._over.set()
-        self._at_end()
 
 
 class Jobs:
@@ -142,9 +110,11 @@ class Jobs:
     def __init__(self) -> None:
         self._jobs: list[Job] = []
         self._lock = threading.Lock()
+        self._line: SimpleQueue[Job] = SimpleQueue()
+        threading.Thread(target=self._run, daemon=True).start()
 
     def start(self, title: str, work: Work, *, visitor: str = "", about: str = "") -> Job:
-        """Add a job to the queue, or start it if none runs; see `Job`.
+        """Add a job to the queue; see `Job`.
 
         Raises:
             CrfvizError: this visitor has a job already that is not over.
@@ -155,16 +125,16 @@ class Jobs:
                     raise CrfvizError(
                         f"your “{job.title}” is not over; wait until it is done, or cancel it"
                     )
-            job = Job(title, work, visitor=visitor, about=about, at_end=self._next)
+            job = Job(title, work, visitor=visitor, about=about)
             over = [each for each in self._jobs if each.status.over]
             waiting = [each for each in self._jobs if not each.status.over]
             self._jobs = [job, *waiting, *over[:MAX_FINISHED]]
-        self._next()
+            self._line.put(job)
         return job
 
     def ahead(self, job: Job) -> int:
         """How many others come before a job that waits; the one that runs counts, too."""
-        before = [each for each in self._line() if not each.status.over]
+        before = [each for each in reversed(self.all) if not each.status.over]
         return before.index(job) if job in before else 0
 
     @property
@@ -184,14 +154,6 @@ class Jobs:
         """The newest job about something."""
         return next((job for job in self.all if job.subject == subject), None)
 
-    def _line(self) -> list[Job]:
-        """The oldest first."""
-        return self.all[::-1]
-
-    def _next(self) -> None:
-        """Begin with the first that waits, if nothing runs."""
-        for job in self._line():
-            if job.status.state == "waiting":
-                job.begin()
-            if not job.status.over:
-                return
+    def _run(self) -> None:
+        while True:
+            self._line.get().run()
