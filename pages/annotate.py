@@ -5,12 +5,17 @@ import streamlit as st
 from crfviz.ui.annotate.add import add_panel
 from crfviz.ui.annotate.agreement import agreement_panel
 from crfviz.ui.annotate.desk import show_desk
-from crfviz.ui.annotate.documents import document_list, follow_document, may_be_labelled
+from crfviz.ui.annotate.documents import (
+    choose_document,
+    document_list,
+    follow_document,
+    may_be_labelled,
+    store,
+)
 from crfviz.ui.annotate.export import export_panel
 from crfviz.ui.annotate.learning import learning_panel
 from crfviz.ui.annotate.queue import choose_queue
 from crfviz.ui.annotate.settings import settings_panel
-from crfviz.ui.annotate.store import choose_document, store
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.session.permission import annotator, no_annotator_message
 from crfviz.ui.shell.frame import header

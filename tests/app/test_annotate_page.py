@@ -20,8 +20,7 @@ from crfviz.annotations.store.store import open_store
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.taggers.blank import document_tagger
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui.annotate import add, learning, proposing
-from crfviz.ui.annotate import store as annotation_store
+from crfviz.ui.annotate import add, documents, learning
 from tests.app.test_app import button
 from tests.support.app_pages import open_at
 
@@ -34,10 +33,10 @@ BROKEN = "Dogs\tNOUN\nrun\tVERB\n\nThree\tcolumns\tare NOUN\nbut\n\nStop\tVERB\n
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_DATABASE_URL", f"sqlite:///{tmp_path}/annotations.db")
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
-    annotation_store.store.clear()
+    documents.store.clear()
     with open_store() as opened:
         yield opened
-    annotation_store.store.clear()
+    documents.store.clear()
 
 
 @pytest.fixture
@@ -612,7 +611,6 @@ def test_a_model_is_offered_from_ten_finished_sentences_on_and_every_ten(page, s
     page.run()
     jobs = Jobs()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(proposing, "jobs", lambda: jobs)
         patch.setattr(learning, "jobs", lambda: jobs)
         page.text_input(key="propose.name").set_value("Meine Waren")
         button(page, "Propose tags").click().run()
@@ -684,7 +682,7 @@ def test_settings_that_cannot_be_stored_are_said_and_stay(
     open_part(page, "settings", goods)
     (key,) = [each.key for each in store.documents()]
     monkeypatch.setattr(database, "WAIT", 0.05)
-    annotation_store.store.clear()  # opened again, it waits no longer than that
+    documents.store.clear()  # opened again, it waits no longer than that
     other = sqlite3.connect(tmp_path / "annotations.db", isolation_level=None)
     page.run()
     other.execute("BEGIN IMMEDIATE")

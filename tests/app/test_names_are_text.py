@@ -13,7 +13,7 @@ from streamlit.testing.v1.element_tree import Block
 
 from crfviz.annotations.store.store import open_store
 from crfviz.ui import cached
-from crfviz.ui.annotate import store as annotation_store
+from crfviz.ui.annotate import documents
 from crfviz.ui.words import plain
 from crfviz.views.contents import ENTRIES
 from tests.support.app_pages import new_app, open_at
@@ -85,10 +85,10 @@ def served(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in marked_places(tmp_path_factory.mktemp("names")).items():
             patch.setenv(name, value)
-        annotation_store.store.clear()
+        documents.store.clear()
         yield
         cached.tagger.clear()
-        annotation_store.store.clear()
+        documents.store.clear()
 
 
 VIEWS = {

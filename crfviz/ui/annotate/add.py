@@ -22,6 +22,7 @@ from crfviz.annotations.records import Document
 from crfviz.annotations.settings import Settings
 from crfviz.taggers.registry import EXCERPTS, read_excerpt
 from crfviz.ui import cached
+from crfviz.ui.annotate.documents import go_to_document, store
 from crfviz.ui.annotate.settings import (
     TAGS,
     choose_names,
@@ -29,7 +30,6 @@ from crfviz.ui.annotate.settings import (
     chosen_names,
     first_words,
 )
-from crfviz.ui.annotate.store import go_to_document, store
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
 from crfviz.ui.session.permission import annotator, is_login_required, uploads_allowed, uploads_off
 from crfviz.ui.session.scenario_state import change, scenario, set_view_option

@@ -6,8 +6,8 @@ import streamlit as st
 from crfviz.annotations.agreement import Agreement, Estimate, annotators_agreement
 from crfviz.annotations.records import DocumentSummary
 from crfviz.text.schemes import is_begin, split_tag
-from crfviz.ui.annotate.settling import settle_button, settling_link
-from crfviz.ui.annotate.store import store
+from crfviz.ui.annotate.documents import store
+from crfviz.ui.annotate.queue import settle_button, settling_link
 from crfviz.ui.session.bound_widgets import bound_select
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count, per_cent, score

@@ -25,17 +25,16 @@ from crfviz.taggers.blank import BlankTagger
 from crfviz.taggers.folder import version_of
 from crfviz.taggers.tagger import Tagger
 from crfviz.ui import cached
-from crfviz.ui.annotate.documents import tagger_of
-from crfviz.ui.annotate.proposing import propose_row
-from crfviz.ui.annotate.queue import Queue
-from crfviz.ui.annotate.settling import (
+from crfviz.ui.annotate.documents import store, tagger_of
+from crfviz.ui.annotate.learning import propose_row
+from crfviz.ui.annotate.queue import (
+    Queue,
     changed_since,
     finished_ids,
     layer_of,
     settle_button,
     why_link,
 )
-from crfviz.ui.annotate.store import store
 from crfviz.ui.session.bound_widgets import bound_flag
 from crfviz.ui.session.components import (
     fresh_events,

@@ -6,14 +6,14 @@ from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, render
 from crfviz.annotations.mixing import in_words, tag_sets
 from crfviz.annotations.records import STATES, DocumentSummary
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
-from crfviz.ui.annotate.settling import settle_button
-from crfviz.ui.annotate.store import (
+from crfviz.ui.annotate.documents import (
     answered,
     choose_annotator,
     go_to_document,
     shown_name,
     store,
 )
+from crfviz.ui.annotate.queue import settle_button
 from crfviz.ui.session.bound_widgets import bound_flag, bound_select
 from crfviz.ui.session.permission import uploads_allowed
 from crfviz.ui.session.session_store import errors_as_messages

@@ -1,4 +1,7 @@
-"""What the annotations would teach the model: a job beside the app, and what came of it."""
+"""Models that learn from a document: jobs beside the app, and what came of them.
+
+A network learns more of what it knows; a document with tags of its own gets a model that proposes.
+"""
 
 from functools import partial
 
@@ -9,10 +12,21 @@ from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
 from crfviz.annotations.teaching.partly import begun, learnable
+from crfviz.annotations.teaching.propose import (
+    FAMILIES,
+    MIN_DONE,
+    Proposer,
+    last_proposer,
+    score_in_words,
+    start_proposing,
+)
 from crfviz.annotations.teaching.teach import finished, hold_out, start_teaching, teachable
+from crfviz.exceptions import ModelError
+from crfviz.taggers.tagger import CRF
+from crfviz.taggers.user_models import safe_name
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
-from crfviz.ui.annotate.store import (
+from crfviz.ui.annotate.documents import (
     answered,
     choose_annotator,
     chosen_annotator,
@@ -29,7 +43,7 @@ from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count, listed
 
-NAME = "teach.name"  # the box for that of the new model
+NAME, PROPOSER = "teach.name", "propose.name"  # the boxes for those of the new models
 MAX_TAGS = 3  # that are named
 EVERY = 0.5  # seconds between two looks at a job
 
@@ -156,3 +170,53 @@ def _show(taught: Taught) -> None:
         st.button(
             f"Use {plain(taught.name)} from now on", on_click=partial(change, model=taught.name)
         )
+
+
+def propose_row(document: DocumentSummary) -> None:
+    """Draw the model of a document, the job that makes the next one, or the button for it.
+
+    It is for documents with tags of their own, where models may be added.
+    """
+    made = last_proposer(document)
+    if document.tags is None or (document.model and made is None) or not uploads_allowed():
+        return
+    job = jobs().about(f"propose {document.key}")
+    if job is not None and not watch_job(job) and not job.status.over:
+        return
+    new = store().count(document.name, state="done", sentences=True)
+    new -= made.num_sentences if made else 0
+    unsettled = [*store().disputed(document.name).values()].count(False) if new >= MIN_DONE else 0
+    with st.container(horizontal=True, vertical_alignment="center", key="propose"):
+        if new - unsettled >= MIN_DONE:
+            _offer(document, made)
+        if made is not None:
+            st.caption(plain(f"{made.name}: {score_in_words(made.score)}."))
+        elif new - unsettled < MIN_DONE:
+            left = f" {count(unsettled, 'disagreement')} to settle first." * bool(unsettled)
+            st.caption(
+                f"From {MIN_DONE} finished sentences on, a model can learn them and propose.{left}"
+            )
+
+
+def _offer(document: DocumentSummary, made: Proposer | None) -> None:
+    st.button("Propose tags", type="primary", on_click=_start_proposing, args=(document, made))
+    with st.popover("Options", icon=":material/tune:"):
+        bound_select("Model", "family", FAMILIES, made.family if made else CRF)
+        st.text_input(
+            "Name of the model", made.name if made else _suggested(document), key=PROPOSER
+        )
+        st.caption("Sentences about which annotators disagree are left out until they are settled.")
+
+
+def _suggested(document: DocumentSummary) -> str:
+    try:
+        return safe_name(shown_name(document)).lower()
+    except ModelError:  # no Latin letter
+        return "own-tags"
+
+
+def _start_proposing(document: DocumentSummary, made: Proposer | None) -> None:
+    with errors_as_messages():
+        family = choice_option("family", FAMILIES, made.family if made else CRF)
+        name, about = widget_value(PROPOSER).strip(), f"propose {document.key}"
+        start_proposing(jobs(), document, name, family, visitor=visitor(), about=about)

@@ -16,7 +16,7 @@ from crfviz.annotations.teaching.propose import last_proposer
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
-from crfviz.ui.annotate.store import chosen_document, shown_name, store
+from crfviz.ui.annotate.documents import chosen_document, shown_name, store
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft, bound_to
 from crfviz.ui.session.session_store import (
     draft,

@@ -21,7 +21,7 @@ from crfviz.text.files import decoded
 from crfviz.text.formats import parse_sentences
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
 from crfviz.text.sentences import Sentence, fold_handles
-from crfviz.ui.annotate.store import labelled_sentences
+from crfviz.ui.annotate.documents import labelled_sentences
 from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs, bound_to
 from crfviz.ui.session.permission import annotator, no_annotator_message
 from crfviz.ui.session.scenario_state import set_view_option, view_option

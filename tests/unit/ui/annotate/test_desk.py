@@ -14,7 +14,7 @@ from crfviz.annotations.store.schema import ANNOTATIONS
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import CrfvizError, LostStoreError, StoreError
 from crfviz.ui import cached
-from crfviz.ui.annotate import desk, settling
+from crfviz.ui.annotate import desk, queue
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.session import scenario_state as session
 from crfviz.ui.session.session_store import session_value, set_value
@@ -77,7 +77,7 @@ def page(tmp_path, monkeypatch):
     set_value("scenario", Scenario("fake", ""))
     monkeypatch.setattr(cached, "tagger", lambda _: TAGGER)
     monkeypatch.setattr(desk, "version_of", lambda _: "v1")
-    for module in (desk, settling):
+    for module in (desk, queue):
         monkeypatch.setattr(module, "store", lambda: store)
     yield Page(store)
     store.close()
