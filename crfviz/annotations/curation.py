@@ -116,11 +116,7 @@ def finished_first(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def answers(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
-    """Return the copies that say the answer of each sentence, and how many sentences have none.
-
-    Args:
-        pairs: sentences with what anybody said about them, as the store gives them.
-    """
+    """Return the copies that say the answer of each sentence, and how many sentences have none."""
     sentences: dict[int, list[Pair]] = {}
     for pair in pairs:
         sentences.setdefault(pair[0].id, []).append(pair)

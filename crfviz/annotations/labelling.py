@@ -1,7 +1,7 @@
 """One annotator's work on one sentence: each function takes an annotation and returns the next.
 
 Nothing is stored here. An annotation that comes back differs from what went in by one step, and
-knows the step before, so that it can be undone.
+knows the step before, so that it can be undone. What a model cannot do is a CrfvizError.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,9 +47,6 @@ def begin(desk: Desk) -> Annotation:
     """The annotation of a sentence that the annotator has not touched: the model's proposal.
 
     Where versions are to be settled, the tags on which all agree are set.
-
-    Raises:
-        CrfvizError: the model cannot score the words.
     """
     offsets, pins = agreed(desk.versions) if desk.versions else (desk.item.offsets, {})
     return Annotation(
@@ -65,11 +62,7 @@ def begin(desk: Desk) -> Annotation:
 
 
 def proposal(desk: Desk, annotation: Annotation) -> Proposal:
-    """How sure the model is of the words under the annotator's tags.
-
-    Raises:
-        CrfvizError: the model cannot score the words, or has not one of the tags.
-    """
+    """How sure the model is of the words under the annotator's tags."""
     return desk.propose(annotation.offsets, annotation.pins)
 
 
@@ -100,12 +93,7 @@ def join(desk: Desk, annotation: Annotation, word: int) -> Annotation:
 
 
 def take(desk: Desk, annotation: Annotation, version: int, word: int) -> Annotation:
-    """Take a version's reading of the dispute that a word lies in; of word -1, of the sentence.
-
-    Raises:
-        CrfvizError: there is no such version, or nobody disagrees about the word.
-        NoPathError: no allowed path has the tags of the version beside the others.
-    """
+    """Take a version's reading of the dispute that a word lies in; of word -1, of the sentence."""
     before, start, end = _reopened(desk, annotation), 0, len(desk.item.text)
     if not 0 <= version < len(desk.versions):
         raise CrfvizError(f"expected one of {len(desk.versions)} versions, got {version + 1}")
@@ -121,11 +109,7 @@ def take(desk: Desk, annotation: Annotation, version: int, word: int) -> Annotat
 
 
 def renewed(desk: Desk, annotation: Annotation) -> Annotation:
-    """An open annotation decoded again where another model, or version of it, was used before.
-
-    Raises:
-        CrfvizError: the model cannot go on with the tags that were set.
-    """
+    """An open annotation decoded again where another model, or version of it, was used before."""
     same = (annotation.model, annotation.model_version) == (desk.tagger.name, desk.version)
     if same or annotation.state == "done":
         return annotation
@@ -142,11 +126,7 @@ def undo(desk: Desk, annotation: Annotation) -> Annotation:
 
 
 def accept(annotation: Annotation, versions: Sequence[Annotation] = ()) -> Annotation:
-    """The sentence is done: all its tags are the annotator's word.
-
-    Raises:
-        CrfvizError: a word has no tag yet, or versions disagree and nobody has chosen.
-    """
+    """The sentence is done, where no word or dispute is left: its tags are the annotator's word."""
     if left := len(unanswered(annotation, versions)) if versions else 0:
         places = "1 dispute is" if left == 1 else f"{left} disputes are"
         raise CrfvizError(f"{places} not settled yet. Enter goes to the next one.")

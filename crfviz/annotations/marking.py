@@ -51,14 +51,7 @@ def split_word(
     """The words with one of them cut in two; pins of all others stay with their words.
 
     The halves of a word in an entity are in it too; another tag of the word does not fit its halves
-    and goes.
-
-    Args:
-        text: the sentence; blanks at the cut belong to neither half.
-        offsets: T words.
-        pins: tags by position.
-        word: position of the word to cut.
-        at: characters into it, from 1.
+    and goes. Blanks at the cut, so many characters into the word, belong to neither half.
 
     Raises:
         ShapeError: there is no such word, or nothing would be left on one side.
@@ -80,9 +73,6 @@ def join_words(offsets: Offsets, pins: Pins, word: int) -> tuple[Offsets, dict[i
     """The words with one of them and the next made one; pins of all others stay with their words.
 
     A tag that both halves agree on stays.
-
-    Raises:
-        ShapeError: there is no such word, or none after it.
     """
     start, _ = _place(offsets, word)
     _, end = _place(offsets, word + 1)

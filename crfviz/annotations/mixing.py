@@ -81,13 +81,9 @@ def example(tags: Collection[str]) -> str:
 
 
 def strangers(rows: Sequence[Collection[str]]) -> dict[int, str]:
-    """Which sentences of a document have tags of another kind than most have, or of both.
+    """Say what is wrong with sentences whose tags are of another kind than most have, or of both.
 
-    Args:
-        rows: the tags of each sentence.
-
-    Returns:
-        By the number of the sentence: what is wrong with it, in words.
+    The rows are the tags of the sentences; the result has their numbers.
     """
     found = dict(enumerate(map(kinds, rows)))
     told: dict[int, str] = {}

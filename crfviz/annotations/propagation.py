@@ -64,11 +64,7 @@ def propose(potentials: Potentials, pins: Mapping[int, str]) -> Proposal:
 def proposal_of(
     tagger: Tagger, words: tuple[str, ...], pins: tuple[tuple[int, str], ...]
 ) -> Proposal:
-    """The same for words and a model; kept, as a step and its picture need the same answers.
-
-    Raises:
-        CrfvizError: the model cannot score the words, or no path has these tags.
-    """
+    """The same for words and a model; kept, as a step and its picture need the same answers."""
     return propose(_scores(tagger, words), dict(pins))
 
 

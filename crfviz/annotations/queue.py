@@ -44,12 +44,9 @@ def doubt(potentials: Potentials) -> Doubt:
 
 
 def in_order(ids: Iterable[int], doubts: Mapping[int, Doubt], order: Order) -> list[int]:
-    """The sentences, the one to see first at the front; equal ones in the order of the file.
+    """The sentences, the one to see first at the front; others as in the file.
 
-    Args:
-        ids: of sentences, in the order of the file.
-        doubts: by id; sentences without one come last, in the order of the file.
-        order: by what.
+    So are those that come equal, and at the end those without a doubt.
     """
     known = list(ids)
     if order == "file":

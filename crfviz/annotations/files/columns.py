@@ -2,7 +2,8 @@
 
 A comment `# crfviz = {...}` holds the fields of `fields`, and the text where `# text` cannot
 hold it. CoNLL-U has the tag as UPOS and in MISC the annotator, the model's proposal, and the
-word's characters in the text; the columns are word, characters, proposal, tag.
+word's characters in the text; the columns are word, characters, proposal, tag. What a file or a
+column cannot hold is a FormatError that says where.
 """
 
 import json
@@ -45,11 +46,7 @@ TIGHT = "SpaceAfter=No"
 
 
 def render_conllu(pair: Pair) -> str:
-    """One annotated sentence in CoNLL-U.
-
-    Raises:
-        FormatError: a tag cannot stand in a column.
-    """
+    """One annotated sentence in CoNLL-U."""
     item, annotation = pair
     name = f"{item.document}-{item.position + 1}-{annotation.annotator}"
     rows = []
@@ -63,11 +60,7 @@ def render_conllu(pair: Pair) -> str:
 
 
 def render_columns(pair: Pair) -> str:
-    """One annotated sentence in columns: word, start:end, proposal, tag.
-
-    Raises:
-        FormatError: a tag cannot stand in a column.
-    """
+    """One annotated sentence in columns: word, start:end, proposal, tag."""
     return rendered(_comments(pair), _words(pair))
 
 
@@ -75,9 +68,6 @@ def read_block(block: Block, where: str, layout: Layout, name: str) -> FileSente
     """The sentence of one block; None without words.
 
     `where` it begins and the name of the file are for messages.
-
-    Raises:
-        FormatError: it cannot be read; says in which line and why.
     """
     for number, line in block:
         check_utf_8(line, f"{name}, line {number}")

@@ -29,10 +29,7 @@ def render(
 ) -> str:
     """The annotations as the text of one file; those of one sentence are given side by side.
 
-    Args:
-        pairs: sentences with annotations.
-        file_format: of the file.
-        settings: of the documents, by name; each goes with the first sentence of its document.
+    The settings of a document, by its name, go with its first sentence.
 
     Raises:
         FormatError: a column format cannot hold a tag; says which.

@@ -2,7 +2,7 @@
 
 Every format carries the same: text, words and tags, whose annotation it is, by which model, what
 was pinned, and what the file had before anybody labelled it. The revision and what can be undone
-stay in the store.
+stay in the store. What cannot be read is a FormatError that says where it stands.
 """
 
 import json
@@ -100,11 +100,7 @@ def row_of(pair: Pair) -> Fields:
 def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSentence:
     """The sentence and its annotation again; only tags, offsets and annotator must be there.
 
-    The fields are as `fields_of` gives them, but anybody may have written them; `where` they stand
-    is for messages.
-
-    Raises:
-        FormatError: a field has another type, or does not fit the sentence; says which.
+    The fields are as `fields_of` gives them, but anybody may have written them.
     """
     if not isinstance(text, str):
         raise FormatError(f'{where}: expected a string in "text", got {abbreviate_value(text)}')
@@ -154,11 +150,7 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
 
 
 def check_length(words: int, where: str) -> None:
-    """Refuse a sentence that is too long to be labelled.
-
-    Raises:
-        FormatError: says where it begins, and what to do.
-    """
+    """Refuse a sentence that is too long to be labelled."""
     if words > MAX_WORDS:
         raise FormatError(
             f"{where}: expected at most {MAX_WORDS:,} words in a sentence, got more; end each "
@@ -167,11 +159,7 @@ def check_length(words: int, where: str) -> None:
 
 
 def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) -> None:
-    """Refuse offsets that do not point at the words.
-
-    Raises:
-        FormatError: says at which they point.
-    """
+    """Refuse offsets that do not point at the words."""
     there = words_at(text, offsets)
     if there != tuple(tokens):
         raise FormatError(
@@ -181,11 +169,7 @@ def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) 
 
 
 def places_of(value: object, where: str) -> Offsets:
-    """Places of words out of JSON.
-
-    Raises:
-        FormatError: they are no list of pairs of whole numbers.
-    """
+    """Places of words out of JSON."""
     try:
         return offsets_of(value)
     except TypeError:

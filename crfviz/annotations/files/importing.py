@@ -86,7 +86,7 @@ def read_items(
         file_format: None tells it from the content.
         rules: which tags it may have.
         limit: bytes; None is no limit, of sentences neither.
-        pause: called at each sentence, for a server to do something else in between.
+        pause: called at each sentence.
 
     Raises:
         FormatError: the file is too large, has too many sentences, or is UTF-16.

@@ -30,9 +30,6 @@ def known_documents(store: Store, imported: Import) -> dict[str, Known]:
     """What a store has already of the documents in a file, by their names there.
 
     A document of the same name comes first, then the newest.
-
-    Raises:
-        StoreError: the store cannot be read.
     """
     found = {}
     summaries = store.documents()
@@ -57,16 +54,13 @@ def keep(
     progress: Callable[[int, int], None] | None = None,
     known: Mapping[str, Known] | None = None,
 ) -> list[str]:
-    """Store what was read, one document for each that the file names.
+    """Store what was read, and return the names that its documents have in the store.
 
     Args:
         store: where to.
         imported: what was read, the user having agreed to what is missing.
         progress: told how many sentences and annotations are written, of how many.
         known: documents of the file that are not made anew: only their annotations are stored.
-
-    Returns:
-        The names of the documents in the store.
 
     Raises:
         StoreError: it could not be stored; documents that were complete before stay.
@@ -97,12 +91,7 @@ def keep(
 
 
 def planned(store: Store, known: Mapping[str, Known]) -> dict[str, Merged]:
-    """What merging would do, by the documents' names in the file.
-
-    Raises:
-        StoreError: the store cannot be read.
-        UnknownTagError: a tag is none of the document's.
-    """
+    """What merging would do, by the documents' names in the file."""
     return {
         name: store.merge(each.document, each.labelled, write=False) for name, each in known.items()
     }

@@ -2,7 +2,7 @@
 
 JSONL holds the fields of `fields`. spaCy's JSON is a list: `annotations` is what its
 `Example.from_dict` takes, entities by characters for BIO tags and words with tags for others; what
-else is known stands under `crfviz`.
+else is known stands under `crfviz`. What cannot be read is a FormatError that says where.
 """
 
 import json
@@ -48,11 +48,7 @@ def render_spacy(pair: Pair) -> str:
 
 
 def read_line(line: str, where: str) -> FileSentence | None:
-    """The sentence of a line of JSONL; None without words.
-
-    Raises:
-        FormatError: it cannot be read; says why.
-    """
+    """The sentence of a line of JSONL; None without words."""
     check_utf_8(line, where)
     fields = parse_object(line, where)
     if "annotator" in fields:
@@ -61,11 +57,7 @@ def read_line(line: str, where: str) -> FileSentence | None:
 
 
 def read_element(element: object, where: str) -> FileSentence | None:
-    """The sentence of an element of spaCy's list; entities may begin and end inside of words.
-
-    Raises:
-        FormatError: it cannot be read; says why.
-    """
+    """The sentence of an element of spaCy's list; entities may begin and end inside of words."""
     if isinstance(element, list) and len(element) == 2:
         element = {"text": element[0], "annotations": element[1]}
     if not isinstance(element, dict) or not isinstance(element.get("text"), str):

@@ -31,11 +31,7 @@ WRITES = {"crfviz_writes": True}  # execution option of a transaction that will 
 
 
 def database_url(url: str | None = None) -> URL:
-    """Where the store is: `url`, else CRFVIZ_DATABASE_URL, else a file below the user's data.
-
-    Raises:
-        StoreError: it is no such address.
-    """
+    """Where the store is: `url`, else CRFVIZ_DATABASE_URL, else a file below the user's data."""
     given = url or settings().database_url or f"sqlite:///{_default_file()}"
     try:
         address = make_url(given)
@@ -134,11 +130,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def engine_of(url: URL, pool: Mapping[str, int] = POOL) -> Engine:
-    """What connects to an address, before anything is asked of it.
-
-    Raises:
-        StoreError: the driver is not installed.
-    """
+    """What connects to an address, before anything is asked of it."""
     json = {"json_serializer": to_json, "json_deserializer": from_json}
     if url.get_backend_name() != "sqlite":
         wanted = {

@@ -29,11 +29,7 @@ def encoded(table: Table, row: Row) -> Row:
 
 
 def annotation_row(annotation: Annotation) -> Row:
-    """Columns of an annotation.
-
-    Raises:
-        StoreError: no annotator, or a character that no database holds.
-    """
+    """Columns of an annotation that has an annotator and no character that no database holds."""
     if not annotation.annotator.strip():
         raise StoreError("expected the name of an annotator, got an empty one; nothing was stored")
     if annotation.annotator == CURATED and annotation.curation is None:
@@ -79,11 +75,7 @@ def annotation_of(row: RowMapping) -> Annotation:
 
 
 def cells_of(row: RowMapping, table: Table, names: Sequence[str]) -> Row:
-    """The fields in the cells of a table.
-
-    Raises:
-        StoreError: another program has written something else there; says where.
-    """
+    """The fields in the cells of a table; a StoreError says which another program has written."""
     cells = {name: row[table.c[name]] for name in names}
     for name, value in cells.items():
         if isinstance(value, Damaged):
@@ -93,11 +85,7 @@ def cells_of(row: RowMapping, table: Table, names: Sequence[str]) -> Row:
 
 @contextmanager
 def _consistent(table: Table, row: RowMapping) -> Iterator[None]:
-    """Say which row it is whose cells do not fit each other.
-
-    Raises:
-        StoreError: the body raised a CrfvizError.
-    """
+    """Say which row it is whose cells do not fit each other."""
     try:
         yield
     except CrfvizError as error:
@@ -112,11 +100,7 @@ def _damaged(table: Table, row: RowMapping, why: str) -> StoreError:
 
 
 def check_text(*texts: str) -> None:
-    """Refuse what neither SQLite nor PostgreSQL could give back.
-
-    Raises:
-        StoreError: says which character it is.
-    """
+    """Refuse what neither SQLite nor PostgreSQL could give back, naming the character."""
     for value in texts:
         if wrong := UNSTORABLE.search(value):
             raise StoreError(

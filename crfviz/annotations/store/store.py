@@ -96,11 +96,7 @@ def open_store(url: str | None = None) -> Store:
 
 
 def file_of(url: str | None = None) -> Path | None:
-    """The file of a store at an address, see `open_store`; None where it is on a server.
-
-    Raises:
-        StoreError: it is no such address.
-    """
+    """The file of a store at an address, see `open_store`; None where it is on a server."""
     address = database_url(url)
     on_disk = address.get_backend_name() == "sqlite"
     return Path(str(address.database)) if on_disk else None
@@ -132,7 +128,7 @@ class Store:
         labelled: Iterable[Annotation] = (),
         settings: Settings = UNSETTLED,
     ) -> str:
-        """Store a new document, all of it or nothing.
+        """Store a new document, all of it or nothing, and return its name there.
 
         Args:
             document: its name; a taken one gets a number, "name (2)".
@@ -141,12 +137,6 @@ class Store:
             progress: told now and then how many rows are written, of how many.
             labelled: annotations of these sentences; their `item` counts the sentences from 0.
             settings: tags, model, keys and colours.
-
-        Returns:
-            The name under which it is stored.
-
-        Raises:
-            StoreError: an annotation of no sentence, or text that no database can hold.
         """
         rows = prepared(document, sentences, labelled, settings)
         return self._run(lambda c: write_document(c, *rows, progress), writes=True, tries=1)
@@ -154,10 +144,7 @@ class Store:
     def merge(self, document: str, labelled: Iterable[Annotation], *, write: bool = True) -> Merged:
         """Join annotations to a document, all of them or nothing; none is overwritten.
 
-        Args:
-            document: its name.
-            labelled: their `item` is the id of one of its sentences.
-            write: False says what would be done.
+        Their `item` is the id of one of its sentences. Without `write`, say what would be done.
 
         Raises:
             UnknownTagError: a tag is none of the document's.
@@ -178,12 +165,7 @@ class Store:
         self._run(work, writes=True)
 
     def change(self, document: str, settings: Settings) -> None:
-        """Replace the settings of a document.
-
-        Raises:
-            UnknownTagError: a tag that would go is in use.
-            StoreError: there is no such document.
-        """
+        """Replace the settings of a document; a tag that is in use may not go."""
         check_text(*(settings.tags or ()), settings.model)
         self._run(lambda c: change_settings(c, document, settings), writes=True)
 
@@ -209,11 +191,7 @@ class Store:
         return [item_of(row) for row in self._rows(query.offset(start).limit(limit))]
 
     def item(self, number: int) -> Item:
-        """The sentence with an id.
-
-        Raises:
-            StoreError: there is none (any more).
-        """
+        """The sentence with an id; a StoreError if there is none (any more)."""
         known = 0 < number < LARGEST_ID  # a larger one is none that a database could look for
         rows = self._rows(_SENTENCES.where(ITEMS.c.id == number)) if known else []
         if not rows:
@@ -230,19 +208,14 @@ class Store:
         return self._run(lambda c: stored(c, item, annotator))
 
     def save(self, annotation: Annotation, tags: Sequence[str] | None = None) -> Annotation:
-        """Store an annotation in place of the one it was made from.
+        """Store an annotation in place of the one whose revision it has; return it as stored.
 
-        Args:
-            annotation: with the revision that it follows.
-            tags: K of the model that it was made with; a document without tags gets them.
-
-        Returns:
-            The same with its next revision and its times; it is on the disk.
+        It is on the disk then, with the next revision. A document without tags gets `tags`, those
+        of the model that the annotation was made with.
 
         Raises:
             ConflictError: the stored revision is another one: nothing was overwritten.
             UnknownTagError: a tag is none of the document's.
-            StoreError: it could not be stored.
         """
         new = successor(annotation)
         annotation_row(new)  # its complaints come before the database is asked

@@ -25,10 +25,7 @@ MAX_LISTED = 20  # tags in a message
 def hold_to_tags(connection: Connection, new: Annotation, tags: Sequence[str] | None) -> None:
     """Check an annotation against the tags of its document, which gets `tags` if it has none.
 
-    Args:
-        connection: in a transaction that writes.
-        new: to be stored.
-        tags: K names of the model that it was made with; None where they are not known.
+    These are those of the model that it was made with, None where they are not known.
 
     Raises:
         UnknownTagError: it has another tag, or the document was begun with other tags.
@@ -46,10 +43,9 @@ def hold_to_tags(connection: Connection, new: Annotation, tags: Sequence[str] | 
 
 
 def check_tags(connection: Connection, document: RowMapping, tags: Collection[str]) -> None:
-    """Refuse tags that a document does not have; before it has any, those of another kind.
+    """Refuse tags that a document does not have, naming near ones.
 
-    Raises:
-        UnknownTagError: lists near names, or names a tag that is there.
+    Before it has any, those of another kind are refused.
     """
     name, allowed = repr(document["name"][:80]), settings_at(document).tags
     if allowed is None:
@@ -69,12 +65,7 @@ def check_tags(connection: Connection, document: RowMapping, tags: Collection[st
 
 
 def change_settings(connection: Connection, name: str, new: Settings) -> None:
-    """Replace the settings of a document, in a transaction that writes.
-
-    Raises:
-        UnknownTagError: a tag that would go is in use; says in how many sentences.
-        StoreError: there is no such document.
-    """
+    """Replace the settings of a document; a tag that is in use may not go."""
     query = select(DOCUMENTS).where(DOCUMENTS.c.name == name).with_for_update()
     document = connection.execute(query).mappings().first()
     if document is None:

@@ -46,15 +46,10 @@ def successor(annotation: Annotation) -> Annotation:
 def prepared(
     name: str, sentences: Iterable[Item], labelled: Iterable[Annotation], settings: Settings
 ) -> tuple[Row, list[Row], list[Row]]:
-    """Check and prepare the rows of a document, before anything is locked.
+    """Check and prepare the rows of a document, of its sentences and of annotations.
 
-    Returns:
-        The row of the document, with the model that most annotations are by where it has neither
-        tags nor a model, those of its sentences, and those of the annotations, whose `item` counts
-        the sentences.
-
-    Raises:
-        StoreError: a character that no database holds, or an annotation of no sentence.
+    Nothing is locked yet; the `item` of an annotation counts the sentences. A document with neither
+    tags nor a model gets the model that most annotations are by.
     """
     check_text(name)
     rows, position = [], -1
@@ -106,18 +101,7 @@ def write_document(
 def merged(
     connection: Connection, document: str, labelled: Iterable[Annotation], *, write: bool
 ) -> Merged:
-    """Join annotations to a document.
-
-    Args:
-        connection: in a transaction, that writes if `write`.
-        document: its name.
-        labelled: their `item` is the id of a sentence of this document.
-        write: whether to do it, or only to say what would be done.
-
-    Raises:
-        UnknownTagError: a tag is none of the document's.
-        StoreError: an annotation that no database can hold.
-    """
+    """See `Store.merge`; the transaction writes if `write`."""
     row = connection.execute(select(DOCUMENTS).where(DOCUMENTS.c.name == document)).mappings().one()
     query = select(ANNOTATIONS).join(ITEMS).where(ITEMS.c.document == row["id"])
     stored = map(annotation_of, connection.execute(query).mappings())
@@ -149,12 +133,7 @@ def stored(connection: Connection, item: int, annotator: str) -> Annotation | No
 
 
 def write_annotation(connection: Connection, new: Annotation) -> Annotation:
-    """Write an annotation in place of its predecessor.
-
-    Raises:
-        ConflictError: the stored one is another.
-        StoreError: there is no such sentence.
-    """
+    """Write an annotation in place of its predecessor; a ConflictError if another one is stored."""
     if not _replaced(connection, new):
         before = stored(connection, new.item, new.annotator)
         if before != new:  # equal: a lost connection hid that it had been stored

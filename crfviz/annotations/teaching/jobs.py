@@ -114,11 +114,7 @@ class Jobs:
         threading.Thread(target=self._run, daemon=True).start()
 
     def start(self, title: str, work: Work, *, visitor: str = "", about: str = "") -> Job:
-        """Add a job to the queue; see `Job`.
-
-        Raises:
-            CrfvizError: this visitor has a job already that is not over.
-        """
+        """Add a job to the queue, see `Job`; a visitor may have only one that is not over."""
         with self._lock:
             for job in self._jobs:
                 if job.visitor == visitor and not job.status.over:

@@ -8,8 +8,7 @@ the others are trained, in a vocabulary of their own. Both minimise the loss of 
 averaged weights; see `crfviz.corpus.training.optimisation`. Words that the model does not know stay
 unknown words: its vocabulary does not grow.
 
-Longer steps or more passes get more of the taught
-words right and cost more of the others.
+Longer steps or more passes get more of the taught words right and cost more of the others.
 """
 
 import copy
@@ -106,7 +105,7 @@ def learn(
     recipe: Recipe,
     report: Callable[[int, int], None],
 ) -> Network:
-    """The network of a model folder after it has learnt from tagged sentences.
+    """The network of a model folder after it has learnt from tagged sentences; see `labelled`.
 
     Args:
         stored: is not changed.
@@ -114,13 +113,6 @@ def learn(
         method: CRF_ONLY or WHOLE_TAGGER.
         recipe: of `METHODS`, or another; architecture and sizes are those of the folder.
         report: told how many steps are done, of how many; what it raises ends the run.
-
-    Returns:
-        Averaged weights, float32.
-
-    Raises:
-        FormatError: there is no sentence, or one without words or tags.
-        UnknownTagError: a sentence has a tag that the model has not.
     """
     recipe = replace(recipe, architecture=stored.config.architecture, sizes=stored.config.sizes)
     train = labelled(sentences, stored.config.tags)

@@ -20,11 +20,7 @@ from crfviz.text.sentences import Sentence, words_at
 def learnable(
     pairs: Sequence[tuple[Item, Annotation]], copies: Copies | None
 ) -> list[tuple[Item, Annotation]]:
-    """Return the answers of finished sentences, and the begun ones that nobody has finished.
-
-    Raises:
-        CrfvizError: a sentence has no answer, and `copies` is None.
-    """
+    """Return the answers of finished sentences, and the begun ones that nobody has finished."""
     done = [pair for pair in pairs if pair[1].state == "done"]
     if copies is None:
         chosen_copies(done, None)  # refuses

@@ -65,15 +65,10 @@ def propose_model(
     report: Announce,
     family: str = CRF,
 ) -> Proposer:
-    """Train a model on a document and make it the one that proposes there.
+    """Train a model on a document, each sentence of which is there once, to propose there.
 
-    Args:
-        store: of the document.
-        document: gets the model.
-        name: of the model.
-        pairs: what it learns from, each sentence once; see `annotations.curation`.
-        report: told how far it is; what it raises ends all, and nothing is left behind.
-        family: one of FAMILIES. A perceptron learns from finished sentences alone.
+    What `report` raises ends all, and nothing is left behind. A perceptron learns from finished
+    sentences alone.
 
     Raises:
         CrfvizError: there is too little to learn from, or the name is that of another model.
@@ -125,9 +120,6 @@ def start_proposing(
     """Train in a process beside the app; the result of the job is a `Proposer`.
 
     Sentences about which annotators disagree are left out.
-
-    Raises:
-        CrfvizError: this visitor has another job.
     """
     work = partial(_propose_in_store, document, name, family)
     return jobs.start(f"Train {name}", work, visitor=visitor, about=about)

@@ -125,11 +125,7 @@ def hold_out(
 def start_teaching(
     jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence], *, visitor: str = "", about: str = ""
 ) -> Job:
-    """Teach in a process beside the app; the result of the job is a `Taught`.
-
-    Raises:
-        CrfvizError: this visitor has another job, or a sentence is no UTF-8 text.
-    """
+    """Teach in a process beside the app; the result of the job is a `Taught`."""
     try:
         render_sentences(sentences, "jsonl").encode()
     except UnicodeEncodeError as error:

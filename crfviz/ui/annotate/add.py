@@ -208,8 +208,7 @@ def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
 def _merging(known: Mapping[str, Known]) -> int | None:
     """Ask whether annotations go to the documents that are there; says what would contradict.
 
-    Returns:
-        How many annotations would be added; None where documents of their own are wanted.
+    Returns how many would be added; None where documents of their own are wanted.
     """
     names = ", ".join(plain(each.document) for each in known.values())
     st.info(f"The sentences of **{names}** are in the store already.")

@@ -17,11 +17,7 @@ MAX_ROWS = 500
 
 
 def agreement_panel(document: DocumentSummary) -> None:
-    """Draw the comparison of two annotators of a document.
-
-    Raises:
-        CrfvizError: the store or the model cannot be read.
-    """
+    """Draw the comparison of two annotators of a document."""
     names = store().annotators(document.name)
     if len(names) < 2:
         st.info(

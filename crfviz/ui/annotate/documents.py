@@ -39,11 +39,7 @@ OPENED = "document opened"  # key of the one that was chosen last, until it is d
 
 @st.cache_resource(show_spinner="Opening the annotations …")
 def store() -> Store:
-    """The store of this server.
-
-    Raises:
-        StoreError: it cannot be opened; the next call tries again.
-    """
+    """The store of this server; where it cannot be opened, the next call tries again."""
     return open_store()
 
 
@@ -101,11 +97,7 @@ def answered(pairs: Sequence[Pair]) -> list[Pair]:
 def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
     """Let the reader choose a document and an annotator of the store, for pages that need gold.
 
-    Returns:
-        A name for people and the finished sentences; None where there are none, which is then said.
-
-    Raises:
-        StoreError: the store cannot be read.
+    Returns a name for people and the finished sentences; None where there are none, which is said.
     """
     documents, people = st.columns(2)
     with documents:
@@ -182,12 +174,7 @@ def _state(document: DocumentSummary) -> str:
 def follow_document(document: DocumentSummary) -> None:
     """Bring the model of a document along when it is opened, or has learnt from it meanwhile.
 
-    The page is drawn anew then.
-
-    A link may name another model with the same tags.
-
-    Raises:
-        CrfvizError: the model cannot be loaded.
+    The page is drawn anew then. A link may name another model with the same tags.
     """
     key, model = document.key, document.model
     chosen = get_value(OPENED) == key
@@ -210,11 +197,7 @@ def follow_document(document: DocumentSummary) -> None:
 
 
 def may_be_labelled(document: DocumentSummary) -> bool:
-    """Whether a document can be labelled now; where the chosen model lacks its tags, that is said.
-
-    Raises:
-        CrfvizError: the model cannot be loaded.
-    """
+    """Whether a document can be labelled; that the chosen model lacks its tags is said."""
     model, tags = scenario().model, document.tags or ()
     if not _is_blank(document) or document.model in ("", model):
         return True
@@ -233,11 +216,7 @@ def may_be_labelled(document: DocumentSummary) -> bool:
 
 
 def tagger_of(document: DocumentSummary) -> Tagger:
-    """What proposes in a document: the chosen model if it has the tags, or nothing.
-
-    Raises:
-        CrfvizError: the document has no tags, and the model cannot be loaded.
-    """
+    """What proposes in a document: the chosen model if it has the tags, or nothing."""
     model = scenario().model
     if document.tags is None:
         return cached.tagger(model)

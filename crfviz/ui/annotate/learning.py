@@ -54,11 +54,7 @@ def jobs() -> Jobs:
 
 
 def learning_panel(document: DocumentSummary) -> None:
-    """Draw the choice of a lesson, the job that runs, and the last result.
-
-    Raises:
-        CrfvizError: the store or the model cannot be read.
-    """
+    """Draw the choice of a lesson, the job that runs, and the last result."""
     model = scenario().model
     if not uploads_allowed():
         st.info(uploads_off("models"))

@@ -64,11 +64,7 @@ class Queue:
 
 
 def choose_queue(document: DocumentSummary) -> Queue:
-    """Let the annotator choose an order; scores the sentences where it needs that.
-
-    Raises:
-        CrfvizError: the model cannot be loaded.
-    """
+    """Let the annotator choose an order; scores the sentences where it needs that."""
     order: Order = "file"
     disputed = store().disputed(document.name)
     names = dict(NAMES)

@@ -116,9 +116,8 @@ def _changed(document: DocumentSummary, settings: Settings, key: str) -> Setting
 def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
     """Draw the choice of tags for sentences that were read, with all their gold tags.
 
-    Returns:
-        Settings, without tags for those of the model; None where no tags are typed yet, or those of
-        no use, which is said.
+    Returns settings, without tags for those of the model. None where no tags are typed yet, or
+    those of no use, which is said.
     """
     gold = sorted({tag for item in read.items for tag in item.gold or ()})
     ways = {MODEL: f"the tags of {plain(tagger.name)}", OWN: "my own tags"}
@@ -137,11 +136,7 @@ def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
 
 
 def settings_of_text(text: str, *, bio: bool) -> Settings:
-    """Settings from names with commas between, each with its key behind =, such as `WARE=w, FARBE`.
-
-    Raises:
-        CrfvizError: a name or a key is of no use.
-    """
+    """Settings from names with commas between, each with its key behind =: `WARE=w, FARBE`."""
     parts = [part.partition("=") for part in text.replace("\n", ",").split(",") if part.strip()]
     tags = own_tags([name for name, _, _ in parts], bio=bio)
     keys = {name.strip(): key.strip().lower() for name, _, key in parts if key.strip()}
@@ -183,13 +178,7 @@ def _typed() -> Settings | None:
 
 
 def choose_names(digest: str, tagger: Tagger, unknown: Mapping[str, int]) -> None:
-    """Draw a box for each tag of a file that the model lacks; for BIO tags one for each type.
-
-    Args:
-        digest: of the file.
-        tagger: whose tags can be chosen.
-        unknown: how many words have each of the tags.
-    """
+    """Draw a box for each tag of a file that the model lacks; of BIO tags for each type."""
     if not 0 < len(unknown) <= MAX_STRANGE:
         return
     chosen, bio = _chosen(digest, tagger), _bio(tagger, unknown)
