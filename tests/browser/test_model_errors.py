@@ -194,7 +194,7 @@ def test_strange_tags_are_mapped_by_the_reader(screen):
     upload(screen, "Ann\tB-person\nruns\tO\n")
     says(screen, "Tags that ner-en does not have")
     says(screen, "to one of the model")
-    screen.pick(screen.page.get_by_role("combobox", name="person (1 words) counts as"), "PER")
+    screen.pick(screen.page.get_by_role("combobox", name="person (1 word) counts as"), "PER")
     says(screen, "1 sentence, 2 words")
 
 

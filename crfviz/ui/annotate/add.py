@@ -25,9 +25,7 @@ from crfviz.ui import cached
 from crfviz.ui.annotate.documents import go_to_document, store
 from crfviz.ui.annotate.settings import (
     TAGS,
-    choose_names,
     choose_settings,
-    chosen_names,
     first_words,
 )
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
@@ -35,6 +33,7 @@ from crfviz.ui.session.permission import annotator, is_login_required, uploads_a
 from crfviz.ui.session.scenario_state import change, scenario, set_view_option
 from crfviz.ui.session.scheduling import pause
 from crfviz.ui.session.session_store import session_value, set_draft
+from crfviz.ui.tag_mapping import MAX_TAGS, TagMapping
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count
@@ -46,6 +45,7 @@ TWEETS_MODEL = "ner-en"
 MAX_WORDS = 20  # of such a tweet
 SHOWN = 3  # sentences of the preview
 MAX_PROBLEMS = 20
+LEFT_OUT = "left out"
 JOINED = {
     "merge": "Add the annotations to the stored document",
     "separate": "Store as a separate document",
@@ -180,10 +180,13 @@ def _understood(name: str, content: bytes, digest: str) -> tuple[Import, Setting
         _problems(read)
         return read, settings
     found = _read(name, content, tagger.tags)
-    names = chosen_names(digest, tagger, found.unknown)
-    read = _read(name, content, tagger.tags, tuple(names.items())) if names else found
+    chosen = session_value(f"tags {digest} {tagger.name}", dict[str, str])
+    mapping = TagMapping(tagger, found.unknown, chosen, LEFT_OUT)
+    names = tuple(mapping.names().items())
+    read = _read(name, content, tagger.tags, names) if names else found
     _problems(read)
-    choose_names(digest, tagger, found.unknown)
+    if 0 < len(found.unknown) <= MAX_TAGS:
+        mapping.draw(f"annotate.map.{digest}")
     return read, settings
 
 

@@ -3,9 +3,7 @@
 A new document gets a model's tags, those of its file, or its own; tags of a file can be mapped.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -15,18 +13,16 @@ from crfviz.annotations.settings import Settings, own_tags
 from crfviz.annotations.teaching.propose import last_proposer
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
+from crfviz.text.schemes import is_bio
 from crfviz.ui.annotate.documents import chosen_document, shown_name, store
-from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft, bound_to
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
 from crfviz.ui.session.session_store import (
     draft,
     errors_as_messages,
     notify,
-    session_value,
     widget_value,
 )
 from crfviz.ui.words import plain
-from crfviz.views.formatting import count
 from crfviz.views.stage.labeller import NONE, choices
 
 COLUMNS, NEW_COLUMNS = 8, 3  # colours beside each other, in the panel and of a new document
@@ -37,9 +33,6 @@ MODEL, FILE, OWN = "model", "file", "own"
 WORDS, ENTITIES = "words", "entities"
 MARKS = {ENTITIES: "entities of one or more words", WORDS: "a tag for every word"}
 FIRST_WORDS = 4  # of a document that has no name
-LEFT_OUT = "left out"
-BOXES = 4  # beside each other
-MAX_STRANGE = 60  # a file with more strange tags is of another kind
 
 
 def settings_panel(document: DocumentSummary) -> None:
@@ -175,49 +168,3 @@ def _typed() -> Settings | None:
     with right.popover("Colours", width="stretch"):
         _draw_colours(settings, NEW, NEW_COLUMNS)
     return replace(settings, colours=_picked_colours(settings, NEW))
-
-
-def choose_names(digest: str, tagger: Tagger, unknown: Mapping[str, int]) -> None:
-    """Draw a box for each tag of a file that the model lacks; of BIO tags for each type."""
-    if not 0 < len(unknown) <= MAX_STRANGE:
-        return
-    chosen, bio = _chosen(digest, tagger), _bio(tagger, unknown)
-    options = _types(tagger) if bio else tagger.tags
-    words: dict[str, int] = {}
-    for tag, number in unknown.items():
-        key = split_tag(tag)[1] if bio else tag
-        words[key] = words.get(key, 0) + number
-    columns = st.columns(BOXES)
-    for number, key in enumerate(sorted(words)):
-        bound_to(
-            st.selectbox,
-            f"{plain(key)} ({count(words[key], 'word')}) counts as",
-            f"annotate.map.{digest}.{tagger.name}.{key}",
-            chosen.get(key, LEFT_OUT),
-            partial(chosen.__setitem__, key),
-            at=columns[number % BOXES],
-            options=[LEFT_OUT, *options],
-        )
-
-
-def chosen_names(digest: str, tagger: Tagger, unknown: Mapping[str, int]) -> dict[str, str]:
-    """The tag of the model for each tag of the file that was mapped."""
-    chosen, bio = _chosen(digest, tagger), _bio(tagger, unknown)
-    names = {}
-    for tag in unknown:
-        to = chosen.get(split_tag(tag)[1] if bio else tag, LEFT_OUT)
-        if to != LEFT_OUT:
-            names[tag] = with_type(tag, to) if bio and to != OUTSIDE else to
-    return names
-
-
-def _chosen(digest: str, tagger: Tagger) -> dict[str, str]:
-    return session_value(f"tags {digest} {tagger.name}", dict[str, str])
-
-
-def _bio(tagger: Tagger, unknown: Mapping[str, int]) -> bool:
-    return is_bio(tagger.tags) and all(split_tag(tag)[0] for tag in unknown)
-
-
-def _types(tagger: Tagger) -> list[str]:
-    return [*sorted({split_tag(tag)[1] for tag in tagger.tags} - {""}), OUTSIDE]

@@ -8,7 +8,6 @@ reader maps tags that the model lacks.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 
 import streamlit as st
@@ -19,15 +18,16 @@ from crfviz.taggers.registry import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.files import decoded
 from crfviz.text.formats import parse_sentences
-from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
+from crfviz.text.schemes import OUTSIDE
 from crfviz.text.sentences import Sentence, fold_handles
 from crfviz.ui.annotate.documents import labelled_sentences
-from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs, bound_to
+from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs
 from crfviz.ui.session.permission import annotator, no_annotator_message
 from crfviz.ui.session.scenario_state import set_view_option, view_option
 from crfviz.ui.session.scheduling import pause
 from crfviz.ui.session.session_store import LRUCache, server_value
 from crfviz.ui.streamlit_compat import DeltaGenerator
+from crfviz.ui.tag_mapping import MAX_TAGS, TagMapping
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 
@@ -47,9 +47,7 @@ FOLD_HELP = (
     "with `--fold-handles` have seen @user instead."
 )
 NOT_YET = "choose …"
-COLUMNS = 4
 MAX_WORDS = 5000  # of a sentence; corpora that were never split have them
-MAX_TAGS = 60  # a file with more strange tags is of another kind
 
 
 @dataclass(frozen=True)
@@ -207,41 +205,12 @@ def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | Non
             )
         )
         return None
-    bio = is_bio(tagger.tags) and all(split_tag(tag)[0] for tag in unknown)
-    keys = sorted({split_tag(tag)[1] for tag in unknown}) if bio else unknown
-    chosen = _choose(tagger, source, keys, bio=bio)
-    if missing := [key for key in keys if chosen.get(key, NOT_YET) == NOT_YET]:
+    chosen = server_value(f"tags {source.digest} {tagger.name}", dict[str, str])
+    words = Counter(tag for sentence in source.sentences for tag in sentence.tags or ())
+    mapping = TagMapping(tagger, {tag: words[tag] for tag in unknown}, chosen, NOT_YET)
+    st.markdown(f"**Tags that {plain(tagger.name)} does not have**")
+    mapping.draw(f"errors.map.{source.digest}")
+    if missing := mapping.missing:
         st.info(plain(f"Map {', '.join(map(quote, missing))} to one of the model's tags."))
         return None
-    names = {tag: _target(tag, chosen) if bio else chosen[tag] for tag in unknown}
-    return renamed(source.sentences, names)
-
-
-def _choose(tagger: Tagger, source: Source, keys: Sequence[str], *, bio: bool) -> Mapping[str, str]:
-    """Draw a select box for each tag or type, with its number of words."""
-    count = Counter(tag for sentence in source.sentences for tag in sentence.tags or ())
-    if bio:
-        types = sorted({split_tag(tag)[1] for tag in tagger.tags} - {""})
-        options = [NOT_YET, *types, OUTSIDE]
-    else:
-        options = [NOT_YET, *tagger.tags]
-    chosen = server_value(f"tags {source.digest} {tagger.name}", dict[str, str])
-    st.markdown(f"**Tags that {plain(tagger.name)} does not have**")
-    columns = st.columns(COLUMNS)
-    for number, key in enumerate(keys):
-        words = sum(n for tag, n in count.items() if key in (tag, split_tag(tag)[1]))
-        with columns[number % COLUMNS]:
-            bound_to(
-                st.selectbox,
-                f"{plain(key)} ({words:,} words) counts as",
-                f"errors.map.{source.digest}.{tagger.name}.{key}",
-                chosen.get(key, NOT_YET),
-                partial(chosen.__setitem__, key),
-                options=options,
-            )
-    return chosen
-
-
-def _target(tag: str, chosen: Mapping[str, str]) -> str:
-    kind = chosen[split_tag(tag)[1]]
-    return OUTSIDE if kind == OUTSIDE else with_type(tag, kind)
+    return renamed(source.sentences, mapping.names())
