@@ -23,8 +23,8 @@ from pathlib import Path
 
 import torch
 
+from crfviz.annotations.labelling import propose
 from crfviz.annotations.marking import mark_entity, set_tag
-from crfviz.annotations.propagation import propose
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.teaching.learning import METHODS, WHOLE_TAGGER, learn
 from crfviz.annotations.teaching.partly import begun

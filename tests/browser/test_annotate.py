@@ -8,7 +8,7 @@ import conllu
 import pytest
 from playwright.sync_api import expect
 
-from crfviz.annotations.propagation import propose
+from crfviz.annotations.labelling import propose
 from crfviz.annotations.store.store import open_store
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.text.schemes import spans

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from crfviz.annotations.propagation import propose
+from crfviz.annotations.labelling import propose
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.store import open_store

@@ -13,7 +13,8 @@ What `exporting` has written comes back with its annotations. `merging` puts all
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, islice
@@ -21,16 +22,210 @@ from typing import Literal, TypeVar, get_args
 
 from crfviz.annotations.files.columns import MARK, read_block
 from crfviz.annotations.files.fields import FileSentence, check_length
-from crfviz.annotations.files.gathering import Gathering, Problem
 from crfviz.annotations.files.objects import read_element, read_line
-from crfviz.annotations.mixing import TagRules
-from crfviz.annotations.records import MAX_WORDS, Annotation, Document, Item
+from crfviz.annotations.mixing import TagRules, strangers
+from crfviz.annotations.records import MAX_WORDS, UNSETTLED, UNSTORABLE, Annotation, Document, Item
+from crfviz.annotations.settings import Settings
 from crfviz.exceptions import FormatError
+from crfviz.taggers.blank import UNSET
 from crfviz.text.columns import CONLLU, blocks, is_comment
 from crfviz.text.files import abbreviate, check_utf_8, decoded_with_notes, lines_of
 from crfviz.text.formats import LAYOUTS, detect_format
 from crfviz.text.jsonl import list_elements
+from crfviz.text.schemes import is_bio, repair
 from crfviz.text.tokenizer import tokens
+
+MAX_TAGS = 20  # that a message lists
+MAX_PROBLEMS = 1000  # that are told in words; more are counted
+LONGEST_TAG = 60  # characters of one in a message
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with a file, in words that name the line."""
+
+    message: str
+    dropped: bool  # whether a sentence is lost by it, or was kept with the change that it says
+
+
+@dataclass
+class _Draft:
+    """One document of a file that is being read."""
+
+    settings: Settings = UNSETTLED
+    items: list[tuple[int, Item]] = field(default_factory=list)  # each with its line
+    annotations: list[tuple[int, Annotation]] = field(default_factory=list)
+    places: dict[Item, int] = field(default_factory=dict)  # of sentences that somebody labelled
+    labelled: set[tuple[int, str]] = field(default_factory=set)
+
+
+@dataclass
+class Gathering:
+    """What is kept of a file, and why the rest is not."""
+
+    name: str  # of the file
+    rules: TagRules
+    problems: list[Problem] = field(default_factory=list)
+    wrong: int = 0
+    dropped: int = 0
+    mixed: int = 0  # how many of them for tags of another kind than their document has
+    unknown: Counter[str] = field(default_factory=Counter)  # gold tags that may not be
+    first_unknown: int = 0  # line of the first of them
+    lacking: int = 0  # sentences that lost their gold tags by that
+    _drafts: dict[str, _Draft] = field(default_factory=lambda: defaultdict(_Draft))
+
+    def add(self, line: int, sentence: FileSentence | FormatError) -> None:
+        """Keep a sentence if that can be; an error is a sentence that is lost."""
+        if isinstance(sentence, FormatError):
+            self.note(str(sentence), dropped=True)
+        elif wrong := _unstorable(sentence):
+            self._say(f"expected text, got the character {wrong}", line, dropped=True)
+        else:
+            if sentence.note:
+                self._say(sentence.note, line)
+            if sentence.annotation is None:
+                item = replace(self._checked(line, sentence), document=self.name)
+                self._drafts[self.name].items.append((line, item))
+            else:
+                self._join(line, sentence.item, sentence.annotation)
+
+    def note(self, message: str, *, dropped: bool = False) -> None:
+        """Count a problem, and keep its message while there are few."""
+        self.wrong += 1
+        self.dropped += dropped
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(Problem(message, dropped))
+
+    def say_unknown(self) -> None:
+        """Say once which gold tags may not be, and what that costs."""
+        if self.unknown:
+            most = self.unknown.most_common(MAX_TAGS)
+            got = ", ".join(f"{abbreviate(tag)} ({_number(words, 'word')})" for tag, words in most)
+            more = ", …" if len(self.unknown) > MAX_TAGS else ""
+            message = (
+                f"{self.name}, line {self.first_unknown}: expected one of the tags "
+                f"{', '.join(sorted(self.rules.tags or ()))}, got {got}{more}: "
+                f"{_number(self.lacking, 'sentence')} without gold tags therefore"
+            )
+            self.wrong += 1
+            self.problems.insert(0, Problem(message, dropped=False))
+
+    def documents(self) -> tuple[Document, ...]:
+        """Return what is kept, and say what of each document is left out."""
+        found = [self._finished(name, draft) for name, draft in self._drafts.items()]
+        return tuple(document for document in found if document.items)
+
+    def _finished(self, name: str, draft: _Draft) -> Document:
+        """Drop sentences whose tags are of another kind than most of the document has.
+
+        Gold tags and annotations are looked at apart: people may label other things than the file.
+        """
+        settings = self._settings(name, draft)
+        gold = self._strangers([(line, item.gold or ()) for line, item in draft.items], settings)
+        said = self._strangers([(line, each.final) for line, each in draft.annotations], settings)
+        self.mixed += len(gold) + len(said)
+        annotations = [
+            each
+            for number, (_, each) in enumerate(draft.annotations)
+            if number not in said and each.item not in gold
+        ]
+        lost = {draft.annotations[number][1].item for number in said}
+        gone = gold | lost - {each.item for each in annotations}
+        staying = [number for number in range(len(draft.items)) if number not in gone]
+        places = {number: place for place, number in enumerate(staying)}
+        return Document(
+            name,
+            tuple(draft.items[number][1] for number in staying),
+            tuple(replace(each, item=places[each.item]) for each in annotations),
+            settings,
+        )
+
+    def _settings(self, name: str, draft: _Draft) -> Settings:
+        """Return the settings that a file has, or none if an annotation has a tag they lack."""
+        used = set[str]().union(*(each.final for _, each in draft.annotations))
+        strange = used - {*(draft.settings.tags or used), UNSET}
+        if not strange:
+            return draft.settings
+        got = abbreviate(min(strange))
+        self.note(f"{self.name}: the tags of {abbreviate(name)} are left out: {got} is none")
+        return UNSETTLED
+
+    def _strangers(
+        self, rows: Sequence[tuple[int, tuple[str, ...]]], settings: Settings
+    ) -> set[int]:
+        """Return which rows have tags that do not belong to their document, and say each."""
+        own, tags = settings.tags or self.rules.tags, [tags for _, tags in rows]
+        if self.rules.mixed or (own and set[str]().union(*tags) <= {*own, UNSET}):
+            return set()
+        found = strangers(tags)
+        for number, wrong in sorted(found.items()):
+            self._say(wrong, rows[number][0], dropped=True)
+        return set(found)
+
+    def _say(self, message: str, line: int, *, dropped: bool = False) -> None:
+        self.note(f"{self.name}, line {line}: {message}", dropped=dropped)
+
+    def _checked(self, line: int, sentence: FileSentence) -> Item:
+        """The sentence with gold tags that can be used."""
+        item = sentence.item
+        if item.gold is None:
+            return item
+        lines = sentence.lines or (line,) * len(item.gold)
+        gold = item.gold
+        if is_bio(repaired := repair(gold)):
+            changed = [t for t, tag in enumerate(repaired) if tag != gold[t]]
+            for t in changed:
+                self._say(
+                    f"{_brief(gold[t])} begins an entity: read as {_brief(repaired[t])}", lines[t]
+                )
+            gold = tuple(repaired)
+        gold = tuple(self.rules.names.get(tag, tag) for tag in gold)
+        unknown = [
+            tag for tag in gold if self.rules.tags is not None and tag not in self.rules.tags
+        ]
+        self.unknown.update(unknown)
+        if unknown:
+            place = next(t for t, tag in enumerate(gold) if tag in unknown)
+            self.first_unknown = self.first_unknown or lines[place]
+            self.lacking += 1
+        return replace(item, gold=None if unknown else gold)
+
+    def _join(self, line: int, item: Item, annotation: Annotation) -> None:
+        """Keep an annotation, beside those that others made of the same sentence."""
+        item = replace(item, document=item.document or self.name)
+        draft = self._drafts[item.document]
+        if item.settings is not None and draft.settings == UNSETTLED:
+            draft.settings = item.settings
+        place = draft.places.setdefault(item, len(draft.items))
+        if place == len(draft.items):
+            draft.items.append((line, item))
+        whose = (place, annotation.annotator)
+        if whose in draft.labelled:
+            told = f"a second annotation of the same sentence by {abbreviate(annotation.annotator)}"
+            self._say(told, line, dropped=True)
+            return
+        draft.labelled.add(whose)
+        draft.annotations.append((line, replace(annotation, item=place)))
+
+
+def _brief(tag: str) -> str:
+    return tag if len(tag) <= LONGEST_TAG else f"{tag[:LONGEST_TAG]}…"
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _unstorable(sentence: FileSentence) -> str:
+    """A character that the store could not hold, as U+...; empty if there is none."""
+    item, annotation = sentence.item, sentence.annotation
+    texts = [item.text, item.document, *(item.gold or ())]
+    if annotation is not None:
+        texts += [annotation.annotator, annotation.model, annotation.model_version]
+        texts += [*annotation.proposed, *annotation.final, *annotation.pins.values()]
+    wrong = next((match[0] for text in texts if (match := UNSTORABLE.search(text))), "")
+    return f"U+{ord(wrong):04X}" if wrong else ""
+
 
 InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
 INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)

@@ -46,7 +46,11 @@ from crfviz.annotations.records import (
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.store.failures import explained, lost_connection
-from crfviz.annotations.store.rows import (
+from crfviz.annotations.store.schema import (
+    ANNOTATIONS,
+    DOCUMENTS,
+    ITEMS,
+    SKIPS,
     annotation_of,
     annotation_row,
     cells_of,
@@ -54,7 +58,6 @@ from crfviz.annotations.store.rows import (
     item_of,
     summary_of,
 )
-from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, SKIPS
 from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
 from crfviz.annotations.store.writing import (
     merged,

@@ -13,8 +13,7 @@ from sqlalchemy import Connection, RowMapping, select, update
 from crfviz.annotations.mixing import apart, example, kinds
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.settings import Settings
-from crfviz.annotations.store.rows import settings_at, settings_row
-from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, settings_at, settings_row
 from crfviz.exceptions import StoreError, UnknownTagError
 from crfviz.taggers.blank import UNSET
 

@@ -16,7 +16,10 @@ from sqlalchemy.exc import IntegrityError
 
 from crfviz.annotations.records import Annotation, Item, Merged
 from crfviz.annotations.settings import Settings
-from crfviz.annotations.store.rows import (
+from crfviz.annotations.store.schema import (
+    ANNOTATIONS,
+    DOCUMENTS,
+    ITEMS,
     Row,
     annotation_of,
     annotation_row,
@@ -24,7 +27,6 @@ from crfviz.annotations.store.rows import (
     encoded,
     settings_row,
 )
-from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS
 from crfviz.annotations.store.tagsets import check_tags, used
 from crfviz.exceptions import ConflictError, StoreError
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from crfviz.annotations.curation import Copies, chosen_copies, finished_first
-from crfviz.annotations.propagation import DOUBT, propose
+from crfviz.annotations.labelling import DOUBT, propose
 from crfviz.annotations.records import Annotation, Item
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import UNSET

@@ -10,8 +10,7 @@ import streamlit as st
 
 from crfviz.annotations import labelling
 from crfviz.annotations.curation import disputes, times_of
-from crfviz.annotations.labelling import LONGEST_PAUSE, Desk
-from crfviz.annotations.propagation import followed
+from crfviz.annotations.labelling import LONGEST_PAUSE, Desk, followed
 from crfviz.annotations.records import CURATED, Annotation, Curation, DocumentSummary
 from crfviz.annotations.settings import Settings
 from crfviz.exceptions import (

@@ -12,7 +12,7 @@ from unicodedata import bidirectional
 from torch import Tensor
 
 from crfviz.annotations.curation import Word, disputes, unanswered
-from crfviz.annotations.propagation import Proposal
+from crfviz.annotations.labelling import Proposal
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.settings import NONE_KEY, Settings
 from crfviz.taggers.blank import UNSET

@@ -16,14 +16,16 @@ from crfviz.annotations.labelling import (
     begin,
     correct,
     cut,
+    followed,
     join,
     proposal,
+    proposal_of,
+    propose,
     renewed,
     undo,
     worked,
 )
 from crfviz.annotations.marking import ends, join_words, mark_entity, split_word
-from crfviz.annotations.propagation import followed, proposal_of, propose
 from crfviz.annotations.queue import doubt, in_order, reason
 from crfviz.annotations.records import Item
 from crfviz.chain.potentials import Potentials

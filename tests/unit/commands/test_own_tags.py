@@ -8,8 +8,7 @@ from itertools import product
 import pytest
 
 from crfviz.__main__ import main
-from crfviz.annotations.labelling import Desk, accept, begin, correct
-from crfviz.annotations.propagation import propose
+from crfviz.annotations.labelling import Desk, accept, begin, correct, propose
 from crfviz.annotations.store import database
 from crfviz.annotations.store.store import open_store
 from crfviz.annotations.teaching.propose import last_proposer, propose_model

@@ -9,8 +9,7 @@ from sqlalchemy import insert
 from crfviz.annotations.queue import Doubt
 from crfviz.annotations.records import CURATED, Annotation, Item
 from crfviz.annotations.settings import Settings
-from crfviz.annotations.store.rows import annotation_row
-from crfviz.annotations.store.schema import ANNOTATIONS
+from crfviz.annotations.store.schema import ANNOTATIONS, annotation_row
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import CrfvizError, LostStoreError, StoreError
 from crfviz.ui import cached
