@@ -14,7 +14,7 @@ What `exporting` has written comes back with its annotations. `merging` puts all
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, islice
@@ -35,6 +35,13 @@ from crfviz.text.jsonl import list_elements
 from crfviz.text.schemes import is_bio, repair
 from crfviz.text.tokenizer import tokens
 
+InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
+INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
+MAX_BYTES = 5 * 1024 * 1024
+MAX_SENTENCES = 100_000  # of a file that is pasted or uploaded
+JSON_LIST = re.compile(r"\s*\[\s*([\[{\]]|$)")
+ANY_TAGS = TagRules()
+Unit = TypeVar("Unit")  # lines, a line or an element, of one sentence
 MAX_TAGS = 20  # that a message lists
 MAX_PROBLEMS = 1000  # that are told in words; more are counted
 LONGEST_TAG = 60  # characters of one in a message
@@ -49,6 +56,34 @@ class Problem:
 
 
 @dataclass
+class Import:
+    """What a file holds; nothing is stored yet."""
+
+    format: InputFormat
+    documents: tuple[Document, ...] = ()  # the good sentences
+    problems: list[Problem] = field(default_factory=list)  # the first ones, as in the file
+    wrong: int = 0  # problems in all
+    dropped: int = 0  # how many sentences could not be read
+    mixed: int = 0  # how many of them for tags of another kind than their document has
+    unknown: Counter[str] = field(default_factory=Counter)  # words by gold tags that may not be
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The sentences of all documents."""
+        return tuple(item for document in self.documents for item in document.items)
+
+    @property
+    def annotations(self) -> tuple[Annotation, ...]:
+        """The annotations of all documents; their `item` counts `items`."""
+        starts = accumulate((len(document.items) for document in self.documents), initial=0)
+        return tuple(
+            replace(each, item=start + each.item)
+            for start, document in zip(starts, self.documents, strict=False)
+            for each in document.annotations
+        )
+
+
+@dataclass
 class _Draft:
     """One document of a file that is being read."""
 
@@ -60,19 +95,15 @@ class _Draft:
 
 
 @dataclass
-class Gathering:
-    """What is kept of a file, and why the rest is not."""
+class _Gathering:
+    """What is kept of a file that is read sentence by sentence, and why the rest is not."""
 
     name: str  # of the file
     rules: TagRules
-    problems: list[Problem] = field(default_factory=list)
-    wrong: int = 0
-    dropped: int = 0
-    mixed: int = 0  # how many of them for tags of another kind than their document has
-    unknown: Counter[str] = field(default_factory=Counter)  # gold tags that may not be
-    first_unknown: int = 0  # line of the first of them
-    lacking: int = 0  # sentences that lost their gold tags by that
-    _drafts: dict[str, _Draft] = field(default_factory=lambda: defaultdict(_Draft))
+    read: Import
+    first_unknown: int = 0  # line of the first gold tag that may not be
+    lacking: int = 0  # sentences that lost their gold tags by such
+    drafts: dict[str, _Draft] = field(default_factory=lambda: defaultdict(_Draft))
 
     def add(self, line: int, sentence: FileSentence | FormatError) -> None:
         """Keep a sentence if that can be; an error is a sentence that is lost."""
@@ -85,35 +116,33 @@ class Gathering:
                 self._say(sentence.note, line)
             if sentence.annotation is None:
                 item = replace(self._checked(line, sentence), document=self.name)
-                self._drafts[self.name].items.append((line, item))
+                self.drafts[self.name].items.append((line, item))
             else:
                 self._join(line, sentence.item, sentence.annotation)
 
     def note(self, message: str, *, dropped: bool = False) -> None:
         """Count a problem, and keep its message while there are few."""
-        self.wrong += 1
-        self.dropped += dropped
-        if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem(message, dropped))
+        self.read.wrong += 1
+        self.read.dropped += dropped
+        if len(self.read.problems) < MAX_PROBLEMS:
+            self.read.problems.append(Problem(message, dropped))
 
-    def say_unknown(self) -> None:
-        """Say once which gold tags may not be, and what that costs."""
-        if self.unknown:
-            most = self.unknown.most_common(MAX_TAGS)
+    def finish(self) -> Import:
+        """Return what is kept, and say what of each document is left out."""
+        found = [self._finished(name, draft) for name, draft in self.drafts.items()]
+        self.read.documents = tuple(document for document in found if document.items)
+        if unknown := self.read.unknown:
+            most = unknown.most_common(MAX_TAGS)
             got = ", ".join(f"{abbreviate(tag)} ({_number(words, 'word')})" for tag, words in most)
-            more = ", …" if len(self.unknown) > MAX_TAGS else ""
             message = (
                 f"{self.name}, line {self.first_unknown}: expected one of the tags "
-                f"{', '.join(sorted(self.rules.tags or ()))}, got {got}{more}: "
+                f"{', '.join(sorted(self.rules.tags or ()))}, got {got}"
+                f"{', …' * (len(unknown) > MAX_TAGS)}: "
                 f"{_number(self.lacking, 'sentence')} without gold tags therefore"
             )
-            self.wrong += 1
-            self.problems.insert(0, Problem(message, dropped=False))
-
-    def documents(self) -> tuple[Document, ...]:
-        """Return what is kept, and say what of each document is left out."""
-        found = [self._finished(name, draft) for name, draft in self._drafts.items()]
-        return tuple(document for document in found if document.items)
+            self.read.wrong += 1
+            self.read.problems.insert(0, Problem(message, dropped=False))
+        return self.read
 
     def _finished(self, name: str, draft: _Draft) -> Document:
         """Drop sentences whose tags are of another kind than most of the document has.
@@ -123,7 +152,7 @@ class Gathering:
         settings = self._settings(name, draft)
         gold = self._strangers([(line, item.gold or ()) for line, item in draft.items], settings)
         said = self._strangers([(line, each.final) for line, each in draft.annotations], settings)
-        self.mixed += len(gold) + len(said)
+        self.read.mixed += len(gold) + len(said)
         annotations = [
             each
             for number, (_, each) in enumerate(draft.annotations)
@@ -183,7 +212,7 @@ class Gathering:
         unknown = [
             tag for tag in gold if self.rules.tags is not None and tag not in self.rules.tags
         ]
-        self.unknown.update(unknown)
+        self.read.unknown.update(unknown)
         if unknown:
             place = next(t for t, tag in enumerate(gold) if tag in unknown)
             self.first_unknown = self.first_unknown or lines[place]
@@ -193,7 +222,7 @@ class Gathering:
     def _join(self, line: int, item: Item, annotation: Annotation) -> None:
         """Keep an annotation, beside those that others made of the same sentence."""
         item = replace(item, document=item.document or self.name)
-        draft = self._drafts[item.document]
+        draft = self.drafts[item.document]
         if item.settings is not None and draft.settings == UNSETTLED:
             draft.settings = item.settings
         place = draft.places.setdefault(item, len(draft.items))
@@ -227,43 +256,6 @@ def _unstorable(sentence: FileSentence) -> str:
     return f"U+{ord(wrong):04X}" if wrong else ""
 
 
-InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
-INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
-MAX_BYTES = 5 * 1024 * 1024
-MAX_SENTENCES = 100_000  # of a file that is pasted or uploaded
-JSON_LIST = re.compile(r"\s*\[\s*([\[{\]]|$)")
-ANY_TAGS = TagRules()
-Unit = TypeVar("Unit")  # lines, a line or an element, of one sentence
-
-
-@dataclass(frozen=True)
-class Import:
-    """What a file holds; nothing is stored yet."""
-
-    format: InputFormat
-    documents: tuple[Document, ...]  # the good sentences
-    problems: tuple[Problem, ...]  # the first ones, in the order of the file
-    wrong: int  # problems in all
-    dropped: int  # how many sentences could not be read
-    unknown: Mapping[str, int] = field(default_factory=dict)  # gold tags that may not be: words
-    mixed: int = 0  # how many of the dropped have tags of another kind than their document
-
-    @property
-    def items(self) -> tuple[Item, ...]:
-        """The sentences of all documents."""
-        return tuple(item for document in self.documents for item in document.items)
-
-    @property
-    def annotations(self) -> tuple[Annotation, ...]:
-        """The annotations of all documents; their `item` counts `items`."""
-        starts = accumulate((len(document.items) for document in self.documents), initial=0)
-        return tuple(
-            replace(each, item=start + each.item)
-            for start, document in zip(starts, self.documents, strict=False)
-            for each in document.annotations
-        )
-
-
 def read_items(
     content: bytes,
     name: str,
@@ -293,7 +285,7 @@ def read_items(
         )
     text, notes = decoded_with_notes(content, name)
     kind = file_format or _detected(text, name)
-    gathering = Gathering(name, rules)
+    gathering = _Gathering(name, rules, Import(kind))
     for note in notes:
         gathering.note(note)
     for number, (line, sentence) in enumerate(_sentences(text, kind, name)):
@@ -304,17 +296,7 @@ def read_items(
             )
         gathering.add(line, sentence)
         pause()
-    documents = gathering.documents()
-    gathering.say_unknown()
-    return Import(
-        format=kind,
-        documents=documents,
-        problems=tuple(gathering.problems),
-        wrong=gathering.wrong,
-        dropped=gathering.dropped,
-        unknown=gathering.unknown,
-        mixed=gathering.mixed,
-    )
+    return gathering.finish()
 
 
 def _detected(text: str, name: str) -> InputFormat:

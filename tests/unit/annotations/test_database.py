@@ -142,7 +142,7 @@ def test_exports_are_those_of_an_older_crfviz_byte_by_byte(
     then = (FIXTURES / f"{version}{SUFFIXES[file_format]}").read_bytes()
     assert render(labelled.annotations(), file_format).encode() == then
     read = read_items(then, "a file")
-    assert read.problems == ()
+    assert read.problems == []
     with open_store(f"sqlite:///{tmp_path}/again.db") as again:
         assert keep(again, read) == ["news.txt", "tweets.conll"]
         assert render(again.annotations(), file_format).encode() == then
@@ -158,7 +158,7 @@ def test_jsonl_of_an_older_crfviz_is_read_and_its_values_are_still_there(
         pins = {str(position): tag for position, tag in enumerate(new.pop("pins")) if tag}
         assert old.items() <= {**new, "pins": pins}.items()
     read = read_items(then, "a file")
-    assert read.problems == ()
+    assert read.problems == []
     with open_store(f"sqlite:///{tmp_path}/again.db") as again:
         assert keep(again, read) == ["news.txt", "tweets.conll"]
         assert render(again.annotations(), "jsonl") == now

@@ -100,7 +100,7 @@ def test_export_import_export_gives_the_same_bytes(stores, file_format, content)
     pairs = one.annotations()
     exported = render(pairs, file_format).encode()
     imported = read_items(exported, "other name", rules=TagRules(mixed=True))
-    assert imported.problems == ()
+    assert imported.problems == []
     keep(two, imported)
     again = two.annotations()
     assert render(again, file_format).encode() == exported
@@ -211,7 +211,7 @@ CONLLU = (
 )  # fmt: skip
 def test_every_format_is_recognised(content, file_format, text, offsets, gold):
     read = read_items(content.encode(), "a file")
-    assert read.problems == ()
+    assert read.problems == []
     assert read.format == file_format
     assert read.items == (Item(text, offsets, gold, document="a file"),)
     assert read.annotations == ()
@@ -327,12 +327,12 @@ def test_xpos_beside_upos_is_said_with_its_lines():
     assert [item.tokens[0] for item in read.items] == ["Kim", "Kim"]
     assert read_items(f"{xpos}\n{xpos}\n{upos}".encode(), "f").items[0].tokens[0] == "Bo"
     both = "the\tDET\n5\tSYM\n\nx\tMINE\n"  # nobody can tell that these are of two sets
-    assert read_items(both.encode(), "f").problems == ()
+    assert read_items(both.encode(), "f").problems == []
 
 
 def test_tags_of_other_programs_for_entities_are_one_kind():
     lines = "\n".join(f"x\t{tag}" for tag in ("O", "B-X", "I-X", "E-X", "S-X", "L-X", "U-X"))
-    assert read_items(lines.encode(), "f").problems == ()
+    assert read_items(lines.encode(), "f").problems == []
 
 
 def test_annotations_of_two_kinds_in_a_document_are_said_with_their_lines():

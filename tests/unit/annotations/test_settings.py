@@ -124,7 +124,7 @@ def test_settings_go_with_the_data_and_come_back(store, tmp_path, file_format):
     file = render(store.annotations(), file_format, settings)
     assert file.count("#D55E00") == 1
     read = read_items(file.encode(), "a file")
-    assert (read.problems, {d.name: d.settings for d in read.documents}) == ((), settings)
+    assert (read.problems, {d.name: d.settings for d in read.documents}) == ([], settings)
     with open_store(f"sqlite:///{tmp_path}/again.db") as again:
         keep(again, read)
         assert again.documents()[0].settings == SETTINGS
