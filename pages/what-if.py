@@ -10,7 +10,7 @@ from crfviz.ui.panels.what_if import (
     tried,
     ways_on,
 )
-from crfviz.ui.scene import scene
+from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.shell.frame import header
 
 header("What if")
@@ -19,7 +19,7 @@ every = tried(current.scenario)
 kind = choose_change(every)
 changed = every[kind]
 if isinstance(changed, str):
-    show_unchanged(current, changed)
+    show_unchanged(with_rule(current), changed)
     st.stop()
 show_changed(current, changed, kind)
 ways_on(changed)

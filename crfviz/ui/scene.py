@@ -94,16 +94,15 @@ def is_cut(now: Scenario) -> bool:
 
 
 def countable_rule(now: Scenario, pattern: str | None = None) -> str | None:
-    """Return the active rule, or another, if rule and sentence are small enough for questions."""
+    """Return the active rule, or another, if it is small enough for questions."""
     rule = active_rule(cached.tagger(now.model).tags, pattern)
-    small = rule is not None and len(rule.copies) <= MAX_COPIES and not is_cut(now)
-    return rule.pattern if rule is not None and small else None
+    return rule.pattern if rule is not None and len(rule.copies) <= MAX_COPIES else None
 
 
 def with_rule(scene: Scene) -> Scene:
-    """Return the scene conditioned on the active rule, if that is countable."""
+    """Return the scene conditioned on the active rule, if that is countable; no window is."""
     rule = countable_rule(scene.scenario)
-    if rule is None:
+    if rule is None or scene.windowed:
         return scene
     trained = cached.ruled(Scenario(scene.model, scene.scenario.sentence), rule)
     now = cached.ruled(scene.scenario, rule) if scene.edited else trained

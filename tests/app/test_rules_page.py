@@ -10,6 +10,7 @@ import pytest
 from crfviz import entity_probability, forward_backward, load_tagger, match, viterbi
 from crfviz.chain.edits import Edits
 from crfviz.chain.questions.conditioning import condition, why_not
+from crfviz.views.contents import ENTRIES, at_path
 from crfviz.views.formatting import score
 from tests.support.app_pages import new_app, open_at
 
@@ -31,9 +32,13 @@ def page():
     return run
 
 
-def stage(app):
+def stages(app):
     told = [json.loads(e.proto.json) for e in app.main if e.type == "bidi_component"]
-    return next(data for data in told if "rows" in data)
+    return [data for data in told if "rows" in data]
+
+
+def stage(app):
+    return stages(app)[0]
 
 
 def table(data, name):
@@ -150,6 +155,18 @@ def test_the_chip_removes_the_rule(page):
     assert "v.rule" not in app.query_params
     assert "rule" not in [row["id"] for row in stage(app)["rows"]]
     assert "no_rule" not in [button.key for button in app.button]
+
+
+@pytest.mark.parametrize("path", [each.path for each in ENTRIES if each.sentence])
+def test_the_chip_says_whether_the_page_adds_the_best_path(app, path):
+    sentence = {"model": "textbook/ice-cream", "sentence": "2 3 1", "v.rule": "C .*"}
+    app.query_params.update(sentence)
+    open_at(app, at_path(path).script)
+    assert not app.exception
+    drawn = {row["id"] for data in stages(app) for row in data["rows"]}
+    assert app.button(key="no_rule").label.startswith("Rule (path only): ") == (
+        "rule" in drawn and path != "rules"
+    )
 
 
 def test_a_rule_for_other_tags_is_kept_and_not_used(app):
@@ -279,11 +296,18 @@ def test_marginals_under_a_rule_have_questions(page):
     assert "marginals" in [part for part, *_ in stage(app)["withheld"]]
 
 
-def test_a_cut_sentence_says_that_no_rule_counts(page):
-    app = page(sentence=" ".join(["fine"] * 121))
+def test_a_rule_counts_in_a_cut_sentence_and_a_window_says_that_it_does_not(page):
+    words = (SENTENCE.split() * 21)[:125]
+    app = page(sentence=" ".join(words))
     app.switch_page("pages/marginals.py").run()
     assert chip(app).startswith("Rule (not counted): ")
     assert "Counted in up to 120 words only." in chip(app)
+    cut = match(load_tagger("upos-en-contextfree").potentials(words[:120]), RULE)
+    for script in ("paths", "what-if"):
+        app.switch_page(f"pages/{script}.py").run()
+        assert chip(app).startswith("Rule: ")
+        assert cut.path in [row["tags"] for row in stage(app)["rows"]]
+        assert not app.exception
 
 
 def test_a_rule_of_many_copies_adds_its_path_alone(page):

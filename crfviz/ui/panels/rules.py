@@ -13,6 +13,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.questions.rules import Match
 from crfviz.exceptions import CrfvizError
+from crfviz.text.schemes import is_bio
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.pictures import draw, is_withheld, show_stage, steps_done, table_twin, take_scene
@@ -50,7 +51,8 @@ SYNTAX = (
 )
 REMOVE = "It stays in force on all pages. Click to remove it."
 COUNTS, PATH_ALONE = "Rule", "Rule (path only)"  # names of the chip
-NOT_COUNTED, UNUSED = "Rule (not counted)", "Rule not in use"
+NOT_COUNTED, NOT_SHOWN, UNUSED = "Rule (not counted)", "Rule (not shown)", "Rule not in use"
+PATH_SHOWN = ("", "emissions", "transitions", "viterbi", "hmm-as-crf", "learn")  # paths of pages
 GIVEN = dict.fromkeys(
     ("marginals", "paths", "what-if", "why"), "Here only paths that match it count."
 ) | {"entities": "Here the entities’ probabilities are given it."}  # by path of a page
@@ -103,9 +105,13 @@ def _effect(path: str, rule: Automaton) -> tuple[str, str]:
     """Return the name of the chip, and how the page at a path uses the active rule."""
     if path == "rules":
         return COUNTS, ""
-    if path not in GIVEN:
+    if path in PATH_SHOWN:
         return PATH_ALONE, "Adds its best path; Z is of all paths."
-    if is_cut(scenario()):
+    if path not in GIVEN:
+        return NOT_SHOWN, "This page shows nothing of it."
+    if path == "entities" and not is_bio(rule.tags):  # an example of another model is drawn
+        return UNUSED, ""
+    if path == "marginals" and is_cut(scenario()):  # which draws a window
         return NOT_COUNTED, f"Counted in up to {MAX_WORDS} words only."
     if len(rule.copies) > MAX_COPIES:
         return NOT_COUNTED, f"Not counted: {len(rule.copies)} tag copies, over {MAX_COPIES}."
