@@ -20,6 +20,7 @@ from crfviz.taggers.tagger import (
     tag_texts,
     words_of,
 )
+from crfviz.text.files import abbreviate
 from crfviz.text.sentences import Sentence
 
 CARD_FILE = "README.md"
@@ -43,6 +44,13 @@ class FolderTagger:
         self.name = folder.resolve().name
         self.tags = tags
         self.scheme = scheme
+
+    def __repr__(self: Tagger) -> str:
+        """Return class, name, family, number of tags and scheme in one line."""
+        number = len(self.tags)
+        tags = f"{number} tag{'s' if number > 1 else ''}"
+        facts = [abbreviate(self.name), self.family, tags, *([self.scheme] if self.scheme else [])]
+        return f"{type(self).__name__}({', '.join(facts)})"
 
     def split(self, text: str) -> list[str]:
         """Return the words of a text; see `Tagger.split`."""

@@ -3,8 +3,11 @@ import os
 import pytest
 import torch
 
+from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError, EmptySentenceError, ModelError
+from crfviz.taggers.conversions import from_hmm
 from crfviz.taggers.neural.tagger import choose_device
+from crfviz.taggers.plugins import Plugin, PluginTagger
 from crfviz.taggers.registry import SHIPPED, list_taggers, load_tagger
 from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
 from tests.support.tiny_tagger import save_tiny
@@ -139,3 +142,32 @@ def test_a_text_is_no_list_of_words(name):
             tagger.potentials_batch(text)
     with pytest.raises(CrfvizError, match="expected words as texts or tokens, got 3 as word 2"):
         tagger.potentials(["1", 3])
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda: load_tagger("upos-en"), "NeuralTagger('upos-en', crf, 17 tags)"),
+        (lambda: load_tagger("ner-en"), "NeuralTagger('ner-en', crf, 7 tags, BIO)"),
+        (lambda: load_tagger("upos-en-hmm"), "HmmTagger('upos-en-hmm', hmm, 17 tags)"),
+        (
+            lambda: load_tagger("textbook/ice-cream"),
+            "TextbookTagger('textbook/ice-cream', hmm, 2 tags)",
+        ),
+        (lambda: from_hmm([1], [[1]], [[1]], ["x"]), "MarkovTagger('hmm', hmm, 1 tag)"),
+    ],
+)
+def test_a_tagger_shows_name_family_and_number_of_tags(make, expected):
+    assert repr(make()) == expected
+
+
+def test_a_long_name_of_a_tagger_fits_on_a_screen():
+    class Shouting:
+        """One tag for everything."""
+
+        name, tags = "x" * 500 + "\n", ("A",)
+
+        def potentials(self, tokens):
+            return Potentials([[0.0]] * len(tokens), [[0.0]])
+
+    assert len(repr(PluginTagger(Plugin("x" * 500 + "\n", "here", Shouting), Shouting()))) < 100
