@@ -31,7 +31,7 @@ from crfviz.chain.validation import distribution_problem
 from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError
 from crfviz.taggers.examples import Example, example_of
 from crfviz.taggers.folder import SentenceTagger
-from crfviz.taggers.storage import read_choice, read_json_object, read_names
+from crfviz.taggers.storage import LARGEST, read_choice, read_json_object, read_names
 from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.text.files import abbreviate
 
@@ -233,18 +233,10 @@ def _names(path: Path, content: Mapping[str, Any]) -> tuple[tuple[str, ...], tup
 
 def _numbers(path: Path, name: str, value: object) -> Probabilities:
     """Return nested lists as a table; the shape is checked later."""
-    table = np.array(value, dtype=object) if _rectangular(value) else np.array(None)
-    if not all(isinstance(n, int | float) and not isinstance(n, bool) for n in table.flat):
+    table = np.array(value, dtype=object)  # of lists where rows are not equally long
+    if not all(type(n) is float or (type(n) is int and abs(n) < LARGEST) for n in table.flat):
         raise ModelError(f"{path}: field {name!r} must be a list of numbers, rows equally long")
     return table.astype(np.float64)
-
-
-def _rectangular(value: object) -> bool:
-    """Return whether these are lists of equally long lists, and so on."""
-    if not isinstance(value, list) or not value:
-        return False
-    lengths = {len(row) if isinstance(row, list) else None for row in value}
-    return len(lengths) == 1 and (None in lengths or all(map(_rectangular, value)))
 
 
 def _text(path: Path, content: Mapping[str, Any], name: str) -> str:

@@ -205,6 +205,7 @@ def test_a_file_anywhere_is_a_tagger(tmp_path):
         ({"end": [0.5, 0]}, "'transitions and end', row 'A', must sum to 1, got 1.5"),
         ({"emissions": [[1, 0], [-0.5, 1.5]]}, "'emissions', row 'B', must hold probabilities"),
         ({"emissions": [[1, math.nan], [0, 1]]}, "must hold probabilities from 0 to 1, got nan"),
+        ({"emissions": [[1, 10**400], [0, 1]]}, "'emissions' must be a list of numbers"),
         ({"emissions": [[1, math.inf], [0, 1]]}, "must hold probabilities from 0 to 1, got inf"),
         ({"emissions": [[1], [1]]}, r"'emissions' must be \(2, 2\) .* got \(2, 1\)"),
         ({"transitions": [[1], [0.5, 0.5]]}, "'transitions' must be a list of numbers"),
