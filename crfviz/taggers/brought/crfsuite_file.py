@@ -43,6 +43,7 @@ from crfviz.taggers.brought.parsed_model import (
     Steps,
     WordFeatures,
     readable_sentences,
+    require_fields,
     require_scores,
     require_words,
     text_list,
@@ -260,9 +261,7 @@ def _object(line: str, where: str) -> dict[str, Any]:
         ) from error
     if not isinstance(content, dict) or not isinstance(content.get("attributes"), list):
         raise FormatError(f"{where}: expected {EXPECTED}, got {abbreviate(line)}.")
-    for name in content:
-        if name not in KNOWN:
-            raise FormatError(f"{where}: no field {name[:60]!r}; known: {', '.join(KNOWN)}.")
+    require_fields(where, content, KNOWN)
     return content
 
 

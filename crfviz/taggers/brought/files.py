@@ -63,11 +63,11 @@ def read_folder(data: bytes, load: Callable[[Path], Tagger]) -> ValidatedModel:
             the model is of no use; says which file and which field.
     """
     archive = open_archive(data)
-    root = _root(archive)
+    members = _members(archive)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "model"
         folder.mkdir()
-        _write(archive, root, folder)
+        _write(archive, members, folder)
         try:
             _require_memory(folder)
             tagger = load(folder)
@@ -87,12 +87,12 @@ def read_folder(data: bytes, load: Callable[[Path], Tagger]) -> ValidatedModel:
         sentences=tuple(chains),
         notes=() if carded else ("There is no card: the folder has no README.md.",),
         unnormalised=(),
-        write=partial(_write, archive, root),
+        write=partial(_write, archive, members),
     )
 
 
-def _root(archive: Archive) -> PurePosixPath:
-    """Return the folder in which config.json stands."""
+def _members(archive: Archive) -> dict[str, str]:
+    """Return where the files of the model folder stand in the archive, by their names."""
     paths = map(PurePosixPath, archive.names)
     roots = [path.parent for path in paths if path.name == CONFIG_FILE]
     if len(roots) != 1:
@@ -100,26 +100,21 @@ def _root(archive: Archive) -> PurePosixPath:
             f"The .zip must hold one model folder, with a {CONFIG_FILE} in it, as "
             f"`python -m crfviz train` writes it; got {len(roots)}."
         )
-    texts = sum(archive.size(name) for name in archive.names if _is_text(name, roots[0]))
+    places = {name: str(roots[0] / name) for name in FILES}
+    members = {name: place for name, place in places.items() if place in archive.names}
+    texts = sum(archive.size(place) for name, place in members.items() if name in TEXTS)
     if texts > MAX_TEXT:
         raise FormatError(
             f"The texts of the model ({', '.join(TEXTS)}) have {texts:,} bytes, at most "
             f"{MAX_TEXT:,} are read."
         )
-    return roots[0]
+    return members
 
 
-def _is_text(name: str, root: PurePosixPath) -> bool:
-    path = PurePosixPath(name)
-    return path.parent == root and path.name in TEXTS
-
-
-def _write(archive: Archive, root: PurePosixPath, folder: Path) -> None:
+def _write(archive: Archive, members: Mapping[str, str], folder: Path) -> None:
     """Write the files of the model into a folder."""
-    for name in FILES:
-        path = str(root / name)
-        if path in archive.names:
-            (folder / name).write_bytes(archive.content(path))
+    for name, place in members.items():
+        (folder / name).write_bytes(archive.content(place))
 
 
 def _require_memory(folder: Path) -> None:

@@ -154,9 +154,6 @@ _OPCODES = (
     "LONG_BINPUT MEMOIZE BINGET LONG_BINGET GLOBAL STACK_GLOBAL BINPERSID REDUCE BUILD APPEND "
     "APPENDS SETITEM SETITEMS"
 )
-_DTYPES = frozenset(  # and layouts, which may stand beside a tensor
-    ("bfloat16", "bool", "complex128", "complex64", "float16", "float32", "float64", "int16")
-) | frozenset(("int32", "int64", "int8", "sparse_coo", "strided", "uint8"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +169,7 @@ class StoredTensor:
 
 @dataclass(frozen=True)
 class _Ignored:
-    """A value that is neither a tensor nor code: a device, a dtype, a sparse tensor."""
+    """A stand-in for anything else of torch: a device, a dtype, a sparse tensor."""
 
     name: str = ""
 
@@ -204,19 +201,6 @@ _CALLABLES: Mapping[str, Callable[..., object]] = {
     "collections OrderedDict": _ordered_dict,
     "torch._utils _rebuild_tensor_v2": _tensor,
     "torch._utils _rebuild_parameter": lambda tensor, *_: tensor,
-    **{
-        name: _Ignored()
-        for name in (
-            "torch Size",
-            "torch device",
-            "torch.serialization _get_layout",
-            "torch._utils _rebuild_parameter_with_state",
-            "torch._utils _rebuild_qtensor",
-            "torch._utils _rebuild_sparse_tensor",
-            "torch._utils _rebuild_tensor",
-            "torch._utils _rebuild_tensor_v3",
-        )
-    },
 }
 _Load = Callable[["_Unpickler"], None]
 _PYTHON: Any = pickle._Unpickler  # its memo is a dict, not an array
@@ -234,7 +218,7 @@ class _Unpickler(_PYTHON):  # type: ignore[misc]
         known = f"{module} {name}"
         if known in _CALLABLES:
             return _CALLABLES[known]
-        if module == "torch" and (name in _DTYPES or name.endswith("Storage")):
+        if module.partition(".")[0] == "torch":
             return _Ignored(known)
         raise FormatError(NOT_ONLY_TENSORS)
 

@@ -179,6 +179,19 @@ def require_scores(number: int) -> None:
         )
 
 
+def require_fields(where: str, content: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Reject unknown fields: a misspelt one must not pass for a missing one.
+
+    Raises:
+        FormatError: there is one.
+    """
+    for name in content:
+        if name not in known:
+            raise FormatError(
+                f"{where}: there is no field {name[:60]!r}; known: {', '.join(known)}."
+            )
+
+
 def text_list(where: str, content: Mapping[str, Any], name: str) -> Sequence[str] | None:
     """Return a field that is a list of strings or an array of text, None where there is none.
 

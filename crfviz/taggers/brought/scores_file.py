@@ -32,6 +32,7 @@ from crfviz.taggers.brought.parsed_model import (
     SentenceScores,
     Steps,
     readable_sentences,
+    require_fields,
     require_words,
     steps_of,
     text_list,
@@ -74,14 +75,14 @@ def read_json(text: str) -> ParsedModel:
 def _model(kind: str, content: Mapping[str, Any]) -> ParsedModel:
     """Return the model of an object with one sentence, or a list of them."""
     if "sentences" in content:
-        _check_names("the file", content, (*OF_FILE, "sentences"))
+        require_fields("the file", content, (*OF_FILE, "sentences"))
         sentences = content["sentences"]
         if not isinstance(sentences, list) or not sentences:
             raise FormatError("“sentences” must be a list with at least one sentence in it.")
         named = ((f"sentence {n}", part) for n, part in enumerate(sentences, start=1))
         parts, left_out = readable_sentences(named, lambda each: _sentence(*each))
     else:
-        _check_names("the file", content, (*OF_FILE, *OF_SENTENCE))
+        require_fields("the file", content, (*OF_FILE, *OF_SENTENCE))
         own = {name: value for name, value in content.items() if name in OF_SENTENCE}
         parts, left_out = [replace(_sentence("the sentence", own), steps=Steps())], []
     return ParsedModel(
@@ -99,7 +100,7 @@ def _model(kind: str, content: Mapping[str, Any]) -> ParsedModel:
 def _sentence(where: str, content: object) -> SentenceScores:
     if not isinstance(content, dict):
         raise FormatError(f'{where}: must be an object such as {{"emissions": […]}}.')
-    _check_names(where, content, OF_SENTENCE)
+    require_fields(where, content, OF_SENTENCE)
     if "emissions" not in content:
         raise FormatError(f"{where}: there are no “emissions”.")
     return SentenceScores(
@@ -109,15 +110,6 @@ def _sentence(where: str, content: object) -> SentenceScores:
         gold=text_list(where, content, "gold"),
         steps=steps_of(content),
     )
-
-
-def _check_names(where: str, content: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Reject unknown fields: a misspelt one must not pass for a missing one."""
-    for name in content:
-        if name not in known:
-            raise FormatError(
-                f"{where}: there is no field {name[:60]!r}; known: {', '.join(known)}."
-            )
 
 
 def _one_of(content: Mapping[str, Any], name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401

@@ -9,7 +9,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import torch
@@ -31,11 +31,10 @@ from crfviz.taggers.brought.adapters import (
 )
 from crfviz.taggers.brought.parsed_model import (
     MAX_SAID,
-    STEPS,
     ParsedModel,
     Reading,
     SentenceScores,
-    Steps,
+    steps_of,
 )
 from crfviz.taggers.brought.validated_model import ValidatedModel, validate
 from crfviz.taggers.tagger import Tagger
@@ -59,6 +58,15 @@ class Seen:
     where: str = ""  # for people
 
 
+@dataclass(eq=False)
+class Pass:
+    """Batches that pass through a layer, for the loss and to be decoded: once for both."""
+
+    batches: Sequence[Batch]
+    sentences: Sequence[Sequence[Seen]]  # of each batch
+    methods: set[str] = field(default_factory=set)  # that were called with them
+
+
 class Watch:
     """What passes through the CRF layers of a model inside of a `with` block."""
 
@@ -72,7 +80,7 @@ class Watch:
         self._seen: list[Seen] = []
         self._chains: list[Potentials] = []  # of the first of them; made when they are asked for
         self.words = words
-        self._last: dict[Adapter, tuple[set[str], list[Batch], list[list[Seen]]]] = {}
+        self._last: dict[Adapter, Pass] = {}
         self._passed: Counter[tuple[Adapter, str]] = Counter()  # sentences of a layer and label
         self._remarks: dict[str, None] = {}  # each once, in order
         self._wrapped = ExitStack()
@@ -164,11 +172,10 @@ class Watch:
                 f"Bring one: seen.bring({name!r}, label={pairs[0][0].label!r})."
             )
         kind = f"Watched CRF layer of {pairs[0][0].adapter.library}"
-        parts = []
-        for seen, chain in pairs:
-            emissions, *tables = chain.scores()
-            steps = Steps(**dict(zip(STEPS, tables, strict=True)))
-            parts.append(SentenceScores(seen.where, emissions, chain.tokens, steps=steps))
+        parts = [
+            SentenceScores(seen.where, c.emissions, c.tokens, steps=steps_of(vars(c)))
+            for seen, c in pairs
+        ]
         draft = ParsedModel(kind=kind, parts=parts, tags=pairs[0][1].tags, notes=self.notes)
         return self._store(validate(draft, Reading()), name)
 
@@ -198,18 +205,17 @@ class Watch:
     def _see(self, adapter: Adapter, method: str, given: Arguments) -> Step:
         """Keep what passes through a method of a layer."""
         tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
-        copies = {
-            name: copied(value) for name, value in tensors.items()
-        }  # the call may change them
+        copies = {n: copied(value) for n, value in tensors.items()}  # the call may change them
         training = self._model.training or adapter.layer.training
         self._remarks.update(dict.fromkeys(_remarks(tensors.values(), training=training)))
         result = yield
         batches = adapter.batches({**given, **copies})
-        methods, last, split = self._last.get(adapter, (set(), [], []))
-        if method in methods or not _are_equal(last, batches):  # else the loss and path of a batch
-            methods, split = set(), [self._split(adapter, batch) for batch in batches]
-        self._last[adapter] = (methods | {method}, batches, split)
-        for sentences, paths in zip(split, adapter.paths(result), strict=False):
+        last = self._last.get(adapter)
+        if last is None or method in last.methods or not _are_equal(last.batches, batches):
+            last = Pass(batches, [self._split(adapter, batch) for batch in batches])
+            self._last[adapter] = last
+        last.methods.add(method)
+        for sentences, paths in zip(last.sentences, adapter.paths(result), strict=False):
             for seen, path in zip(sentences, paths, strict=False):
                 words = [t for t, word in enumerate(seen.mask) if word]
                 seen.path = [path[t] for t in words] if len(path) == len(seen.mask) else list(path)
