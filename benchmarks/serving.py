@@ -30,6 +30,7 @@ class App:
     pid: int
     log_file: Path
     database: str  # address of its annotations
+    models: str  # folder of the models that users brought
 
     def log(self) -> str:
         """Everything the server has written so far."""
@@ -113,7 +114,8 @@ def running_app(
     every = {**os.environ, **variables, **(environment or {})}
     with log_file.open("wb") as log:
         process = start(["run", "app.py", *options], every, log)
-    app = App(f"http://127.0.0.1:{port}", process.pid, log_file, every["CRFVIZ_DATABASE_URL"])
+    own_places = every["CRFVIZ_DATABASE_URL"], every["CRFVIZ_USER_MODELS"]
+    app = App(f"http://127.0.0.1:{port}", process.pid, log_file, *own_places)
     with ExitStack() as stack:
         stack.callback(own.cleanup)
         stack.callback(_stop, process)

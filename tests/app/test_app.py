@@ -12,9 +12,10 @@ from crfviz.taggers.registry import load_tagger
 from crfviz.ui import cached, pictures, scene
 from crfviz.ui.session.session_store import STORE_KEY
 from crfviz.ui.state.scenario import BEFORE_FIRST
+from crfviz.ui.tour import GREETING
 from crfviz.views.contents import ENTRIES
 from crfviz.views.stage.payload_types import Payload
-from tests.support.app_pages import open_at
+from tests.support.app_pages import HOME, new_app, open_at
 from tests.support.payload_types import faults
 from tests.unit.ui.state.test_old_links import OLD
 
@@ -81,6 +82,21 @@ def test_the_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(
     path = [tagger.tags[k] for k in viterbi(potentials).path]
     assert path == list(example.gold)
     assert path != [tagger.tags[k] for k in greedy(potentials)]
+
+
+def test_explore_greets_until_the_first_action(app):
+    assert greeting_of(app.run()) == GREETING
+    app.text_input(key="sentence").set_value("He runs .").run()
+    assert greeting_of(app) == ""
+    for other in (new_app().run(), new_app().switch_page("pages/emissions.py").run()):
+        greeted = other.title[0].value == "Explore"
+        other.switch_page(HOME).run()
+        assert greeting_of(other) == (GREETING if greeted else "")
+
+
+def greeting_of(app):
+    every = [json.loads(each.proto.json) for each in app.main if each.type == "bidi_component"]
+    return next(each["greeting"] for each in every if "greeting" in each)
 
 
 @pytest.mark.parametrize("params", [{"k": "0.5"}, {"sentence": "He runs ."}], ids=["k", "sentence"])

@@ -150,16 +150,30 @@ def test_a_sequence_of_fasta_opens_in_the_explorer(model, opens, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("name", "content", "message"),
     [
-        (b">none\n", "two.fasta: expected a sequence of letters, got none"),
-        (b">a\nAC-1\n", "two.fasta, line 2: expected the letters of a sequence"),
+        ("two.fasta", b">none\n", "two.fasta: expected a sequence of letters, got none"),
+        ("two.fasta", b">a\nAC-1\n", "two.fasta, line 2: expected the letters of a sequence"),
+        ("model.pt", b"\x80\x04K\x01.", "model.pt is a pickle, which may hold programs"),
     ],
 )
-def test_bad_fasta_is_said(content, message, monkeypatch):
-    monkeypatch.setattr(bring, "uploaded_files", lambda: [("two.fasta", content)])
+def test_what_cannot_be_read_is_said_and_offers_no_name(name, content, message, monkeypatch):
+    monkeypatch.setattr(bring, "uploaded_files", lambda: [(name, content)])
     app = page()
     assert message in app.error[0].value
+    assert not app.exception
+    assert "Use this model" not in {button.label for button in app.button}
+
+
+def test_rows_that_do_not_sum_to_one_are_divided_when_asked(monkeypatch):
+    scores = {"tags": ["C", "H"], "transitions": [[8, 2], [1, 9]], "emissions": [[0.2, 0.3]]}
+    file = as_json({**scores, "probabilities": True})
+    monkeypatch.setattr(bring, "uploaded_files", lambda: [file])
+    app = page()
+    assert "Not every row of probabilities sums to one" in app.warning[0].value
+    assert "Use this model" in {button.label for button in app.button}
+    app.toggle(key="bring.normalise").set_value(True).run()
+    assert not app.warning
     assert not app.exception
 
 

@@ -96,7 +96,9 @@ def test_the_changed_sentence_can_be_taken(page):
 
 
 def test_a_change_chosen_before_the_page_has_answered_is_the_one_taken(page):
-    app = page(**{"v.change": "upper case"})
+    app = page()
+    app.button_group(key="view.change").set_value("no punctuation").run()
+    assert app.query_params["v.change"] == "no punctuation"
     app.button_group(key="view.change").set_value("lower case")
     next(button for button in app.button if button.label == "Use this sentence").click().run()
     assert app.text_input(key="sentence").value == SENTENCE.lower()

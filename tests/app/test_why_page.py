@@ -1,9 +1,9 @@
-"""The page Why this tag: where an emission comes from."""
+"""The page Why this tag: pins, and where an emission comes from."""
 
 import pytest
 
-from crfviz import attribute, load_tagger
-from tests.app.test_app import assert_sound
+from crfviz import attribute, condition, load_tagger, viterbi
+from tests.app.test_app import assert_sound, button, stage_of
 from tests.support.app_pages import open_at
 
 PAGE = "pages/why.py"
@@ -50,3 +50,27 @@ def test_a_model_without_a_network_says_so(app):
     opened(app, "upos-en-hmm")
     assert any("without a network" in caption.value for caption in app.caption)
     assert not [frame for frame in app.dataframe if list(frame.value.index) == ["nats"]]
+
+
+def test_a_question_is_pinned_or_forbidden_and_both_are_undone(app):
+    trained = load_tagger("upos-en-contextfree").potentials(["These", "look", "fine"])
+    question = {"model": "upos-en-contextfree", "sentence": "These look fine", "v.at": "1 NOUN"}
+    app.query_params.update(question)
+    open_at(app, PAGE)
+    best = rows_of(app)["viterbi"]
+    button(app, "Pin NOUN at word 2").click().run()
+    price = condition(trained, {1: "NOUN"}).probability
+    assert any(f"P(pins | x) = {price:.4f}" in text.value for text in app.text)
+    assert app.query_params["p"] == "1.NOUN"
+    assert rows_of(app)["viterbi"] == viterbi(trained.pin({1: "NOUN"})).path
+    button(app, "Unpin all").click().run()
+    assert rows_of(app)["viterbi"] == best
+    button(app, "Forbid NOUN at word 2").click().run()
+    assert app.query_params["e"] == "1.NOUN:-inf"
+    app.button(key="undo").click().run()
+    assert_sound(app)
+    assert app.query_params == question
+
+
+def rows_of(app):
+    return {row["id"]: row["tags"] for row in stage_of(app)["rows"]}

@@ -55,22 +55,6 @@ def assert_shows(screen, table, values):
 
 
 @pytest.mark.rotating
-def test_rows_chosen_in_the_sidebar_stay(screen):
-    screen.open()
-    with screen.redraw():
-        screen.page.locator(".st-key-rows").get_by_text("greedy").click()
-    kept = ["greedy", "viterbi", "max_marginal", "gold"]
-    screen.eventually(lambda: assert_has_rows(screen, kept))
-    screen.reload()
-    screen.wait({"name": 0, "rev": -1})
-    screen.eventually(lambda: assert_has_rows(screen, kept))
-
-
-def assert_has_rows(screen, names):
-    assert list(screen.read().rows) == names
-
-
-@pytest.mark.rotating
 def test_an_edit_is_in_the_links_to_other_pages_and_one_step_back_from_them(screen):
     screen.open("transitions", step="2", **{"v.panel": "beta"})
     with screen.redraw():
@@ -93,37 +77,6 @@ def test_an_edit_is_in_the_links_to_other_pages_and_one_step_back_from_them(scre
     screen.expect_edits(1)
 
 
-@pytest.mark.rotating
-def test_an_example_and_another_model_are_chosen_in_the_sidebar(screen):
-    screen.open("", t="DET.NOUN:-4")
-    box = screen.page.locator(".st-key-example button[aria-haspopup=listbox]")
-    box.click()
-    options = screen.page.get_by_role("option")
-    label = options.nth(1).inner_text()
-    with screen.redraw():
-        options.nth(1).click()
-    expect(screen.sentence).not_to_have_value(SENTENCE)
-    sentence = screen.sentence.input_value()
-    edits = Edits(transitions={("DET", "NOUN"): -4.0})
-    screen.expect_lattice(chain(sentence=sentence, edits=edits))
-    assert label == f"{sentence} – {label.partition(' – ')[2]}"
-    screen.eventually(lambda: assert_says(screen, label.partition(" – ")[2]))
-    with screen.redraw():
-        screen.choose("model", "upos-en")
-    screen.expect_lattice(chain("upos-en", sentence, edits))
-    screen.expect_param("model", None)  # the default
-    screen.expect_edits(1)
-    with screen.redraw():
-        screen.choose("model", "ner-en")
-    screen.wait_for_text("ner-en has no tag")
-    screen.expect_lattice(chain("ner-en", sentence))
-    screen.expect_edits(0)
-
-
-def assert_says(screen, text):
-    assert text in screen.text()
-
-
 def test_two_sessions_do_not_influence_each_other(watch, fresh, screen):
     other = watch(fresh())
     screen.open("transitions")
@@ -140,17 +93,3 @@ def test_two_sessions_do_not_influence_each_other(watch, fresh, screen):
     screen.expect_edits(1)
     other.expect_edits(1)
     expect(screen.sentence).to_have_value(SENTENCE)
-
-
-@pytest.mark.rotating
-def test_numbers_as_tables_on_demand(screen):
-    screen.open("marginals")
-    frames = screen.page.locator("[data-testid=stDataFrame]")
-    expect(frames).to_have_count(1)  # the page's own: pairs of tags
-    screen.page.locator(".st-key-view-twin label").first.click()
-    expect(frames).to_have_count(3)
-    screen.expect_param("v.twin", "1")
-    marginals = chain().analysis.forward_backward.marginals
-    screen.eventually(lambda: assert_table(screen.read(), "marginals", marginals))
-    screen.page.locator(".st-key-view-twin label").first.click()
-    expect(frames).to_have_count(1)

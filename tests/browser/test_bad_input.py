@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.edits import Edits
-from crfviz.text.tokenizer import tokenize
 from crfviz.ui.cached import first_sentence
 from crfviz.views.exports.bundle import component
 from tests.support.screen import (
@@ -55,22 +54,6 @@ def assert_kept(screen, sentence, edits=EDIT, model=MODEL):
 
 
 @pytest.mark.rotating
-def test_blank_sentences_are_refused_or_drawn_and_the_edits_stay(screen):
-    screen.open("", **LINK)
-    for blank in ("", "    ", "\u200b \u00a0"):
-        screen.apply_sentence(blank)
-        if tokenize(blank):
-            assert_kept(screen, blank)
-            continue
-        screen.wait_for_text("Type a sentence")
-        expect(screen.page.locator("[data-stage]")).to_have_count(0)
-        screen.expect_edits(1)
-        screen.apply_sentence(SENTENCE)
-        screen.wait({"name": 0, "rev": -1})
-        assert_kept(screen, SENTENCE)
-
-
-@pytest.mark.rotating
 def test_long_and_odd_sentences_are_drawn_word_by_word(screen):
     long = "buffalo " * 2500
     assert len(long) == 20_000
@@ -91,51 +74,21 @@ def test_long_and_odd_sentences_are_drawn_word_by_word(screen):
     assert screen.page.locator("[data-testid=stMain] img").count() == 0
 
 
-@pytest.mark.rotating
-def test_user_text_is_text_in_messages(screen):
-    picture = "![x](http://evil.test/c.png)<img src=http://evil.test/d.png>"
-    screen.open("", model=picture, t=f"{picture}.NOUN:1", zz=picture)
-    screen.wait_for_text("![x](http://evil.test/c.png)")
-    screen.expect_lattice(chain("upos-en", first_sentence("upos-en")))
-    assert screen.page.locator("[data-testid=stApp] img").count() == 0
-
-
 def test_no_number_in_a_matrix_cell(screen):
     screen.open("transitions", **LINK)
     cell = screen.cell("PRON", "VERB")
     before = cell.inner_text()
-    messages = {
-        "abc": "“abc” is not a number",
-        "1e999": "“1e999” is too large",
-        "--1": "“--1” is not a number",
-        "inf": "“inf” is not a number",
-        "NaN": "“NaN” is not a number",
-        "2000000": "“2000000” is too large",
-    }
     said = screen.page.locator("[data-stage] .message")
-    for typed, message in messages.items():
+    for typed, message in (("NaN", "“NaN” is not a number"), ("1e999", "“1e999” is too large")):
         screen.type_score(cell, typed)
         expect(said).to_contain_text(message)
         expect(cell).to_have_text(before)
-        assert_kept(screen, SENTENCE)
+    assert_kept(screen, SENTENCE)
     with screen.redraw():
         screen.type_score(cell, "1.5")
     expect(said).not_to_contain_text("“")
     both = Edits(transitions={("DET", "NOUN"): -3.25, ("PRON", "VERB"): 1.5})
     assert_kept(screen, SENTENCE, both)
-    with screen.redraw():
-        screen.follow("Emissions")
-    screen.type_score(screen.emission(0, chain().tags.index("DET")), "x")
-    screen.wait_for_text("“x” is not a number")
-    assert_kept(screen, SENTENCE, both)
-
-
-def test_hand_edited_address_says_what_is_wrong_and_the_rest_counts(screen):
-    screen.open("", t="DET.NOUN:-3.25,DET.VERB:x", zzz="1")
-    toasts = screen.page.locator("[data-testid=stToast]")
-    for message in ("DET.VERB:x", "zzz"):
-        expect(toasts.filter(has_text=message).first).to_be_visible()
-    assert_kept(screen, SENTENCE)
 
 
 @pytest.mark.rotating
@@ -150,6 +103,7 @@ def test_an_unknown_page_leads_home_and_names_similar_pages(screen):
     screen.expect_params({})
 
 
+@pytest.mark.rotating
 def test_forbidding_the_last_path_is_said_and_can_be_undone(screen):
     tags = [tag for tag in tagger().tags if tag != "DET"]
     screen.open("transitions", t=",".join(f"START.{tag}:-inf" for tag in tags))

@@ -92,8 +92,6 @@ def test_a_model_is_looked_at_used_edited_and_removed(screen, dog):
         screen.type_score(screen.cell("NOUN", "VERB"), "-4")
     edits = Edits(transitions={("NOUN", "VERB"): -4.0})
     screen.expect_lattice(expected(FALLS["emissions"], FALLS["tokens"], edits))
-    screen.visit("models", model=dog, sentence=SENTENCE)
-    screen.wait_for_text("Scores of given sentences; no others can be scored.")
 
 
 LONG = ["O", *(f"{prefix}-{'person-organisation-' * 2}{n}" for n in "ab" for prefix in "BI")]
@@ -159,35 +157,3 @@ def test_the_name_follows_the_file_and_gets_a_number_where_it_is_taken(screen):
     name = screen.params()["model"]
     assert name == "upos-en-2"
     remove(screen, name)
-
-
-@pytest.mark.rotating
-def test_rows_that_do_not_sum_to_one_are_divided_when_asked(screen):
-    rough = {
-        "tags": ["C", "H"],
-        "probabilities": True,
-        "transitions": [[8, 2], [1, 9]],
-        "emissions": [[0.2, 0.3]],
-    }
-    bring(screen, as_json(rough))
-    screen.wait_for_text("Not every row of probabilities sums to one")
-    screen.page.locator(".st-key-bring-normalise label").click()
-    expect(screen.page.get_by_text("Not every row of probabilities")).to_have_count(0)
-
-
-BAD = {
-    "a pickle": (("model.pt", b"\x80\x04K\x01."), "model.pt is a pickle, which may hold programs"),
-    "NaN": (as_json({**DOG, "transitions": [[math.nan] * 3] * 3}), "must be -inf"),
-    "other shape": (as_json({**DOG, "transitions": [[0]]}), "transitions must be (3, 3)"),
-    "no UTF-8": (("a.json", b'{"tags": ["\xff"]}'), "nor UTF-8 text"),
-    "no field": (as_json({**DOG, "transition": [[0]]}), "there is no field 'transition'"),
-}
-
-
-@pytest.mark.rotating
-def test_what_cannot_be_read_is_said_and_offers_no_name(screen):
-    file, message = BAD["a pickle"]
-    bring(screen, file)
-    screen.wait_for_text(message)
-    screen.rest()
-    assert screen.page.get_by_role("button", name="Use this model").count() == 0

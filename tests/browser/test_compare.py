@@ -119,6 +119,7 @@ def test_undo_by_key_happens_once_with_two_stages(screen):
         )
 
 
+@pytest.mark.rotating
 def test_a_snapshot_is_saved_compared_and_shared_by_its_link(screen, watch, fresh):
     name = "<b>soft</b> & “more”"
     screen.open("compare", **EDITED)

@@ -1,6 +1,5 @@
-"""EM in the browser: iterations by keys, in the link, and a number that opens its days."""
+"""EM in the browser: iterations by keys, and in the link."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.support.icecream import DIARY
@@ -16,13 +15,3 @@ def test_keys_step_through_the_iterations_and_the_link_holds_them(screen):
     screen.page.keyboard.press("ArrowRight")
     screen.expect_param("step", "2")
     expect(screen.page.get_by_role("slider", name="Iteration")).to_have_value("2")
-    screen.reload()
-    screen.wait_for_text("Iteration 2: log-likelihood")
-
-
-@pytest.mark.rotating
-def test_a_number_opens_by_keyboard(screen):
-    screen.visit("em", model=MODEL, sentence=DAYS)
-    screen.page.get_by_role("button", name="p(H) ").focus()
-    screen.page.keyboard.press("Enter")
-    screen.wait_for_text("the expected count of “H on the first day”")

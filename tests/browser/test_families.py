@@ -21,19 +21,6 @@ SENTENCE = "These have been sold ."
 DAYS = " ".join(DIARY)
 
 
-def test_one_cone_on_day_1_halves_the_odds_of_a_hot_day(screen):
-    screen.open("")
-    with screen.redraw():
-        screen.choose("model", ICE_CREAM)
-    screen.type_sentence(DAYS)
-    screen.expect_lattice(chain(ICE_CREAM, DAYS))
-    screen.expect_param("model", ICE_CREAM)
-    assert screen.read().marginals["0,1"] == pytest.approx(0.8709, abs=5e-5)
-    screen.type_sentence("1" + DAYS[1:])
-    screen.expect_lattice(chain(ICE_CREAM, "1" + DAYS[1:]))
-    assert screen.read().marginals["0,1"] == pytest.approx(0.4909, abs=5e-5)
-
-
 @pytest.mark.rotating
 def test_the_matrix_shows_one_step_at_a_time_and_an_edit_holds_at_all(screen):
     expected = chain(PERCEPTRON, SENTENCE)
@@ -102,17 +89,6 @@ def test_probabilities_of_a_step_and_of_a_word_can_be_typed(screen):
         assert screen.emission(0, 1).inner_text() == "0.40"
 
     screen.eventually(check)
-
-
-def test_a_shift_is_said_to_change_nothing(screen):
-    screen.open("hmm-as-crf", model=ICE_CREAM, sentence="2 3 3 1")
-    for button in ("Shift the tag", "Shift the word"):
-        with screen.redraw():
-            screen.page.get_by_role("button", name=button).click()
-        screen.wait_for_text("This edit changes nothing")
-    with screen.redraw():
-        screen.type_score(screen.cell("C", "H"), "0.9")
-    screen.wait_for_text("This edit changes the distribution")
 
 
 @pytest.mark.rotating

@@ -113,26 +113,3 @@ def test_cells_are_marked_by_the_sign_of_their_change_and_the_panel_says_the_tra
     value = TRAINED.analysis.forward_backward.log_alpha[2, k].item()
     text = f"trained {value:.4f}".replace("-", "−")
     expect(screen.page.locator(".values")).to_contain_text(text)
-
-
-@pytest.mark.rotating
-def test_fifty_edits_are_undone_and_redone(screen):
-    screen.open("transitions", sentence=SENTENCE)
-    cell = screen.cell("DET", "NOUN")
-    start = cell.get_attribute("aria-valuetext")
-    cell.focus()
-    with screen.redraw():
-        for _ in range(50):
-            screen.press("Alt+ArrowUp")
-
-    def risen():
-        top = cell.get_attribute("aria-valuetext")
-        assert float(top) == pytest.approx(float(start) + 5, abs=1e-5)
-        return top
-
-    top = screen.eventually(risen)
-    for keys, end in (("Control+z", start), ("Control+Shift+z", top)):
-        for _ in range(50):
-            screen.press(keys)
-        expect(cell).to_have_attribute("aria-valuetext", end)
-    expect(screen.page.locator(".st-key-edits")).to_contain_text("1 edit")

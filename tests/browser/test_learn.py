@@ -79,13 +79,3 @@ def test_marks_steps_and_undo(screen):
         assert screen.read().cells == trained.cells
 
     screen.eventually(is_trained)
-
-
-@pytest.mark.rotating
-def test_a_size_that_is_no_number_is_said(screen):
-    screen.open("learn", sentence=SENTENCE)
-    size = screen.page.get_by_role("textbox", name="Step size")
-    size.fill("much")
-    size.press("Enter")
-    screen.wait_for_text("is no step size. Type a number such as 0.5.")
-    screen.expect_param("v.size", "much")

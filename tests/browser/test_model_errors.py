@@ -199,22 +199,6 @@ def test_strange_tags_are_mapped_by_the_reader(screen):
 
 
 @pytest.mark.rotating
-def test_bad_files_are_said_in_words(screen):
-    screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
-    for number, (text, message) in enumerate(
-        (
-            ("just some text\n", "line 1: expected CoNLL-U"),
-            ("\n\n", "holds no sentence"),
-            ('{"tokens": ["Hi"]}\n', "has no gold tags"),
-        )
-    ):
-        upload(screen, text, f"{number}.conll")
-        says(screen, message)
-        screen.page.locator("[data-testid=stFileUploader]").get_by_role(
-            "button", name="Remove"
-        ).click()
-
-
 def test_a_run_can_be_stopped_and_begun_again(screen):
     screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
     upload(screen, "".join(f"Dog{n}\tNOUN\nruns\tVERB\n.\tPUNCT\n\n" for n in range(9000)))

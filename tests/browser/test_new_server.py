@@ -10,15 +10,21 @@ from benchmarks.serving import running_app
 from crfviz.taggers.registry import SHIPPED
 from tests.support.screen import MODEL, PATIENCE, SENTENCE, assert_lattice, chain, with_cell
 
+BROKEN = {  # models, and what a message names
+    "missing": "vocabulary.json",
+    "truncated": "model.safetensors",
+    "no-json": "config.json",
+    "wrong-field": "tags",
+}
 FILES = ("config.json", "vocabulary.json", "model.safetensors")
 
 
-@pytest.fixture(scope="module")
-def broken_models(tmp_path_factory):
+@pytest.fixture
+def broken_models(tmp_path):
     """A folder of models that differ from a good one by one mistake each."""
-    parent = tmp_path_factory.mktemp("models")
-    for name in ("missing", "truncated", "no-json", "wrong-field"):
-        (parent / name).mkdir()
+    parent = tmp_path / "models"
+    for name in BROKEN:
+        (parent / name).mkdir(parents=True)
         for file in FILES:
             shutil.copy(SHIPPED / MODEL / file, parent / name)
     (parent / "missing" / "vocabulary.json").unlink()
@@ -31,42 +37,24 @@ def broken_models(tmp_path_factory):
     return parent
 
 
-@pytest.fixture(scope="module")
-def new_app(chromium, broken_models, tmp_path_factory):  # noqa: ARG001 - without it no server
-    log = tmp_path_factory.mktemp("new") / "server.log"
-    with running_app(log, {"CRFVIZ_MODELS": str(broken_models)}) as running:
-        yield running
-
-
-def test_first_page_of_a_new_server_by_its_address(watch, fresh, new_app):
-    screen = watch(fresh(), new_app)
-    screen.open("forward-backward", t="DET.NOUN:-3.25")
-    expect(screen.page.get_by_role("dialog")).to_have_count(0)
-    screen.expect_edits(1)
-
-
 @pytest.mark.rotating
-@pytest.mark.parametrize(
-    ("model", "said"),
-    [
-        ("missing", "vocabulary.json"),
-        ("truncated", "model.safetensors"),
-        ("no-json", "config.json"),
-        ("wrong-field", "tags"),
-    ],
-)
-def test_broken_model_is_named_and_everything_else_stays(watch, fresh, new_app, model, said):
-    screen = watch(fresh(), new_app)
-    screen.visit("transitions", model=model, t="DET.NOUN:-3.25")
-    message = screen.page.locator("[data-testid=stMain] [data-testid=stAlert]")
-    expect(message).to_contain_text(said, timeout=PATIENCE)
-    expect(screen.sentence).to_have_value(SENTENCE)
-    screen.expect_edits(1)
-    with screen.redraw():
-        screen.choose("model", MODEL)
-    expected = chain(edits=with_cell("DET", "NOUN", -3.25))
-    screen.eventually(lambda: assert_lattice(screen.read(), expected))
-
-
-def test_a_new_server_keeps_its_log_clean_of_crashes(new_app):
-    assert "failed, log id" not in new_app.log()
+def test_a_new_server_draws_its_first_page_and_names_what_is_broken(
+    watch, fresh, broken_models, tmp_path
+):
+    """Started as people do, not forked: it imports everything during the first visit."""
+    with running_app(tmp_path / "server.log", {"CRFVIZ_MODELS": str(broken_models)}) as app:
+        screen = watch(fresh(), app)
+        screen.open("forward-backward", t="DET.NOUN:-3.25")
+        expect(screen.page.get_by_role("dialog")).to_have_count(0)
+        screen.expect_edits(1)
+        for model, said in BROKEN.items():
+            screen.visit("transitions", model=model, t="DET.NOUN:-3.25")
+            message = screen.page.locator("[data-testid=stMain] [data-testid=stAlert]")
+            expect(message).to_contain_text(said, timeout=PATIENCE)
+            expect(screen.sentence).to_have_value(SENTENCE)
+            screen.expect_edits(1)
+        with screen.redraw():
+            screen.choose("model", MODEL)
+        expected = chain(edits=with_cell("DET", "NOUN", -3.25))
+        screen.eventually(lambda: assert_lattice(screen.read(), expected))
+        assert "failed, log id" not in app.log()

@@ -28,9 +28,6 @@ VIEWS = [
 ]
 
 
-pytestmark = pytest.mark.long  # all of them share a server
-
-
 @pytest.fixture(scope="module")
 def marked(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
     """A server on which everything is named so that Markdown would load a picture."""
@@ -109,11 +106,11 @@ def test_no_button_of_the_report_leads_elsewhere(unguarded, tmp_path):
     assert outside == []
 
 
-def test_pages_work_under_the_policy_of_the_server(marked, fresh):
+def test_pages_work_under_the_policy_of_the_server(app, fresh):
     page = fresh().new_page()
     said = []
     page.on("console", lambda message: said.append(message.text))
-    screen = Screen(page, marked)
+    screen = Screen(page, app)
     screen.open("transitions")
     screen.type_score(screen.cell("DET", "NOUN"), "-3")
     screen.expect_edits(1)

@@ -38,21 +38,3 @@ def test_later_pieces_have_no_tag_where_a_reading_leaves_them_out(screen):
     for name, pairs in differing.items():
         dashed = screen.page.locator(f".tag[data-row={name}][data-differs]")
         expect(dashed).to_have_count(sum(a != b for a, b in pairs))
-
-
-def test_vocabulary_and_lattice_are_in_the_link(screen):
-    screen.visit("pieces", **PATH)
-    screen.page.get_by_role("radio", name="1,000").click()
-    screen.expect_param("v.vocabulary", "1000")
-    screen.page.get_by_role("radio", name="lattice, holes").click()
-    screen.expect_param("v.pieces", "holes")
-    screen.reload()
-    read = crfviz.pieces(tagger("upos-en").potentials(SENTENCE.split()), entries=1000)
-    best = [f"{t},{k}" for t, k in enumerate(read.holes.path)]
-
-    def drawn():
-        shown = screen.read()
-        assert shown.words == list(read.holes.potentials.tokens)
-        assert sorted(shown.best) == sorted(best)
-
-    screen.eventually(drawn)

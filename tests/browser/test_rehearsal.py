@@ -1,14 +1,12 @@
 """Faults that a rehearsal of a lecture, a homework and a search for errors found."""
 
 from contextlib import ExitStack
-from itertools import count
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
 from benchmarks.serving import running_app
-from crfviz.ui.tour import GREETING
 from tests.support.accessibility import PROJECTOR
 from tests.support.forked_server import fork
 from tests.support.screen import MODEL, chain, with_cell
@@ -186,20 +184,6 @@ def test_telephone_names_no_keys_for_steps(watch, fresh):
     expect(screen.page.locator("[data-stage] .legend")).not_to_contain_text("PageDown")
 
 
-def test_explore_greets_until_the_first_action(screen):
-    screen.open(model=MODEL)
-    greeting = screen.page.get_by_text(GREETING)
-    expect(greeting).to_be_in_viewport(ratio=1)
-    screen.type_sentence("He runs .")
-    expect(greeting).to_have_count(0)
-    screen.page.reload()
-    expect(greeting).to_be_visible()
-    screen.follow("Emissions")
-    screen.follow("Explore")
-    screen.rest()
-    expect(greeting).to_have_count(0)
-
-
 @pytest.mark.parametrize("size", [PROJECTOR, (1920, 1080)], ids=["projector", "desktop"])
 @pytest.mark.parametrize(
     ("model", "folded"),
@@ -286,32 +270,36 @@ def test_back_undoes_an_edit_at_the_first_press(screen):
     screen.open("transitions", model=MODEL, sentence="They run .")
     cell = screen.cell("PRON", "VERB")
     before = cell.get_attribute("aria-valuetext")
-    for edit in (lambda: screen.drag(cell, up=60), lambda: screen.type_score(cell, "-3")):
-        with screen.redraw():
-            edit()
-        expect(cell).not_to_have_attribute("aria-valuetext", before)
-        screen.expect_param("v.weight", "PRON VERB")
-        screen.rest()
-        with screen.redraw():
-            screen.page.go_back()
-        expect(cell).to_have_attribute("aria-valuetext", before)
+    with screen.redraw():
+        screen.drag(cell, up=60)
+    expect(cell).not_to_have_attribute("aria-valuetext", before)
+    screen.expect_param("v.weight", "PRON VERB")
+    screen.rest()
+    with screen.redraw():
+        screen.page.go_back()
+    expect(cell).to_have_attribute("aria-valuetext", before)
 
 
 def test_edit_made_while_the_server_is_gone_is_applied_when_it_is_back(watch, fresh, tmp_path):
     with ExitStack() as server:
         app = server.enter_context(running_app(tmp_path / "first.log", start=fork))
-        screen = watch(fresh(), app).open("transitions", model=MODEL, t="ADJ.NOUN:0.5")
+        screen = watch(fresh(), app)
+        page, tries = screen.page, []
+        page.clock.install()
+        page.on("requestfailed", lambda request: tries.append(request))
+        screen.open("transitions", model=MODEL, t="ADJ.NOUN:0.5")
         server.close()
-        page, line, tries = screen.page, screen.page.locator(".crfviz-line"), count(1)
+        line = page.locator(".crfviz-line")
         expect(line).to_contain_text("No connection to the server")
-        # After the sixth try Streamlit speaks of its own command line.
-        page.wait_for_event("requestfailed", lambda _: next(tries) > 16)
+        while len(tries) < 17:  # after the sixth try Streamlit speaks of its own command line
+            page.clock.fast_forward(1000)
         expect(page.get_by_role("dialog")).to_have_count(0)
         screen.type_score(screen.cell("DET", "NOUN"), "-3.25")
         expect(screen.cell("DET", "NOUN")).to_have_attribute("aria-valuetext", "-3.25")
         expect(page.locator("[data-stage]")).to_have_attribute("data-source", "live")
     port = urlsplit(app.url).port
     with running_app(tmp_path / "second.log", start=fork, port=port):
+        page.clock.fast_forward(60_000)  # to the next try
         expect(line).to_be_hidden()
         expect(page.locator("[data-stage]")).to_have_attribute("data-source", "python")
         both = with_cell("DET", "NOUN", -3.25).with_transition("ADJ", "NOUN", 0.5)

@@ -178,7 +178,11 @@ def test_a_drag_moves_the_path_under_the_rule_on_other_pages(screen):
 
 
 @pytest.mark.parametrize(
-    ("path", "name"), [("transitions", "Rule (path only): "), ("marginals", "Rule: ")]
+    ("path", "name"),
+    [
+        ("transitions", "Rule (path only): "),
+        pytest.param("marginals", "Rule: ", marks=pytest.mark.rotating),
+    ],
 )
 def test_the_sidebar_does_not_scroll_for_a_rule(screen, path, name):
     screen.open(path, **{"v.rule": RULE})

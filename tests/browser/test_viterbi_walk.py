@@ -64,30 +64,17 @@ def assert_highlighted(screen, edges):
 
 def test_walk_by_keys_and_by_buttons(screen):
     screen.open("viterbi")
-    words = len(chain().words)
-    path = [f"{t},{k}" for t, k in enumerate(chain().analysis.viterbi.path)]
+    last = 2 * len(chain().words)
     at_step(screen, 0)
-    assert screen.page.evaluate(COLUMNS) == []
     screen.press("End")
-    at_step(screen, 2 * words)
-    screen.press("Home", "PageDown")
-    at_step(screen, 1)
-    assert screen.page.evaluate(COLUMNS) == [0]
-    screen.press("ArrowRight", "PageDown", "ArrowRight", "ArrowLeft")
+    at_step(screen, last)
+    linked_step(screen, last)
+    screen.press("Home", "PageDown", "ArrowRight", "PageDown", "ArrowRight", "ArrowLeft")
     at_step(screen, 3)
     assert screen.page.evaluate(COLUMNS) == [0, 1, 2]
-    assert screen.read().best == []
-    linked_step(screen, 3)
-    screen.press("End")
-    at_step(screen, 2 * words)
-    assert screen.read().best == path
-    linked_step(screen, 2 * words)
-    screen.press("PageUp", "PageUp")  # the way back reveals the best path from its end
-    at_step(screen, 2 * words - 2)
-    assert screen.read().best == path[2:]
-    screen.press("Home")
+    screen.press("PageUp", "Home")
     linked_step(screen, 0)
-    first, back, on, last = screen.page.locator(".stepper button[title]").all()
+    first, back, on, end = screen.page.locator(".stepper button[title]").all()
     expect(back).to_be_disabled()
     on.click()
     on.click()
@@ -97,9 +84,8 @@ def test_walk_by_keys_and_by_buttons(screen):
     at_step(screen, 4)
     back.click()
     at_step(screen, 3)
-    linked_step(screen, 3)
-    last.click()
-    at_step(screen, 2 * words)
+    end.click()
+    at_step(screen, last)
     first.click()
     at_step(screen, 0)
 

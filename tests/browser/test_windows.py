@@ -8,11 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 import crfviz
-from benchmarks.serving import running_app
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
+from crfviz.taggers.user_models import remove_model
 from crfviz.views.stage.picture import WINDOW
-from tests.support.forked_server import fork
 from tests.support.screen import MARGINAL, assert_lattice, assert_rows, named, tagger
 
 CPG = "textbook/cpg"
@@ -125,38 +124,41 @@ def assert_equal(found, expected):
     assert found == expected
 
 
-def test_fifty_tags_of_five_hundred_words_are_drawn_in_sight_and_edited(
-    watch, fresh, tmp_path, monkeypatch
-):
-    folder = {"CRFVIZ_USER_MODELS": str(tmp_path / "models")}
-    monkeypatch.setenv(*next(iter(folder.items())))
+@pytest.fixture
+def wide(app, tmp_path, monkeypatch):
+    """A chain of 500 words and 50 tags, which the server has as the model “wide”."""
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", app.models)
     dice, words = np.random.default_rng(0), [f"w{t}" for t in range(500)]
     scores = {
         "emissions": 2 * dice.normal(size=(500, 50)),
         "transitions": dice.normal(size=(50, 50)),
     }
     np.savez(tmp_path / "scores.npz", tags=[f"T{k:02}" for k in range(50)], tokens=words, **scores)
-    chain = crfviz.bring(tmp_path / "scores.npz", name="wide").potentials(words)
-    with running_app(tmp_path / "server.log", folder, fork) as app:
-        screen = watch(fresh(reduced_motion="reduce"), app)
-        screen.open("", model="wide", sentence=" ".join(words))
-        expect(screen.page.locator(".overview-place")).to_have_text("1–120 of 500")
-        assert_in_sight(screen, analyse(chain), has=0, lacks=119)
-        node = screen.node(1, 7)
-        node.focus()
-        for t in range(2, 40):
-            screen.press("ArrowRight")
-            expect(screen.node(t, 7)).to_be_focused()
-        assert_in_sight(screen, analyse(chain), has=39, lacks=0)
+    tagger = crfviz.bring(tmp_path / "scores.npz", name="wide")
+    yield tagger.potentials(words)
+    remove_model(tagger.name)
 
-        screen.open("transitions", model="wide", sentence=" ".join(words))
-        screen.cell("T00", "T01").focus()
-        screen.press(*"4.5", "Enter")
-        screen.expect_edits(1)
-        edited = analyse(Edits({("T00", "T01"): 4.5}).apply(chain))
-        assert_in_sight(screen, edited, has=0, lacks=119)
-        screen.page.locator(".scroller").evaluate("box => (box.scrollLeft = box.scrollWidth)")
-        assert_in_sight(screen, edited, has=119, lacks=30)
+
+def test_fifty_tags_of_five_hundred_words_are_drawn_in_sight_and_edited(screen, wide):
+    words = " ".join(wide.tokens)
+    screen.open("", model="wide", sentence=words)
+    expect(screen.page.locator(".overview-place")).to_have_text("1–120 of 500")
+    assert_in_sight(screen, analyse(wide), has=0, lacks=119)
+    node = screen.node(1, 7)
+    node.focus()
+    for t in range(2, 40):
+        screen.press("ArrowRight")
+        expect(screen.node(t, 7)).to_be_focused()
+    assert_in_sight(screen, analyse(wide), has=39, lacks=0)
+
+    screen.open("transitions", model="wide", sentence=words)
+    screen.cell("T00", "T01").focus()
+    screen.press(*"4.5", "Enter")
+    screen.expect_edits(1)
+    edited = analyse(Edits({("T00", "T01"): 4.5}).apply(wide))
+    assert_in_sight(screen, edited, has=0, lacks=119)
+    screen.page.locator(".scroller").evaluate("box => (box.scrollLeft = box.scrollWidth)")
+    assert_in_sight(screen, edited, has=119, lacks=30)
 
 
 def assert_in_sight(screen, analysis, *, has, lacks):

@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 from crfviz.chain.edits import Edits
 from crfviz.text.tokenizer import tokenize
 from crfviz.ui.cached import DEFAULT_MODEL
-from tests.browser.test_bad_input import EDIT, HOSTILE, LINK, assert_kept
-from tests.support.screen import MODEL, SENTENCE, STAGES, assert_rows, chain, tagger
+from tests.browser.test_bad_input import HOSTILE, LINK, assert_kept
+from tests.support.screen import SENTENCE, STAGES, assert_rows, chain, tagger
 
 WITHOUT_PATH = "No tag sequence is allowed|log Z = −∞"
 
@@ -54,32 +54,6 @@ def test_without_an_allowed_path_every_page_says_so_until_reset(screen, path):
         screen.page.locator(".st-key-reset button").click()
     assert_kept(screen, SENTENCE, Edits())
     screen.eventually(with_paths)
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"model": "no-such-model", "sentence": SENTENCE}, "no-such-model"),
-        ({"t": "DET.NOUN:-3.25,DET.VERB:x"}, "DET.VERB:x"),
-        ({"t": "DET.NOUN:1e999,DET.NOUN:-3.25"}, "DET.NOUN:1e999"),
-        ({"t": "DET.NOUN:-3.25,FOO.BAR:1"}, "“BAR”, “FOO”"),
-        ({"e": "999.NOUN:1", **LINK}, "999.NOUN:1"),
-        ({"k": "many", **LINK}, "many"),
-        ({"k": "1e308", **LINK}, "1e308"),
-        ({"c": "maybe", **LINK}, "maybe"),
-        ({"step": "-1", **LINK}, "-1"),
-        ({"p": "x", **LINK}, "“x”"),
-        ({"v.Rows": "!", **LINK}, "Rows"),
-        ({"zzz": "1", **LINK}, "zzz"),
-    ],
-    ids=lambda value: ",".join(value) if isinstance(value, dict) else value,
-)
-def test_hand_edited_address_says_what_is_wrong(screen, params, message):
-    screen.open("", **params)
-    toasts = screen.page.locator("[data-testid=stToast]")
-    expect(toasts.filter(has_text=message).first).to_be_visible()
-    used = DEFAULT_MODEL if "model" in params else MODEL
-    assert_kept(screen, SENTENCE, EDIT if "t" in params else Edits(), used)
 
 
 @pytest.mark.parametrize("path", ["emissions", "marginals"])

@@ -1,4 +1,4 @@
-"""Models of every kind of file, on every page, with many tags, and files that cannot be read."""
+"""Models of every kind of file, on every page, and with many tags."""
 
 import json
 from types import SimpleNamespace
@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.views.contents import GROUPS
 from tests.browser.test_bring import (
-    BAD,
     SENTENCE,
     bring,
     dog,
@@ -36,15 +35,6 @@ def test_a_brought_model_works_on_every_page(screen, dog, group):
             screen.expect_rows(told)
         screen.rest()
         assert "could not be drawn" not in screen.text()
-
-
-@pytest.mark.parametrize("what", BAD)
-def test_what_cannot_be_read_is_said_and_offers_no_name(screen, what):
-    file, message = BAD[what]
-    bring(screen, file)
-    screen.wait_for_text(message)
-    screen.rest()
-    assert screen.page.get_by_role("button", name="Use this model").count() == 0
 
 
 def test_two_hundred_tags_are_drawn_so_that_they_can_be_read(screen):
