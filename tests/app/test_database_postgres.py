@@ -24,8 +24,7 @@ def old_server(cluster):
         for row in rows:
             connection.exec_driver_sql(row)
     engine.dispose()
-    yield url
-    cluster.drop("old")
+    return url
 
 
 def test_a_server_of_version_1_is_migrated_with_all_its_rows(old_server):
@@ -36,29 +35,15 @@ def test_the_migrations_make_the_tables_of_the_schema(cluster):
     assert_migrated(cluster.create("migrated"))
 
 
-@pytest.fixture
-def encoded(cluster):
-    """Makes a database of another encoding."""
-    made = []
-
-    def make(encoding):
-        made.append(f"of_{encoding.lower()}")
-        return cluster.create(made[-1], encoding)
-
-    yield make
-    for name in made:
-        cluster.drop(name)
-
-
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
-def test_a_server_that_is_not_set_to_utf_8_keeps_what_it_can(encoded, encoding):
-    with open_store(encoded(encoding)) as store:
+def test_a_server_that_is_not_set_to_utf_8_keeps_what_it_can(cluster, encoding):
+    with open_store(cluster.create(encoding.lower(), encoding)) as store:
         store.add("été", [Item("Où est-il ?", ((0, 2), (3, 9), (10, 11)))])
         assert store.documents()[0].name == "été"
 
 
-def test_letters_that_a_database_does_not_have_are_named(encoded):
-    with open_store(encoded("LATIN1")) as store:
+def test_letters_that_a_database_does_not_have_are_named(cluster):
+    with open_store(cluster.create("latin", "LATIN1")) as store:
         with pytest.raises(StoreError, match=r"does not have these letters.*ENCODING 'UTF8'"):
             store.add("日本", [Item("日本", ((0, 2),))])
         assert store.documents() == []

@@ -20,8 +20,7 @@ PATIENCE = 20.0  # seconds
 
 @pytest.fixture(scope="module")
 def url(cluster):
-    yield cluster.create("rooms")
-    cluster.drop("rooms")
+    return cluster.create("rooms")
 
 
 @pytest.fixture

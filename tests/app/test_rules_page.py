@@ -55,18 +55,6 @@ def chain(edits=None):
     return (edits or Edits()).apply(potentials)
 
 
-def test_figures_rows_and_tables_are_those_of_the_library(page):
-    app = page(**{"v.rules": "marginals"})
-    found = match(chain(), RULE)
-    shown = {metric.label: metric.value for metric in app.metric}
-    assert float(shown["P(rule)"]) == pytest.approx(found.probability, rel=0.1)
-    assert shown["Price"] == f"{found.cost:.2f} nats"
-    data = stage(app)
-    rows = {row["id"]: row for row in data["rows"]}
-    assert rows["rule"]["tags"] == found.path
-    assert table(data, "ruled") == pytest.approx(found.marginals.numpy(), abs=1e-12)
-
-
 def test_edits_count_under_the_rule(page):
     app = page(t="VERB.VERB:3", **{"v.rules": "lattice"})
     found = match(chain(Edits({("VERB", "VERB"): 3.0})), RULE)

@@ -1,7 +1,5 @@
 """The tests of the store and of its tag sets on PostgreSQL, and an import of many sentences."""
 
-from itertools import count
-
 import pytest
 
 from crfviz.annotations.store.store import open_store
@@ -9,14 +7,10 @@ from tests.unit.annotations.test_store import *  # noqa: F403
 from tests.unit.annotations.test_store import TEXT, annotation, sentence
 from tests.unit.annotations.test_tagsets import *  # noqa: F403
 
-NUMBERS = count()
-
 
 @pytest.fixture
 def url(cluster):
-    name = f"store{next(NUMBERS)}"
-    yield cluster.create(name)
-    cluster.drop(name)
+    return cluster.empty()
 
 
 @pytest.fixture

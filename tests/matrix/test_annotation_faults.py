@@ -35,11 +35,8 @@ NOBODY = 65534
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request, tmp_path):
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/annotations.db"
-        return
-    cluster = request.getfixturevalue("cluster")
-    yield cluster.create("faults")
-    cluster.drop("faults")
+        return f"sqlite:///{tmp_path}/annotations.db"
+    return request.getfixturevalue("cluster").create("faults")
 
 
 @pytest.fixture
@@ -261,7 +258,6 @@ def test_a_table_that_another_program_locks_can_be_read_and_later_written(cluste
             assert store.annotation(item, "anna") == saved
         assert store.save(saved).revision == 2
     other.dispose()
-    cluster.drop("locked")
 
 
 class Annotator(Thread):
@@ -315,7 +311,6 @@ def test_a_server_that_restarts_in_mid_work_loses_nothing(cluster, how):
         for annotator in annotators:
             confirmed = annotator.finish()
             assert store.annotation(annotator.item, "anna") == confirmed
-    cluster.drop("restarted")
 
 
 def test_a_server_that_is_gone_is_said_and_comes_back(cluster, monkeypatch):
@@ -333,7 +328,6 @@ def test_a_server_that_is_gone_is_said_and_comes_back(cluster, monkeypatch):
         assert store.save(saved).revision == 2
     with pytest.raises(StoreError, match="there is no such database"):
         open_store(cluster.url("nowhere"))
-    cluster.drop("gone")
 
 
 def test_a_commit_whose_answer_is_lost_is_neither_doubled_nor_a_conflict(url, monkeypatch):

@@ -1,19 +1,38 @@
 """A throw-away PostgreSQL cluster on loopback; without its programs tests are skipped."""
 
 import os
+from itertools import count
 
 import pytest
+from psycopg import connect
 
 from deploy import postgres
 
+ALONE = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+
 
 class Cluster(postgres.Cluster):
-    """One server with its data in a folder of its own."""
+    """One server with its data in a folder of its own, which goes with all databases in the end."""
 
     def __init__(self):
+        self._numbers, self._emptied = count(), None
         try:
             super().__init__()
         except FileNotFoundError as error:
             if os.environ.get("CRFVIZ_REQUIRE_POSTGRES"):
                 raise
             pytest.skip(str(error))
+
+    def create(self, database, encoding="UTF8"):
+        """A new database, which no other test has; its address."""
+        return super().create(f"{database}_{next(self._numbers)}", encoding)
+
+    def empty(self):
+        """The address of a database without tables: always the same one, as to drop one is slow."""
+        if self._emptied is None:
+            self._emptied = self.create("emptied")
+        with connect(self._emptied, autocommit=True) as connection:
+            connection.execute(ALONE)
+            connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        return self._emptied

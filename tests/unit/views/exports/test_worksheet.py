@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+from runpy import run_path
 
 import jsonschema
 import nbformat
@@ -137,26 +139,36 @@ def test_otter_files_name_their_table(table):
     assert f'name = "{table}"' in code
 
 
-def prairielearn(folder, solution):
+@pytest.fixture
+def prairielearn(tmp_path, monkeypatch):
     """What the external grader writes for a solution."""
-    (folder / "student").mkdir()
-    (folder / "student" / "solution.py").write_text(solution, "utf-8")
-    grader = folder / "grade.py"
-    grader.write_text(FILES["student-1/prairielearn/tests/grade.py"], "utf-8")
-    subprocess.run([sys.executable, grader, folder], check=True, capture_output=True)
-    return json.loads((folder / "results" / "results.json").read_text("utf-8"))
+
+    def results(solution, run):
+        (tmp_path / "student").mkdir()
+        (tmp_path / "student" / "solution.py").write_text(solution, "utf-8")
+        grader = str(tmp_path / "grade.py")
+        Path(grader).write_text(FILES["student-1/prairielearn/tests/grade.py"], "utf-8")
+        monkeypatch.setattr(sys, "argv", [grader, str(tmp_path)])
+        run(grader)
+        return json.loads((tmp_path / "results" / "results.json").read_text("utf-8"))
+
+    return results
 
 
-def test_prairielearn_gets_full_score_for_the_key(tmp_path):
-    results = prairielearn(tmp_path, HEAD + solutions())
+def as_a_program(_):
+    subprocess.run([sys.executable, *sys.argv], check=True, capture_output=True)
+
+
+def test_prairielearn_gets_full_score_for_the_key(prairielearn):
+    results = prairielearn(HEAD + solutions(), as_a_program)
     assert (results["gradable"], results["score"]) == (True, 1.0)
     assert [test["name"] for test in results["tests"]] == list(TASKS)
     assert all(test["message"].startswith("Right: all 12 cells") for test in results["tests"])
 
 
-def test_prairielearn_gets_messages_for_mistakes(tmp_path):
+def test_prairielearn_gets_messages_for_mistakes(prairielearn):
     code = solutions().replace(" + board.emissions[t]", "", 1).partition("def backpointers")[0]
-    results = prairielearn(tmp_path, HEAD + code)
+    results = prairielearn(HEAD + code, run_path)
     assert results["score"] == 0.5
     by_name = {test["name"]: test for test in results["tests"]}
     assert "Likely bug: emission left out." in by_name["alpha"]["message"]
@@ -166,8 +178,8 @@ def test_prairielearn_gets_messages_for_mistakes(tmp_path):
     }  # fmt: skip
 
 
-def test_prairielearn_does_not_grade_what_cannot_be_read(tmp_path):
-    results = prairielearn(tmp_path, "def alpha(board) pass")
+def test_prairielearn_does_not_grade_what_cannot_be_read(prairielearn):
+    results = prairielearn("def alpha(board) pass", run_path)
     assert results["gradable"] is False
     assert "solution.py: " in results["format_errors"][0]
 
