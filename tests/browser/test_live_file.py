@@ -1,7 +1,5 @@
-"""The live file in Chromium, from file://: it asks for nothing, and its numbers are Python's."""
+"""The live file in Chromium, from file://: it asks for nothing, and can be edited and saved."""
 
-import json
-import math
 import re
 import struct
 from pathlib import Path
@@ -14,71 +12,19 @@ from playwright.sync_api import expect
 import crfviz
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
-from crfviz.views.explanation import explain
-from crfviz.views.exports import bundle
-from crfviz.views.exports.live import PAGES, Live, data
+from crfviz.views.exports.live import PAGES, Live
 from crfviz.views.exports.live_page import live_page
-from crfviz.views.strips.paths import entropy_note
 from tests.support.accessibility import violations
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ("These", "look", "<b>fine</b>", "to", "me", ".")
 HOSTILE = ("</script><img src=x onerror=alert(1)>", "word")
-EVENTS = [
-    {"seq": 1, "kind": "transition", "from": "A", "to": "B", "score": 1.25},
-    {"seq": 2, "kind": "transition", "from": "START", "to": "C", "score": None},
-    {"seq": 3, "kind": "emission", "position": 2, "tag": "D", "score": -0.5},
-    {"seq": 4, "kind": "strength", "value": 0.5},
-    {"seq": 5, "kind": "transition", "from": "D", "to": "END", "score": 9},
-    {"seq": 6, "kind": "undo"},
-]
-EDITS = Edits({("A", "B"): 1.25, ("START", "C"): -math.inf}, {(2, "D"): -0.5}, 0.5)
-ANSWER = """
-(given) => {
-  %s
-  const [told, events] = given;
-  const local = new %s.LocalBackend(told, { turned: () => null, beyond: () => null });
-  local.take(events);
-  local.open("forward-backward");
-  const { results, note, rows } = local.payload();
-  const text = (value) => (value === -Infinity ? "forbidden" : value);
-  const names = ["alpha", "beta", "best", "marginals"];
-  const tables = Object.fromEntries(names.map((name) => [name, Array.from(results[name], text)]));
-  const { logPartition, score, path } = results;
-  return { ...tables, logPartition, score, path, note, sums: rows[0].texts, query: local.query() };
-}
-"""
-RETELL = """
-([told, chains]) => {
-  const { rebindSentence } = (() => { %s; return %s; })();
-  const { LocalBackend } = (() => { %s; return %s; })();
-  const { chainOf } = (() => { %s; return %s; })();
-  return chains.map(({ words, trained, gold }) => {
-    const chain = chainOf(trained, words.length, told.tags.length);
-    const data = rebindSentence(told, { words, chain, sentence: words.join(" "), gold });
-    const local = new LocalBackend(data, { turned: () => null, beyond: () => null });
-    const notes = data.pages.map(({ id }) => {
-      local.at = id;
-      return local.payload().note;
-    });
-    return { pages: data.pages, notes, margin: data.margin };
-  });
-}
-"""
-
-
 FIRST_NODES = """
 new MutationObserver((_, observer) => {
   window.firstNodes = document.querySelectorAll("[data-node]").length;
   if (window.firstNodes) observer.disconnect();
 }).observe(document, { subtree: true, childList: true });
 """
-
-
-def last_module(entry):
-    """A module with its imports as a script, and the name of what it exports there."""
-    code = bundle.bundled(entry)
-    return code, re.findall(r"^const (m\d+) =", code, re.MULTILINE)[-1]
 
 
 def chain(words=WORDS, tags="ABCD", seed=3):
@@ -126,79 +72,6 @@ def assert_marginals(page, potentials):
     for t, k in [(0, 0), (2, 3), (5, 1)]:
         node = page.locator(f'[data-node="{t},{k}"]')
         expect(node).to_have_attribute("data-marginal", f"{marginals[t, k].item():.6f}")
-
-
-def test_every_number_is_pythons_within_1e_9(chromium):
-    page = chromium.new_page()
-    told = data(Live(chain()), list(PAGES))
-    answers = page.evaluate(ANSWER % last_module(bundle.OWN / "local_backend.js"), [told, EVENTS])
-    page.close()
-    expected = analyse(EDITS.apply(chain()))
-    sweeps = expected.forward_backward
-    for name, table in [
-        ("alpha", sweeps.log_alpha),
-        ("beta", sweeps.log_beta),
-        ("best", expected.best),
-        ("marginals", sweeps.marginals),
-    ]:
-        got = [-math.inf if value == "forbidden" else value for value in answers[name]]
-        assert got == pytest.approx(table.flatten().tolist(), abs=1e-9), name
-    assert answers["logPartition"] == pytest.approx(sweeps.log_partition, abs=1e-9)
-    assert answers["score"] == pytest.approx(expected.viterbi.score, abs=1e-9)
-    assert answers["path"] == expected.viterbi.path
-    assert answers["note"].startswith(f"log Z from α {sweeps.log_partition:.9f}".replace("-", "−"))
-    assert answers["sums"] == [f"{sweeps.log_partition:.4f}".replace("-", "−")] * len(WORDS)
-    assert answers["query"] == "k=0.5&t=A.B%3A1.25%2CSTART.C%3A-inf&e=2.D%3A-0.5"
-
-
-def odd_chains():
-    """Of one to eight words, some with ties, and two without any path."""
-    for seed in range(40):
-        words = [f"w{t}" for t in range(1 + seed % 8)]
-        plain = chain(words, seed=seed)
-        emissions = plain.emissions.round() if seed % 3 == 0 else plain.emissions
-        steps = plain.transitions.round() if seed % 3 == 0 else plain.transitions
-        steps = torch.full_like(steps, -math.inf) if seed in (7, 22) else steps
-        yield crfviz.Potentials(emissions, steps, plain.start, tags=plain.tags, tokens=words)
-
-
-def scales(pages):
-    """Of all tables; they are taken out."""
-    tables = [table for page in pages for table in page["picture"]["tables"]]
-    return [table.pop("scale") for table in tables]
-
-
-def test_another_sentence_is_told_as_python_tells_it(chromium):
-    chains = [chain(), *odd_chains()]
-    analyses = [analyse(each) for each in chains]
-    golds = [None if n % 2 else [0] * len(each.words) for n, each in enumerate(analyses)]
-    wanted = [
-        data(Live(each, gold=gold, probabilistic=False), list(PAGES))
-        for each, gold in zip(chains, golds, strict=True)
-    ]
-    asked = [
-        {"words": told["words"], "trained": told["trained"], "gold": gold}
-        for told, gold in zip(wanted, golds, strict=True)
-    ]
-    modules = [
-        bundle.OWN / "rebind_sentence.js",
-        bundle.OWN / "local_backend.js",
-        bundle.STAGE / "model.js",
-    ]
-    script = RETELL % tuple(part for entry in modules for part in last_module(entry))
-    page = chromium.new_page()
-    answers = page.evaluate(script, [wanted[1], asked])
-    page.close()
-    for told, analysis, answer in zip(wanted, analyses, answers, strict=True):
-        (marginals,) = told["pages"][5]["picture"]["tables"]
-        marginals["framed"] = True  # without a path there is nothing to frame
-        got, pages = (json.loads(json.dumps(each["pages"])) for each in (answer, told))
-        assert scales(got) == pytest.approx(scales(pages), abs=1e-9)
-        assert [{key: of for key, of in page.items() if of is not None} for page in got] == pages
-        assert answer["margin"] == pytest.approx(told["margin"], abs=1e-9)
-        reasons, entropy = [explain(analysis)] * 3, entropy_note(analysis)
-        assert [*answer["notes"][:3], answer["notes"][5]] == [*reasons, entropy]
-        assert answer["notes"][4] == ""
 
 
 def test_it_opens_by_itself_edits_and_takes_back(opened):
