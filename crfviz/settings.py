@@ -293,8 +293,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
                 values[name.removeprefix(PREFIX).lower()] = about.parse(text)
             except ValueError:
                 expected = about.values.replace("`", "")
-                got = f"{len(text)} characters" if about.is_secret else abbreviate(text)
-                raise SettingsError(f"{name}: expected {expected}, got {got}") from None
+                received = f"{len(text)} characters" if about.is_secret else abbreviate(text)
+                raise SettingsError(f"{name}: expected {expected}, got {received}") from None
     return Settings(**values)  # type: ignore[arg-type]
 
 

@@ -25,7 +25,7 @@ K = len(current.tags)
 walk = naive_walk(every.num_paths)
 asked = ask_about_first(current, words)
 done = show_steps(current, walk, key="naive")
-if asked is not None and not asked.said:
+if asked is not None and not asked.answer:
     st.caption("The list comes with the answer.")
     st.stop()
 listed = paths_at(done, every.num_paths)

@@ -44,42 +44,42 @@ class Padded:
     packed: Packed  # arrays, wherever the mask is
 
     @cached_property
-    def there(self) -> Packed:
+    def on_device(self) -> Packed:
         """The packing on the device of the mask."""
         return self.packed.on(self.mask.device) if self.mask.is_cuda else self.packed
 
     def rows(self, table: Tensor) -> Rows:
         """Return the words of a (B, T, ...) table, (N, ...); numbers with fractions are float64."""
-        return take_rows(numbers(table.flatten(0, 1)), self.there.cells)
+        return take_rows(numbers(table.flatten(0, 1)), self.on_device.cells)
 
     def table(self, rows: Rows, dtype: torch.dtype) -> Tensor:
         """Return the (B, T, ...) table with rows at words and zeros at padding."""
         num_cells = self.mask.numel()
         if isinstance(rows, Tensor):
-            found = rows.new_zeros((num_cells, rows.shape[1])).index_copy_(
-                0, self.there.cells, rows
+            cells = rows.new_zeros((num_cells, rows.shape[1])).index_copy_(
+                0, self.on_device.cells, rows
             )
         else:
             array = np.zeros((num_cells, rows.shape[1]))
             array[self.packed.cells] = rows
-            found = torch.from_numpy(array)
-        return found.view(*self.mask.shape, -1).to(dtype)
+            cells = torch.from_numpy(array)
+        return cells.view(*self.mask.shape, -1).to(dtype)
 
     def lists(self, rows: NDArray[np.int64]) -> list[list[int]]:
         """Return B lists with the numbers of each sentence's words."""
-        found = np.zeros(self.mask.numel(), np.int64)
-        found[self.packed.cells] = rows
-        lengths = self.packed.given(self.packed.lengths)
-        sentences = found.reshape(self.mask.shape).tolist()
+        padded = np.zeros(self.mask.numel(), np.int64)
+        padded[self.packed.cells] = rows
+        lengths = self.packed.by_sentence(self.packed.lengths)
+        sentences = padded.reshape(self.mask.shape).tolist()
         return [row[:n] for row, n in zip(sentences, lengths.tolist(), strict=True)]
 
     def sentences(self, values: Rows) -> Tensor:
         """Return (B,) values of places, in the order in which the sentences were given."""
-        return torch.as_tensor(self.there.given(values))
+        return torch.as_tensor(self.on_device.by_sentence(values))
 
     def places(self, values: Tensor) -> Rows:
         """Return (B,) values of sentences, in the order of the places."""
-        return numbers(values)[self.there.order]
+        return numbers(values)[self.on_device.order]
 
 
 def pack_mask(mask: Tensor) -> Padded:
@@ -171,19 +171,19 @@ class CRF(nn.Module):
             return with_gradient(*fast, in_log_space, emissions, *self._moves())
         rows, gold = self._rows(emissions, batch), self._gold(tags, batch)
         scores = self._scores(rows)
-        found = sums(*scores, batch.there)
-        if found is None:
+        path_sums = sums(*scores, batch.on_device)
+        if path_sums is None:
             return in_log_space(emissions, *self._moves())
-        score = gold_score(scores, found, gold)
+        score = gold_score(scores, path_sums, gold)
         allowed = score > -torch.inf
         dtype = torch.result_type(emissions, self.transitions)
-        log_partition = found.log_partition()
+        log_partition = path_sums.log_partition()
         log_partition[~allowed] = 0.0
         score -= log_partition
 
         def first(weights: Tensor) -> Scores:
             given = batch.places(weights)
-            slopes = gradient(found, gold, given, given * allowed)
+            slopes = gradient(path_sums, gold, given, given * allowed)
             tensors = (torch.as_tensor(slope).to(dtype) for slope in slopes[1:])
             return Scores(batch.table(slopes.emissions, emissions.dtype), *tensors)
 
@@ -197,10 +197,10 @@ class CRF(nn.Module):
         if emissions.is_cuda or tags.dtype != torch.long:
             return None
         padded = numbers(emissions.flatten(0, 1))
-        found = compiled.likelihoods(self._scores(padded), numbers(tags.flatten()), batch.packed)
-        if found is None:
+        result = compiled.likelihoods(self._scores(padded), numbers(tags.flatten()), batch.packed)
+        if result is None:
             return None
-        values, gradient = found
+        values, gradient = result
         dtype = torch.result_type(emissions, self.transitions)
 
         def first(weights: Tensor) -> Scores:
@@ -237,9 +237,9 @@ class CRF(nn.Module):
                 f" got {tuple(allowed.shape)}"
             )
         free = allowed.bool() | ~batch.mask[..., None]
-        every = sums(*self._scores(rows), batch.there)
+        every = sums(*self._scores(rows), batch.on_device)
         kept = sums(
-            *self._scores(batch.rows(emissions.masked_fill(~free, -torch.inf))), batch.there
+            *self._scores(batch.rows(emissions.masked_fill(~free, -torch.inf))), batch.on_device
         )
         in_log_space = partial(_partial_log_likelihood, allowed=free, mask=batch.mask)
         if every is None or kept is None:
@@ -281,12 +281,12 @@ class CRF(nn.Module):
         Rows of words sum to 1, rows of padding and of sentences without an allowed path are 0.
         """
         batch, rows = self._checked(emissions, mask)
-        found = sums(*self._scores(rows), batch.there)
+        path_sums = sums(*self._scores(rows), batch.on_device)
         in_log_space = partial(_marginals, mask=batch.mask)
-        if found is None:
+        if path_sums is None:
             return in_log_space(emissions, *self._moves())
         value = batch.table(
-            found.marginals(found.ahead()), torch.result_type(emissions, self.transitions)
+            path_sums.marginals(path_sums.ahead()), torch.result_type(emissions, self.transitions)
         )
         return with_gradient(value, None, in_log_space, emissions, *self._moves())
 

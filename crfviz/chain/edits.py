@@ -186,8 +186,8 @@ class Edits:
 
     def __post_init__(self) -> None:
         if not 0.0 <= _number(self.strength) < math.inf:
-            got = abbreviate_value(self.strength)
-            raise ScoreError(f"strength must be finite and not negative, got {got}")
+            received = abbreviate_value(self.strength)
+            raise ScoreError(f"strength must be finite and not negative, got {received}")
         for name, cells in (("transitions", self.transitions), ("emissions", self.emissions)):
             if not isinstance(cells, Mapping):
                 raise ShapeError(f"{name} must map cells to scores, got {abbreviate_value(cells)}")

@@ -73,17 +73,17 @@ class Posterior(NamedTuple):
 def posteriors(chains: ChainsOrBatch) -> list[Posterior]:
     """Return those of one chain or more with the same tags, all of them at once."""
     batch = chain_batch(chains)
-    found = None
+    path_sums = None
     if batch.steps.ndim == 2:
-        found = sums(batch.emissions, batch.steps, batch.start, batch.end, batch.packed)
-    if found is None:
+        path_sums = sums(batch.emissions, batch.steps, batch.start, batch.end, batch.packed)
+    if path_sums is None:
         tables = map(forward_backward, batch.given)
         return [Posterior(*(getattr(t, name) for name in Posterior._fields)) for t in tables]
     alpha, beta, marginals = (
         map(torch.from_numpy, batch.split(rows))
-        for rows in (*log_tables(found), found.marginals(found.ahead()))
+        for rows in (*log_tables(path_sums), path_sums.marginals(path_sums.ahead()))
     )
-    totals = batch.packed.given(found.log_partition()).tolist()
+    totals = batch.packed.by_sentence(path_sums.log_partition()).tolist()
     _LOG_PARTITIONS.update(zip(batch.given, totals, strict=True))
     return list(map(Posterior, alpha, beta, totals, marginals))
 
@@ -94,29 +94,29 @@ def log_partition(potentials: Potentials) -> float:
     if known is None:
         if tables := compiled.tables(potentials.scores()):
             known = tables.log_partition
-        elif (found := _sums(potentials)) is None:
+        elif (path_sums := _sums(potentials)) is None:
             known = float(recursions.log_partition(*potentials.arrays()))
         else:
-            known = found.log_partition().item()
+            known = path_sums.log_partition().item()
         _LOG_PARTITIONS[potentials] = known
     return known
 
 
 def _compiled(potentials: Potentials) -> ForwardBackward | None:
-    if (found := compiled.tables(potentials.scores())) is None:
+    if (tables := compiled.tables(potentials.scores())) is None:
         return None
     return ForwardBackward(
-        log_alpha=torch.from_numpy(found.log_alpha),
-        log_beta=torch.from_numpy(found.log_beta),
-        log_partition=found.log_partition,
-        marginals=torch.from_numpy(found.marginals),
-        edge_marginals=torch.from_numpy(found.edge_marginals),
+        log_alpha=torch.from_numpy(tables.log_alpha),
+        log_beta=torch.from_numpy(tables.log_beta),
+        log_partition=tables.log_partition,
+        marginals=torch.from_numpy(tables.marginals),
+        edge_marginals=torch.from_numpy(tables.edge_marginals),
     )
 
 
 def _by_arrays(potentials: Potentials) -> ForwardBackward:
-    found = _sums(potentials)
-    return _in_log_space(potentials) if found is None else _by_products(potentials, found)
+    path_sums = _sums(potentials)
+    return _in_log_space(potentials) if path_sums is None else _by_products(potentials, path_sums)
 
 
 def _sums(potentials: Potentials) -> Sums | None:
@@ -124,16 +124,16 @@ def _sums(potentials: Potentials) -> Sums | None:
     return sums(*potentials.scores(), pack_one(potentials.num_tokens))
 
 
-def _by_products(potentials: Potentials, found: Sums) -> ForwardBackward:
-    alpha, beta = log_tables(found)
+def _by_products(potentials: Potentials, path_sums: Sums) -> ForwardBackward:
+    alpha, beta = log_tables(path_sums)
     emissions, _, start, end = potentials.scores()
     alpha[0], beta[-1] = start + emissions[0], end  # as they are, to the last bit
-    ahead = found.ahead()
-    marginals, pairs = found.marginals(ahead), edges(found, ahead)
+    ahead = path_sums.ahead()
+    marginals, pairs = path_sums.marginals(ahead), edges(path_sums, ahead)
     return ForwardBackward(
         log_alpha=torch.from_numpy(alpha),
         log_beta=torch.from_numpy(beta),
-        log_partition=found.log_partition().item(),
+        log_partition=path_sums.log_partition().item(),
         marginals=torch.from_numpy(marginals),
         edge_marginals=torch.from_numpy(pairs),
     )

@@ -298,12 +298,12 @@ class Potentials(NotebookRepr):
         Raises:
             ScoreError: as for a new chain.
         """
-        made = object.__new__(type(self))
+        copy = object.__new__(type(self))
         same = {each.name: vars(self)[each.name] for each in fields(self)}
         given = {name: table.as_subclass(Scores) for name, table in tables.items()}
-        vars(made).update(same | given)
-        made._check_scores()
-        return made
+        vars(copy).update(same | given)
+        copy._check_scores()
+        return copy
 
     def path(self, path: Sequence[Tag]) -> list[int]:
         """Return the ids of a path of T tags, by id or by name."""

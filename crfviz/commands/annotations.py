@@ -166,23 +166,23 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
 
 def _export(store: Store, options: argparse.Namespace) -> None:
     file_format = _format(options)
-    found = store.annotations(options.document, options.annotator, options.state)
+    annotations = store.annotations(options.document, options.annotator, options.state)
     settings = {each.name: each.settings for each in store.documents()}
-    sets = tag_sets(found, {name: own.tags for name, own in settings.items()})
+    sets = tag_sets(annotations, {name: own.tags for name, own in settings.items()})
     if len(sets) > 1 and not options.mixed_tags:
         raise FormatError(
             f"expected annotations with one set of tags, got {in_words(sets)}: choose a document "
             f"(--document NAME), or --mixed-tags for a file with all of them; nothing was written"
         )
     try:
-        pairs = chosen_copies(found, options.copies)
+        pairs = chosen_copies(annotations, options.copies)
     except CrfvizError as error:
         raise FormatError(f"{error} (--annotator NAME or --copies); nothing was written") from error
     if not pairs:
-        told = "no annotation is left by the options"
+        message = "no annotation is left by the options"
         if options.out is not None:
-            raise FormatError(f"{options.out}: {told}; nothing was written")
-        sys.stderr.write(f"{told}\n")
+            raise FormatError(f"{options.out}: {message}; nothing was written")
+        sys.stderr.write(f"{message}\n")
     pieces = rendered(pairs, file_format, settings)
     if options.out is None:
         sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
@@ -212,10 +212,10 @@ def _import(store: Store, options: argparse.Namespace) -> None:
         read = _read(path, options)
         known = {} if options.separate else known_documents(store, read)
         if known and not options.merge:
-            there = ", ".join(printable(each.document) for each in known.values())
+            existing = ", ".join(printable(each.document) for each in known.values())
             raise FormatError(
-                f"{path}: the sentences of {there} are in the store already, so nothing of it was "
-                f"stored; --merge adds its annotations there, --separate stores them once more"
+                f"{path}: the sentences of {existing} are in the store already, so nothing of it "
+                f"was stored; --merge adds its annotations there, --separate stores them once more"
             )
         plans = planned(store, known)
         for name, plan in plans.items():
@@ -291,11 +291,11 @@ def _propose(store: Store, options: argparse.Namespace) -> None:
     torch.set_num_threads(1)  # the same weights everywhere, and a core left for the app
     with stop_when_asked():
         report = announce if options.json_lines else show_progress
-        made = propose_model(store, document, options.model, pairs, report, options.family)
+        proposal = propose_model(store, document, options.model, pairs, report, options.family)
     if options.json_lines:
-        write_json_line(result=asdict(made))
+        write_json_line(result=asdict(proposal))
     else:
-        sys.stdout.write(f"{made.name}: {score_in_words(made.score)}\n")
+        sys.stdout.write(f"{proposal.name}: {score_in_words(proposal.score)}\n")
 
 
 def _say_merging(path: Path, known: Known, plan: Merged) -> None:

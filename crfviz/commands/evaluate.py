@@ -91,17 +91,17 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(args: argparse.Namespace, tagger: Tagger, found: EvaluationResult) -> None:
+def _write(args: argparse.Namespace, tagger: Tagger, result: EvaluationResult) -> None:
     """Print the figures, and write what the options ask for."""
     label = args.label or "/".join(args.file.resolve().parts[-2:])
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(args.map)
     file = "".join([label, *prepared])
-    results = CountedRun(tagger, found.tally)
+    results = CountedRun(tagger, result.tally)
     record = as_record(results, file)
     sys.stdout.write(f"{as_text(record)}\n")
     tables = tables_of(results)
-    if found.comparison is not None:
-        both = tables_of_comparison(found.comparison)
+    if result.comparison is not None:
+        both = tables_of_comparison(result.comparison)
         text = comparison_text(tagger.name, load_tagger(args.against).name, both["models"])
         sys.stdout.write(f"\n{text}\n")
         tables |= both

@@ -71,13 +71,13 @@ def mapped_types(
     if not pairs:
         return None
     types, asked = parse_types(pairs), requested_types(pairs)
-    there = words_by_type(chain.from_iterable(files))
-    dropped = sorted(there.keys() - types.keys())
+    counts = words_by_type(chain.from_iterable(files))
+    dropped = sorted(counts.keys() - types.keys())
     names = ", ".join(dict.fromkeys(str(file.path) for file in files[:MAX_SHOWN]))
-    if not there.keys() & types.keys():
-        told = "; ".join(f"{abbreviate(old)}: {suggest(old, dropped)}" for old in asked)
-        raise FormatError(f"--map: no word in {names} has one of its types ({told})")
-    missing = [old for old in asked if old not in there]
+    if not counts.keys() & types.keys():
+        message = "; ".join(f"{abbreviate(old)}: {suggest(old, dropped)}" for old in asked)
+        raise FormatError(f"--map: no word in {names} has one of its types ({message})")
+    missing = [old for old in asked if old not in counts]
     for old in missing:
         if similar_names(old, dropped):
             raise FormatError(

@@ -84,9 +84,9 @@ def open_source(path: Path, file_format: FormatName | None) -> Iterator[Source]:
     with nullcontext() if piped else file:
         head: list[bytes] = []
         with _readable(name):
-            told = file_format or detect_format(_lines(file, name, head), name=name)
+            format_name = file_format or detect_format(_lines(file, name, head), name=name)
             size = os.fstat(file.fileno()).st_size if path.is_file() else None
-        yield Source(file, name, b"".join(head), told, size)
+        yield Source(file, name, b"".join(head), format_name, size)
 
 
 @contextmanager
@@ -134,8 +134,8 @@ def sharded_results(
             with closing(run_shards(shards, pool, kept, progress.done)) as contents:
                 yield contents
     except (KeyboardInterrupt, CrfvizError):
-        told = kept.summary() if kept else "nothing is kept"
-        sys.stderr.write(f"\nstopped: {told}\n")
+        message = kept.summary() if kept else "nothing is kept"
+        sys.stderr.write(f"\nstopped: {message}\n")
         raise
     if kept:
         _tell_of(kept)

@@ -75,14 +75,14 @@ def main(options: argparse.Namespace) -> int:
     with without_kernels() if options.text else nullcontext():
         for text in [" ".join(options.text)] if options.text else _lines():
             if words := tagger.split(text):
-                sys.stdout.write(_said(tagger, text, words, as_json=options.json))
+                sys.stdout.write(_line(tagger, text, words, as_json=options.json))
                 printed = True
     if not printed:
         raise EmptySentenceError("expected a sentence with at least one word, got none")
     return 0
 
 
-def _said(tagger: Tagger, text: str, words: Sequence[str], *, as_json: bool) -> str:
+def _line(tagger: Tagger, text: str, words: Sequence[str], *, as_json: bool) -> str:
     """Return the printed text of a sentence."""
     if as_json:
         return json.dumps(asdict(tagger.tag(text.rstrip("\r\n"))), ensure_ascii=False) + "\n"

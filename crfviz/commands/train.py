@@ -79,13 +79,13 @@ def main(args: argparse.Namespace) -> int:
 
 def _tell_of_the_card(folder: Path) -> None:
     """Take the figures of the model before out of the folder, and say what is left of it."""
-    told = []
+    lines = []
     if forget_evaluations(folder):
-        told.append("its figures are removed (`evaluate --card` writes new ones)")
+        lines.append("its figures are removed (`evaluate --card` writes new ones)")
     if (folder / CARD_FILE).is_file():
-        told.append(f"the text of {CARD_FILE} is the old one: read it again")
-    if told:
-        sys.stderr.write(f"{folder}: there was another model; {', and '.join(told)}\n")
+        lines.append(f"the text of {CARD_FILE} is the old one: read it again")
+    if lines:
+        sys.stderr.write(f"{folder}: there was another model; {', and '.join(lines)}\n")
 
 
 def _train(args: argparse.Namespace) -> None:

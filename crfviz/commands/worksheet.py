@@ -107,8 +107,8 @@ def _answers(chain: Potentials, step: int) -> tuple[list[int], ...]:
     turned = Potentials(
         emissions[:, ::step], transitions[::step, ::step], start[::step], end[::step]
     )
-    found = viterbi(turned)
+    result = viterbi(turned)
     alone, committed = greedy(turned, "independent"), greedy(turned, "left_to_right")
-    pointers = found.backpointers[1:].numpy()[:, ::step].flatten().tolist()
+    pointers = result.backpointers[1:].numpy()[:, ::step].flatten().tolist()
     tags = range(chain.num_tags)[::step]
-    return tuple([tags[k] for k in ids] for ids in (alone, committed, found.path, pointers))
+    return tuple([tags[k] for k in ids] for ids in (alone, committed, result.path, pointers))

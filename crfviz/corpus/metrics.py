@@ -131,10 +131,10 @@ def patterns(counts: Mapping[str, NDArray[np.int64]], sentences: int) -> dict[Pa
     The bootstrap needs no more, and most sentences are alike in this.
     """
     per_sentence = sum(counts.values(), np.zeros((sentences, 3), dtype=np.int64))
-    found, times = np.unique(per_sentence, axis=0, return_counts=True)
+    distinct, times = np.unique(per_sentence, axis=0, return_counts=True)
     return {
         (right, guessed, gold): number
-        for (right, guessed, gold), number in zip(found.tolist(), times.tolist(), strict=True)
+        for (right, guessed, gold), number in zip(distinct.tolist(), times.tolist(), strict=True)
     }
 
 

@@ -183,14 +183,14 @@ def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
 
 def _problem(row: Sequence[str], layout: Layout) -> str:
     """Return the error of a row as a message; empty if it is valid."""
-    got = "\t".join(row)
+    line = "\t".join(row)
     if layout.width not in (None, len(row)) or len(row) < 2:
-        return f"expected {layout.expected} ({layout.name}), got {len(row)}: {abbreviate(got)}"
+        return f"expected {layout.expected} ({layout.name}), got {len(row)}: {abbreviate(line)}"
     if layout.ids and not WORD_ID.fullmatch(row[0]):
         expected = "a word id such as 3, 3-4 or 8.1 in the first column"
         return f"expected {expected}, got {abbreviate(row[0])}"
     if not row[layout.tag].strip():
-        return f"expected a tag in column {layout.tag % len(row) + 1}, got none: {abbreviate(got)}"
+        return f"expected a tag in column {layout.tag % len(row) + 1}, got none: {abbreviate(line)}"
     return ""
 
 

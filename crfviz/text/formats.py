@@ -135,8 +135,8 @@ def parse_part(
     if file_format == "jsonl":
         return jsonl.numbered_sentences(lines, name, first_line)
     if file_format == "fasta":
-        found = fasta.records(lines, name, first_line)
-        return ((record.line, Sentence(record.letters)) for record in found)
+        sequences = fasta.records(lines, name, first_line)
+        return ((record.line, Sentence(record.letters)) for record in sequences)
     return columns.numbered_sentences(lines, LAYOUTS[file_format], name, first_line)
 
 

@@ -115,10 +115,10 @@ def _plain_places(text: str) -> list[tuple[int, int]] | None:
     if len(text) > MAX_PLAIN:
         return None
     for part in WORD.finditer(text):
-        found = PLAIN.fullmatch(text, *part.span())
-        if not found or SPECIAL.fullmatch(part[0]) or len(part[0]) > LONGEST:
+        match = PLAIN.fullmatch(text, *part.span())
+        if not match or SPECIAL.fullmatch(part[0]) or len(part[0]) > LONGEST:
             return None
-        places += [found.span(group) for group in range(1, 6) if found[group]]
+        places += [match.span(group) for group in range(1, 6) if match[group]]
     return places
 
 

@@ -113,10 +113,10 @@ def _with_rule(scene: Scene, picture: Picture) -> Picture:
     rule = active_rule(scene.tags)
     if rule is None:
         return picture
-    found = cached.matched(scene.scenario, rule.pattern, windowed=scene.windowed)
-    if isinstance(found, Match):
-        found = replace(found, path=found.path[scene.first : scene.first + len(scene.words)])
-    return with_rule(picture, rule, found)
+    match = cached.matched(scene.scenario, rule.pattern, windowed=scene.windowed)
+    if isinstance(match, Match):
+        match = replace(match, path=match.path[scene.first : scene.first + len(scene.words)])
+    return with_rule(picture, rule, match)
 
 
 def draw(

@@ -39,11 +39,11 @@ class Asked:
 
     question: Question
     now: Analysis
-    said: str  # the text of a choice, SKIPPED, or empty while it is open
+    answer: str  # the text of a choice, SKIPPED, or empty while it is open
 
     def withheld(self, rows: Sequence[str]) -> list[tuple[str, int, int]]:
         """Return the cells that a stage with these rows must hide; none once it is answered."""
-        return [] if self.said else withheld(self.now, self.question.ask, rows)
+        return [] if self.answer else withheld(self.now, self.question.ask, rows)
 
 
 def with_question(state: Scenario, ask: str) -> Scenario:
@@ -73,16 +73,16 @@ def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:
     if now.whole is not None:
         st.caption(LONG)
         return None
-    found = _named(now, trained)
-    if found is None and switch == ON:
-        found = next_question(now, trained, page)
-        if found is None:
+    chosen = _named(now, trained)
+    if chosen is None and switch == ON:
+        chosen = next_question(now, trained, page)
+        if chosen is None:
             st.caption(NOTHING)
-    if found is None:
+    if chosen is None:
         return None
-    said = view_option(SAID)
-    known = said in (SKIPPED, *(each.text for each in found.choices))
-    asked = Asked(found, now, said if known else "")
+    answer = view_option(SAID)
+    known = answer in (SKIPPED, *(each.text for each in chosen.choices))
+    asked = Asked(chosen, now, answer if known else "")
     _draw(asked, trained, page, of_cue=switch == OF_CUE)
     return asked
 
@@ -94,42 +94,42 @@ def _named(now: Analysis, trained: Analysis) -> Question | None:
         return None
     try:
         ask = read_ask(text)
-        found = question(now, trained, ask)
+        named = question(now, trained, ask)
         problem = f"{ask} has no single right answer here, so it is not asked."
     except CrfvizError as error:
-        found, problem = None, f"There is no such question: {error}"
-    if found is None:
+        named, problem = None, f"There is no such question: {error}"
+    if named is None:
         st.caption(plain(problem))
-    return found
+    return named
 
 
 def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
-    found = asked.question
+    shown = asked.question
 
     def answer() -> None:
         state = widget_value("question")
         text = state.get("answer") if isinstance(state, Mapping) else None
-        if isinstance(text, str) and text in (SKIPPED, *(each.text for each in found.choices)):
+        if isinstance(text, str) and text in (SKIPPED, *(each.text for each in shown.choices)):
             set_view_option(SAID, text)
 
     def go_on() -> None:
-        following = next_question(asked.now, trained, page, found.ask)
+        following = next_question(asked.now, trained, page, shown.ask)
         if following is not None:
             view = {name: kept for name, kept in scenario().view.items() if name != SAID}
             change(view={**view, ASKED: str(following.ask)})
 
-    choices = [vars(each) for each in found.choices]
+    choices = [vars(each) for each in shown.choices]
     sentence = scenario().sentence
-    tally = add_question(found.text, choices, found.right, sentence, closed=bool(asked.said))
+    tally = add_question(shown.text, choices, shown.right, sentence, closed=bool(asked.answer))
     component("question", *OF_UI)(
         key="question",
         data={
-            "id": f"{found.ask} {sentence}",
-            "text": found.text,
-            "hint": found.hint,
+            "id": f"{shown.ask} {sentence}",
+            "text": shown.text,
+            "hint": shown.hint,
             "choices": choices,
-            "right": found.right,
-            "said": asked.said,
+            "right": shown.right,
+            "said": asked.answer,
             "ofCue": of_cue,
             "tally": tally,
             "letters": not flag_option(NO_LETTERS),

@@ -58,8 +58,8 @@ _log = logging.getLogger(__name__)
 def _module_with(name: str, wanted: type) -> ModuleType | None:
     """Return a module that uses a class, to put another in its place; None if it may not be."""
     module = import_module(name)
-    found = getattr(module, wanted.__name__, None)
-    if not (isinstance(found, type) and issubclass(found, wanted)):
+    candidate = getattr(module, wanted.__name__, None)
+    if not (isinstance(candidate, type) and issubclass(candidate, wanted)):
         _log.warning("the app is slower: %s has no %s", name, wanted.__name__)
         return None
     return module if settings().streamlit_hooks else None

@@ -59,8 +59,8 @@ def tag_colours(tags: Sequence[str]) -> list[str]:
     what is left of the palette in order, again from its beginning where it is used up.
     """
     known = {OUTSIDE: GREY, **UPOS_COLOURS}
-    taken = {known[tag] for tag in tags if tag in known}
-    free = [colour for colour in PALETTE if colour not in taken] or PALETTE
+    used = {known[tag] for tag in tags if tag in known}
+    free = [colour for colour in PALETTE if colour not in used] or PALETTE
     types = dict.fromkeys(split_tag(tag)[1] for tag in tags if tag not in known)
     by_type = dict(zip(types, cycle(free), strict=False))
     return [known.get(tag) or by_type[split_tag(tag)[1]] for tag in tags]

@@ -70,21 +70,21 @@ def viterbi(potentials: Potentials) -> Viterbi:
         >>> viterbi(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])).path
         [0, 0]
     """
-    found = _allowed(potentials.scores())
+    result = _allowed(potentials.scores())
     return Viterbi(
-        best=torch.from_numpy(found.best),
-        backpointers=torch.from_numpy(found.backpointers),
-        path=TagIds(found.path.tolist(), potentials.tags),
-        score=found.score,
-        probability=probability(found.score, log_partition(potentials)),
-        ties=found.ties,
+        best=torch.from_numpy(result.best),
+        backpointers=torch.from_numpy(result.backpointers),
+        path=TagIds(result.path.tolist(), potentials.tags),
+        score=result.score,
+        probability=probability(result.score, log_partition(potentials)),
+        ties=result.ties,
     )
 
 
 def best_prefixes(potentials: Potentials) -> tuple[Tensor, Tensor]:
     """Return Viterbi's table and backpointers, (T, K) each, even if every path is forbidden."""
-    found = _best(potentials.scores())
-    return torch.from_numpy(found.best), torch.from_numpy(found.backpointers)
+    result = _best(potentials.scores())
+    return torch.from_numpy(result.best), torch.from_numpy(result.backpointers)
 
 
 def allowed_prefixes(
@@ -165,16 +165,16 @@ def best_through(potentials: Potentials) -> Tensor:
 
 def _allowed(scores: Scores) -> Best:
     """Return the best path of a chain; a NoPathError if it is forbidden."""
-    found = _best(scores)
-    if not found.score > -np.inf:
-        _require_path(found.best, found.best[-1] + scores[-1])
-    return found
+    result = _best(scores)
+    if not result.score > -np.inf:
+        _require_path(result.best, result.best[-1] + scores[-1])
+    return result
 
 
 def _best(scores: Scores) -> Best:
     """Return the best path of a chain, and its tables even if every path is forbidden."""
-    if (found := compiled.best_path(scores)) is not None:
-        return found
+    if (result := compiled.best_path(scores)) is not None:
+        return result
     prefixes = engine.best_prefixes(*scores)
     pointers = np.full(prefixes.best.shape, -1)
     prefixes.near.argmax(-1, out=pointers[1:])
@@ -279,9 +279,9 @@ def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
     order = count()  # decides between equal losses: first found, first out
 
     def walk(loss: float, tags: list[int], begin: int) -> _Walk:
-        found = [row[tag] for row, tag in zip(second[begin:], tags[begin:], strict=False)]
-        steps = sorted(range(len(found)), key=found.__getitem__)
-        return _Walk(loss, tags, [begin + s for s in steps], [*(found[s] for s in steps), np.inf])
+        path = [row[tag] for row, tag in zip(second[begin:], tags[begin:], strict=False)]
+        steps = sorted(range(len(path)), key=path.__getitem__)
+        return _Walk(loss, tags, [begin + s for s in steps], [*(path[s] for s in steps), np.inf])
 
     def push(parent: _Walk, place: int, rank: int, loss: float) -> None:
         if loss < np.inf:
@@ -298,8 +298,8 @@ def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
         detour, after = sorted(range(len(choices)), key=choices.__getitem__)[rank : rank + 2]
         tags = parent.tags[: step + 1] + follow(detour, pointers[step + 1 :])
         yield loss, tags[:0:-1]
-        found = walk(loss, tags, step + 1)
-        push(found, 0, 1, found.losses[0])
+        path = walk(loss, tags, step + 1)
+        push(path, 0, 1, path.losses[0])
         push(parent, place, rank + 1, choices[after])
         if rank == 1:
             push(parent, place + 1, 1, parent.losses[place + 1])

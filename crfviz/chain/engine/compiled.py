@@ -101,8 +101,8 @@ def tables(scores: Scores) -> Tables | None:
     """Return the tables of one chain; None if kernels do not apply or products are not exact."""
     if (loops := _kernels_for(scores)) is None:
         return None
-    exact, *found = loops.tables(*_contiguous(scores), MAX_SPREAD, MAX_DECAY)
-    return Tables(*found) if exact else None
+    exact, *rest = loops.tables(*_contiguous(scores), MAX_SPREAD, MAX_DECAY)
+    return Tables(*rest) if exact else None
 
 
 def sweeps(e: Exponentials, packed: Packed) -> Sweeps | None:
@@ -143,20 +143,20 @@ def likelihoods(
     padded, tags = _contiguous((scores[0], tags))
     lowest, rows, best, own = loops.below_best(padded, tags, packed.cells)
     e = exponentials_below(rows, best, (lowest, False), *scores[1:])
-    if e is None or e.smallest > 0.0 or (found := sweeps(e, packed)) is None:
+    if e is None or e.smallest > 0.0 or (result := sweeps(e, packed)) is None:
         return None
     best += e.best_move
     best[packed.last] += e.best_move
-    if found.divided is not None:
-        best[packed.last] += found.divided[0][packed.last]
+    if result.divided is not None:
+        best[packed.last] += result.divided[0][packed.last]
     moves = np.concatenate([scores[1], *np.atleast_2d(*scores[2:])])
     values, totals = loops.likelihoods(
         padded,
         own,
         packed.cells,
         moves,
-        found.prefixes,
-        found.arriving,
+        result.prefixes,
+        result.arriving,
         best,
         packed.bounds,
         packed.lengths,
@@ -170,9 +170,9 @@ def likelihoods(
         given = np.ascontiguousarray(weights)
         where = packed.cells, packed.bounds, packed.lengths, size
         emissions, moves, ahead = loops.slopes(
-            found.prefixes, found.arriving, totals, given, own, *where
+            result.prefixes, result.arriving, totals, given, own, *where
         )
-        used = ahead.T @ found.suffixes[packed.later]
+        used = ahead.T @ result.suffixes[packed.later]
         return emissions, moves[:-2] + used * steps, moves[-2], moves[-1]
 
     return values, gradient

@@ -131,8 +131,8 @@ def scratch(name: str, shape: tuple[int, ...], like: Array) -> Array:
     """Return a float64 buffer that stays valid until this thread requests the same name again."""
     if isinstance(like, Tensor) and like.is_cuda:
         return like.new_empty(shape)
-    found = _buffer(name, math.prod(shape)).reshape(shape)
-    return torch.from_numpy(found) if isinstance(like, Tensor) else found
+    array = _buffer(name, math.prod(shape)).reshape(shape)
+    return torch.from_numpy(array) if isinstance(like, Tensor) else array
 
 
 def _buffer(name: str, size: int) -> Array:
@@ -170,11 +170,11 @@ class Packed:
         """The rows of all other words."""
         return slice(self.columns[0].stop, None)
 
-    def given(self, places: Array) -> Array:
+    def by_sentence(self, places: Array) -> Array:
         """Return values of places, (B,), in the order of the sentences."""
-        found = library(places).empty_like(places)
-        found[self.order] = places
-        return found
+        values = library(places).empty_like(places)
+        values[self.order] = places
+        return values
 
     def on(self, device: torch.device) -> "Packed":
         """Return the same with tensors on a device."""
@@ -200,9 +200,9 @@ def pack(lengths: NDArray[np.int64], width: int) -> Packed:
     """
     order = np.argsort(-lengths, kind="stable")
     longest_first = lengths[order]
-    there = np.arange(longest_first[0])[:, None] < longest_first  # (T, B)
-    positions, places = there.nonzero()
-    bounds = np.concatenate([[0], there.sum(1).cumsum()])
+    is_word = np.arange(longest_first[0])[:, None] < longest_first  # (T, B)
+    positions, places = is_word.nonzero()
+    bounds = np.concatenate([[0], is_word.sum(1).cumsum()])
     later = slice(len(lengths), None)
     columns = [slice(*both) for both in pairwise(bounds.tolist())]
     return Packed(
@@ -236,7 +236,9 @@ class ChainBatch:
 
     def split(self, rows: NDArray[Any]) -> list[NDArray[Any]]:
         """Return rows (N, ...) as B tables, in the order of the chains."""
-        return np.split(rows[self.words], self.packed.given(self.packed.lengths).cumsum()[:-1])
+        return np.split(
+            rows[self.words], self.packed.by_sentence(self.packed.lengths).cumsum()[:-1]
+        )
 
 
 ChainsOrBatch = Sequence[Potentials] | ChainBatch  # packed by whoever asks several things of them

@@ -56,10 +56,10 @@ class Sums:
         p, scores = self.packed, self.scores
         best = scores.best_emissions + scores.best_move  # of each word with the move to it
         words = sum_by_id(best, p.places, len(p.order))
-        found = words + scores.best_move + log(self.totals[p.last])
+        result = words + scores.best_move + log(self.totals[p.last])
         if self.swept.divided is not None:
-            found += self.swept.divided[0][p.last]
-        return found
+            result += self.swept.divided[0][p.last]
+        return result
 
     def ahead(self, weights: Array | None = None) -> Array:
         """(N, K) prefixes divided by Z, each place times its weight; 0 where no path is allowed."""
@@ -129,18 +129,18 @@ def _carried(numbers: Table, packed: Packed) -> Table:
     """Return (N,) of each row the sum of all up to it in its sentence."""
     if packed.first.stop == 1:
         return numbers.cumsum()
-    found = numbers.copy()
+    carried = numbers.copy()
     for before, here in zip(packed.previous, packed.columns[1:], strict=True):
-        found[here] += found[before]
-    return found
+        carried[here] += carried[before]
+    return carried
 
 
 def edges(sums: Sums, ahead: Table) -> Table:
     """p(y_t = j, y_{t+1} = k) of one sentence, (T-1, K, K); zeros if no path is allowed."""
-    found: Table = ahead[:-1, :, None] * sums.scores.transitions
-    found *= sums.swept.suffixes[1:, None, :]
-    np.minimum(found, 1.0, out=found)  # no rounding above
-    return found
+    products: Table = ahead[:-1, :, None] * sums.scores.transitions
+    products *= sums.swept.suffixes[1:, None, :]
+    np.minimum(products, 1.0, out=products)  # no rounding above
+    return products
 
 
 class Scores(NamedTuple):
@@ -215,8 +215,8 @@ def with_gradient(
     """
     if not torch.is_grad_enabled():
         return value
-    found: Tensor = _WithGradient.apply(value, first, again, *scores)  # type: ignore[no-untyped-call]
-    return found
+    result: Tensor = _WithGradient.apply(value, first, again, *scores)  # type: ignore[no-untyped-call]
+    return result
 
 
 class _WithGradient(torch.autograd.Function):

@@ -276,12 +276,12 @@ def _block_diagonal(ahead: Array, back: Array) -> Array:
     return both
 
 
-def is_exact(e: Exponentials, found: Sweeps, totals: Array, packed: Packed) -> bool:
+def is_exact(e: Exponentials, swept: Sweeps, totals: Array, packed: Packed) -> bool:
     """Return whether nothing was lost: the check after, of `crfviz.chain.engine.sweeps`.
 
     Args:
         e: what the sweeps are of.
-        found: the sweeps.
+        swept: the sweeps.
         totals: (N,) sums of the products of both sweeps.
         packed: whose rows they are.
     """
@@ -290,7 +290,7 @@ def is_exact(e: Exponentials, found: Sweeps, totals: Array, packed: Packed) -> b
     alive = totals > 0.0
     if not (alive == alive[packed.first][packed.places]).all():
         return False
-    return min(_smallest_positive(found.prefixes), _smallest_positive(found.suffixes)) >= e.smallest
+    return min(_smallest_positive(swept.prefixes), _smallest_positive(swept.suffixes)) >= e.smallest
 
 
 MIN_LONG_WORDS = 500  # words
@@ -334,9 +334,9 @@ def chunked_sweeps(e: Exponentials, cut: Chunks) -> Sweeps:
     """Compute `sweeps` of one sentence by its chunks."""
     start, end, factors = _sweep_between(e, _chunk_products(e, cut))
     words = e.emissions.take(cut.packed.cells, 0)
-    found = sweeps(replace(e, emissions=words, start=start, end=end), cut.packed)
+    swept = sweeps(replace(e, emissions=words, start=start, end=end), cut.packed)
     prefixes, arriving, suffixes = (
-        table.take(cut.words, 0) for table in (found.prefixes, found.arriving, found.suffixes)
+        table.take(cut.words, 0) for table in (swept.prefixes, swept.arriving, swept.suffixes)
     )
     arriving[cut.first - 1] = suffixes[cut.first] @ e.transitions.T  # by the factor of the suffix
     logs = np.log(factors).cumsum(1)
@@ -351,19 +351,19 @@ def _chunk_products(e: Exponentials, cut: Chunks) -> Array:
     num_pieces = cut.packed.first.stop
     words = np.ones((num_pieces, cut.length, num_tags))
     words.reshape(-1, num_tags)[:num_words] = e.emissions
-    found, room = scratch("products of pieces", (2, num_tags, num_pieces, num_tags), words)
-    found[:] = e.transitions[:, None]
-    found[:, 0] = e.start
-    complete = found[:, -1]
+    product, room = scratch("products of pieces", (2, num_tags, num_pieces, num_tags), words)
+    product[:] = e.transitions[:, None]
+    product[:, 0] = e.start
+    complete = product[:, -1]
     for position, column in enumerate(words.swapaxes(0, 1).copy()):
         if position > 0:
-            np.dot(found.reshape(-1, num_tags), e.transitions, out=room.reshape(-1, num_tags))
-            found, room = room, found
-        found *= column
+            np.dot(product.reshape(-1, num_tags), e.transitions, out=room.reshape(-1, num_tags))
+            product, room = room, product
+        product *= column
         if position == last - 1:
-            complete = found[:, -1].copy()
-    found[:, -1] = complete
-    return found
+            complete = product[:, -1].copy()
+    product[:, -1] = complete
+    return product
 
 
 def _sweep_between(e: Exponentials, products: Array) -> tuple[Array, Array, Array]:

@@ -43,14 +43,14 @@ class Prefixes:
     @cached_property
     def near(self) -> Choices:
         """(T-1, K to, K from) True where a choice ties with the best one."""
-        found: Choices = self.leading >= tie_bound(self.arriving)[:, :, None]
-        return found
+        near: Choices = self.leading >= tie_bound(self.arriving)[:, :, None]
+        return near
 
     @cached_property
     def near_last(self) -> Choices:
         """(K,) True where a path ties with the best one."""
-        found: Choices = self.last >= tie_bound(self.last.max())
-        return found
+        near: Choices = self.last >= tie_bound(self.last.max())
+        return near
 
 
 def best_prefixes(emissions: Scores, transitions: Scores, start: Scores, end: Scores) -> Prefixes:
@@ -78,8 +78,8 @@ def best_paths(
         (N,) tag of each row, and (B,) whether a path of each place is allowed.
     """
     scores = emissions, transitions, start, end
-    if isinstance(emissions, np.ndarray) and (found := compiled.best_paths(scores, packed)):
-        return found
+    if isinstance(emissions, np.ndarray) and (paths := compiled.best_paths(scores, packed)):
+        return paths
     rows, steps, first, last = map(torch.as_tensor, scores)
     best = batch_prefixes(rows, steps, first, packed)
     return backtrace(best, steps.cpu().numpy(), last.cpu().numpy(), packed)
@@ -105,8 +105,8 @@ def batch_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed
             before, room = before.narrow(1, 0, size), room.narrow(1, 0, size)
         torch.add(before, moves, out=room)  # (K from, n, K to)
         torch.amax(room, 0, out=reached).add_(word)
-    found: Scores = best.cpu().numpy()
-    return found
+    scores: Scores = best.cpu().numpy()
+    return scores
 
 
 def backtrace(best: Scores, transitions: Scores, end: Scores, packed: Packed) -> tuple[Ids, Ids]:
@@ -116,12 +116,12 @@ def backtrace(best: Scores, transitions: Scores, end: Scores, packed: Packed) ->
         (N,) tag of each row, and (B,) whether a path of each place is allowed.
     """
     ways, tags = _backtrace(best, transitions, end, packed, _first_max)
-    taken = pick_per_row(ways, tags)
+    chosen = pick_per_row(ways, tags)
     with np.errstate(invalid="ignore"):  # where nothing is allowed
-        close = np.count_nonzero(ways >= tie_bound(taken)[:, None])
+        close = np.count_nonzero(ways >= tie_bound(chosen)[:, None])
     if close > len(ways):
         _, tags = _backtrace(best, transitions, end, packed, lowest_best)
-    return tags[packed.mirrored], taken[packed.first] > -np.inf
+    return tags[packed.mirrored], chosen[packed.first] > -np.inf
 
 
 def _backtrace(

@@ -284,7 +284,7 @@ def _steps(content: Mapping[str, Any], potentials: Potentials) -> list[Step]:
     steps = content.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, list) for step in steps):
         raise FormatError(f"field 'steps' must be a list of lists, got {abbreviate_value(steps)}")
-    found: list[Step] = []
+    writes: list[Step] = []
     for number_, step in enumerate(steps, start=1):
         cells: Step = []
         for cell in step:
@@ -297,5 +297,5 @@ def _steps(content: Mapping[str, Any], potentials: Potentials) -> list[Step]:
                         f"{T} × {K} cells, got {abbreviate_value(cell)}"
                     )
         if cells:
-            found.append(cells)
-    return found
+            writes.append(cells)
+    return writes

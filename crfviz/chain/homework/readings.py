@@ -327,7 +327,7 @@ def pointer_order(given: Array, choices: NDArray[np.bool_]) -> tuple[int, ...]:
     known = given[np.isfinite(given) & (given >= 0)]
     if not len(known) or (known != known.round()).any() or known.max() >= given.shape[1]:
         return ()
-    return _OrderSearch(given, choices).found()
+    return _OrderSearch(given, choices).result()
 
 
 class _OrderSearch:
@@ -343,7 +343,7 @@ class _OrderSearch:
         }
         self.pointed = dict(sorted(pointed.items(), key=lambda item: len(item[1])))
 
-    def found(self) -> tuple[int, ...]:
+    def result(self) -> tuple[int, ...]:
         return self._further({}, list(self.pointed))
 
     def _further(self, tag_of: dict[int, int], open_columns: list[int]) -> tuple[int, ...]:
@@ -364,8 +364,8 @@ class _OrderSearch:
     def _possible(self, column: int, tag_of: dict[int, int]) -> list[int]:
         if column in tag_of:
             return [tag_of[column]]
-        taken = set(tag_of.values())
-        return [k for k in self.tags if k not in taken and self._may(column, k, tag_of)]
+        used = set(tag_of.values())
+        return [k for k in self.tags if k not in used and self._may(column, k, tag_of)]
 
     def _may(self, column: int, tag: int, tag_of: dict[int, int]) -> bool:
         """Return whether a column may be a tag, as far as it is known whom it points at."""

@@ -61,8 +61,8 @@ class PieceReading(NotebookRepr):
     @cached_property
     def best(self) -> Path:
         """The best path, with its score and probability."""
-        found = viterbi(self.potentials)
-        return Path(found.path, found.score, found.probability)
+        result = viterbi(self.potentials)
+        return Path(result.path, result.score, result.probability)
 
     @property
     def path(self) -> TagIds:
@@ -151,17 +151,17 @@ def read_pieces(
     if len(ids) != potentials.num_tokens:
         name = "word_ids" if mask is None else "mask"
         raise ShapeError(f"{name} must have {potentials.num_tokens} pieces, got {len(ids)}")
-    there = [t for t, word in enumerate(ids) if word is not None]
+    kept_pieces = [t for t, word in enumerate(ids) if word is not None]
     words = [word for word in ids if word is not None]
-    if not there:
+    if not kept_pieces:
         raise EmptySentenceError("expected at least one piece of a word, got none")
-    if len(there) <= there[-1] - there[0]:
-        inner = next(t for t in range(there[0], there[-1]) if ids[t] is None)
+    if len(kept_pieces) <= kept_pieces[-1] - kept_pieces[0]:
+        inner = next(t for t in range(kept_pieces[0], kept_pieces[-1]) if ids[t] is None)
         raise ShapeError(
             f"piece {inner} belongs to no word but is between words: "
             "give each sentence of a pair by itself"
         )
-    chain = _select(potentials, there)
+    chain = _select(potentials, kept_pieces)
     starts = [t for t, word in enumerate(words) if t == 0 or words[t - 1] != word]
     masked = torch.ones(len(words), 1, dtype=torch.bool)
     masked[starts] = False

@@ -85,14 +85,14 @@ def doubts_of(
 ) -> tuple[dict[int, list[int]], dict[int, float]]:
     """Words by their doubt: how many and how many right; and the least probability of each."""
     keys = (1.0 - probability).astype(np.float32).view(np.uint32) >> _DROPPED
-    found, inverse = np.unique(keys, return_inverse=True)
-    words = np.bincount(inverse, minlength=len(found))
-    good = np.bincount(inverse[right], minlength=len(found))
-    least = np.ones(len(found))
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    words = np.bincount(inverse, minlength=len(distinct))
+    good = np.bincount(inverse[right], minlength=len(distinct))
+    least = np.ones(len(distinct))
     np.minimum.at(least, inverse, probability)
-    counts = zip(found.tolist(), words.tolist(), good.tolist(), strict=True)
+    counts = zip(distinct.tolist(), words.tolist(), good.tolist(), strict=True)
     by_key = {key: [number, of_right] for key, number, of_right in counts}
-    return by_key, dict(zip(found.tolist(), least.tolist(), strict=True))
+    return by_key, dict(zip(distinct.tolist(), least.tolist(), strict=True))
 
 
 Tags = Sequence[Sequence[str]]  # names, of every sentence

@@ -226,7 +226,9 @@ def merge_two(first: RunCounts, second: RunCounts) -> RunCounts:
         suspects=suspects[: first.most],
         entity_suspects=doubtful[: first.most],
         batches=[*first.batches, *second.batches],
-        seconds={name: [*taken, *second.seconds[name]] for name, taken in first.seconds.items()},
+        seconds={
+            name: [*seconds, *second.seconds[name]] for name, seconds in first.seconds.items()
+        },
     )
 
 
@@ -237,20 +239,20 @@ def merge(tallies: Iterable[RunCounts]) -> RunCounts:
 
 def as_json(tally: RunCounts) -> str:
     """Return the counts as one line of JSON; `from_json` reads it."""
-    found = {each.name: getattr(tally, each.name) for each in fields(RunCounts)}
+    record = {each.name: getattr(tally, each.name) for each in fields(RunCounts)}
     if len(tally.errors) < tally.most:  # all are listed, in both lists
-        found["suspects"] = None
-    return json.dumps(found)
+        record["suspects"] = None
+    return json.dumps(record)
 
 
 def from_json(text: str) -> RunCounts:
     """Read the counts that `as_json` wrote."""
-    found = json.loads(text)
+    record = json.loads(text)
     for name in ("doubts", "least"):
-        found[name] = {int(doubt): value for doubt, value in found[name].items()}
-    if found["suspects"] is None:
-        found["suspects"] = sorted(found["errors"], key=suspicion_of)
-    return RunCounts(**found)
+        record[name] = {int(doubt): value for doubt, value in record[name].items()}
+    if record["suspects"] is None:
+        record["suspects"] = sorted(record["errors"], key=suspicion_of)
+    return RunCounts(**record)
 
 
 def _shift_rows(rows: Table, sentences: int) -> Table:
@@ -315,11 +317,11 @@ def _part_counts(results: Results, dimension: str) -> list[list[int]]:
     return np.stack([words, good], axis=1).tolist()  # type: ignore[no-any-return]
 
 
-def _causes(found: ErrorTotals) -> dict[str, Any]:
+def _causes(totals: ErrorTotals) -> dict[str, Any]:
     return {
-        "kinds": {kind: [number, found.words[kind]] for kind, number in found.errors.items()},
-        "pairs": {key(*pair): dict(kinds) for pair, kinds in found.pairs.items()},
-        "moves": {key(*moves): _gaps(gaps) for moves, gaps in found.moves.items()},
+        "kinds": {kind: [number, totals.words[kind]] for kind, number in totals.errors.items()},
+        "pairs": {key(*pair): dict(kinds) for pair, kinds in totals.pairs.items()},
+        "moves": {key(*moves): _gaps(gaps) for moves, gaps in totals.moves.items()},
     }
 
 

@@ -77,11 +77,11 @@ def score_sentences(
         started = time.perf_counter()
         group = order[start : start + SCORING_BATCH]
         words = [sentences[index].tokens for index in group]
-        found = tagger.potentials_batch(words)
-        chains |= zip(group, found, strict=True)
+        potentials = tagger.potentials_batch(words)
+        chains |= zip(group, potentials, strict=True)
         if tagger.scheme:
-            found = tagger.potentials_batch(words, constrained=False)
-        trained |= zip(group, found, strict=True)
+            potentials = tagger.potentials_batch(words, constrained=False)
+        trained |= zip(group, potentials, strict=True)
         seconds += time.perf_counter() - started
         pause()
     places = range(len(sentences))
@@ -200,14 +200,14 @@ class _Collected:
             with self._clock(name):
                 paths[name] = decode(trained if name in AS_TRAINED else packed)
         with self._clock("max_marginal"):
-            found = posteriors(packed)
-            paths["max_marginal"] = [likeliest(posterior.marginals) for posterior in found]
+            sums = posteriors(packed)
+            paths["max_marginal"] = [likeliest(posterior.marginals) for posterior in sums]
         if self.rule is not None:
             with self._clock(RULE):
                 paths[RULE] = list(map(self._matching, chains, paths["viterbi"]))
-        errors = find_errors(chains, paths["viterbi"], gold, found, len(self.lengths))
+        errors = find_errors(chains, paths["viterbi"], gold, sums, len(self.lengths))
         self.pause()
-        for index, (chain, posterior) in enumerate(zip(chains, found, strict=True)):
+        for index, (chain, posterior) in enumerate(zip(chains, sums, strict=True)):
             tried = {name: of_batch[index] for name, of_batch in paths.items()}
             self._keep(sentences[index], tried, gold[index])
             self._note(sentences[index], chain, paths["viterbi"][index], errors[index])

@@ -78,15 +78,15 @@ class ModelReference:
         return _load(self)
 
 
-def model_reference(asked: str) -> ModelReference:
+def model_reference(name: str) -> ModelReference:
     """Return the reference of a model name or folder.
 
     Raises:
         ModelError: a file of it cannot be read.
     """
-    place = model_path(asked)
+    place = model_path(name)
     return (
-        ModelReference(asked, "", plugin_version(asked))
+        ModelReference(name, "", plugin_version(name))
         if place is None
         else ModelReference(str(place.resolve()), version_at(place))
     )
@@ -266,7 +266,9 @@ class Tagging:
         chains = chain_batch(self._scored(tagger, group))
         marginals: Iterable[Marginals | None] = [None] * len(group)
         if self.marginals:
-            marginals = (_by_tag(found.marginals, tagger.tags) for found in posteriors(chains))
+            marginals = (
+                _by_tag(posterior.marginals, tagger.tags) for posterior in posteriors(chains)
+            )
         for place, path, sure in zip(group, best_paths(chains), marginals, strict=True):
             place.write(lines, [tagger.tags[tag] for tag in path], sure)
 
@@ -354,11 +356,11 @@ class _Sequence:
 
 
 def _sequences(lines: list[str], first: int, name: str) -> Iterator[_Sequence]:
-    found = list(records(lines, name, first))
+    sequences = list(records(lines, name, first))
     for index, line in enumerate(lines):
         if line.startswith((NAME, COMMENT)):  # a comment of columns, behind the end of a sentence
             lines[index] = f"{'' if index == 0 else chr(10)}# {line[1:].strip()}"
-    for record in found:
+    for record in sequences:
         yield _Sequence(record.line, record.letters, record, first)
 
 

@@ -49,12 +49,12 @@ SEED = 0  # of the bootstrap
 COVERAGES = tuple(range(5, 101, 5))  # per cent
 
 
-def confusion_table(found: CountedRun) -> Table:
+def confusion_table(run: CountedRun) -> Table:
     """Return a row for each pair of gold and Viterbi tags that occurs, most words first."""
-    names = found.tagger.tags
+    names = run.tagger.tags
     pairs = [
         (words, i, j)
-        for i, row in enumerate(found.tally.confusion)
+        for i, row in enumerate(run.tally.confusion)
         for j, words in enumerate(row)
         if words
     ]
@@ -64,11 +64,11 @@ def confusion_table(found: CountedRun) -> Table:
     ]
 
 
-def tag_table(found: CountedRun) -> Table:
+def tag_table(run: CountedRun) -> Table:
     """Return one row for each tag of gold or of the predictions, in the order of the tags."""
-    counts = found.tally.confusion
+    counts = run.tally.confusion
     rows: Table = []
-    for tag, name in enumerate(found.tagger.tags):
+    for tag, name in enumerate(run.tagger.tags):
         right, gold = counts[tag][tag], sum(counts[tag])
         predicted = sum(row[tag] for row in counts)
         if gold or predicted:
@@ -190,7 +190,7 @@ def _decoder_row(tally: RunCounts, name: str, scheme: str) -> TableRow:
     batches = zip(tally.seconds[name], tally.batches, strict=True)
     return row | {
         "search_errors": counts["search_errors"],
-        "microseconds": 1e6 * median(taken / sentences for taken, sentences in batches),
+        "microseconds": 1e6 * median(seconds / sentences for seconds, sentences in batches),
         "only_this": counts["only_this"],
         "only_viterbi": counts["only_viterbi"],
         "p": mcnemar(counts["only_this"], counts["only_viterbi"]),

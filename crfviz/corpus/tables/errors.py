@@ -90,12 +90,12 @@ class _Moves(NamedTuple):
 
 
 def _moves(tally: RunCounts) -> list[_Moves]:
-    found = []
+    rows = []
     for moves, (errors, gaps, endless) in tally.moves.items():
         chosen, gold = (tuple(move) for move in json.loads(moves))
         gap = math.inf if endless else gaps / UNIT / errors
-        found.append(_Moves(chosen, gold, errors, gap))
-    return found
+        rows.append(_Moves(chosen, gold, errors, gap))
+    return rows
 
 
 def conll(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> str:
@@ -150,11 +150,11 @@ def slice_table(results: Results, dimensions: Sequence[str]) -> Table:
     return _by_win(rows)
 
 
-def all_slices(found: CountedRun) -> Table:
+def all_slices(run: CountedRun) -> Table:
     """Return the parts of every single dimension in one table, the largest win first."""
-    total, rows = found.tally.size["words"], list[TableRow]()
-    for name, counts in found.tally.parts.items():
-        parts = zip(NAMES[name](found.tagger), counts, strict=True)
+    total, rows = run.tally.size["words"], list[TableRow]()
+    for name, counts in run.tally.parts.items():
+        parts = zip(NAMES[name](run.tagger), counts, strict=True)
         of_one = [_slice_row([name], [part], (n, right), total) for part, (n, right) in parts if n]
         for row in _by_win(of_one):
             part = row.pop(name)

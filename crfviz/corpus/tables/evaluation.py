@@ -180,9 +180,9 @@ def comparison_tables(
     return tables_of_comparison(compare_runs(first, second, sentences))
 
 
-def tables_of_comparison(found: Comparison) -> dict[str, Table]:
+def tables_of_comparison(comparison: Comparison) -> dict[str, Table]:
     """Return both tables of a comparison by name."""
-    return {"models": _rows(found.units), "disagreements": found.disagreements}
+    return {"models": _rows(comparison.units), "disagreements": comparison.disagreements}
 
 
 def comparison_text(first: str, second: str, table: Sequence[TableRow]) -> str:

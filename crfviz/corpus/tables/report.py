@@ -67,8 +67,8 @@ def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
     run with a rule has one more decoder: how many sentences it changes, repairs and spoils against
     Viterbi, and how many have no matching path.
     """
-    found = as_counted(results)
-    tagger, tally = found.tagger, found.tally
+    run = as_counted(results)
+    tagger, tally = run.tagger, run.tally
     return {
         "model": tagger.name,
         "file": file,
@@ -167,14 +167,14 @@ def forget_evaluations(folder: Path) -> bool:
     path, evaluations = folder / CARD_FILE, folder / EVALUATION_FILE
     try:
         card = path.read_text(encoding="utf-8") if path.exists() else ""
-        there = BEGIN in card or END in card
-        if there:
+        has_evaluation = BEGIN in card or END in card
+        if has_evaluation:
             path.write_text(_with_figures(path, card, {}), encoding="utf-8")
-        there = there or evaluations.exists()
+        has_evaluation = has_evaluation or evaluations.exists()
         evaluations.unlink(missing_ok=True)
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{path}: cannot be read or written ({error})") from error
-    return there
+    return has_evaluation
 
 
 def _decoder_record(scores: DecoderScores) -> dict[str, Any]:
@@ -320,24 +320,24 @@ Tables = Mapping[str, Table]
 
 def tables_of(results: Results | CountedRun) -> dict[str, Table]:
     """Return every table; those of entities only for tags of a scheme."""
-    found = as_counted(results)
-    tally = found.tally
+    run = as_counted(results)
+    tally = run.tally
     entities: dict[str, Table] = {}
     doubts: dict[str, Table] = {}
-    if entity_scheme(found.tagger.tags):
+    if entity_scheme(run.tagger.tags):
         entities["entity_schemes"] = scheme_table(tally)
         entities["entity_kinds"] = entity_kind_table(tally)
         doubts["entity_suspects"] = tally.entity_suspects
     return {
-        "tags": tag_table(found),
-        "confusion": confusion_table(found),
+        "tags": tag_table(run),
+        "confusion": confusion_table(run),
         **entities,
         "ece": ece_table(tally),
         "calibration": calibration_table(tally),
         "coverage": coverage_table(tally),
-        "decoders": decoder_table(tally, entity_scheme(found.tagger.tags) or BIO),
+        "decoders": decoder_table(tally, entity_scheme(run.tagger.tags) or BIO),
         "oracle": oracle_table(tally),
-        "slices": all_slices(found),
+        "slices": all_slices(run),
         "kinds": kind_table(tally),
         "tag_pairs": pair_table(tally),
         "transitions": transition_table(tally),
@@ -350,10 +350,10 @@ def tables_of(results: Results | CountedRun) -> dict[str, Table]:
 
 def full_record(results: Results | CountedRun, file: str, tables: Tables) -> dict[str, Any]:
     """Return the record of an evaluation (`corpus.tables.report`), with errors and all tables."""
-    found = as_counted(results)
-    tally = found.tally
+    run = as_counted(results)
+    tally = run.tally
     return {
-        **as_record(found, file),
+        **as_record(run, file),
         "errors": {
             "sentences": tally.size["wrong_sentences"],
             "words": tally.size["wrong_words"],

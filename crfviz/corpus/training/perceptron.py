@@ -77,8 +77,8 @@ def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> P
         model, history = _trained(recipe, train, tags, dev, partial(_show, bar))
     record: dict[str, object] = {"recipe": asdict(recipe), "epochs": history}
     if not dev:
-        found = cross_validated(train, lambda part: fit_perceptron(recipe, part, tags))
-        record["cross_validation"] = asdict(found)
+        fitted = cross_validated(train, lambda part: fit_perceptron(recipe, part, tags))
+        record["cross_validation"] = asdict(fitted)
     save_perceptron(out, model)
     record["seconds"] = round(time.perf_counter() - started, 1)
     write_json(out / HISTORY_FILE, record)

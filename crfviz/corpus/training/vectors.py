@@ -98,7 +98,7 @@ class Projected(nn.Module):
         with torch.no_grad():
             rows = self.projection(self.vectors)
             rows[PADDING] = 0.0
-        made: nn.Embedding = nn.Embedding.from_pretrained(  # type: ignore[no-untyped-call]  # torch's
+        embedding: nn.Embedding = nn.Embedding.from_pretrained(  # type: ignore[no-untyped-call]  # torch's
             rows, freeze=False, padding_idx=PADDING
         )
-        return made
+        return embedding

@@ -60,9 +60,9 @@ def analyse_sentences(
         CrfvizError: the sentences do not suit the tagger; says why.
     """
     results = run(tagger, sentences, report, rule=rule, pause=pause)
-    found = as_counted(results)
-    tables = tables_of(found)
-    return results, full_record(found, file, tables), tables, links_of(results, pause)
+    counted = as_counted(results)
+    tables = tables_of(counted)
+    return results, full_record(counted, file, tables), tables, links_of(results, pause)
 
 
 def links_of(
@@ -79,12 +79,12 @@ def links_of(
         (suspect.sentence, suspect.wrong, "") for suspect in log.entity_suspects
     ]
     by_table: dict[str, list[str | None]] = {name: [] for name in wanted}
-    made: dict[tuple[int, int, str], str | None] = {}  # a suspect is an error, too
+    link_of: dict[tuple[int, int, str], str | None] = {}  # a suspect is an error, too
     for name, rows in wanted.items():
         for row in rows:
-            if row not in made:
-                made[row] = links.to(*row)
-            by_table[name].append(made[row])
+            if row not in link_of:
+                link_of[row] = links.to(*row)
+            by_table[name].append(link_of[row])
             pause()
     return by_table
 

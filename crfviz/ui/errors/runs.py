@@ -93,8 +93,8 @@ def analysed(
         with turn(lambda words: bar.progress(0.0, words)):
             analysis = runs.get(key)  # an earlier session in the queue may have run it
             if analysis is None:
-                found = _found(tagger, sentences, source.name, report, rule)
-                analysis = Analysed(key, *found, source, sentences)
+                result = _found(tagger, sentences, source.name, report, rule)
+                analysis = Analysed(key, *result, source, sentences)
                 runs.add(key, analysis)
     except (BusyError, LostError) as error:
         busy = str(error)
@@ -148,15 +148,15 @@ def link_notes(analysis: Analysed) -> list[str]:
     """Return the notes on the links to the explorer."""
     long = int((analysis.results.lengths > MAX_WORDS).sum())
     without = sum(link is None for link in analysis.links["errors"])
-    said = []
+    notes = []
     if long:
-        said.append(
+        notes.append(
             f"{count(long, 'sentence')} of more than {MAX_WORDS} words: the explorer draws the "
             f"first {MAX_WORDS}."
         )
     if without:
-        said.append(
+        notes.append(
             f"{count(without, 'error')} without a link: beyond these words, or in a sentence that "
             "has a word with a blank in it."
         )
-    return said
+    return notes

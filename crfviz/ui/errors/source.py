@@ -118,8 +118,8 @@ def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
     given = {"own": own_sentences(tagger), "excerpt": excerpt_of(tagger)}
     choices = {name: CHOICES[name] for name in CHOICES if given.get(name, name)}
     choice = bound_tabs("Tagged sentences", "corpus", choices, next(iter(choices)), at=at)
-    if found := given.get(choice):
-        return found
+    if chosen := given.get(choice):
+        return chosen
     if choice == "labelled":
         return _labelled()
     uploaded = upload(

@@ -130,8 +130,8 @@ def _head(now: Draft) -> None:
         width=130,
     )
     undo, redo = (
-        (lambda: _put(_draft().undone())),
-        (lambda: _put(_draft().redone())),
+        (lambda: _store(_draft().undone())),
+        (lambda: _store(_draft().redone())),
     )
     st.button("Undo", on_click=undo, disabled=not now.history.past, key="own.undo")
     st.button("Redo", on_click=redo, disabled=not now.history.future, key="own.redo")
@@ -324,10 +324,10 @@ def _settle(lecture: Lecture, chosen: int | None = None) -> None:
         lecture = read(to_toml(lecture), FILE)
         if lecture.problems:
             raise FormatError(lecture.problems[0])
-    _put(_draft().after(lecture, chosen))
+    _store(_draft().after(lecture, chosen))
 
 
-def _put(draft: Draft) -> None:
+def _store(draft: Draft) -> None:
     """Keep the draft in the session and in the browser; without cues, delete it there."""
     set_value(_DRAFT, draft)
     if draft.cue is None:
@@ -340,11 +340,11 @@ def _put(draft: Draft) -> None:
 
 
 def _draft() -> Draft:
-    told = get_value(BROWSER_DRAFT)
-    if told:
+    stored = get_value(BROWSER_DRAFT)
+    if stored:
         set_value(BROWSER_DRAFT, None)
         if get_value(_DRAFT) in (None, Draft()):
-            _take_up(told)
+            _take_up(stored)
     return session_value(_DRAFT, Draft)
 
 
@@ -353,7 +353,7 @@ def _take_up(text: str) -> None:
     set_value(DRAFT, "")
     with errors_as_messages():
         lecture = read(from_link_name(text) if text.startswith(LINK_PREFIX) else text, FILE)
-        _put(Draft(replace(lecture, problems=())))
+        _store(Draft(replace(lecture, problems=())))
 
 
 def _line(place: int, cue: Cue) -> str:

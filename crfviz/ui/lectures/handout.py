@@ -100,9 +100,15 @@ def handout_body(lecture: Lecture) -> str:
 
 
 def _cue(number: int, cue: Cue) -> str:
-    asked = _or_why(lambda: _asked(question_of(cue.scenario, cue.ask, cue.page))) if cue.ask else ""
-    say = "" if asked else _say(cue)  # it has the answer, so it is in the key
-    return f"<section>{_heading(number, cue)}{say}{_picture(cue, key=False)}{asked}</section>"
+    question_text = (
+        _or_why(lambda: _question_html(question_of(cue.scenario, cue.ask, cue.page)))
+        if cue.ask
+        else ""
+    )
+    say = "" if question_text else _say(cue)  # it has the answer, so it is in the key
+    return (
+        f"<section>{_heading(number, cue)}{say}{_picture(cue, key=False)}{question_text}</section>"
+    )
 
 
 def _key(number: int, cue: Cue) -> str:
@@ -142,27 +148,27 @@ def _picture(cue: Cue, *, key: bool) -> str:
     return _or_why(drawn)
 
 
-def _asked(asked: Question | None) -> str:
-    if asked is None:
+def _question_html(question: Question | None) -> str:
+    if question is None:
         return ""
-    choices = "".join(f"<li>{escape(choice.text)}</li>" for choice in asked.choices)
+    choices = "".join(f"<li>{escape(choice.text)}</li>" for choice in question.choices)
     return (
-        f'<p class="asked">{escape(asked.text)}</p><ol type="A">{choices}</ol>'
+        f'<p class="asked">{escape(question.text)}</p><ol type="A">{choices}</ol>'
         '<div class="room">Answer, and why:</div>'
     )
 
 
-def _answer(asked: Question | None) -> str:
-    if asked is None:
+def _answer(question: Question | None) -> str:
+    if question is None:
         return ""
-    right = asked.choices[asked.right]
+    right = question.choices[question.right]
     others = "".join(
         f"<li>{_LETTERS[place]}: {escape(choice.mistake)}. {escape(choice.why)}</li>"
-        for place, choice in enumerate(asked.choices)
+        for place, choice in enumerate(question.choices)
         if choice.mistake
     )
     return (
-        f'<p class="asked">{escape(asked.text)}</p><p><b>{_LETTERS[asked.right]}: '
+        f'<p class="asked">{escape(question.text)}</p><p><b>{_LETTERS[question.right]}: '
         f"{escape(right.text)}.</b> {escape(right.why)}</p><ul>{others}</ul>"
     )
 
@@ -190,11 +196,11 @@ def tables_of(cue: Cue, *, key: bool = False) -> str:
 
 def _why(state: Scenario) -> str:
     """Return the gap to the best path, word by word."""
-    asked = question(scene_of(state))
-    if asked is None:
+    why_question = question(scene_of(state))
+    if why_question is None:
         return ""
-    gap = why_gap(asked)
-    words = [*asked.chain.words, "END"]
+    gap = why_gap(why_question)
+    words = [*why_question.chain.words, "END"]
     terms = zip(words, gap.transitions, gap.emissions, strict=False)
     rows = [
         {"word": word, "transition": signed(step), "emission": signed(own)}
@@ -202,7 +208,7 @@ def _why(state: Scenario) -> str:
         if max(abs(step), abs(own)) >= SEEN
     ]
     table = plain_table(pd.DataFrame(rows), [])
-    return f"{_line(gap.title)}{table}{_line(gap.foot)}{_line(why_note(asked))}"
+    return f"{_line(gap.title)}{table}{_line(gap.foot)}{_line(why_note(why_question))}"
 
 
 def _log_sum(state: Scenario) -> str:
@@ -293,8 +299,8 @@ def _rows(page: str, now: Analysis, state: Scenario) -> Sequence[Row]:
     with suppress(CrfvizError):  # a rule for other tags is not drawn
         if rule := state.view.get(RULE):
             return [rule_row(cached.matched(state, rule))]
-    asked = question(scene_of(state)) if page == "why" else None
-    return [] if asked is None else [why_row(asked)]
+    why_question = question(scene_of(state)) if page == "why" else None
+    return [] if why_question is None else [why_row(why_question)]
 
 
 def _grids(page: str, now: Analysis) -> Sequence[Grid]:
@@ -310,9 +316,9 @@ def _grids(page: str, now: Analysis) -> Sequence[Grid]:
 def _matrices(page: str, now: Analysis, state: Scenario) -> dict[str, Tensor]:
     if page not in WITH_MATRIX:
         return {}
-    found = {"transition scores (nats)": now.potentials.transitions}
+    matrices = {"transition scores (nats)": now.potentials.transitions}
     if page == "learn" and now.viterbi is not None:
         right = [state.right.get(t, now.tags[k]) for t, k in enumerate(now.viterbi.path)]
         step = gradient_step(now.potentials, right, 1.0)
-        found["observed − expected counts"] = step.difference.transitions
-    return found
+        matrices["observed − expected counts"] = step.difference.transitions
+    return matrices

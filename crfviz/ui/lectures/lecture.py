@@ -132,7 +132,7 @@ def read_lecture(
 
 def _parts(text: str) -> list[tuple[int, str]]:
     """Split the text before each cue; each part comes with its first line number."""
-    begins = [0, *(found.start() for found in _CUE.finditer(text)), len(text)]
+    begins = [0, *(match.start() for match in _CUE.finditer(text)), len(text)]
     return [(text.count("\n", 0, a) + 1, text[a:b]) for a, b in pairwise(begins)]
 
 
@@ -151,16 +151,16 @@ class _Section:
             self.refuse(content, ["[[cue]]"])
 
     def _broken(self, message: str) -> str:
-        found = _LINE.search(message)
-        line = self.line + int(found[1]) - 1 if found else self.line
-        said = message[: found.start()].strip() if found else message
-        return f"{self.file}:{line}: expected TOML ({said or 'it ends too early'})"
+        match = _LINE.search(message)
+        line = self.line + int(match[1]) - 1 if match else self.line
+        text = message[: match.start()].strip() if match else message
+        return f"{self.file}:{line}: expected TOML ({text or 'it ends too early'})"
 
     def at(self, name: str = "") -> str:
         """Return file:line of a key, or of the section."""
         key = re.compile(rf"^[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*[.=]", re.MULTILINE)
-        found = key.search(self.source) if name else None
-        before = self.source[: found.start()] if found else ""
+        match = key.search(self.source) if name else None
+        before = self.source[: match.start()] if match else ""
         line = self.line + before.count("\n")
         return f"{self.file}:{line}"
 
@@ -264,10 +264,10 @@ def _cue(
     return Cue(
         page=page,
         scenario=replace(fitted, view=view),
-        say=_said(section),
+        say=_notes(section),
         holds=tuple(each for each in section.texts("holds") if _reads(section, "holds", each)),
         place=section.at(),
-        ask=_asked(section, page, tags(model)),
+        ask=_question_of(section, page, tags(model)),
     )
 
 
@@ -279,12 +279,12 @@ def _covered(section: _Section) -> list[str]:
     return parts
 
 
-def _said(section: _Section) -> str:
+def _notes(section: _Section) -> str:
     say = section.text("say", LONGEST_SAY)
     return say if all(_reads(section, "say", each) for each in expressions(say)) else ""
 
 
-def _asked(section: _Section, page: str, tags: Sequence[str]) -> str:
+def _question_of(section: _Section, page: str, tags: Sequence[str]) -> str:
     """Return the question of a cue; the player checks that it has a single right answer."""
     text = section.text("ask", LONGEST)
     if text and not can_ask(page):

@@ -36,13 +36,13 @@ _log = logging.getLogger(__name__)
 
 def lectures() -> dict[str, Path]:
     """Return the files by name, those of the project first, in alphabetical order."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for folder in [SHIPPED, *reversed(settings().lectures)]:
         try:
-            found |= {path.stem: path for path in sorted(folder.glob("*.toml"))}
+            paths |= {path.stem: path for path in sorted(folder.glob("*.toml"))}
         except OSError as error:
             warn_once(_log, f"lectures of {folder} cannot be listed", error)
-    return found
+    return paths
 
 
 def lecture(name: str) -> Lecture:

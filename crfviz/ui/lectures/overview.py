@@ -23,11 +23,11 @@ def show_lectures() -> None:
         with guarded("This handout"):
             _handout(name)
         return
-    made = in_the_making()
-    if made:
+    draft = in_the_making()
+    if draft:
         edit_lecture()
     _ready()
-    if not made:
+    if not draft:
         edit_lecture()
 
 
@@ -36,23 +36,23 @@ def _ready() -> None:
     st.markdown("Alone? [Take the tour](./?tour=1): eight things to try on your own sentence.")
     for name, path in lectures().items():
         try:
-            found = lecture(name)
+            loaded = lecture(name)
         except FormatError as error:
             st.error(plain(str(error)))
             continue
         with st.container(
             horizontal=True, vertical_alignment="center", gap="xsmall", key=f"lecture.{name}"
         ):
-            st.markdown(f"**{plain(found.title)}**", width=290)
-            st.text(f"{found.minutes:g} min, {count(len(found.cues), 'cue')}", width=110)
+            st.markdown(f"**{plain(loaded.title)}**", width=290)
+            st.text(f"{loaded.minutes:g} min, {count(len(loaded.cues), 'cue')}", width=110)
             st.link_button("Play", played(name), type="primary")
             st.link_button("Speaker view", played(name, speaker="1"))
             st.button(
                 "Handout", on_click=set_view_option, args=(HANDOUT, name), key=f"handout.{name}"
             )
             download("Download", path.read_bytes, path.name, "application/toml")
-            st.button("Edit a copy", on_click=edit, args=(found,), key=f"change.{name}")
-        for problem in found.problems:
+            st.button("Edit a copy", on_click=edit, args=(loaded,), key=f"change.{name}")
+        for problem in loaded.problems:
             st.warning(plain(problem))
     st.caption(
         "Set CRFVIZ\\_LECTURES to a folder to add your own lectures. A lecture is a text file: "

@@ -100,7 +100,7 @@ def play(pages: Sequence[st.Page], path: str) -> bool:
     return True
 
 
-def said(cue: Cue) -> str:
+def cue_text(cue: Cue) -> str:
     """Return the text of a cue with its values; show an error once."""
     try:
         return fill_in(cue.say, chain_of(cue.scenario))
@@ -117,13 +117,13 @@ def said_now(cue: Cue) -> str:
     """
     now = scenario()
     if _scores(now) == _scores(cue.scenario):
-        return said(cue)
+        return cue_text(cue)
     if (now.model, now.sentence) == (cue.scenario.model, cue.scenario.sentence):
         with suppress(CrfvizError):
             chain = chain_of(now)
             if all(evaluate(each, chain) for each in cue.holds):
                 return fill_in(cue.say, chain)
-    return f"{BEFORE} {said(cue)}"
+    return f"{BEFORE} {cue_text(cue)}"
 
 
 def _scores(state: Scenario) -> object:
@@ -167,18 +167,18 @@ def _named() -> Place | None:
 def _advanced(place: Place, pages: Sequence[st.Page]) -> Place:
     """Apply the requested cue, and load its scenario."""
     back = is_history_navigation()
-    there, arriving = _asked_for(place, pages, back=back)
+    target, arriving = _requested(place, pages, back=back)
     if get_value(_AT) is None:
-        for problem in there.lecture.problems:
+        for problem in target.lecture.problems:
             notify(problem)
-    if there != place or back or get_value(_AT) != (there.name, there.number):
-        load_state(_screen(there.cue, arriving))
-        set_value(_AT, (there.name, there.number))
-    _write_address(there)
-    return there
+    if target != place or back or get_value(_AT) != (target.name, target.number):
+        load_state(_screen(target.cue, arriving))
+        set_value(_AT, (target.name, target.number))
+    _write_address(target)
+    return target
 
 
-def _asked_for(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[Place, int | None]:
+def _requested(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[Place, int | None]:
     """Return the requested cue, else the one on the screen, and its step (None: the cue's).
 
     After Back and Forward, and in a new session, it is the cue in the URL.
@@ -254,7 +254,7 @@ def _question(cue: Cue) -> Question | None:
     return question
 
 
-def _asked(cue: Cue) -> str:
+def _question_text(cue: Cue) -> str:
     """Return the question of a cue with its answer, for the speaker; empty if there is none."""
     question = _question(cue)
     return "" if question is None else f"[{question.text} {question.choices[question.right].text}]"
@@ -332,7 +332,7 @@ def _ask_for(number: object, step: int | None = None) -> None:
 
 def _speak(place: Place) -> None:
     """Draw the speaker view with the texts of all cues; it changes cues without the server."""
-    texts = [f"{_asked(cue)} {said(cue)}".strip() for cue in place.lecture.cues]
+    texts = [f"{_question_text(cue)} {cue_text(cue)}".strip() for cue in place.lecture.cues]
     titles = [at_path(cue.page).title for cue in place.lecture.cues]
     component("player", *OF_UI)(
         key="speaker",

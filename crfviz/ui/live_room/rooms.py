@@ -81,10 +81,10 @@ class Room:
             Whether it counts: the question is on the screen, open, and has that choice.
         """
         with self._lock:
-            asked = self.question
-            if asked is None or not asked.open or asked.id != question:
+            current = self.question
+            if current is None or not current.open or current.id != question:
                 return False
-            if not 0 <= choice < asked.choices or not 0 < len(voter) <= MAX_VOTER_LENGTH:
+            if not 0 <= choice < current.choices or not 0 < len(voter) <= MAX_VOTER_LENGTH:
                 return False
             answers = self._answers.setdefault(question, {})
             if voter not in answers and len(answers) >= MAX_VOTERS:

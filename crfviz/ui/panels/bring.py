@@ -65,12 +65,12 @@ def sequence_panel(name: str, content: bytes) -> None:
     Raises:
         FormatError: the file cannot be read, or holds no sequence.
     """
-    found = list(records(lines_of(decoded(content, name=name)), name))
-    if not found:
+    sequences = list(records(lines_of(decoded(content, name=name)), name))
+    if not sequences:
         raise FormatError(f"{name}: expected a sequence of letters, got none")
-    titles = [f"{n}. {record.name or record.line}" for n, record in enumerate(found, start=1)]
+    titles = [f"{n}. {record.name or record.line}" for n, record in enumerate(sequences, start=1)]
     title = st.selectbox("Sequence", titles, key="bring.sequence")
-    letters = "".join(found[titles.index(title)].letters)
+    letters = "".join(sequences[titles.index(title)].letters)
     if len(letters) > MAX_CHARACTERS:
         st.info(f"A link holds {MAX_CHARACTERS:,} letters: the rest of {len(letters):,} is cut.")
     current = cached.known_tagger(scenario().model)

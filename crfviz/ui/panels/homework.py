@@ -128,14 +128,14 @@ def _as_labelled(scene: Scene, kind: str, checked: Checked) -> Checked:
 
 def show_checked(scene: Scene, kind: str, checked: Checked) -> None:
     """Draw the verdict, the likely bug, and both tables."""
-    said = verdict(checked, kind, scene.words, scene.tags)
+    text = verdict(checked, kind, scene.words, scene.tags)
     wrong = checked.first_wrong
     if wrong is None:
-        st.success(plain(said))
+        st.success(plain(text))
     elif checked.out_of_order:  # its arithmetic may be right
-        st.error(plain(f"{said} What else is wrong is looked for once the tags are in order."))
+        st.error(plain(f"{text} What else is wrong is looked for once the tags are in order."))
     else:
-        st.error(plain(f"{said} {likely_bug(wrong)}"))
+        st.error(plain(f"{text} {likely_bug(wrong)}"))
         st.text(wrong.arithmetic)
     read, every = st.columns([4, 1], vertical_alignment="center")
     read.caption(plain(how_read(checked, kind)))

@@ -158,9 +158,9 @@ def show_unchanged(scene: Scene, why: str) -> None:
             key="open_words",
         )
     rows = decoder_rows(scene.now, which=["viterbi", "gold"], gold=scene.gold)
-    note, asked = explain(scene.now), _error_place(scene)
-    if asked is not None and scene.gold and scene.now.viterbi is not None:
-        note = f"{explain_error(scene.now, scene.gold, asked)} {note}"
+    note, error_position = explain(scene.now), _error_place(scene)
+    if error_position is not None and scene.gold and scene.now.viterbi is not None:
+        note = f"{explain_error(scene.now, scene.gold, error_position)} {note}"
     picture = Picture(["strips"], rows, compact=True, note=note, asked=scene.place("at"))
     show_stage(scene, picture, key="what-if")
     take_scene(scene)
@@ -178,8 +178,8 @@ def _model_of_words(scene: Scene) -> str | None:
 
 def _error_place(scene: Scene) -> int | None:
     """Return the position of the word that a link from a list of errors asks about."""
-    asked = scene.place("at")
-    return asked[0] if asked is not None and scene.scenario.right else None
+    place = scene.place("at")
+    return place[0] if place is not None and scene.scenario.right else None
 
 
 def show_changed(scene: Scene, changed: WhatIf, kind: str) -> None:
@@ -188,10 +188,10 @@ def show_changed(scene: Scene, changed: WhatIf, kind: str) -> None:
     Where a list of errors led here, the note begins with the error.
     """
     grid, position = moved_grid(changed), _error_place(scene)
-    note, asked = what_if_note(changed, kind), None
+    note, error_position = what_if_note(changed, kind), None
     if position is not None and scene.gold:
         note = f"{error_note(changed, scene.gold, position)} {note}"
-        asked = changed.place_of(position)
+        error_position = changed.place_of(position)
     picture = Picture(
         ["strips", grid.name],
         what_if_rows(changed),
@@ -199,7 +199,7 @@ def show_changed(scene: Scene, changed: WhatIf, kind: str) -> None:
         compact=True,
         title="",
         note=note,
-        asked=asked,
+        asked=error_position,
         legend="red dashes: the tag is not what it was",
         changeable=False,
     )
@@ -246,13 +246,13 @@ def ways_on(changed: WhatIf) -> None:
         )
         st.link_button("Open in the explorer", home_address(link))
         tagger = cached.tagger(model)
-        download_menu(lambda: taken(tagger, state))
+        download_menu(lambda: live_with_edits(tagger, state))
         dropped = len(now.edits.emissions) + len(now.pins)
         if dropped:
             st.caption(f"{count(dropped, 'edit or pin')} of single words left out on both sides.")
 
 
-def taken(tagger: Tagger, now: Scenario) -> Live:
+def live_with_edits(tagger: Tagger, now: Scenario) -> Live:
     """Return the sentence with the transition edits for a live file."""
     constrained = now.edits.constrained
     live = live_of(tagger, now.sentence)

@@ -63,11 +63,11 @@ def question(scene: Scene) -> Question | None:
     return None
 
 
-def trained_answer(scene: Scene, asked: Question) -> WhyNot | None:
+def trained_answer(scene: Scene, question: Question) -> WhyNot | None:
     """Return the answer of the trained chain; None without edits or such a path."""
     if not scene.edited:
         return None
-    return _answer_to(scene.trained, asked.position, asked.tag)
+    return _answer_to(scene.trained, question.position, question.tag)
 
 
 def _answer_to(chain: Analysis, position: int, tag: int) -> WhyNot | None:
@@ -79,9 +79,9 @@ def _answer_to(chain: Analysis, position: int, tag: int) -> WhyNot | None:
         return None
 
 
-def pin_panel(scene: Scene, asked: Question) -> None:
+def pin_panel(scene: Scene, question: Question) -> None:
     """Draw the pin buttons of the compared tag, and the cost of all pins."""
-    tag, position = scene.tags[asked.tag], asked.position
+    tag, position = scene.tags[question.tag], question.position
     with st.container(horizontal=True, vertical_alignment="center", key="pins"):
         for verb, action in (("Pin", _pin), ("Forbid", _forbid)):
             label = f"{verb} {plain(tag)} at word {position + 1}"
@@ -123,7 +123,7 @@ def _price(scene: Scene) -> str:
 
 @st.fragment
 @guarded("The table of the smallest changes")
-def flips_panel(scene: Scene, asked: Question) -> None:
+def flips_panel(scene: Scene, question: Question) -> None:
     """Draw the smallest change for the compared tag, and the ten smallest flips.
 
     A fragment, so the page can be used while they are computed.
@@ -139,7 +139,7 @@ def flips_panel(scene: Scene, asked: Question) -> None:
         return
     with st.spinner("Looking at every weight …"):
         try:
-            wanted = smallest_change_for(scene.now.potentials, asked.position, asked.tag)
+            wanted = smallest_change_for(scene.now.potentials, question.position, question.tag)
             flips = smallest_flips(scene.now.potentials, LIMIT)
         except NoPathError as error:
             st.info(plain(str(error)))
@@ -150,19 +150,19 @@ def flips_panel(scene: Scene, asked: Question) -> None:
                 "value to change. Choose a model with one matrix, such as upos-en."
             )
             return
-    st.text(_answer(scene, asked, wanted))
+    st.text(_answer(scene, question, wanted))
     if not flips:
         st.info("No change of a single weight flips the best path.")
         return
     st.dataframe(pd.DataFrame([_line(scene, flip) for flip in flips]), hide_index=True)
 
 
-def _answer(scene: Scene, asked: Question, flip: Flip | None) -> str:
+def _answer(scene: Scene, question: Question, flip: Flip | None) -> str:
     """Return the smallest change for the compared tag, in words."""
     if flip is None:
-        return f"{asked.what} is on the best path. The ten smallest changes that flip any tag:"
+        return f"{question.what} is on the best path. The ten smallest changes that flip any tag:"
     return (
-        f"For {asked.what}: {_name(scene, flip)} from {score(flip.trained)} to "
+        f"For {question.what}: {_name(scene, flip)} from {score(flip.trained)} to "
         f"{score(flip.value)}, a change of {signed(flip.change, 3)}. The ten smallest changes that "
         "flip any tag:"
     )
@@ -241,9 +241,9 @@ def least_certain(scene: Scene) -> tuple[int, int]:
 
 @st.fragment
 @guarded("Where the emission comes from")
-def attribution_panel(scene: Scene, asked: Question) -> None:
+def attribution_panel(scene: Scene, question: Question) -> None:
     """Draw the contribution of each word to one emission bar."""
-    ours, theirs = asked.answer.best, asked.answer.path
+    ours, theirs = question.answer.best, question.answer.path
     places = differing(ours, theirs)
     if not places:
         return
@@ -252,23 +252,24 @@ def attribution_panel(scene: Scene, asked: Question) -> None:
         t: f"{t + 1} {scene.words[t]}: {scene.tags[ours[t]]}, not {scene.tags[theirs[t]]}"
         for t in places
     }
-    first = asked.position if asked.position in places else places[0]
+    first = question.position if question.position in places else places[0]
     position = bound_place("Emission", "because", names, first)
     tag, rival = ours[position], theirs[position]
     try:
-        found = _attribution(scene.model, scene.scenario.sentence, position, tag, rival)
+        attribution = _attribution(scene.model, scene.scenario.sentence, position, tag, rival)
     except CrfvizError as error:
         st.caption(plain(str(error)))
         return
     pair = scene.tags[tag], scene.tags[rival]
-    st.text(because(found, scene.words, position, pair))
-    if note := features_note(found):
+    st.text(because(attribution, scene.words, position, pair))
+    if note := features_note(attribution):
         st.text(note)
     st.container(key="wide-because").altair_chart(
-        because_chart(found, scene.words), alt="what each word contributes, in nats; see the tables"
+        because_chart(attribution, scene.words),
+        alt="what each word contributes, in nats; see the tables",
     )
     if flag_option("twin"):
-        st.dataframe(because_frame(found, scene.words))
+        st.dataframe(because_frame(attribution, scene.words))
 
 
 @shared_cache(64, lambda model, *parts: (cached.model_key(model), *parts))

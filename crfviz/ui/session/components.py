@@ -64,10 +64,10 @@ def sent_events(key: str) -> object:
 
 def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:
     """Return a stage's whole payload, or the changes since one that its browser has."""
-    heard = _heard().pop(stage, None)
+    reply = _browser_payloads().pop(stage, None)
     wholes = session_value("stages", lambda: LRUCache[_Whole](MAX_PAYLOADS))
     known = wholes.get(stage)
-    if known is not None and known.name == heard and is_fragment_run():
+    if known is not None and known.name == reply and is_fragment_run():
         return {**changes(data, known.data), SINCE: known.name}
     whole = _Whole(token_hex(8), data)
     wholes.add(stage, whole)
@@ -76,7 +76,7 @@ def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:
 
 def note_payload(stage: str, name: object) -> None:
     """Store the name of the whole payload that a stage's browser has; None if it needs one."""
-    _heard()[stage] = name
+    _browser_payloads()[stage] = name
 
 
 def fresh_events(key: str, sent: object) -> Iterator[Fields]:
@@ -101,9 +101,9 @@ def last_event(key: str) -> int:
     return _handled().get(key, 0)
 
 
-def _heard() -> dict[str, object]:
+def _browser_payloads() -> dict[str, object]:
     """Return the name of the browser's whole payload by stage, in runs that a stage requested."""
-    return session_value("stages heard", dict[str, object])
+    return session_value("payloads in browsers", dict[str, object])
 
 
 def _handled() -> dict[str, int]:

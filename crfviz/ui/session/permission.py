@@ -21,7 +21,7 @@ SAMPLE_SECRET = "a long random text"  # that of docs/deployment.md
 MIN_SECRET_LENGTH = 16  # characters
 
 _log = logging.getLogger(__name__)
-_asked: list[bool] = []  # not empty once this process saw that a login is asked for
+_login_seen: list[bool] = []  # not empty once this process saw that a login is asked for
 NOBODY = "me"  # the annotator who gave no name, where there is no login
 
 
@@ -59,7 +59,7 @@ def is_login_required() -> bool:
         LoginError: a login is or was required, and its settings are missing or broken.
     """
     try:
-        return _login_asked()
+        return _is_login_requested()
     except LoginError as error:
         _log.error("%s", str(error))  # nothing in it was typed by a visitor
         raise
@@ -78,13 +78,13 @@ def log_missing_login() -> None:
         )
 
 
-def _login_asked() -> bool:
+def _is_login_requested() -> bool:
     secrets = _secrets()
     if "auth" in secrets:
-        _asked.append(True)
+        _login_seen.append(True)
         _check(secrets["auth"])
         return True
-    if _asked or settings().login == "required":
+    if _login_seen or settings().login == "required":
         raise LoginError("A login is asked for, but there is no [auth] in the secrets (any more).")
     return False
 

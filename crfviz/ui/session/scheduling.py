@@ -198,9 +198,9 @@ class MeasuredLock:
         """Release the lock, and return whether this thread had acquired it."""
         had = SCRIPT_LOCK.release()
         if had:
-            taken = perf_counter() - self._own.began
-            RUN_SECONDS.observe(taken)
-            GARBAGE_COLLECTOR.after(taken)
+            seconds = perf_counter() - self._own.began
+            RUN_SECONDS.observe(seconds)
+            GARBAGE_COLLECTOR.after(seconds)
         return had
 
     def let_others_first(self) -> None:

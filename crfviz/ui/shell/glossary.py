@@ -230,20 +230,20 @@ def linked(text: str, terms: Iterable[str]) -> str:
     >>> linked("How are all paths summed?", ["α", "path"]).partition("<div")[0]
     'How are all <button type="button" popovertarget="crfviz-term-0">paths</button> summed?'
     """
-    found: dict[tuple[int, int], str] = {}
+    term_at: dict[tuple[int, int], str] = {}
     for term in sorted(terms, key=len, reverse=True):
         match = _pattern(term).search(text)
-        if match and not any(match.start() < end and start < match.end() for start, end in found):
-            found[match.span()] = term
+        if match and not any(match.start() < end and start < match.end() for start, end in term_at):
+            term_at[match.span()] = term
     parts, panels, at = [], [], 0
-    for number, (start, end) in enumerate(sorted(found)):
+    for number, (start, end) in enumerate(sorted(term_at)):
         name = f"crfviz-term-{number}"
         button = f'<button type="button" popovertarget="{name}">{escape(text[start:end])}</button>'
         parts += [escape(text[at:start]), button]
-        label = escape(found[start, end])
+        label = escape(term_at[start, end])
         panels.append(
             f'<div id="{name}" popover role="dialog" aria-label="{label}">'
-            f"<dl>{_entry(found[start, end])}</dl></div>"
+            f"<dl>{_entry(term_at[start, end])}</dl></div>"
         )
         at = end
     return "".join([*parts, escape(text[at:]), *panels])

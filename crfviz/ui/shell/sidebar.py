@@ -92,13 +92,13 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
 
 def show_messages() -> None:
     """Show the pending messages once; the last of many are only counted."""
-    said = messages()
-    shown, more = said[:_MAX_MESSAGES], len(said) - _MAX_MESSAGES
+    shown_messages = messages()
+    shown, more = shown_messages[:_MAX_MESSAGES], len(shown_messages) - _MAX_MESSAGES
     if more > 0:
         shown = [*shown, f"{more} more not shown."]
     for message in shown:
         st.toast(plain(message), icon=":material/info:", duration="long")
-    discard_messages(said)
+    discard_messages(shown_messages)
 
 
 def _links(pages: Sequence[st.Page], here: Entry, link: Link) -> None:
@@ -278,15 +278,15 @@ def _say_what_is_lost() -> None:
 
 def _go_on() -> None:
     """Lead the room that this browser leads in another tab, or led before a reload."""
-    said = widget_value("frame")
-    if isinstance(said, Mapping):
-        broadcast.resume_room(said.get("lead"))
+    event = widget_value("frame")
+    if isinstance(event, Mapping):
+        broadcast.resume_room(event.get("lead"))
 
 
 def _take_draft() -> None:
     """Load the browser's draft of a lecture if this session has none."""
-    said = widget_value("frame")
-    text = said.get("draft") if isinstance(said, Mapping) else None
+    event = widget_value("frame")
+    text = event.get("draft") if isinstance(event, Mapping) else None
     if isinstance(text, str) and get_value(DRAFT) is None:
         set_value(BROWSER_DRAFT, text)
         set_value(DRAFT, text)
@@ -294,32 +294,32 @@ def _take_draft() -> None:
 
 def _turn() -> None:
     """Go to the next or previous page, where no picture took the key."""
-    said = widget_value("frame")
-    if isinstance(said, Mapping):
-        request_page(said.get("turn"))
+    event = widget_value("frame")
+    if isinstance(event, Mapping):
+        request_page(event.get("turn"))
 
 
 def _open() -> None:
     """Open another page, by the path of a link in the browser."""
-    said = widget_value("frame")
-    if isinstance(said, Mapping):
-        request_page(said.get("page"))
+    event = widget_value("frame")
+    if isinstance(event, Mapping):
+        request_page(event.get("page"))
 
 
 def _keep_sidebar() -> None:
     """Store whether the sidebar is open."""
-    said = widget_value("frame")
-    if isinstance(said, Mapping) and said.get("sidebar") in (SHOWN, HIDDEN):
-        set_view_option(SIDEBAR, said["sidebar"], SHOWN)
+    event = widget_value("frame")
+    if isinstance(event, Mapping) and event.get("sidebar") in (SHOWN, HIDDEN):
+        set_view_option(SIDEBAR, event["sidebar"], SHOWN)
 
 
 def annotator_box() -> None:
     """Draw the sidebar's part about the annotator."""
     try:
-        asked = is_login_required()
+        has_login = is_login_required()
     except LoginError:  # the page says so
         return
-    if not asked:
+    if not has_login:
         bound_text(
             "Annotator",
             "by",

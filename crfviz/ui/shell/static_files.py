@@ -65,8 +65,10 @@ class Assets:
         name = scope["path"].removeprefix(self._prefix)
         if name == scope["path"] or name not in _names():
             return None
-        asked = Headers(scope=scope)
-        return None if "range" in asked or "gzip" not in asked.get("accept-encoding", "") else name
+        headers = Headers(scope=scope)
+        return (
+            None if "range" in headers or "gzip" not in headers.get("accept-encoding", "") else name
+        )
 
 
 def pack_first() -> None:
@@ -128,12 +130,12 @@ def _place(name: str) -> str:
     return f"_stcore/bidi-components/crfviz.{name}/{name}.js"
 
 
-def _answer(name: str, asked: Headers) -> Response:
+def _answer(name: str, request: Headers) -> Response:
     script, packed, tag = _script(name)
     headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
-    if asked.get("if-none-match") == tag:
+    if request.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    if "gzip" in asked.get("accept-encoding", ""):
+    if "gzip" in request.get("accept-encoding", ""):
         return Response(packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=TYPE)
     return Response(script, headers=headers, media_type=TYPE)
 

@@ -204,8 +204,8 @@ def covered(view: Mapping[str, str]) -> list[str]:
 
 def with_covered(view: Mapping[str, str], parts: Collection[str]) -> dict[str, str]:
     """Return the page options that hide exactly these parts."""
-    there = {*USUAL_ROWS, *wanted_rows(view.get(ROWS, EVERY_ROW))}
-    rows = rows_option([row for row in there if row not in parts])
+    existing = {*USUAL_ROWS, *wanted_rows(view.get(ROWS, EVERY_ROW))}
+    rows = rows_option([row for row in existing if row not in parts])
     hidden = ".".join(part for part in OTHERS if part in parts)
     options = {name: value for name, value in view.items() if name not in (ROWS, HIDE)}
     if rows != EVERY_ROW:

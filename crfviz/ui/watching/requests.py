@@ -57,8 +57,8 @@ def open_sessions() -> int:
 def request_kind(path: str, base: str = "") -> str:
     """Return the kind that a path is counted as, from a small fixed set."""
     rest = path.strip("/").removeprefix(base.strip("/")).strip("/")
-    found = (kind for start, kind in KINDS.items() if f"{rest}/".startswith(f"{start}/"))
-    return next(found, "page")
+    kinds = (kind for start, kind in KINDS.items() if f"{rest}/".startswith(f"{start}/"))
+    return next(kinds, "page")
 
 
 class RequestMiddleware:
@@ -127,9 +127,9 @@ class _Answer:
     def ended(self) -> None:
         REQUESTS.labels(self._kind, str(self._status)).inc()
         if self._kind not in QUIET:
-            taken = round(1000 * (perf_counter() - self._began), 1)
+            milliseconds = round(1000 * (perf_counter() - self._began), 1)
             facts = {"route": self._kind, "method": self._method, "status": self._status}
-            _log.info("answered", extra={"facts": {**facts, "milliseconds": taken}})
+            _log.info("answered", extra={"facts": {**facts, "milliseconds": milliseconds}})
 
 
 class RateLimiter:

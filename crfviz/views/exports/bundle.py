@@ -51,7 +51,7 @@ def style() -> str:
 def sheets(*paths: Path) -> str:
     """Return style sheets as one text without comments, indentation and needless spaces."""
     text = "\n".join(_without_comments(path.read_text("utf-8")) for path in paths)
-    tight = _SPACE.sub(lambda found: found[1] or found[2] or "", text).replace(";}", "}")
+    tight = _SPACE.sub(lambda match: match[1] or match[2] or "", text).replace(";}", "}")
     return _QUOTES.sub(r"\1", _ZERO.sub("", _COLON.sub(r"\1:", tight)))
 
 
@@ -97,9 +97,9 @@ def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
     for _, target in _IMPORT.findall(text):
         _add((path.parent / target).resolve(), names, parts)
 
-    def taken(found: re.Match[str]) -> str:
-        wanted = ",".join(filter(None, map(str.strip, found[1].split(",")))).replace(" as ", ":")
-        return f"const {{{wanted}}} = {names[(path.parent / found[2]).resolve()]};"
+    def taken(match: re.Match[str]) -> str:
+        wanted = ",".join(filter(None, map(str.strip, match[1].split(",")))).replace(" as ", ":")
+        return f"const {{{wanted}}} = {names[(path.parent / match[2]).resolve()]};"
 
     text = _BY_DEFAULT.sub(f"export const {_DEFAULT} = ", text)
     exported = _EXPORT.findall(text)

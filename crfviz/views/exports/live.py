@@ -174,8 +174,8 @@ def checked_pages(pages: Sequence[str] | None) -> list[str]:
     wanted = list(PAGES) if pages is None else list(dict.fromkeys(pages))
     unknown = [page for page in wanted if page not in PAGES]
     if unknown or not wanted or isinstance(pages, str):
-        got = abbreviate_value(pages if isinstance(pages, str) or not unknown else unknown[0])
-        raise CrfvizError(f"pages must be some of {', '.join(PAGES)}, got {got}")
+        received = abbreviate_value(pages if isinstance(pages, str) or not unknown else unknown[0])
+        raise CrfvizError(f"pages must be some of {', '.join(PAGES)}, got {received}")
     return wanted
 
 

@@ -207,23 +207,23 @@ def _potentials(scores: Potentials) -> str:
     return "".join(parts)
 
 
-def _viterbi(found: Viterbi) -> str:
-    ties = " Another path is exactly as good." if found.ties else ""
-    tags, words = _ids(found.best)
+def _viterbi(result: Viterbi) -> str:
+    ties = " Another path is exactly as good." if result.ties else ""
+    tags, words = _ids(result.best)
     return _line(
-        f"Best path {_tags(found.path)}: score {score(found.score, 4)} nats, "
-        f"probability {format_probability(found.probability, 4)}.{ties}"
-    ) + _grid("best(t, k), its path framed", tags, words, found.best.T, framed=found.path)
+        f"Best path {_tags(result.path)}: score {score(result.score, 4)} nats, "
+        f"probability {format_probability(result.probability, 4)}.{ties}"
+    ) + _grid("best(t, k), its path framed", tags, words, result.best.T, framed=result.path)
 
 
-def _sums(found: ForwardBackward) -> str:
-    tags, words = _ids(found.marginals)
-    line = f"log Z {score(found.log_partition, 4)} nats, entropy {score(found.entropy, 4)} nats"
+def _sums(result: ForwardBackward) -> str:
+    tags, words = _ids(result.marginals)
+    line = f"log Z {score(result.log_partition, 4)} nats, entropy {score(result.entropy, 4)} nats"
     return (
         _line(line)
-        + _grid("marginals", tags, words, found.marginals.T, digits=4)
-        + _grid("log α", tags, words, found.log_alpha.T)
-        + _grid("log β", tags, words, found.log_beta.T)
+        + _grid("marginals", tags, words, result.marginals.T, digits=4)
+        + _grid("log α", tags, words, result.log_alpha.T)
+        + _grid("log β", tags, words, result.log_beta.T)
     )
 
 

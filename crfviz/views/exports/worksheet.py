@@ -158,13 +158,13 @@ def _tables(chain: Potentials, *, key: bool) -> dict[str, pd.DataFrame]:
     }
     answers = {name: " ".join(tags[k] for k in path) for name, path in paths.items()}
     answers["log Z"] = score(sums.log_partition, 4)
-    asked = {TASKS[name]: frame for name, frame in filled.items()}
-    asked["Paths and log Z"] = pd.DataFrame({"answer": answers})
+    questions = {TASKS[name]: frame for name, frame in filled.items()}
+    questions["Paths and log Z"] = pd.DataFrame({"answer": answers})
     return {
         "Emissions e": table(emissions, words, 1),
         "Transitions w: from the row to the column": table(transitions, tags, 1),
         "START and END": table([start, end], ["START", "END"], 1),
-        **{title: frame if key else frame.map(lambda _: "") for title, frame in asked.items()},
+        **{title: frame if key else frame.map(lambda _: "") for title, frame in questions.items()},
     }
 
 

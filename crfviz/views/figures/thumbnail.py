@@ -177,8 +177,8 @@ def _shown(analysis: Analysis) -> list[int]:
     shares = analysis.forward_backward.marginals
     largest = shares.amax(dim=0).nan_to_num(0.0).tolist()
     on_paths = {k for path in analysis.paths.values() if path is not None for k in path}
-    found = [k for k, share in enumerate(largest) if share >= _LEAST or k in on_paths]
-    return found if len(found) > 1 else list(range(len(largest)))
+    rows = [k for k, share in enumerate(largest) if share >= _LEAST or k in on_paths]
+    return rows if len(rows) > 1 else list(range(len(largest)))
 
 
 def _x(t: int) -> int:

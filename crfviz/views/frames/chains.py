@@ -186,29 +186,33 @@ def _written(cell: object, form: str | None) -> str:
     return form.format(cell) if form else str(cell)
 
 
-def because(found: Attribution, words: Sequence[str], position: int, tags: tuple[str, str]) -> str:
+def because(
+    attribution: Attribution, words: Sequence[str], position: int, tags: tuple[str, str]
+) -> str:
     """Explain the gap between two emissions, the largest contributions first."""
-    values = found.words.tolist()
+    values = attribution.words.tolist()
     order = sorted(range(len(words)), key=lambda t: -abs(values[t]))
     parts = [f"“{words[t]}” {signed(values[t])}" for t in order[:MAX_WORDS] if values[t]]
     rest = [values[t] for t in order[MAX_WORDS:] if values[t]]
     more = [f"all other words {signed(sum(rest))}"] if rest else []
     return (
         f"At {named(words, position)} the emission of {tags[0]} minus that of {tags[1]} is "
-        f"{signed(found.gap)} nats, as trained: because of "
-        f"{', '.join([*parts, *more, f'and without any word {signed(found.baseline)}'])}."
+        f"{signed(attribution.gap)} nats, as trained: because of "
+        f"{', '.join([*parts, *more, f'and without any word {signed(attribution.baseline)}'])}."
     )
 
 
-def features_note(found: Attribution) -> str:
+def features_note(attribution: Attribution) -> str:
     """Return the largest features of a tagger that adds them up; empty for a network."""
-    shown = [f"{name} {signed(value)}" for name, value in found.features[:MAX_FEATURES] if value]
+    shown = [
+        f"{name} {signed(value)}" for name, value in attribution.features[:MAX_FEATURES] if value
+    ]
     return f"Largest features: {', '.join(shown)}." if shown else ""
 
 
-def because_chart(found: Attribution, words: Sequence[str]) -> alt.Chart:
+def because_chart(attribution: Attribution, words: Sequence[str]) -> alt.Chart:
     """Return a bar for each word, up for the tag and down for its rival."""
-    frame = pd.DataFrame({"word": columns(words), "nats": found.words})
+    frame = pd.DataFrame({"word": columns(words), "nats": attribution.words})
     axis = alt.Axis(labelAngle=0 if len(words) <= MAX_LEVEL else 90)
     chart: alt.Chart = (
         alt.Chart(frame)
@@ -224,9 +228,9 @@ def because_chart(found: Attribution, words: Sequence[str]) -> alt.Chart:
     return chart
 
 
-def because_frame(found: Attribution, words: Sequence[str]) -> pd.DataFrame:
+def because_frame(attribution: Attribution, words: Sequence[str]) -> pd.DataFrame:
     """Return a column for each word with its contribution, then the baseline and the sum."""
-    values = [*found.words.tolist(), found.baseline, found.gap]
+    values = [*attribution.words.tolist(), attribution.baseline, attribution.gap]
     texts = [score(value, 4) for value in values]
     return pd.DataFrame([texts], columns=[*columns(words), "no word", "sum"], index=["nats"])
 

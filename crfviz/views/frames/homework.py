@@ -136,9 +136,9 @@ def template(words: Sequence[str], tags: Sequence[str]) -> str:
 
 def order_note(order: Sequence[int], tags: Sequence[str]) -> str:
     """Return a note that the columns are in another order of tags than expected."""
-    found = ", ".join(tags[k] for k in order)
+    names = ", ".join(tags[k] for k in order)
     return (
-        f"Your tags stand in another order: {found}. The order here is {', '.join(tags)}: the "
+        f"Your tags stand in another order: {names}. The order here is {', '.join(tags)}: the "
         "numbers are compared in that one."
     )
 
@@ -186,9 +186,9 @@ def trace_picture(trace: Trace) -> Picture:
         writes=steps,
         wrong=_wrong_cell(trace),
     )
-    said = [_said(trace, name, earlier, n, step) for n, step in enumerate(steps)]
+    texts = [_step_text(trace, name, earlier, n, step) for n, step in enumerate(steps)]
     parts = ["nodes", YOURS]
-    phases = [Phase(_literal(text), parts, nodes=[YOURS]) for text in said]
+    phases = [Phase(_literal(text), parts, nodes=[YOURS]) for text in texts]
     phases.append(Phase(_literal(trace.grade.message), parts, nodes=[YOURS]))
     return Picture(
         [YOURS] if pointers else ["lattice", YOURS],
@@ -220,7 +220,7 @@ def _wrong_cell(trace: Trace) -> tuple[int, int] | None:
     return None if position is None or tag is None else (position, tag)
 
 
-def _said(trace: Trace, name: str, earlier: int, index: int, step: Step) -> str:
+def _step_text(trace: Trace, name: str, earlier: int, index: int, step: Step) -> str:
     """Return the text of one step of the walk."""
     if index == 0 and earlier > 1:
         return f"The first {earlier} writes at once."

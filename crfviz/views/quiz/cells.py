@@ -105,9 +105,10 @@ def backpointer_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Questi
             f"{name}: best {score(before[j])}, step {score(steps[j])}, together {score(sums[j])}."
         )
 
-    found = _wrong_pointers(analysis, t, k, before, steps)
+    mistakes = _wrong_pointers(analysis, t, k, before, steps)
     wrong = (
-        Choice(analysis.tags[j], f"{what} {worked_out(j)}", mistake) for mistake, what, j in found
+        Choice(analysis.tags[j], f"{what} {worked_out(j)}", mistake)
+        for mistake, what, j in mistakes
     )
     text = (
         f"Best path ending in {analysis.tags[k]} at word {numbered(analysis.words, t)}: "
@@ -221,10 +222,10 @@ def number_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | 
     if not math.isfinite(value):
         return None
     right = Choice(score(value, 1), worked_out(program, kind, t, k, value))
-    found = _wrong_cells(analysis, kind, t, k, value)
+    wrong = _wrong_cells(analysis, kind, t, k, value)
     name = "max" if kind == VITERBI else "log Σ exp"
     hint = formula(name, *terms_of(program, kind, t, k))
-    return choose_number(ask, _text(analysis, ask, t, k), hint, value, right, found)
+    return choose_number(ask, _text(analysis, ask, t, k), hint, value, right, wrong)
 
 
 def marginal_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:
@@ -253,13 +254,13 @@ def choose_number(
     hint: str,
     value: float,
     right: Choice,
-    found: Iterator[Found],
+    mistakes: Iterator[Found],
 ) -> Question | None:
     """Return the question for a number with distinguishable wrong ones; None without them."""
     shares = ask.kind == "marginal"
     apart, write = (APART_SHARES, format_probability) if shares else (APART, lambda x: score(x, 1))
     kept = [(value, right)]
-    for wrong, why, mistake in found:
+    for wrong, why, mistake in mistakes:
         if all(abs(wrong - other) >= apart and one.mistake != mistake for other, one in kept):
             kept.append((wrong, Choice(write(wrong), why, mistake)))
         if len(kept) > MAX_WRONG:

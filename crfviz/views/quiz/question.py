@@ -103,7 +103,7 @@ def read_ask(text: str) -> Ask:
     match tree:
         case ast.Call(func=ast.Name(id=kind), args=args, keywords=[]) if kind in FORMS:
             given = [each.value for each in args if isinstance(each, ast.Constant)]
-            if len(given) == len(args) and (ask := _asked(kind, given)):
+            if len(given) == len(args) and (ask := _parsed(kind, given)):
                 return ask
     forms = ", ".join(f"{kind}({', '.join(form)})" for kind, form in FORMS.items())
     shown = text if len(text) <= 40 else f"{text[:40]}…"
@@ -122,7 +122,7 @@ def distinct(right: Choice, wrong: Iterable[Choice]) -> list[Choice]:
     return kept
 
 
-def _asked(kind: str, given: Sequence[object]) -> Ask | None:
+def _parsed(kind: str, given: Sequence[object]) -> Ask | None:
     form = FORMS[kind]
     if not given and kind in ALSO_PLAIN:
         return Ask(kind)
@@ -179,8 +179,8 @@ def worked_out(program: Program, kind: str, t: int, k: int, right: float) -> str
     terms, own = terms_of(program, kind, t, k)
     for name, reduce in OPERATORS:
         with np.errstate(all="ignore"):
-            made = float(reduce(terms, 0)) + (own or 0.0) if terms.size else math.nan
-        if terms.size and math.isclose(made, value, rel_tol=1e-9, abs_tol=1e-9):
+            total = float(reduce(terms, 0)) + (own or 0.0) if terms.size else math.nan
+        if terms.size and math.isclose(total, value, rel_tol=1e-9, abs_tol=1e-9):
             return f"{formula(name, terms, own)} = {score(value, 1)}"
     return f"{score(right)} {added(value - right)} = {score(value, 1)}"
 

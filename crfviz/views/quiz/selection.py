@@ -91,9 +91,9 @@ def next_question(
     asks = list(_asks(now, page, edited=now is not trained))
     begin = asks.index(after) + 1 if after in asks else 0
     for ask in islice(asks[begin:] + asks[:begin], TRIED):
-        found = question(now, trained, ask)
-        if found is not None:
-            return found
+        result = question(now, trained, ask)
+        if result is not None:
+            return result
     return None
 
 
@@ -215,16 +215,16 @@ def cost_question(analysis: Analysis, ask: Ask) -> Question | None:
     """Ask what a rule costs; None where nothing matches or the best path does."""
     potentials = analysis.potentials
     try:
-        found = match(potentials, ask.rule)
+        result = match(potentials, ask.rule)
     except NoPathError:
         return None
-    if analysis.viterbi is None or found.cost < CLOSE:
+    if analysis.viterbi is None or result.cost < CLOSE:
         return None
-    best, after = analysis.viterbi.score, found.score
-    ahead = lead(potentials, analysis.viterbi.path, found.path)
+    best, after = analysis.viterbi.score, result.score
+    ahead = lead(potentials, analysis.viterbi.path, result.path)
     parts = [float(terms.sum()) for terms in (ahead.emission_terms, ahead.transition_terms)]
-    spent = -math.log(found.probability) if found.probability else math.inf
-    right = Choice(score(found.cost, 1), f"{score(best)} {added(-after)} = {score(found.cost)}.")
+    spent = -math.log(result.probability) if result.probability else math.inf
+    right = Choice(score(result.cost, 1), f"{score(best)} {added(-after)} = {score(result.cost)}.")
     wrong: list[Found] = [
         (spent, "That is −log P(rule), over all paths.", "sum for max"),
         (parts[0], "The emissions alone: the steps differ, too.", "transition left out"),
@@ -233,7 +233,7 @@ def cost_question(analysis: Analysis, ask: Ask) -> Question | None:
     text = f"What does the rule {ask.rule} cost, in nats?"
     hint = "The score of the best path minus that of the best path that matches."
     finite = (each for each in wrong if math.isfinite(each[0]))
-    return choose_number(ask, text, hint, found.cost, right, finite)
+    return choose_number(ask, text, hint, result.cost, right, finite)
 
 
 def flips_question(analysis: Analysis, ask: Ask) -> Question | None:

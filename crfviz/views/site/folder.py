@@ -86,13 +86,13 @@ def _files(taggers: Sequence[Tagger]) -> dict[str, str]:
 
 
 def _examples(tagger: Tagger) -> Examples:
-    found = examples_of(tagger)
-    if not found:
+    examples = examples_of(tagger)
+    if not examples:
         raise CrfvizError(
             f"{abbreviate(tagger.name)} has no example to open with: "
             "put one into its examples.jsonl"
         )
-    return found
+    return examples
 
 
 def _script(tagger: Tagger, examples: Examples) -> str:

@@ -219,14 +219,14 @@ def javascript(pattern: str) -> str:
     """
     inside = False
 
-    def written(found: re.Match[str]) -> str:
+    def written(match: re.Match[str]) -> str:
         nonlocal inside
-        if found["code"]:
-            return rf"\u{{{found['code']}}}"
-        if bracket := found["bracket"]:
+        if match["code"]:
+            return rf"\u{{{match['code']}}}"
+        if bracket := match["bracket"]:
             inside = bracket == "["
             return str(bracket)
-        return _escaped(found["escaped"], inside=inside)
+        return _escaped(match["escaped"], inside=inside)
 
     return _ATOM.sub(written, pattern)
 

@@ -145,10 +145,10 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
 def _versions(sheet: Sheet) -> VersionsData:
     """Return the tags of each version for the words as they are split now."""
     offsets, versions = sheet.annotation.offsets, sheet.versions
-    found = disputes(versions)
+    disagreements = disputes(versions)
     data: list[DisputeData] = []
     lanes = [[""] * len(offsets) for _ in versions]
-    for each, why in zip_longest(found, sheet.why):
+    for each, why in zip_longest(disagreements, sheet.why):
         words = [t for t, place in enumerate(offsets) if each.covers(place)]
         data.append(
             {
@@ -160,9 +160,9 @@ def _versions(sheet: Sheet) -> VersionsData:
             }
         )
         for lane, reading in zip(lanes, each.readings, strict=True):
-            said = {(start, end): tag for start, end, tag in reading}
+            tag_of = {(start, end): tag for start, end, tag in reading}
             for t in words:
-                lane[t] = _short(said[offsets[t]]) if offsets[t] in said else "split"
+                lane[t] = _short(tag_of[offsets[t]]) if offsets[t] in tag_of else "split"
     names = [each.annotator for each in versions]
     left = len(unanswered(sheet.annotation, versions))
     return {"names": names, "lanes": lanes, "disputes": data, "left": left}

@@ -282,8 +282,8 @@ def _row(row: Row, before: Analysis | None) -> RowData:
         "tags": _listed(row.tags),
         "value": row.value,
     }
-    there = {name: value for name, value in sometimes.items() if value}
-    return cast("RowData", {**data, **there})
+    present = {name: value for name, value in sometimes.items() if value}
+    return cast("RowData", {**data, **present})
 
 
 def _grid(grid: Grid) -> TableData:

@@ -55,12 +55,12 @@ def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
     return position, int(marginals[position].argmax())
 
 
-def why_gap(asked: Question, trained: WhyNot | None = None) -> Gap:
+def why_gap(question: Question, trained: WhyNot | None = None) -> Gap:
     """Return the gap as bars; `trained` answers for the chain before the edits."""
-    answer = asked.answer
-    chosen = answer.best[asked.position] == asked.tag
+    answer = question.answer
+    chosen = answer.best[question.position] == question.tag
     return Gap(
-        title=f"{asked.what} is chosen" if chosen else f"Why not {asked.what}?",
+        title=f"{question.what} is chosen" if chosen else f"Why not {question.what}?",
         emissions=answer.emission_terms.tolist(),
         transitions=answer.transition_terms.tolist(),
         foot=f"They add up to {score(answer.gap, 4)} nats; positive bars favour the best path.",
@@ -70,24 +70,24 @@ def why_gap(asked: Question, trained: WhyNot | None = None) -> Gap:
     )
 
 
-def why_note(asked: Question) -> str:
+def why_note(question: Question) -> str:
     """Return the cost of the tag and the deciding term, in two sentences."""
-    answer = asked.answer
+    answer = question.answer
     if answer.path == answer.best:
-        return f"{asked.what} is on the best path: nothing speaks against it."
+        return f"{question.what} is on the best path: nothing speaks against it."
     if answer.gap == 0:
-        return f"A path with {asked.what} is as good as the best one."
+        return f"A path with {question.what} is as good as the best one."
     return (
-        f"{asked.what} would cost {score(answer.gap)} nats: the best path with it is "
+        f"{question.what} would cost {score(answer.gap)} nats: the best path with it is "
         f"{_times(answer)} times less probable (p {format_probability(answer.probability, 3)}). "
-        f"{_deciding(answer, asked.chain)}"
+        f"{_deciding(answer, question.chain)}"
     )
 
 
-def why_row(asked: Question) -> Row:
+def why_row(question: Question) -> Row:
     """Return the best path with the tag, as a row."""
-    name = asked.chain.tags[asked.tag]
-    return Row("why", f"with {name} at {asked.position + 1}", asked.answer.path)
+    name = question.chain.tags[question.tag]
+    return Row("why", f"with {name} at {question.position + 1}", question.answer.path)
 
 
 def log_odds_row(analysis: Analysis, tag: int) -> Row:

@@ -27,8 +27,8 @@ CHAIN = (TABLE, TABLE, ROW, ROW)
 
 def helper(loop: Loop) -> Loop:
     """Compile it into the loops that call it."""
-    found: Loop = njit(nogil=True, error_model="numpy")(loop)
-    return found
+    compiled_loop: Loop = njit(nogil=True, error_model="numpy")(loop)
+    return compiled_loop
 
 
 def compiled(*arguments: types.Type) -> Callable[[Loop], Loop]:
@@ -37,16 +37,16 @@ def compiled(*arguments: types.Type) -> Callable[[Loop], Loop]:
     def compile_it(loop: Loop) -> Loop:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
         try:
-            found: Loop = njit(arguments, cache=True, **options)(loop)
+            compiled_loop: Loop = njit(arguments, cache=True, **options)(loop)
         except (RuntimeError, OSError):  # no folder can be written to, or the disk is full
-            found = njit(arguments, **options)(loop)
-        return found
+            compiled_loop = njit(arguments, **options)(loop)
+        return compiled_loop
 
     return compile_it
 
 
 @helper
-def put(row: Row, here: Row) -> None:
+def copy_row(row: Row, here: Row) -> None:
     """Copy a row."""
     for k in range(len(here)):  # to assign a slice takes seconds to compile
         here[k] = row[k]
@@ -61,10 +61,10 @@ def fill(row: Row, number: float) -> None:
 
 @helper
 def _highest(row: Row) -> float:
-    found = -math.inf
+    highest = -math.inf
     for score in row:
-        found = max(found, score)
-    return found
+        highest = max(highest, score)
+    return highest
 
 
 @helper
@@ -100,7 +100,7 @@ def _product(before: Row, step: Table, here: Row) -> None:
 
 
 @helper
-def _products(rows: Table, before: int, step: Table, found: Table, here: int, count: int) -> None:
+def _products(rows: Table, before: int, step: Table, out: Table, here: int, count: int) -> None:
     """Multiply rows from `before` on by a matrix, two at a time, into rows from `here` on.
 
     By two indices: to name a row for each takes as long as the products.
@@ -109,20 +109,20 @@ def _products(rows: Table, before: int, step: Table, found: Table, here: int, co
     for p in range(0, count - 1, 2):
         q, r = before + p, here + p
         for k in range(K):
-            found[r, k] = found[r + 1, k] = 0.0
+            out[r, k] = out[r + 1, k] = 0.0
         for j in range(0, K - 3, 4):
             a, b, c, d = rows[q, j], rows[q, j + 1], rows[q, j + 2], rows[q, j + 3]
             e, f, g, h = rows[q + 1, j], rows[q + 1, j + 1], rows[q + 1, j + 2], rows[q + 1, j + 3]
             for k in range(K):
                 w, x, y, z = step[j, k], step[j + 1, k], step[j + 2, k], step[j + 3, k]
-                found[r, k] += (a * w + b * x) + (c * y + d * z)
-                found[r + 1, k] += (e * w + f * x) + (g * y + h * z)
+                out[r, k] += (a * w + b * x) + (c * y + d * z)
+                out[r + 1, k] += (e * w + f * x) + (g * y + h * z)
         for j in range(K // 4 * 4, K):
             for k in range(K):
-                found[r, k] += rows[q, j] * step[j, k]
-                found[r + 1, k] += rows[q + 1, j] * step[j, k]
+                out[r, k] += rows[q, j] * step[j, k]
+                out[r + 1, k] += rows[q + 1, j] * step[j, k]
     if count % 2:
-        _product(rows[before + count - 1], step, found[here + count - 1])
+        _product(rows[before + count - 1], step, out[here + count - 1])
 
 
 @helper
@@ -172,7 +172,7 @@ def _sweep(  # noqa: PLR0913 - what it reads, and where it writes
             going = min(size, columns[t - order + 1] - before)
         _products(reached, before, steps, arriving, here, going)
         for p in range(going, size):
-            put(begin[p if len(begin) > 1 else 0], arriving[here + p])
+            copy_row(begin[p if len(begin) > 1 else 0], arriving[here + p])
         for row in range(here, here + size):
             for k in range(words.shape[1]):
                 reached[row, k] = arriving[row, k] * words[row, k]
@@ -261,7 +261,7 @@ def tables(
     T, K = emissions.shape
     words, moves, best = emissions.copy(), np.empty((K + 2, K)), np.empty(T)
     for j in range(K + 2):
-        put(transitions[j] if j < K else (start if j == K else end), moves[j])
+        copy_row(transitions[j] if j < K else (start if j == K else end), moves[j])
     best_move = max(_highest(moves.ravel()), -1e300)
     for t in range(T):
         top = _highest(words[t])
@@ -329,29 +329,29 @@ def likelihoods(  # noqa: PLR0913 - a batch, its sweeps, and where they have wha
     moves: Table,
     prefixes: Table,
     arriving: Table,
-    taken: Row,
+    removed: Row,
     columns: Ids,
     lengths: Ids,
 ) -> tuple[Row, Row]:
     """Return the log-likelihood of each place, (B,), and the sums of both sweeps, (N,).
 
     The batch is (B * T, K) nats, its rows in `cells`; `moves` are transitions, start and end,
-    (K + 2, K) nats. `taken` (N,) are the nats that the products lack at a row: its best score and
-    move, and at a last word the logarithm of what its row was divided by. All else is as in
+    (K + 2, K) nats. `removed` (N,) are the nats that the products lack at a row: its best score
+    and move, and at a last word the logarithm of what its row was divided by. All else is as in
     `sweeps`.
     """
     K = prefixes.shape[1]
-    found, totals = np.zeros(len(lengths)), np.zeros(len(cells))
+    values, totals = np.zeros(len(lengths)), np.zeros(len(cells))
     for t in range(len(columns) - 1):
         for place in range(columns[t + 1] - columns[t]):
             r = columns[t] + place
             for k in range(K):
                 totals[r] += prefixes[r, k] * arriving[r, k]
             before = K if t == 0 else tags[columns[t - 1] + place]
-            found[place] += padded[cells[r], tags[r]] + moves[before, tags[r]] - taken[r]
+            values[place] += padded[cells[r], tags[r]] + moves[before, tags[r]] - removed[r]
             if t == lengths[place] - 1:
-                found[place] += moves[K + 1, tags[r]] - math.log(totals[r])
-    return found, totals
+                values[place] += moves[K + 1, tags[r]] - math.log(totals[r])
+    return values, totals
 
 
 @compiled(TABLE, TABLE, ROW, ROW, IDS, IDS, IDS, IDS, types.int64)

@@ -19,27 +19,27 @@ from crfviz.chain.engine.kernels import (
     Table,
     Tags,
     compiled,
+    copy_row,
     fill,
     helper,
-    put,
 )
 
 
 @helper
-def _reach(word: Row, before: Row, transitions: Table, found: Row) -> None:
-    """Fill `found` with the best scores that reach the next word, from those of the last one."""
-    fill(found, -math.inf)
+def _reach(word: Row, before: Row, transitions: Table, out: Row) -> None:
+    """Fill `out` with the best scores that reach the next word, from those of the last one."""
+    fill(out, -math.inf)
     for j in range(len(word)):
-        for k in range(len(found)):
+        for k in range(len(out)):
             way = (transitions[j, k] + word[j]) + before[j]
-            found[k] = way if way > found[k] else found[k]
+            out[k] = way if way > out[k] else out[k]
 
 
 @helper
-def _extend(best: Row, transitions: Table, word: Row, found: Row) -> None:
+def _extend(best: Row, transitions: Table, word: Row, out: Row) -> None:
     """Return the best prefixes up to the next word, from four previous tags at a time."""
     K = len(best)
-    fill(found, -math.inf)
+    fill(out, -math.inf)
     for j in range(0, K - 3, 4):
         a, b, c, d = best[j], best[j + 1], best[j + 2], best[j + 3]
         for k in range(K):
@@ -48,13 +48,13 @@ def _extend(best: Row, transitions: Table, word: Row, found: Row) -> None:
             p = p if p > q else q
             r = r if r > s else s
             p = p if p > r else r
-            found[k] = p if p > found[k] else found[k]
+            out[k] = p if p > out[k] else out[k]
     for j in range(K // 4 * 4, K):
         for k in range(K):
             p = transitions[j, k] + best[j]
-            found[k] = p if p > found[k] else found[k]
+            out[k] = p if p > out[k] else out[k]
     for k in range(K):
-        found[k] += word[k]
+        out[k] += word[k]
 
 
 @helper
@@ -89,7 +89,7 @@ def best_path(
     T, K = emissions.shape
     best, arriving = np.empty((T, K)), np.empty((T, K))
     pointers, near = np.full((T, K), -1), np.zeros((T, K), np.int64)
-    put(start, arriving[0])
+    copy_row(start, arriving[0])
     bound = np.empty(K)
     for t in range(T):
         if t > 0:
@@ -158,13 +158,13 @@ def best_paths(  # noqa: PLR0913 - a batch is four tables, and where they have w
 @helper
 def _next(numbers: Row, begin: int, value: float, place: int) -> int:
     """From `begin` on, the place of the next larger number, among equals the next; -1 if none."""
-    found = -1
+    chosen = -1
     for i in range(begin, len(numbers)):
         number = numbers[i]
         later = number > value or (number == value and i > place)
-        if later and number < math.inf and (found < 0 or number < numbers[found]):
-            found = i
-    return found
+        if later and number < math.inf and (chosen < 0 or number < numbers[chosen]):
+            chosen = i
+    return chosen
 
 
 @helper
