@@ -238,13 +238,13 @@ class CRF(nn.Module):
             )
         free = allowed.bool() | ~batch.mask[..., None]
         every = sums(*self._scores(rows), batch.on_device)
-        kept = sums(
+        allowed_sums = sums(
             *self._scores(batch.rows(emissions.masked_fill(~free, -torch.inf))), batch.on_device
         )
         in_log_space = partial(_partial_log_likelihood, allowed=free, mask=batch.mask)
-        if every is None or kept is None:
+        if every is None or allowed_sums is None:
             return in_log_space(emissions, *self._moves())
-        score = kept.log_partition()
+        score = allowed_sums.log_partition()
         possible = score > -torch.inf
         log_partition = every.log_partition()
         log_partition[~possible] = 0.0
@@ -253,7 +253,7 @@ class CRF(nn.Module):
 
         def first(weights: Tensor) -> Scores:
             given = batch.places(weights) * possible
-            both = zip(expected_uses(kept, given), expected_uses(every, given), strict=True)
+            both = zip(expected_uses(allowed_sums, given), expected_uses(every, given), strict=True)
             slopes = Scores(*(mine - all_ for mine, all_ in both))
             tensors = (torch.as_tensor(slope).to(dtype) for slope in slopes[1:])
             return Scores(batch.table(slopes.emissions, emissions.dtype), *tensors)

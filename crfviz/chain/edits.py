@@ -214,7 +214,7 @@ class Edits:
         """Return these edits and one emission."""
         return replace(self, emissions={**self.emissions, (position, tag): score})
 
-    def reaching(self, now: Potentials, wanted: Potentials) -> "Edits":
+    def reaching(self, now: Potentials, target: Potentials) -> "Edits":
         """These and one edit for each transition, start or end score in which two chains differ.
 
         From the chain with these edits applied to the same sentence with other weights, none of
@@ -224,10 +224,10 @@ class Edits:
         Raises:
             ShapeError: the chains have a transition matrix for each step.
         """
-        if not (now.homogeneous and wanted.homogeneous):
+        if not (now.homogeneous and target.homogeneous):
             raise ShapeError("edits speak of one transition matrix, not of one for each step")
         sources, targets = [START, *now.tag_names], [*now.tag_names, END]
-        held, goal = weight_matrix(now), weight_matrix(wanted)
+        held, goal = weight_matrix(now), weight_matrix(target)
         moved = (goal - held).abs() >= 0.5 * 10**-DECIMALS  # not where both are -inf: NaN
         cells = {
             (sources[i], targets[j]): round(goal[i, j].item(), DECIMALS)

@@ -81,8 +81,8 @@ def as_numbers(name: str, values: object) -> Tensor:
     if isinstance(values, Tensor) and not values.is_complex():
         if values.dtype is torch.float64 and values.is_cpu:
             return values.clone()
-        wanted = values if values.requires_grad else values.detach()
-        return wanted.to("cpu", torch.float64, copy=True)
+        array = values if values.requires_grad else values.detach()
+        return array.to("cpu", torch.float64, copy=True)
     try:
         if isinstance(values, Tensor):
             raise TypeError(f"got {values.dtype}")

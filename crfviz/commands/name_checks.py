@@ -102,10 +102,10 @@ def require_folder(path: Path | None, what: str = "be written") -> None:
     missing = path.parent
     while not missing.parent.is_dir():
         missing = missing.parent
-    beside = [folder.name for folder in missing.parent.iterdir() if folder.is_dir()]
+    siblings = [folder.name for folder in missing.parent.iterdir() if folder.is_dir()]
     raise FormatError(
         f"{path}: cannot {what}: No such file or folder: {missing.name}; "
-        f"{suggest(missing.name, beside)}"
+        f"{suggest(missing.name, siblings)}"
     )
 
 
@@ -117,5 +117,5 @@ def require_file(path: Path) -> None:
     """
     require_folder(path, "be read")
     if not path.exists():
-        beside = sorted(file.name for file in path.parent.iterdir() if file.is_file())
-        raise FormatError(f"{path}: there is no such file; {suggest(path.name, beside)}")
+        siblings = sorted(file.name for file in path.parent.iterdir() if file.is_file())
+        raise FormatError(f"{path}: there is no such file; {suggest(path.name, siblings)}")

@@ -37,15 +37,15 @@ STANDARD_INPUT = Path("-")
 
 def add_work_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the workers."""
-    who = parser.add_mutually_exclusive_group()
-    who.add_argument(
+    workers = parser.add_mutually_exclusive_group()
+    workers.add_argument(
         "--workers",
         type=int,
         metavar="N",
         help="processes on this machine (default: one a core for files of "
         f"{MIN_PARALLEL_BYTES // 10**6} MB and more, else 1)",
     )
-    who.add_argument(
+    workers.add_argument(
         "--scheduler",
         metavar="tcp://HOST:8786",
         help="an existing Dask cluster instead; needs crfviz[cluster]",

@@ -113,8 +113,8 @@ def entity_counts(
         lambda: np.zeros((len(gold), 3), dtype=np.int64)
     )
     for sentence, tags in enumerate(zip(gold, guess, strict=True)):
-        wanted, guessed = (set(spans(side, scheme)) for side in tags)
-        for column, entities in enumerate((wanted & guessed, guessed, wanted)):
+        expected, guessed = (set(spans(side, scheme)) for side in tags)
+        for column, entities in enumerate((expected & guessed, guessed, expected)):
             for entity in entities:
                 counts[entity.type][sentence, column] += 1
     return counts
@@ -159,8 +159,8 @@ def rates_of(
 
 def entity_f1(gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]) -> float:
     """Return F1 of entities alone; 0 where there is none to find or found."""
-    right, guessed, wanted = sum(entity_counts(gold, guess).values(), np.zeros((1, 3))).sum(axis=0)
-    return float(2 * right / max(1, guessed + wanted))
+    right, guessed, actual = sum(entity_counts(gold, guess).values(), np.zeros((1, 3))).sum(axis=0)
+    return float(2 * right / max(1, guessed + actual))
 
 
 def f1_rate(right: int, predicted: int, gold: int) -> Rate:

@@ -120,17 +120,17 @@ def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
         FormatError: it cannot be written; says why.
     """
     plain = not path.exists() or path.is_file()
-    beside = path.with_name(f".{path.name}.part") if plain else path
+    temporary = path.with_name(f".{path.name}.part") if plain else path
     try:
         try:
-            with beside.open("wb") as file:
+            with temporary.open("wb") as file:
                 file.writelines(pieces)
             if plain:
-                beside.replace(path)
+                temporary.replace(path)
         except BaseException:
             with suppress(OSError):
                 if plain:
-                    beside.unlink()
+                    temporary.unlink()
             raise
     except OSError as error:
         raise FormatError(f"{path}: cannot be written: {error.strerror}") from error

@@ -300,10 +300,10 @@ def _from_npz(data: bytes, prefer: str) -> NumberTable:
     return _checked(tables[name], name)
 
 
-def _only(tables: Collection[str], prefer: str, wanted: str, held: str) -> str:
+def _only(tables: Collection[str], prefer: str, expected: str, held: str) -> str:
     """Return the name of the table that is meant."""
     if prefer not in tables and len(tables) != 1:
-        raise FormatError(f"The {wanted}, or one named “{prefer}”; it holds {abbreviate(held)}")
+        raise FormatError(f"The {expected}, or one named “{prefer}”; it holds {abbreviate(held)}")
     return prefer if prefer in tables else next(iter(tables))
 
 

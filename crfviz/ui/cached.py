@@ -72,8 +72,8 @@ def ready_models() -> list[str]:
 
     Uploaded models may be large and many; each is loaded on first use.
     """
-    brought = brought_models()
-    return [name for name in models() if name not in brought]
+    uploaded = brought_models()
+    return [name for name in models() if name not in uploaded]
 
 
 def default_model(names: Sequence[str]) -> str:

@@ -163,10 +163,10 @@ def table_twin(
     rows = [row for row in [*picture.rows, *rows] if row.id not in off]
     grids = [*picture.grids, *grids]
     with st.container(key="twin", horizontal=True, vertical_alignment="center"):
-        wanted = bound_flag(st.toggle, "Show tables", "twin")
+        has_tables = bound_flag(st.toggle, "Show tables", "twin")
         table = None if hidden else partial(_csv, scene, rows, grids)
         download_menu(live, table=table, disabled=bool(get_value(_WITHHELD)))
-    if not wanted:
+    if not has_tables:
         return False
     if hidden:
         st.caption(f"The tables come with the {'answer' if get_value(_WITHHELD) else 'last step'}.")

@@ -55,12 +55,12 @@ _log = logging.getLogger(__name__)
 # Hooks
 
 
-def _module_with(name: str, wanted: type) -> ModuleType | None:
+def _module_with(name: str, base: type) -> ModuleType | None:
     """Return a module that uses a class, to put another in its place; None if it may not be."""
     module = import_module(name)
-    candidate = getattr(module, wanted.__name__, None)
-    if not (isinstance(candidate, type) and issubclass(candidate, wanted)):
-        _log.warning("the app is slower: %s has no %s", name, wanted.__name__)
+    candidate = getattr(module, base.__name__, None)
+    if not (isinstance(candidate, type) and issubclass(candidate, base)):
+        _log.warning("the app is slower: %s has no %s", name, base.__name__)
         return None
     return module if settings().streamlit_hooks else None
 

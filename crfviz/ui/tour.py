@@ -168,9 +168,9 @@ def advance(pages: Sequence[st.Page], path: str) -> None:
         return
     if get_value(_GO):
         set_value(_GO, None)
-        wanted = STOPS[number - 1].path
-        if wanted != path:
-            st.switch_page(next(page for page in pages if page.url_path == wanted))
+        target = STOPS[number - 1].path
+        if target != path:
+            st.switch_page(next(page for page in pages if page.url_path == target))
     now = _screen(path)
     began = get_value(_BEGAN)
     if now is None:

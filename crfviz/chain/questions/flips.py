@@ -161,7 +161,7 @@ def _flip(
     potentials: Potentials,
     best: list[int],
     candidate: Candidate,
-    wanted: Callable[[list[int]], bool],
+    accepts: Callable[[list[int]], bool],
 ) -> Flip | None:
     """Return the first piece in the candidate's direction whose path is another one, and wanted."""
     weight, direction = candidate.weight, candidate.direction
@@ -173,7 +173,7 @@ def _flip(
         if direction * (after.slope - used) <= 0 or direction * (far - trained) <= nearest:
             continue
         path = envelope.path_at(after.inside)
-        if wanted(path):
+        if accepts(path):
             left = best if before.slope == used else envelope.path_at(before.inside)
             change = lead(potentials, left, path).total / (after.slope - before.slope)
             change = direction * max(0.0, direction * change)

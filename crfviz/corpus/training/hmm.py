@@ -68,12 +68,12 @@ def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecip
     words = dict(zip(forms, counted.emissions.T, strict=True))
     classes = _classes(words, recipe)
     events = Events(tuple(forms), tuple(classes))
-    once = Counter(events.word_class(word) for word, row in words.items() if row.sum() == 1)
+    singletons = Counter(events.word_class(word) for word, row in words.items() if row.sum() == 1)
     counts = TagCounts(
         words=counted.emissions.T,
         word_classes=np.array([events.word_class(word) for word in events.words]),
         classes=np.array(list(classes.values())),
-        hapaxes=np.array([float(once[index]) for index in range(len(classes))]),
+        hapaxes=np.array([float(singletons[index]) for index in range(len(classes))]),
         start=counted.start,
         transitions=counted.transitions,
         end=counted.end,

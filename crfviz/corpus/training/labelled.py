@@ -100,11 +100,11 @@ def files_of(sources: Sources) -> list[SentenceFile]:
 def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
     """Read, check and number the sentences of all files."""
     train, dev, tags = read_train_and_dev(sources)
-    beside = [s.tags or () for s in _with_xpos(sources.train)] if sources.xpos else []
+    fine_tags = [s.tags or () for s in _with_xpos(sources.train)] if sources.xpos else []
     more = _with_xpos(sources.only_xpos)
-    names = {tag for row in beside for tag in row} | {tag for s in more for tag in s.tags or ()}
+    names = {tag for row in fine_tags for tag in row} | {tag for s in more for tag in s.tags or ()}
     ids = {name: index for index, name in enumerate(sorted(names))}
-    second = [tuple(ids[tag] for tag in row) for row in beside]
+    second = [tuple(ids[tag] for tag in row) for row in fine_tags]
     numbered = _numbered(train, tags, second or [None] * len(train))
     numbered += [Labelled(s.tokens, None, tuple(ids[t] for t in s.tags or ())) for s in more]
     vocabulary = build_vocabulary(

@@ -71,16 +71,16 @@ def links_of(
     """Return a link to the explorer for each row of the tables of errors and suspects."""
     log = results.log
     links = ExplorerLinks(results.tagger, log.sentences)
-    wanted: dict[str, list[tuple[int, int, str]]] = {
+    rows_by_table: dict[str, list[tuple[int, int, str]]] = {
         name: [(error.sentence, error.first, error.gold[0]) for error in errors]
         for name, errors in (("errors", log.first), ("suspects", log.suspects))
     }
-    wanted["entity_suspects"] = [
+    rows_by_table["entity_suspects"] = [
         (suspect.sentence, suspect.wrong, "") for suspect in log.entity_suspects
     ]
-    by_table: dict[str, list[str | None]] = {name: [] for name in wanted}
+    by_table: dict[str, list[str | None]] = {name: [] for name in rows_by_table}
     link_of: dict[tuple[int, int, str], str | None] = {}  # a suspect is an error, too
-    for name, rows in wanted.items():
+    for name, rows in rows_by_table.items():
         for row in rows:
             if row not in link_of:
                 link_of[row] = links.to(*row)

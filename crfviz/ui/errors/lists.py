@@ -103,10 +103,10 @@ def _all_of(name: str, rows: int) -> bool:
     """Draw a toggle for all rows if there are many; return whether to show them."""
     if rows <= MAX_ROWS:
         return True
-    wanted = bound_flag(st.toggle, f"all {rows:,} rows", f"all_{name}")
-    if not wanted:
+    every_row = bound_flag(st.toggle, f"all {rows:,} rows", f"all_{name}")
+    if not every_row:
         st.caption(f"Only these {MAX_ROWS} are sorted; the CSV has all.")
-    return wanted
+    return every_row
 
 
 @st.fragment

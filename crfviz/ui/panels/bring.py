@@ -101,26 +101,26 @@ def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
             ),
             bio=st.toggle("BIO rules", help="Let them act in decoding", key="bring.bio"),
         )
-    brought = _understood(tuple(files), reading)
-    if brought.batch_first is not None:
+    validated = _understood(tuple(files), reading)
+    if validated.batch_first is not None:
         answer = st.radio(
             "What are the axes of the emissions? B sentences, T words, K tags",
             AXES,
-            index=0 if brought.batch_first else 1,
+            index=0 if validated.batch_first else 1,
             horizontal=True,
-            key=f"bring.axes.{brought.batch_first}",
+            key=f"bring.axes.{validated.batch_first}",
         )
         reading = replace(reading, batch_first=answer == AXES[0])
-        brought = _understood(tuple(files), reading)
-    if not brought.boundary_tags:
-        return brought
-    left_out = not set(brought.boundary_tags) & set(brought.tags)
+        validated = _understood(tuple(files), reading)
+    if not validated.boundary_tags:
+        return validated
+    left_out = not set(validated.boundary_tags) & set(validated.tags)
     answer = st.radio(
-        f"What are {', '.join(brought.boundary_tags)}?",
+        f"What are {', '.join(validated.boundary_tags)}?",
         [NO_TAGS, TAGS],
         index=0 if left_out else 1,
         horizontal=True,
-        key=f"bring.boundary.{','.join(brought.boundary_tags)}",
+        key=f"bring.boundary.{','.join(validated.boundary_tags)}",
     )
     return _understood(tuple(files), replace(reading, keep_boundary_tags=answer == TAGS))
 
@@ -130,42 +130,42 @@ def _understood(files: tuple[tuple[str, bytes], ...], reading: Reading) -> Valid
     return validate_files(files, reading, load_tagger)
 
 
-def show_understood(brought: ValidatedModel) -> None:
+def show_understood(validated: ValidatedModel) -> None:
     """Draw facts, assumptions, and the matrix of the first step."""
-    if brought.unnormalised:
+    if validated.unnormalised:
         st.warning(
             plain(
-                f"Not every row of probabilities sums to one: {'; '.join(brought.unnormalised)}. "
+                f"Not every row of probabilities sums to one: {'; '.join(validated.unnormalised)}. "
                 "They are taken as weights of a CRF; or switch on “Divide rows by their sum”."
             )
         )
-    if brought.left_out:
-        st.warning(plain(f"{brought.left_out[0]} {'; '.join(brought.left_out[1:])}"))
-    if could_be_bio(brought.tags) and brought.scheme is None:
+    if validated.left_out:
+        st.warning(plain(f"{validated.left_out[0]} {'; '.join(validated.left_out[1:])}"))
+    if could_be_bio(validated.tags) and validated.scheme is None:
         st.info("These are BIO tags: with “BIO rules” the rules act in decoding.")
     left, right = st.columns([2, 3])
     with left:
-        st.dataframe(facts_frame(brought), hide_index=True, row_height=_ROW_HEIGHT)
-        for note in brought.notes:
+        st.dataframe(facts_frame(validated), hide_index=True, row_height=_ROW_HEIGHT)
+        for note in validated.notes:
             st.text(note)
     with right:
-        first = brought.sentences[0]
+        first = validated.sentences[0]
         st.text(f"First sentence: {' '.join(first.tokens or ())[:300]}")
         matrix = transition_frame(first).iloc[: MAX_NAMES + 1, : MAX_NAMES + 1]
         st.dataframe(matrix.style.format(precision=3), row_height=_ROW_HEIGHT)
         st.text(axis_line(first))
 
 
-def use_button(brought: ValidatedModel, files: list[tuple[str, bytes]]) -> None:
+def use_button(validated: ValidatedModel, files: list[tuple[str, bytes]]) -> None:
     """Draw a box for the name, and the button that stores and opens the model."""
     suggestion = PurePath(files[0][0]).stem
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left.container(key="bring-name"):  # another file, another name
         name = st.text_input("Name", suggestion, max_chars=80, key=f"bring.name.{suggestion}")
     if right.button("Use this model", type="primary", key="bring.use"):
-        kept = store_model(brought, name)
-        change(model=kept)
-        notify(f"{quote(kept)} is in the list of models.")
+        stored = store_model(validated, name)
+        change(model=stored)
+        notify(f"{quote(stored)} is in the list of models.")
         st.switch_page(EXPLORE)
 
 

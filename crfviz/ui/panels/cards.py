@@ -39,9 +39,9 @@ class Card:
 
 def cards() -> list[Card]:
     """Return a card for each model, the default first."""
-    brought = brought_models()
+    uploaded = brought_models()
     return [
-        _unread(model, brought[model]) if model in brought else _card(model)
+        _unread(model, uploaded[model]) if model in uploaded else _card(model)
         for model in cached.models()
     ]
 

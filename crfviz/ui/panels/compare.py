@@ -135,11 +135,11 @@ def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Sid
     known = options()
     chosen = []
     for place, (side, default) in zip((left, right), SIDES.items(), strict=True):
-        wanted = view_option(side, default)
-        if wanted not in known:
+        choice = view_option(side, default)
+        if choice not in known:
             st.warning(
                 plain(
-                    f"There is no {label(wanted)} to compare with: it was deleted, or belongs to "
+                    f"There is no {label(choice)} to compare with: it was deleted, or belongs to "
                     f"another session. Side {side.upper()} shows “{label(default)}” instead."
                 )
             )

@@ -48,12 +48,12 @@ def chosen_entity(scene: Scene) -> Span:
     What cannot be asked is answered with a message, and the first one is shown. The scene must
     have BIO tags and an allowed path.
     """
-    wanted = scene.scenario.view.get(ENTITY_OPTION)
-    if not wanted:
+    requested = scene.scenario.view.get(ENTITY_OPTION)
+    if not requested:
         return first_entity(scene)
-    problem = _problem(scene, wanted)
+    problem = _problem(scene, requested)
     if problem is None:
-        return _read(wanted)
+        return _read(requested)
     st.warning(plain(f"{problem} The first entity is shown instead."))
     return first_entity(scene)
 
@@ -71,20 +71,20 @@ def first_entity(scene: Scene) -> Span:
     return labels[kind], position, position
 
 
-def _read(wanted: str) -> Span:
-    match = _WRITTEN.fullmatch(wanted)
+def _read(text: str) -> Span:
+    match = _WRITTEN.fullmatch(text)
     if match is None:
         return "", 0, 0
     return match[3], int(match[1]), int(match[2])
 
 
-def _problem(scene: Scene, wanted: str) -> str | None:
+def _problem(scene: Scene, text: str) -> str | None:
     """Return why this entity is invalid; None if it is valid."""
-    label, first, last = _read(wanted)
+    label, first, last = _read(text)
     types = entity_types(scene.now.potentials)
     count = len(scene.words)
     if not label:
-        return f"Ignored the entity {quote(wanted)} in the address: expected “1 3 {types[0]}”."
+        return f"Ignored the entity {quote(text)} in the address: expected “1 3 {types[0]}”."
     if label not in types:
         return f"{scene.model} has no entity type {quote(label)}: it knows {', '.join(types)}."
     if not first <= last < count:

@@ -140,9 +140,9 @@ def show_checked(scene: Scene, kind: str, checked: Checked) -> None:
     read, every = st.columns([4, 1], vertical_alignment="center")
     read.caption(plain(how_read(checked, kind)))
     with every:
-        wanted = draft("homework.every") == "1"
-        bound_to(st.toggle, "Every word", "homework.every", wanted, _keep_every)
-    given, right = compared(checked, kind, scene.words, scene.tags, every=wanted)
+        every_row = draft("homework.every") == "1"
+        bound_to(st.toggle, "Every word", "homework.every", every_row, _keep_every)
+    given, right = compared(checked, kind, scene.words, scene.tags, every=every_row)
     height = _ROW_HEIGHT * (len(scene.tags) + 1) + 16
     for column, table in zip(st.columns(2), (given, right), strict=True):
         names = narrowed(pd.DataFrame(index=table.index, columns=table.columns))

@@ -211,8 +211,8 @@ def history(scene: Scene) -> pd.DataFrame | None:
         return None
 
     def chosen(option: str, known: Collection[str]) -> str:
-        wanted = scene.scenario.view.get(option, "")
-        return wanted if wanted in known else next(iter(known))
+        requested = scene.scenario.view.get(option, "")
+        return requested if requested in known else next(iter(known))
 
     iterations = int(chosen("iterations", ITERATIONS))
     run = trained(model, scene.words, chosen("start", START_NAMES), iterations)

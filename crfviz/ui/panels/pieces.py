@@ -61,17 +61,17 @@ def _lengths(words: Sequence[str], entries: int) -> list[int]:
     return [len(split_word(word, vocabulary(entries))) for word in words]
 
 
-def show_pieces(scene: Scene, read: Pieces, shown: str) -> None:
-    """Draw the readings over the pieces, and with `shown` other than figures a lattice."""
-    now = analyse((read.holes if shown == "holes" else read.all).potentials)
+def show_pieces(scene: Scene, read: Pieces, reading: str) -> None:
+    """Draw the readings over the pieces, and with `reading` other than figures a lattice."""
+    now = analyse((read.holes if reading == "holes" else read.all).potentials)
     picture = Picture(
-        ["strips"] if shown == "figures" else ["strips", "lattice"],
+        ["strips"] if reading == "figures" else ["strips", "lattice"],
         piece_rows(read),
         reference="first",
         contrast="word",
         title="",
         note=piece_note(read, scene.words[: len(read.starts)]),
-        legend=LEGEND if shown == "figures" else LATTICE,
+        legend=LEGEND if reading == "figures" else LATTICE,
         changeable=False,
     )
     probabilistic = scene.tagger.probabilistic
@@ -87,8 +87,8 @@ def show_figures(scene: Scene, read: Pieces) -> None:
     words.markdown(plain(pytorch_note(read, scene.words[: len(read.starts)])))
     words.caption(ABOUT)
     with st.container(key="twin", horizontal=True, vertical_alignment="center"):
-        wanted = bound_flag(st.toggle, "Show tables", "twin")
+        has_tables = bound_flag(st.toggle, "Show tables", "twin")
         take_scene(scene)
-    if wanted:
+    if has_tables:
         tags = tag_frame(read)
         st.dataframe(tags, column_config=narrowed(tags))

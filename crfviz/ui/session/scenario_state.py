@@ -364,17 +364,17 @@ def _change_sentence(sentence: str) -> None:
     set_value(_SCENARIO, after)
 
 
-def _fitted(wanted: Scenario) -> Scenario:
+def _fitted(requested: Scenario) -> Scenario:
     """Return the scenario without tags that its model lacks; unchanged if that is broken."""
     try:
-        tags = cached.tagger(wanted.model).tags
+        tags = cached.tagger(requested.model).tags
     except CrfvizError as error:
-        warn_once(_log, f"model {wanted.model} cannot be loaded", error)
-        return wanted
-    fitted, unknown = for_tags(wanted, tags)
+        warn_once(_log, f"model {requested.model} cannot be loaded", error)
+        return requested
+    fitted, unknown = for_tags(requested, tags)
     if unknown:
         names = ", ".join(quote(tag) for tag in unknown[:5])
-        notify(f"{wanted.model} has no tag {names}: edits of such tags were dropped.")
+        notify(f"{requested.model} has no tag {names}: edits of such tags were dropped.")
     set_value(_HISTORY, history().mapped(lambda each: each.for_tags(tags), fitted.changes))
     return fitted
 

@@ -186,13 +186,13 @@ def _distinct(
 
 def wanted_rows(chosen: str) -> list[str]:
     """Return the decoder rows of the option `rows` in order; ignore unknown names."""
-    wanted = chosen.split(".")
-    return [row for row in LABELS if row in wanted]
+    names = chosen.split(".")
+    return [row for row in LABELS if row in names]
 
 
-def rows_option(wanted: Collection[str]) -> str:
+def rows_option(rows: Collection[str]) -> str:
     """Return the option `rows` for these decoder rows, which `wanted_rows` parses."""
-    return ".".join(row for row in LABELS if row in wanted) or NO_ROW
+    return ".".join(row for row in LABELS if row in rows) or NO_ROW
 
 
 def covered(view: Mapping[str, str]) -> list[str]:

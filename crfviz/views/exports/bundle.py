@@ -98,8 +98,8 @@ def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
         _add((path.parent / target).resolve(), names, parts)
 
     def taken(match: re.Match[str]) -> str:
-        wanted = ",".join(filter(None, map(str.strip, match[1].split(",")))).replace(" as ", ":")
-        return f"const {{{wanted}}} = {names[(path.parent / match[2]).resolve()]};"
+        imports = ",".join(filter(None, map(str.strip, match[1].split(",")))).replace(" as ", ":")
+        return f"const {{{imports}}} = {names[(path.parent / match[2]).resolve()]};"
 
     text = _BY_DEFAULT.sub(f"export const {_DEFAULT} = ", text)
     exported = _EXPORT.findall(text)

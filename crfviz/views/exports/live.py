@@ -171,12 +171,12 @@ def checked_pages(pages: Sequence[str] | None) -> list[str]:
     Raises:
         CrfvizError: there is no such page, or none at all.
     """
-    wanted = list(PAGES) if pages is None else list(dict.fromkeys(pages))
-    unknown = [page for page in wanted if page not in PAGES]
-    if unknown or not wanted or isinstance(pages, str):
+    requested = list(PAGES) if pages is None else list(dict.fromkeys(pages))
+    unknown = [page for page in requested if page not in PAGES]
+    if unknown or not requested or isinstance(pages, str):
         received = abbreviate_value(pages if isinstance(pages, str) or not unknown else unknown[0])
         raise CrfvizError(f"pages must be some of {', '.join(PAGES)}, got {received}")
-    return wanted
+    return requested
 
 
 def data(live: Live, pages: Sequence[str]) -> dict[str, object]:

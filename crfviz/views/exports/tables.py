@@ -113,8 +113,8 @@ def compiled(document: str) -> bytes:
     Raises:
         CrfvizError: there is no LaTeX here, or it does not compile the document.
     """
-    wanted = ENGINES[::-1] if f"{SIGN}{{" in document else ENGINES
-    engine = next(filter(None, map(shutil.which, wanted)), None)
+    engines = ENGINES[::-1] if f"{SIGN}{{" in document else ENGINES
+    engine = next(filter(None, map(shutil.which, engines)), None)
     if engine is None:
         raise CrfvizError(
             f"a PDF needs {' or '.join(ENGINES)} here: write a .tex file, to be compiled elsewhere"

@@ -171,8 +171,8 @@ def _steps(chain: Analysis, *, of_best: bool) -> list[tuple[str, str]]:
     best, *others = (path.tags for path in k_best(chain.potentials, NEXT_BEST))
     on_best = dict.fromkeys(pairwise(best))
     elsewhere = dict.fromkeys(step for path in others for step in pairwise(path))
-    wanted = on_best if of_best else [step for step in elsewhere if step not in on_best]
-    return [(chain.tags[before], chain.tags[after]) for before, after in wanted or on_best]
+    candidates = on_best if of_best else [step for step in elsewhere if step not in on_best]
+    return [(chain.tags[before], chain.tags[after]) for before, after in candidates or on_best]
 
 
 def _position(chain: Analysis, word: int | str) -> int:

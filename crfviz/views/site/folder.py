@@ -191,9 +191,9 @@ def export_html(
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
         >>> export_html(potentials, "chain.html")  # doctest: +SKIP
     """
-    wanted = checked_pages(pages)
+    chosen = checked_pages(pages)
     live = live_of(what, sentence)
-    page = _tagging_page(what, live, sentence, wanted) if with_model else live_page(live, wanted)
+    page = _tagging_page(what, live, sentence, chosen) if with_model else live_page(live, chosen)
     write_atomically(Path(path), [page.encode()])
     return Path(path)
 
