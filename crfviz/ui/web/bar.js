@@ -5,7 +5,7 @@
 
 import { html, TEXT_FIELD } from "../../views/stage/web/dom.js";
 import { ACKNOWLEDGE_TIMEOUT, Outbox } from "../../views/stage/web/outbox.js";
-import { channel, overlay, there } from "./window.js";
+import { channel, overlay, visible } from "./window.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
 const LEAVE = 0;
@@ -20,9 +20,9 @@ const LAST_WITHOUT_LETTERS = "This is the last cue. Press Esc to leave.";
 export function bar(root) {
   let data = null;
   let send = () => {};
-  const say = html("p.say");
+  const text = html("p.say");
   const number = html("span.number");
-  const line = html("div.cue", { role: "status" }, say, number);
+  const line = html("div.cue", { role: "status" }, text, number);
   root.append(line);
   const over = overlay(root);
   const end = html("p.end", { role: "status" });
@@ -32,13 +32,13 @@ export function bar(root) {
     const { name, value } = events.at(-1);
     send(name, value);
   }, MAX_SENDS);
-  const tell = (name, value) => outbox.post({ name, value }); // of several the last is enough
+  const post = (name, value) => outbox.post({ name, value }); // of several the last is enough
   // In one message with what the picture tells then: of two that come close together Streamlit may lose the first.
-  let asked = null; // the cue that is on its way, and since when
+  let requested = null; // the cue that is on its way, and since when
   const go = (to, name = "go") => {
-    asked = { cue: [to].flat()[0], since: performance.now() };
+    requested = { cue: [to].flat()[0], since: performance.now() };
     document.dispatchEvent(new Event(LEAVING));
-    tell(name, to);
+    post(name, to);
   };
   const turn = (by) => {
     const to = Math.max(1, Math.min(data.cue + by, data.cues));
@@ -48,10 +48,10 @@ export function bar(root) {
   const press = (key) => {
     document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
   };
-  const sentence = (text) => tell("sentence", text);
-  // Of the speaker's window: the key that was pressed there, what was typed, or only where the wall is.
+  const sentence = (text) => post("sentence", text);
+  // Of the speaker's window: the key that was pressed there, what was typed, or only the request for the cue.
   const between = channel(({ key, go: to, sentence: text, where }) => {
-    if (where && data) between.tell({ at: data.cue });
+    if (where && data) between.send({ at: data.cue });
     if (key) press(key);
     if (to) go(to);
     if (text !== undefined) sentence(text);
@@ -84,8 +84,8 @@ export function bar(root) {
     const dark = over.dark();
     const meant = !over.covered() && !event.composedPath()[0].matches?.(TEXT_FIELD);
     const letter = meant && data.letters && keys[key.toLowerCase()];
-    const comes = asked?.cue && there.cue !== asked.cue && timeStamp - asked.since < ACKNOWLEDGE_TIMEOUT;
-    const unseen = comes || there.cue !== data.cue || timeStamp - there.since < GLANCE;
+    const comes = requested?.cue && visible.cue !== requested.cue && timeStamp - requested.since < ACKNOWLEDGE_TIMEOUT;
+    const unseen = comes || visible.cue !== data.cue || timeStamp - visible.since < GLANCE;
     if (!(dark || letter || (meant && unseen && key in WALK))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -101,12 +101,12 @@ export function bar(root) {
       if (payload.cue !== data?.cue || payload.sentence !== data.sentence) outbox.acknowledge(outbox.sequence);
       data = payload;
       send = trigger;
-      say.textContent = data.say;
+      text.textContent = data.say;
       line.classList.toggle("asks", data.asks);
       number.textContent = `${data.cue} / ${data.cues}`;
       Object.assign(line.dataset, { cue: data.cue, cues: data.cues });
       between.of(data.lecture);
-      between.tell({ at: data.cue });
+      between.send({ at: data.cue });
     },
     close() {
       outbox.close();

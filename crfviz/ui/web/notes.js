@@ -24,15 +24,15 @@ export function notes(root) {
   root.append(view);
   const over = overlay(root);
 
-  const between = channel(({ at: there }) => {
-    if (!there) return;
+  const between = channel(({ at: cue }) => {
+    if (!cue) return;
     wall = true;
-    show(there);
+    show(cue);
   });
   const go = (to) => {
     if (to < 1 || to > data.cues) return;
     show(to);
-    between.tell({ go: to });
+    between.send({ go: to });
   };
   const show = (number) => {
     at = number;
@@ -52,9 +52,9 @@ export function notes(root) {
   };
   const timer = setInterval(tick, SECOND);
   const letters = {
-    b: () => between.tell({ key: "b" }),
+    b: () => between.send({ key: "b" }),
     g: () => over.askCue(data.cues, go),
-    t: () => over.ask("Sentence", "", "", (text) => between.tell({ sentence: text })),
+    t: () => over.ask("Sentence", "", "", (text) => between.send({ sentence: text })),
   };
   const onKey = (event) => {
     const { key, altKey, ctrlKey, metaKey } = event;
@@ -63,7 +63,7 @@ export function notes(root) {
     if (!letter && !OF_WALL.includes(key)) return;
     event.preventDefault();
     if (letter) letter();
-    else if (wall) between.tell({ key });
+    else if (wall) between.send({ key });
     else if (!event.repeat) go(at + (WALK[key] ?? 0));
   };
   document.addEventListener("keydown", onKey);
@@ -73,7 +73,7 @@ export function notes(root) {
       data = payload;
       between.of(data.lecture);
       show(Math.min(data.cue, data.cues));
-      between.tell({ where: true });
+      between.send({ where: true });
     },
     close() {
       clearInterval(timer);

@@ -30,10 +30,10 @@ export default mounted((parent) => new Question(parent));
 class Question {
   constructor(parent) {
     this.root = html("section", { "data-question": "", "aria-label": "Question", tabindex: "-1" });
-    this.heard = html("p", { role: "status", "aria-live": "polite" });
+    this.status = html("p", { role: "status", "aria-live": "polite" });
     parent.append(this.root);
-    this.said = "";
-    this.outbox = new Outbox(() => this.send("answer", this.said), MAX_SENDS);
+    this.chosen = "";
+    this.outbox = new Outbox(() => this.send("answer", this.chosen), MAX_SENDS);
     this.onKey = (event) => this.key(event);
     addEventListener("keydown", this.onKey, true);
   }
@@ -49,9 +49,9 @@ class Question {
     this.send = send;
     if (!same || data.said) this.outbox.acknowledge(this.outbox.sequence);
     if (!same) {
-      this.said = data.said;
+      this.chosen = data.said;
       this.build();
-    } else if (data.said && data.said !== this.said) this.show(data.said);
+    } else if (data.said && data.said !== this.chosen) this.show(data.said);
     this.count(data.tally);
   }
 
@@ -73,58 +73,58 @@ class Question {
     const plain = (name, key, act) => button(`${name} (${key})`, act, { class: "plain", title: `key ${key}` });
     this.open = [this.input, plain("Hint", "H", () => this.hint()), plain("Show me", "0", () => this.answer(SKIPPED))];
     this.next = plain("Next question", "Q", () => this.send("next", true));
-    this.heard.replaceChildren();
+    this.status.replaceChildren();
     this.root.replaceChildren(
       html("p.asked", data.text),
       html("div.answers", this.choices, this.open, this.next),
-      this.heard,
+      this.status,
     );
     this.next.hidden = true;
     this.root.classList.toggle("of-cue", data.ofCue);
     this.root.removeAttribute("data-answered");
-    if (this.said) this.show(this.said);
+    if (this.chosen) this.show(this.chosen);
   }
 
   hint() {
-    this.tell([`Hint: ${this.data.hint}`]);
+    this.report([`Hint: ${this.data.hint}`]);
   }
 
   typed(text) {
     const choice = this.data.choices.find(({ text: offered }) => plainly(offered) === plainly(text));
     if (choice) this.answer(choice.text);
-    else if (text.trim()) this.tell([`“${text.trim().slice(0, 40)}” is none of the answers here.`]);
+    else if (text.trim()) this.report([`“${text.trim().slice(0, 40)}” is none of the answers here.`]);
   }
 
-  answer(said) {
-    if (this.said) return;
+  answer(text) {
+    if (this.chosen) return;
     const focused = this.root.getRootNode().activeElement;
-    this.show(said);
+    this.show(text);
     if (focused && focused !== this.root) this.root.focus();
     document.dispatchEvent(new Event(ANSWERED)); // the picture shows it at once
     this.outbox.post({});
   }
 
   // Shows the right answer and, for a wrong one, the mistake that leads to it.
-  show(said) {
+  show(chosen) {
     const { choices, right } = this.data;
-    this.said = said;
+    this.chosen = chosen;
     this.root.setAttribute("data-answered", "");
     for (const each of this.open) each.hidden = true;
     this.next.hidden = this.data.ofCue;
     this.choices.forEach((each, i) => {
       each.disabled = true;
       if (i === right) each.setAttribute("data-right", "true");
-      else if (choices[i].text === said) each.setAttribute("data-wrong", "true");
+      else if (choices[i].text === chosen) each.setAttribute("data-wrong", "true");
     });
-    const wrong = choices.find(({ text, mistake }) => mistake && text === said);
-    const lead = said === choices[right].text ? "Right" : "The answer";
-    const told = [`${lead}: ${choices[right].text}. ${choices[right].why}`];
-    if (wrong) told.push(`${MISTAKES[wrong.mistake] ?? `“${wrong.mistake}”`} gives ${wrong.text}. ${wrong.why}`);
-    this.tell(told);
+    const wrong = choices.find(({ text, mistake }) => mistake && text === chosen);
+    const lead = chosen === choices[right].text ? "Right" : "The answer";
+    const lines = [`${lead}: ${choices[right].text}. ${choices[right].why}`];
+    if (wrong) lines.push(`${MISTAKES[wrong.mistake] ?? `“${wrong.mistake}”`} gives ${wrong.text}. ${wrong.why}`);
+    this.report(lines);
   }
 
-  tell(lines) {
-    this.heard.replaceChildren(...lines.flatMap((line, i) => (i ? [html("br"), line] : [line])));
+  report(lines) {
+    this.status.replaceChildren(...lines.flatMap((line, i) => (i ? [html("br"), line] : [line])));
   }
 
   key(event) {
@@ -133,7 +133,7 @@ class Question {
     if (altKey || ctrlKey || metaKey || shiftKey || event.defaultPrevented || !this.data) return;
     if (inside.matches?.(TYPING) || inside.closest?.(OWN_DIGITS) || (key === " " && inside.matches?.("button"))) return;
     if (!this.data.letters && key.length === 1 && key !== " ") return; // the reader switched them off
-    const act = this.said ? this.after(key) : this.before(key);
+    const act = this.chosen ? this.after(key) : this.before(key);
     if (!act || (repeat && !FORWARD.includes(key))) return;
     event.preventDefault();
     event.stopImmediatePropagation();

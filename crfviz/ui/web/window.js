@@ -57,19 +57,19 @@ export function channel(listen) {
     of(name) {
       lecture = name;
     },
-    tell: (message) => between.postMessage({ lecture, ...message }),
+    send: (message) => between.postMessage({ lecture, ...message }),
     close: () => between.close(),
   };
 }
 
 // The cue whose picture is on the screen. The server reports it after the picture; the cue's text arrives earlier.
 
-export const there = { cue: 0, since: -Infinity }; // by the clock of events
+export const visible = { cue: 0, since: -Infinity }; // by the clock of events
 
 export function behind() {
   return {
     receive({ there: cue }) {
-      if (cue !== there.cue) Object.assign(there, { cue, since: performance.now() });
+      if (cue !== visible.cue) Object.assign(visible, { cue, since: performance.now() });
     },
     close() {},
   };

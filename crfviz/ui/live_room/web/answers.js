@@ -4,10 +4,10 @@
 const RETRY_DELAY = 2000; // milliseconds until a lost answer is sent again
 
 export class Answers {
-  // `post` sends a question and a choice, and returns the response; `say` shows the state to the reader.
-  constructor(post, say) {
+  // `post` sends a question and a choice, and returns the response; `notify` shows the state to the reader.
+  constructor(post, notify) {
     this.post = post;
-    this.say = say;
+    this.notify = notify;
     this.choices = new Map(); // by question
     this.sending = new Set(); // questions whose answer is being sent
   }
@@ -27,7 +27,7 @@ export class Answers {
         await this.send(question, sent);
       }
     } catch {
-      this.say("Sending your answer …");
+      this.notify("Sending your answer …");
       setTimeout(() => this.deliver(question), RETRY_DELAY);
     } finally {
       this.sending.delete(question);
@@ -36,8 +36,8 @@ export class Answers {
 
   async send(question, choice) {
     const answer = await this.post(question, choice);
-    if (answer.ok) this.say("Answer sent. You can still change it.");
-    else if (answer.status < 500) this.say((await answer.json()).message);
+    if (answer.ok) this.notify("Answer sent. You can still change it.");
+    else if (answer.status < 500) this.notify((await answer.json()).message);
     else throw new Error(answer.status);
   }
 }

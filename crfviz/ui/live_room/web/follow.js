@@ -34,12 +34,12 @@ class Follower {
     this.title = html("h1", "crfviz");
     this.state = html("span.follow-state", { role: "status" }, "Looking for the room …");
     this.back = button("Back to the lecture", () => this.comeBack(), { hidden: "" });
-    this.say = html("p.follow-say");
+    this.text = html("p.follow-say");
     this.question = html("section.follow-question", { "aria-label": "Question", hidden: "" });
     this.place = html("div");
     frame.replaceChildren(
       html("header.follow-head", this.title, this.state, this.back),
-      this.say,
+      this.text,
       this.question,
       this.place,
     );
@@ -77,7 +77,7 @@ class Follower {
   receive(screen) {
     this.newest = screen;
     setText(this.title, screen.title || "crfviz");
-    setText(this.say, screen.say ?? "");
+    setText(this.text, screen.say ?? "");
     this.ask(screen.question);
     if (!this.alone) this.draw();
   }

@@ -61,7 +61,7 @@ function watch() {
 function watchSidebar() {
   document.addEventListener("click", ({ target }) => {
     const button = target.closest?.(`${HIDES}, ${SHOWS}`);
-    if (button && innerWidth >= MIN_WIDTH_BESIDE) tell("sidebar", button.matches(HIDES) ? "closed" : "open");
+    if (button && innerWidth >= MIN_WIDTH_BESIDE) trigger("sidebar", button.matches(HIDES) ? "closed" : "open");
   });
 }
 
@@ -80,7 +80,7 @@ function watchConnection() {
       clearTimeout(lost);
       lost = 0;
       notice.hidden = true;
-      tell("back", true);
+      trigger("back", true);
       document.dispatchEvent(new Event(BACK));
     } else if (!connected && !lost) {
       lost = setTimeout(() => {
@@ -122,13 +122,13 @@ function store(key, name, text) {
     const stored = localStorage.getItem(key);
     if (text) localStorage.setItem(key, text);
     else if (text === "") localStorage.removeItem(key);
-    else if (stored) tell(name, stored);
+    else if (stored) trigger(name, stored);
   } catch {
     // storage is disabled or full: a reload loses the value
   }
 }
 
-let tell = () => {};
+let trigger = () => {};
 let session = ""; // of the server, when the frame was drawn last
 let own = []; // URL parameters of this page alone
 watch();
@@ -142,18 +142,18 @@ watchLinks(
   () => own,
   (path) => {
     expectPage();
-    tell("page", path);
+    trigger("page", path);
   },
 );
 watchPageKeys((direction) => {
   expectPage();
-  tell("turn", direction > 0 ? "next" : "previous");
+  trigger("turn", direction > 0 ? "next" : "previous");
 });
 
 export default ({ data, setTriggerValue }) => {
-  tell = setTriggerValue;
+  trigger = setTriggerValue;
   own = data.own;
-  if (session && session !== data.session) tell("anew", data.session);
+  if (session && session !== data.session) trigger("anew", data.session);
   session = data.session;
   setScheme(data.theme);
   store(LEADS, "lead", data.lead);

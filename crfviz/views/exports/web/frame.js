@@ -16,13 +16,13 @@ const PAPER = "1255px"; // between the margins of a landscape sheet of letter pa
 export function buildFrame(data, scope, { changed = () => null, shown = () => null, above = [] } = {}) {
   const element = html("div.live", { tabindex: "-1" });
   const place = html("div");
-  const said = html("span", { role: "status" });
+  const status = html("span", { role: "status" });
   const source = html("span");
   const link = html("a", { target: "_blank", rel: "noopener noreferrer" }, "Open this in crfviz");
   const state = { stage: null, edits: null, colouring: data.colouring };
   const local = new LocalBackend(data, {
     turned: () => open(),
-    beyond: (by) => setText(said, `This is the ${by > 0 ? "last" : "first"} page.`),
+    beyond: (by) => setText(status, `This is the ${by > 0 ? "last" : "first"} page.`),
   });
   // Events are answered once the stage has drawn what it can draw at once, as a server would.
   const answer = (events) => {
@@ -56,7 +56,7 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
   };
   const show = () => {
     const { origin } = local.data;
-    setText(said, "");
+    setText(status, "");
     state.stage?.receive(local.payload(), (payload) => payload);
     for (const tab of tabs) mark(tab, "aria-current", tab.dataset.page === local.at ? "page" : null);
     if (more) more.value = state.stage ? "" : local.at;
@@ -81,7 +81,7 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
     if (elsewhere) place.append(html("section.elsewhere", html("h1", title), html("p", elsewhere)));
     show();
   };
-  const about = html("footer.live-about", source, link, said);
+  const about = html("footer.live-about", source, link, status);
   const bar = [tabs, more ?? [], html("span.live-gap"), Object.values(history), colours].flat();
   element.append(...[above].flat(), html("nav.live-bar", { "aria-label": "Pages" }, bar), place, about);
   recolour(data.colouring);
@@ -109,16 +109,16 @@ export function read(id) {
 // The data of a file, at the page that its address names.
 export function readFile() {
   const data = read("data");
-  const asked = new URLSearchParams(location.search).get("page");
-  const wanted = data.pages.find(({ id }) => id === asked);
+  const requested = new URLSearchParams(location.search).get("page");
+  const wanted = data.pages.find(({ id }) => id === requested);
   return wanted ? { ...data, opens: wanted.id, step: null } : data;
 }
 
 // `options` are those of the frame; `ready` gets it before it is drawn.
 export function start(data, options = {}, ready = () => null) {
   const page = document.documentElement;
-  const asked = new URLSearchParams(location.search);
-  if (asked.get("embed") === "stage") mark(page, "data-embed", "stage");
+  const query = new URLSearchParams(location.search);
+  if (query.get("embed") === "stage") mark(page, "data-embed", "stage");
   const frame = buildFrame(data, page, options);
   ready(frame);
   document.getElementById("still").replaceWith(frame.element);

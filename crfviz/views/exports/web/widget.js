@@ -8,14 +8,14 @@ export function render({ model, el }) {
   const host = html("div", { "data-lm-suppress-shortcuts": "true" }); // JupyterLab's keys rest while ours are pressed
   const root = host.attachShadow({ mode: "open" });
   const sheet = html("style", model.get("sheet"));
-  const tell = (edits) => {
+  const reportEdits = (edits) => {
     model.set("edits", edits);
     model.save_changes();
   };
   let frame = null;
   const draw = () => {
     frame?.close();
-    frame = buildFrame(structuredClone(model.get("data")), host, { changed: tell });
+    frame = buildFrame(structuredClone(model.get("data")), host, { changed: reportEdits });
     root.replaceChildren(sheet, frame.element);
     frame.open();
   };

@@ -8,7 +8,7 @@ const HINT = "Examples";
 // until a sentence is shown.
 export function buildBox(speak, before = [], behind = []) {
   const input = html("input", { type: "text", "aria-label": "Sentence", autocomplete: "off", spellcheck: "false" });
-  const said = html("p.said", { role: "status" });
+  const status = html("p.said", { role: "status" });
   const submit = (event) => {
     event.preventDefault();
     speak(input.value);
@@ -17,14 +17,14 @@ export function buildBox(speak, before = [], behind = []) {
   const form = html("form.asked", { onsubmit: submit }, before, input, tag, behind);
   let shown = null;
   return {
-    element: html("div.box", form, said),
+    element: html("div.box", form, status),
     show(sentence) {
       if (sentence !== shown) input.value = sentence;
       shown = sentence;
     },
-    say(text, problem = false) {
-      setText(said, text);
-      flag(said, { problem });
+    notify(text, problem = false) {
+      setText(status, text);
+      flag(status, { problem });
     },
   };
 }

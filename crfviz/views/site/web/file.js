@@ -26,9 +26,9 @@ class Tagging {
         local.change(edits, spoken({ ...this.known, data: local.data, tagger }, typed));
         show();
       }
-      this.box.say("");
+      this.box.notify("");
     } catch (error) {
-      this.box.say(wordsOf(error), true);
+      this.box.notify(wordsOf(error), true);
     }
   }
 

@@ -13,12 +13,12 @@ const STEP = /^\d{1,5}$/;
 // `known` is { models, pages }, the names there are. Gives { model, sentence, constrained, edits, pins, step, page,
 // ignored }, where what the address does not say is null, and `ignored` has a message for each part of no use.
 export function readLink(text, { models, pages }) {
-  const asked = new URLSearchParams(text);
+  const query = new URLSearchParams(text);
   const ignored = [];
   const ignore = (what, expected) => ignored.push(`Ignored ${what} in the address: expected ${expected}.`);
   const take = (name) => {
-    const value = asked.get(name);
-    asked.delete(name);
+    const value = query.get(name);
+    query.delete(name);
     return value;
   };
   const oneOf = (name, names) => {
@@ -57,7 +57,7 @@ export function readLink(text, { models, pages }) {
     pins: items("p", readPlace, "position.TAG"),
   };
   for (const name of OF_STARTING) take(name);
-  for (const name of new Set(asked.keys())) {
+  for (const name of new Set(query.keys())) {
     ignore(`the part ${quoted(name)}`, "model, sentence, page, t, e, k, c, p or step");
   }
   return { ...link, ignored };

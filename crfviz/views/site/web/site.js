@@ -7,7 +7,7 @@ import { fitted, readLink } from "./link.js";
 import { Models } from "./models.js";
 import { reads, spoken, wordsOf } from "./tagger.js";
 
-const PATIENCE = 300; // milliseconds until it is said that something is being loaded
+const PATIENCE = 300; // milliseconds until it is notice that something is being loaded
 const STEP = /&step=[^&]*/;
 
 class Site {
@@ -22,7 +22,7 @@ class Site {
     this.frame = null;
     this.drawnAddress = null;
     this.written = location.hash; // another one is where the reader went back or forward to
-    this.asked = 0; // how often something was to be shown: the last one counts
+    this.requests = 0; // how often something was to be shown: the last one counts
     addEventListener("hashchange", () => {
       this.written = location.hash;
       if (location.hash !== this.drawnAddress) this.follow(location.hash);
@@ -32,35 +32,35 @@ class Site {
   // Shows what an address says.
   follow(address) {
     const link = readLink(address.slice(1), this.known);
-    return this.show(link, { said: link.ignored.join(" "), problem: true, replaces: true });
+    return this.show(link, { notice: link.ignored.join(" "), problem: true, replaces: true });
   }
 
   // Shows another sentence, perhaps of another model: what speaks of single words goes.
-  another(change, said = "") {
+  another(change, notice = "") {
     const here = readLink(this.drawnAddress.slice(1), this.known);
     const edits = { ...here.edits, emissions: new Map() };
-    return this.show({ ...here, edits, pins: [], step: null, ...change }, { said });
+    return this.show({ ...here, edits, pins: [], step: null, ...change }, { notice });
   }
 
-  // Draws a link, and says `said`; what is of no use leaves everything as it is. Before the first picture another model
+  // Draws a link, and says `notice`; what is of no use leaves everything as it is. Before the first picture another model
   // stands in for one that cannot be read.
-  async show(link, { said = "", problem = false, replaces = false }) {
-    const turn = ++this.asked;
+  async show(link, { notice = "", problem = false, replaces = false }) {
+    const turn = ++this.requests;
     const model = link.model ?? this.known.models[0];
-    const waiting = setTimeout(() => this.box.say(`Loading ${model} …`), PATIENCE);
+    const waiting = setTimeout(() => this.box.notify(`Loading ${model} …`), PATIENCE);
     try {
       const known = await this.models.get(model);
-      if (turn !== this.asked) return;
+      if (turn !== this.requests) return;
       const { data, message } = this.dataOf(known, link);
       const { edits, pins, missing } = fitted(link, data);
       this.replaces = replaces;
       this.draw({ ...data, pins }, edits, link);
-      const texts = [said, message, missing].filter(Boolean);
-      this.box.say(texts.join(" "), Boolean(problem && said) || texts.length > (said ? 1 : 0));
+      const texts = [notice, message, missing].filter(Boolean);
+      this.box.notify(texts.join(" "), Boolean(problem && notice) || texts.length > (notice ? 1 : 0));
     } catch (error) {
       this.broken.add(model);
       const spare = this.frame ? null : this.known.models.find((name) => !this.broken.has(name));
-      if (spare) return this.show({ ...link, model: spare }, { said: wordsOf(error), problem: true, replaces: true });
+      if (spare) return this.show({ ...link, model: spare }, { notice: wordsOf(error), problem: true, replaces: true });
       this.refuse(error);
     } finally {
       clearTimeout(waiting);
@@ -84,18 +84,18 @@ class Site {
   }
 
   draw(data, edits, { page, step }) {
-    const put = ({ local }) => {
+    const use = ({ local }) => {
       if (screen(local) !== screen({ data, edits })) local.change(edits, data);
       local.at = page ?? data.opens;
       if (step !== null) local.step(step);
     };
     if (this.frame) {
-      put(this.frame);
+      use(this.frame);
       return this.frame.open();
     }
     const begin = (frame) => {
       frame.local.become({ data, edits });
-      put(frame);
+      use(frame);
       this.frame = frame;
     };
     return start(data, { above: this.box.element, shown: (local) => this.shown(local) }, begin);
@@ -106,7 +106,7 @@ class Site {
     const message = wordsOf(error);
     if (!this.frame) document.getElementById("why").textContent = message;
     else this.shown(this.frame.local);
-    this.box.say(message, true);
+    this.box.notify(message, true);
   }
 
   // The address and what is chosen above follow the picture.
@@ -117,11 +117,11 @@ class Site {
     this.examples.show(model, sentence);
     document.title = `${words.join(" ")} · crfviz`;
     const page = local.at === opens ? "" : `&page=${local.at}`;
-    this.tell(`#${local.query({ model, sentence, c: constrained ? "" : "0" })}${page}`);
+    this.publish(`#${local.query({ model, sentence, c: constrained ? "" : "0" })}${page}`);
   }
 
   // A step of a walk is no place to go back to, nor is what an address has become.
-  tell(address) {
+  publish(address) {
     const sameButStep = this.drawnAddress?.replace(STEP, "") === address.replace(STEP, "");
     const replaces = this.drawnAddress === null || this.replaces || sameButStep;
     this.drawnAddress = address;

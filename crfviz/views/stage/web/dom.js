@@ -69,10 +69,10 @@ export function hide(element, hidden = true) {
 }
 
 // Puts an element back into its place in the document, or removes it: hidden parts are not in the document.
-/** @param {Element} element @param {boolean} there */
-export function present(element, there) {
+/** @param {Element} element @param {boolean} isPresent */
+export function present(element, isPresent) {
   const place = places.get(element) ?? document.createComment("");
-  if (there) place.replaceWith(element);
+  if (isPresent) place.replaceWith(element);
   else if (element.parentNode) {
     places.set(element, place);
     element.replaceWith(place);

@@ -196,10 +196,10 @@ function copy(from, to) {
 
 /** @param {Element} element @param {CSSStyleDeclaration} style */
 function written(element, style) {
-  const said = [...GEOMETRY, ...MORE].filter((name) => element.hasAttribute(name));
+  const names = [...GEOMETRY, ...MORE].filter((name) => element.hasAttribute(name));
   const font = element.closest("text") ? FONT : [];
   return Object.fromEntries([
-    ...said.map((name) => [name, element.getAttribute(name)]),
+    ...names.map((name) => [name, element.getAttribute(name)]),
     ...[...PAINT, ...font].map((name) => [name, plainColour(style.getPropertyValue(name))]),
   ]);
 }

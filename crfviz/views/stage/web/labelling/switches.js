@@ -24,7 +24,7 @@ export function watchSwitches() {
       used = target;
     },
   };
-  for (const [name, hear] of Object.entries(hears)) document.addEventListener(name, hear, true);
+  for (const [name, listener] of Object.entries(hears)) document.addEventListener(name, listener, true);
   return {
     /** @param {Element} element */
     wasUsed: (element) => element === used,
@@ -32,7 +32,7 @@ export function watchSwitches() {
       used = null;
     },
     stop: () => {
-      for (const [name, hear] of Object.entries(hears)) document.removeEventListener(name, hear, true);
+      for (const [name, listener] of Object.entries(hears)) document.removeEventListener(name, listener, true);
     },
   };
 }

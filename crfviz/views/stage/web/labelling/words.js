@@ -43,8 +43,8 @@ export function drawChips(sheet, data, cursor, [first, last]) {
     setText(line.children[0], plain ? "·" : inside ? "…" : name);
     setText(line.children[1], pinned ? "✓" : data.blank || (plain && !doubtful) ? "" : data.sure[t].toFixed(2));
     setText(second, secondText(data, word));
-    const said = lanesOf(data, t).map((text, n) => html("span", `${n + 1} ${text}`));
-    lanes.replaceChildren(...said);
+    const lines = lanesOf(data, t).map((text, n) => html("span", `${n + 1} ${text}`));
+    lanes.replaceChildren(...lines);
     set(chip, "aria-label", description(data, word));
   });
 }
@@ -112,9 +112,9 @@ function secondText({ changed }, { t, doubtful, rival, other }) {
 /** @param {LabellerPayload} data @param {ReturnType<typeof wordAt>} word */
 function description(data, { t, tag, pinned, doubtful, rival, other }) {
   const { words, sure, changed, blank, versions } = data;
-  const said = lanesOf(data, t).map((text, n) => `${versions?.names[n]} says ${text}`);
-  if (tag === UNSET) return [`${words[t]}: no tag yet`, ...said].join(", ");
-  const parts = [`${words[t]}: ${tag}`, ...said];
+  const lines = lanesOf(data, t).map((text, n) => `${versions?.names[n]} says ${text}`);
+  if (tag === UNSET) return [`${words[t]}: no tag yet`, ...lines].join(", ");
+  const parts = [`${words[t]}: ${tag}`, ...lines];
   if (pinned) parts.push("set by you");
   else if (!blank) parts.push(`probability ${sure[t].toFixed(2)}`);
   const second = rival ? `, second choice ${rival.name || "no entity"} ${rival.p.toFixed(2)}` : "";

@@ -101,10 +101,10 @@ function factorNodes({ T, words, tables, offset, total }, { x, y, below, unit, l
     return { kind: "factor", name, at: [at, y], unit, text: named ? name : "", title };
   });
   const tags = words.map((_, t) => ({ kind: "variable", name: t, at: [x(t), y], unit, text: `y${offset + t + 1}` }));
-  const said = words.map((word, t) => {
+  const factors = words.map((word, t) => {
     return { kind: "factor", name: `word ${t}`, at: [x(t), below], unit, text: "", title: `what “${word}” says` };
   });
-  return [...squares, ...tags, ...said];
+  return [...squares, ...tags, ...factors];
 }
 
 /** @param {Model} model @param {Place} place */

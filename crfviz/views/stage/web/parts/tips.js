@@ -15,7 +15,7 @@ export function buildTips(root, now) {
   /** @type {HTMLElement | null} */
   let described = null; // the element of which something is said
   /** @param {HTMLElement | null} element */
-  const say = (element) => {
+  const show = (element) => {
     const text = element && textOf(now(), element);
     described = text ? element : null;
     hide(tip, !text);
@@ -25,19 +25,19 @@ export function buildTips(root, now) {
     tip.style.left = `${Math.max(0, Math.min(left, window.innerWidth - tip.offsetWidth - GAP))}px`;
     tip.style.top = `${Math.min(bottom + GAP, window.innerHeight - tip.offsetHeight - GAP)}px`;
   };
-  root.addEventListener("focusin", (event) => say(targetOf(event).matches(":focus-visible") ? targetOf(event) : null));
-  root.addEventListener("focusout", () => say(null));
+  root.addEventListener("focusin", (event) => show(targetOf(event).matches(":focus-visible") ? targetOf(event) : null));
+  root.addEventListener("focusout", () => show(null));
   root.addEventListener("pointerover", (event) => {
     const element = closest(event, "[data-node], .word");
-    if (element) say(element);
-    else if (closest(event, ".lattice-picture, .row")) say(null);
+    if (element) show(element);
+    else if (closest(event, ".lattice-picture, .row")) show(null);
   });
-  root.addEventListener("pointerleave", () => say(null));
+  root.addEventListener("pointerleave", () => show(null));
   return {
     element: tip,
     // What is said changes with the numbers.
     update() {
-      if (described) say(described.isConnected ? described : null);
+      if (described) show(described.isConnected ? described : null);
     },
   };
 }
@@ -74,8 +74,8 @@ function stepInto({ results, K, words, tags, chain, sees, offset, perStep }, t, 
   const from = place ? results.backpointers[t * K + k] : null;
   if (from === -1) return "no path leads here";
   const name = from === null ? START : tags[from];
-  const said = `best way in: from ${name}${place ? ` at ${place} “${words[t - 1] ?? "…"}”` : ""}`;
+  const text = `best way in: from ${name}${place ? ` at ${place} “${words[t - 1] ?? "…"}”` : ""}`;
   return chain && (t || !place || !perStep)
-    ? `${said}, transition ${score(weight(chain, tags, name, tags[k], t), 2)}`
-    : said;
+    ? `${text}, transition ${score(weight(chain, tags, name, tags[k], t), 2)}`
+    : text;
 }

@@ -79,11 +79,11 @@ function turn(stage, way) {
 export function move(stage, words, rows) {
   const { cell, order, T } = stage.model;
   const [t, k] = cell;
-  const [there, row] = [clamp(t + words, 0, T - 1), order.indexOf(k) + rows];
+  const [column, row] = [clamp(t + words, 0, T - 1), order.indexOf(k) + rows];
   const next = order[clamp(row, 0, order.length - 1)];
-  select(stage, there, next);
-  stage.frame.bringIntoSight(there, stage.sizes);
-  stage.frame.bringRowIntoSight([there, next], stage.sizes);
+  select(stage, column, next);
+  stage.frame.bringIntoSight(column, stage.sizes);
+  stage.frame.bringRowIntoSight([column, next], stage.sizes);
 }
 
 // Tells Python which place the page shall speak of; the keyboard's focus has to rest there.

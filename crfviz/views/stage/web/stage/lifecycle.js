@@ -197,7 +197,7 @@ export class Stage {
     select(this.model, this.chosen);
     this.frame.write(this.model);
     this.frame.update(this.model);
-    this.tell();
+    this.showStep();
   }
 
   deliver() {
@@ -275,12 +275,12 @@ export class Stage {
   finish() {
     const { root, model } = this;
     set(root, "data-source", model.waiting || model.alone ? "live" : "python");
-    this.tell();
+    this.showStep();
     set(root, "data-rev", Number(root.dataset.rev) + 1);
   }
 
   // Where the walk stands, for those who look from outside.
-  tell() {
+  showStep() {
     const { steps } = this.model;
     mark(this.root, "data-step", steps && String(steps.at));
     mark(this.root, "data-steps", steps && String(steps.of));

@@ -132,10 +132,10 @@ const WITH = { viterbi: ["path", "note", "score"], lattice: ["nodes", "pointers"
 export function partsOf({ rows, panels, note, title }) {
   const lattice = panels.main.includes("lattice");
   /** @type {Record<string, boolean>} */
-  const there = { path: lattice, note: note !== "", score: title === null, lattice };
+  const exists = { path: lattice, note: note !== "", score: title === null, lattice };
   return [
     ...rows.flatMap(({ id, key, label }) => (key ? [{ part: id, key, name: label }] : [])),
-    ...Object.entries(OTHERS).flatMap(([part, [key, name]]) => (there[part] ? [{ part, key, name }] : [])),
+    ...Object.entries(OTHERS).flatMap(([part, [key, name]]) => (exists[part] ? [{ part, key, name }] : [])),
   ];
 }
 
