@@ -62,7 +62,7 @@ def forward_backward(potentials: Potentials) -> ForwardBackward:
 
 
 class Posterior(NamedTuple):
-    """What a sum over paths is asked for most; the same as in `ForwardBackward`."""
+    """The most used results of a sum over paths, as in `ForwardBackward`."""
 
     log_alpha: Tensor
     log_beta: Tensor

@@ -38,7 +38,7 @@ WORD_ID = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a format keeps its words and tags."""
+    """Columns of words and tags in a format."""
 
     name: str  # as in messages: "CoNLL-U"
     expected: str  # what a row must look like, for messages

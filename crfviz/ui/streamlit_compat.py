@@ -223,7 +223,7 @@ def host_is_listed(host: str | None) -> bool:
 
 
 class BrowserMessage(NamedTuple):
-    """What a browser's message is."""
+    """The kind of a browser's message."""
 
     kind: str | None  # None where it is none, which Streamlit will say
     mended: bytes | None  # without values of widgets that are no JSON; None where all of them are

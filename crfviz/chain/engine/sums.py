@@ -144,7 +144,7 @@ def edges(sums: Sums, ahead: Table) -> Table:
 
 
 class Scores(NamedTuple):
-    """What a likelihood is a function of, or its gradient: four tensors, or four arrays."""
+    """Scores of a batch, or their gradient: four tensors, or four arrays."""
 
     emissions: Any  # (B, T, K), or (N, K) packed
     transitions: Any  # (K, K)

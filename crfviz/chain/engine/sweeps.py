@@ -367,7 +367,7 @@ def _chunk_products(e: Exponentials, cut: Chunks) -> Array:
 
 
 def _sweep_between(e: Exponentials, products: Array) -> tuple[Array, Array, Array]:
-    """What arrives at the pieces, as starts and ends (n, K), and what each was divided by, (2, n).
+    """Messages into the pieces, as starts and ends (n, K), and their divisors, (2, n).
 
     The ends and their divisors are found from the last piece to the first, in whose order the
     divisors stand.

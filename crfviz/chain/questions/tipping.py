@@ -44,7 +44,7 @@ from crfviz.exceptions import NoPathError
 
 
 class Interval(NamedTuple):
-    """Where one path is best: from `low` to `high`, both included (there it ties)."""
+    """The interval in which one path is best: from `low` to `high`, both included (ties)."""
 
     low: float  # -inf in the first of the real line
     high: float  # inf in the last; the next interval begins here
@@ -65,7 +65,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Piece:
-    """Where one line is the best."""
+    """The interval in which one line is the best."""
 
     low: float  # may be -inf
     high: float  # may be inf

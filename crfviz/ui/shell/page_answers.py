@@ -1,4 +1,4 @@
-"""What the answers for Streamlit's page have of ours: a script in the head, cookies, redirects.
+"""Additions to Streamlit's responses: a script in the head, cookies, redirects.
 
 The script runs before Streamlit's own, see `web/early.js`. A browser gets a cookie with its first
 page, by which long work counts as one visitor's. Streamlit serves its page at every path; one

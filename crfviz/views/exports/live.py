@@ -111,7 +111,7 @@ OF_TRACE = Page("Your code", lambda live, *_: trace_picture(live.given_trace), n
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the scores come from, as far as another machine can use it."""
+    """The origin of the scores, as far as another machine can use it."""
 
     model: str = ""  # a name that every crfviz knows; empty for scores alone
     sentence: str = ""  # as typed

@@ -60,7 +60,7 @@ _LIGATURES = set("-,?!")  # two of them would become one sign
 _LETTERS = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŒœŠšŽžŁłČčŘřŚśŻżŃńĆć"
 
 SIGN = r"\crfvizsign"  # writes a sign by its number
-# What both engines need. Signs that Latin fonts lack are written by their number with pdflatex.
+# The preamble for both engines. With pdflatex, signs that Latin fonts lack are written by number.
 PREAMBLE = r"""\usepackage{iftex}
 \ifPDFTeX
   \usepackage[T1]{fontenc}

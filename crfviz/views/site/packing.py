@@ -33,7 +33,7 @@ SMALL = 4096  # numbers of an array that is worth its single precision
 
 Array = NDArray[Any]
 Parts = tuple[dict[str, object], Mapping[str, Array]]  # of the header, and arrays
-# What white space is to Python; to JavaScript it has a character more and some fewer.
+# Python's white space; JavaScript's has one more character and lacks some.
 _BLANK = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _CLASSES = {"d": r"\p{Nd}", "w": r"\p{L}\p{N}_", "s": _BLANK}
 _SYNTAX = "^$\\.*+?()[]{}|/-"  # what may be escaped, the last one in a class alone

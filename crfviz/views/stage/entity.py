@@ -35,7 +35,7 @@ class Chip:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What may be at the words of the entity: itself, a rival, or none."""
+    """A candidate for the words of the entity: itself, a rival, or none."""
 
     text: str
     relation: str  # "this entity", "other type", "other boundaries", "none" or "all others"

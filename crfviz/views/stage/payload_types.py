@@ -41,7 +41,7 @@ class Scores(TypedDict):
 
 
 class EditList(TypedDict):
-    """What the reader changed."""
+    """Changes by the reader."""
 
     # From and to by name, START and END allowed; None: -inf.
     transitions: list[tuple[str, str, float | None]]
@@ -153,7 +153,7 @@ class ChipData(TypedDict):
 
 
 class HypothesisData(TypedDict):
-    """What may be at the words of the chosen entity."""
+    """Candidates for the words of the chosen entity."""
 
     text: str
     relation: str

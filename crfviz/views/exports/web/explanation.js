@@ -1,4 +1,4 @@
-// What happened, in a sentence, with the numbers that decided it: as crfviz/views/explanation.py says it, and a test
+// One sentence on the outcome, with the numbers that decided it, as in crfviz/views/explanation.py; a test
 // holds these to that. `state` is { chain, words, tags, solved }, the last as recursions.js solves the chain.
 
 import { END, START } from "../../stage/web/model.js";
@@ -130,7 +130,7 @@ function entering(chain, path, t) {
   return Float64Array.from({ length: chain.K }, (_, k) => transition(chain, t, path[t - 1], k));
 }
 
-// What greedy decoding compares at t, having come along `path`.
+// The scores that greedy decoding compares at t after the tags of `path`.
 function arriving(chain, path, t) {
   const own = emissionsAt(chain, t);
   return entering(chain, path, t).map((step, k) => step + own[k] + (t === path.length - 1 ? chain.end[k] : 0));

@@ -101,7 +101,7 @@ function buildMore(pages, open) {
   return more;
 }
 
-// What is written into the page under this name.
+// The JSON of the element with this name.
 export function read(id) {
   return JSON.parse(document.getElementById(id).textContent);
 }

@@ -125,7 +125,7 @@ export class LocalBackend {
     this.turned();
   }
 
-  // What the stage draws, decoded.
+  // The decoded payload of the stage.
   payload() {
     const { data, page, view, T, K, trained } = this;
     const changed = this.edited || data.pins.length > 0;
@@ -253,7 +253,7 @@ export class LocalBackend {
     };
   }
 
-  // What an address of the app says of this screen, in its form: crfviz/ui/state/link.py. `first` says whose it is.
+  // The query of this screen's link, in the form of crfviz/ui/state/link.py; `first` are its first parameters.
   query(first = this.data.origin.params) {
     const { pins, tags } = this.data;
     const { transitions, emissions, strength } = this.edits;
@@ -276,7 +276,7 @@ export class LocalBackend {
   }
 }
 
-// What only Python can compute is never on this screen.
+// Fields that only Python can compute are empty here.
 const NOT_HERE = {
   asks: "",
   asked: null,
@@ -289,7 +289,7 @@ const NOT_HERE = {
   gradient: null,
 };
 
-// What a page's view says of words that are others now.
+// Options of a page's view that name words of the old sentence.
 function forgetWords(view) {
   delete view.step;
   delete view.chosen;

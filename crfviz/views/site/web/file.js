@@ -16,7 +16,7 @@ class Tagging {
     setTimeout(() => this.tagger().catch(() => null)); // so that the first sentence does not wait for it
   }
 
-  // What cannot be tagged changes nothing.
+  // A text that cannot be tagged changes nothing.
   async speak(typed) {
     const { local, show } = this.frame;
     try {

@@ -65,7 +65,7 @@ export function readLink(text, { models, pages }) {
 
 const OF_STARTING = ["embed", "embed_options"]; // how the page opens
 
-// What of a link means something to these tags and words; `missing` says in words which tags there are not.
+// The edits and pins of a link that fit these tags and words; `missing` names unknown tags in a sentence.
 export function fitted({ edits, pins }, { tags, words }) {
   const unknown = new Set();
   const has = (tag) => tags.includes(tag) || !unknown.add(tag);

@@ -41,7 +41,7 @@ export class Network {
     return scores;
   }
 
-  // What the context makes of one word, whatever stands around it.
+  // The output for one word without its context.
   reading(word) {
     const known = this.read.get(word);
     if (known) return known;
@@ -117,7 +117,7 @@ class Lstm {
     this.fromState = new Affine(of("weight_hh"), bias);
   }
 
-  // What a word adds to the gates.
+  // The input of a word to the gates.
   reading(token) {
     return this.fromWord.of(token);
   }

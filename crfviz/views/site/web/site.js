@@ -101,7 +101,7 @@ class Site {
     return start(data, { above: this.box.element, shown: (local) => this.shown(local) }, begin);
   }
 
-  // What cannot be drawn changes nothing; before the first picture it stands in its place.
+  // A sentence that cannot be drawn changes nothing; before the first picture its message stands there.
   refuse(error) {
     const message = wordsOf(error);
     if (!this.frame) document.getElementById("why").textContent = message;
@@ -134,7 +134,7 @@ class Site {
   }
 }
 
-// What undo takes back, to be compared.
+// The state that undo restores, for comparison.
 function screen({ data, edits }) {
   const { model, sentence, constrained, pins } = data;
   const { transitions, emissions, strength } = edits;

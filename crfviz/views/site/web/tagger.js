@@ -67,7 +67,7 @@ function scoring({ tags, weights, temperature }, model) {
   return { chain };
 }
 
-// What the scheme forbids, by places in the tables.
+// The transitions that the scheme forbids, by positions in the tables.
 function withoutForbidden(chain, { transitions, start }) {
   for (const at of transitions) {
     for (let step = at; step < chain.transitions.length; step += chain.K * chain.K) chain.transitions[step] = -Infinity;
@@ -94,7 +94,7 @@ export function spoken({ data, tagger, examples, most }, sentence, constrained =
   return { ...rebindSentence(data, { words, chain, sentence, gold, constrained }), sentence, constrained };
 }
 
-// What is said of an error: those for people are plain, any other is a fault of ours.
+// The message of an error: errors for readers are plain, any other is a bug.
 export function wordsOf(error) {
   if (error.constructor === Error) return error.message;
   reportError(error); // for the console
@@ -130,7 +130,7 @@ async function unpacked(text) {
   });
 }
 
-// What `make` makes of a text; that it cannot make it of this one is said in words.
+// Return the result of `make`; an error becomes a message.
 function whole(make) {
   try {
     return make();

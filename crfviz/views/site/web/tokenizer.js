@@ -2,7 +2,7 @@
 //
 // The rules come from Python, so that they stand in one place; `../splitting.py` says what they look like here.
 
-// What Python calls white space; JavaScript's \s has a character more and some fewer.
+// Python's white space; JavaScript's \s has one more character and lacks some.
 const BLANK = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const CHUNK = new RegExp(`[^${BLANK}]+`, "gu");
 const GAP = new RegExp(`[${BLANK}]+`, "gu");
@@ -54,7 +54,7 @@ function split(chunk, rules) {
   return joined(affixed(plain, rules, rules.exceptions), rules);
 }
 
-// What stands between blanks without the marks at its ends, which are words, and cut at what stands inside.
+// The words of a text between blanks: marks at its ends are words, and marks inside cut it.
 function affixed(chunk, rules, exceptions) {
   if (exceptions.has(chunk)) return exceptions.get(chunk);
   const before = [];

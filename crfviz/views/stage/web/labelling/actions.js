@@ -163,7 +163,7 @@ const WORDS = {
   Escape: toggleWords,
 };
 
-// What to do for a key, or nothing where it is not meant for this labeller.
+// The action of a key; nothing for keys of other labellers.
 /** @param {Labelling} labelling @param {KeyboardEvent} event */
 export function keysOf(labelling, event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !labelling.data || !hears(labelling, event)) return null;

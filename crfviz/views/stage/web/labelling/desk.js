@@ -1,4 +1,4 @@
-// What stands around the words of the labeller: where one is, what is likely here, the tags, the actions.
+// The frame around the labeller's words: position, likely tags, all tags, actions.
 
 import { button, flag, html, set, setText } from "../dom.js";
 import { accept, choose, pointAt, take, toggleWords } from "./actions.js";
@@ -116,7 +116,7 @@ function choiceButton(labelling, { name, colour }, key, more, attributes) {
   return button(parts, act, { style: `--tag: ${colour}`, ...attributes });
 }
 
-// What each version to be settled says of the words under the cursor, and of all.
+// The tags of each version, at the cursor and for the whole sentence.
 /** @param {HTMLElement} element @param {Labelling} labelling */
 function drawVersions(element, labelling) {
   const { versions } = labelling.data;

@@ -49,13 +49,13 @@ export function drawChips(sheet, data, cursor, [first, last]) {
   });
 }
 
-// What each version says of a word; nothing where all say the same.
+// Each version's tag of a word; empty where all agree.
 /** @param {LabellerPayload} data @param {number} t */
 function lanesOf({ versions }, t) {
   return (versions?.lanes ?? []).map((lane) => lane[t]).filter((text) => text);
 }
 
-// What is known of word t; its name is that of its choice.
+// The state of word t, named by its tag.
 /** @param {LabellerPayload} data @param {number} t */
 function wordAt(data, t) {
   const tag = data.tags[t];

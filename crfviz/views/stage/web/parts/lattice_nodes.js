@@ -29,8 +29,8 @@ function nodeAt({ nodes }, t, k) {
   return /** @type {LatticeNode[]} */ (nodes[t])[k];
 }
 
-// What the nodes say: null for their marginals, else the scores that are being computed, the largest of each word, and
-// how the numbers are written.
+// The numbers of the nodes: null for marginals, else the scores that are being computed, each word's largest, and the
+// format of the numbers.
 /** @param {Model} model */
 export function numbersOf(model) {
   const { nodes, results, tables, messages, T, K } = model;

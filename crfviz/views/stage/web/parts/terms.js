@@ -107,7 +107,7 @@ export function buildRuler() {
   };
 }
 
-// What the ruler shows: both values and the breakpoints near them; the others are far.
+// The range of the ruler: both values and the breakpoints near them.
 /** @param {number[]} breaks @param {number[]} centres */
 function stretchOf(breaks, centres) {
   const near = breaks.filter((value) => centres.some((centre) => Math.abs(value - centre) <= REACH));

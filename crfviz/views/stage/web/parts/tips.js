@@ -35,7 +35,7 @@ export function buildTips(root, now) {
   root.addEventListener("pointerleave", () => show(null));
   return {
     element: tip,
-    // What is said changes with the numbers.
+    // The text changes with the numbers.
     update() {
       if (described) show(described.isConnected ? described : null);
     },

@@ -38,7 +38,7 @@ function showStep({ model, frame, sizes }) {
   frame.bringRowIntoSight([column, model.cell[1]], sizes);
 }
 
-// What the nodes of the lattice say, where the walk leaves a choice.
+// The number beside the lattice's nodes, where the walk leaves a choice.
 /** @param {Stage} stage @param {string} nodes */
 export function showOnNodes(stage, nodes) {
   forget(stage, "step");

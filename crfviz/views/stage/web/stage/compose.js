@@ -81,7 +81,7 @@ export function stepWithin({ T }, t) {
   return clamp(t, 1, T - 1);
 }
 
-// What the browser computes itself while Python has not answered yet; the ghost is what Python said last.
+// Results that the browser computes until Python answers; the ghost is Python's last answer.
 /** @param {Decoded} payload @param {Chain} chain */
 function resultsOf(payload, chain) {
   const { ghost } = payload;

@@ -17,7 +17,7 @@ export function stepEvent({ walk }, step) {
   return { kind: "step", value: step === walk?.opens ? 0 : step || "start" };
 }
 
-// What the page shall speak of: word t as tag k.
+// The event that makes word t with tag k the page's subject.
 /** @param {Decoded} payload @param {number} t @param {number} k @returns {StageEvent} */
 export function asking({ asks, tags }, t, k) {
   return asks === "right" ? { kind: "right", position: t, tag: tags[k] } : view(asks, `${t} ${tags[k]}`);
@@ -32,7 +32,7 @@ export function weightAsked({ payload, outbox }, cell) {
   return asked?.kind === "view" && asked.value === weight ? [] : [view("weight", weight)];
 }
 
-// What makeEditable wants to know of a cell; it may have a weight of the matrix ("from,to") or a score of a word.
+// The cell that makeEditable edits: a weight of the matrix ("from,to") or a score of a word.
 // `stage` takes events and what else the reader does; see lifecycle.js.
 /** @param {Stage} stage @returns {CellHooks} */
 export function cellHooks(stage) {

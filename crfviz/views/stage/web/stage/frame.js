@@ -135,7 +135,7 @@ export function buildFrame(stage) {
     return [top + heads[0].offsetHeight, bottom - held];
   };
   return {
-    // What is said around the picture.
+    // The texts around the picture.
     /** @param {Model} next */
     write(next) {
       const folded = next.K - next.shown.size;

@@ -27,7 +27,7 @@ const FORMULAS = {
   z: "log Z = log Σ exp over the last tags: α + END",
 };
 
-// What is computed for each word t and tag k, before the first step.
+// The inputs of each word t and tag k, before the first step.
 /** @type {Record<string, string[]>} */
 const RECURRENCES = {
   best: ["best(t, k) = e(t, k) + max over j of", "  best(t − 1, j) + A(j, k)"],

@@ -27,7 +27,7 @@ const FEW_ROWS = 10; // or less
 const BESIDE = 54; // a number beside a node of the last column
 const BESIDE_CHANGED = 102; // the same with its change in brackets
 const GAP = 16; // between the words and the panel beside them
-// What the page needs under the stage; in a lecture what a step says may take a second line.
+// Height under the stage; in a lecture the text of a step may take a second line.
 const BELOW_STAGE = { page: 62, lecture: 38 };
 const TOPLINE = 26;
 const AROUND = TOPLINE + 40; // with the words and margins
@@ -252,7 +252,7 @@ function standsAlone({ panels, walking, covered, shown }, { free, tables, unit }
   return free < shown.size * (tables + 1) * limits(panels, true, tables, false)[0] * unit;
 }
 
-// What stands over matrices is always drawn closer. A lattice and all tables at once are where there is little room for
+// Over matrices, all is drawn closer. A lattice and all tables at once are, too, where there is little room for
 // their rows, or for the panel beside them, of which `panelAbove` has to find its place beside the rows.
 /**
  * @param {Laid} model
@@ -265,7 +265,7 @@ function savedBy({ panels, walking, shown }, { free, panelAbove, tables, stacked
   return free < Math.max(panelAbove, (shown.size * (tables + 1) + 1) * least * unit) ? CLOSE : USUAL;
 }
 
-// What the rows need and the room for them, and that of matrices below: both scroll where they share too little.
+// Heights of the rows and of the matrices below: both scroll where they share too little.
 /**
  * @param {Laid} model
  * @param {{ row: number, rows: number, drawn: number }} rows
@@ -282,7 +282,7 @@ function frameOf({ panels }, { row, rows, drawn }, { free, height, matrices, uni
   return { needed, room: both - least, matrices: least };
 }
 
-// What a panel beside the words needs, at the least size of texts.
+// The width of a panel beside the words, at the smallest text size.
 /** @param {Side | null} side @param {Laid} model @param {boolean | undefined} shortens */
 function heightBeside(side, { K, shown }, shortens) {
   const { around, row } = (side && BESIDE_HEIGHTS[side]) ?? { around: 0, row: 0 };

@@ -1,4 +1,4 @@
-// What is to be seen: at a step of a walk, and of the parts that the reader switched off. Pure functions;
+// Visibility: at a step of a walk, and of parts that the reader switched off. Pure functions;
 // crfviz/views/stage/picture.py says which steps a picture has; crfviz/ui/state/scenario.py keeps the parts
 // in the link.
 
@@ -95,7 +95,7 @@ function reach(sweep, done, T) {
 
 /** @typedef {PhaseData & ReturnType<typeof reach>} Begun */
 
-// What the newest step says; in braces stand the words of this side: see picture.py.
+// The text of the newest step; braces stand for words of this side: see picture.py.
 /** @param {Composed} model @param {Begun} phase */
 function textOf({ T, offset = 0, total = T, words, tags, results }, { text, first, last, sweep, done, column }) {
   const atEdge = sweep > 0 ? offset === 0 : offset + T === total; // of the sentence: a window has none
@@ -115,7 +115,7 @@ function textOf({ T, offset = 0, total = T, words, tags, results }, { text, firs
   return template.replaceAll(/\{(\w+)\}/g, (_, name) => String(known[name]));
 }
 
-// What can be switched off beside the rows: its key and its name.
+// Parts beside the rows that can be switched off: key and name.
 /** @type {Record<string, [string, string]>} */
 const OTHERS = {
   path: ["p", "best path"],
@@ -123,7 +123,7 @@ const OTHERS = {
   score: ["s", "score line"],
   lattice: ["k", "lattice"],
 };
-// What goes with a part: what speaks of the best path with its row, and all that the lattice draws.
+// Parts that go with another: all about the best path with its row, and all of the lattice's drawing.
 /** @type {Record<string, string[]>} */
 const WITH = { viterbi: ["path", "note", "score"], lattice: ["nodes", "pointers", "sums", "path"] };
 

@@ -52,7 +52,7 @@ export function linesOf(text, widthOf, room) {
   return lines;
 }
 
-// What fits the names of the tags and the numbers, in pixels at the least size of texts.
+// Widths that fit the tags' names and the numbers, in pixels at the smallest text size.
 /** @param {Laid} model */
 export function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   const strips = panels.main.includes("strips") ? rows : [];
