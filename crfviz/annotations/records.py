@@ -193,6 +193,14 @@ def texts_of(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def state_of(value: object) -> State:
+    """Return the state of an annotation."""
+    found = [state for state in STATES if state == value]
+    if not found:
+        raise ValueError
+    return found[0]
+
+
 def offsets_of(value: object) -> Offsets:
     """Return the places of words, out of pairs."""
     if not isinstance(value, list) or not all(

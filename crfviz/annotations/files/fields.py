@@ -6,10 +6,11 @@ stay in the store. What cannot be read is a FormatError that says where it stand
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any, TypeVar
 
 from crfviz.annotations.records import (
     MAX_WORDS,
@@ -19,15 +20,19 @@ from crfviz.annotations.records import (
     Item,
     curation_of,
     offsets_of,
+    pins_of,
+    state_of,
+    texts_of,
 )
-from crfviz.annotations.settings import Settings, settings_of
+from crfviz.annotations.settings import settings_of
 from crfviz.exceptions import FormatError, ShapeError
-from crfviz.text.files import abbreviate, abbreviate_value
+from crfviz.text.files import abbreviate_value
 from crfviz.text.jsonl import parse_object, strings
 from crfviz.text.sentences import Offsets, words_at
 
 Pair = tuple[Item, Annotation]
 Fields = dict[str, Any]
+Value = TypeVar("Value")
 NO_TAG = ""  # of a word, where others may have one
 ROWS = ("text", "tokens", "tags", "offsets", "proposed")  # what columns show outside of the fields
 
@@ -104,45 +109,51 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
     """
     if not isinstance(text, str):
         raise FormatError(f'{where}: expected a string in "text", got {abbreviate_value(text)}')
-    read = _Reader(fields, where)
-    final = strings(fields.get("tags"), "tags", where)
-    proposed = strings(fields["proposed"], "proposed", where) if "proposed" in fields else final
-    offsets = places_of(fields.get("offsets"), where)
-    check_length(len(offsets), where)
+
+    read = partial(_read, fields, where)
+
+    def texts(name: str) -> tuple[str, ...]:
+        return strings(fields.get(name), name, where)
+
+    def words(places: object) -> Offsets:
+        offsets = places_of(places, where)
+        check_length(len(offsets), where)
+        return offsets
+
+    final, offsets = texts("tags"), words(fields.get("offsets"))
     if "tokens" in fields:
-        check_words(text, offsets, strings(fields["tokens"], "tokens", where), where)
-    in_file = fields.get("offsets_in_file")
-    own = offsets if in_file is None else places_of(in_file, where)
-    check_length(len(own), where)
-    gold = None if fields.get("gold") is None else strings(fields["gold"], "gold", where)
+        check_words(text, offsets, texts("tokens"), where)
+    own = offsets if fields.get("offsets_in_file") is None else words(fields["offsets_in_file"])
+    gold = None if fields.get("gold") is None else texts("gold")
     if gold and len(gold) == len(own) and not any(gold):
         gold = None
-    state = read.text("state", "done")
-    if state not in STATES:
-        raise FormatError(f"{where}: expected state {' or '.join(STATES)}, got {abbreviate(state)}")
+    names = ("document", "annotator", "model", "model_version")
+    document, annotator, model, version = (read(name, _text, "", "a string") for name in names)
+    settings = fields.get("settings")
+    moment = "a time such as 2030-01-31T12:00:00+00:00"
     try:
         item = Item(
             text=text,
             offsets=own,
             gold=gold,
-            document=read.text("document"),
-            position=max(0, int(read.number("sentence", 1)) - 1),
-            settings=read.settings(),
+            document=document,
+            position=max(0, int(read("sentence", _number, 1.0, "a number from 0")) - 1),
+            settings=settings_of(_fields(settings, where), where) if settings else None,
         )
         annotation = Annotation(
             item=0,
-            annotator=read.text("annotator"),
+            annotator=annotator,
             offsets=offsets,
-            proposed=proposed,
+            proposed=texts("proposed") if "proposed" in fields else final,
             final=final,
-            pins=read.pins(len(offsets)),
-            state=state,
-            model=read.text("model"),
-            model_version=read.text("model_version"),
-            seconds=float(read.number("seconds", 0.0)),
-            created=read.moment("created"),
-            updated=read.moment("updated"),
-            curation=read.curation(),
+            pins=read("pins", partial(_pins, len(offsets)), {}, 'an object such as {"0": "NOUN"}'),
+            state=read("state", state_of, "done", " or ".join(STATES)),
+            model=model,
+            model_version=version,
+            seconds=read("seconds", _number, 0.0, "a number from 0"),
+            created=read("created", _moment, None, moment),
+            updated=read("updated", _moment, None, moment),
+            curation=read("curation", partial(_curation, where), None, "who settled a sentence"),
         )
     except ShapeError as error:
         raise FormatError(f"{where}: {error}") from error
@@ -183,65 +194,51 @@ def _written(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat()
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Fields that may be absent, with their types checked."""
+def _read(
+    fields: Mapping[str, Any],
+    where: str,
+    name: str,
+    make: Callable[[Any], Value],
+    default: Value,
+    expected: str,
+) -> Value:
+    """A field that may be absent or empty."""
+    value = fields.get(name)
+    try:
+        return default if value in (None, "") else make(value)
+    except (TypeError, ValueError, OverflowError):
+        got = abbreviate_value(value)
+        raise FormatError(f'{where}: expected {expected} in "{name}", got {got}') from None
 
-    fields: Mapping[str, Any]
-    where: str
 
-    def text(self, name: str, default: str = "") -> str:
-        value = self.fields.get(name, default)
-        if value is None:
-            return default
-        if not isinstance(value, str):
-            self._refuse(name, "a string")
-        return value
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
 
-    def number(self, name: str, default: float) -> float:
-        value = self.fields.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
-            self._refuse(name, "a number from 0")
-        return value
 
-    def pins(self, words: int) -> dict[int, str]:
-        value = self.fields.get("pins", {})
-        if isinstance(value, list) and len(value) == words:
-            tags = strings(value, "pins", self.where)
-            return {position: tag for position, tag in enumerate(tags) if tag != NO_TAG}
-        if not isinstance(value, dict):  # as older exports have them
-            self._refuse("pins", 'an object such as {"0": "NOUN"}')
-        tags = strings(list(value.values()), "pins", self.where)
-        if not all(position.isdecimal() and len(position) < 10 for position in value):
-            self._refuse("pins", "positions of words from 0")
-        return {int(position): tag for position, tag in zip(value, tags, strict=True)}
+def _number(value: float) -> float:
+    if isinstance(value, bool) or not 0 <= value < 1e12:
+        raise TypeError
+    return float(value)
 
-    def settings(self) -> Settings | None:
-        value = self._fields("settings")
-        return None if value is None else settings_of(value, self.where)
 
-    def curation(self) -> Curation | None:
-        value = self._fields("curation")
-        try:
-            return None if value is None else curation_of(value)
-        except FormatError as error:
-            raise FormatError(f"{self.where}: {error}") from error
+def _moment(value: str) -> datetime:
+    moment = datetime.fromisoformat(value)
+    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
 
-    def _fields(self, name: str) -> object:
-        """An object, or its text in rows that all have the same types."""
-        value = self.fields.get(name) or None
-        return parse_object(value, self.where) if isinstance(value, str) else value
 
-    def moment(self, name: str) -> datetime | None:
-        value = self.text(name)
-        if not value:
-            return None
-        try:
-            moment = datetime.fromisoformat(value)
-            return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
-        except (ValueError, OverflowError):
-            self._refuse(name, "a time such as 2030-01-31T12:00:00+00:00")
+def _pins(words: int, value: object) -> dict[int, str]:
+    """Pins as a text for each of the words, or as older exports have them."""
+    if isinstance(value, list) and len(value) == words:
+        return {position: tag for position, tag in enumerate(texts_of(value)) if tag != NO_TAG}
+    return pins_of(value)
 
-    def _refuse(self, name: str, expected: str) -> NoReturn:
-        got = abbreviate_value(self.fields.get(name))
-        raise FormatError(f'{self.where}: expected {expected} in "{name}", got {got}')
+
+def _curation(where: str, value: object) -> Curation:
+    return curation_of(_fields(value, where))
+
+
+def _fields(value: object, where: str) -> object:
+    """An object, or its text in rows that all have the same types."""
+    return parse_object(value, where) if isinstance(value, str) else value

@@ -32,7 +32,6 @@ from sqlalchemy.types import TypeEngine
 
 from crfviz.annotations.records import (
     CURATED,
-    STATES,
     UNSTORABLE,
     Annotation,
     Curation,
@@ -42,6 +41,7 @@ from crfviz.annotations.records import (
     curation_of,
     offsets_of,
     pins_of,
+    state_of,
     steps_of,
     texts_of,
 )
@@ -141,12 +141,6 @@ def _or_none(read: Callable[[object], object]) -> Callable[[object], object]:
     return lambda value: None if value is None else read(value)
 
 
-def _state_of(value: str) -> str:
-    if value not in STATES:
-        raise ValueError
-    return value
-
-
 def _without_zone(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
@@ -199,7 +193,7 @@ ANNOTATIONS = Table(
     Column("proposed", TAGS, nullable=False),
     Column("final", TAGS, nullable=False),
     Column("pins", Cell(JSON(), pins_of, _plain), nullable=False),
-    Column("state", Cell(Text(), _state_of), nullable=False),
+    Column("state", Cell(Text(), state_of), nullable=False),
     Column("model", TEXT, nullable=False),
     Column("model_version", TEXT, nullable=False),
     Column("revision", WHOLE, nullable=False),

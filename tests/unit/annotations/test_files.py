@@ -278,12 +278,12 @@ ONE = {"text": "Kim left", "tags": ["X", "Y"], "offsets": [[0, 3], [4, 8]], "ann
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"state": "half"}, "expected state open or done, got 'half'"),
+        ({"state": "half"}, "expected open or done in \"state\", got 'half'"),
         ({"annotator": 3}, 'expected a string in "annotator"'),
         ({"tags": ["X"]}, "an annotation needs one proposed tag per word"),
         ({"tokens": ["Kim", "eft"]}, "expected offsets that point at the tokens"),
         ({"pins": {"2": "X"}}, "pins must lie in 0 to 1, got position 2"),
-        ({"pins": {"-1": "X"}}, 'expected positions of words from 0 in "pins"'),
+        ({"pins": {"-1": "X"}}, 'expected an object such as {"0": "NOUN"} in "pins"'),
         ({"pins": ["X"]}, 'expected an object such as {"0": "NOUN"} in "pins"'),
         ({"seconds": -1}, 'expected a number from 0 in "seconds"'),
         ({"created": "today"}, "expected a time such as"),
