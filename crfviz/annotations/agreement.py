@@ -25,7 +25,7 @@ Source:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,7 @@ SEED = 0  # of the bootstrap
 
 Pairs = Sequence[tuple[Item, Annotation]]
 _Both = tuple[Item, Annotation, Annotation]
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -94,17 +95,27 @@ def annotators_agreement(pairs: Pairs, first: str, second: str) -> Agreement:
         raise CrfvizError(f"agreement needs two annotators, got {first!r} twice")
     both = _finished_by_both(pairs, first, second)
     words = [list(_shared_words(*each)) for each in both]
-    table = _Table.of([[word.tags for word in sentence] for sentence in words])
+    counters = [Counter(word.tags for word in sentence) for sentence in words]
+    used = sorted(set().union(*counters))  # P pairs of tags
+    counts = _table([[counter[tags] for tags in used] for counter in counters], len(used))
+    sampled = _samples(counts)
+
+    def kappa(tag: str | None = None) -> Estimate:
+        """Over all tags, or of one against the rest."""
+        named = [tags if tag is None else tuple(name == tag for name in tags) for tags in used]
+        return _estimate(_kappa(named, counts.sum(axis=0, keepdims=True)), _kappa(named, sampled))
+
+    number, same = int(counts.sum()), [one == other for one, other in used]
     entities = [(_entities(one), _entities(other)) for _, one, other in both]
     bio = is_bio([tag for _, *annotations in both for a in annotations for tag in a.final])
     return Agreement(
         annotators=(first, second),
         sentences=len(both),
-        words=table.words,
+        words=number,
         words_apart=sum(len(set(one.offsets) ^ set(other.offsets)) for _, one, other in both),
-        observed=table.observed,
-        kappa=table.kappa(),
-        kappa_by_tag={tag: table.kappa(tag) for tag in table.tags},
+        observed=float(counts[:, same].sum() / number) if number else None,
+        kappa=kappa(),
+        kappa_by_tag={tag: kappa(tag) for tag in sorted({tag for tags in used for tag in tags})},
         entity_f1=_entity_f1(entities) if bio else None,
         entity_f1_by_type=_f1_by_type(entities) if bio else {},
         disagreements=tuple(
@@ -156,48 +167,7 @@ def _shared_words(item: Item, one: Annotation, other: Annotation) -> Iterator[Sh
             yield SharedWord(item, position, item.text[start:end], start, (tag, theirs[place]))
 
 
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """How often each pair of tags occurs, in each sentence and in samples of them."""
-
-    pairs: list[tuple[str, str]]  # P that occur
-    counts: NDArray[np.int64]  # (N, P)
-    sampled: NDArray[np.int64]  # (SAMPLES, P), of no sample where there are too few sentences
-
-    @classmethod
-    def of(cls, sentences: Sequence[Sequence[tuple[str, str]]]) -> _Table:
-        counters = [Counter(sentence) for sentence in sentences]
-        pairs = sorted(set().union(*counters))
-        rows = [[counter[pair] for pair in pairs] for counter in counters]
-        counts = np.array(rows, dtype=np.int64).reshape(len(sentences), len(pairs))
-        return cls(pairs, counts, _samples(counts))
-
-    @property
-    def words(self) -> int:
-        return int(self.counts.sum())
-
-    @property
-    def tags(self) -> list[str]:
-        return sorted({tag for pair in self.pairs for tag in pair})
-
-    @property
-    def observed(self) -> float | None:
-        if not self.words:
-            return None
-        same = [one == other for one, other in self.pairs]
-        return float(self.counts[:, same].sum() / self.words)
-
-    def kappa(self, tag: str | None = None) -> Estimate:
-        """Over all tags, or of one against the rest."""
-        named = [
-            pair if tag is None else tuple("this" if name == tag else "rest" for name in pair)
-            for pair in self.pairs
-        ]
-        value = _kappa(named, self.counts.sum(axis=0, keepdims=True))
-        return _estimate(value, _kappa(named, self.sampled))
-
-
-def _kappa(pairs: Sequence[tuple[str, ...]], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _kappa(pairs: Sequence[tuple[Hashable, ...]], counts: Counts) -> NDArray[np.float64]:
     """Of (S, P) counts: (S,), NaN where both always used one tag or there is no word."""
     words = counts.sum(axis=1)
     same = counts[:, [one == other for one, other in pairs]].sum(axis=1)
@@ -221,7 +191,7 @@ _Entities = Sequence[tuple[set[tuple[str, int, int]], set[tuple[str, int, int]]]
 def _entity_f1(entities: _Entities) -> Estimate:
     """F1 of one annotator's entities against the other's: the same both ways."""
     rows = [(len(one & other), len(one) + len(other)) for one, other in entities]
-    counts = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    counts = _table(rows, 2)
     return _estimate(_f1(counts.sum(axis=0, keepdims=True)), _f1(_samples(counts)))
 
 
@@ -234,13 +204,18 @@ def _f1_by_type(entities: _Entities) -> dict[str, float]:
     return {name: 2 * shared[name] / total[name] for name in sorted(total)}
 
 
-def _f1(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _f1(counts: Counts) -> NDArray[np.float64]:
     """Of (S, 2) shared entities and those of both: (S,), NaN where there is none."""
     shared, total = counts.T
     return np.where(total > 0, 2 * shared / np.maximum(total, 1), np.nan)
 
 
-def _samples(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _table(rows: Sequence[Sequence[int]], columns: int) -> Counts:
+    return np.array(rows, dtype=np.int64).reshape(len(rows), columns)
+
+
+def _samples(counts: Counts) -> Counts:
+    """Of (N, P) counts of sentences: (SAMPLES, P), or none where there are too few sentences."""
     if len(counts) < 2:
         return counts[:0]
     return resampled(counts, np.random.default_rng(SEED))
