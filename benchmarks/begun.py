@@ -26,8 +26,8 @@ import torch
 from crfviz.annotations.labelling import propose
 from crfviz.annotations.marking import mark_entity, set_tag
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.teaching.learning import METHODS, WHOLE_TAGGER, learn
 from crfviz.annotations.teaching.partly import begun
+from crfviz.annotations.teaching.teach import METHODS, WHOLE_TAGGER, learn
 from crfviz.chain.decoding.viterbi import best_paths
 from crfviz.corpus.metrics import accuracy, entity_f1
 from crfviz.corpus.training.feature_crf import fit_sentences

@@ -38,8 +38,7 @@ from measuring import (
 from playwright.sync_api import Browser, FilePayload
 from serving import ROOT, App
 
-from crfviz.annotations.teaching.learning import Lesson
-from crfviz.annotations.teaching.teach import teach
+from crfviz.annotations.teaching.teach import Lesson, teach
 from crfviz.chain.decoding.viterbi import best_path, k_best, viterbi
 from crfviz.chain.demonstrations.log_space import soft_forward
 from crfviz.chain.distribution import cumulated_mass, position_entropies, sample_counts

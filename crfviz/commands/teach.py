@@ -15,8 +15,7 @@ from dataclasses import asdict, fields
 import torch
 
 from crfviz.annotations.teaching.gains import gains_table
-from crfviz.annotations.teaching.learning import METHODS, WHAT, Lesson
-from crfviz.annotations.teaching.teach import teach
+from crfviz.annotations.teaching.teach import METHODS, WHAT, Lesson, teach
 from crfviz.text.files import decoded
 from crfviz.text.formats import parse_sentences, read_sentences
 from crfviz.text.sentences import Sentence

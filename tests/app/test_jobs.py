@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from crfviz.annotations.teaching.jobs import Jobs, Status
-from crfviz.annotations.teaching.learning import Lesson
-from crfviz.annotations.teaching.teach import start_teaching, teach
+from crfviz.annotations.teaching.teach import Lesson, start_teaching, teach
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.registry import list_taggers
 from crfviz.text.sentences import Sentence

@@ -14,15 +14,15 @@ from crfviz.__main__ import main
 from crfviz.annotations.agreement import annotators_agreement
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.store.store import open_store
-from crfviz.annotations.teaching.learning import (
+from crfviz.annotations.teaching.teach import (
     CRF_ONLY,
     METHODS,
     WHOLE_TAGGER,
     Lesson,
     labelled,
     learn,
+    teach,
 )
-from crfviz.annotations.teaching.teach import teach
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.commands import teach as teach_command

@@ -1,27 +1,19 @@
-"""What a tagger gained by learning more: the same sentences before and after, and the new card."""
+"""What a tagger gained by learning more: the same sentences before and after."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from crfviz.annotations.teaching.learning import WHAT, Lesson
 from crfviz.chain.decoding.viterbi import best_paths
 from crfviz.chain.forward_backward import posteriors
 from crfviz.corpus.metrics import Rate, accuracy, entity_scores
 from crfviz.corpus.table import markdown
-from crfviz.corpus.tables.report import BEGIN, END
-from crfviz.taggers.folder import version_of
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.files import outside
 from crfviz.text.sentences import Sentence
 
 SEED = 0  # of the bootstrap
 TAUGHT = "taught"  # name of the sentences that were learnt from
-_TITLE = re.compile(r"\A# .*\n")
-_HEADING = re.compile(r"^#+ Figures\s+\Z", re.MULTILINE)
-_LEVEL = re.compile(r"^(#+ )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -100,33 +92,6 @@ def got_worse(taught: Taught) -> str:
     return ", ".join(told)
 
 
-def card_of(taught: Taught, lesson: Lesson, base: Tagger) -> str:
-    """README.md of the new model; the card of its base is quoted, without its figures."""
-    recipe = lesson.recipe
-    parts = [
-        f"# {taught.name}",
-        f"`{base.name}` after it has learnt from {taught.num_sentences:,} annotated sentences. "
-        "Written by `python -m crfviz teach`.",
-        gains_table(taught.gains),
-        "In brackets: 95 % intervals (Wilson; of F1: bootstrap over sentences). Nothing was learnt "
-        "from the sentences held out; what is measured on the taught ones is how well they were "
-        "learnt, not how good the model is.",
-        "## How",
-        f"- Taught: {WHAT[lesson.method]} (`--method {lesson.method}`), {recipe.epochs} passes, "
-        f"learning rate {recipe.learning_rate:g}, seed {lesson.seed}. `teaching.json` holds all "
-        "numbers.\n"
-        f"- From: `{base.name}`, version {version_of(base)}. Its words, its tags "
-        "and its temperature are kept.",
-        "## Licence",
-        f"The weights come from those of `{base.name}`: what the card below says about data and "
-        "licence holds here, too. The annotated sentences belong to whoever has them; of them only "
-        "the words are in this folder, with their tags in `lexicon.json`.",
-        f"## The card of {base.name}",
-        _quoted(base.card()),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
 def gains_table(gains: tuple[Gain, ...]) -> str:
     """Before and after, as Markdown."""
     f1 = any(gain.before.entity_f1 for gain in gains)
@@ -163,10 +128,3 @@ def _tagged(
 
 def _percent(rate: Rate) -> str:
     return f"{100 * rate.value:.1f} ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
-
-
-def _quoted(card: str) -> str:
-    """A card one level down, without its title and its figures, which are not of this model."""
-    *before, last = outside(card, BEGIN, END)
-    body = "".join([*(_HEADING.sub("", piece) for piece in before), last])
-    return _LEVEL.sub(r"#\1", _TITLE.sub("", body)).strip()

@@ -30,6 +30,7 @@ from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.lexicon import build_lexicon, write_lexicon
 from crfviz.taggers.perceptron import Perceptron, save_perceptron
 from crfviz.taggers.registry import list_taggers, load_tagger
+from crfviz.taggers.storage import write_json
 from crfviz.taggers.tagger import CRF, PERCEPTRON, Tagger, english_words
 from crfviz.taggers.user_models import new_model, owner_of, require_own_name, safe_name, user_models
 from crfviz.text.files import abbreviate
@@ -97,8 +98,7 @@ def propose_model(
         seconds = round(time.monotonic() - started, 2)
         made = Proposer(name, document.name, family, len(sentences), len(partly), score, seconds)
         (folder / CARD_FILE).write_text(_card(made), encoding="utf-8")
-        text = json.dumps(asdict(made), indent=2, ensure_ascii=False)
-        (folder / RECORD_FILE).write_text(f"{text}\n", encoding="utf-8")
+        write_json(folder / RECORD_FILE, asdict(made))
         write_examples(folder / EXAMPLES_FILE, _examples(sentences))
         report(1.0, f"saving {name}")
         now = _present(store, document)

@@ -1,7 +1,14 @@
-"""From finished sentences to a new model: learn, measure before and after, save.
+"""From finished sentences to a new model: a trained network learns more, is measured, and saved.
 
     taught = teach(Lesson(model="upos-en"), finished(store.annotations(state="done")), report)
     load_tagger(taught.name)
+
+The method `crf` leaves every emission as it is: only the scores of start, end and transitions move.
+`tagger` moves all weights, except the embeddings of words that do not occur: they have no gradient,
+so only the others are trained, in a vocabulary of their own. Both minimise the loss of training,
+with its averaged weights; see `crfviz.corpus.training.optimisation`. Words that the model does not
+know stay unknown words: its vocabulary does not grow. Longer steps or more passes get more of the
+taught words right and cost more of the others.
 
 The new model is a folder of its own among the models that people bring, with a card that says from
 what it was taught; a model that is there is never written over. Part of the sentences is held out:
@@ -12,35 +19,192 @@ with words that are UNSET the other words are learnt; nothing is measured on the
 The temperature of the model is kept: fitted again on the shipped excerpt, it calibrated worse.
 """
 
+import copy
 import json
 import random
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import torch
+
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.teaching.gains import TAUGHT, Gain, Taught, card_of, gain
+from crfviz.annotations.teaching.gains import TAUGHT, Gain, Taught, gain, gains_table
 from crfviz.annotations.teaching.jobs import Job, Jobs
-from crfviz.annotations.teaching.learning import Lesson, labelled, learn
-from crfviz.exceptions import FormatError, ModelError
+from crfviz.corpus.tables.report import BEGIN, END
+from crfviz.corpus.training.feature_crf import partly_tagged
+from crfviz.corpus.training.labelled import Corpus, Labelled
+from crfviz.corpus.training.optimisation import Run
+from crfviz.corpus.training.recipe import Recipe
+from crfviz.exceptions import CrfvizError, FormatError, ModelError, UnknownTagError
 from crfviz.taggers.blank import UNSET
 from crfviz.taggers.examples import EXAMPLES_FILE, holds, write_examples
-from crfviz.taggers.folder import CARD_FILE
+from crfviz.taggers.features import key
+from crfviz.taggers.folder import CARD_FILE, version_of
 from crfviz.taggers.lexicon import build_lexicon, read_lexicon, write_lexicon
-from crfviz.taggers.neural.tagger import NeuralModel, NeuralTagger, load_model, save_model
+from crfviz.taggers.neural.network import NUM_SPECIAL, Network
+from crfviz.taggers.neural.tagger import (
+    NeuralModel,
+    NeuralTagger,
+    choose_device,
+    load_model,
+    save_model,
+)
 from crfviz.taggers.registry import EXCERPTS, excerpt_for, list_taggers, load_tagger, read_excerpt
+from crfviz.taggers.storage import write_json
 from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import free_name, new_model
+from crfviz.text.files import abbreviate, outside
 from crfviz.text.formats import render_sentences
 from crfviz.text.schemes import repair
 from crfviz.text.sentences import Sentence, words_at
 
 RECORD_FILE = "teaching.json"
 LEARNING = 0.7  # share of the time, about; the rest is measuring
+_TITLE = re.compile(r"\A# .*\n")
+_HEADING = re.compile(r"^#+ Figures\s+\Z", re.MULTILINE)
+_LEVEL = re.compile(r"^(#+ )", re.MULTILINE)
+CRF_ONLY, WHOLE_TAGGER = "crf", "tagger"
+WORDS = "words.weight"  # the embeddings of a network
+_SHORT = Recipe(
+    batch_sentences=8,
+    weight_decay=0.0,  # the weights are to stay where training left them
+    warm_up=0.0,
+    second_momentum=0.98,
+)
+METHODS: Mapping[str, Recipe] = {
+    CRF_ONLY: replace(
+        _SHORT,
+        epochs=10,
+        learning_rate=0.02,
+        word_dropout=0.0,  # the emissions are to be those of the tagger
+        drop_characters=0.0,
+        drop_inputs=0.0,
+        drop_outputs=0.0,
+    ),
+    WHOLE_TAGGER: replace(_SHORT, epochs=20, learning_rate=5e-4),
+}
+WHAT = {CRF_ONLY: "transitions, start and end only", WHOLE_TAGGER: "the whole tagger"}
+
 
 Announce = Callable[[float, str], None]  # share done in [0, 1], and what is done now; may raise
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is to be taught to which model, and how.
+
+    Raises:
+        CrfvizError: a number is out of its range, or there is no such method.
+    """
+
+    model: str  # name or folder
+    method: str = WHOLE_TAGGER  # a key of METHODS
+    name: str = ""  # wanted for the new model; empty: that of the model with "-taught"
+    held_out: float = 0.2  # share of the sentences that nothing is learnt from
+    epochs: int | None = None  # None: those of the method
+    learning_rate: float | None = None  # None: that of the method
+    seed: int = 0  # of what is held out, of order and of noise
+
+    def __post_init__(self) -> None:
+        epochs, rate, known = self.epochs, self.learning_rate, self.method in METHODS
+        checks = {
+            f"method must be one of {', '.join(METHODS)}, got {self.method!r}": known,
+            f"held_out must be from 0 to below 1, got {self.held_out}": 0 <= self.held_out < 1,
+            f"epochs must be 1 to 1000, got {epochs}": epochs is None or 1 <= epochs <= 1000,
+            f"learning_rate must be above 0 and at most 1, got {rate}": (
+                rate is None or 0 < rate <= 1
+            ),
+            f"seed must be 0 to 100000, got {self.seed}": 0 <= self.seed <= 100_000,
+        }
+        for message, fine in checks.items():
+            if not fine:
+                raise CrfvizError(message)
+
+    @property
+    def recipe(self) -> Recipe:
+        """The numbers of the method, or those asked for."""
+        recipe = METHODS[self.method]
+        return replace(
+            recipe,
+            seed=self.seed,
+            epochs=recipe.epochs if self.epochs is None else self.epochs,
+            learning_rate=self.learning_rate or recipe.learning_rate,
+        )
+
+
+def learn(
+    stored: NeuralModel,
+    sentences: Sequence[Sentence],
+    method: str,
+    recipe: Recipe,
+    report: Callable[[int, int], None],
+) -> Network:
+    """The network of a model folder after it has learnt from tagged sentences; see `labelled`.
+
+    Args:
+        stored: is not changed.
+        sentences: with their tags; at least one.
+        method: CRF_ONLY or WHOLE_TAGGER.
+        recipe: of `METHODS`, or another; architecture and sizes are those of the folder.
+        report: told how many steps are done, of how many; what it raises ends the run.
+    """
+    recipe = replace(recipe, architecture=stored.config.architecture, sizes=stored.config.sizes)
+    train = labelled(sentences, stored.config.tags)
+    occurring = {key(word) for sentence in train for word in sentence.tokens}
+    ids = sorted(i for word, i in stored.vocabulary.word_ids.items() if word in occurring)
+    words = tuple(stored.vocabulary.words[i - NUM_SPECIAL] for i in ids)
+    vocabulary, rows = replace(stored.vocabulary, words=words), [*range(NUM_SPECIAL), *ids]
+    run = Run(recipe, Corpus(train, (), stored.config.tags, (), vocabulary), choose_device())
+    weights = stored.network.state_dict()
+    for network in (run.network, run.average):
+        network.load_state_dict({**weights, WORDS: weights[WORDS][rows]})
+    if method == CRF_ONLY:
+        run.network.requires_grad_(requires_grad=False)
+        run.network.crf.requires_grad_(requires_grad=True)
+    total, done = run.num_steps * recipe.epochs, 0
+
+    def count(_: float) -> None:
+        nonlocal done
+        done += 1
+        report(done, total)
+
+    for _ in range(recipe.epochs):
+        run.train_epoch(count)
+    learnt, taught = run.average.cpu().state_dict(), copy.deepcopy(stored.network)
+    learnt[WORDS] = weights[WORDS].index_copy(0, torch.tensor(rows), learnt[WORDS])
+    taught.load_state_dict(learnt)
+    return taught
+
+
+def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelled]:
+    """Sentences with the ids of their tags; words that are UNSET may have any.
+
+    Raises:
+        FormatError: there is no sentence, or one without words or tags.
+        UnknownTagError: a sentence has a tag that is not in `tags`.
+    """
+    if not sentences:
+        raise FormatError("expected at least one finished sentence to learn from, got none")
+    ids = {tag: number for number, tag in enumerate(tags)}
+    learnt = []
+    for number, sentence in enumerate(sentences, start=1):
+        if not sentence.tokens or sentence.tags is None:
+            raise FormatError(f"sentence {number} to learn from has no words or no tags")
+        unknown = sorted(set(sentence.tags) - {*ids, UNSET})
+        if unknown:
+            raise UnknownTagError(
+                f"sentence {number} to learn from has the tag {abbreviate(unknown[0])}; "
+                f"the model has {', '.join(tags)}"
+            )
+        allowed = partly_tagged(sentence, tags).allowed
+        some = tuple(allowed.argmax(axis=1).tolist())  # the only one, where there is one
+        unset = UNSET in sentence.tags
+        learnt.append(Labelled(sentence.tokens, some, allowed=allowed if unset else None))
+    return learnt
 
 
 def teachable(tagger: Tagger) -> bool:
@@ -160,9 +324,42 @@ def _describe(folder: Path, lesson: Lesson, before: Tagger, after: Tagger, taugh
     """Write the card, the record, and those examples whose claims still hold."""
     recipe = json.loads(lesson.recipe.as_json())
     record = {**asdict(taught), "held_out": lesson.held_out, "recipe": recipe}
-    text = json.dumps(record, indent=2, ensure_ascii=False)
-    (folder / RECORD_FILE).write_text(f"{text}\n", encoding="utf-8")
-    (folder / CARD_FILE).write_text(card_of(taught, lesson, before), encoding="utf-8")
+    write_json(folder / RECORD_FILE, record)
+    (folder / CARD_FILE).write_text(_card(taught, lesson, before), encoding="utf-8")
     examples = [each for each in before.examples() if holds(each, after.potentials(each.tokens))]
     if examples:
         write_examples(folder / EXAMPLES_FILE, examples)
+
+
+def _card(taught: Taught, lesson: Lesson, base: Tagger) -> str:
+    """README.md of the new model; the card of its base is quoted, without its figures."""
+    recipe = lesson.recipe
+    parts = [
+        f"# {taught.name}",
+        f"`{base.name}` after it has learnt from {taught.num_sentences:,} annotated sentences. "
+        "Written by `python -m crfviz teach`.",
+        gains_table(taught.gains),
+        "In brackets: 95 % intervals (Wilson; of F1: bootstrap over sentences). Nothing was learnt "
+        "from the sentences held out; what is measured on the taught ones is how well they were "
+        "learnt, not how good the model is.",
+        "## How",
+        f"- Taught: {WHAT[lesson.method]} (`--method {lesson.method}`), {recipe.epochs} passes, "
+        f"learning rate {recipe.learning_rate:g}, seed {lesson.seed}. `teaching.json` holds all "
+        "numbers.\n"
+        f"- From: `{base.name}`, version {version_of(base)}. Its words, its tags "
+        "and its temperature are kept.",
+        "## Licence",
+        f"The weights come from those of `{base.name}`: what the card below says about data and "
+        "licence holds here, too. The annotated sentences belong to whoever has them; of them only "
+        "the words are in this folder, with their tags in `lexicon.json`.",
+        f"## The card of {base.name}",
+        _quoted(base.card()),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _quoted(card: str) -> str:
+    """A card one level down, without its title and its figures, which are not of this model."""
+    *before, last = outside(card, BEGIN, END)
+    body = "".join([*(_HEADING.sub("", piece) for piece in before), last])
+    return _LEVEL.sub(r"#\1", _TITLE.sub("", body)).strip()

@@ -10,7 +10,6 @@ import streamlit as st
 from crfviz.annotations.records import DocumentSummary
 from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse
 from crfviz.annotations.teaching.jobs import Job, Jobs
-from crfviz.annotations.teaching.learning import WHAT, WHOLE_TAGGER, Lesson
 from crfviz.annotations.teaching.partly import begun, learnable
 from crfviz.annotations.teaching.propose import (
     FAMILIES,
@@ -20,7 +19,15 @@ from crfviz.annotations.teaching.propose import (
     score_in_words,
     start_proposing,
 )
-from crfviz.annotations.teaching.teach import finished, hold_out, start_teaching, teachable
+from crfviz.annotations.teaching.teach import (
+    WHAT,
+    WHOLE_TAGGER,
+    Lesson,
+    finished,
+    hold_out,
+    start_teaching,
+    teachable,
+)
 from crfviz.exceptions import ModelError
 from crfviz.taggers.tagger import CRF
 from crfviz.taggers.user_models import safe_name

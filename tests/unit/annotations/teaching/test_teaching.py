@@ -8,8 +8,7 @@ import torch
 from crfviz.annotations.records import Annotation, Item
 from crfviz.annotations.teaching import teach as teaching
 from crfviz.annotations.teaching.gains import Taught, gain, got_worse
-from crfviz.annotations.teaching.learning import Lesson
-from crfviz.annotations.teaching.teach import finished, hold_out, teach, teachable
+from crfviz.annotations.teaching.teach import Lesson, finished, hold_out, teach, teachable
 from crfviz.exceptions import CrfvizError, FormatError, ModelError, UnknownTagError
 from crfviz.taggers.registry import EXCERPTS, load_tagger
 from crfviz.text.sentences import Sentence
