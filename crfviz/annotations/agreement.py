@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.records import Annotation, Item, Pair
 from crfviz.corpus.metrics import percentiles, resampled
 from crfviz.corpus.tables.evaluation import Tagging, as_sentence
 from crfviz.exceptions import CrfvizError, ShapeError
@@ -40,7 +40,6 @@ from crfviz.text.sentences import joined
 
 SEED = 0  # of the bootstrap
 
-Pairs = Sequence[tuple[Item, Annotation]]
 _Both = tuple[Item, Annotation, Annotation]
 Counts = NDArray[np.int64]
 
@@ -85,7 +84,7 @@ class Agreement:
     disagreements: tuple[SharedWord, ...]  # words with two tags, in the order of the file
 
 
-def annotators_agreement(pairs: Pairs, first: str, second: str) -> Agreement:
+def annotators_agreement(pairs: Sequence[Pair], first: str, second: str) -> Agreement:
     """Compare the finished sentences of two annotators, out of what anybody said about any.
 
     Raises:
@@ -151,7 +150,7 @@ def agreement(
     return annotators_agreement(pairs, *names)
 
 
-def _finished_by_both(pairs: Pairs, first: str, second: str) -> list[_Both]:
+def _finished_by_both(pairs: Sequence[Pair], first: str, second: str) -> list[_Both]:
     done = [pair for pair in pairs if pair[1].state == "done"]
     one = {item.id: (item, a) for item, a in done if a.annotator == first}
     other = {item.id: a for item, a in done if a.annotator == second}

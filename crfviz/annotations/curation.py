@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.records import Annotation, Pair
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import UNSET
-from crfviz.text.schemes import is_inside
+from crfviz.text.schemes import units
 from crfviz.text.sentences import Offsets
 
 Copies = Literal["agreed", "all"]
 COPIES: tuple[Copies, ...] = get_args(Copies)
-Pair = tuple[Item, Annotation]
 Word = tuple[int, int, str]  # first character, the one after the last, and the tag
 
 
@@ -88,11 +87,11 @@ def with_reading(
     """
     pins = annotation.pins
     own = [pins.get(t, "") for t in range(len(annotation.offsets))]
-    units = [*_units(annotation.offsets, own), *_units(version.offsets, version.final)]
+    both = [*_units(annotation.offsets, own), *_units(version.offsets, version.final)]
     before = None
     while before != (start, end):
         before = (start, end)
-        cut = [unit for unit in units if unit[0] < end and start < unit[1]]
+        cut = [unit for unit in both if unit[0] < end and start < unit[1]]
         start, end = min([start, *(a for a, _ in cut)]), max([end, *(b for _, b in cut)])
     words = [
         (*place, tag)
@@ -159,15 +158,18 @@ def chosen_copies(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
     return found
 
 
+def learnable(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
+    """Return the answers of finished sentences, and the begun ones that nobody has finished."""
+    done = [pair for pair in pairs if pair[1].state == "done"]
+    if copies is None:
+        chosen_copies(done, None)  # refuses
+    begun = [pair for pair in finished_first(pairs) if pair[1].state != "done"]
+    return [*chosen_copies(done, "agreed"), *begun]
+
+
 def _units(offsets: Offsets, tags: Sequence[str]) -> list[tuple[int, int]]:
     """Characters of each entity, and of each other word."""
-    units: list[tuple[int, int]] = []
-    for (start, end), tag in zip(offsets, tags, strict=True):
-        if is_inside(tag) and units:
-            units[-1] = (units[-1][0], end)
-        else:
-            units.append((start, end))
-    return units
+    return [(offsets[first][0], offsets[end - 1][1]) for first, end in units(tags)]
 
 
 def _words(annotation: Annotation, start: int, end: int) -> tuple[Word, ...]:

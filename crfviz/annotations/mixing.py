@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.records import Pair
 from crfviz.text.schemes import OUTSIDE, PENN, UPOS, split_tag
 
 Kind = Literal["entity", "UPOS", "Penn", "other"]
@@ -107,9 +107,7 @@ def strangers(rows: Sequence[Collection[str]]) -> dict[int, str]:
     return told
 
 
-def tag_sets(
-    pairs: Sequence[tuple[Item, Annotation]], known: Mapping[str, Sequence[str] | None]
-) -> list[TagSet]:
+def tag_sets(pairs: Sequence[Pair], known: Mapping[str, Sequence[str] | None]) -> list[TagSet]:
     """The sets of tags of some annotations; one file is for one set.
 
     A document without a set of its own goes to one that has all its tags. Two such documents are

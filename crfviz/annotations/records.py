@@ -112,6 +112,9 @@ class Annotation:
             )
 
 
+Pair = tuple[Item, Annotation]
+
+
 @dataclass(frozen=True)
 class Document:
     """Sentences with what was said about them, under one name and with one set of settings."""

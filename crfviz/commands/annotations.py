@@ -16,7 +16,7 @@ from typing import NoReturn
 import torch
 from tqdm import tqdm
 
-from crfviz.annotations.curation import COPIES, chosen_copies
+from crfviz.annotations.curation import COPIES, chosen_copies, learnable
 from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, rendered
 from crfviz.annotations.files.importing import INPUT_FORMATS, Import, read_items
 from crfviz.annotations.files.merging import (
@@ -30,7 +30,6 @@ from crfviz.annotations.mixing import TagRules, in_words, tag_sets
 from crfviz.annotations.records import STATES, Merged
 from crfviz.annotations.settings import Settings, own_tags
 from crfviz.annotations.store.store import Store, file_of, open_store
-from crfviz.annotations.teaching.partly import learnable
 from crfviz.annotations.teaching.propose import FAMILIES, propose_model, score_in_words
 from crfviz.commands.name_checks import require_file, require_folder, require_known
 from crfviz.commands.tag import printable

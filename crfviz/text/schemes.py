@@ -14,6 +14,7 @@ Source:
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 BIO = "BIO"  # the name of the scheme, in config.json and in links
 SCHEMES = {BIO: "BI", "BIOES": "BIES", "BILOU": "BILU"}  # first, inner, last and only words
@@ -166,6 +167,16 @@ def spans(tags: Sequence[str], scheme: str = BIO) -> list[Span]:
             entities.append(span)
         begun = span if prefix in (first, inner) else None
     return entities
+
+
+def units(tags: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the words [first, end) of each entity, and each other word; `I-X` begins none.
+
+    >>> units(["B-PER", "I-PER", "O", "NOUN"])
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    starts = [t for t, tag in enumerate(tags) if not (t and is_inside(tag))]
+    return list(pairwise([*starts, len(tags)]))
 
 
 def tags_of(entities: Iterable[Span], length: int, scheme: str = BIO) -> list[str]:

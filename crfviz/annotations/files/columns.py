@@ -14,12 +14,11 @@ from urllib.parse import quote, unquote
 from crfviz.annotations.files.fields import (
     ROWS,
     FileSentence,
-    Pair,
     annotated,
     check_length,
     fields_of,
 )
-from crfviz.annotations.records import Item
+from crfviz.annotations.records import Item, Pair
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import (
     BREAKS,

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from crfviz.annotations.files.columns import render_columns, render_conllu
-from crfviz.annotations.files.fields import Pair
 from crfviz.annotations.files.objects import render_jsonl, render_spacy
+from crfviz.annotations.records import Pair
 from crfviz.annotations.settings import Settings
 
 FileFormat = Literal["conllu", "columns", "jsonl", "spacy"]

@@ -18,6 +18,7 @@ from crfviz.annotations.records import (
     Annotation,
     Curation,
     Item,
+    Pair,
     curation_of,
     offsets_of,
     pins_of,
@@ -30,7 +31,6 @@ from crfviz.text.files import abbreviate_value
 from crfviz.text.jsonl import parse_object, strings
 from crfviz.text.sentences import Offsets, words_at
 
-Pair = tuple[Item, Annotation]
 Fields = dict[str, Any]
 Value = TypeVar("Value")
 NO_TAG = ""  # of a word, where others may have one

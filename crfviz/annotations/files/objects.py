@@ -13,7 +13,6 @@ from itertools import islice, pairwise
 from crfviz.annotations.files.fields import (
     Fields,
     FileSentence,
-    Pair,
     annotated,
     check_length,
     check_words,
@@ -21,7 +20,7 @@ from crfviz.annotations.files.fields import (
     places_of,
     row_of,
 )
-from crfviz.annotations.records import LARGEST, MAX_WORDS, Item
+from crfviz.annotations.records import LARGEST, MAX_WORDS, Item, Pair
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.files import abbreviate_value, check_utf_8
 from crfviz.text.jsonl import parse_object, sentence_of, strings

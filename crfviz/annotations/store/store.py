@@ -40,6 +40,7 @@ from crfviz.annotations.records import (
     DocumentSummary,
     Item,
     Merged,
+    Pair,
     Progress,
     State,
 )
@@ -231,7 +232,7 @@ class Store:
 
     def annotations(
         self, document: str | None = None, annotator: str | None = None, state: State | None = None
-    ) -> list[tuple[Item, Annotation]]:
+    ) -> list[Pair]:
         """Annotations with their sentences, by document, place in it and annotator; None is all."""
         columns = (ITEMS, DOCUMENTS.c.name, ANNOTATIONS)
         query = _said(*columns, document=document, annotator=annotator, state=state)

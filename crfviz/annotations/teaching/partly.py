@@ -4,33 +4,18 @@ A free word has the tag UNSET and is summed over: what is learnt does not depend
 be wrong. See `crfviz.corpus.training.feature_crf.partly_tagged`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 
-from crfviz.annotations.curation import Copies, chosen_copies, finished_first
 from crfviz.annotations.labelling import DOUBT, propose
-from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.records import Pair
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import UNSET
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.schemes import OUTSIDE, continues, is_bio
+from crfviz.text.schemes import units
 from crfviz.text.sentences import Sentence, words_at
 
 
-def learnable(
-    pairs: Sequence[tuple[Item, Annotation]], copies: Copies | None
-) -> list[tuple[Item, Annotation]]:
-    """Return the answers of finished sentences, and the begun ones that nobody has finished."""
-    done = [pair for pair in pairs if pair[1].state == "done"]
-    if copies is None:
-        chosen_copies(done, None)  # refuses
-    begun = [pair for pair in finished_first(pairs) if pair[1].state != "done"]
-    return [*chosen_copies(done, "agreed"), *begun]
-
-
-def begun(
-    pairs: Sequence[tuple[Item, Annotation]], tags: Sequence[str], tagger: Tagger | None
-) -> list[Sentence]:
+def begun(pairs: Sequence[Pair], tags: Sequence[str], tagger: Tagger | None) -> list[Sentence]:
     """Return the begun sentences in which somebody has set a tag, UNSET where a word is free.
 
     Args:
@@ -60,14 +45,7 @@ def _guesses(
         return {}
     return {
         t: guess.tags[t]
-        for unit in _units(guess.tags, bio=is_bio(tags))
-        if all(guess.probabilities[t] >= DOUBT for t in unit)
-        for t in unit
+        for first, end in units(guess.tags)
+        if all(guess.probabilities[t] >= DOUBT for t in range(first, end))
+        for t in range(first, end)
     }
-
-
-def _units(tags: Sequence[str], *, bio: bool) -> Iterator[range]:
-    """Words of an entity together, all others alone."""
-    rows = enumerate(zip(tags, (OUTSIDE, *tags[:-1]), strict=True))
-    starts = [t for t, (tag, before) in rows if not (bio and continues(tag, before))]
-    yield from (range(start, end) for start, end in pairwise([*starts, len(tags)]))

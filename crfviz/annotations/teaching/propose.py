@@ -14,10 +14,11 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from crfviz.annotations.records import Annotation, DocumentSummary, Item
+from crfviz.annotations.curation import learnable
+from crfviz.annotations.records import DocumentSummary, Pair
 from crfviz.annotations.store.store import Store, open_store
 from crfviz.annotations.teaching.jobs import Job, Jobs
-from crfviz.annotations.teaching.partly import begun, learnable
+from crfviz.annotations.teaching.partly import begun
 from crfviz.annotations.teaching.teach import RECORD_FILE, Announce, finished
 from crfviz.corpus.metrics import Rate
 from crfviz.corpus.training.cross_validation import CrossValidated, cross_validated
@@ -41,7 +42,6 @@ FAMILIES = {CRF: "CRF over word features", PERCEPTRON: "perceptron"}
 MIN_DONE = 10  # finished sentences, before which nothing is learnt, and until it is offered again
 FITS = 6  # five of cross-validation, and the model
 
-Pairs = Sequence[tuple[Item, Annotation]]
 Fit = Callable[[Sequence[Sentence], Callable[[float], None]], Perceptron]
 
 
@@ -62,7 +62,7 @@ def propose_model(
     store: Store,
     document: DocumentSummary,
     name: str,
-    pairs: Pairs,
+    pairs: Sequence[Pair],
     report: Announce,
     family: str = CRF,
 ) -> Proposer:

@@ -31,7 +31,7 @@ from pathlib import Path
 
 import torch
 
-from crfviz.annotations.records import Annotation, Item
+from crfviz.annotations.records import Pair
 from crfviz.annotations.teaching.gains import TAUGHT, Gain, Taught, gain, gains_table
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.corpus.tables.report import BEGIN, END
@@ -212,7 +212,7 @@ def teachable(tagger: Tagger) -> bool:
     return isinstance(tagger, NeuralTagger)
 
 
-def finished(pairs: Sequence[tuple[Item, Annotation]]) -> list[Sentence]:
+def finished(pairs: Sequence[Pair]) -> list[Sentence]:
     """What can be learnt from: the sentences that are done, with their final tags.
 
     Where two annotators finished a sentence both count: see `annotations.curation`.

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from crfviz.annotations.curation import Pair, answers, chosen_copies, finished_first
-from crfviz.annotations.records import DocumentSummary
+from crfviz.annotations.curation import answers, chosen_copies, finished_first
+from crfviz.annotations.records import DocumentSummary, Pair
 from crfviz.annotations.store.store import Store, open_store
 from crfviz.annotations.teaching.teach import finished
 from crfviz.taggers.blank import BlankTagger, document_tagger

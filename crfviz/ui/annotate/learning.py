@@ -7,10 +7,11 @@ from functools import partial
 
 import streamlit as st
 
+from crfviz.annotations.curation import learnable
 from crfviz.annotations.records import DocumentSummary
 from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse
 from crfviz.annotations.teaching.jobs import Job, Jobs
-from crfviz.annotations.teaching.partly import begun, learnable
+from crfviz.annotations.teaching.partly import begun
 from crfviz.annotations.teaching.propose import (
     FAMILIES,
     MIN_DONE,

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from crfviz.annotations.curation import learnable
 from crfviz.annotations.records import Annotation, Item
-from crfviz.annotations.teaching.partly import begun, learnable
+from crfviz.annotations.teaching.partly import begun
 from crfviz.annotations.teaching.teach import CRF_ONLY, METHODS, learn
 from crfviz.corpus.training.feature_crf import partly_tagged
 from crfviz.taggers.neural.tagger import NeuralModel, NeuralTagger, load_model, save_model
