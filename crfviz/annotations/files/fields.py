@@ -12,19 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from crfviz.annotations.records import (
-    MAX_WORDS,
-    STATES,
-    Annotation,
-    Curation,
-    Item,
-    Pair,
-    curation_of,
-    offsets_of,
-    pins_of,
-    state_of,
-    texts_of,
-)
+from crfviz.annotations import records
 from crfviz.annotations.settings import settings_of
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.files import abbreviate_value
@@ -41,13 +29,13 @@ ROWS = ("text", "tokens", "tags", "offsets", "proposed")  # what columns show ou
 class FileSentence:
     """One sentence of a file."""
 
-    item: Item
-    annotation: Annotation | None = None  # its `item` is not known yet
+    item: records.Item
+    annotation: records.Annotation | None = None  # its `item` is not known yet
     note: str = ""  # what had to be changed about it
     lines: tuple[int, ...] = ()  # of the T words, where the format has one a line
 
 
-def fields_of(pair: Pair) -> Fields:
+def fields_of(pair: records.Pair) -> Fields:
     """The fields, ready for JSON; what says nothing is left out."""
     item, annotation = pair
     fields: Fields = {
@@ -79,7 +67,7 @@ def fields_of(pair: Pair) -> Fields:
     return fields
 
 
-def row_of(pair: Pair) -> Fields:
+def row_of(pair: records.Pair) -> Fields:
     """The fields with the same keys and types in every row, as tables of Arrow want them.
 
     Arrow takes the columns and their types from the first rows, and refuses what differs later. So
@@ -132,7 +120,7 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
     settings = fields.get("settings")
     moment = "a time such as 2030-01-31T12:00:00+00:00"
     try:
-        item = Item(
+        item = records.Item(
             text=text,
             offsets=own,
             gold=gold,
@@ -140,14 +128,14 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
             position=max(0, int(read("sentence", _number, 1.0, "a number from 0")) - 1),
             settings=settings_of(_fields(settings, where), where) if settings else None,
         )
-        annotation = Annotation(
+        annotation = records.Annotation(
             item=0,
             annotator=annotator,
             offsets=offsets,
             proposed=texts("proposed") if "proposed" in fields else final,
             final=final,
             pins=read("pins", partial(_pins, len(offsets)), {}, 'an object such as {"0": "NOUN"}'),
-            state=read("state", state_of, "done", " or ".join(STATES)),
+            state=read("state", records.state_of, "done", " or ".join(records.STATES)),
             model=model,
             model_version=version,
             seconds=read("seconds", _number, 0.0, "a number from 0"),
@@ -162,10 +150,10 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
 
 def check_length(words: int, where: str) -> None:
     """Refuse a sentence that is too long to be labelled."""
-    if words > MAX_WORDS:
+    if words > records.MAX_WORDS:
         raise FormatError(
-            f"{where}: expected at most {MAX_WORDS:,} words in a sentence, got more; end each "
-            f"sentence with a line break, in columns with an empty line"
+            f"{where}: expected at most {records.MAX_WORDS:,} words in a sentence, got more; end "
+            f"each sentence with a line break, in columns with an empty line"
         )
 
 
@@ -182,7 +170,7 @@ def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) 
 def places_of(value: object, where: str) -> Offsets:
     """Places of words out of JSON."""
     try:
-        return offsets_of(value)
+        return records.offsets_of(value)
     except TypeError:
         raise FormatError(
             f"{where}: expected offsets such as [[0, 5], [6, 11]], got {abbreviate_value(value)}"
@@ -231,12 +219,14 @@ def _moment(value: str) -> datetime:
 def _pins(words: int, value: object) -> dict[int, str]:
     """Pins as a text for each of the words, or as older exports have them."""
     if isinstance(value, list) and len(value) == words:
-        return {position: tag for position, tag in enumerate(texts_of(value)) if tag != NO_TAG}
-    return pins_of(value)
+        return {
+            position: tag for position, tag in enumerate(records.texts_of(value)) if tag != NO_TAG
+        }
+    return records.pins_of(value)
 
 
-def _curation(where: str, value: object) -> Curation:
-    return curation_of(_fields(value, where))
+def _curation(where: str, value: object) -> records.Curation:
+    return records.curation_of(_fields(value, where))
 
 
 def _fields(value: object, where: str) -> object:

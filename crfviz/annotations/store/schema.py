@@ -13,38 +13,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    Column,
-    DateTime,
-    Dialect,
-    Float,
-    ForeignKey,
-    Integer,
-    MetaData,
-    RowMapping,
-    Table,
-    Text,
-    TypeDecorator,
-    UniqueConstraint,
-)
+import sqlalchemy as sa
 from sqlalchemy.types import TypeEngine
 
-from crfviz.annotations.records import (
-    CURATED,
-    UNSTORABLE,
-    Annotation,
-    Curation,
-    DocumentSummary,
-    Item,
-    Step,
-    curation_of,
-    offsets_of,
-    pins_of,
-    state_of,
-    steps_of,
-    texts_of,
-)
+from crfviz.annotations import records
 from crfviz.annotations.settings import Settings, settings_of
 from crfviz.exceptions import CrfvizError, StoreError
 from crfviz.text.files import abbreviate_value
@@ -53,7 +25,7 @@ VERSION = "5"  # of the newest migration
 VERSION_TABLE = "crfviz_version"
 READ_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
 
-TABLES = MetaData()
+TABLES = sa.MetaData()
 
 
 @dataclass(frozen=True)
@@ -82,30 +54,32 @@ def from_json(text: str) -> object:
         return Damaged(text)
 
 
-class Cell(TypeDecorator[Any]):
+class Cell(sa.TypeDecorator[Any]):
     """A column that holds one field of a record, or of no record a `Damaged`.
 
     Args:
-        stored: the type in the database.
         read: makes the field out of what is stored; raises one of READ_ERRORS at anything else.
         write: the reverse.
+        stored: the type in the database.
+        optional: whether there may be none.
     """
 
-    impl = JSON
+    impl = sa.JSON
     cache_ok = True
 
     def __init__(
         self,
-        stored: TypeEngine[Any],
         read: Callable[[Any], object],
         write: Callable[[Any], object] = lambda field: field,
+        stored: TypeEngine[Any] = sa.JSON(none_as_null=True),  # noqa: B008 - is not changed
+        *,
+        optional: bool = False,
     ) -> None:
         super().__init__()
         self.impl = self.stored = stored  # type: ignore[assignment]  # as SQLAlchemy sets it
-        self.read, self.write = read, write
-        self.is_json = isinstance(stored, JSON)
+        self.read, self.write, self.optional = read, write, optional
 
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], Any] | None:
         """Read a cell, which the driver's type may already refuse."""
         read = super().result_processor(dialect, coltype)
 
@@ -117,11 +91,12 @@ class Cell(TypeDecorator[Any]):
 
         return process
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> object:  # noqa: ANN401, ARG002 (SQLAlchemy's signature)
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> object:  # noqa: ANN401, ARG002 (SQLAlchemy's signature)
         """Make a field out of what is stored."""
-        return value if isinstance(value, Damaged) else self.read(value)
+        is_none = value is None and self.optional
+        return value if is_none or isinstance(value, Damaged) else self.read(value)
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> object:  # noqa: ANN401, ARG002 (SQLAlchemy's signature)
+    def process_bind_param(self, value: Any, dialect: sa.Dialect) -> object:  # noqa: ANN401, ARG002 (SQLAlchemy's signature)
         """Write a field that is not yet encoded."""
         return value if value is None or isinstance(value, Encoded) else self.write(value)
 
@@ -137,79 +112,78 @@ def _only(*kinds: type) -> Callable[[object], object]:
     return read
 
 
-def _or_none(read: Callable[[object], object]) -> Callable[[object], object]:
-    return lambda value: None if value is None else read(value)
-
-
 def _without_zone(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
-def _plain(pins: Mapping[int, str]) -> dict[int, str]:
+def _pins(pins: Mapping[int, str]) -> dict[int, str]:
     return dict(pins)
 
 
-def _as_pairs(past: Sequence[Step]) -> list[object]:
-    return [[step.offsets, _plain(step.pins)] for step in past]
+def _steps(past: Sequence[records.Step]) -> list[object]:
+    return [[step.offsets, _pins(step.pins)] for step in past]
 
 
-WHOLE, TEXT, TAGS = Cell(Integer(), _only(int)), Cell(Text(), _only(str)), Cell(JSON(), texts_of)
-OFFSETS = Cell(JSON(), offsets_of)
-MOMENT = Cell(DateTime(), lambda cell: cell.replace(tzinfo=UTC), _without_zone)  # stored as UTC
-OPTIONAL = JSON(none_as_null=True)
+WHOLE, TEXT = Cell(_only(int), stored=sa.Integer()), Cell(_only(str), stored=sa.Text())
+NUMBER, STATE = Cell(_only(int, float), stored=sa.Float()), Cell(records.state_of, stored=sa.Text())
+MOMENT = Cell(lambda cell: cell.replace(tzinfo=UTC), _without_zone, sa.DateTime())  # as UTC
+TAGS, OFFSETS, PINS = Cell(records.texts_of), Cell(records.offsets_of), Cell(records.pins_of, _pins)
+MAYBE_TAGS, LOOK = Cell(records.texts_of, optional=True), Cell(_only(dict), optional=True)
+PAST = Cell(records.steps_of, _steps)
+CURATION = Cell(records.curation_of, records.Curation.as_fields, optional=True)
 
-DOCUMENTS = Table(
+DOCUMENTS = sa.Table(
     "crfviz_documents",
     TABLES,
-    Column("id", Integer, primary_key=True),
-    Column("name", TEXT, nullable=False, unique=True),
-    Column("created", MOMENT, nullable=False),
-    Column("tags", Cell(OPTIONAL, _or_none(texts_of))),  # none before the first confirmation
-    Column("model", TEXT, nullable=False, server_default=""),  # it was begun with, or its own
-    Column("look", Cell(OPTIONAL, _or_none(_only(dict)))),  # keys and colours of tags
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", TEXT, nullable=False, unique=True),
+    sa.Column("created", MOMENT, nullable=False),
+    sa.Column("tags", MAYBE_TAGS),  # K names; none before the first confirmation
+    sa.Column("model", TEXT, nullable=False, server_default=""),  # it was begun with, or its own
+    sa.Column("look", LOOK),  # keys and colours of tags
     sqlite_autoincrement=True,  # an id is never given twice, as in PostgreSQL
 )
 
-ITEMS = Table(
+ITEMS = sa.Table(
     "crfviz_items",
     TABLES,
-    Column("id", Integer, primary_key=True),
-    Column("document", ForeignKey("crfviz_documents.id", ondelete="CASCADE"), nullable=False),
-    Column("position", WHOLE, nullable=False),
-    Column("text", TEXT, nullable=False),
-    Column("offsets", OFFSETS, nullable=False),
-    Column("gold", Cell(OPTIONAL, _or_none(texts_of))),
-    UniqueConstraint("document", "position", name="crfviz_items_place"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("document", sa.ForeignKey("crfviz_documents.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("position", WHOLE, nullable=False),
+    sa.Column("text", TEXT, nullable=False),
+    sa.Column("offsets", OFFSETS, nullable=False),
+    sa.Column("gold", MAYBE_TAGS),
+    sa.UniqueConstraint("document", "position", name="crfviz_items_place"),
     sqlite_autoincrement=True,
 )
 
-ANNOTATIONS = Table(
+ANNOTATIONS = sa.Table(
     "crfviz_annotations",
     TABLES,
-    Column("id", Integer, primary_key=True),
-    Column("item", ForeignKey("crfviz_items.id", ondelete="CASCADE"), nullable=False),
-    Column("annotator", TEXT, nullable=False),
-    Column("offsets", OFFSETS, nullable=False),
-    Column("proposed", TAGS, nullable=False),
-    Column("final", TAGS, nullable=False),
-    Column("pins", Cell(JSON(), pins_of, _plain), nullable=False),
-    Column("state", Cell(Text(), state_of), nullable=False),
-    Column("model", TEXT, nullable=False),
-    Column("model_version", TEXT, nullable=False),
-    Column("revision", WHOLE, nullable=False),
-    Column("created", MOMENT, nullable=False),
-    Column("updated", MOMENT, nullable=False),
-    Column("seconds", Cell(Float(), _only(int, float)), nullable=False, server_default="0"),
-    Column("past", Cell(JSON(), steps_of, _as_pairs), nullable=False, server_default="[]"),
-    Column("curation", Cell(OPTIONAL, _or_none(curation_of), Curation.as_fields)),
-    UniqueConstraint("item", "annotator", name="crfviz_annotations_whose"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("item", sa.ForeignKey("crfviz_items.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("annotator", TEXT, nullable=False),
+    sa.Column("offsets", OFFSETS, nullable=False),
+    sa.Column("proposed", TAGS, nullable=False),
+    sa.Column("final", TAGS, nullable=False),
+    sa.Column("pins", PINS, nullable=False),
+    sa.Column("state", STATE, nullable=False),
+    sa.Column("model", TEXT, nullable=False),
+    sa.Column("model_version", TEXT, nullable=False),
+    sa.Column("revision", WHOLE, nullable=False),
+    sa.Column("created", MOMENT, nullable=False),
+    sa.Column("updated", MOMENT, nullable=False),
+    sa.Column("seconds", NUMBER, nullable=False, server_default="0"),
+    sa.Column("past", PAST, nullable=False, server_default="[]"),
+    sa.Column("curation", CURATION),  # who settled it, from which versions
+    sa.UniqueConstraint("item", "annotator", name="crfviz_annotations_whose"),
 )
 
-SKIPS = Table(  # sentences that an annotator has passed over
+SKIPS = sa.Table(  # sentences that an annotator has passed over
     "crfviz_skips",
     TABLES,
-    Column("item", ForeignKey("crfviz_items.id", ondelete="CASCADE"), primary_key=True),
-    Column("annotator", Text, primary_key=True),
+    sa.Column("item", sa.ForeignKey("crfviz_items.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("annotator", sa.Text, primary_key=True),
 )
 
 
@@ -217,9 +191,13 @@ Row = dict[str, Any]
 KEPT = [column.name for column in ANNOTATIONS.columns if column.name != "id"]
 
 
-def encoded(table: Table, row: Row) -> Row:
+def encoded(table: sa.Table, row: Row) -> Row:
     """The same with its lists encoded, so that it is written quickly once the store is locked."""
-    lists = {c.name: c.type for c in table.c if isinstance(c.type, Cell) and c.type.is_json}
+    lists = {
+        c.name: c.type
+        for c in table.c
+        if isinstance(c.type, Cell) and isinstance(c.type.stored, sa.JSON)
+    }
     return {
         name: Encoded(json.dumps(lists[name].write(value)))
         if name in lists and value is not None
@@ -228,12 +206,12 @@ def encoded(table: Table, row: Row) -> Row:
     }
 
 
-def annotation_row(annotation: Annotation) -> Row:
+def annotation_row(annotation: records.Annotation) -> Row:
     """Columns of an annotation that has an annotator and no character that no database holds."""
     if not annotation.annotator.strip():
         raise StoreError("expected the name of an annotator, got an empty one; nothing was stored")
-    if annotation.annotator == CURATED and annotation.curation is None:
-        raise StoreError(f"{CURATED} are the settled sentences: label under another name")
+    if annotation.annotator == records.CURATED and annotation.curation is None:
+        raise StoreError(f"{records.CURATED} are the settled sentences: label under another name")
     check_text(annotation.annotator, annotation.model, annotation.model_version)
     check_text(*annotation.proposed, *annotation.final, *annotation.pins.values())
     return {name: getattr(annotation, name) for name in KEPT}
@@ -245,13 +223,13 @@ def settings_row(settings: Settings) -> Row:
     return {"tags": settings.tags, "model": settings.model, "look": look or None}
 
 
-def summary_of(row: RowMapping) -> DocumentSummary:
+def summary_of(row: sa.RowMapping) -> records.DocumentSummary:
     """The document of a row with its number of `sentences`."""
     created = cells_of(row, DOCUMENTS, ("created",))["created"]
-    return DocumentSummary(row["name"], row["sentences"], created, settings_at(row))
+    return records.DocumentSummary(row["name"], row["sentences"], created, settings_at(row))
 
 
-def settings_at(row: RowMapping) -> Settings:
+def settings_at(row: sa.RowMapping) -> Settings:
     """The settings in a row of documents."""
     cells = cells_of(row, DOCUMENTS, ("tags", "model", "look"))
     tags, look = cells["tags"], cells["look"] or {}
@@ -260,21 +238,21 @@ def settings_at(row: RowMapping) -> Settings:
         return settings_of(fields, abbreviate_value(row[DOCUMENTS.c.name]))
 
 
-def item_of(row: RowMapping) -> Item:
+def item_of(row: sa.RowMapping) -> records.Item:
     """The sentence of a row that joins `items` and `documents`."""
     cells = cells_of(row, ITEMS, ("id", "text", "offsets", "gold", "position"))
     with _consistent(ITEMS, row):
-        return Item(**cells, document=row[DOCUMENTS.c.name])
+        return records.Item(**cells, document=row[DOCUMENTS.c.name])
 
 
-def annotation_of(row: RowMapping) -> Annotation:
+def annotation_of(row: sa.RowMapping) -> records.Annotation:
     """The annotation of a row."""
     cells = cells_of(row, ANNOTATIONS, KEPT)
     with _consistent(ANNOTATIONS, row):
-        return Annotation(**cells)
+        return records.Annotation(**cells)
 
 
-def cells_of(row: RowMapping, table: Table, names: Sequence[str]) -> Row:
+def cells_of(row: sa.RowMapping, table: sa.Table, names: Sequence[str]) -> Row:
     """The fields in the cells of a table; a StoreError says which another program has written."""
     cells = {name: row[table.c[name]] for name in names}
     for name, value in cells.items():
@@ -284,7 +262,7 @@ def cells_of(row: RowMapping, table: Table, names: Sequence[str]) -> Row:
 
 
 @contextmanager
-def _consistent(table: Table, row: RowMapping) -> Iterator[None]:
+def _consistent(table: sa.Table, row: sa.RowMapping) -> Iterator[None]:
     """Say which row it is whose cells do not fit each other."""
     try:
         yield
@@ -292,7 +270,7 @@ def _consistent(table: Table, row: RowMapping) -> Iterator[None]:
         raise _damaged(table, row, str(error)) from error
 
 
-def _damaged(table: Table, row: RowMapping, why: str) -> StoreError:
+def _damaged(table: sa.Table, row: sa.RowMapping, why: str) -> StoreError:
     return StoreError(
         f"row {row[table.c.id]} of the table {table.name} was damaged by another program: {why}. "
         f"Restore a copy of the store, or remove its document."
@@ -302,7 +280,7 @@ def _damaged(table: Table, row: RowMapping, why: str) -> StoreError:
 def check_text(*texts: str) -> None:
     """Refuse what neither SQLite nor PostgreSQL could give back, naming the character."""
     for value in texts:
-        if wrong := UNSTORABLE.search(value):
+        if wrong := records.UNSTORABLE.search(value):
             raise StoreError(
                 f"expected text that a database can hold, got the character "
                 f"U+{ord(wrong[0]):04X} in {value[:60]!a}; nothing was stored"

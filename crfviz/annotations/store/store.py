@@ -13,24 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    RowMapping,
-    Select,
-    Table,
-    Text,
-    and_,
-    cast,
-    delete,
-    func,
-    insert,
-    not_,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from crfviz.annotations.records import (
@@ -45,6 +28,7 @@ from crfviz.annotations.records import (
     State,
 )
 from crfviz.annotations.settings import Settings
+from crfviz.annotations.store import writing
 from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.store.failures import explained, lost_connection
 from crfviz.annotations.store.schema import (
@@ -60,28 +44,20 @@ from crfviz.annotations.store.schema import (
     summary_of,
 )
 from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
-from crfviz.annotations.store.writing import (
-    merged,
-    prepared,
-    stored,
-    successor,
-    write_annotation,
-    write_document,
-)
 from crfviz.exceptions import StoreError
 
 LARGEST_ID = 2**31
 PAUSE = 1.0  # seconds before a lost server is asked once more
 Result = TypeVar("Result")
-AnyQuery = Select[*tuple[Any, ...]]
-_SENTENCES: AnyQuery = select(ITEMS, DOCUMENTS.c.name).join(DOCUMENTS)
+AnyQuery = sa.Select[*tuple[Any, ...]]
+_SENTENCES: AnyQuery = sa.select(ITEMS, DOCUMENTS.c.name).join(DOCUMENTS)
 _FINISHED = (ANNOTATIONS.c.state == "done", ANNOTATIONS.c.curation.is_(None))  # by people
-_UNDONE = and_(  # all steps in a sentence, so that it is as if nobody had begun it
+_UNDONE = sa.and_(  # all steps in a sentence, so that it is as if nobody had begun it
     ANNOTATIONS.c.state == "open",
-    cast(ANNOTATIONS.c.pins, Text) == "{}",
-    cast(ANNOTATIONS.c.past, Text) == "[]",
-    cast(ANNOTATIONS.c.offsets, Text) == cast(ITEMS.c.offsets, Text),
-    cast(ANNOTATIONS.c.final, Text) == cast(ANNOTATIONS.c.proposed, Text),
+    sa.cast(ANNOTATIONS.c.pins, sa.Text) == "{}",
+    sa.cast(ANNOTATIONS.c.past, sa.Text) == "[]",
+    sa.cast(ANNOTATIONS.c.offsets, sa.Text) == sa.cast(ITEMS.c.offsets, sa.Text),
+    sa.cast(ANNOTATIONS.c.final, sa.Text) == sa.cast(ANNOTATIONS.c.proposed, sa.Text),
 )
 
 
@@ -109,7 +85,7 @@ def file_of(url: str | None = None) -> Path | None:
 class Store:
     """Documents and annotations in one database; every method may raise a StoreError."""
 
-    def __init__(self, engine: Engine, place: str) -> None:
+    def __init__(self, engine: sa.Engine, place: str) -> None:
         self._engine = engine
         self._turns = Turns(engine)
         self.place = place  # for people: the file, or the address without its password
@@ -142,8 +118,8 @@ class Store:
             labelled: annotations of these sentences; their `item` counts the sentences from 0.
             settings: tags, model, keys and colours.
         """
-        rows = prepared(document, sentences, labelled, settings)
-        return self._run(lambda c: write_document(c, *rows, progress), writes=True, tries=1)
+        rows = writing.prepared(document, sentences, labelled, settings)
+        return self._run(lambda c: writing.write_document(c, *rows, progress), writes=True, tries=1)
 
     def merge(self, document: str, labelled: Iterable[Annotation], *, write: bool = True) -> Merged:
         """Join annotations to a document, all of them or nothing; none is overwritten.
@@ -153,17 +129,17 @@ class Store:
         Raises:
             UnknownTagError: a tag is none of the document's.
         """
-        return self._run(lambda c: merged(c, document, labelled, write=write), writes=write)
+        return self._run(lambda c: writing.merged(c, document, labelled, write=write), writes=write)
 
     def rename(self, document: str, name: str) -> None:
         """Give a document another name, that no other one has."""
         check_text(name)
 
-        def work(connection: Connection) -> None:
-            taken = select(DOCUMENTS.c.id).where(DOCUMENTS.c.name == name)
+        def work(connection: sa.Connection) -> None:
+            taken = sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.name == name)
             if not name.strip() or connection.execute(taken).first():
                 raise StoreError(f"expected a name that no document has, got {name[:80]!r}")
-            change = update(DOCUMENTS).where(DOCUMENTS.c.name == document)
+            change = sa.update(DOCUMENTS).where(DOCUMENTS.c.name == document)
             connection.execute(change.values(name=name))
 
         self._run(work, writes=True)
@@ -175,14 +151,13 @@ class Store:
 
     def remove(self, document: str) -> None:
         """Drop a document with all its sentences and annotations, for good."""
-        self._run(
-            lambda c: c.execute(delete(DOCUMENTS).where(DOCUMENTS.c.name == document)), writes=True
-        )
+        query = sa.delete(DOCUMENTS).where(DOCUMENTS.c.name == document)
+        self._run(lambda c: c.execute(query), writes=True)
 
     def documents(self) -> list[DocumentSummary]:
         """All documents, oldest first."""
         query = (
-            select(DOCUMENTS, func.count(ITEMS.c.id).label("sentences"))
+            sa.select(DOCUMENTS, sa.func.count(ITEMS.c.id).label("sentences"))
             .outerjoin(ITEMS)
             .group_by(DOCUMENTS.c.id)
             .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
@@ -204,12 +179,12 @@ class Store:
 
     def item_ids(self, document: str) -> list[int]:
         """Ids of the sentences of a document, in its order."""
-        query = select(ITEMS.c.id).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
+        query = sa.select(ITEMS.c.id).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
         return self._column(query.order_by(ITEMS.c.position))
 
     def annotation(self, item: int, annotator: str) -> Annotation | None:
         """What an annotator said about a sentence; None is nothing yet."""
-        return self._run(lambda c: stored(c, item, annotator))
+        return self._run(lambda c: writing.stored(c, item, annotator))
 
     def save(self, annotation: Annotation, tags: Sequence[str] | None = None) -> Annotation:
         """Store an annotation in place of the one whose revision it has; return it as stored.
@@ -221,12 +196,12 @@ class Store:
             ConflictError: the stored revision is another one: nothing was overwritten.
             UnknownTagError: a tag is none of the document's.
         """
-        new = successor(annotation)
+        new = writing.successor(annotation)
         annotation_row(new)  # its complaints come before the database is asked
 
-        def work(connection: Connection) -> Annotation:
+        def work(connection: sa.Connection) -> Annotation:
             hold_to_tags(connection, new, tags)
-            return write_annotation(connection, new)
+            return writing.write_annotation(connection, new)
 
         return self._run(work, writes=True)
 
@@ -248,17 +223,19 @@ class Store:
         sentences: bool = False,
     ) -> int:
         """How many annotations there are, or sentences that have some; None is all."""
-        number = func.count(ANNOTATIONS.c.item.distinct()) if sentences else func.count()
+        number = sa.func.count(ANNOTATIONS.c.item.distinct()) if sentences else sa.func.count()
         query = _said(number, document=document, annotator=annotator, state=state)
         return int(self._column(query)[0])
 
     def progress(self, document: str, annotator: str) -> Progress:
         """How far an annotator is in a document."""
-        total = select(func.count(ITEMS.c.id)).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
-        columns = (ANNOTATIONS.c.state, func.count(), func.sum(ANNOTATIONS.c.seconds))
-        mine = _said(*columns, document=document, annotator=annotator).where(not_(_UNDONE))
+        total = (
+            sa.select(sa.func.count(ITEMS.c.id)).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
+        )
+        columns = (ANNOTATIONS.c.state, sa.func.count(), sa.func.sum(ANNOTATIONS.c.seconds))
+        mine = _said(*columns, document=document, annotator=annotator).where(sa.not_(_UNDONE))
 
-        def work(connection: Connection) -> Progress:
+        def work(connection: sa.Connection) -> Progress:
             states = connection.execute(mine.group_by(ANNOTATIONS.c.state))
             counts = {state: (n, spent) for state, n, spent in states}
             done, seconds = counts.get("done", (0, 0.0))
@@ -278,7 +255,7 @@ class Store:
 
     def versions(self, item: int) -> list[Annotation]:
         """What annotators finished of a sentence, by name, without the curated version."""
-        query = select(ANNOTATIONS).where(ANNOTATIONS.c.item == item, *_FINISHED)
+        query = sa.select(ANNOTATIONS).where(ANNOTATIONS.c.item == item, *_FINISHED)
         return [annotation_of(row) for row in self._rows(query.order_by(ANNOTATIONS.c.annotator))]
 
     def disputed(self, document: str) -> dict[int, bool]:
@@ -286,12 +263,12 @@ class Store:
 
         A sentence is not settled any more when a version has changed or come since.
         """
-        texts = [cast(ANNOTATIONS.c[name], Text) for name in ("final", "offsets")]
-        differ = or_(*(func.count(each.distinct()) > 1 for each in texts))
+        texts = [sa.cast(ANNOTATIONS.c[name], sa.Text) for name in ("final", "offsets")]
+        differ = sa.or_(*(sa.func.count(each.distinct()) > 1 for each in texts))
         apart = _said(ANNOTATIONS.c.item, document=document).where(*_FINISHED)
         names = ("item", "annotator", "updated", "curation")
         query = (
-            select(ANNOTATIONS.c.id, *(ANNOTATIONS.c[name] for name in names))
+            sa.select(ANNOTATIONS.c.id, *(ANNOTATIONS.c[name] for name in names))
             .join(ITEMS)
             .where(
                 ANNOTATIONS.c.item.in_(apart.group_by(ANNOTATIONS.c.item).having(differ)),
@@ -313,16 +290,16 @@ class Store:
         """Note that an annotator has passed over a sentence."""
         row = {"item": item, "annotator": annotator}
 
-        def work(connection: Connection) -> None:
-            same = select(SKIPS).where(SKIPS.c.item == item, SKIPS.c.annotator == annotator)
+        def work(connection: sa.Connection) -> None:
+            same = sa.select(SKIPS).where(SKIPS.c.item == item, SKIPS.c.annotator == annotator)
             if connection.execute(same).first() is None:
-                connection.execute(insert(SKIPS).values(row))
+                connection.execute(sa.insert(SKIPS).values(row))
 
         self._run(work, writes=True)
 
     def skipped(self, document: str, annotator: str) -> set[int]:
         """Ids of the sentences that an annotator has passed over."""
-        query = select(SKIPS.c.item).select_from(SKIPS.join(ITEMS).join(DOCUMENTS))
+        query = sa.select(SKIPS.c.item).select_from(SKIPS.join(ITEMS).join(DOCUMENTS))
         mine = query.where(DOCUMENTS.c.name == document, SKIPS.c.annotator == annotator)
         return set(self._column(mine))
 
@@ -331,14 +308,14 @@ class Store:
         names = self._column(_said(ANNOTATIONS.c.annotator, document=document).distinct())
         return sorted(names, key=lambda each: (each == CURATED, each))
 
-    def _rows(self, query: AnyQuery) -> Sequence[RowMapping]:
+    def _rows(self, query: AnyQuery) -> Sequence[sa.RowMapping]:
         return self._run(lambda c: c.execute(query).mappings().all())
 
     def _column(self, query: AnyQuery) -> list[Any]:
         return self._run(lambda c: list(c.execute(query).scalars()))
 
     def _run(
-        self, work: Callable[[Connection], Result], *, writes: bool = False, tries: int = 2
+        self, work: Callable[[sa.Connection], Result], *, writes: bool = False, tries: int = 2
     ) -> Result:
         """Do something in a transaction of its own; once more if the server was lost."""
         try:
@@ -355,7 +332,7 @@ class Store:
 
 
 def _said(
-    *columns: ColumnElement[Any] | Table,
+    *columns: sa.ColumnElement[Any] | sa.Table,
     document: str | None = None,
     annotator: str | None = None,
     state: State | None = None,
@@ -365,7 +342,7 @@ def _said(
     filters[ANNOTATIONS.c.state] = state
     wanted = [column == value for column, value in filters.items() if value is not None]
     joined = ANNOTATIONS.join(ITEMS).join(DOCUMENTS)
-    return select(*columns).select_from(joined).where(*wanted)
+    return sa.select(*columns).select_from(joined).where(*wanted)
 
 
 def _done(document: str, annotator: str) -> AnyQuery:

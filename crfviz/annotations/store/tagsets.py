@@ -8,7 +8,7 @@ name of that model before. A tag that is in use stays.
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-from sqlalchemy import Connection, RowMapping, select, update
+import sqlalchemy as sa
 
 from crfviz.annotations.mixing import apart, example, kinds
 from crfviz.annotations.records import Annotation
@@ -21,7 +21,7 @@ ALIKE = 0.5  # of difflib's ratio, from 0 to 1
 MAX_LISTED = 20  # tags in a message
 
 
-def hold_to_tags(connection: Connection, new: Annotation, tags: Sequence[str] | None) -> None:
+def hold_to_tags(connection: sa.Connection, new: Annotation, tags: Sequence[str] | None) -> None:
     """Check an annotation against the tags of its document, which gets `tags` if it has none.
 
     These are those of the model that it was made with, None where they are not known.
@@ -29,7 +29,7 @@ def hold_to_tags(connection: Connection, new: Annotation, tags: Sequence[str] | 
     Raises:
         UnknownTagError: it has another tag, or the document was begun with other tags.
     """
-    query = select(DOCUMENTS).join(ITEMS).where(ITEMS.c.id == new.item)
+    query = sa.select(DOCUMENTS).join(ITEMS).where(ITEMS.c.id == new.item)
     document = connection.execute(query).mappings().first()
     if document is None:  # storing says so
         return
@@ -41,7 +41,7 @@ def hold_to_tags(connection: Connection, new: Annotation, tags: Sequence[str] | 
     check_tags(connection, document, used([new]))
 
 
-def check_tags(connection: Connection, document: RowMapping, tags: Collection[str]) -> None:
+def check_tags(connection: sa.Connection, document: sa.RowMapping, tags: Collection[str]) -> None:
     """Refuse tags that a document does not have, naming near ones.
 
     Before it has any, those of another kind are refused.
@@ -63,14 +63,14 @@ def check_tags(connection: Connection, document: RowMapping, tags: Collection[st
         )
 
 
-def change_settings(connection: Connection, name: str, new: Settings) -> None:
+def change_settings(connection: sa.Connection, name: str, new: Settings) -> None:
     """Replace the settings of a document; a tag that is in use may not go."""
-    query = select(DOCUMENTS).where(DOCUMENTS.c.name == name).with_for_update()
+    query = sa.select(DOCUMENTS).where(DOCUMENTS.c.name == name).with_for_update()
     document = connection.execute(query).mappings().first()
     if document is None:
         raise StoreError(f"there is no document {name[:80]!r}; it may have been removed")
     if new.tags is not None:
-        rows = select(ANNOTATIONS.c.final, ANNOTATIONS.c.pins).join(ITEMS)
+        rows = sa.select(ANNOTATIONS.c.final, ANNOTATIONS.c.pins).join(ITEMS)
         found = connection.execute(rows.where(ITEMS.c.document == document["id"]))
         said = [{*final, *pins.values()} for final, pins in found]
         for tag in sorted(set().union(*said) - {*new.tags, UNSET}):
@@ -80,7 +80,7 @@ def change_settings(connection: Connection, name: str, new: Settings) -> None:
                 f"{name[:80]!r}: give their words another tag first. Nothing was changed."
             )
     values = settings_row(new)
-    connection.execute(update(DOCUMENTS).where(DOCUMENTS.c.id == document["id"]).values(values))
+    connection.execute(sa.update(DOCUMENTS).where(DOCUMENTS.c.id == document["id"]).values(values))
 
 
 def near(tag: str, tags: Sequence[str]) -> str:
@@ -99,7 +99,7 @@ def used(annotations: Iterable[Annotation]) -> set[str]:
 
 
 def _begin(
-    connection: Connection, document: RowMapping, new: Annotation, tags: Sequence[str]
+    connection: sa.Connection, document: sa.RowMapping, new: Annotation, tags: Sequence[str]
 ) -> None:
     """Give a document its tags, those of a model that can go on with what is there."""
     begun = document["model"]
@@ -112,12 +112,12 @@ def _begin(
                 f"{near(strange[0], tags)}. Choose a model with these tags; nothing was stored."
             )
     values = {"tags": list(tags), "model": begun or new.model}
-    connection.execute(update(DOCUMENTS).where(DOCUMENTS.c.id == document["id"]).values(values))
+    connection.execute(sa.update(DOCUMENTS).where(DOCUMENTS.c.id == document["id"]).values(values))
 
 
-def _stored_tags(connection: Connection, document: RowMapping) -> set[str]:
+def _stored_tags(connection: sa.Connection, document: sa.RowMapping) -> set[str]:
     """Tags of the annotations that the document's own model is behind, or all without one."""
-    query = select(ANNOTATIONS.c.final).join(ITEMS).where(ITEMS.c.document == document["id"])
+    query = sa.select(ANNOTATIONS.c.final).join(ITEMS).where(ITEMS.c.document == document["id"])
     if document["model"]:
         query = query.where(ANNOTATIONS.c.model == document["model"])
     return {tag for final in connection.execute(query).scalars() for tag in final}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, RowMapping, Table, insert, select, text, update
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from crfviz.annotations.records import Annotation, Item, Merged
@@ -76,7 +76,7 @@ def prepared(
 
 
 def write_document(
-    connection: Connection,
+    connection: sa.Connection,
     document: Row,
     sentences: Sequence[Row],
     labelled: Sequence[Row],
@@ -84,16 +84,16 @@ def write_document(
 ) -> str:
     """Write what is prepared; returns the name it got, "name (2)" where the name is taken."""
     if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
-        connection.execute(text(f"LOCK TABLE {DOCUMENTS.name} IN SHARE ROW EXCLUSIVE MODE"))
+        connection.execute(sa.text(f"LOCK TABLE {DOCUMENTS.name} IN SHARE ROW EXCLUSIVE MODE"))
     name = _free_name(connection, document["name"])
-    new = insert(DOCUMENTS).values(document | {"name": name}).returning(DOCUMENTS.c.id)
+    new = sa.insert(DOCUMENTS).values(document | {"name": name}).returning(DOCUMENTS.c.id)
     number = connection.execute(new).scalar_one()
     total = len(sentences) + len(labelled)
     report = progress or (lambda _done, _of: None)
     rows = [sentence | {"document": number} for sentence in sentences]
     _write(connection, ITEMS, rows, lambda done: report(done, total))
     if labelled:
-        written = select(ITEMS.c.id).where(ITEMS.c.document == number).order_by(ITEMS.c.position)
+        written = sa.select(ITEMS.c.id).where(ITEMS.c.document == number).order_by(ITEMS.c.position)
         ids = list(connection.execute(written).scalars())
         marks = [mark | {"item": ids[mark["item"]]} for mark in labelled]
         _write(connection, ANNOTATIONS, marks, lambda done: report(len(rows) + done, total))
@@ -101,11 +101,15 @@ def write_document(
 
 
 def merged(
-    connection: Connection, document: str, labelled: Iterable[Annotation], *, write: bool
+    connection: sa.Connection, document: str, labelled: Iterable[Annotation], *, write: bool
 ) -> Merged:
     """See `Store.merge`; the transaction writes if `write`."""
-    row = connection.execute(select(DOCUMENTS).where(DOCUMENTS.c.name == document)).mappings().one()
-    query = select(ANNOTATIONS).join(ITEMS).where(ITEMS.c.document == row["id"])
+    row = (
+        connection.execute(sa.select(DOCUMENTS).where(DOCUMENTS.c.name == document))
+        .mappings()
+        .one()
+    )
+    query = sa.select(ANNOTATIONS).join(ITEMS).where(ITEMS.c.document == row["id"])
     stored = map(annotation_of, connection.execute(query).mappings())
     there = {(each.item, each.annotator): each for each in stored}
     new, conflicts, same = [], [], 0
@@ -125,16 +129,16 @@ def merged(
     return Merged(tuple(new), same, tuple(conflicts))
 
 
-def stored(connection: Connection, item: int, annotator: str) -> Annotation | None:
+def stored(connection: sa.Connection, item: int, annotator: str) -> Annotation | None:
     """What an annotator said about a sentence; None is nothing yet."""
-    query = select(ANNOTATIONS).where(
+    query = sa.select(ANNOTATIONS).where(
         ANNOTATIONS.c.item == item, ANNOTATIONS.c.annotator == annotator
     )
     row = connection.execute(query).mappings().first()
     return None if row is None else annotation_of(row)
 
 
-def write_annotation(connection: Connection, new: Annotation) -> Annotation:
+def write_annotation(connection: sa.Connection, new: Annotation) -> Annotation:
     """Write an annotation in place of its predecessor; a ConflictError if another one is stored."""
     if not _replaced(connection, new):
         before = stored(connection, new.item, new.annotator)
@@ -143,11 +147,11 @@ def write_annotation(connection: Connection, new: Annotation) -> Annotation:
     return new
 
 
-def _replaced(connection: Connection, new: Annotation) -> bool:
+def _replaced(connection: sa.Connection, new: Annotation) -> bool:
     """Write an annotation if its predecessor is the stored one."""
     row = annotation_row(new)
     if new.revision > 1:
-        change = update(ANNOTATIONS).where(
+        change = sa.update(ANNOTATIONS).where(
             ANNOTATIONS.c.item == new.item,
             ANNOTATIONS.c.annotator == new.annotator,
             ANNOTATIONS.c.revision == new.revision - 1,
@@ -155,13 +159,13 @@ def _replaced(connection: Connection, new: Annotation) -> bool:
         return connection.execute(change.values(row)).rowcount == 1
     try:
         with connection.begin_nested():
-            connection.execute(insert(ANNOTATIONS).values(row))
+            connection.execute(sa.insert(ANNOTATIONS).values(row))
     except IntegrityError:
         return False
     return True
 
 
-def _conflict(connection: Connection, new: Annotation, stored: Annotation | None) -> StoreError:
+def _conflict(connection: sa.Connection, new: Annotation, stored: Annotation | None) -> StoreError:
     """Why an annotation did not replace the stored one, in words."""
     if stored is not None:
         return ConflictError(
@@ -169,21 +173,23 @@ def _conflict(connection: Connection, new: Annotation, stored: Annotation | None
             f"(revision {stored.revision}, {stored.updated:%H:%M:%S} UTC; this one would follow "
             f"revision {new.revision - 1}). Nothing was overwritten: load it again, then correct."
         )
-    if connection.execute(select(ITEMS.c.id).where(ITEMS.c.id == new.item)).first() is None:
+    if connection.execute(sa.select(ITEMS.c.id).where(ITEMS.c.id == new.item)).first() is None:
         return StoreError(f"sentence {new.item} is not in the store; its document may be removed")
     return ConflictError(
         "This annotation was removed meanwhile. Nothing was stored: load it again."
     )
 
 
-def _write_joined(connection: Connection, document: RowMapping, new: list[Annotation]) -> None:
+def _write_joined(
+    connection: sa.Connection, document: sa.RowMapping, new: list[Annotation]
+) -> None:
     for each in new:
         if each.revision:
             write_annotation(connection, successor(each))
     if rows := [annotation_row(successor(each)) for each in new if not each.revision]:
-        connection.execute(insert(ANNOTATIONS), rows)
+        connection.execute(sa.insert(ANNOTATIONS), rows)
     if not document["model"] and (model := _usual_model(each.model for each in new)):
-        change = update(DOCUMENTS).where(DOCUMENTS.c.id == document["id"])
+        change = sa.update(DOCUMENTS).where(DOCUMENTS.c.id == document["id"])
         connection.execute(change.values(model=model))
 
 
@@ -192,8 +198,8 @@ def _usual_model(models: Iterable[str]) -> str:
     return next((model for model, _ in Counter(filter(None, models)).most_common(1)), "")
 
 
-def _free_name(connection: Connection, wanted: str) -> str:
-    taken = set(connection.execute(select(DOCUMENTS.c.name)).scalars())
+def _free_name(connection: sa.Connection, wanted: str) -> str:
+    taken = set(connection.execute(sa.select(DOCUMENTS.c.name)).scalars())
     name, number = wanted, 1
     while name in taken:
         number += 1
@@ -202,9 +208,9 @@ def _free_name(connection: Connection, wanted: str) -> str:
 
 
 def _write(
-    connection: Connection, table: Table, rows: Sequence[Row], report: Callable[[int], None]
+    connection: sa.Connection, table: sa.Table, rows: Sequence[Row], report: Callable[[int], None]
 ) -> None:
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]
-        connection.execute(insert(table), chunk)
+        connection.execute(sa.insert(table), chunk)
         report(start + len(chunk))
