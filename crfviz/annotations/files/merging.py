@@ -31,21 +31,15 @@ def known_documents(store: Store, imported: Import) -> dict[str, Known]:
 
     A document of the same name comes first, then the newest.
     """
-    found = {}
-    summaries = store.documents()
+    summaries, known = store.documents()[::-1], dict[str, Known]()
     for document in imported.documents:
         number, name = len(document.items), document.name
-        fitting = [
-            each
-            for each in reversed(summaries)
-            if each.sentences == number or (document.annotations and each.sentences > number)
-        ]
-        for summary in sorted(fitting, key=lambda each: each.name != name):
-            known = _known(store, summary, document)
-            if known is not None:
-                found[name] = known
-                break
-    return found
+        for summary in sorted(summaries, key=lambda each: each.name != name):
+            more = bool(document.annotations) and summary.sentences > number
+            if name not in known and (more or summary.sentences == number):
+                there = _known(store, summary, document)
+                known |= {name: there} if there else {}
+    return known
 
 
 def keep(
@@ -66,27 +60,21 @@ def keep(
         StoreError: it could not be stored; documents that were complete before stay.
         UnknownTagError: an annotation has a tag that is none of its document's.
     """
-    total = sum(len(each.items) + len(each.annotations) for each in imported.documents)
-    written = 0
+    sizes = [len(each.items) + len(each.annotations) for each in imported.documents]
+    names: list[str] = []
 
     def report(done: int, _of: int) -> None:
         if progress is not None:
-            progress(written + done, total)
+            progress(sum(sizes[: len(names)]) + done, sum(sizes))
 
-    names = []
-    for document in imported.documents:
-        size, there = (
-            len(document.items) + len(document.annotations),
-            (known or {}).get(document.name),
-        )
-        if there is None:
+    for document, size in zip(imported.documents, sizes, strict=True):
+        if there := (known or {}).get(document.name):
+            store.merge(there.document, there.labelled)
+            report(size, size)
+            names.append(there.document)
+        else:
             parts = (document.name, document.items, report, document.annotations)
             names.append(store.add(*parts, document.settings))
-        else:
-            store.merge(there.document, there.labelled)
-            names.append(there.document)
-            report(size, total)
-        written += size
     return names
 
 
@@ -141,20 +129,14 @@ def _known(store: Store, summary: DocumentSummary, document: Document) -> Known 
 
 def _same(items: Sequence[Item], stored: Sequence[Item]) -> list[Item] | None:
     """Those of the stored sentences that are these, in order; at their places if they are there."""
-    by_place = {item.position: item for item in stored}
-    places = [by_place.get(item.position) for item in items]
-    at_places = [place for place in places if place is not None]
-    rising = all(a.position < b.position for a, b in pairwise(at_places))
-    if len(at_places) == len(items) and rising and _all_same(items, at_places):
-        return at_places
-    found: list[Item] = []
-    for number, item in enumerate(stored):
-        if len(found) == len(items) or len(stored) - number < len(items) - len(found):
-            break
-        if item.tokens == items[len(found)].tokens:
-            found.append(item)
-    return found if len(found) == len(items) else None
-
-
-def _all_same(items: Sequence[Item], stored: Sequence[Item]) -> bool:
-    return all(a.tokens == b.tokens for a, b in zip(items, stored, strict=True))
+    by_place, rest = {item.position: item for item in stored}, iter(stored)
+    ways = (
+        (by_place.get(item.position) for item in items),
+        (next((each for each in rest if each.tokens == item.tokens), None) for item in items),
+    )
+    for way in ways:
+        found = [item for item in way if item is not None]
+        rising = all(a.position < b.position for a, b in pairwise(found))
+        if rising and [item.tokens for item in found] == [item.tokens for item in items]:
+            return found
+    return None
