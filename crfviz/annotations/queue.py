@@ -30,6 +30,22 @@ class Doubt:
     corrections: float  # words
 
 
+FIRST: Mapping[Order, tuple[Callable[[Doubt], float], str]] = {  # the smallest, and why
+    "entropy": (
+        lambda doubt: -doubt.entropy,
+        "most uncertain: entropy {0.entropy:.2f} nats over its tag sequences",
+    ),
+    "margin": (
+        lambda doubt: doubt.margin,
+        "smallest margin: the two best tag sequences lie {0.margin:.3g} nats apart",
+    ),
+    "corrections": (
+        lambda doubt: -doubt.corrections,
+        "most corrections: {0.corrections:.1f} wrong words expected",
+    ),
+}
+
+
 def doubt(potentials: Potentials) -> Doubt:
     """How unsure the scores are, in O(T K^2 log K).
 
@@ -48,26 +64,14 @@ def in_order(ids: Iterable[int], doubts: Mapping[int, Doubt], order: Order) -> l
 
     So are those that come equal, and at the end those without a doubt.
     """
-    known = list(ids)
     if order == "file":
-        return known
-    first: dict[Order, Callable[[Doubt], float]] = {
-        "entropy": lambda doubt: -doubt.entropy,
-        "margin": lambda doubt: doubt.margin,
-        "corrections": lambda doubt: -doubt.corrections,
-    }
-    by = first[order]
-    return sorted(known, key=lambda i: by(doubts[i]) if i in doubts else math.inf)
+        return list(ids)
+    by, _ = FIRST[order]
+    return sorted(ids, key=lambda i: by(doubts[i]) if i in doubts else math.inf)
 
 
 def reason(doubt: Doubt | None, order: Order) -> str:
     """Why a sentence comes now, in words."""
     if order == "file":
         return "next in the file"
-    if doubt is None:
-        return "not scored, so in the order of the file"
-    if order == "entropy":
-        return f"most uncertain: entropy {doubt.entropy:.2f} nats over its tag sequences"
-    if order == "margin":
-        return f"smallest margin: the two best tag sequences lie {doubt.margin:.3g} nats apart"
-    return f"most corrections: {doubt.corrections:.1f} wrong words expected"
+    return FIRST[order][1].format(doubt) if doubt else "not scored, so in the order of the file"

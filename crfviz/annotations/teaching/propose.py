@@ -9,7 +9,7 @@ replaces an earlier one under the same name; a model of anybody else is never wr
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -41,8 +41,6 @@ from crfviz.text.tokenizer import sentence_of
 FAMILIES = {CRF: "CRF over word features", PERCEPTRON: "perceptron"}
 MIN_DONE = 10  # finished sentences, before which nothing is learnt, and until it is offered again
 FITS = 6  # five of cross-validation, and the model
-
-Fit = Callable[[Sequence[Sentence], Callable[[float], None]], Perceptron]
 
 
 @dataclass(frozen=True)
@@ -80,12 +78,19 @@ def propose_model(
     tags = document.tags or order_tags([tag for s in sentences for tag in s.tags or ()])
     _require_enough(sentences)
     partly = begun(pairs, tags, _own_tagger(document)) if family == CRF else []
-    fit, done = _fit(family, tags, partly), 0
+    done = 0
+
+    def told(share: float) -> None:
+        what = "cross-validation" if done < FITS - 1 else f"training {name}"
+        report((done + share) / FITS, what)
 
     def trained(part: Sequence[Sentence]) -> Perceptron:
         nonlocal done
-        what = "cross-validation" if done < FITS - 1 else f"training {name}"
-        model = fit(part, lambda share: report((done + share) / FITS, what))
+        if family == PERCEPTRON:
+            model = fit_perceptron(PerceptronRecipe(), part, tags, told)
+        else:
+            learnt = [partly_tagged(sentence, tags) for sentence in (*part, *partly)]
+            model = fit_feature_crf(learnt, tags, told)
         done += 1
         return model
 
@@ -142,23 +147,19 @@ def _present(store: Store, document: DocumentSummary) -> DocumentSummary:
     return found
 
 
-def proposer_of(record: Mapping[str, Any]) -> Proposer:
-    """A result out of its JSON, that of `dataclasses.asdict`."""
-    score: dict[str, Any] = {
-        key: Rate(**value) if isinstance(value, Mapping) else value
-        for key, value in record["score"].items()
-    }
-    return Proposer(**{**record, "score": CrossValidated(**score)})
-
-
 def last_proposer(document: DocumentSummary) -> Proposer | None:
     """The model of its own that a document has; None without one that can be read."""
     if not document.model or owner_of(document.model) != document.key:
         return None
     try:
         path = user_models() / document.model / RECORD_FILE
-        return proposer_of(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError, CrfvizError):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        rates: dict[str, Any] = {
+            key: Rate(**value) if isinstance(value, Mapping) else value
+            for key, value in record["score"].items()
+        }
+        return Proposer(**record | {"score": CrossValidated(**rates)})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, CrfvizError):
         return None
 
 
@@ -192,15 +193,6 @@ def _own_tagger(document: DocumentSummary) -> Tagger | None:
         return load_tagger(document.model) if last_proposer(document) else None
     except CrfvizError:
         return None
-
-
-def _fit(family: str, tags: tuple[str, ...], partly: Sequence[Sentence]) -> Fit:
-    if family == PERCEPTRON:
-        return lambda part, report: fit_perceptron(PerceptronRecipe(), part, tags, report)
-
-    return lambda part, report: fit_feature_crf(
-        [partly_tagged(sentence, tags) for sentence in (*part, *partly)], tags, report
-    )
 
 
 def _examples(sentences: Sequence[Sentence]) -> list[Example]:

@@ -24,7 +24,7 @@ import json
 import random
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,7 @@ from pathlib import Path
 import torch
 
 from crfviz.annotations.records import Pair
-from crfviz.annotations.teaching.gains import TAUGHT, Gain, Taught, gain, gains_table
+from crfviz.annotations.teaching.gains import TAUGHT, Taught, gain, gains_table
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.corpus.tables.report import BEGIN, END
 from crfviz.corpus.training.feature_crf import partly_tagged
@@ -248,13 +248,21 @@ def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Announce) -> Ta
     done = [sentence for sentence in sentences if UNSET not in (sentence.tags or ())]
     held_out, taught = hold_out(done, lesson.held_out, lesson.seed)
     stored = load_model(tagger.folder)
-    everything = [*taught, *partly]
-    network = learn(stored, everything, lesson.method, lesson.recipe, _learning(report))
+
+    def told(step: int, steps: int) -> None:
+        report(LEARNING * step / steps, f"learning, step {step} of {steps}")
+
+    network = learn(stored, [*taught, *partly], lesson.method, lesson.recipe, told)
     name = free_name(lesson.name or f"{tagger.name}-taught", list_taggers())
     with new_model(name) as folder:
         save_model(folder, NeuralModel(stored.config, stored.vocabulary, network))
         after = NeuralTagger(folder)
         groups = {TAUGHT: taught, "held out": held_out, **shipped_excerpt(tagger, sentences)}
+        gains = []
+        for number, (group, members) in enumerate(groups.items()):
+            report(LEARNING + (1 - LEARNING) * number / len(groups), f"measuring: {group}")
+            if members:
+                gains.append(gain(group, members, tagger, after))
         result = Taught(
             name=name,
             folder=str(folder.parent / name),
@@ -262,7 +270,7 @@ def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Announce) -> Ta
             method=lesson.method,
             num_sentences=len(taught),
             num_begun=len(partly),
-            gains=tuple(_measured(groups, tagger, after, report)),
+            gains=tuple(gains),
             seconds=round(time.monotonic() - started, 2),
         )
         _describe(folder, lesson, tagger, after, result)
@@ -298,10 +306,6 @@ def start_teaching(
     return jobs.start(title, work, visitor=visitor, about=about)
 
 
-def _learning(report: Announce) -> Callable[[int, int], None]:
-    return lambda step, steps: report(LEARNING * step / steps, f"learning, step {step} of {steps}")
-
-
 def shipped_excerpt(tagger: Tagger, known: Sequence[Sentence]) -> dict[str, list[Sentence]]:
     """The excerpt that has the tags of a tagger, without sentences that were annotated."""
     path = excerpt_for(tagger.tags)
@@ -309,15 +313,6 @@ def shipped_excerpt(tagger: Tagger, known: Sequence[Sentence]) -> dict[str, list
         return {}
     words = {sentence.tokens for sentence in known}
     return {EXCERPTS[path]: [s for s in read_excerpt(path) if s.tokens not in words]}
-
-
-def _measured(
-    groups: dict[str, list[Sentence]], before: Tagger, after: Tagger, report: Announce
-) -> Iterator[Gain]:
-    for number, (name, sentences) in enumerate(groups.items()):
-        report(LEARNING + (1 - LEARNING) * number / len(groups), f"measuring: {name}")
-        if sentences:
-            yield gain(name, sentences, before, after)
 
 
 def _describe(folder: Path, lesson: Lesson, before: Tagger, after: Tagger, taught: Taught) -> None:
