@@ -50,8 +50,8 @@ with guarded("Annotate", again=True):
         follow_document(document)
         if may_be_labelled(document):
             with orders:
-                queue = choose_queue(document)
-            show_desk(document, queue, who)
+                queue = choose_queue(document, who)
+            show_desk(queue)
     elif part == "export":
         export_panel(document)
     elif part == "agreement":

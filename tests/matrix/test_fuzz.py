@@ -278,7 +278,7 @@ def test_steps_of_labelling(tmp_path, monkeypatch):
         def read(content):
             set_value("events", {})
             told.problem = ""
-            desk.take_steps(document, Queue(ids, {}, "file"), "anna", [parsed(content)])
+            desk.take_steps(Queue(document, "anna", ids), [parsed(content)])
             if told.problem:
                 raise FormatError(told.problem)
 

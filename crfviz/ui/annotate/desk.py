@@ -11,8 +11,7 @@ import streamlit as st
 from crfviz.annotations import labelling
 from crfviz.annotations.curation import disputes, times_of
 from crfviz.annotations.labelling import LONGEST_PAUSE, Desk, followed
-from crfviz.annotations.records import CURATED, Annotation, Curation, DocumentSummary
-from crfviz.annotations.settings import Settings
+from crfviz.annotations.records import Annotation, Curation, DocumentSummary
 from crfviz.exceptions import (
     ConflictError,
     CrfvizError,
@@ -29,8 +28,6 @@ from crfviz.ui.annotate.learning import propose_row
 from crfviz.ui.annotate.queue import (
     Queue,
     changed_since,
-    finished_ids,
-    layer_of,
     settle_button,
     why_link,
 )
@@ -77,27 +74,25 @@ class LastStep:
 
 @st.fragment
 @guarded("Labelling", again=True)
-def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
-    """Draw the next sentence of the queue for an annotator by name, or that all are done.
-
-    Whoever settles disagreements works on the curated layer.
-    """
-    layer = layer_of(queue, who)
+def show_desk(queue: Queue) -> None:
+    """Draw the next sentence of the queue, or that all are done."""
+    document = queue.document
     if queue.settles:
-        done, total = len(finished_ids(document, queue, layer)), len(queue.ids)
+        done, total = len(queue.done), len(queue.ids)
         st.progress(done / total, f"{done:,} of {count(total, 'disagreement')} settled")
         what = f"All {count(total, 'disagreement')} of {plain(document.name)} are settled."
     else:
-        what = _own_progress(document, who)
+        what = _own_progress(document, queue.who)
         propose_row(document)
-    item = _current(document, queue, layer)
+    named = view_option("item")
+    item = int(named) if named.isdecimal() and int(named) in queue.ids else queue.next(None)
     if item is None:
         st.success(what)
-        _ways_on(document, layer)
+        _ways_on(queue)
         return
-    desk = desk_of(document, item, who, settles=queue.settles)
+    desk = desk_of(queue, item)
     try:
-        sheet = sheet_of(desk, queue, document.settings)
+        sheet = sheet_of(desk, queue)
     except StoreError:
         raise
     except CrfvizError as error:
@@ -107,7 +102,7 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
             KEY,
             labeller_payload(sheet),
             key=KEY,
-            on_events=lambda: take_steps(document, queue, who, sent_events(KEY)),
+            on_events=lambda: take_steps(queue, sent_events(KEY)),
         )
         if desk.item.gold is not None:
             bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
@@ -115,15 +110,15 @@ def show_desk(document: DocumentSummary, queue: Queue, who: str) -> None:
     publish()
 
 
-def _ways_on(document: DocumentSummary, layer: str) -> None:
+def _ways_on(queue: Queue) -> None:
     """Draw what can be done when no sentence is left."""
     with st.container(horizontal=True):
-        settle_button(document)
+        settle_button(queue.document)
         if st.button("Export", type="primary"):
             set_view_option("part", "export", "label")
             st.rerun()  # of the page: the part is chosen outside of this fragment
-        if store().last_done(document.name, layer) is not None:
-            st.button("Back to the last sentence", on_click=_back, args=(document, layer))
+        if store().last_done(queue.document.name, queue.layer) is not None:
+            st.button("Back to the last sentence", on_click=_back, args=(queue,))
 
 
 def _own_progress(document: DocumentSummary, who: str) -> str:
@@ -157,28 +152,12 @@ def _begin_anew(desk: Desk, stored: Annotation) -> None:
         store().save(replace(anew, created=stored.created), desk.tagger.tags)
 
 
-def _current(document: DocumentSummary, queue: Queue, layer: str) -> int | None:
-    """The sentence that the address names, else the next one to do."""
-    named = view_option("item")
-    if named.isdecimal() and int(named) in queue.ids:
-        return int(named)
-    return _next(document, queue, None, layer)
-
-
-def _next(document: DocumentSummary, queue: Queue, item: int | None, layer: str) -> int | None:
-    """The sentence to do after one; those that were skipped come when no other is left."""
-    done = finished_ids(document, queue, layer)
-    left = queue.after(item, done | store().skipped(document.name, layer))
-    return queue.after(item, done) if left is None else left
-
-
-def desk_of(document: DocumentSummary, item: int, who: str, *, settles: bool = False) -> Desk:
+def desk_of(queue: Queue, item: int) -> Desk:
     """What somebody needs to label a sentence, or to settle what others said about it."""
-    tagger = tagger_of(document)
-    desk = Desk(store().item(item), who, tagger, _version(tagger))
-    if settles:
-        versions = tuple(store().versions(item))
-        return replace(desk, annotator=CURATED, curator=who, versions=versions)
+    tagger = tagger_of(queue.document)
+    desk = Desk(store().item(item), queue.layer, tagger, _version(tagger))
+    if queue.settles:
+        return replace(desk, curator=queue.who, versions=tuple(store().versions(item)))
     return desk
 
 
@@ -187,7 +166,7 @@ def _version(tagger: Tagger) -> str:
     return "" if isinstance(tagger, BlankTagger) else version_of(tagger)
 
 
-def sheet_of(desk: Desk, queue: Queue, settings: Settings) -> Sheet:
+def sheet_of(desk: Desk, queue: Queue) -> Sheet:
     """What the labeller draws: the sentence, what is said about it, and what the last step did."""
     item, told = desk.item, session_value("last step", LastStep)
     here = told if (told.item, told.by) == (item.id, desk.annotator) else LastStep()
@@ -220,7 +199,7 @@ def sheet_of(desk: Desk, queue: Queue, settings: Settings) -> Sheet:
         letters=not flag_option(NO_LETTERS),
         held=here.held,
         ack=last_event(KEY),
-        settings=settings,
+        settings=queue.document.settings,
         blank=isinstance(desk.tagger, BlankTagger),
         versions=desk.versions,
         why=[why_link(desk, annotation, each) for each in disputes(desk.versions)],
@@ -238,17 +217,17 @@ def _annotation(desk: Desk) -> Annotation:
         raise CrfvizError(f"Choose another model on the left for this sentence: {error}") from error
 
 
-def take_steps(document: DocumentSummary, queue: Queue, who: str, events: object) -> None:
+def take_steps(queue: Queue, events: object) -> None:
     """Take the steps that the labeller asks for, each stored before the next.
 
     While the store is lost they stay unanswered, and the browser sends them again.
     """
     told = session_value("last step", LastStep)
-    told.by = layer_of(queue, who)
+    told.by = queue.layer
     for event in fresh_events(KEY, events):
         told.held = False
         try:
-            _step(document, queue, who, event)
+            _step(queue, event)
             KEYS.labels("stored").inc()
         except LostStoreError as error:
             _log.warning("a step of labelling waits: %s", error)
@@ -269,23 +248,21 @@ def take_steps(document: DocumentSummary, queue: Queue, who: str, events: object
             _refuse(event, "Unrecognised input; nothing was changed.")
 
 
-def _step(
-    document: DocumentSummary, queue: Queue, who: str, event: Mapping[object, object]
-) -> None:
+def _step(queue: Queue, event: Mapping[object, object]) -> None:
     told, kind, item = session_value("last step", LastStep), event["kind"], _whole(event, "item")
     if kind == "go":
         by = _whole(event, "by")
         if by > 0:
             with suppress(StoreError):  # who cannot store anything can still look around
-                store().skip(item, layer_of(queue, who))
+                store().skip(item, queue.layer)
         _open(queue.beside(item, by))
         return
-    desk = desk_of(document, item, who, settles=queue.settles)
+    desk = desk_of(queue, item)
     before = labelling.renewed(desk, _annotation(desk))
     if before.revision != _whole(event, "revision"):
         raise ConflictError("This sentence was changed meanwhile in another tab or program.")
     if kind == "undo" and before == labelling.undo(desk, before):
-        last = back_to_last(document, desk.annotator)
+        last = back_to_last(queue)
         if last is None:  # nothing to undo here, nor a sentence to go back to
             told.item, told.problem, told.note = item, "", "There is nothing to undo."
             return
@@ -296,7 +273,7 @@ def _step(
         after = replace(after, curation=Curation(desk.curator, times_of(desk.versions)))
     store().save(after, desk.tagger.tags)
     if kind == "accept":
-        _open(_next(document, queue, item, desk.annotator))
+        _open(queue.next(item))
         return
     _tell(told, before, after, str(kind))
 
@@ -348,14 +325,14 @@ def _refuse(event: Mapping[object, object], why: str) -> None:
     told.problem, told.changed = why, {}
 
 
-def _back(document: DocumentSummary, layer: str) -> None:
+def _back(queue: Queue) -> None:
     with errors_as_messages():
-        back_to_last(document, layer)
+        back_to_last(queue)
 
 
-def back_to_last(document: DocumentSummary, layer: str) -> int | None:
+def back_to_last(queue: Queue) -> int | None:
     """Open the sentence again that the annotator accepted last; None where there is none."""
-    last = store().last_done(document.name, layer)
+    last = store().last_done(queue.document.name, queue.layer)
     if last is not None:
         _open(last)
     return last

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -38,18 +38,40 @@ CHUNK = 32  # sentences between two steps of the bar
 
 @dataclass(frozen=True)
 class Queue:
-    """The sentences of a document, the one to see first at the front."""
+    """The sentences of a document for one annotator, the one to see first at the front."""
 
+    document: DocumentSummary
+    who: str  # labels them, or settles what others disagree about
     ids: Sequence[int]
-    doubts: Mapping[int, Doubt]
-    order: Order
+    doubts: Mapping[int, Doubt] = field(default_factory=dict)
+    order: Order = "file"
     settles: bool = False  # whether they are disputed sentences, to be settled by a curator
+
+    @property
+    def layer(self) -> str:
+        """Whose annotations are made."""
+        return CURATED if self.settles else self.who
+
+    @property
+    def done(self) -> set[int]:
+        """Ids of the sentences that are done."""
+        if self.settles:
+            return {
+                item for item, settled in store().disputed(self.document.name).items() if settled
+            }
+        return store().done_ids(self.document.name, self.layer)
 
     def reason(self, item: int) -> str:
         """Why a sentence comes where it comes."""
         if self.settles:
             return "annotators disagree"
         return reason(self.doubts.get(item), self.order)
+
+    def next(self, item: int | None) -> int | None:
+        """The sentence to do after one; those that were skipped come when no other is left."""
+        done = self.done
+        left = self.after(item, done | store().skipped(self.document.name, self.layer))
+        return self.after(item, done) if left is None else left
 
     def after(self, item: int | None, done: set[int]) -> int | None:
         """The next sentence that is not done, from the beginning again after the last one."""
@@ -63,7 +85,7 @@ class Queue:
         return self.ids[min(max(at, 0), len(self.ids) - 1)]
 
 
-def choose_queue(document: DocumentSummary) -> Queue:
+def choose_queue(document: DocumentSummary, who: str) -> Queue:
     """Let the annotator choose an order; scores the sentences where it needs that."""
     order: Order = "file"
     disputed = store().disputed(document.name)
@@ -75,11 +97,11 @@ def choose_queue(document: DocumentSummary) -> Queue:
     if len(names) > 1:
         chosen = bound_select("Order", "order", names, order, label_visibility="collapsed")
         if chosen == DISPUTED:
-            return Queue([*disputed], {}, order, settles=True)
+            return Queue(document, who, [*disputed], settles=True)
         order = next(name for name in ORDERS if name == chosen)
     ids = item_ids(document.name, document.key)
     doubts = {} if order == "file" else _doubts(document)
-    return Queue(in_order(ids, doubts, order), doubts, order)
+    return Queue(document, who, in_order(ids, doubts, order), doubts, order)
 
 
 def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
@@ -123,18 +145,6 @@ def _scored(document: DocumentSummary, start: int, number: int) -> dict[int, Dou
         with suppress(CrfvizError):
             doubts[item.id] = doubt(tagger.potentials(item.tokens))
     return doubts
-
-
-def layer_of(queue: Queue, who: str) -> str:
-    """Whose annotations are made."""
-    return CURATED if queue.settles else who
-
-
-def finished_ids(document: DocumentSummary, queue: Queue, layer: str) -> set[int]:
-    """Ids of the sentences that are done."""
-    if queue.settles:
-        return {item for item, settled in store().disputed(document.name).items() if settled}
-    return store().done_ids(document.name, layer)
 
 
 def settle_button(document: DocumentSummary) -> None:

@@ -8,7 +8,6 @@ from sqlalchemy import insert
 
 from crfviz.annotations.queue import Doubt
 from crfviz.annotations.records import CURATED, Annotation, Item
-from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.schema import ANNOTATIONS, annotation_row
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import CrfvizError, LostStoreError, StoreError
@@ -38,7 +37,7 @@ class Page:
         self.store = store
         (self.document,) = store.documents()
         self.ids = store.item_ids(self.document.name)
-        self.queue = Queue(self.ids, {}, "file")
+        self.queue = Queue(self.document, WHO, self.ids)
         self.seq = 0
 
     def send(self, kind, item=None, **fields):
@@ -47,7 +46,7 @@ class Page:
         stored = self.store.annotation(item, WHO) if isinstance(item, int) else None
         revision = stored.revision if stored else 0
         event = {"kind": kind, "item": item, "revision": revision, "seconds": 1.5, **fields}
-        desk.take_steps(self.document, self.queue, WHO, [{"seq": self.seq, **event}])
+        desk.take_steps(self.queue, [{"seq": self.seq, **event}])
 
     def set(self, position, tag, **fields):
         self.send("correct", first=position, last=position, what=tag, **fields)
@@ -61,9 +60,7 @@ class Page:
         return session.view_option("item")
 
     def sheet(self, item=None):
-        return desk.sheet_of(
-            desk.desk_of(self.document, item or self.ids[0], WHO), self.queue, Settings()
-        )
+        return desk.sheet_of(desk.desk_of(self.queue, item or self.ids[0]), self.queue)
 
     def stored(self, item=None):
         return self.store.annotation(item or self.ids[0], WHO)
@@ -148,7 +145,7 @@ def test_the_same_event_counts_once(page):
     event = {"seq": 7, "kind": "correct", "item": page.ids[0], "revision": 0}
     event |= {"seconds": 0.0, "first": 0, "last": 0, "what": "VERB"}
     for _ in range(3):
-        desk.take_steps(page.document, page.queue, WHO, [event])
+        desk.take_steps(page.queue, [event])
     assert page.stored().revision == 1
 
 
@@ -181,7 +178,7 @@ def test_nonsense_is_refused_in_words_and_changes_nothing(page, fields):
     kept = page.stored()
     page.seq += 1
     event = {"item": page.ids[0], "revision": 1, "seconds": 0.0, **fields}
-    desk.take_steps(page.document, page.queue, WHO, [{"seq": page.seq, **event}])
+    desk.take_steps(page.queue, [{"seq": page.seq, **event}])
     assert page.told.problem
     assert page.store.annotations() == [(page.store.item(page.ids[0]), kept)]
 
@@ -218,7 +215,7 @@ def test_another_model_without_the_tags_says_which_to_choose(page, monkeypatch):
 
 
 def test_the_queue_goes_round_and_leaves_out_what_is_done():
-    queue = Queue([5, 3, 9], {}, "file")
+    queue = Queue(None, WHO, [5, 3, 9])
     assert queue.after(None, set()) == 5
     assert queue.after(3, {9}) == 5
     assert queue.after(3, {5, 9}) == 3
@@ -228,7 +225,7 @@ def test_the_queue_goes_round_and_leaves_out_what_is_done():
 
 
 def test_the_reason_is_that_of_the_sentence():
-    queue = Queue([5], {5: Doubt(1.234, 0.5, 2.0)}, "entropy")
+    queue = Queue(None, WHO, [5], {5: Doubt(1.234, 0.5, 2.0)}, "entropy")
     assert "1.23 nats" in queue.reason(5)
     assert "not scored" in replace(queue, doubts={}).reason(5)
 
@@ -243,13 +240,13 @@ def test_going_back_stays_in_the_document_and_with_the_annotator(page):
     first, second, _ = page.ids
     page.send("accept", first)
     other = replace(page.document, name="another")
-    assert desk.back_to_last(other, WHO) is None
-    assert desk.back_to_last(page.document, "ben") is None
+    assert desk.back_to_last(replace(page.queue, document=other)) is None
+    assert desk.back_to_last(replace(page.queue, who="ben")) is None
     page.send("undo", second)
     assert page.opened == str(first)
     page.send("accept", first)
     for _ in range(2):  # a second click may be quicker than the answer to the first
-        assert desk.back_to_last(page.document, WHO) == first
+        assert desk.back_to_last(page.queue) == first
         assert page.opened == str(first)
 
 
@@ -265,7 +262,7 @@ def test_the_way_back_into_an_accepted_sentence_survives_a_reload(page):
 def test_what_is_said_is_for_the_one_who_did_it(page):
     page.set(1, "VERB")
     assert page.sheet().note
-    other = desk.sheet_of(desk.desk_of(page.document, page.ids[0], "ben"), page.queue, Settings())
+    other = desk.sheet_of(desk.desk_of(replace(page.queue, who="ben"), page.ids[0]), page.queue)
     assert (other.note, other.problem, other.changed) == ("", "", {})
 
 
@@ -312,7 +309,7 @@ def test_a_sentence_with_tags_of_another_model_can_be_begun_anew(page):
         connection.execute(insert(ANNOTATIONS).values(annotation_row(stamped(old))))
     with pytest.raises(CrfvizError, match="Choose gone on the left"):
         page.sheet()
-    desk._begin_anew(desk.desk_of(page.document, page.ids[0], WHO), page.stored())
+    desk._begin_anew(desk.desk_of(page.queue, page.ids[0]), page.stored())
     assert (page.stored().model, page.stored().revision) == (TAGGER.name, 2)
     assert set(page.sheet().annotation.final) <= set(TAGGER.tags)
 
@@ -328,7 +325,7 @@ def test_a_skipped_sentence_comes_when_no_other_is_left(page):
     page.send("accept", second)
     assert page.opened == str(third)
     desk._open(None)  # somebody comes back
-    assert desk._current(page.document, page.queue, WHO) == third
+    assert page.queue.next(None) == third
     page.send("accept", third)
     assert page.opened == str(first)
     page.send("accept", first)
@@ -340,8 +337,8 @@ def settle(page, kind, **fields):
     page.seq += 1
     stored = page.store.annotation(page.ids[0], CURATED)
     event = {"kind": kind, "item": page.ids[0], "revision": stored.revision if stored else 0}
-    queue = Queue([*page.store.disputed("dogs.txt")], {}, "file", settles=True)
-    desk.take_steps(page.document, queue, "carl", [{"seq": page.seq, **event, **fields}])
+    queue = Queue(page.document, "carl", [*page.store.disputed("dogs.txt")], settles=True)
+    desk.take_steps(queue, [{"seq": page.seq, **event, **fields}])
     return page.store.annotation(page.ids[0], CURATED)
 
 
@@ -369,11 +366,11 @@ def test_two_versions_are_settled_word_by_word(disputed):
 
 
 def test_the_desk_shows_both_versions_and_what_changed_since(disputed):
-    queue = Queue([disputed.ids[0]], {}, "file", settles=True)
+    queue = Queue(disputed.document, "carl", [disputed.ids[0]], settles=True)
 
     def sheet():
-        found = desk.desk_of(disputed.document, disputed.ids[0], "carl", settles=True)
-        return desk.sheet_of(found, queue, Settings())
+        found = desk.desk_of(queue, disputed.ids[0])
+        return desk.sheet_of(found, queue)
 
     assert [each.annotator for each in sheet().versions] == ["anna", "ben"]
     assert len(sheet().why) == 2
