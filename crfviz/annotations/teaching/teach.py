@@ -89,7 +89,6 @@ METHODS: Mapping[str, Recipe] = {
 }
 WHAT = {CRF_ONLY: "transitions, start and end only", WHOLE_TAGGER: "the whole tagger"}
 
-
 Announce = Callable[[float, str], None]  # share done in [0, 1], and what is done now; may raise
 
 

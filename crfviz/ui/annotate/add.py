@@ -1,6 +1,6 @@
 """Sentences in: a paste or a file, shown as it was understood before any of it is stored."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
@@ -227,10 +227,7 @@ def _merging(known: Mapping[str, Known]) -> int | None:
             f"**{count(new, 'annotation')}** to add, {same:,} already stored, {len(lines):,} in "
             "conflict with the stored ones."
         )
-    if lines:
-        shown = [f"- {plain(line)}" for line in lines[:MAX_PROBLEMS]]
-        more = [f"- and {len(lines) - MAX_PROBLEMS:,} more"] * (len(lines) > MAX_PROBLEMS)
-        st.warning("\n".join(["**These are not added.**", "", *shown, *more]))
+    _warn("**These are not added.**", lines, len(lines))
     return new
 
 
@@ -266,13 +263,17 @@ def _read(
 
 
 def _problems(read: Import) -> None:
-    if not read.problems:
-        return
     lost = f" {count(read.dropped, 'sentence')} cannot be added." if read.dropped else ""
-    shown = [f"- {plain(problem.message)}" for problem in read.problems[:MAX_PROBLEMS]]
-    more = read.wrong - len(shown)
-    rest = [f"- and {more:,} more"] if more else []
-    st.warning("\n".join([f"**Not everything is as expected.**{lost}", "", *shown, *rest]))
+    told = [problem.message for problem in read.problems]
+    _warn(f"**Not everything is as expected.**{lost}", told, read.wrong)
+
+
+def _warn(title: str, lines: Sequence[str], total: int) -> None:
+    """Draw the first lines of a list, and how many there are beside them."""
+    shown = [f"- {plain(line)}" for line in lines[:MAX_PROBLEMS]]
+    more = [f"- and {total - len(shown):,} more"] if total > len(shown) else []
+    if lines:
+        st.warning("\n".join([title, "", *shown, *more]))
 
 
 def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> None:
@@ -286,14 +287,11 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
     bar.empty()
     added = session_value("added", Added)
     added.digest = digest
-    what = count(len(read.annotations), "annotation") if known else ""
-    what = what or count(len(read.items), "sentence")
-    added.message = f"{what} of {plain(names[-1])} are stored."
+    name_there, sentences = plain(names[-1]), count(len(read.items), "sentence")
+    what = count(len(read.annotations), "annotation") if known else sentences
+    added.message = f"{what} of {name_there} are stored."
     if known and not read.annotations:
-        sentences = count(len(read.items), "sentence")
-        added.message = (
-            f"The {sentences} of {plain(names[-1])} are already stored; none is stored twice."
-        )
+        added.message = f"The {sentences} of {name_there} are already stored; none is stored twice."
     if name == PASTE_NAME:
         set_draft(PASTE, "")
     set_draft(TAGS, "")
