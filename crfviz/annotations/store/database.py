@@ -32,7 +32,9 @@ WRITES = {"crfviz_writes": True}  # execution option of a transaction that will 
 
 def database_url(url: str | None = None) -> URL:
     """Where the store is: `url`, else CRFVIZ_DATABASE_URL, else a file below the user's data."""
-    given = url or settings().database_url or f"sqlite:///{_default_file()}"
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    here = Path(data) / "crfviz" / "annotations.db"
+    given = url or settings().database_url or f"sqlite:///{here}"
     try:
         address = make_url(given)
     except ArgumentError as error:
@@ -68,7 +70,8 @@ def connect(url: URL) -> Engine:
             raise explained(error, place) from error
         raise
     if engine.name == "sqlite":
-        event.listen(engine, "do_connect", partial(_same_file, Path(place), _identity(Path(place))))
+        path, opened = Path(place), _identity(Path(place))
+        event.listen(engine, "do_connect", lambda *_: _require_same(path, opened))
     return engine
 
 
@@ -112,11 +115,6 @@ def shown(url: URL) -> str:
     if url.get_backend_name() == "sqlite":
         return str(url.database)
     return str(url.set(drivername="postgresql"))
-
-
-def _default_file() -> Path:
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data) / "crfviz" / "annotations.db"
 
 
 def _make_folder(folder: Path) -> None:
@@ -178,15 +176,8 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             sleep(AGAIN)
 
 
-def _same_file(place: Path, opened: Identity | None, *_: object) -> None:
-    """Refuse to connect to another file, or to a new one, as if it were the store."""
-    if _identity(place) != opened:
-        raise _lost(place)
-
-
 def _check_file(place: Path, opened: Identity) -> None:
-    if _identity(place) != opened:
-        raise _lost(place)
+    _require_same(place, opened)
     if not os.access(place, os.W_OK) or not place.stat().st_mode & ANY_MAY_WRITE:
         raise LostStoreError(
             f"The store {place} may only be read: nothing was stored. Make the file writable; what "
@@ -194,12 +185,14 @@ def _check_file(place: Path, opened: Identity) -> None:
         )
 
 
-def _lost(place: Path) -> LostStoreError:
-    what = "is another file now" if place.exists() else "was deleted or moved"
-    return LostStoreError(
-        f"The store {place} {what}: nothing was stored. Put the file back that was there; what "
-        f"waits in the browser is then stored. Or export what you see, then start crfviz anew."
-    )
+def _require_same(place: Path, opened: Identity | None) -> None:
+    """Refuse to go on with another file, or with a new one, as if it were the store."""
+    if _identity(place) != opened:
+        what = "is another file now" if place.exists() else "was deleted or moved"
+        raise LostStoreError(
+            f"The store {place} {what}: nothing was stored. Put the file back that was there; what "
+            f"waits in the browser is then stored. Or export what you see, then start crfviz anew."
+        )
 
 
 def _identity(place: Path) -> Identity | None:
