@@ -25,7 +25,7 @@ from crfviz.text.formats import FORMATS, parse_sentences, render_sentences
 from crfviz.text.number_tables import read_number_table
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
-from crfviz.ui.annotate import desk
+from crfviz.ui.annotate import desk, queue
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.session.session_store import session_value, set_value
 from crfviz.ui.state.events import apply_event, new_events, parse_event
@@ -268,7 +268,8 @@ def test_steps_of_labelling(tmp_path, monkeypatch):
     monkeypatch.setattr(desk, "version_of", lambda _: "v1")
     with open_store(f"sqlite:///{tmp_path}/annotations.db") as store:
         store.add("dogs", [Item("The dog barks", ((0, 3), (4, 7), (8, 13)))] * 2)
-        monkeypatch.setattr(desk, "store", lambda: store)
+        for module in (desk, queue):
+            monkeypatch.setattr(module, "store", lambda: store)
         monkeypatch.setattr(
             store, "save", lambda annotation, _: annotation
         )  # each step is the first

@@ -28,21 +28,10 @@ from crfviz.annotations.records import (
     State,
 )
 from crfviz.annotations.settings import Settings
-from crfviz.annotations.store import writing
+from crfviz.annotations.store import schema, writing
 from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
 from crfviz.annotations.store.failures import explained, lost_connection
-from crfviz.annotations.store.schema import (
-    ANNOTATIONS,
-    DOCUMENTS,
-    ITEMS,
-    SKIPS,
-    annotation_of,
-    annotation_row,
-    cells_of,
-    check_text,
-    item_of,
-    summary_of,
-)
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, SKIPS
 from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
 from crfviz.exceptions import StoreError
 
@@ -133,7 +122,7 @@ class Store:
 
     def rename(self, document: str, name: str) -> None:
         """Give a document another name, that no other one has."""
-        check_text(name)
+        schema.check_text(name)
 
         def work(connection: sa.Connection) -> None:
             taken = sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.name == name)
@@ -146,7 +135,7 @@ class Store:
 
     def change(self, document: str, settings: Settings) -> None:
         """Replace the settings of a document; a tag that is in use may not go."""
-        check_text(*(settings.tags or ()), settings.model)
+        schema.check_text(*(settings.tags or ()), settings.model)
         self._run(lambda c: change_settings(c, document, settings), writes=True)
 
     def remove(self, document: str) -> None:
@@ -162,12 +151,12 @@ class Store:
             .group_by(DOCUMENTS.c.id)
             .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
         )
-        return [summary_of(row) for row in self._rows(query)]
+        return [schema.summary_of(row) for row in self._rows(query)]
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
         """Sentences of a document in its order: `limit` of them from the `start`-th."""
         query = _SENTENCES.where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
-        return [item_of(row) for row in self._rows(query.offset(start).limit(limit))]
+        return [schema.item_of(row) for row in self._rows(query.offset(start).limit(limit))]
 
     def item(self, number: int) -> Item:
         """The sentence with an id; a StoreError if there is none (any more)."""
@@ -175,7 +164,7 @@ class Store:
         rows = self._rows(_SENTENCES.where(ITEMS.c.id == number)) if known else []
         if not rows:
             raise StoreError(f"sentence {number} is not in the store; its document may be removed")
-        return item_of(rows[0])
+        return schema.item_of(rows[0])
 
     def item_ids(self, document: str) -> list[int]:
         """Ids of the sentences of a document, in its order."""
@@ -197,7 +186,7 @@ class Store:
             UnknownTagError: a tag is none of the document's.
         """
         new = writing.successor(annotation)
-        annotation_row(new)  # its complaints come before the database is asked
+        schema.annotation_row(new)  # its complaints come before the database is asked
 
         def work(connection: sa.Connection) -> Annotation:
             hold_to_tags(connection, new, tags)
@@ -212,7 +201,8 @@ class Store:
         columns = (ITEMS, DOCUMENTS.c.name, ANNOTATIONS)
         query = _said(*columns, document=document, annotator=annotator, state=state)
         order = (DOCUMENTS.c.id, ITEMS.c.position, ANNOTATIONS.c.annotator)
-        return [(item_of(row), annotation_of(row)) for row in self._rows(query.order_by(*order))]
+        rows = self._rows(query.order_by(*order))
+        return [(schema.item_of(row), schema.annotation_of(row)) for row in rows]
 
     def count(
         self,
@@ -256,7 +246,8 @@ class Store:
     def versions(self, item: int) -> list[Annotation]:
         """What annotators finished of a sentence, by name, without the curated version."""
         query = sa.select(ANNOTATIONS).where(ANNOTATIONS.c.item == item, *_FINISHED)
-        return [annotation_of(row) for row in self._rows(query.order_by(ANNOTATIONS.c.annotator))]
+        rows = self._rows(query.order_by(ANNOTATIONS.c.annotator))
+        return [schema.annotation_of(row) for row in rows]
 
     def disputed(self, document: str) -> dict[int, bool]:
         """Ids of sentences with different finished versions, in order, and whether each is settled.
@@ -279,7 +270,7 @@ class Store:
         versions: dict[int, dict[str, datetime]] = {}
         settled: dict[int, Mapping[str, datetime | None]] = {}
         for row in self._rows(query):
-            item, annotator, updated, curation = cells_of(row, ANNOTATIONS, names).values()
+            item, annotator, updated, curation = schema.cells_of(row, ANNOTATIONS, names).values()
             if curation is None:
                 versions.setdefault(item, {})[annotator] = updated
             else:

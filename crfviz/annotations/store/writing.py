@@ -16,17 +16,8 @@ from sqlalchemy.exc import IntegrityError
 
 from crfviz.annotations.records import Annotation, Item, Merged
 from crfviz.annotations.settings import Settings
-from crfviz.annotations.store.schema import (
-    ANNOTATIONS,
-    DOCUMENTS,
-    ITEMS,
-    Row,
-    annotation_of,
-    annotation_row,
-    check_text,
-    encoded,
-    settings_row,
-)
+from crfviz.annotations.store import schema
+from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, Row
 from crfviz.annotations.store.tagsets import check_tags, used
 from crfviz.exceptions import ConflictError, StoreError
 
@@ -53,18 +44,18 @@ def prepared(
     Nothing is locked yet; the `item` of an annotation counts the sentences. A document with neither
     tags nor a model gets the model that most annotations are by.
     """
-    check_text(name)
+    schema.check_text(name)
     rows, position = [], -1
     for sentence in sentences:
-        check_text(sentence.text, *(sentence.gold or ()))
+        schema.check_text(sentence.text, *(sentence.gold or ()))
         position = max(position + 1, sentence.position)
         row = {column: getattr(sentence, column) for column in ("text", "offsets", "gold")}
-        rows.append(encoded(ITEMS, row | {"position": position}))
+        rows.append(schema.encoded(ITEMS, row | {"position": position}))
     now, marks = datetime.now(UTC), []
     for each in labelled:
         times = {"created": each.created or now, "updated": each.updated or now}
-        row = annotation_row(each) | times | {"revision": max(1, each.revision)}
-        marks.append(encoded(ANNOTATIONS, row))
+        row = schema.annotation_row(each) | times | {"revision": max(1, each.revision)}
+        marks.append(schema.encoded(ANNOTATIONS, row))
         if not 0 <= each.item < len(rows):
             raise StoreError(
                 f"expected annotations of sentences 0 to {len(rows) - 1}, got one of {each.item}; "
@@ -72,7 +63,7 @@ def prepared(
             )
     if not settings.model and settings.tags is None:
         settings = replace(settings, model=_usual_model(mark["model"] for mark in marks))
-    return {"name": name, "created": now, **settings_row(settings)}, rows, marks
+    return {"name": name, "created": now, **schema.settings_row(settings)}, rows, marks
 
 
 def write_document(
@@ -110,7 +101,7 @@ def merged(
         .one()
     )
     query = sa.select(ANNOTATIONS).join(ITEMS).where(ITEMS.c.document == row["id"])
-    stored = map(annotation_of, connection.execute(query).mappings())
+    stored = map(schema.annotation_of, connection.execute(query).mappings())
     there = {(each.item, each.annotator): each for each in stored}
     new, conflicts, same = [], [], 0
     for each in labelled:
@@ -135,7 +126,7 @@ def stored(connection: sa.Connection, item: int, annotator: str) -> Annotation |
         ANNOTATIONS.c.item == item, ANNOTATIONS.c.annotator == annotator
     )
     row = connection.execute(query).mappings().first()
-    return None if row is None else annotation_of(row)
+    return None if row is None else schema.annotation_of(row)
 
 
 def write_annotation(connection: sa.Connection, new: Annotation) -> Annotation:
@@ -149,7 +140,7 @@ def write_annotation(connection: sa.Connection, new: Annotation) -> Annotation:
 
 def _replaced(connection: sa.Connection, new: Annotation) -> bool:
     """Write an annotation if its predecessor is the stored one."""
-    row = annotation_row(new)
+    row = schema.annotation_row(new)
     if new.revision > 1:
         change = sa.update(ANNOTATIONS).where(
             ANNOTATIONS.c.item == new.item,
@@ -186,7 +177,7 @@ def _write_joined(
     for each in new:
         if each.revision:
             write_annotation(connection, successor(each))
-    if rows := [annotation_row(successor(each)) for each in new if not each.revision]:
+    if rows := [schema.annotation_row(successor(each)) for each in new if not each.revision]:
         connection.execute(sa.insert(ANNOTATIONS), rows)
     if not document["model"] and (model := _usual_model(each.model for each in new)):
         change = sa.update(DOCUMENTS).where(DOCUMENTS.c.id == document["id"])

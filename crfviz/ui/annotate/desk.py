@@ -31,14 +31,8 @@ from crfviz.ui.annotate.queue import (
     settle_button,
     why_link,
 )
+from crfviz.ui.session import components
 from crfviz.ui.session.bound_widgets import bound_flag
-from crfviz.ui.session.components import (
-    fresh_events,
-    last_event,
-    mount,
-    sent_events,
-    wait_for_again,
-)
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     flag_option,
@@ -98,11 +92,11 @@ def show_desk(queue: Queue) -> None:
     except CrfvizError as error:
         _pass_over(queue, desk, error)
     else:
-        mount(
+        components.mount(
             KEY,
             labeller_payload(sheet),
             key=KEY,
-            on_events=lambda: take_steps(queue, sent_events(KEY)),
+            on_events=lambda: take_steps(queue, components.sent_events(KEY)),
         )
         if desk.item.gold is not None:
             bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
@@ -198,7 +192,7 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
         problem=here.problem,
         letters=not flag_option(NO_LETTERS),
         held=here.held,
-        ack=last_event(KEY),
+        ack=components.last_event(KEY),
         settings=queue.document.settings,
         blank=isinstance(desk.tagger, BlankTagger),
         versions=desk.versions,
@@ -224,7 +218,7 @@ def take_steps(queue: Queue, events: object) -> None:
     """
     told = session_value("last step", LastStep)
     told.by = queue.layer
-    for event in fresh_events(KEY, events):
+    for event in components.fresh_events(KEY, events):
         told.held = False
         try:
             _step(queue, event)
@@ -234,7 +228,7 @@ def take_steps(queue: Queue, events: object) -> None:
             _refuse(event, str(error))
             KEYS.labels("waits").inc()
             told.held = True
-            wait_for_again(KEY, _whole(event, "seq"))
+            components.wait_for_again(KEY, _whole(event, "seq"))
             return
         except ConflictError as error:
             KEYS.labels("conflict").inc()

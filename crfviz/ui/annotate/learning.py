@@ -9,17 +9,10 @@ import streamlit as st
 
 from crfviz.annotations.curation import learnable
 from crfviz.annotations.records import DocumentSummary
+from crfviz.annotations.teaching import propose
 from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.partly import begun
-from crfviz.annotations.teaching.propose import (
-    FAMILIES,
-    MIN_DONE,
-    Proposer,
-    last_proposer,
-    score_in_words,
-    start_proposing,
-)
 from crfviz.annotations.teaching.teach import (
     WHAT,
     WHOLE_TAGGER,
@@ -181,7 +174,7 @@ def propose_row(document: DocumentSummary) -> None:
 
     It is for documents with tags of their own, where models may be added.
     """
-    made = last_proposer(document)
+    made = propose.last_proposer(document)
     if document.tags is None or (document.model and made is None) or not uploads_allowed():
         return
     job = jobs().about(f"propose {document.key}")
@@ -189,23 +182,25 @@ def propose_row(document: DocumentSummary) -> None:
         return
     new = store().count(document.name, state="done", sentences=True)
     new -= made.num_sentences if made else 0
-    unsettled = [*store().disputed(document.name).values()].count(False) if new >= MIN_DONE else 0
+    enough = new >= propose.MIN_DONE
+    unsettled = [*store().disputed(document.name).values()].count(False) if enough else 0
     with st.container(horizontal=True, vertical_alignment="center", key="propose"):
-        if new - unsettled >= MIN_DONE:
+        if new - unsettled >= propose.MIN_DONE:
             _offer(document, made)
         if made is not None:
-            st.caption(plain(f"{made.name}: {score_in_words(made.score)}."))
-        elif new - unsettled < MIN_DONE:
+            st.caption(plain(f"{made.name}: {propose.score_in_words(made.score)}."))
+        elif new - unsettled < propose.MIN_DONE:
             left = f" {count(unsettled, 'disagreement')} to settle first." * bool(unsettled)
             st.caption(
-                f"From {MIN_DONE} finished sentences on, a model can learn them and propose.{left}"
+                f"From {propose.MIN_DONE} finished sentences on, a model can learn them and "
+                f"propose.{left}"
             )
 
 
-def _offer(document: DocumentSummary, made: Proposer | None) -> None:
+def _offer(document: DocumentSummary, made: propose.Proposer | None) -> None:
     st.button("Propose tags", type="primary", on_click=_start_proposing, args=(document, made))
     with st.popover("Options", icon=":material/tune:"):
-        bound_select("Model", "family", FAMILIES, made.family if made else CRF)
+        bound_select("Model", "family", propose.FAMILIES, made.family if made else CRF)
         st.text_input(
             "Name of the model", made.name if made else _suggested(document), key=PROPOSER
         )
@@ -219,8 +214,8 @@ def _suggested(document: DocumentSummary) -> str:
         return "own-tags"
 
 
-def _start_proposing(document: DocumentSummary, made: Proposer | None) -> None:
+def _start_proposing(document: DocumentSummary, made: propose.Proposer | None) -> None:
     with errors_as_messages():
-        family = choice_option("family", FAMILIES, made.family if made else CRF)
+        family = choice_option("family", propose.FAMILIES, made.family if made else CRF)
         name, about = widget_value(PROPOSER).strip(), f"propose {document.key}"
-        start_proposing(jobs(), document, name, family, visitor=visitor(), about=about)
+        propose.start_proposing(jobs(), document, name, family, visitor=visitor(), about=about)
