@@ -112,20 +112,6 @@ def test_the_switch_changes_the_entity_and_leaves_a_ghost(screen):
 
 
 @pytest.mark.rotating
-def test_an_entity_chosen_in_the_example_takes_it_over_and_a_button_leads_back(screen):
-    own = {"model": "upos-en-contextfree", "sentence": "They run ."}
-    screen.visit("entities", **own)
-    screen.wait_for_text("has no entities")
-    screen.expect_params(own)
-    screen.page.locator(".word").nth(2).click()
-    screen.expect_param("model", MODEL)
-    assert screen.param("v.entity").startswith("2 2 ")
-    screen.page.get_by_role("button", name="Back to upos-en-contextfree").click()
-    screen.expect_title("Explore")
-    screen.expect_params(own)
-
-
-@pytest.mark.rotating
 def test_rivals_and_shortcuts_are_read_and_chosen_by_keys(screen):
     open_entities(screen)
     assert_entity(screen, "ORG", 1, 3)

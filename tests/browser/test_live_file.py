@@ -14,7 +14,6 @@ from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.views.exports.live import PAGES, Live
 from crfviz.views.exports.live_page import live_page
-from tests.support.accessibility import violations
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ("These", "look", "<b>fine</b>", "to", "me", ".")
@@ -184,11 +183,6 @@ def test_its_colours_are_the_systems_until_somebody_chooses(opened, scheme, pape
     expect(body).to_have_css("background-color", "rgb(255, 255, 255)")
     page.get_by_role("button", name="colours: light").click()
     expect(body).to_have_css("background-color", "rgb(14, 17, 23)")
-
-
-def test_axe_finds_nothing(opened):
-    page = drawn(opened(live_page(Live(chain()), list(PAGES))))
-    assert violations(page) == []
 
 
 def test_the_numbers_of_a_matrix_fit_their_cells_in_the_letters_of_any_machine(opened):

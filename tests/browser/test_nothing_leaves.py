@@ -51,11 +51,6 @@ def unguarded(fresh):
     return page, outside
 
 
-@pytest.mark.rotating
-def test_no_name_loads_anything_on_pages_with_and_without_a_stage(marked, unguarded):
-    assert_nothing_loads(marked, unguarded, [("", {}), ("models", {}), VIEWS[0]])
-
-
 def assert_nothing_loads(marked, unguarded, views):
     page, outside = unguarded
     screen = Screen(page, marked)

@@ -395,28 +395,6 @@ def legend(screen):
 
 
 @pytest.mark.rotating
-def test_marginals_have_steps_that_uncover_them(screen):
-    assert_steps_uncover(screen, "marginals")
-
-
-def assert_steps_uncover(screen, path):
-    screen.open(path, model=MODEL, sentence=SENTENCE)
-    whole = seen(screen)
-    assert whole["step"] == whole["steps"] > 2
-    screen.press("Home")
-    shown = seen(screen)
-    assert (shown["step"], shown["columns"], shown["rows"], shown["note"]) == (0, [], {}, "")
-    assert shown["tables"]["marginals"] == []
-    assert screen.page.locator("[data-weight]").count() == 0
-    assert (screen.page.locator("[data-cell]").count() > 0) == (path == "learn")
-    for _ in range(whole["steps"]):
-        screen.press("ArrowRight")
-    after = seen(screen)
-    assert (after["rows"], after["note"]) == (whole["rows"], whole["note"])
-    assert after["tables"] == whole["tables"]
-
-
-@pytest.mark.rotating
 def test_one_alpha_on_all_of_a_page_and_on_log_space(screen):
     """Under α as the message table, panel, lattice, check row and Log space say the same."""
     model, days = "textbook/ice-cream", "2 3 3 1"

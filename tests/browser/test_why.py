@@ -1,20 +1,18 @@
 """Why this tag: the gap word by word, pins, tipping points, and cells that explain themselves."""
 
-import math
 import re
 
 import pytest
 from playwright.sync_api import expect
 
 from crfviz.chain.decoding.viterbi import viterbi
-from crfviz.chain.edits import Edits
 from crfviz.chain.questions.conditioning import condition, why_not
 from crfviz.chain.questions.flips import smallest_flips
-from crfviz.chain.questions.tipping import strength_intervals, tipping_points
+from crfviz.chain.questions.tipping import tipping_points
 from crfviz.taggers.attribution import attribute
 from crfviz.taggers.registry import load_tagger
 from crfviz.views.formatting import differing
-from tests.support.screen import SENTENCE, assert_rows, chain, named
+from tests.support.screen import SENTENCE, chain, named
 
 TERMS = """() => crfviz.all(".terms .term[data-term]").map((row) => [
   Number(row.dataset.term), ...[...row.querySelectorAll(".term-bar")].map((bar) => bar.title)])"""
@@ -94,23 +92,6 @@ def test_a_linked_question_is_pinned_with_its_price(screen):
     screen.eventually(check)
 
 
-@pytest.mark.rotating
-def test_pins_without_a_path_say_so_and_can_be_dropped(screen):
-    now = chain()
-    forbidden = ",".join(f"{tag}.NOUN:-inf" for tag in now.tags)
-    screen.open("why", t=forbidden, p="1.NOUN")
-    assert "No tag sequence is allowed" in screen.text()
-    with screen.redraw():
-        screen.page.get_by_role("button", name="Unpin all").click()
-    walled = Edits(transitions={(tag, "NOUN"): -math.inf for tag in now.tags})
-
-    def check():
-        assert_rows(screen.read(), chain(edits=walled))
-        assert "No tag sequence is allowed" not in screen.text()
-
-    screen.eventually(check)
-
-
 # The names of pieces at the pointer or the line of the trained value, and which of them these hide:
 # what is drawn after a name, where it stands.
 POINTED = """() => {
@@ -152,16 +133,6 @@ def test_the_ruler_breaks_where_the_best_path_changes_and_hides_no_name(screen):
         assert hidden == [], value
         pointed += number
     assert pointed
-
-
-@pytest.mark.rotating
-def test_the_slider_is_marked_where_a_tag_flips(screen):
-    screen.open("transitions", t="DET.NOUN:2.5")
-    edits = Edits(transitions={("DET", "NOUN"): 2.5})
-    pieces = strength_intervals(chain().analysis.potentials, edits=edits)
-    marks = screen.page.evaluate("crfviz.all('[data-flip]').map((mark) => +mark.dataset.flip)")
-    assert len(pieces) > 1
-    assert marks == pytest.approx([piece.low for piece in pieces[1:]], abs=1e-9)
 
 
 @pytest.mark.rotating

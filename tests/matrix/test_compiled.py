@@ -28,6 +28,7 @@ from crfviz.settings import settings
 from tests.support.close import assert_close
 from tests.support.icecream import ice_cream
 from tests.support.strategies import chains, fewer_examples
+from tests.unit.chain import test_forward_backward
 from tests.unit.chain.engine import test_engine
 
 numba = pytest.importorskip("numba")
@@ -144,6 +145,9 @@ TRAPS = {
     test_engine.test_float32_is_worked_out_in_float64: [()],
     test_engine.test_a_gradient_is_the_same_after_another_batch: [(3,), (30,)],
     test_engine.test_first_and_second_derivatives_are_slopes: [()],
+    test_forward_backward.test_scores_that_break_every_scaled_implementation: [()],
+    test_forward_backward.test_a_path_that_only_logarithms_find: [()],
+    test_forward_backward.test_ten_thousand_words_stay_finite: [()],
 }
 CASES.extend((trap, value) for trap, values in TRAPS.items() for value in values)
 
@@ -183,53 +187,47 @@ def sums_of_batches(lengths, hole):
         assert torch.equal(one.marginals, posteriors([chain])[0].marginals)
 
 
-@case()
-def two_tags_that_never_meet():
-    emissions = np.zeros((24, 2))
-    emissions[:8, 0] = emissions[8:, 1] = 100.0
-    chain = Potentials(emissions, [[0.0, -INF], [-INF, 0.0]])
-    assert not is_compiled(chain)
-    check(chain)
-    assert log_partition(chain) == 1600.0
-
-
-@case((420.0,), (200.0,), (100.0,), (40.0,))
-def a_path_far_below_two_dead_ends(size):
-    emissions = np.zeros((6, 3))
-    emissions[:3, 0] = emissions[3:, 1] = size
-    transitions = np.where(np.eye(3) > 0, 0.0, -INF)
-    transitions[0, 2] = transitions[2, 1] = -size
-    chain = Potentials(emissions, transitions, [0.0, -INF, -INF], [-INF, 0.0, -INF])
-    check(chain)
-    assert log_partition(chain) == pytest.approx(3 * size + math.log(2.0), rel=1e-12)
-
-
-@case(*zip([60, 150, 280, 320, 340, 360, 400, 700, 740, 760]))
-def a_hopeless_tag_wins_in_the_end(depth):
+def hopeless_tag_that_wins(depth):
+    """The tag that is behind by `depth` in mid-sentence is the better one in the end."""
     T = depth // 20
     emissions = np.zeros((2 * T + 1, 2))
     emissions[:T, 1] = emissions[T:, 0] = -20.0
     emissions[-1, 0] = -25.0
-    check(Potentials(emissions, [[0.0, -INF], [-INF, 0.0]]))
+    return Potentials(emissions, [[0.0, -INF], [-INF, 0.0]])
 
 
-@case(*product([1000.0, -1000.0], ["emissions", "transitions"]))
-def scores_of_a_thousand_are_left_to_log_space(scale, where):
+def random_tables(**shapes):
     rng = np.random.default_rng(0)
-    scores = {"emissions": rng.standard_normal((7, 3)), "transitions": rng.standard_normal((3, 3))}
-    scores[where] *= scale
-    assert not is_compiled(Potentials(**scores))
-    check(Potentials(**scores))
+    return {name: rng.standard_normal(shape) for name, shape in shapes.items()}
 
 
-@case(("emissions",), ("transitions",), ("start",), ("end",))
-def a_forbidden_score(where):
-    rng = np.random.default_rng(0)
-    shapes = {"emissions": (7, 3), "transitions": (3, 3), "start": (3,), "end": (3,)}
-    scores = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
-    scores[where][..., -1] = -INF
-    assert is_compiled(Potentials(**scores))
-    check(Potentials(**scores))
+def forbidden(where):
+    tables = random_tables(emissions=(7, 3), transitions=(3, 3), start=3, end=3)
+    tables[where][..., -1] = -INF
+    return Potentials(**tables)
+
+
+def thousandfold(scale, where):
+    tables = random_tables(emissions=(7, 3), transitions=(3, 3))
+    tables[where] *= scale
+    return Potentials(**tables)
+
+
+SIZES = [(1, 1), (1, 3), (5, 1), (2, 30), (600, 2)]
+
+
+@case(
+    *[(hopeless_tag_that_wins(depth), None) for depth in (60, 150, 320, 360, 740)],
+    *[(forbidden(where), True) for where in ("emissions", "transitions", "start", "end")],
+    *[(Potentials(**random_tables(emissions=(T, K), transitions=(K, K))), True) for T, K in SIZES],
+    *[(thousandfold(*each), False) for each in product([1e3, -1e3], ["emissions", "transitions"])],
+    (ice_cream(), True),  # whose best weeks tie but for the last bit
+    (Potentials(*(table.T for table in random_tables(e=(3, 5), w=(3, 3)).values())), True),
+)
+def odd_chains(chain, by_products):
+    """Where products hold a chain and where log space has to, as is known of most of them."""
+    assert by_products in (None, is_compiled(chain))
+    check(chain)
 
 
 @case((1e15,), (-1e15,), (1e6,))
@@ -252,33 +250,6 @@ def no_path_at_all(score):
     crf = CRF(2)
     with pytest.raises(NoPathError, match="sentence 1 "):
         crf.decode(torch.from_numpy(np.stack([np.zeros((4, 2)), emissions])))
-
-
-@case((1, 1), (1, 3), (5, 1), (2, 30), (600, 2))
-def one_word_one_tag_and_many(T, K):
-    rng = np.random.default_rng(T)
-    chain = Potentials(rng.standard_normal((T, K)), rng.standard_normal((K, K)))
-    assert is_compiled(chain)
-    check(chain)
-
-
-@case()
-def ten_thousand_words():
-    chain = Potentials(np.ones((10_000, 2)) * [1.0, 2.0], np.zeros((2, 2)))
-    assert is_compiled(chain)
-    total = 10_000 * math.log(math.e + math.e**2)
-    assert log_partition(chain) == pytest.approx(total, rel=1e-13)
-    first = forward_backward(chain).marginals[:, 0].numpy()
-    np.testing.assert_allclose(first, 1 / (1 + math.e), rtol=1e-12)
-    assert viterbi(chain).path == [1] * 10_000
-
-
-@case()
-def odd_chains():
-    check(ice_cream())  # whose best weeks tie but for the last bit
-    rng = np.random.default_rng(0)
-    tables = [torch.from_numpy(rng.standard_normal(shape)).t() for shape in ((3, 5), (3, 3))]
-    check(Potentials(*tables))  # column after column in memory
 
 
 @case((torch.float32,), (torch.float64,))

@@ -8,6 +8,7 @@ from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.text.tokenizer import tokenize
 from crfviz.views.contents import ENTRIES, GROUPS
 from tests.browser.test_look import FORTY, TWELVE
+from tests.browser.test_way_in import LONGEST
 from tests.support.accessibility import (
     HALL,
     MIN_TEXTBOOK,
@@ -26,12 +27,6 @@ SIZES = {"phone": (390, 844), "zoomed": (640, 360), "hall": HALL, "projector": P
 PHONE = {"width": 390, "height": 844}
 BESIDE = ("viterbi", "forward-backward", "marginals", "why")  # on a projector the panel is there
 TEXTBOOK = "textbook/"
-LONGEST = {
-    "model": "textbook/casino",
-    "sentence": "T T T H H H H H H T H H H H H H H H T T T",  # the longest caption of all examples
-    "t": "F.B:-1",  # Undo and Reset can be reached
-    "p": "0.F",
-}
 # Nothing moves, as the sidebar does where it opens or closes.
 STILL = """() => !document.getAnimations().some((moving) => moving.playState === "running"
   && moving.effect.target.matches("[data-testid=stSidebar]"))"""

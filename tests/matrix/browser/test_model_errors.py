@@ -32,11 +32,3 @@ def test_a_suspect_opens_in_the_explorer(screen):
     upload(screen, TAGGED)
     with explorer_of(screen, "Gold tags to review") as explorer:
         expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
-
-
-def test_the_list_of_errors_is_filtered_by_kind(screen):
-    screen.visit("model-errors", model="upos-en", **{"v.tab": "Why"})
-    says(screen, "Errors (71 of 71)")
-    screen.pick(screen.page.get_by_role("combobox", name="Kind"), "near tie")
-    screen.expect_param("v.kind", "near tie")
-    expect(screen.page.get_by_text("Errors (71 of 71)")).to_have_count(0, timeout=PATIENCE)

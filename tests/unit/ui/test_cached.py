@@ -51,13 +51,6 @@ def test_the_ruler_is_that_of_the_chain_as_it_is_edited_and_pinned(model):
         assert cached.ruler(scenario, move) == ruler(now, trained, move)
 
 
-def test_the_pieces_of_the_strength_hold_edits_and_pins(model):
-    scenario = Scenario(model, "He runs !", EDITS, pins={0: "VERB", 9: "X"})
-    trained = cached.tagger(model).potentials(["He", "runs", "!"])
-    expected = strength_intervals(trained, edits=EDITS, pins={0: "VERB"})
-    assert cached.strength_pieces(scenario) == expected
-
-
 def test_tipping_points_of_a_window_are_those_of_all_words(model, monkeypatch):
     words = ["He", "runs", "!"] * 60
     edits, pins = Edits({("VERB", "NOUN"): 2.0}, {(150, "X"): 2.5}), {170: "VERB"}
