@@ -18,6 +18,7 @@ from playwright.sync_api import TimeoutError as Timeout
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.taggers.registry import load_tagger
+from crfviz.views.contents import ENTRIES
 
 SCRIPT = Path(__file__).with_name("screen.js")
 PATIENCE = 45_000  # milliseconds; a busy machine is no bug
@@ -29,32 +30,7 @@ PAUSE = 1000  # milliseconds between two looks
 TRIES = 10
 MODEL = "upos-en-contextfree"  # of an address that names none, see `Screen.address`
 SENTENCE = "These look fine to me ."  # of an address without a sentence
-TITLES = {
-    "": "Explore",
-    "emissions": "Emissions",
-    "transitions": "Transitions",
-    "forward-backward": "Forward–backward",
-    "viterbi": "Viterbi",
-    "marginals": "Marginals",
-    "hmm-as-crf": "HMM as CRF",
-    "why": "Why this tag",
-    "what-if": "What if",
-    "entities": "Entities",
-    "compare": "Compare",
-    "rules": "Rules",
-    "paths": "Paths",
-    "pieces": "Words and pieces",
-    "em": "EM",
-    "learn": "Learn",
-    "naive": "Naive way",
-    "log-space": "Log space",
-    "lectures": "Lectures",
-    "homework": "Homework",
-    "annotate": "Annotate",
-    "model-errors": "Model errors",
-    "models": "Models",
-    "bring": "Bring your own",
-}
+TITLES = {entry.path: entry.title for entry in ENTRIES}
 WITHOUT_STAGE = (
     "annotate",
     "what-if",
