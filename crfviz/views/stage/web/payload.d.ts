@@ -28,7 +28,7 @@ export interface Scores {
   end: Floats; // (K,)
 }
 
-// What the reader changed.
+// Changes by the reader.
 export interface EditList {
   transitions: ([string, string, number | null])[];
   emissions: ([number, string, number | null])[]; // position, tag by name, score
@@ -129,7 +129,7 @@ export interface ChipData {
   probability: number;
 }
 
-// What may be at the words of the chosen entity.
+// Candidates for the words of the chosen entity.
 export interface HypothesisData {
   text: string;
   relation: string;
