@@ -42,8 +42,8 @@ class Site {
     return this.show({ ...here, edits, pins: [], step: null, ...change }, { notice });
   }
 
-  // Draws a link, and says `notice`; what is of no use leaves everything as it is. Before the first picture another model
-  // stands in for one that cannot be read.
+  // Draws a link with a `notice`; a link that cannot be drawn changes nothing. Before the first picture another model
+  // replaces one that cannot be read.
   async show(link, { notice = "", problem = false, replaces = false }) {
     const turn = ++this.requests;
     const model = link.model ?? this.known.models[0];
