@@ -1,6 +1,5 @@
 """The frame of the app, driven with AppTest over all pages."""
 
-import json
 import logging
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,7 +14,15 @@ from crfviz.ui.state.scenario import BEFORE_FIRST
 from crfviz.ui.tour import GREETING
 from crfviz.views.contents import ENTRIES
 from crfviz.views.stage.payload_types import Payload
-from tests.support.app_pages import HOME, new_app, open_at
+from tests.support.app_pages import (
+    HOME,
+    assert_sound,
+    button,
+    new_app,
+    open_at,
+    payloads,
+    stage_of,
+)
 from tests.support.payload_types import faults
 from tests.unit.ui.state.test_old_links import OLD
 
@@ -57,13 +64,6 @@ def markdown_of(app):
     return texts + [widget.label for widget in widgets if hasattr(widget, "label")]
 
 
-def assert_sound(app):
-    assert not app.exception
-    assert not app.error
-    assert len(app.title) == 1
-    assert app.sidebar.button_group(key="view.theme")
-
-
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_page_runs_from_a_cold_start(app, script):
     open_at(app, script)
@@ -95,8 +95,7 @@ def test_explore_greets_until_the_first_action(app):
 
 
 def greeting_of(app):
-    every = [json.loads(each.proto.json) for each in app.main if each.type == "bidi_component"]
-    return next(each["greeting"] for each in every if "greeting" in each)
+    return payloads(app, "greeting")[0]["greeting"]
 
 
 @pytest.mark.parametrize("params", [{"k": "0.5"}, {"sentence": "He runs ."}], ids=["k", "sentence"])
@@ -426,12 +425,3 @@ def test_a_shift_is_by_what_is_chosen_when_it_is_asked_for(app, what):
         app.selectbox(key=f"view.shift_{what}").set_value({"word": "0", "tag": "C"}[what]).run()
     assert edits[0] == edits[1]
     assert any(edits[0].values())
-
-
-def button(app, label):
-    return next(element for element in app.button if element.label == label)
-
-
-def stage_of(app):
-    """What the live stage was told."""
-    return json.loads(app.get("bidi_component")[0].proto.json)

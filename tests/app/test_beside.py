@@ -23,7 +23,7 @@ from crfviz.ui.errors import runs
 from crfviz.ui.errors.error_analysis import analyse_in_worker, analyse_sentences
 from crfviz.ui.session.background import BACKGROUND, BackgroundWorker, LostError
 from tests.support import beside_work as work
-from tests.support.app_pages import open_at
+from tests.support.app_pages import button, open_at
 from tests.support.beside_work import until
 from tests.support.forked_server import ForkedProgram, ForkingSubprocess
 
@@ -214,5 +214,5 @@ def test_a_run_whose_process_dies_is_said_and_can_be_run_again(app, monkeypatch)
     assert "its results are lost" in app.info[0].value
     assert not app.dataframe
     monkeypatch.setattr(runs, "MAX_WORDS_HERE", 10**6)
-    next(button for button in app.button if button.label == "Run").click().run()
+    button(app, "Run").click().run()
     assert app.dataframe

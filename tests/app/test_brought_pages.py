@@ -1,7 +1,5 @@
 """Models of given scores on all pages, with AppTest: what cannot be asked of them is said."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.perturbations import occlude
 from crfviz.taggers.user_models import new_model
 from crfviz.views.formatting import per_cent
-from tests.support.app_pages import ROOT, new_app, open_at
+from tests.support.app_pages import ROOT, new_app, opened, stage_of
 from tests.support.brought import as_json, understand
 
 UPOS = load_tagger("upos-en").tags
@@ -48,16 +46,7 @@ def own(tmp_path, monkeypatch):
 
 
 def page(script, **params):
-    app = new_app()
-    app.query_params.update(params)
-    open_at(app, f"pages/{script}")
-    assert not app.exception
-    return app
-
-
-def shown(app):
-    element = next(e for e in app.main if e.type == "bidi_component")
-    return json.loads(element.proto.json)
+    return opened(new_app(), f"pages/{script}", **params)
 
 
 def test_every_page_stands():
@@ -72,7 +61,7 @@ def test_bio_is_told_from_the_tags_and_its_entities_are_asked_about():
     name = bring("bio-given", BIO)
     app = page("entities.py", model=name)
     assert not app.info
-    assert shown(app)["entity"]["label"] in ("PER", "LOC")
+    assert stage_of(app)["entity"]["label"] in ("PER", "LOC")
     assert "Illegal mass 1 − Z_legal / Z" in {metric.label for metric in app.metric}
     switch = app.toggle(key="no-rules")
     assert (switch.disabled, switch.value) == (True, False)
@@ -88,12 +77,12 @@ def test_tags_that_begin_no_entity_are_not_said_to_mark_single_words():
 def test_a_changed_sentence_of_the_file_is_shown_and_others_are_said():
     name = bring("what-given", UPOS)
     app = page("what-if.py", model=name, **{"v.change": "lower case"})
-    assert shown(app)["words"] == SENTENCES[1]
+    assert stage_of(app)["words"] == SENTENCES[1]
     app.button_group(key="view.change").set_value("upper case").run()
     assert "“THE DOG BARKS” is none of them" in app.info[0].value
-    assert shown(app)["words"] == SENTENCES[0]
+    assert stage_of(app)["words"] == SENTENCES[0]
     chain = load_tagger(name).potentials(SENTENCES[0])
-    assert shown(app)["rows"][0]["tags"] == viterbi(chain).path
+    assert stage_of(app)["rows"][0]["tags"] == viterbi(chain).path
     app.button(key="open_words").click().run()
     assert app.selectbox(key="model").value == "upos-en"
     assert app.text_input(key="sentence").value == "The dog barks"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from crfviz.taggers.registry import list_taggers, load_tagger
-from tests.support.app_pages import open_at
+from tests.support.app_pages import button, opened, payloads
 
 EDIT = "DET.NOUN:-2"
 
@@ -14,10 +14,7 @@ EDIT = "DET.NOUN:-2"
 def page(app):
 
     def run(**params):
-        app.query_params.update({"model": "upos-en-contextfree"} | params)
-        open_at(app, "pages/compare.py")
-        sound(app)
-        return app
+        return opened(app, "pages/compare.py", **{"model": "upos-en-contextfree"} | params)
 
     return run
 
@@ -144,7 +141,7 @@ def test_models_with_other_tags_are_drawn_and_not_subtracted(page):
     app = page(**{"v.b": "model ner-en"})
     assert "has 17 tags and ner-en 7, none the same" in said(app)
     assert "so nothing is subtracted" in said(app)
-    assert len([element for element in app.main if element.type == "bidi_component"]) == 2
+    assert len(payloads(app)) == 2
     app.selectbox(key="view.b").set_value("model upos-en").run()
     sound(app)
     assert "two scales" in said(app)
@@ -152,7 +149,7 @@ def test_models_with_other_tags_are_drawn_and_not_subtracted(page):
     app.button_group(key="view.pair").set_value("lattices").run()
     sound(app)
     assert app.query_params["v.pair"] == "lattices"
-    assert len([element for element in app.main if element.type == "bidi_component"]) == 2
+    assert len(payloads(app)) == 2
 
 
 def test_a_snapshot_without_a_word_is_compared_on_the_words_of_the_other_side(page):
@@ -180,7 +177,7 @@ def test_scores_that_are_no_probabilities_are_called_so(page):
 def test_where_both_sides_are_the_same_two_things_worth_comparing_are_offered(page):
     app = page(model="upos-en")
     label = "upos-en-contextfree, as trained"
-    next(each for each in app.button if each.label == label).click().run()
+    button(app, label).click().run()
     sound(app)
     assert app.query_params["v.b"] == "model upos-en-contextfree"
     assert not [each for each in app.button if each.key == "suggested.alone"]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hmmlearn.hmm import CategoricalHMM
 
-from tests.app.test_app import assert_sound
-from tests.support.app_pages import open_at
+from tests.support.app_pages import assert_sound, button, open_at
 from tests.support.icecream import DIARY
 
 PAGE = "pages/em.py"
@@ -91,9 +90,7 @@ def test_the_symmetric_start_never_moves(app):
 def test_a_model_without_numbers_to_learn_offers_the_diary(app):
     opened(app, model="upos-en-contextfree", sentence="They walk .")
     assert "Choose a textbook model" in app.info[0].value
-    next(
-        button for button in app.button if button.label == "Open the ice-cream diary"
-    ).click().run()
+    button(app, "Open the ice-cream diary").click().run()
     assert_sound(app)
     assert len(labels(app)) == 14
     assert app.query_params["sentence"] == DAYS

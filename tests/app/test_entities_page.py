@@ -1,13 +1,13 @@
 """The page Entities, driven with AppTest."""
 
-import json
 import re
+from functools import partial
 
 import pytest
 
 from crfviz import load_tagger
 from crfviz.chain.questions.entities import illegal_mass
-from tests.support.app_pages import open_at
+from tests.support.app_pages import opened, stage_of
 
 SENTENCE = "The University of Oxford is in England ."
 
@@ -16,14 +16,7 @@ SENTENCE = "The University of Oxford is in England ."
 def page(app):
     app.query_params.update({"model": "ner-en", "sentence": SENTENCE})
 
-    def run(**params):
-        app.query_params.update(params)
-        open_at(app, "pages/entities.py")
-        assert not app.exception
-        assert not app.error
-        return app
-
-    return run
+    return partial(opened, app, "pages/entities.py")
 
 
 def test_illegal_mass_switch_and_note_agree_with_the_library(page):
@@ -62,7 +55,7 @@ def test_a_model_without_entities_gets_an_example_and_a_way_back(page):
     note = next(text.value for text in app.caption if "has no entities" in text.value)
     assert "ner-en" in note.replace("\\", "")
     example = load_tagger("ner-en").examples()[0]
-    words = json.loads(next(e for e in app.main if e.type == "bidi_component").proto.json)["words"]
+    words = stage_of(app)["words"]
     assert words == list(example.tokens)
     assert app.metric
     app.toggle(key="constrained").set_value(False).run()

@@ -1,6 +1,5 @@
 """From a list of Model errors to its errors, from one to the next, and back to the list."""
 
-import json
 from types import SimpleNamespace
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -8,7 +7,7 @@ import pytest
 
 from crfviz.ui.errors import error_navigation
 from crfviz.ui.session.session_store import LRUCache
-from tests.support.app_pages import new_app, open_at
+from tests.support.app_pages import new_app, open_at, stage_of
 
 PAGE = "pages/model-errors.py"
 FILTER = {"v.tab": "Why", "v.kind": "both"}
@@ -34,13 +33,8 @@ def opened(address):
     return app.run()
 
 
-def stage(app):
-    parts = [json.loads(e.proto.json) for e in app.main if e.type == "bidi_component"]
-    return next(part for part in parts if "tags" in part)  # others offer a tour, or ask
-
-
 def named(app, place):
-    return [place[0], stage(app)["tags"][place[1]]]
+    return [place[0], stage_of(app)["tags"][place[1]]]
 
 
 def said(app):
@@ -59,7 +53,7 @@ def test_a_list_shows_the_words_around(errors):
 def test_an_error_opens_at_its_wrong_word_with_the_wrong_tag(errors):
     row = errors.iloc[3]
     app = opened(row["explore"])
-    shown = stage(app)
+    shown = stage_of(app)
     assert shown["reference"] == "gold"
     word, tag = named(app, shown["asked"])
     assert (word + 1, tag) == (row["position"], row["predicted"].split()[0])
@@ -68,7 +62,7 @@ def test_an_error_opens_at_its_wrong_word_with_the_wrong_tag(errors):
     assert f"“{word}” is {tag} by the model and {first} in gold" in shown["note"]
     assert said(app).startswith(f"4 of {len(errors)}: {row['in its sentence']}")
     app.switch_page("pages/why.py").run()
-    assert named(app, stage(app)["asked"]) == [row["position"] - 1, first]
+    assert named(app, stage_of(app)["asked"]) == [row["position"] - 1, first]
 
 
 def test_the_next_error_and_the_one_before_are_opened_in_place(errors):
@@ -80,9 +74,9 @@ def test_the_next_error_and_the_one_before_are_opened_in_place(errors):
         app.button(key="list.Next" if place > before else "list.Previous").click().run()
         assert app.title[0].value == "Why this tag"
         row = errors.iloc[place]
-        word, tag = named(app, stage(app)["asked"])
+        word, tag = named(app, stage_of(app)["asked"])
         assert (word + 1, tag) == (row["position"], row["gold"].split()[0])
-        assert " ".join(stage(app)["words"]) == row["text"]
+        assert " ".join(stage_of(app)["words"]) == row["text"]
     app = opened(errors["explore"][len(errors) - 1])
     assert app.button(key="list.Next").disabled
 
@@ -93,7 +87,7 @@ def test_a_box_that_still_holds_the_error_before_does_not_bring_it_back(errors):
     app.button(key="list.Next").click().run()
     app.text_input(key="sentence").set_value(old)
     app.button(key="list.Next").click().run()
-    assert " ".join(stage(app)["words"]) == errors["text"][2]
+    assert " ".join(stage_of(app)["words"]) == errors["text"][2]
     assert "".join(app.query_params["v.place"]) == "2"
 
 

@@ -10,8 +10,7 @@ from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.taggers.registry import load_tagger
 from crfviz.views.frames.homework import template
-from tests.app.test_app import assert_sound, button
-from tests.support.app_pages import open_at
+from tests.support.app_pages import assert_sound, button, open_at
 from tests.support.student import Student
 
 PAGE = "pages/homework.py"

@@ -14,7 +14,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui.panels.learning import step_size
 from crfviz.ui.state.link import Models, decode
-from tests.support.app_pages import open_at
+from tests.support.app_pages import button, open_at
 
 PAGE = "pages/learn.py"
 MODEL = "upos-en-contextfree"
@@ -40,10 +40,6 @@ def edits_of(app):
     )
     assert not link.ignored
     return link.scenario.edits
-
-
-def button(app, label):
-    return next(button for button in app.button if button.label == label)
 
 
 def autograd(chain, path):

@@ -1,7 +1,6 @@
 """Every page shows the numbers of the public functions of its recipe, on random chains."""
 
 import base64
-import json
 import re
 import zlib
 
@@ -14,7 +13,7 @@ from crfviz.taggers import plugins
 from crfviz.taggers.registry import SHIPPED
 from crfviz.views.contents import ENTRIES
 from tests.app.test_annotate_page import finish, open_part, page, store  # noqa: F401 - fixtures
-from tests.support.app_pages import new_app, open_at
+from tests.support.app_pages import button, new_app, opened, payloads
 from tests.support.paths import ROOT
 
 BIO = ("O", "B-X", "I-X", "B-Y", "I-Y")
@@ -51,14 +50,9 @@ class Shown:
     """A page on a sentence, with its tables."""
 
     def __init__(self, script, sentence, **options):
-        self.app = new_app()
-        options = {f"v.{name}": value for name, value in options.items()}
-        self.app.query_params.update(
-            model="random", sentence=sentence, **{"v.twin": "1"}, **options
-        )
-        open_at(self.app, f"pages/{script}.py")
-        assert not self.app.exception
-        assert not self.app.error
+        params = {"model": "random", "sentence": sentence, "v.twin": "1"}
+        params |= {f"v.{name}": value for name, value in options.items()}
+        self.app = opened(new_app(), f"pages/{script}.py", **params)
         self.tagger = crfviz.load_tagger("random")
         self.words = self.tagger.split(sentence)
         self.chain = self.tagger.potentials(self.words)
@@ -66,8 +60,7 @@ class Shown:
 
     @property
     def payload(self):
-        every = [json.loads(e.proto.json) for e in self.app.main if e.type == "bidi_component"]
-        return next(each for each in every if "results" in each)
+        return payloads(self.app, "results")[0]
 
     def row(self, name):
         return next(row for row in self.payload["rows"] if row["id"] == name)["tags"]
@@ -211,8 +204,7 @@ def log_space(sentence):
 
 def hmm_as_crf(sentence):
     shown = Shown("hmm-as-crf", sentence)
-    next(b for b in shown.app.button if b.label == "Shift the word").click()
-    shown.app.run()
+    button(shown.app, "Shift the word").click().run()
     shifted = crfviz.shift_word(shown.chain, crfviz.Edits(), 0, 1.0).apply(shown.chain)
     total = crfviz.forward_backward(shifted).log_partition
     close(shown.payload["results"]["log_partition"], total)

@@ -20,9 +20,8 @@ from crfviz.views.frames.demonstrations import (
     underflow_frame,
     underflow_note,
 )
-from tests.app.test_app import assert_sound
 from tests.support import oracle
-from tests.support.app_pages import open_at
+from tests.support.app_pages import assert_sound, open_at
 from tests.support.strategies import random_chain
 
 PAGE = "pages/log-space.py"

@@ -20,7 +20,7 @@ from crfviz.ui.errors.questions import PANELS
 from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
 from crfviz.ui.session import scheduling as turns
 from crfviz.views.figures.charts import confusion_chart
-from tests.support.app_pages import open_at
+from tests.support.app_pages import button, open_at
 
 SCRIPT = "pages/model-errors.py"
 
@@ -121,7 +121,7 @@ def test_a_stopped_run_says_so_and_can_be_run(app, monkeypatch):
     open_page(app, model="upos-en", **{"v.stopped": "a-run-that-was-stopped"})
     assert "stopped" in app.info[0].value
     assert not app.dataframe
-    next(button for button in app.button if button.label == "Run").click().run()
+    button(app, "Run").click().run()
     assert app.dataframe
 
 
@@ -134,7 +134,7 @@ def test_a_line_that_is_full_says_so_and_the_run_can_be_asked_for_again(app, mon
     assert not app.dataframe
     monkeypatch.delenv("CRFVIZ_LIMITS")
     turns.JOB_QUEUE._queue.clear()
-    next(button for button in app.button if button.label == "Run").click().run()
+    button(app, "Run").click().run()
     assert app.dataframe
 
 

@@ -16,9 +16,8 @@ from crfviz.views.frames.demonstrations import (
     seconds,
     sum_note,
 )
-from tests.app.test_app import assert_sound
 from tests.support import oracle
-from tests.support.app_pages import open_at
+from tests.support.app_pages import assert_sound, open_at
 
 PAGE = "pages/naive.py"
 MODEL, DAYS = "textbook/ice-cream", "2 3 3 1"

@@ -2,19 +2,14 @@
 
 import pytest
 
-from tests.app.test_app import stage_of
-from tests.support.app_pages import open_at
+from tests.support.app_pages import button, opened, stage_of
 
 PAGE = "pages/paths.py"
 SENTENCE = "Old dogs see the boat ."
 
 
 def paths(app, **params):
-    app.query_params.update({"sentence": SENTENCE, **params})
-    open_at(app, PAGE)
-    assert not app.exception
-    assert not app.error
-    return app
+    return opened(app, PAGE, **{"sentence": SENTENCE} | params)
 
 
 def option(app, name):
@@ -23,7 +18,7 @@ def option(app, name):
 
 
 def press(app, label):
-    next(button for button in app.button if button.label == label).click().run()
+    button(app, label).click().run()
 
 
 def test_the_number_of_paths_is_in_the_link(app):
@@ -47,7 +42,7 @@ def test_there_is_an_end_to_drawing(app):
     paths(app, **{"v.paths": "samples", "v.n": "1999"})
     press(app, "Draw 10")
     assert option(app, "v.n") == "2000"
-    assert next(button for button in app.button if button.label == "Draw 1").disabled
+    assert button(app, "Draw 1").disabled
 
 
 @pytest.mark.parametrize(

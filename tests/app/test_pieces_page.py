@@ -1,6 +1,5 @@
 """The page Words and pieces, driven with AppTest, against the library and pytorch-crf."""
 
-import json
 import math
 
 import pytest
@@ -9,8 +8,7 @@ import torchcrf
 
 import crfviz
 from crfviz.chain.edits import Edits
-from tests.app.test_app import assert_sound
-from tests.support.app_pages import open_at
+from tests.support.app_pages import opened, stage_of
 
 SENTENCE = "My old bed got tossed in a dumpster ."
 
@@ -18,21 +16,13 @@ SENTENCE = "My old bed got tossed in a dumpster ."
 @pytest.fixture
 def page(app):
     def run(**params):
-        app.query_params.update({"model": "upos-en", "sentence": SENTENCE, **params})
-        open_at(app, "pages/pieces.py")
-        assert_sound(app)
-        return app
+        return opened(app, "pages/pieces.py", **{"model": "upos-en", "sentence": SENTENCE} | params)
 
     return run
 
 
-def stage(app):
-    element = next(e for e in app.main if e.type == "bidi_component")
-    return json.loads(element.proto.json)
-
-
 def rows_of(app):
-    return {row["id"]: row for row in stage(app)["rows"]}
+    return {row["id"]: row for row in stage_of(app)["rows"]}
 
 
 def chain(edits=None, sentence=SENTENCE):
@@ -58,7 +48,7 @@ def decoded_by_pytorch_crf(read):
 def test_rows_figures_and_words_are_those_of_the_library(page, entries, edits):
     app = page(**{"v.vocabulary": str(entries), **({"t": "VERB.VERB:3"} if edits else {})})
     read, rows = crfviz.pieces(chain(edits), entries=entries), rows_of(app)
-    assert stage(app)["words"] == list(read.all.potentials.tokens)
+    assert stage_of(app)["words"] == list(read.all.potentials.tokens)
     assert rows["all"]["tags"] == read.all.path
     assert rows["holes"]["tags"] == read.holes.path
     path, likelihood = decoded_by_pytorch_crf(read)
@@ -93,17 +83,17 @@ def test_inner_steps_are_the_transitions_of_the_path(page):
 
 def test_the_largest_vocabulary_that_splits_a_word_is_chosen_until_the_reader_does(page):
     app = page(sentence="These look fine to me .")
-    assert stage(app)["words"] == ["The", "##se", "look", "fin", "##e", "to", "me", "."]
+    assert stage_of(app)["words"] == ["The", "##se", "look", "fin", "##e", "to", "me", "."]
     assert "v.vocabulary" not in app.query_params
     app.segmented_control(key="view.vocabulary").set_value("8000").run()
     assert app.query_params["v.vocabulary"] == "8000"
-    assert stage(app)["words"] == ["These", "look", "fine", "to", "me", "."]
+    assert stage_of(app)["words"] == ["These", "look", "fine", "to", "me", "."]
     assert app.dataframe[0].value["log Z"].nunique() == 1
 
 
 @pytest.mark.parametrize("reading", ["all", "holes"])
 def test_the_lattice_is_that_of_the_reading(page, reading):
-    data = stage(page(**{"v.pieces": reading}))
+    data = stage_of(page(**{"v.pieces": reading}))
     expected = getattr(crfviz.pieces(chain()), reading)
     assert data["panels"]["main"] == ["strips", "lattice"]
     assert data["results"]["path"] == expected.path
@@ -122,7 +112,7 @@ def test_tables_have_the_picture_as_text(page):
 def test_a_matrix_for_each_step_is_declined_with_the_words_as_they_are(page):
     app = page(model="upos-en-perceptron")
     assert "its own matrix" in app.info[0].value
-    assert stage(app)["words"] == SENTENCE.split()
+    assert stage_of(app)["words"] == SENTENCE.split()
 
 
 def test_without_a_path_the_readings_have_dashes(page):
@@ -135,7 +125,7 @@ def test_without_a_path_the_readings_have_dashes(page):
 def test_only_as_many_words_are_drawn_as_have_room(page):
     words = ["unbelievable", "tokenization"] * 30
     app = page(sentence=" ".join(words), **{"v.vocabulary": "250"})
-    data, read = stage(app), crfviz.pieces(chain(sentence=" ".join(words)), entries=250)
+    data, read = stage_of(app), crfviz.pieces(chain(sentence=" ".join(words)), entries=250)
     whole = [w for w in range(60) if read.places.index(w) + read.places.count(w) <= 120]
     assert data["words"] == list(read.all.potentials.tokens)[: sum(w in whole for w in read.places)]
     assert any(f"The first {len(whole)} of 60 words" in each.value for each in app.caption)

@@ -1,7 +1,5 @@
 """Models of other libraries on all pages, with typed text; and code that changes under a server."""
 
-import json
-
 import pycrfsuite
 import pytest
 
@@ -10,7 +8,7 @@ from crfviz.taggers import plugins
 from crfviz.taggers.registry import SHIPPED
 from crfviz.text.formats import read_sentences
 from crfviz.views.formatting import per_cent
-from tests.support.app_pages import ROOT, new_app, open_at
+from tests.support.app_pages import ROOT, new_app, open_at, stage_of
 
 PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 EXCERPT = list(read_sentences(SHIPPED / "excerpts" / "ewt-dev.conllu"))
@@ -42,19 +40,14 @@ def nothing_registered():
     plugins._registered.clear()
 
 
-def shown(app):
-    every = [json.loads(each.proto.json) for each in app.main if each.type == "bidi_component"]
-    return next(each for each in every if "rows" in each)
-
-
 def test_a_registered_crfsuite_model_is_on_every_page(theirs):
     crfviz.register(crfviz.from_crfsuite(theirs, features), "their-crf")
     app = new_app()
     app.query_params.update(model="their-crf", sentence="Nobody typed this before .")
     app.run()
-    paths = {row["id"]: row["tags"] for row in shown(app)["rows"]}
+    paths = {row["id"]: row["tags"] for row in stage_of(app)["rows"]}
     expected = theirs.tag(features(["Nobody", "typed", "this", "before", "."]))
-    assert [shown(app)["tags"][k] for k in paths["viterbi"]] == expected
+    assert [stage_of(app)["tags"][k] for k in paths["viterbi"]] == expected
     for script in PAGES:
         app.switch_page(f"pages/{script}").run()
         assert not app.exception, script
@@ -109,7 +102,7 @@ def test_a_changed_plug_in_is_used_at_the_next_run(tmp_path, monkeypatch):
         file.write_text(code.replace("SCORE", score))
         app.run()
         assert not app.exception
-        (row,) = [row for row in shown(app)["rows"] if row["id"] == "viterbi"]
+        (row,) = [row for row in stage_of(app)["rows"] if row["id"] == "viterbi"]
         assert row["tags"] == path
     file.write_text("1 / 0")
     app.run()

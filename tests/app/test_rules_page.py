@@ -1,7 +1,6 @@
 """The page Rules, driven with AppTest, against the library."""
 
 import base64
-import json
 import math
 
 import numpy as np
@@ -12,7 +11,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.questions.conditioning import condition, why_not
 from crfviz.views.contents import ENTRIES, at_path
 from crfviz.views.formatting import score
-from tests.support.app_pages import new_app, open_at
+from tests.support.app_pages import button, new_app, open_at, opened, payloads, stage_of
 
 SENTENCE = "These look fine to me ."
 RULE = "[^ VERB]* VERB VERB .*"
@@ -21,24 +20,10 @@ RULE = "[^ VERB]* VERB VERB .*"
 @pytest.fixture
 def page():
     def run(**params):
-        app = new_app()
-        model = {"model": "upos-en-contextfree", "sentence": SENTENCE}
-        app.query_params.update({**model, "v.rule": RULE, **params})
-        open_at(app, "pages/rules.py")
-        assert not app.exception
-        assert not app.error
-        return app
+        state = {"model": "upos-en-contextfree", "sentence": SENTENCE, "v.rule": RULE}
+        return opened(new_app(), "pages/rules.py", **state | params)
 
     return run
-
-
-def stages(app):
-    told = [json.loads(e.proto.json) for e in app.main if e.type == "bidi_component"]
-    return [data for data in told if "rows" in data]
-
-
-def stage(app):
-    return stages(app)[0]
 
 
 def table(data, name):
@@ -58,7 +43,7 @@ def chain(edits=None):
 def test_edits_count_under_the_rule(page):
     app = page(t="VERB.VERB:3", **{"v.rules": "lattice"})
     found = match(chain(Edits({("VERB", "VERB"): 3.0})), RULE)
-    assert {row["id"]: row for row in stage(app)["rows"]}["rule"]["tags"] == found.path
+    assert {row["id"]: row for row in stage_of(app)["rows"]}["rule"]["tags"] == found.path
     assert {metric.label: metric.value for metric in app.metric}[
         "Price"
     ] == f"{found.cost:.2f} nats"
@@ -66,7 +51,7 @@ def test_edits_count_under_the_rule(page):
 
 def test_the_lattice_by_state_is_the_product(page):
     app = page(t="VERB.VERB:3", **{"v.rules": "states"})
-    data, product = stage(app), chain().constrained(RULE)
+    data, product = stage_of(app), chain().constrained(RULE)
     assert data["tags"] == list(product.tags)
     assert [name.split("·")[0] for name in product.tags] == data["copies"]["of"]
     edited = chain(Edits({("VERB", "VERB"): 3.0})).constrained(RULE)
@@ -81,7 +66,7 @@ def test_the_lattice_by_state_is_the_product(page):
 
 def test_an_example_is_put_in_force_by_a_click_and_is_in_the_link(page):
     app = page()
-    next(button for button in app.button if button.label == "At most one VERB").click().run()
+    button(app, "At most one VERB").click().run()
     assert app.query_params["v.rule"] == "[^ VERB]* VERB? [^ VERB]*"
     assert app.text_input(key="rule").value == "[^ VERB]* VERB? [^ VERB]*"
     assert "No second VERB" in app.text_input(key="rule").label
@@ -92,11 +77,11 @@ def test_an_example_is_put_in_force_by_a_click_and_is_in_the_link(page):
 
 def test_a_bad_rule_says_where_and_everything_stays(page):
     app = page()
-    before = stage(app)["rows"]
+    before = stage_of(app)["rows"]
     app.text_input(key="rule").set_value("VERB (NOUN").run()
     assert "Column 6: '(' is never closed" in app.warning[0].value
     assert app.text_input(key="rule").value == "VERB (NOUN"
-    assert stage(app)["rows"] == before
+    assert stage_of(app)["rows"] == before
     app.text_input(key="rule").set_value("verb .*").run()
     assert "expected a tag such as VERB" in app.warning[0].value
 
@@ -110,7 +95,7 @@ def test_a_rule_that_nothing_matches_is_said(page):
 def test_too_many_states_to_draw_are_said_and_the_lattice_is_drawn(page):
     app = page(**{"v.rules": "states", "v.rule": ".{6}"})
     assert "at most 80" in app.info[0].value
-    assert stage(app)["copies"] is None
+    assert stage_of(app)["copies"] is None
 
 
 def test_tables_have_the_automaton(page):
@@ -126,12 +111,12 @@ def test_a_rule_in_force_has_its_path_below_viterbis_on_other_pages(app, script)
     app.query_params.update({**model, "sentence": SENTENCE, "v.rule": rule, "v.twin": "1"})
     open_at(app, f"pages/{script}.py")
     assert not app.exception
-    rows = [row["id"] for row in stage(app)["rows"]]
+    rows = [row["id"] for row in stage_of(app)["rows"]]
     assert rows[rows.index("viterbi_legal" if entities else "viterbi") + 1] == "rule"
     tagger = load_tagger(model["model"])
     found = match(tagger.potentials(SENTENCE.split()), rule)
-    assert stage(app)["rows"][rows.index("rule")]["tags"] == found.path
-    for phase in stage(app)["walk"]["phases"]:
+    assert stage_of(app)["rows"][rows.index("rule")]["tags"] == found.path
+    for phase in stage_of(app)["walk"]["phases"]:
         assert ("rule" in phase["parts"]) == ("viterbi" in phase["parts"])
 
 
@@ -141,7 +126,7 @@ def test_the_chip_removes_the_rule(page):
     assert app.query_params["v.rule"] == RULE
     app.button(key="no_rule").click().run()
     assert "v.rule" not in app.query_params
-    assert "rule" not in [row["id"] for row in stage(app)["rows"]]
+    assert "rule" not in [row["id"] for row in stage_of(app)["rows"]]
     assert "no_rule" not in [button.key for button in app.button]
 
 
@@ -151,7 +136,7 @@ def test_the_chip_says_whether_the_page_adds_the_best_path(app, path):
     app.query_params.update(sentence)
     open_at(app, at_path(path).script)
     assert not app.exception
-    drawn = {row["id"] for data in stages(app) for row in data["rows"]}
+    drawn = {row["id"] for data in payloads(app) for row in data["rows"]}
     assert app.button(key="no_rule").label.startswith("Rule (path only): ") == (
         "rule" in drawn and path != "rules"
     )
@@ -163,13 +148,13 @@ def test_a_rule_for_other_tags_is_kept_and_not_used(app):
     assert not app.exception
     assert not app.error
     assert app.button(key="no_rule").label.startswith("Rule not in use: ")
-    assert "rule" not in [row["id"] for row in stage(app)["rows"]]
+    assert "rule" not in [row["id"] for row in stage_of(app)["rows"]]
 
 
 def test_where_nothing_matches_the_row_has_dashes(app):
     app.query_params.update({"model": "textbook/fever", "sentence": "cold", "v.rule": "Fever{2}"})
     open_at(app, "pages/explore.py")
-    assert next(row for row in stage(app)["rows"] if row["id"] == "rule")["tags"] is None
+    assert next(row for row in stage_of(app)["rows"] if row["id"] == "rule")["tags"] is None
 
 
 def chip(app):
@@ -196,12 +181,12 @@ def test_the_steps_are_the_chain_the_automaton_the_product_and_the_sum(page):
         (True, True, False),
         (True, True, True),
     ]
-    assert [len(phase["parts"]) > 0 for phase in stage(app)["walk"]["phases"]] == [1, 0, 1, 1]
+    assert [len(phase["parts"]) > 0 for phase in stage_of(app)["walk"]["phases"]] == [1, 0, 1, 1]
 
 
 def test_by_state_the_steps_are_those_of_viterbi_and_the_figures_stay(page):
     app = page(step="3", **{"v.rules": "states"})
-    data, product = stage(app), chain().constrained(RULE)
+    data, product = stage_of(app), chain().constrained(RULE)
     walk = data["walk"]
     assert [phase["sweep"] for phase in walk["phases"]] == [1, -1, 0]
     assert (data["step"], walk["opens"]) == (3, 2 * len(SENTENCE.split()) + 1)
@@ -213,7 +198,7 @@ def test_by_state_the_steps_are_those_of_viterbi_and_the_figures_stay(page):
 def test_a_question_keeps_the_price_back_until_it_is_answered(page):
     app = page(**{"v.ask": "1", "v.asked": f"cost({RULE!r})"})
     assert figures(app) == {"P(rule)": "…", "Price": "…"}
-    parts = {part for part, *_ in stage(app)["withheld"]}
+    parts = {part for part, *_ in stage_of(app)["withheld"]}
     assert {"rule", "note", "ruled", "moved"} <= parts
     cost = f"{match(chain(), RULE).cost:.1f}"
     app = page(**{"v.ask": "1", "v.asked": f"cost({RULE!r})", "v.said": cost})
@@ -223,14 +208,14 @@ def test_a_question_keeps_the_price_back_until_it_is_answered(page):
 def test_a_chain_without_a_path_is_not_the_rules_fault(page):
     app = page(**{"model": "ner-en", "sentence": "Go", "p": "0.I-PER", "v.rule": "."})
     assert app.warning[0].value.endswith("Undo an edit or drop a pin.")
-    assert stage(app)["results"]["path"] is None
+    assert stage_of(app)["results"]["path"] is None
 
 
 def test_marginals_paths_and_samples_are_given_the_rule(page):
     found = match(chain(), RULE)
     app = page()
     app.switch_page("pages/marginals.py").run()
-    data = stage(app)
+    data = stage_of(app)
     assert data["results"]["log_partition"] == pytest.approx(found.log_partition)
     assert table(data, "marginals") == pytest.approx(found.marginals.numpy(), abs=1e-9)
     rows = {row["id"]: row for row in data["rows"]}
@@ -244,7 +229,7 @@ def test_marginals_paths_and_samples_are_given_the_rule(page):
     assert data["note"].startswith("Only paths that match the rule count. Entropy")
     assert "Here only paths that match it count." in chip(app)
     app.switch_page("pages/paths.py").run()
-    rows = {row["id"]: row for row in stage(app)["rows"]}
+    rows = {row["id"]: row for row in stage_of(app)["rows"]}
     assert rows["best_1"]["tags"] == found.path
     assert not app.exception
 
@@ -253,17 +238,17 @@ def test_why_and_what_if_are_given_the_rule(page):
     found = match(chain(), RULE)
     app = page(**{"v.at": "0 DET"})
     app.switch_page("pages/why.py").run()
-    rows = {row["id"]: row["tags"] for row in stage(app)["rows"]}
+    rows = {row["id"]: row["tags"] for row in stage_of(app)["rows"]}
     answer = why_not(chain(), 0, "DET", rule=RULE)
     assert rows["viterbi"] == found.path
     assert rows["why"] == answer.path
-    log_odds = next(row for row in stage(app)["rows"] if row["id"] == "log_odds")["texts"]
+    log_odds = next(row for row in stage_of(app)["rows"] if row["id"] == "log_odds")["texts"]
     p = found.marginals[0, chain().tag_id("DET")].item()
     assert float(log_odds[0].replace("\u2212", "-")) == pytest.approx(
         math.log(p / (1 - p)), abs=0.006
     )
     app.switch_page("pages/what-if.py").run()
-    rows = {row["id"]: row["tags"] for row in stage(app)["rows"]}
+    rows = {row["id"]: row["tags"] for row in stage_of(app)["rows"]}
     assert found.path in rows.values()
     assert not app.exception
 
@@ -281,7 +266,7 @@ def test_pins_are_priced_among_the_paths_that_match(page):
 def test_marginals_under_a_rule_have_questions(page):
     app = page(**{"v.ask": "1"})
     app.switch_page("pages/marginals.py").run()
-    assert "marginals" in [part for part, *_ in stage(app)["withheld"]]
+    assert "marginals" in [part for part, *_ in stage_of(app)["withheld"]]
 
 
 def test_a_rule_counts_in_a_cut_sentence_and_a_window_says_that_it_does_not(page):
@@ -294,7 +279,7 @@ def test_a_rule_counts_in_a_cut_sentence_and_a_window_says_that_it_does_not(page
     for script in ("paths", "what-if"):
         app.switch_page(f"pages/{script}.py").run()
         assert chip(app).startswith("Rule: ")
-        assert cut.path in [row["tags"] for row in stage(app)["rows"]]
+        assert cut.path in [row["tags"] for row in stage_of(app)["rows"]]
         assert not app.exception
 
 
@@ -304,7 +289,7 @@ def test_a_rule_of_many_copies_adds_its_path_alone(page):
     assert chip(app).startswith("Rule (not counted): ")
     assert "Not counted: 254 tag copies, over 150." in chip(app)
     plain = forward_backward(chain()).marginals.numpy()
-    assert table(stage(app), "marginals") == pytest.approx(plain, abs=1e-9)
+    assert table(stage_of(app), "marginals") == pytest.approx(plain, abs=1e-9)
 
 
 def test_the_probability_of_an_entity_is_given_the_rule(app):
@@ -318,7 +303,7 @@ def test_the_probability_of_an_entity_is_given_the_rule(app):
     expected = entity_probability(scores, 0, 0, "LOC", rule=rule)
     plain = entity_probability(scores, 0, 0, "LOC")
     assert abs(expected - plain) > 0.01
-    panel = stage(app)["entity"]
+    panel = stage_of(app)["entity"]
     assert panel["probability"] == pytest.approx(expected)
     assert panel["total"] == pytest.approx(1.0, abs=1e-9)
     assert not any(each["span"] and each["span"][0] == "PER" for each in panel["hypotheses"])
@@ -328,5 +313,5 @@ def test_the_first_entity_of_the_best_path_under_the_rule_is_chosen(app):
     sentence = "Paris Hilton lives in Paris ."
     app.query_params.update({"model": "ner-en", "sentence": sentence, "v.rule": "[^ B-PER]*"})
     open_at(app, "pages/entities.py")
-    chosen = stage(app)["entity"]
+    chosen = stage_of(app)["entity"]
     assert (chosen["label"], chosen["first"], chosen["last"]) == ("LOC", 0, 1)

@@ -1,15 +1,13 @@
 """The page What if, driven with AppTest, against the taggers themselves."""
 
-import json
-
 import pytest
 
 from crfviz import load_tagger, viterbi
 from crfviz.chain.edits import Edits
 from crfviz.taggers.perturbations import KINDS
-from crfviz.ui.panels.what_if import taken
+from crfviz.ui.panels.what_if import live_with_edits
 from crfviz.ui.state.scenario import Scenario
-from tests.support.app_pages import open_at
+from tests.support.app_pages import button, opened, stage_of
 
 SENTENCE = "Mr Smith went to Paris in 2019 , and the cats sang ."
 
@@ -18,19 +16,9 @@ SENTENCE = "Mr Smith went to Paris in 2019 , and the cats sang ."
 def page(app):
 
     def run(model="upos-en", sentence=SENTENCE, **params):
-        app.query_params.update({"model": model, "sentence": sentence, **params})
-        open_at(app, "pages/what-if.py")
-        assert not app.exception
-        assert not app.error
-        return app
+        return opened(app, "pages/what-if.py", model=model, sentence=sentence, **params)
 
     return run
-
-
-def shown(app):
-    """What the stage is told."""
-    element = next(e for e in app.main if e.type == "bidi_component")
-    return json.loads(element.proto.json)
 
 
 def test_the_changed_sentence_can_be_taken_along(page):
@@ -38,7 +26,7 @@ def test_the_changed_sentence_can_be_taken_along(page):
     assert "Download as HTML" in [each.label for each in app.get("download_button")]
     tagger = load_tagger("upos-en-contextfree")
     edits = Edits({("DET", "NOUN"): 2.5}, constrained=False)
-    live = taken(tagger, Scenario(tagger.name, "mr smith went", edits=edits))
+    live = live_with_edits(tagger, Scenario(tagger.name, "mr smith went", edits=edits))
     best = viterbi(edits.apply(tagger.potentials(["mr", "smith", "went"])))
     assert (live.now.viterbi.path, live.now.viterbi.score) == (best.path, best.score)
     assert (live.origin.sentence, live.origin.constrained) == ("mr smith went", False)
@@ -53,7 +41,7 @@ def test_upper_case_flips_what_the_model_says(page, model):
         viterbi(tagger.potentials(sentence)).path
         for sentence in (words, [word.upper() for word in words])
     )
-    rows = {row["id"]: row for row in shown(app)["rows"]}
+    rows = {row["id"]: row for row in stage_of(app)["rows"]}
     flipped = ["≠" if a != b else "·" for a, b in zip(before, after, strict=True)]
     assert rows["flips"]["texts"] == flipped
     assert (rows["before"]["tags"], rows["viterbi"]["tags"]) == (before, after)
@@ -64,13 +52,13 @@ def test_upper_case_flips_what_the_model_says(page, model):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_one_click(page, kind):
     app = page(**{"v.change": kind})
-    assert shown(app)["words"] != SENTENCE.split()
-    assert shown(app)["note"].startswith(kind.capitalize())
+    assert stage_of(app)["words"] != SENTENCE.split()
+    assert stage_of(app)["note"].startswith(kind.capitalize())
 
 
 def test_left_out_punctuation_keeps_words_and_tags_together(page):
     app = page(**{"v.change": "no punctuation"})
-    stage = shown(app)
+    stage = stage_of(app)
     words = SENTENCE.split()
     path = viterbi(load_tagger("upos-en").potentials(words)).path
     assert "," not in stage["words"]
@@ -82,16 +70,16 @@ def test_left_out_punctuation_keeps_words_and_tags_together(page):
 
 def test_another_draw_is_another_typo_and_is_in_the_address(page):
     app = page(**{"v.change": "typo"})
-    first = shown(app)["words"]
-    next(button for button in app.button if button.label == "Try another").click().run()
-    assert shown(app)["words"] != first
+    first = stage_of(app)["words"]
+    button(app, "Try another").click().run()
+    assert stage_of(app)["words"] != first
     assert app.query_params["v.draw"] == "1"
 
 
 def test_the_changed_sentence_can_be_taken(page):
     app = page(**{"v.change": "upper case"})
-    words = shown(app)["words"]
-    next(button for button in app.button if button.label == "Use this sentence").click().run()
+    words = stage_of(app)["words"]
+    button(app, "Use this sentence").click().run()
     assert app.text_input(key="sentence").value == " ".join(words)
 
 
@@ -100,7 +88,7 @@ def test_a_change_chosen_before_the_page_has_answered_is_the_one_taken(page):
     app.button_group(key="view.change").set_value("no punctuation").run()
     assert app.query_params["v.change"] == "no punctuation"
     app.button_group(key="view.change").set_value("lower case")
-    next(button for button in app.button if button.label == "Use this sentence").click().run()
+    button(app, "Use this sentence").click().run()
     assert app.text_input(key="sentence").value == SENTENCE.lower()
 
 
@@ -109,7 +97,7 @@ def test_the_reader_writes_the_sentence_another_way(page):
     app.text_input(key="what-if.own").set_value("Dr Smith went to sunny Paris in 2019 .").run()
     assert app.button_group(key="view.change").value == "your own"
     assert app.query_params["v.own"] == "Dr Smith went to sunny Paris in 2019 ."
-    stage = shown(app)
+    stage = stage_of(app)
     assert " ".join(stage["words"]) == "Dr Smith went to sunny Paris in 2019 ."
     rows = {row["id"]: row for row in stage["rows"]}
     assert rows["word"]["texts"] == ["Mr", "·", "·", "·", "new", "·", "·", "·", "·"]
@@ -118,7 +106,7 @@ def test_the_reader_writes_the_sentence_another_way(page):
     old = viterbi(load_tagger("upos-en").potentials(SENTENCE.split())).path
     assert rows["before"]["tags"] == [*old[:4], path[4], *old[4:7], old[-1]]
     assert rows["before"]["texts"][4] == "new"
-    next(button for button in app.button if button.label == "Use this sentence").click().run()
+    button(app, "Use this sentence").click().run()
     assert app.text_input(key="sentence").value == "Dr Smith went to sunny Paris in 2019 ."
     assert "v.own" not in app.query_params
     assert "Edit the sentence above" in app.info[0].value
@@ -127,7 +115,7 @@ def test_the_reader_writes_the_sentence_another_way(page):
 def test_observations_can_be_written_another_way(page):
     app = page("textbook/ice-cream", "2 3 3")
     app.text_input(key="what-if.own").set_value("2 1 3").run()
-    assert shown(app)["words"] == ["2", "1", "3"]
+    assert stage_of(app)["words"] == ["2", "1", "3"]
     app.text_input(key="what-if.own").set_value("2 9 3").run()
     assert not app.exception
     assert "9" in app.info[0].value

@@ -3,8 +3,7 @@
 import pytest
 
 from crfviz import attribute, condition, load_tagger, viterbi
-from tests.app.test_app import assert_sound, button, stage_of
-from tests.support.app_pages import open_at
+from tests.support.app_pages import assert_sound, button, open_at, stage_of
 
 PAGE = "pages/why.py"
 WORDS = ["My", "old", "bed", "got", "tossed", "in", "a", "dumpster", "."]
