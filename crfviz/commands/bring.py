@@ -9,6 +9,7 @@ from pathlib import Path
 
 from crfviz.taggers.brought.parsed_model import Reading
 from crfviz.taggers.registry import read_model, store_model
+from crfviz.text.schemes import could_be_bio
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +43,8 @@ def main(options: argparse.Namespace) -> int:
     )
     model = read_model(*options.files, reading=reading)
     name = store_model(model, options.name or options.files[0].stem)
+    if could_be_bio(model.tags) and model.scheme is None:
+        sys.stderr.write("These are BIO tags: with --bio the rules act in decoding.\n")
     for line in (*model.notes, *model.unnormalised, *model.left_out):
         sys.stderr.write(f"{line}\n")
     sys.stdout.write(f"{name}: {model.kind}, {len(model.tags)} tags\n")

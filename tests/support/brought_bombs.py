@@ -49,6 +49,14 @@ def bools():
     return [("bools.npz", file.getvalue())]
 
 
+def bool_steps():
+    """The same in the matrices of steps that all sentences share."""
+    file = io.BytesIO()
+    steps = np.zeros((1550, 200, 200), bool)
+    np.savez_compressed(file, emissions=np.zeros((1551, 200), bool), transitions=steps)
+    return [("steps.npz", file.getvalue())]
+
+
 def one_own_matrix():
     """A matrix of its own for one sentence must not be written for all of them."""
     words = [{"emissions": [[n % 7] * 200]} for n in range(3000)]
@@ -215,6 +223,7 @@ ALONE = (
     bytes_of_nothing,
     a_far_memo,
     bools,
+    bool_steps,
     one_own_matrix,
     shared_matrices_of_steps,
     own_starts,

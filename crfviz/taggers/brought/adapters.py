@@ -6,15 +6,16 @@ library is imported. Each library has a subclass of `Adapter`; `register_adapter
 
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from crfviz.exceptions import FormatError
+from crfviz.chain.validation import as_numbers
+from crfviz.exceptions import FormatError, ShapeError
 from crfviz.taggers.brought.boundary_tags import IMPOSSIBLE, cut_out, entered_and_left
-from crfviz.taggers.brought.parsed_model import STEPS, Steps
+from crfviz.taggers.brought.parsed_model import STEPS, Steps, require_fields
 
 Arguments = Mapping[str, Any]  # of a call, by the names of the parameters
 Paths = Sequence[Sequence[int]]  # of the sentences of a batch
@@ -33,6 +34,22 @@ class Batch(Steps):
     words: Sequence[Sequence[str]] | None = None  # of B sentences
     label: str = ""  # which of several chains over the same words this is
     note: str = ""  # what to know of the sentences
+
+    def __post_init__(self) -> None:
+        """Check the shapes.
+
+        Raises:
+            ShapeError: they do not fit together.
+        """
+        shape = tuple(self.emissions.shape)
+        if len(shape) != 3:
+            raise ShapeError(f"emissions must be (B, T, K), got {shape}")
+        if self.mask is not None and self.mask.shape != shape[:2]:
+            raise ShapeError(
+                f"mask must be {shape[:2]} to match the emissions, got {tuple(self.mask.shape)}"
+            )
+        if self.words is not None and len(self.words) != shape[0]:
+            raise ShapeError(f"expected the words of {shape[0]} sentences, got {len(self.words)}")
 
     def there(self) -> Tensor:
         """Return (B, T) bool, true at words."""
@@ -61,7 +78,8 @@ class Adapter:
 
     def __init__(self, layer: nn.Module, place: str, around: Sequence[nn.Module]) -> None:
         self.layer, self.place, self.around = layer, place, around
-        self.name = f"{type(layer).__name__} of {self.library}"  # for people
+        name = type(layer).__name__
+        self.name = name if name == self.library else f"{name} of {self.library}"  # for people
         self.holder: Any = next((each for each in around if is_named(each, self.model)), None)
         self.lengths: Sequence[int] | None = None  # in the current call of the model
         self.words: Sequence[Sequence[str]] | None = None
@@ -331,13 +349,17 @@ def register_adapter(
             return None
 
         def batches(self, given: Arguments) -> list[Batch]:
-            tables = dict(read(self.layer, given))
-            if any(tables.get(name) is None for name in ("emissions", "transitions")):
-                got = ", ".join(map(str, tables)) or "nothing"
+            tables = {n: v for n, v in read(self.layer, given).items() if v is not None}
+            require_fields(self.name, tables, [each.name for each in fields(Batch)])
+            if not {"emissions", "transitions"} <= tables.keys():
+                got = ", ".join(tables) or "nothing"
                 raise FormatError(f"{self.name}: expected emissions and transitions, got {got}.")
-            for name in {"emissions", "mask", *STEPS} & tables.keys():
-                tables[name] = copied(torch.as_tensor(tables[name]))
-            return [Batch(**tables)]
+            try:
+                for name in {"emissions", "mask", *STEPS} & tables.keys():
+                    tables[name] = as_numbers(name, tables[name]).detach()
+                return [Batch(**tables)]
+            except ShapeError as error:
+                raise ShapeError(f"{self.name}: {error}") from error
 
     Registered.class_name, Registered.methods = class_name, tuple(methods)
     _registered[class_name] = Registered

@@ -16,7 +16,10 @@ from crfviz.taggers.brought.parsed_model import Reading, Steps
 IMPOSSIBLE = -1000.0  # or less stands for "never"; flair has -10000, and training may move it
 START_NAMES = ("<START>", "<BOS>", "<s>", "START_TAG")
 STOP_NAMES = ("<STOP>", "<END>", "<EOS>", "</s>", "STOP_TAG")
-KEEP = "Keep them as tags of words (keep_boundary_tags=True), or leave them out of the file"
+KEEP = (
+    "Keep them as tags of words (keep_boundary_tags=True, --boundary-tags keep), or leave them out "
+    "of the file"
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class BoundaryTags:
         if leave and self.turned:
             raise FormatError(
                 f"The scores of {listed} fit the transposed matrix: its rows seem to be “to”. "
-                "Choose this (to_from=True)."
+                "Choose this (to_from=True, --to-from)."
             )
         if leave and (max(len(self.starts), len(self.stops)) > 1 or not self.kept):
             raise FormatError(

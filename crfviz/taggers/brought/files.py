@@ -248,7 +248,7 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> ParsedModel:
             draft = read_arrays_of(npz_arrays(open_archive(files[NPZ])), reading)
         for kind in layer:
             read = read_safetensors if kind == SAFETENSORS else read_checkpoint
-            draft = _with_layer(draft, read(files[kind]))
+            draft = _with_layer(draft, *read(files[kind]))
         return draft
     many = f"{' and '.join(sorted(kinds))} do not belong together."
     raise FormatError(
@@ -256,10 +256,11 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> ParsedModel:
     )
 
 
-def _with_layer(draft: ParsedModel, layer: Steps) -> ParsedModel:
+def _with_layer(draft: ParsedModel, layer: Steps, notes: Sequence[str]) -> ParsedModel:
     """Return the emissions of a file under the weights of another."""
     if any(
         steps.transitions is not None for steps in (draft.steps, *(p.steps for p in draft.parts))
     ):
         raise FormatError("Both files have transitions: bring the one with the emissions alone.")
-    return replace(draft, kind=f"{LAYER_KIND}, with {draft.kind}", steps=layer)
+    kind = f"{LAYER_KIND}, with {draft.kind}"
+    return replace(draft, kind=kind, steps=layer, notes=[*draft.notes, *notes])

@@ -26,7 +26,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.parsed_model import Steps, open_archive
+from crfviz.taggers.brought.parsed_model import Steps, open_archive, precision_notes
 from crfviz.text.archives import Archive
 
 NAMES = ("transitions", "start_transitions", "end_transitions")
@@ -38,8 +38,8 @@ LONGEST_HEADER = 1_000_000  # bytes of JSON in a .safetensors; one tensor takes 
 Kind = TypeVar("Kind", Tensor, "StoredTensor")
 
 
-def read_safetensors(data: bytes) -> Steps:
-    """Return the layer in a .safetensors file.
+def read_safetensors(data: bytes) -> tuple[Steps, list[str]]:
+    """Return the layer in a .safetensors file, and notes on it.
 
     Raises:
         FormatError: it is damaged, or holds no CRF layer or several.
@@ -57,8 +57,8 @@ def read_safetensors(data: bytes) -> Steps:
     return _layer(plain, lambda tensor: tensor.double().numpy())
 
 
-def read_checkpoint(data: bytes) -> Steps:
-    """Return the layer in a .pt file; nothing but its tensors is looked at.
+def read_checkpoint(data: bytes) -> tuple[Steps, list[str]]:
+    """Return the layer in a .pt file, and notes on it; nothing but its tensors is looked at.
 
     Raises:
         FormatError: it is damaged, holds anything but tensors, or no CRF layer or several.
@@ -74,7 +74,9 @@ def read_checkpoint(data: bytes) -> Steps:
     return _layer(stored, checkpoint.numbers)
 
 
-def _layer(tensors: Mapping[str, Kind], numbers: Callable[[Kind], NDArray[np.float64]]) -> Steps:
+def _layer(
+    tensors: Mapping[str, Kind], numbers: Callable[[Kind], NDArray[np.float64]]
+) -> tuple[Steps, list[str]]:
     """Return the three tensors with one prefix, -inf where a mask beside them forbids a step."""
     starts = [name for name in tensors if f".{name}".endswith(f".{NAMES[1]}")]
     prefixes = [name.removesuffix(NAMES[1]) for name in starts]
@@ -109,7 +111,8 @@ def _layer(tensors: Mapping[str, Kind], numbers: Callable[[Kind], NDArray[np.flo
         _forbidden(numbers(tensor), prefixes[0] + mask, tensors, numbers)
         for tensor, mask in zip(layer, MASKS, strict=True)
     )
-    return Steps(transitions=transitions, start=start, end=end)
+    notes = precision_notes(str(tensor.dtype).removeprefix("torch.") for tensor in layer)
+    return Steps(transitions=transitions, start=start, end=end), notes
 
 
 def _forbidden(
@@ -165,6 +168,11 @@ class StoredTensor:
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+
+    @property
+    def dtype(self) -> str:
+        """Name of the type of the numbers."""
+        return "bfloat16" if self.storage == BFLOAT16 else np.dtype(STORAGES[self.storage]).name
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ LONGEST_TAG = 60  # characters
 LONGEST_WORD = 1000
 MAX_SAID = 5  # rows that do not sum to one, sentences that are left out
 
+HALF = ("float16", "bfloat16")
 STEPS = ("transitions", "start", "end")  # the fields of `Steps`
 
 Numbers = Any  # nested lists or an array, not checked yet; None where there are none
@@ -218,6 +219,16 @@ def text_list(where: str, content: Mapping[str, Any], name: str) -> Sequence[str
 def steps_of(content: Mapping[str, Any]) -> Steps:
     """Return the fields of `Steps` as a file has them."""
     return Steps(**{name: content.get(name) for name in STEPS})
+
+
+def precision_notes(dtypes: Iterable[str]) -> list[str]:
+    """Return what to know of the types of numbers that have half precision."""
+    return [
+        f"The scores are {dtype}, which has 2 or 3 digits: sums here are float64, so paths and "
+        "log Z may differ from the library's."
+        for dtype in dict.fromkeys(dtypes)
+        if dtype in HALF
+    ]
 
 
 def first_few(texts: Sequence[str]) -> list[str]:

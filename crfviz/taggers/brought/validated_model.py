@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Array, Potentials
@@ -23,6 +25,7 @@ from crfviz.taggers.brought.parsed_model import (
     SentenceScores,
     Steps,
     first_few,
+    precision_notes,
     readable_sentences,
     require_scores,
     require_words,
@@ -70,7 +73,8 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
         FormatError: nothing is left, or what all sentences share does not fit; says in which
             sentence, what was expected, what came.
     """
-    require_scores(sum(map(_size, draft.parts)))
+    arrays = _arrays([draft, *draft.parts])
+    require_scores(sum(array.size for array in arrays))
     with _errors_at("the file"):
         shared = step_arrays(draft.steps, reading)
     read = _Sentences(draft.parts, [*draft.left_out])
@@ -97,7 +101,7 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     kind = draft.kind
     left_out = _left_out(read.wrong, len(given))
     notes = [
-        *draft.notes,
+        *dict.fromkeys([*draft.notes, *precision_notes(array.dtype.name for array in arrays)]),
         *(_boundary_notes(boundary, reading) if boundary else ()),
         *_assumption_notes(draft, read.parts),
         *_duplicate_notes(read.twice),
@@ -275,7 +279,8 @@ def _name(text: str, what: str, longest: int) -> str:
     return name
 
 
-def _size(part: SentenceScores) -> int:
-    """Return the numbers of a sentence's own arrays; lists have been counted as they were read."""
-    tables = (part.emissions, *part.steps.tables().values())
-    return sum(int(table.size) for table in tables if isinstance(table, np.ndarray))
+def _arrays(scores: Sequence[SentenceScores | ParsedModel]) -> list[NDArray[Any]]:
+    """Return the arrays of a file as it has them; lists have been counted as they were read."""
+    tables = (t for each in scores for t in each.steps.tables().values())
+    emissions = (each.emissions for each in scores if isinstance(each, SentenceScores))
+    return [table for table in (*tables, *emissions) if isinstance(table, np.ndarray)]

@@ -7,7 +7,7 @@ The wrappers are removed at the end of the `with` block.
 import functools
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -34,6 +34,7 @@ from crfviz.taggers.brought.parsed_model import (
     ParsedModel,
     Reading,
     SentenceScores,
+    precision_notes,
     steps_of,
 )
 from crfviz.taggers.brought.validated_model import ValidatedModel, validate
@@ -85,6 +86,11 @@ class Watch:
         self._remarks: dict[str, None] = {}  # each once, in order
         self._wrapped = ExitStack()
         self._check()
+
+    def __repr__(self) -> str:
+        """Return the layers and the number of sentences in one line."""
+        layers = ", ".join(adapter.name for adapter in self._adapters)
+        return f"{type(self).__name__}({layers}, {len(self._seen):,} sentences)"
 
     def __enter__(self) -> Self:
         self._wrapped.close()  # so that a block inside of a block counts once
@@ -300,7 +306,7 @@ def _are_equal(batches: Sequence[Batch], others: Sequence[Batch]) -> bool:
     )
 
 
-def _remarks(tensors: Iterable[Tensor], *, training: bool) -> Iterator[str]:
+def _remarks(tensors: Collection[Tensor], *, training: bool) -> Iterator[str]:
     """Yield what is unusual about a call."""
     if training:
         yield "The model is in training mode: with dropout, scores change. Call eval() first."
@@ -309,11 +315,7 @@ def _remarks(tensors: Iterable[Tensor], *, training: bool) -> Iterator[str]:
             yield "Gradients are on: the scores here are copies without them."
         if not tensor.is_cpu:
             yield f"The scores are on {tensor.device}: they were copied to the CPU."
-        if tensor.dtype in (torch.float16, torch.bfloat16):
-            yield (
-                f"The scores are {tensor.dtype}, which has 2 or 3 digits: sums here are float64, "
-                "so paths and log Z may differ from the library's."
-            )
+    yield from precision_notes(str(tensor.dtype).removeprefix("torch.") for tensor in tensors)
 
 
 def _difference(seen: Seen, chain: Potentials) -> str:

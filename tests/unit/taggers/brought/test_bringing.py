@@ -90,3 +90,18 @@ def test_the_command_line_answers_the_question_of_boundary_tags(folder, capsys):
     assert "2 kept as tags of words" in capsys.readouterr().err
     assert main(["bring", path, "--name", "less", "--boundary-tags", "leave-out"]) == 0
     assert load_tagger("less").tags == ("0", "1")
+
+
+def test_the_command_line_names_its_options(folder, capsys):
+    turned = as_npz(
+        emissions=np.zeros((2, 2)),
+        transitions=np.array([[1.0, 2.0], [NEVER, NEVER]]),
+        tags=np.array(["A", "<START>"]),
+    )
+    assert main(["bring", str(written(folder, turned)), "--boundary-tags", "leave-out"]) == 2
+    assert "(to_from=True, --to-from)" in capsys.readouterr().err
+    path = str(written(folder, as_json(tags=["O", "B-PER", "I-PER"])))
+    assert main(["bring", path]) == 0
+    assert "with --bio the rules act in decoding" in capsys.readouterr().err
+    assert main(["bring", path, "--bio"]) == 0
+    assert "--bio" not in capsys.readouterr().err

@@ -204,6 +204,20 @@ def test_every_kind_of_number_is_read_as_torch_reads_it(kind):
     assert chain.start.tolist() == numbers[:, 3].double().tolist()
 
 
+@pytest.mark.parametrize("kind", [".pt", ".safetensors", "emissions"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_half_precision_is_noted(layer, kind, dtype):
+    state = {n: t.to(getattr(torch, dtype)) for n, t in layer.state_dict().items()}
+    numbers = np.float16 if kind == "emissions" else np.float32
+    file = ("model.safetensors", save(state)) if kind == ".safetensors" else as_checkpoint(state)
+    notes = understand(file, as_npz(emissions=np.zeros((2, 3), numbers))).notes
+    half = {dtype, "float16" if kind == "emissions" else ""} & {"float16", "bfloat16"}
+    said = [note for note in notes if "2 or 3 digits" in note]
+    assert sorted(note.split(",")[0] for note in said) == [
+        f"The scores are {d}" for d in sorted(half)
+    ]
+
+
 @pytest.mark.parametrize("kind", [".pt", ".safetensors"])
 def test_steps_that_masks_beside_the_layer_forbid_are_forbidden(layer, kind):
     forbidden = torch.tensor([[0, 1, 0], [0, 0, 0], [1, 0, 0]]).bool()

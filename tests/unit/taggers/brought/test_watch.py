@@ -246,7 +246,7 @@ def test_notes_of_training_gradients_and_half_precision(layer, emissions):
     assert not any(chain.emissions.requires_grad for chain in seen.potentials)
     layer.half().eval().requires_grad_(False)
     seen = watched(layer, emissions.detach().half(), MASK)
-    assert "torch.float16" in seen.notes[0]
+    assert seen.notes[0].startswith("The scores are float16, which has 2 or 3 digits")
     assert seen.theirs == [list(oracle.allowed(chain)[0][0]) for chain in seen.potentials]
 
 
@@ -377,6 +377,33 @@ def test_other_layers_can_be_registered():
     crfviz.register_adapter("Odd", lambda *_: {"tags": ["a"]}, methods=["best"])
     with watch(layer), pytest.raises(FormatError, match="emissions and transitions, got tags"):
         layer.best(torch.zeros(2, 2, 2), padding)
+
+
+@pytest.mark.usefixtures("no_adapters")
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"emissions": 3}, r"Odd: emissions must be \(B, T, K\), got \(\)"),
+        ({"emissions": torch.zeros(2, 2)}, r"emissions must be \(B, T, K\), got \(2, 2\)"),
+        ({"mask": [True, False]}, r"mask must be \(2, 2\) to match the emissions, got \(2,\)"),
+        ({"words": [["a"]]}, "expected the words of 2 sentences, got 1"),
+        ({"emissions": "abc"}, "Odd: emissions must be numbers"),
+        ({"scores": 1}, "Odd: there is no field 'scores'; known: "),
+    ],
+)
+def test_what_a_registered_adapter_reads_is_checked(changes, said):
+    layer, padding = Odd(), torch.tensor([[False, False], [False, True]])
+    crfviz.register_adapter("Odd", lambda *given: {**read_odd(*given), **changes}, methods=["best"])
+    with watch(layer), pytest.raises(crfviz.CrfvizError, match=said):
+        layer.best(torch.zeros(2, 2, 2), padding)
+
+
+def test_a_watch_shows_its_layers_and_the_number_of_sentences(layer, emissions):
+    assert repr(watch(layer)) == "Watch(CRF of pytorch-crf, 0 sentences)"
+    both = nn.ModuleDict({"pos": layer, "chunk": crfviz.CRF(3)}).eval().requires_grad_(False)
+    with watch(both) as seen:
+        layer.decode(emissions, MASK)
+    assert repr(seen) == "Watch(CRF of pytorch-crf, CRF of pytorch-crf, 3 sentences)"
 
 
 class Fixed(nn.Module):
