@@ -41,6 +41,23 @@ def a_far_memo():
     return pickled(b"}r" + struct.pack("<I", 2**29))
 
 
+NESTED = b")" + b"q\0h\0\x86" * 40  # tuples in tuples: few objects, 2^40 of them as a text
+
+
+def a_nested_key():
+    """Its hash takes hours."""
+    return pickled(b"}" + NESTED + b"K\x01s")
+
+
+def a_nested_storage():
+    """Its name takes terabytes."""
+    text = {name: b"X" + struct.pack("<I", len(name)) + name for name in (b"storage", b"cpu", b"a")}
+    storage = text[b"storage"] + b"ctorch\nFloatStorage\n" + NESTED + text[b"cpu"] + b"K\x01"
+    tensor = b"(" + storage + b"tQK\0K\x01\x85K\x01\x85\x89"
+    rebuilt = b"ctorch._utils\n_rebuild_tensor_v2\n(" + tensor + b"ccollections\nOrderedDict\n)RtR"
+    return pickled(b"}" + text[b"a"] + rebuilt + b"s")
+
+
 def bools():
     """58 KB that are 512 MB as float64."""
     file = io.BytesIO()
@@ -222,6 +239,8 @@ def long_example():
 ALONE = (
     bytes_of_nothing,
     a_far_memo,
+    a_nested_key,
+    a_nested_storage,
     bools,
     bool_steps,
     one_own_matrix,

@@ -185,8 +185,24 @@ class _Ignored:
         return self
 
 
-def _ordered_dict(*items: object) -> dict[object, object] | _Ignored:
-    return {} if items in ((), ([],)) else _Ignored()
+class _Dict(dict[object, object]):
+    """A dictionary with plain keys: the hash of tuples in tuples takes 2^depth steps."""
+
+    def __setitem__(self, key: object, value: object) -> None:
+        """Set an item.
+
+        Raises:
+            ValueError: the key is no text or number, nor a tuple of them.
+        """
+        if not all(
+            isinstance(k, str | int | float | None) for k in (key if type(key) is tuple else [key])
+        ):
+            raise ValueError("a key is no text or number")
+        super().__setitem__(key, value)
+
+
+def _ordered_dict(*items: object) -> _Dict | _Ignored:
+    return _Dict() if items in ((), ([],)) else _Ignored()
 
 
 def _tensor(*arguments: Any) -> StoredTensor | _Ignored:  # noqa: ANN401 - from the pickle
@@ -195,8 +211,10 @@ def _tensor(*arguments: Any) -> StoredTensor | _Ignored:  # noqa: ANN401 - from 
     _, kind, key, *_ = storage
     if not all(map(_are_sizes, ([offset], shape, strides))) or len(shape) != len(strides):
         raise ValueError("a tensor has an odd shape")
+    if not isinstance(key, str):
+        raise ValueError("a tensor has an odd name")  # the text of tuples in tuples may be endless
     name = kind.name.removeprefix("torch ")
-    return StoredTensor(name, str(key), offset, shape, strides) if name in STORAGES else _Ignored()
+    return StoredTensor(name, key, offset, shape, strides) if name in STORAGES else _Ignored()
 
 
 def _are_sizes(values: object) -> bool:
@@ -234,6 +252,9 @@ class _Unpickler(_PYTHON):  # type: ignore[misc]
         """Return a storage as it is: ("storage", kind, key, device, number of elements)."""
         return storage
 
+    def _load_empty_dictionary(self) -> None:
+        self.append(_Dict())
+
     def _load_build(self) -> None:
         """Drop attributes, such as the versions of the modules in a state_dict."""
         self.stack.pop()
@@ -244,6 +265,7 @@ class _Unpickler(_PYTHON):  # type: ignore[misc]
             raise FormatError(NOT_ONLY_TENSORS)
         self.stack[-1] = called(*arguments)
 
+    dispatch[pickle.EMPTY_DICT[0]] = _load_empty_dictionary
     dispatch[pickle.BUILD[0]] = _load_build
     dispatch[pickle.REDUCE[0]] = _load_reduce
 
