@@ -31,6 +31,7 @@ from crfviz.ui.state.scenario import covered
 from crfviz.ui.widgets import download, narrowed
 from crfviz.views.exports.live import PAGES, Live, origin_of, script
 from crfviz.views.exports.live_page import live_page
+from crfviz.views.quiz.question import Ask
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.picture import Grid, Matrix, Picture, Row, Subject, Walk
 from crfviz.views.strips import pictures
@@ -71,7 +72,9 @@ def show_stage(
             about its words are applied.
     """
     now, picture = scene.scenario, _with_rule(scene, picture)
-    asked = ask_about(scene.now, scene.trained, key) if asks else None
+    rule = active_rule(scene.tags) if key == "rules" else None
+    first = Ask("cost", rule=rule.pattern) if rule else None
+    asked = ask_about(scene.now, scene.trained, key, first) if asks else None
     withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
     set_value(_WITHHELD, bool(withheld))
     if withheld and isinstance(picture.side, Matrix):  # its ruler tells what flips
@@ -265,11 +268,11 @@ def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
 
 
 def _live(scene: Scene, page: str) -> Callable[[], Live]:
-    """Return a function that makes the inputs of a live file of this screen.
+    """Return a function that makes, in any thread, the inputs of a live file of this screen.
 
     It needs no model, which may be deleted before the file is requested.
     """
-    now = scene.scenario
+    now, rule = scene.scenario, active_rule(scene.tags)  # that thread knows no session
     constrained = now.edits.constrained
     trained = scene.trained.sentence.potentials if constrained else _unconstrained(scene)
     return lambda: Live(
@@ -280,7 +283,7 @@ def _live(scene: Scene, page: str) -> Callable[[], Live]:
         origin=origin_of(scene.tagger, now.sentence, constrained=constrained),
         probabilistic=scene.tagger.probabilistic,
         of_probabilities=scene.of_probabilities,
-        rule=active_rule(scene.tags),
+        rule=rule,
         opens=page,
         step=max(0, now.step) if now.step else None,
         covered=covered(now.view),

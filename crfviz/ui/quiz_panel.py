@@ -24,7 +24,7 @@ from crfviz.ui.session.scenario_state import (
 from crfviz.ui.session.session_store import widget_value
 from crfviz.ui.state.scenario import ASK, ASKED, MAX_WORDS, SAID, Scenario
 from crfviz.ui.words import plain
-from crfviz.views.quiz.question import Question, read_ask
+from crfviz.views.quiz.question import Ask, Question, read_ask
 from crfviz.views.quiz.selection import PAGES, next_question, question, withheld
 
 ON, OF_CUE = "1", "cue"  # values of the switch
@@ -59,13 +59,16 @@ def waiting() -> bool:
     return view.get(ASK) == OF_CUE and ASKED in view and not view.get(SAID)
 
 
-def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:
+def ask_about(
+    now: Analysis, trained: Analysis, page: str, first: Ask | None = None
+) -> Asked | None:
     """Draw the question of this page, if one is asked; say so if none can be asked.
 
     Args:
         now: the chain on the screen.
         trained: the same without edits; the same object if there are none.
         page: the name of its picture; only those in `PAGES` have questions.
+        first: what is asked before the page's own questions, if it can be.
     """
     switch = view_option(ASK)
     if page not in PAGES or switch not in (ON, OF_CUE):
@@ -75,7 +78,8 @@ def ask_about(now: Analysis, trained: Analysis, page: str) -> Asked | None:
         return None
     chosen = _named(now, trained)
     if chosen is None and switch == ON:
-        chosen = next_question(now, trained, page)
+        chosen = question(now, trained, first) if first else None
+        chosen = chosen or next_question(now, trained, page)
         if chosen is None:
             st.caption(NOTHING)
     if chosen is None:

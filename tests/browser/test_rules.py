@@ -64,6 +64,16 @@ def test_keys_step_through_the_lattice_by_state(screen):
     screen.wait_for_text("those of a tag’s rows sum to its marginal under the rule")
 
 
+def test_a_downloaded_file_has_the_rule(screen):
+    screen.open("transitions", **{"v.rule": RULE})
+    screen.page.get_by_role("button", name="Download", exact=True).click()
+    with screen.page.expect_download() as waiting:
+        screen.page.get_by_role("button", name="Download as HTML").click()
+    written = waiting.value.path().read_text("utf-8")
+    assert '"under the rule"' in written
+    assert '"v.rule":' in written
+
+
 @pytest.mark.rotating
 def test_a_drag_moves_the_path_under_the_rule_on_other_pages(screen):
     rule = "[^ VERB]* VERB .*"
