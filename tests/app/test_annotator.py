@@ -38,7 +38,7 @@ def file(tmp_path, monkeypatch):
     path = tmp_path / "secrets.toml"
     before = config.get_option("secrets.files")
     config.set_option("secrets.files", [str(path)])
-    monkeypatch.setattr(permission, "_asked", [])
+    monkeypatch.setattr(permission, "_login_seen", [])
     monkeypatch.setattr(st, "user", {})
     monkeypatch.setattr(permission, "view_option", lambda _: "mallory")
     reread(monkeypatch)

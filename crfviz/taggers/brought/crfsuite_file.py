@@ -61,6 +61,7 @@ KNOWN = ("attributes", "tokens", "gold")
 KIND = "CRFsuite model with attributes as JSONL"
 DEEPEST = 20  # attributes inside attributes
 
+_LINE = re.compile(r"[^\n]*\n?")
 _HEADER = struct.Struct("<4sI4sI8I")
 _FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
 
@@ -207,7 +208,7 @@ class _Attributes:
 
 def _numbered(text: str) -> Iterator[tuple[int, str]]:
     """The lines that are not blank with their numbers, one at a time: there may be millions."""
-    for number, line in enumerate(re.finditer(r"[^\n]*\n?", text), start=1):
+    for number, line in enumerate(_LINE.finditer(text), start=1):
         if line[0].strip():
             yield number, line[0]
 
