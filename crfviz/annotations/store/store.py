@@ -29,8 +29,15 @@ from crfviz.annotations.records import (
 )
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store import schema, writing
-from crfviz.annotations.store.database import Turns, connect, database_url, shown, transaction
-from crfviz.annotations.store.failures import explained, lost_connection
+from crfviz.annotations.store.database import (
+    Turns,
+    connect,
+    database_url,
+    explained,
+    lost_connection,
+    shown,
+    transaction,
+)
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, SKIPS
 from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
 from crfviz.exceptions import StoreError

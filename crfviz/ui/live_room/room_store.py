@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING, TypeVar
 from sqlalchemy import Connection, Engine, TextClause, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from crfviz.annotations.store.database import database_url, engine_of, shown, transaction
-from crfviz.annotations.store.failures import explained, lost_connection
+from crfviz.annotations.store.database import (
+    database_url,
+    engine_of,
+    explained,
+    lost_connection,
+    shown,
+    transaction,
+)
 from crfviz.exceptions import StoreError
 from crfviz.ui.live_room.rooms import (
     MAX_QUESTIONS,
