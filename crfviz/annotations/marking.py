@@ -4,10 +4,10 @@ Pure functions on pins (position to tag name) and offsets (start and end of each
 marked whole, so that half of one cannot exist: their B- and I- tags follow from the mark.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from crfviz.exceptions import ShapeError
-from crfviz.text.schemes import OUTSIDE, begin, continues, inside, is_begin, is_inside, split_tag
+from crfviz.text.schemes import OUTSIDE, begin, continues, inside, is_inside, spans, split_tag
 from crfviz.text.sentences import Offsets
 
 Pins = Mapping[int, str]
@@ -23,10 +23,10 @@ def mark_entity(pins: Pins, first: int, last: int, kind: str) -> dict[int, str]:
 
     Entities that the annotator had marked on any of these words go: a mark replaces them.
     """
-    kept = dict(pins)
-    for start, end in _marked(pins):
-        if start <= last and first <= end:
-            for position in range(start, end + 1):
+    kept, tags = dict(pins), [pins.get(t, "") for t in range(max(pins, default=-1) + 1)]
+    for span in spans(tags):
+        if span.start <= last and first < span.end:
+            for position in range(span.start, span.end):
                 del kept[position]
     if not kind:
         return set_tag(kept, first, last, OUTSIDE)
@@ -81,25 +81,11 @@ def join_words(offsets: Offsets, pins: Pins, word: int) -> tuple[Offsets, dict[i
     if left and (left == right or continues(right, left)):
         moved[word] = left
     else:
-        _drop_rest(moved, word + 1)
+        rest = word + 1
+        while is_inside(moved.get(rest, "")):  # its beginning is gone
+            del moved[rest]
+            rest += 1
     return (*offsets[:word], (start, end), *offsets[word + 2 :]), moved
-
-
-def _marked(pins: Pins) -> Iterator[tuple[int, int]]:
-    """First and last word of the entities that the pins hold."""
-    for start in sorted(pins):
-        if is_begin(pins[start]):
-            end = start
-            while pins.get(end + 1) == inside(split_tag(pins[start])[1]):
-                end += 1
-            yield start, end
-
-
-def _drop_rest(pins: dict[int, str], position: int) -> None:
-    """Take away the I- tags from a position on, whose beginning is gone."""
-    while is_inside(pins.get(position, "")):
-        del pins[position]
-        position += 1
 
 
 def _moved(pins: Pins, move: Callable[[int], int], *, without: set[int]) -> dict[int, str]:
