@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import inf
 
 import streamlit as st
@@ -46,24 +46,12 @@ from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count
-from crfviz.views.stage.labeller import Sheet, labeller_payload
+from crfviz.views.stage.labeller import LastStep, Sheet, labeller_payload
 
 KEY = "labeller"
 LARGEST = 2**53  # whole numbers of a browser are smaller
 MAX_WORDS = 2000  # of a sentence that is drawn: some 200 kB for the browser
 _log = logging.getLogger(__name__)
-
-
-@dataclass
-class LastStep:
-    """What the last step did, until the next one."""
-
-    item: int = 0
-    by: str = ""
-    changed: Mapping[int, str] = field(default_factory=dict)  # position to the tag before
-    note: str = ""
-    problem: str = ""
-    held: bool = False  # whether the step waits in the browser until the store is back
 
 
 @st.fragment
@@ -179,23 +167,15 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
             f"{annotation.model} ({error}). Choose {annotation.model} on the left."
         ) from error
     return Sheet(
-        text=item.text,
-        annotation=annotation,
-        proposal=proposal,
-        tags=desk.tagger.tags,
+        desk,
+        annotation,
+        proposal,
+        here,
         reason=changed_since(desk, annotation) or queue.reason(item.id),
-        place=f"Sentence {item.position + 1:,}",
-        changed=here.changed,
-        note=here.note,
-        probabilistic=desk.tagger.probabilistic,
         gold=item.gold if flag_option("gold") and annotation.offsets == item.offsets else None,
-        problem=here.problem,
         letters=not flag_option(NO_LETTERS),
-        held=here.held,
         ack=components.last_event(KEY),
         settings=queue.document.settings,
-        blank=isinstance(desk.tagger, BlankTagger),
-        versions=desk.versions,
         why=[why_link(desk, annotation, each) for each in disputes(desk.versions)],
     )
 

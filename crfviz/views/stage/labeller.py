@@ -5,17 +5,17 @@ Words are drawn in `web/labelling/`; what a key means is decided there, what fol
 
 import string
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from unicodedata import bidirectional
 
 from torch import Tensor
 
 from crfviz.annotations.curation import Word, disputes, unanswered
-from crfviz.annotations.labelling import Proposal
+from crfviz.annotations.labelling import Desk, Proposal
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.settings import NONE_KEY, Settings
-from crfviz.taggers.blank import UNSET
+from crfviz.taggers.blank import UNSET, BlankTagger
 from crfviz.text.schemes import OUTSIDE, begin, is_bio, is_inside, split_tag
 from crfviz.text.sentences import Offsets
 from crfviz.views.stage.payload_types import DisputeData, LabellerPayload, VersionsData
@@ -75,39 +75,44 @@ def letters(
     return letter_of
 
 
+@dataclass
+class LastStep:
+    """What the last step did, until the next one."""
+
+    item: int = 0
+    by: str = ""
+    changed: Mapping[int, str] = field(default_factory=dict)  # position to the tag before
+    note: str = ""
+    problem: str = ""  # why it was not taken
+    held: bool = False  # whether it waits in the browser until the store is back
+
+
 @dataclass(frozen=True)
 class Sheet:
     """One sentence in front of an annotator."""
 
-    text: str
+    desk: Desk
     annotation: Annotation
     proposal: Proposal
-    tags: Sequence[str]  # K names of the model
-    reason: str  # why it comes now
-    place: str  # where it stands among the others, for people
-    changed: Mapping[int, str]  # what followed the last correction: position to the tag before
-    note: str  # what happened last, in words
-    probabilistic: bool  # whether the marginals were trained to be probabilities
+    last: LastStep
+    reason: str = ""  # why it comes now
     gold: Sequence[str] | None = None  # T tags that the file had, where they are to be shown
-    problem: str = ""  # why the last step was not taken
     letters: bool = True  # whether letters, digits and signs are keys
-    held: bool = False  # whether it waits in the browser, to be sent again
     ack: int = 0
     settings: Settings = DEFAULTS  # of the document
-    blank: bool = False  # whether there is no model: nothing is proposed
-    versions: Sequence[Annotation] = ()  # that are to be settled
-    why: Sequence[str | None] = ()  # of each of their disputes, the page that explains the model
+    why: Sequence[str | None] = ()  # of each dispute, the page that explains the model
 
 
 def labeller_payload(sheet: Sheet) -> LabellerPayload:
     """Return the data of the component `labeller`: a few kilobytes at 40 words."""
-    annotation, proposal = sheet.annotation, sheet.proposal
-    options = choices(sheet.tags, sheet.settings)
+    annotation, proposal, desk, last = sheet.annotation, sheet.proposal, sheet.desk, sheet.last
+    tags, text, blank = desk.tagger.tags, desk.item.text, isinstance(desk.tagger, BlankTagger)
+    options = choices(tags, sheet.settings)
     unset = [t for t, tag in enumerate(annotation.final) if tag == UNSET]
     done = annotation.state == "done"
-    doubtful = unset if sheet.blank else [] if done else list(proposal.doubtful)
-    if sheet.versions:
-        open_ones = unanswered(annotation, sheet.versions)
+    doubtful = unset if blank else [] if done else list(proposal.doubtful)
+    if desk.versions:
+        open_ones = unanswered(annotation, desk.versions)
         doubtful = [
             t
             for t, place in enumerate(annotation.offsets)
@@ -117,34 +122,34 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
         "item": annotation.item,
         "revision": annotation.revision,
         "state": annotation.state,
-        "bio": is_bio(sheet.tags),
+        "bio": is_bio(tags),
         "choices": [{"name": c.name, "key": c.key, "colour": c.colour} for c in options],
-        "words": [sheet.text[start:end] for start, end in annotation.offsets],
-        "gaps": gaps(sheet.text, annotation.offsets),
+        "words": [text[start:end] for start, end in annotation.offsets],
+        "gaps": gaps(text, annotation.offsets),
         "tags": list(annotation.final),
         "sure": [round(p, 4) for p in proposal.probabilities],
         "pinned": sorted(annotation.pins),
         "doubtful": doubtful,
-        "ranked": [] if sheet.blank else ranked(proposal.marginals, sheet.tags, options),
-        "changed": {str(position): tag for position, tag in sheet.changed.items()},
+        "ranked": [] if blank else ranked(proposal.marginals, tags, options),
+        "changed": {str(position): tag for position, tag in last.changed.items()},
         "gold": None if sheet.gold is None else list(sheet.gold),
         "ack": sheet.ack,
-        "note": sheet.note,
-        "problem": sheet.problem,
-        "held": sheet.held,
+        "note": last.note,
+        "problem": last.problem,
+        "held": last.held,
         "reason": sheet.reason,
-        "place": sheet.place,
-        "probabilistic": sheet.probabilistic,
+        "place": f"Sentence {desk.item.position + 1:,}",
+        "probabilistic": desk.tagger.probabilistic,
         "letters": sheet.letters,
-        "blank": sheet.blank,
-        "rtl": right_to_left(sheet.text),
-        "versions": _versions(sheet) if sheet.versions else None,
+        "blank": blank,
+        "rtl": right_to_left(text),
+        "versions": _versions(sheet) if desk.versions else None,
     }
 
 
 def _versions(sheet: Sheet) -> VersionsData:
     """Return the tags of each version for the words as they are split now."""
-    offsets, versions = sheet.annotation.offsets, sheet.versions
+    offsets, versions = sheet.annotation.offsets, sheet.desk.versions
     disagreements = disputes(versions)
     data: list[DisputeData] = []
     lanes = [[""] * len(offsets) for _ in versions]
@@ -154,7 +159,7 @@ def _versions(sheet: Sheet) -> VersionsData:
             {
                 "first": words[0] if words else 0,
                 "last": words[-1] if words else -1,
-                "readings": [_reading(sheet.text, reading) for reading in each.readings],
+                "readings": [_reading(sheet.desk.item.text, reading) for reading in each.readings],
                 "split": each.splits_words,
                 "why": why,
             }

@@ -85,7 +85,7 @@ def test_a_correction_is_stored_and_said(page):
     assert page.stored().seconds == 1.5
     assert page.told.note.startswith("1 correction, ")
     sheet = page.sheet()
-    assert (sheet.annotation, sheet.ack, sheet.problem) == (page.stored(), 1, "")
+    assert (sheet.annotation, sheet.ack, sheet.last.problem) == (page.stored(), 1, "")
 
 
 def test_what_followed_is_told_with_the_tag_before(page):
@@ -135,7 +135,7 @@ def test_a_stale_picture_is_a_conflict_and_overwrites_nothing(page):
     page.set(0, "NOUN", revision=0)
     assert page.stored() == kept
     assert "another tab" in page.told.problem
-    assert page.sheet().problem == page.told.problem
+    assert page.sheet().last.problem == page.told.problem
     page.set(0, "NOUN")
     assert page.told.problem == ""
     assert page.stored().revision == 2
@@ -261,9 +261,9 @@ def test_the_way_back_into_an_accepted_sentence_survives_a_reload(page):
 
 def test_what_is_said_is_for_the_one_who_did_it(page):
     page.set(1, "VERB")
-    assert page.sheet().note
+    assert page.sheet().last.note
     other = desk.sheet_of(desk.desk_of(replace(page.queue, who="ben"), page.ids[0]), page.queue)
-    assert (other.note, other.problem, other.changed) == ("", "", {})
+    assert other.last == desk.LastStep()
 
 
 def test_steps_wait_in_the_browser_while_the_store_is_lost(page, monkeypatch):
@@ -276,12 +276,12 @@ def test_steps_wait_in_the_browser_while_the_store_is_lost(page, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(page.store, "save", lost)
         page.set(1, "VERB")
-        assert (page.sheet().held, page.sheet().ack) == (True, acknowledged)
-        assert "deleted or moved" in page.sheet().problem
+        assert (page.sheet().last.held, page.sheet().ack) == (True, acknowledged)
+        assert "deleted or moved" in page.sheet().last.problem
         assert page.stored() == kept
     page.seq -= 1
     page.set(1, "VERB")  # the same event once more
-    assert (page.sheet().held, page.sheet().ack) == (False, acknowledged + 1)
+    assert (page.sheet().last.held, page.sheet().ack) == (False, acknowledged + 1)
     assert page.stored().pins == {0: "VERB", 1: "VERB"}
 
 
@@ -372,7 +372,7 @@ def test_the_desk_shows_both_versions_and_what_changed_since(disputed):
         found = desk.desk_of(queue, disputed.ids[0])
         return desk.sheet_of(found, queue)
 
-    assert [each.annotator for each in sheet().versions] == ["anna", "ben"]
+    assert [each.annotator for each in sheet().desk.versions] == ["anna", "ben"]
     assert len(sheet().why) == 2
     settle(disputed, "take", version=0, word=-1)
     settle(disputed, "accept")

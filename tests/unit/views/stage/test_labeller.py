@@ -16,6 +16,7 @@ from crfviz.views.stage.labeller import (
     MAX_RANKED,
     NONE,
     NONE_KEY,
+    LastStep,
     Sheet,
     choices,
     gaps,
@@ -30,9 +31,8 @@ from tests.unit.annotations.test_labelling import OFFSETS, TEXT, people
 
 def sheet(desk, annotation=None, **more):
     annotation = annotation or labelling.begin(desk)
-    parts = {"reason": "", "place": "", "changed": {}, "note": "", "probabilistic": True, **more}
     proposal = labelling.proposal(desk, annotation)
-    return Sheet(desk.item.text, annotation, proposal, desk.tagger.tags, **parts)
+    return Sheet(desk, annotation, proposal, **{"last": LastStep(), **more})
 
 
 @given(st.lists(st.text(string.ascii_uppercase, min_size=1, max_size=6), unique=True, max_size=40))
@@ -93,7 +93,7 @@ def test_gaps_and_words_make_the_text():
 def test_what_an_annotator_set_is_marked_and_not_doubtful():
     desk = people()
     annotation = labelling.correct(desk, labelling.begin(desk), 3, 4, "LOC")
-    data = labeller_payload(sheet(desk, annotation, changed={1: "O"}))
+    data = labeller_payload(sheet(desk, annotation, last=LastStep(changed={1: "O"})))
     assert data["pinned"] == [3, 4]
     assert data["tags"][3:] == ["B-LOC", "I-LOC"]
     assert not {3, 4} & set(data["doubtful"])
@@ -117,7 +117,7 @@ def test_versions_say_what_they_have_of_each_disputed_word():
     tags = ("O", "B-PER", "O", "B-LOC")
     said.append(Annotation(0, "cleo", joined, tags, tags, state="done"))
     desk = replace(people(), versions=tuple(said))
-    data = labeller_payload(sheet(desk, versions=desk.versions, why=[None]))
+    data = labeller_payload(sheet(desk, why=[None]))
     assert not faults(data, LabellerPayload)
     versions = data["versions"]
     assert versions["names"] == ["anna", "ben", "cleo"]
@@ -133,7 +133,7 @@ def test_versions_say_what_they_have_of_each_disputed_word():
     assert [word for t, word in enumerate(words) if t in data["pinned"]] == ["Mr", "Ford", "saw"]
     assert versions["left"] == 1
     taken = labelling.take(desk, labelling.begin(desk), 2, 3)
-    data = labeller_payload(sheet(desk, taken, versions=desk.versions, why=[None]))
+    data = labeller_payload(sheet(desk, taken, why=[None]))
     assert data["versions"]["left"] == 0
     assert data["doubtful"] == []
     assert data["versions"]["lanes"] == [["", "", "", "split"]] * 2 + [["", "", "", "LOC"]]
