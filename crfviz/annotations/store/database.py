@@ -4,11 +4,12 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
@@ -80,6 +81,8 @@ WAIT = 15  # seconds for a server, or a lock of another program: more than an im
 AGAIN = 0.02  # seconds between two tries to open a file that is being made
 POOL = {"pool_size": 10, "max_overflow": 20}  # connections; threads beyond them wait for one
 MIGRATING = 7_246_849  # PostgreSQL's advisory lock: one process migrates at a time
+# One writer of this program at a time: SQLite lets those who wait sleep longer and longer.
+_TURNS: WeakKeyDictionary[Engine, Lock] = WeakKeyDictionary()
 _ALEMBIC = Lock()  # it keeps what it works on in global names
 FILE = "crfviz_file"  # what a connection to a file knows: which one it has open
 WRITES = {"crfviz_writes": True}  # execution option of a transaction that will write
@@ -125,26 +128,10 @@ def connect(url: URL) -> Engine:
             raise explained(error, place) from error
         raise
     if engine.name == "sqlite":
+        _TURNS[engine] = Lock()
         path, opened = Path(place), _identity(Path(place))
         event.listen(engine, "do_connect", lambda *_: _require_same(path, opened))
     return engine
-
-
-class Turns:
-    """One writer of this program at a time: SQLite lets those who wait sleep longer and longer."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._lock = Lock() if engine.name == "sqlite" else None
-
-    @contextmanager
-    def wait(self) -> Iterator[None]:
-        """Wait for one's turn; after `WAIT` seconds it is left to SQLite to say what is wrong."""
-        taken = self._lock is not None and self._lock.acquire(timeout=WAIT)
-        try:
-            yield
-        finally:
-            if taken and self._lock is not None:
-                self._lock.release()
 
 
 @contextmanager
@@ -155,7 +142,7 @@ def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
         LostStoreError: nothing was committed, as a new program would not find it: the file that is
             open is no longer the one at its path, or may only be read.
     """
-    with engine.connect() as connection:
+    with _turn(engine) if writes else nullcontext(), engine.connect() as connection:
         if writes:
             connection = connection.execution_options(**WRITES)
         with connection.begin():
@@ -163,6 +150,18 @@ def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
             opened = connection.info.get(FILE)  # None also where the address is no plain path
             if writes and opened is not None:
                 _check_file(Path(str(engine.url.database)), opened)
+
+
+@contextmanager
+def _turn(engine: Engine) -> Iterator[None]:
+    """Wait for one's turn; after `WAIT` seconds it is left to SQLite to say what is wrong."""
+    lock = _TURNS.get(engine)
+    taken = lock is not None and lock.acquire(timeout=WAIT)
+    try:
+        yield
+    finally:
+        if lock is not None and taken:
+            lock.release()
 
 
 def shown(url: URL) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -30,7 +29,6 @@ from crfviz.annotations.records import (
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store import schema, writing
 from crfviz.annotations.store.database import (
-    Turns,
     connect,
     database_url,
     explained,
@@ -83,7 +81,6 @@ class Store:
 
     def __init__(self, engine: sa.Engine, place: str) -> None:
         self._engine = engine
-        self._turns = Turns(engine)
         self.place = place  # for people: the file, or the address without its password
 
     def __enter__(self) -> Self:
@@ -317,10 +314,7 @@ class Store:
     ) -> Result:
         """Do something in a transaction of its own; once more if the server was lost."""
         try:
-            with (
-                self._turns.wait() if writes else nullcontext(),
-                transaction(self._engine, writes=writes) as connection,
-            ):
+            with transaction(self._engine, writes=writes) as connection:
                 return work(connection)
         except SQLAlchemyError as error:
             if tries == 1 or not lost_connection(error):

@@ -188,12 +188,11 @@ def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelle
     """
     if not sentences:
         raise FormatError("expected at least one finished sentence to learn from, got none")
-    ids = {tag: number for number, tag in enumerate(tags)}
     learnt = []
     for number, sentence in enumerate(sentences, start=1):
         if not sentence.tokens or sentence.tags is None:
             raise FormatError(f"sentence {number} to learn from has no words or no tags")
-        unknown = sorted(set(sentence.tags) - {*ids, UNSET})
+        unknown = sorted(set(sentence.tags) - {*tags, UNSET})
         if unknown:
             raise UnknownTagError(
                 f"sentence {number} to learn from has the tag {abbreviate(unknown[0])}; "

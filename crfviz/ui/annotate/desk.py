@@ -274,22 +274,16 @@ def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> 
 
 def _tell(told: LastStep, before: Annotation, after: Annotation, kind: str) -> None:
     """Say what a step did, and remember which tags followed."""
-    told.item, told.problem, told.changed = after.item, "", {}
+    told.item, told.problem, told.changed, told.note = after.item, "", {}, ""
     if before.offsets != after.offsets:
         told.note = f"{len(after.offsets)} words now; all others keep their tags."
-        return
-    if kind == "undo":
+    elif kind == "undo":
         told.note = "Undone."
-        return
-    if not after.model:  # nothing can follow: what is left to do is said
-        told.note = ""
-        return
-    moved = followed(before.final, after.final, after.pins)
-    told.changed = {t: before.final[t] for t in moved}
-    tags = count(len(moved), "tag")
-    told.note = (
-        f"1 correction, {tags} changed with it." if moved else "1 correction, no other tag changed."
-    )
+    elif after.model:  # else nothing can follow: what is left to do is said
+        moved = followed(before.final, after.final, after.pins)
+        told.changed = {t: before.final[t] for t in moved}
+        what = f"{count(len(moved), 'tag')} changed with it" if moved else "no other tag changed"
+        told.note = f"1 correction, {what}."
 
 
 def _refuse(event: Mapping[object, object], why: str) -> None:
@@ -321,10 +315,8 @@ def _open(item: int | None) -> None:
 
 def _whole(event: Mapping[object, object], name: str) -> int:
     value = event[name]
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{quote(name)} is no whole number")
-    if abs(value) >= LARGEST:
-        raise ValueError(f"{quote(name)} is too large")
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= LARGEST:
+        raise ValueError(f"{quote(name)} is no whole number, or too large")
     return value
 
 
