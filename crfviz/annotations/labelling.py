@@ -29,6 +29,8 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
 from crfviz.text.sentences import Offsets, words_at
 
+MAX_STEPS = 50  # that can be undone
+LONGEST_PAUSE = 60.0  # seconds; more between two steps is a break, not work
 DOUBT = 0.9  # a tag with a smaller marginal is doubtful
 
 
@@ -86,10 +88,6 @@ def _scores(tagger: Tagger, words: tuple[str, ...]) -> Potentials:
     return tagger.potentials(words)
 
 
-MAX_STEPS = 50  # that can be undone
-LONGEST_PAUSE = 60.0  # seconds; more between two steps is a break, not work
-
-
 @dataclass(frozen=True)
 class Desk:
     """What is needed to label one sentence."""
@@ -128,11 +126,6 @@ def begin(desk: Desk) -> Annotation:
         model=desk.tagger.name,
         model_version=desk.version,
     )
-
-
-def proposal(desk: Desk, annotation: Annotation) -> Proposal:
-    """How sure the model is of the words under the annotator's tags."""
-    return desk.propose(annotation.offsets, annotation.pins)
 
 
 def correct(desk: Desk, annotation: Annotation, first: int, last: int, what: str) -> Annotation:

@@ -160,7 +160,7 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
     annotation = _annotation(desk)
     try:
         annotation = labelling.renewed(desk, annotation)
-        proposal = labelling.proposal(desk, annotation)
+        proposal = desk.propose(annotation.offsets, annotation.pins)
     except CrfvizError as error:
         raise CrfvizError(
             f"{desk.tagger.name} cannot continue what was set in this sentence with "

@@ -18,7 +18,6 @@ from crfviz.annotations.labelling import (
     cut,
     followed,
     join,
-    proposal,
     proposal_of,
     propose,
     renewed,
@@ -288,7 +287,7 @@ def test_breaks_are_no_work():
 def test_the_proposal_of_an_annotation_has_its_tags():
     desk = people()
     annotation = correct(desk, begin(desk), 3, 4, "LOC")
-    assert proposal(desk, annotation).tags == annotation.final
+    assert desk.propose(annotation.offsets, annotation.pins).tags == annotation.final
 
 
 # the order of sentences

@@ -31,7 +31,7 @@ from tests.unit.annotations.test_labelling import OFFSETS, TEXT, people
 
 def sheet(desk, annotation=None, **more):
     annotation = annotation or labelling.begin(desk)
-    proposal = labelling.proposal(desk, annotation)
+    proposal = desk.propose(annotation.offsets, annotation.pins)
     return Sheet(desk, annotation, proposal, **{"last": LastStep(), **more})
 
 
@@ -66,7 +66,7 @@ def test_entities_are_chosen_by_type():
 def test_types_share_the_probability_of_both_tags():
     desk = people()
     annotation = labelling.begin(desk)
-    marginals = labelling.proposal(desk, annotation).marginals
+    marginals = desk.propose(annotation.offsets, annotation.pins).marginals
     data = labeller_payload(sheet(desk, annotation))
     tags = list(desk.tagger.tags)
     for word, row in enumerate(data["ranked"]):
