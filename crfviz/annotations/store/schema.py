@@ -7,18 +7,18 @@ each column checks what it reads.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.types import TypeEngine
 
 from crfviz.annotations import records
 from crfviz.annotations.settings import Settings, settings_of
-from crfviz.exceptions import CrfvizError, StoreError
+from crfviz.exceptions import CrfvizError, FormatError, StoreError
 from crfviz.text.files import abbreviate_value
 
 VERSION = "5"  # of the newest migration
@@ -188,6 +188,7 @@ SKIPS = sa.Table(  # sentences that an annotator has passed over
 
 
 Row = dict[str, Any]
+Record = TypeVar("Record")
 KEPT = [column.name for column in ANNOTATIONS.columns if column.name != "id"]
 
 
@@ -225,56 +226,47 @@ def settings_row(settings: Settings) -> Row:
 
 def summary_of(row: sa.RowMapping) -> records.DocumentSummary:
     """The document of a row with its number of `sentences`."""
-    created = cells_of(row, DOCUMENTS, ("created",))["created"]
-    return records.DocumentSummary(row["name"], row["sentences"], created, settings_at(row))
+    name, number, settings = row["name"], row["sentences"], settings_at(row)
+    make = partial(records.DocumentSummary, name, number, settings=settings)
+    return made(row, DOCUMENTS, ("created",), make)
 
 
 def settings_at(row: sa.RowMapping) -> Settings:
     """The settings in a row of documents."""
-    cells = cells_of(row, DOCUMENTS, ("tags", "model", "look"))
-    tags, look = cells["tags"], cells["look"] or {}
-    with _consistent(DOCUMENTS, row):
-        fields = {"tags": tags and [*tags], "model": cells["model"], **look}
+
+    def make(tags: Sequence[str] | None, model: str, look: Mapping[str, object] | None) -> Settings:
+        fields = {"tags": tags and [*tags], "model": model, **(look or {})}
         return settings_of(fields, abbreviate_value(row[DOCUMENTS.c.name]))
+
+    return made(row, DOCUMENTS, ("tags", "model", "look"), make)
 
 
 def item_of(row: sa.RowMapping) -> records.Item:
     """The sentence of a row that joins `items` and `documents`."""
-    cells = cells_of(row, ITEMS, ("id", "text", "offsets", "gold", "position"))
-    with _consistent(ITEMS, row):
-        return records.Item(**cells, document=row[DOCUMENTS.c.name])
+    make = partial(records.Item, document=row[DOCUMENTS.c.name])
+    return made(row, ITEMS, ("id", "text", "offsets", "gold", "position"), make)
 
 
 def annotation_of(row: sa.RowMapping) -> records.Annotation:
     """The annotation of a row."""
-    cells = cells_of(row, ANNOTATIONS, KEPT)
-    with _consistent(ANNOTATIONS, row):
-        return records.Annotation(**cells)
+    return made(row, ANNOTATIONS, KEPT, records.Annotation)
 
 
-def cells_of(row: sa.RowMapping, table: sa.Table, names: Sequence[str]) -> Row:
-    """The fields in the cells of a table; a StoreError says which another program has written."""
+def made(
+    row: sa.RowMapping, table: sa.Table, names: Sequence[str], make: Callable[..., Record]
+) -> Record:
+    """Make a record of the cells of a table; a StoreError says what cannot be one."""
     cells = {name: row[table.c[name]] for name in names}
-    for name, value in cells.items():
-        if isinstance(value, Damaged):
-            raise _damaged(table, row, f"its {name} cannot be {abbreviate_value(value.cell)}")
-    return cells
-
-
-@contextmanager
-def _consistent(table: sa.Table, row: sa.RowMapping) -> Iterator[None]:
-    """Say which row it is whose cells do not fit each other."""
     try:
-        yield
+        for name, value in cells.items():
+            if isinstance(value, Damaged):
+                raise FormatError(f"its {name} cannot be {abbreviate_value(value.cell)}")
+        return make(**cells)
     except CrfvizError as error:
-        raise _damaged(table, row, str(error)) from error
-
-
-def _damaged(table: sa.Table, row: sa.RowMapping, why: str) -> StoreError:
-    return StoreError(
-        f"row {row[table.c.id]} of the table {table.name} was damaged by another program: {why}. "
-        f"Restore a copy of the store, or remove its document."
-    )
+        raise StoreError(
+            f"row {row[table.c.id]} of the table {table.name} was damaged by another program: "
+            f"{error}. Restore a copy of the store, or remove its document."
+        ) from error
 
 
 def check_text(*texts: str) -> None:

@@ -274,7 +274,8 @@ class Store:
         versions: dict[int, dict[str, datetime]] = {}
         settled: dict[int, Mapping[str, datetime | None]] = {}
         for row in self._rows(query):
-            item, annotator, updated, curation = schema.cells_of(row, ANNOTATIONS, names).values()
+            cells: dict[str, Any] = schema.made(row, ANNOTATIONS, names, dict)
+            item, annotator, updated, curation = cells.values()
             if curation is None:
                 versions.setdefault(item, {})[annotator] = updated
             else:
