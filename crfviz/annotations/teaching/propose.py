@@ -10,14 +10,13 @@ replaces an earlier one under the same name; a model of anybody else is never wr
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any
 
 from crfviz.annotations.curation import learnable
 from crfviz.annotations.records import DocumentSummary, Pair
 from crfviz.annotations.store.store import Store, open_store
-from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.partly import begun
 from crfviz.annotations.teaching.teach import RECORD_FILE, Announce, finished
 from crfviz.corpus.metrics import Rate
@@ -32,7 +31,7 @@ from crfviz.taggers.lexicon import build_lexicon, write_lexicon
 from crfviz.taggers.perceptron import Perceptron, save_perceptron
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.storage import write_json
-from crfviz.taggers.tagger import CRF, PERCEPTRON, Tagger, english_words
+from crfviz.taggers.tagger import CRF, PERCEPTRON, english_words
 from crfviz.taggers.user_models import new_model, owner_of, require_own_name, safe_name, user_models
 from crfviz.text.files import abbreviate
 from crfviz.text.sentences import Sentence
@@ -77,7 +76,10 @@ def propose_model(
     sentences = finished(pairs)
     tags = document.tags or order_tags([tag for s in sentences for tag in s.tags or ()])
     _require_enough(sentences)
-    partly = begun(pairs, tags, _own_tagger(document)) if family == CRF else []
+    before = None  # whose sure guesses count in begun sentences
+    with suppress(CrfvizError):
+        before = load_tagger(document.model) if last_proposer(document) else None
+    partly = begun(pairs, tags, before) if family == CRF else []
     done = 0
 
     def told(share: float) -> None:
@@ -113,26 +115,10 @@ def propose_model(
     return made
 
 
-def start_proposing(
-    jobs: Jobs,
-    document: DocumentSummary,
-    name: str,
-    family: str,
-    *,
-    visitor: str = "",
-    about: str = "",
-) -> Job:
-    """Train in a process beside the app; the result of the job is a `Proposer`.
-
-    Sentences about which annotators disagree are left out.
-    """
-    work = partial(_propose_in_store, document, name, family)
-    return jobs.start(f"Train {name}", work, visitor=visitor, about=about)
-
-
-def _propose_in_store(
+def propose_in_store(
     document: DocumentSummary, name: str, family: str, report: Announce
 ) -> Proposer:
+    """The same in a job; sentences about which annotators disagree are left out."""
     store = open_store()
     now = _present(store, document)
     pairs = learnable(store.annotations(now.name), "agreed")
@@ -185,14 +171,6 @@ def _require_enough(sentences: Sequence[Sentence]) -> None:
             f"expected at least two different tags in the {len(sentences)} finished sentences, got "
             f"{', '.join(used)} alone: there is nothing to learn from yet"
         )
-
-
-def _own_tagger(document: DocumentSummary) -> Tagger | None:
-    """The version of before, whose sure guesses count in begun sentences."""
-    try:
-        return load_tagger(document.model) if last_proposer(document) else None
-    except CrfvizError:
-        return None
 
 
 def _examples(sentences: Sequence[Sentence]) -> list[Example]:

@@ -218,4 +218,5 @@ def _start_proposing(document: DocumentSummary, made: propose.Proposer | None) -
     with errors_as_messages():
         family = choice_option("family", propose.FAMILIES, made.family if made else CRF)
         name, about = widget_value(PROPOSER).strip(), f"propose {document.key}"
-        propose.start_proposing(jobs(), document, name, family, visitor=visitor(), about=about)
+        work = partial(propose.propose_in_store, document, name, family)
+        jobs().start(f"Train {name}", work, visitor=visitor(), about=about)
