@@ -13,6 +13,7 @@ Constrained Conditional Random Fields" (2004), section 3.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from torch import Tensor
 
@@ -104,6 +105,17 @@ class Desk:
         words = words_at(self.item.text, offsets)
         return proposal_of(self.tagger, words, tuple(sorted(pins.items())))
 
+    def decoded(self, offsets: Offsets, pins: Mapping[int, str]) -> dict[str, Any]:
+        """The fields of an annotation with these words under these tags."""
+        return {
+            "offsets": offsets,
+            "proposed": self.propose(offsets, {}).tags,
+            "final": self.propose(offsets, pins).tags,
+            "pins": dict(pins),
+            "model": self.tagger.name,
+            "model_version": self.version,
+        }
+
     @property
     def bio(self) -> bool:
         """Whether entities are marked instead of single tags."""
@@ -116,16 +128,7 @@ def begin(desk: Desk) -> Annotation:
     Where versions are to be settled, the tags on which all agree are set.
     """
     offsets, pins = agreed(desk.versions) if desk.versions else (desk.item.offsets, {})
-    return Annotation(
-        item=desk.item.id,
-        annotator=desk.annotator,
-        offsets=offsets,
-        proposed=desk.propose(offsets, {}).tags,
-        final=desk.propose(offsets, pins).tags,
-        pins=pins,
-        model=desk.tagger.name,
-        model_version=desk.version,
-    )
+    return Annotation(desk.item.id, desk.annotator, **desk.decoded(offsets, pins))
 
 
 def correct(desk: Desk, annotation: Annotation, first: int, last: int, what: str) -> Annotation:
@@ -175,7 +178,7 @@ def renewed(desk: Desk, annotation: Annotation) -> Annotation:
     same = (annotation.model, annotation.model_version) == (desk.tagger.name, desk.version)
     if same or annotation.state == "done":
         return annotation
-    return _decoded(desk, annotation, annotation.offsets, annotation.pins)
+    return replace(annotation, **desk.decoded(annotation.offsets, annotation.pins))
 
 
 def undo(desk: Desk, annotation: Annotation) -> Annotation:
@@ -183,8 +186,7 @@ def undo(desk: Desk, annotation: Annotation) -> Annotation:
     if annotation.state == "done" or not annotation.past:
         return replace(annotation, state="open")
     *past, step = annotation.past
-    back = _decoded(desk, annotation, step.offsets, step.pins)
-    return replace(back, past=tuple(past))
+    return replace(annotation, past=tuple(past), **desk.decoded(step.offsets, step.pins))
 
 
 def accept(annotation: Annotation, versions: Sequence[Annotation] = ()) -> Annotation:
@@ -217,18 +219,4 @@ def _with(desk: Desk, before: Annotation, offsets: Offsets, pins: Mapping[int, s
     if (offsets, dict(pins)) == (before.offsets, dict(before.pins)):
         return before
     past = (*before.past, Step(before.offsets, dict(before.pins)))[-MAX_STEPS:]
-    return replace(_decoded(desk, before, offsets, pins), past=past)
-
-
-def _decoded(
-    desk: Desk, before: Annotation, offsets: Offsets, pins: Mapping[int, str]
-) -> Annotation:
-    return replace(
-        before,
-        offsets=offsets,
-        proposed=desk.propose(offsets, {}).tags,
-        final=desk.propose(offsets, pins).tags,
-        pins=dict(pins),
-        model=desk.tagger.name,
-        model_version=desk.version,
-    )
+    return replace(before, past=past, **desk.decoded(offsets, pins))
