@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from crfviz.annotations.records import Pair
 from crfviz.text.schemes import OUTSIDE, PENN, UPOS, split_tag
 
-Kind = Literal["entity", "UPOS", "Penn", "other"]
+Kind = Literal["UPOS", "Penn", "entity", "other"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ENTITY = re.compile(r"[BIESLU]-")  # BIO, and the BIOES and BILOU of other programs
 OF_ONE = {"UPOS": frozenset(UPOS) - {*PENN, "X"}, "Penn": frozenset(PENN) - {*UPOS}}
@@ -92,9 +92,8 @@ def strangers(rows: Sequence[Collection[str]]) -> dict[int, str]:
         of_other = sum(bool(each & other and not each & one) for each in found.values())
         usual, odd = (other, one) if of_other > of_one else (one, other)
         strange = [number for number, each in found.items() if each & odd]
-        if not strange:
-            continue
-        there = [tag for number in found for tag in rows[number] if kinds([tag]) & usual]
+        rows_left = [rows[number] for number in found] if strange else []
+        there = [tag for row in rows_left for tag in row if kinds([tag]) & usual]
         if not there:
             continue
         others = example(there)
@@ -151,14 +150,11 @@ def _of_one_kind(document: TagSet) -> list[TagSet]:
     """A document, in parts where it has tags of several kinds and none of its own say so."""
     if document.tags is not None:
         return [document]
-    used = {kind: {tag for tag in document.used if _kind(tag) == kind} for kind in KINDS}
-    used["UPOS" if used["UPOS"] else "Penn"] |= used["other"]  # may stand beside both
-    parts = [used["UPOS"], used["Penn"], used["entity"]]
-    return [
-        TagSet([*document.documents], part - {OUTSIDE}, set(document.models), None)
-        for part in parts
-        if part - {OUTSIDE}
-    ]
+    tags = document.used - {OUTSIDE}
+    used = {kind: {tag for tag in tags if _kind(tag) == kind} for kind in KINDS}
+    used["UPOS" if used["UPOS"] else "Penn"] |= used.pop("other")  # may stand beside both
+    names, models = document.documents, document.models
+    return [TagSet([*names], part, {*models}, None) for part in used.values() if part]
 
 
 def _belong(there: TagSet, part: TagSet) -> bool:
