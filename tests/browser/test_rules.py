@@ -64,6 +64,12 @@ def test_keys_step_through_the_lattice_by_state(screen):
     screen.wait_for_text("those of a tag’s rows sum to its marginal under the rule")
 
 
+@pytest.mark.rotating
+def test_numbers_of_the_last_row_are_whole(screen):
+    screen.open("rules", model="ner-en", sentence="Paris Hilton met Rome")
+    screen.expect_measured("() => crfviz.clipped()", [])
+
+
 def test_a_downloaded_file_has_the_rule(screen):
     screen.open("transitions", **{"v.rule": RULE})
     screen.page.get_by_role("button", name="Download", exact=True).click()

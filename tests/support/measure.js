@@ -231,14 +231,19 @@
     return seen;
   };
 
-  // Numbers of the lattice that end behind what scrolls them, while all words are in sight.
+  // Numbers of the lattice that end behind what scrolls them, while all words are in sight, or all rows.
   crfviz.clipped = () => {
     const scroller = crfviz.stage().querySelector(".scroller");
     if (!scroller || scroller.scrollWidth > scroller.clientWidth + 1) return [];
-    const end = scroller.getBoundingClientRect().right + 1;
+    const end = scroller.getBoundingClientRect();
+    const scrolls = scroller.scrollHeight > scroller.clientHeight + 1; // rows
+    const digits = 0.75; // of the height of a line, above its descenders
     return [...scroller.querySelectorAll("text.note-text")]
       .filter((text) => text.textContent && text.checkVisibility())
-      .filter((text) => text.getBoundingClientRect().right > end)
+      .filter((text) => {
+        const { right, top, height } = text.getBoundingClientRect();
+        return right > end.right + 1 || (!scrolls && top + digits * height > end.bottom + 1);
+      })
       .map((text) => text.textContent);
   };
 

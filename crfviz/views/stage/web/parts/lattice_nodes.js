@@ -160,12 +160,12 @@ function drawMarginal(model, parts, t, k, name) {
   drawNote(parts, t, k, text, { "text-anchor": atTheEdge ? "end" : "start", x, y });
 }
 
-// Whether two numbers fit between a node and the one in the next row, or that one has none.
+// Whether two numbers fit between a node and the one in the next row, or that one has none; one below the last row.
 /** @param {Model} model @param {number} t @param {number} k @param {number} needed */
 function hasRoomBelow(model, t, k, needed) {
   const { row, rowOf } = model.sizes;
   const next = rowOf.indexOf(rowOf[k] + 1);
-  return row >= 2 * needed || next < 0 || !shareOf(model, t * model.K + next).noted;
+  return row >= 2 * needed || (next >= 0 && !shareOf(model, t * model.K + next).noted);
 }
 
 // The marginal of a node, what it is compared with, and whether the node has a number.
