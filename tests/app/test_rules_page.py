@@ -207,9 +207,8 @@ def test_a_question_keeps_the_price_back_until_it_is_answered(page):
 
 def test_the_first_question_is_about_the_rule_on_the_page(page):
     app = page(**{"v.ask": "1"})
-    asked = [json.loads(e.proto.json) for e in app.main if e.type == "bidi_component"]
-    told = next(data for data in asked if "choices" in data)
-    assert told["text"] == f"What does the rule {RULE} cost, in nats?"
+    (asked,) = payloads(app, "choices")
+    assert asked["text"] == f"What does the rule {RULE} cost, in nats?"
 
 
 def test_a_chain_without_a_path_is_not_the_rules_fault(page):
