@@ -1,4 +1,4 @@
-"""`python -m crfviz annotations export | import | stats`: the store of annotations.
+"""`python -m crfviz annotations`: the store of annotations.
 
 The store is that of the page Annotate: a file of SQLite, or what CRFVIZ_DATABASE_URL or --database
 says.
@@ -47,7 +47,7 @@ COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "change
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `annotations`."""
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="export|import|stats")
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="COMMAND")
     export = kinds.add_parser("export", help="write annotations to a file or standard output")
     _add_filters(export)
     export.add_argument("--state", choices=STATES, help="only these (default: all)")

@@ -650,7 +650,7 @@ def test_teaching_says_how_many_sentences_are_held_out_and_that_all_have_one_tag
     assert "3 finished sentences; too few to hold some out" in texts(page)
     assert "All words of these sentences have the tag NOUN" in texts(page)
     open_part(page, "learn", "more")
-    assert "10 finished sentences; 2 are held out" in texts(page)
+    assert "10 finished sentences; 2 held out" in texts(page)
     assert "All words" not in texts(page)
 
 

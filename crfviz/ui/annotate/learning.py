@@ -93,7 +93,7 @@ def _lesson(document: DocumentSummary, model: str) -> None:
     more = f" and {begun:,} begun, by their set and sure tags" if begun else ""
     held_out = len(hold_out(done, Lesson.held_out, Lesson.seed)[0])
     tested = (
-        f"{held_out:,} are held out to see whether others gain, too"
+        f"{held_out:,} held out to see whether others gain, too"
         if held_out
         else "too few to hold some out and see whether others gain, too"
     )
