@@ -1,6 +1,7 @@
-"""The page Log space in a large window."""
+"""The page Log space in a large window, and its box of words."""
 
 import pytest
+from playwright.sync_api import expect
 
 # Whether each row of the table is in sight, and all of it above the lower end of the window.
 WHOLE = """() => {
@@ -15,3 +16,16 @@ def test_a_sum_of_many_terms_is_as_high_as_the_window_lets_it(watch, fresh):
     hall = watch(fresh(viewport={"width": 1920, "height": 1080}))
     hall.visit("log-space", model="upos-en")
     hall.expect_measured(WHOLE, True)
+
+
+def test_the_box_of_words_has_those_of_the_next_sentence(screen):
+    place = {"v.lse_word": "1"}
+    screen.visit("log-space", model="upos-en-contextfree", sentence="These look fine", **place)
+    box = screen.page.get_by_role("combobox", name="α at word")
+    expect(box).to_have_value("2 look")
+    sentence = screen.page.get_by_role("textbox", name="Sentence")
+    for text in ("Dogs eat meat", "Cats like fish"):
+        sentence.fill(text)
+        sentence.press("Enter")
+        expect(box).to_have_value(f"2 {text.split()[1]}")
+    assert screen.param("v.lse_word") == "1"

@@ -169,3 +169,16 @@ def test_a_name_from_right_to_left_is_cut_at_its_end(desk, who):
     drawn = box.screenshot()
     box.evaluate("(box) => box.dir = 'rtl'")
     assert drawn == box.screenshot()
+
+
+def test_a_renamed_document_stays_open_under_its_new_name(desk, who):
+    enter(desk, who, "Rote Hose", "WARE")
+    document = desk.screen.param("v.doc")
+    desk.page.get_by_role("radio", name="Settings").click()
+    name = desk.page.get_by_role("textbox", name="Name of the document")
+    for new in (f"{who} 1", f"{who} 2"):
+        name.fill(new)
+        name.press("Enter")
+        desk.page.get_by_role("button", name="Save").click()
+        expect(desk.page.get_by_role("combobox", name="Document")).to_have_value(new)
+    assert desk.screen.param("v.doc") == document

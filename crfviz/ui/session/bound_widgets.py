@@ -16,7 +16,13 @@ from crfviz.ui.session.scenario_state import (
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.session_store import draft, may_be_unsent, set_draft, widget_value
+from crfviz.ui.session.session_store import (
+    draft,
+    may_be_unsent,
+    session_value,
+    set_draft,
+    widget_value,
+)
 from crfviz.ui.state.link import LONGEST_OPTION
 from crfviz.ui.streamlit_compat import DeltaGenerator
 
@@ -123,10 +129,15 @@ def bound_to(
     """Draw `widget` with `value`, and call `store` with each new choice.
 
     The widget's state is set only if it differs or may be unsent: setting it interrupts typing.
+    It is also set if the label of the choice has changed, because the browser keeps the label.
     `at` is the column to draw in; all functions of this module take it.
     """
-    if may_be_unsent(key) or st.session_state[key] != value:
+    labels = session_value("labels of choices", dict[str, object])
+    label_of = options.get("format_func")
+    shown = label_of(value) if label_of and isinstance(value, str) else None
+    if may_be_unsent(key) or st.session_state[key] != value or labels.get(key, shown) != shown:
         st.session_state[key] = value
+    labels[key] = shown
     with at or nullcontext():
         widget(label, key=key, on_change=lambda: store(widget_value(key)), **options)
 
