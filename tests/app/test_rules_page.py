@@ -1,6 +1,7 @@
 """The page Rules, driven with AppTest, against the library."""
 
 import base64
+import json
 import math
 
 import numpy as np
