@@ -1,7 +1,6 @@
 """The page Rules, driven with AppTest, against the library."""
 
 import base64
-import json
 import math
 
 import numpy as np
