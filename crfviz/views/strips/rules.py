@@ -154,9 +154,12 @@ def rule_grids(now: Analysis, found: Match) -> list[Grid]:
     before = marginal_grid(now, now.paths["viterbi"])
     after = replace(before, name="ruled", values=found.marginals, outlined=found.path)
     moved_by = found.marginals - before.values
+    changes = "what the rule changes"
+    if not (moved_by.abs() >= 0.005).any():  # the browser leaves out rows of 0.00
+        changes = "the rule changes no marginal by 0.005 or more"
     return [
         replace(after, label="marginals under the rule"),
-        Grid("moved", "what the rule changes", moved_by, 1.0, 2, "change"),
+        Grid("moved", changes, moved_by, 1.0, 2, "change"),
         replace(before, label="marginals without it"),
     ]
 

@@ -103,6 +103,8 @@ def test_rows_note_and_tables_are_those_of_the_match():
     assert torch.equal(ruled.values - before.values, moved.values)
     assert torch.equal(ruled.values, found.marginals)
     assert torch.equal(before.values, now.forward_backward.marginals)
+    assert moved.label == "what the rule changes"
+    assert rule_grids(now, match(CHAIN, ".*"))[1].label.endswith("no marginal by 0.005 or more")
     note = rule_note(now, found)
     assert note.startswith(f"{100 * found.probability:.2f} % of the probability")
     assert "3.00 nats less than the best path: “1” A → B, “2” B → A." in note
