@@ -18,6 +18,8 @@ Every message says what was expected and what came. Messages are for people: pag
 are.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from logging import Logger
 
 
@@ -71,6 +73,15 @@ class ConflictError(StoreError):
 
 class LostStoreError(StoreError):
     """The store is missing, replaced, locked or read-only; nothing is saved until it is back."""
+
+
+@contextmanager
+def errors_at(where: str, kind: type[CrfvizError] | None = None) -> Iterator[None]:
+    """Put the place in front of the message of an error, and make it one of this kind."""
+    try:
+        yield
+    except CrfvizError as error:
+        raise (kind or type(error))(f"{where}: {error}") from error
 
 
 MAX_REMEMBERED = 1000  # reasons; after that all may come again

@@ -137,16 +137,12 @@ class CrfsuiteTagger(SentenceTagger):
 
     def _attributes(self, words: list[str], position: int) -> dict[str, Array]:
         """Return the contribution of each known attribute of a word, (K,)."""
-        found: dict[str, Array] = {}
-        row = self._rows(words)[position]
-        for name, attribute, value in self._model.parts(f"word {position + 1}", row):
-            if attribute is not None:
-                found[name] = found.get(name, 0) + value * self._model.row(attribute)
-        return found
+        parts = self._model.parts(f"word {position + 1}", self._rows(words)[position])
+        known = ((name, number, value) for name, number, value in parts if number is not None)
+        return self._model.features.by_name(known, len(self.tags))
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        rows = enumerate(self._rows(list(words)), start=1)
-        scores = [self._model.scores(f"word {t}", row)[0] for t, row in rows]
+        scores, _, _ = self._model.emissions("features", self._rows(list(words)))
         return Potentials(scores, self._model.transitions, tags=self.tags, tokens=words)
 
     def _rows(self, words: list[str]) -> list[Any]:

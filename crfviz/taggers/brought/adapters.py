@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from crfviz.chain.validation import as_numbers
-from crfviz.exceptions import FormatError, ShapeError
+from crfviz.exceptions import FormatError, ShapeError, errors_at
 from crfviz.taggers.brought.boundary_tags import IMPOSSIBLE, cut_out, entered_and_left
 from crfviz.taggers.brought.parsed_model import STEPS, Steps, require_fields
 
@@ -354,12 +354,10 @@ def register_adapter(
             if not {"emissions", "transitions"} <= tables.keys():
                 got = ", ".join(tables) or "nothing"
                 raise FormatError(f"{self.name}: expected emissions and transitions, got {got}.")
-            try:
+            with errors_at(self.name):
                 for name in {"emissions", "mask", *STEPS} & tables.keys():
                     tables[name] = as_numbers(name, tables[name]).detach()
                 return [Batch(**tables)]
-            except ShapeError as error:
-                raise ShapeError(f"{self.name}: {error}") from error
 
     Registered.class_name, Registered.methods = class_name, tuple(methods)
     _registered[class_name] = Registered

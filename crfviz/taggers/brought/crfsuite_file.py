@@ -23,7 +23,7 @@ import json
 import re
 import struct
 from array import array
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeGuard
@@ -75,22 +75,26 @@ class CrfsuiteModel:
     attributes: Mapping[str, int]  # A names with their ids
     features: FeatureWeights  # of each attribute for each label
 
-    def row(self, attribute: int) -> NDArray[np.float64]:
-        """Return (K,) what an attribute says for each label."""
-        return self.features.row(attribute, len(self.labels))
-
-    def scores(
-        self, where: str, word: object
-    ) -> tuple[NDArray[np.float64], list[tuple[int, float]], int]:
-        """Return (K,) what the attributes of a word say; ids and values of those known; how many.
+    def emissions(
+        self, where: str, words: Sequence[object]
+    ) -> tuple[NDArray[np.float64], WordFeatures, int]:
+        """Return (T, K) what the attributes of words say, those that are known, and how many.
 
         See `parts`.
         """
-        parts = self.parts(where, word)
-        known = [(attribute, value) for _, attribute, value in parts if attribute is not None]
-        with np.errstate(over="ignore", invalid="ignore"):  # said where the scores are checked
-            rows = (value * self.row(attribute) for attribute, value in known)
-            return sum(rows, np.zeros(len(self.labels))), known, len(parts)
+        scores = np.zeros((len(words), len(self.labels)))
+        counts, ids, values, total = list[int](), array("I"), array("d"), 0
+        for t, word in enumerate(words):
+            parts = self.parts(f"{where}, word {t + 1}", word)
+            known = [(attribute, value) for _, attribute, value in parts if attribute is not None]
+            with np.errstate(over="ignore", invalid="ignore"):  # said where the scores are checked
+                for attribute, value in known:
+                    scores[t] += value * self.features.row(attribute, len(self.labels))
+            counts.append(len(known))
+            ids.extend(attribute for attribute, _ in known)
+            values.extend(value for _, value in known)
+            total += len(parts)
+        return scores, WordFeatures(np.array(counts), np.array(ids), np.array(values)), total
 
     def parts(self, where: str, word: object) -> list[tuple[str, int | None, float]]:
         """Return name, id and value of each attribute of a word; no id where it is unknown.
@@ -193,16 +197,9 @@ class _Attributes:
         self.words += len(words)
         require_words(self.words)
         require_scores(self.words * len(self.model.labels))
-        emissions = np.zeros((len(words), len(self.model.labels)))
-        counts, ids, values = [], array("I"), array("d")
-        for t, word in enumerate(words):
-            emissions[t], known, total = self.model.scores(where, word)
-            counts.append(len(known))
-            ids.extend(attribute for attribute, _ in known)
-            values.extend(value for _, value in known)
-            self.unknown += total - len(known)
-            self.total += total
-        features = WordFeatures(np.array(counts), np.array(ids), np.array(values))
+        emissions, features, total = self.model.emissions(where, words)
+        self.unknown += total - len(features.ids)
+        self.total += total
         return SentenceScores(where, emissions, tokens, gold, features)
 
 

@@ -83,12 +83,10 @@ def read_features(
     weights = FeatureWeights(table["begins"], table["targets"], table["weights"])
     last = int(table["counts"][: word + 1].sum())
     own = slice(last - int(table["counts"][word]), last)
-    found: dict[str, NDArray[np.float64]] = {}
     try:
         names = json.loads(table["names"].tobytes())
-        for feature, value in zip(table["ids"][own].tolist(), table["values"][own], strict=True):
-            row = value * weights.row(feature, num_tags)
-            found[names[feature]] = found.get(names[feature], 0) + row
+        pairs = zip(table["ids"][own].tolist(), table["values"][own], strict=True)
+        found = weights.by_name(((names[n], n, value) for n, value in pairs), num_tags)
     except (ValueError, TypeError, IndexError, KeyError) as error:
         raise ModelError(f"{path}: is damaged ({error})") from error
     if not are_texts([*found]):

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.exceptions import CrfvizError, FormatError, errors_at
 from crfviz.taggers.brought.crfsuite_file import MAGIC, crfsuite_draft, read_crfsuite
 from crfviz.taggers.brought.features_file import FEATURES_FILE
 from crfviz.taggers.brought.layer_file import KIND as LAYER_KIND
@@ -128,10 +128,8 @@ def _require_memory(folder: Path) -> None:
         path = folder / name
         if path.is_file():
             text = path.read_bytes().decode("utf-8", "replace")
-            try:
+            with errors_at(name):
                 require_json_bytes(text, MAX_JSON)
-            except FormatError as error:
-                raise FormatError(f"{name}: {error}") from error
     needed = folder_bytes(folder)
     if needed > MAX_MEMORY:
         raise FormatError(

@@ -62,6 +62,15 @@ class FeatureWeights(NamedTuple):
         row[self.targets[own]] = self.weights[own]
         return row
 
+    def by_name(
+        self, known: Iterable[tuple[str, int, float]], num_tags: int
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return (K,) what features say for each tag, by name; from their names, ids and values."""
+        rows: dict[str, NDArray[np.float64]] = {}
+        for name, feature, value in known:
+            rows[name] = rows.get(name, 0) + value * self.row(feature, num_tags)
+        return rows
+
 
 class WordFeatures(NamedTuple):
     """The known features of the T words of a sentence, word after word."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError
+from crfviz.exceptions import ModelError, UnknownObservationError, errors_at
 from crfviz.taggers.brought.features_file import FEATURES_FILE, read_features
 from crfviz.taggers.brought.parsed_model import STEPS, SentenceScores, Steps
 from crfviz.taggers.examples import GIVEN, Example
@@ -169,12 +169,8 @@ class ImportedTagger(SentenceTagger):
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
         number = self._number(words)
-        try:
+        with errors_at(f"{self.folder / WEIGHTS_FILE}, sentence {number + 1}", ModelError):
             chain = self._given[number]
-        except CrfvizError as error:
-            raise ModelError(
-                f"{self.folder / WEIGHTS_FILE}, sentence {number + 1}: {error}"
-            ) from error
         return chain.first_words(len(words))
 
     def _number(self, words: tuple[str, ...]) -> int:

@@ -1,8 +1,7 @@
 """Validation of a parsed model, and the notes on what was assumed."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from crfviz.chain.edits import END, START
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.exceptions import FormatError, errors_at
 from crfviz.taggers.brought.boundary_tags import BoundaryTags, find_boundary_tags
 from crfviz.taggers.brought.parsed_model import (
     LONGEST_TAG,
@@ -75,7 +74,7 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     """
     arrays = _arrays([draft, *draft.parts])
     require_scores(sum(array.size for array in arrays))
-    with _errors_at("the file"):
+    with errors_at("the file", FormatError):
         shared = step_arrays(draft.steps, reading)
     read = _Sentences(draft.parts, [*draft.left_out])
     read.change(partial(with_arrays, shared, reading, probabilities=draft.probabilities))
@@ -148,7 +147,7 @@ class _Sentences:
         """Change each sentence, or leave it out."""
 
         def read(part: SentenceScores) -> SentenceScores:
-            with _errors_at(part.where):
+            with errors_at(part.where, FormatError):
                 return change(part)
 
         self.parts, wrong = readable_sentences(self.parts, read)
@@ -174,15 +173,6 @@ class _Sentences:
 
         self.change(name)
         return ScoreSet(tags, list(known.values()))
-
-
-@contextmanager
-def _errors_at(where: str) -> Iterator[None]:
-    """Name the place of an error."""
-    try:
-        yield
-    except CrfvizError as error:
-        raise FormatError(f"{where}: {str(error).removesuffix('.')}.") from error
 
 
 def _left_out(wrong: Sequence[str], kept: int) -> tuple[str, ...]:

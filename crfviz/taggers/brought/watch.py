@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError, FormatError, NoPathError, ShapeError
+from crfviz.exceptions import FormatError, NoPathError, ShapeError, errors_at
 from crfviz.taggers.brought.adapters import (
     BUILT_IN,
     Adapter,
@@ -256,10 +256,8 @@ class Watch:
                     f"{abbreviate_value(list(words))}. words has {len(self.words)} sentences; set "
                     "seen.words to those that passed, in order, or to None"
                 )
-        try:
+        with errors_at(seen.where):
             return Potentials(emissions, **batch.tables(), tags=self._tags or tags, tokens=words)
-        except CrfvizError as error:
-            raise type(error)(f"{seen.where}: {error}") from error
 
 
 def _module(model: object) -> nn.Module:

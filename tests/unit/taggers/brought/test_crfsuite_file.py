@@ -104,7 +104,8 @@ def test_weights_have_more_digits_than_the_dump_and_agree_with_it(trained):
         ours = model.transitions[model.labels.index(source), model.labels.index(target)]
         assert ours == pytest.approx(weight, abs=1e-6)
     for (name, label), weight in dump.state_features.items():
-        ours = model.row(model.attributes[name])[model.labels.index(label)]
+        row = model.features.row(model.attributes[name], len(model.labels))
+        ours = row[model.labels.index(label)]
         assert ours == pytest.approx(weight, abs=1e-6)
     features = np.count_nonzero(model.features.weights) + np.count_nonzero(model.transitions)
     assert features >= sum(
