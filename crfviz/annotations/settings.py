@@ -131,6 +131,20 @@ def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:
     return bio_tags(wanted) if bio else tuple(wanted)
 
 
+def settings_of_text(text: str, *, bio: bool) -> Settings:
+    """Settings from names with commas between, each with its key behind =: `WARE=w, FARBE`."""
+    parts = [part.partition("=") for part in text.replace("\n", ",").split(",") if part.strip()]
+    tags = own_tags([name for name, _, _ in parts], bio=bio)
+    keys = {name.strip(): key.strip().lower() for name, _, key in parts if key.strip()}
+    return Settings(tags, keys=keys)
+
+
+def text_of_settings(settings: Settings) -> str:
+    """The same as a text."""
+    keys = settings.keys
+    return ", ".join(f"{name}={keys[name]}" if name in keys else name for name in settings.names)
+
+
 def _are_texts(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(text, str) for pair in value.items() for text in pair

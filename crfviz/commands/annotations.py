@@ -28,7 +28,7 @@ from crfviz.annotations.files.merging import (
 )
 from crfviz.annotations.mixing import TagRules, in_words, tag_sets
 from crfviz.annotations.records import STATES, Merged
-from crfviz.annotations.settings import Settings, own_tags
+from crfviz.annotations.settings import settings_of_text
 from crfviz.annotations.store.store import Store, file_of, open_store
 from crfviz.annotations.teaching.propose import FAMILIES, propose_model, score_in_words
 from crfviz.commands.name_checks import require_file, require_folder, require_known
@@ -79,7 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     new.add_argument("name", metavar="NAME", help="of the document")
     new.add_argument("files", nargs=1, type=Path, metavar="FILE", help="in any format of import")
     new.add_argument("--format", choices=INPUT_FORMATS, help="default: told from the content")
-    new.add_argument("--tags", required=True, metavar="A,B,C", help="names, with commas between")
+    new.add_argument(
+        "--tags", required=True, metavar="A,B=b,C", help="names, some with a key behind ="
+    )
     new.add_argument("--bio", action="store_true", help="they are types of entities")
     propose = kinds.add_parser(
         "propose", help="train a model on a document; it proposes from then on"
@@ -260,7 +262,8 @@ def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None
 def _new(store: Store, options: argparse.Namespace) -> None:
     """Store sentences under tags of their own; gold tags and annotations of the file have these."""
     (path,), name = options.files, options.name
-    tags = own_tags(options.tags.split(","), bio=options.bio)
+    settings = settings_of_text(options.tags, bio=options.bio)
+    tags = settings.tags or ()
     if not name.strip():
         raise FormatError("expected a name for the document, got none")
     if name in {document.name for document in store.documents()}:
@@ -273,7 +276,7 @@ def _new(store: Store, options: argparse.Namespace) -> None:
             f"{path}: expected the tags {', '.join(tags)}, got "
             f"{abbreviate(min({*read.unknown, *strange}))}; nothing of it was stored"
         )
-    store.add(name, read.items, None, read.annotations, Settings(tags))
+    store.add(name, read.items, None, read.annotations, settings)
     sys.stderr.write(
         f"{path}: {_count(len(read.items))} stored as {printable(name)}, to be labelled with "
         f"{', '.join(tags)}\n"

@@ -9,7 +9,7 @@ import streamlit as st
 
 from crfviz.annotations.files.importing import Import
 from crfviz.annotations.records import DocumentSummary
-from crfviz.annotations.settings import Settings, own_tags
+from crfviz.annotations.settings import Settings, own_tags, settings_of_text, text_of_settings
 from crfviz.annotations.teaching.propose import last_proposer
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
@@ -126,20 +126,6 @@ def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
     except CrfvizError as error:
         st.error(plain(str(error)))
         return None
-
-
-def settings_of_text(text: str, *, bio: bool) -> Settings:
-    """Settings from names with commas between, each with its key behind =: `WARE=w, FARBE`."""
-    parts = [part.partition("=") for part in text.replace("\n", ",").split(",") if part.strip()]
-    tags = own_tags([name for name, _, _ in parts], bio=bio)
-    keys = {name.strip(): key.strip().lower() for name, _, key in parts if key.strip()}
-    return Settings(tags, keys=keys)
-
-
-def text_of_settings(settings: Settings) -> str:
-    """The same as a text."""
-    keys = settings.keys
-    return ", ".join(f"{name}={keys[name]}" if name in keys else name for name in settings.names)
 
 
 def first_words(read: Import) -> str:

@@ -74,6 +74,14 @@ def test_new_stores_sentences_under_tags_of_their_own(file, capsys):
     assert "a document 'Waren' already" in capsys.readouterr().err
 
 
+def test_keys_stand_behind_the_names_of_tags(file):
+    assert new(file, "--bio", tags="FARBE=f, WARE") == 0
+    with open_store() as store:
+        (document,) = store.documents()
+        assert document.settings.names == ("FARBE", "WARE")
+        assert document.settings.keys == {"FARBE": "f"}
+
+
 @pytest.mark.parametrize(
     ("tags", "message"),
     [
@@ -81,7 +89,8 @@ def test_new_stores_sentences_under_tags_of_their_own(file, capsys):
         (",".join(f"T{n}" for n in range(200)), "1 to 60 tags, got 200"),
         ("A B,C", "without blanks"),
         ("<script>", "got '<script>'"),
-        ("", "got ''"),
+        ("", "1 to 60 tags, got 0"),
+        ("A=a,B=a", "one tag for each key, got 'a' for A and B"),
     ],
 )
 def test_tags_of_no_use_are_said_and_nothing_is_stored(file, capsys, tags, message):
