@@ -454,7 +454,11 @@ def test_who_teaches_while_another_does_sees_the_place_in_the_line(page, store, 
 
 def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monkeypatch):
     taught = []
-    monkeypatch.setattr(learning, "start_teaching", lambda _, *what, **_by: taught.append(what))
+
+    def start(_jobs, *what, **_by):
+        taught.append(what)
+
+    monkeypatch.setattr(learning.teach, "start_teaching", start)
     store.add("notes", read_items(b"Dogs run.", "notes").items)
     finish(store, "notes", "anna")
     finish(store, "notes", "ben", [(0, "VERB")])

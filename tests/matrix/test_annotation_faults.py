@@ -342,7 +342,7 @@ def test_a_commit_whose_answer_is_lost_is_neither_doubled_nor_a_conflict(url, mo
 
     with filled(url) as store:
         (item,) = store.item_ids("a")
-        monkeypatch.setattr(store_module, "transaction", losing)
+        monkeypatch.setattr(database, "transaction", losing)
         monkeypatch.setattr(store_module, "PAUSE", 0)
         first = store.save(correction(item, 0))
         second = store.save(first)

@@ -20,20 +20,7 @@ from crfviz.annotations.files.fields import (
 )
 from crfviz.annotations.records import Item, Pair
 from crfviz.exceptions import FormatError
-from crfviz.text.columns import (
-    BREAKS,
-    CONLLU,
-    TEXT_COMMENT,
-    Block,
-    Layout,
-    WordRow,
-    comment,
-    fits,
-    rendered,
-    sentence_of,
-    word_rows,
-    words_in,
-)
+from crfviz.text import columns
 from crfviz.text.files import abbreviate, check_utf_8
 from crfviz.text.jsonl import parse_object
 from crfviz.text.sentences import joined, located
@@ -55,32 +42,35 @@ def render_conllu(pair: Pair) -> str:
         misc = [f"Annotator={_packed(annotation.annotator)}", f"Proposal={_packed(proposed)}"]
         misc += [TIGHT] * tight + [f"TokenRange={place}"]
         rows.append([str(number), word, "_", tag, "_", "_", "_", "_", "_", "|".join(misc)])
-    return rendered([f"# sent_id = {quote(name, safe='')}", *_comments(pair)], rows)
+    return columns.rendered([f"# sent_id = {quote(name, safe='')}", *_comments(pair)], rows)
 
 
 def render_columns(pair: Pair) -> str:
     """One annotated sentence in columns: word, start:end, proposal, tag."""
-    return rendered(_comments(pair), _words(pair))
+    return columns.rendered(_comments(pair), _words(pair))
 
 
-def read_block(block: Block, where: str, layout: Layout, name: str) -> FileSentence | None:
+def read_block(
+    block: columns.Block, where: str, layout: columns.Layout, name: str
+) -> FileSentence | None:
     """The sentence of one block; None without words.
 
     `where` it begins and the name of the file are for messages.
     """
     for number, line in block:
         check_utf_8(line, f"{name}, line {number}")
-    check_length(words_in(block, layout), where)
-    rows = word_rows(block, layout, name)
-    marked = comment(block, MARK)
+    check_length(columns.words_in(block, layout), where)
+    rows = columns.word_rows(block, layout, name)
+    marked = columns.comment(block, MARK)
     if marked is not None:
         fields = parse_object(marked, where)
-        text = fields.get("text", comment(block, TEXT_COMMENT))
+        text = fields.get("text", columns.comment(block, columns.TEXT_COMMENT))
         if not isinstance(text, str):
-            raise FormatError(f"{where}: expected the sentence in {TEXT_COMMENT!r}, got none")
+            told = f"expected the sentence in {columns.TEXT_COMMENT!r}, got none"
+            raise FormatError(f"{where}: {told}")
         known = {name: value for name, value in fields.items() if name not in ROWS}
         return annotated(known | _shown(rows, text, name), text, where)
-    sentence = sentence_of(block, layout, name)
+    sentence = columns.sentence_of(block, layout, name)
     if not rows:
         return None
     odd = next((row for row in rows if len(row.cells) != len(rows[0].cells)), None)
@@ -103,8 +93,8 @@ def read_block(block: Block, where: str, layout: Layout, name: str) -> FileSente
 def _comments(pair: Pair) -> Iterator[str]:
     text = pair[0].text
     fields = {name: value for name, value in fields_of(pair).items() if name not in ROWS}
-    if text == text.strip() and not BREAKS.search(text):
-        yield f"{TEXT_COMMENT} {text}"
+    if text == text.strip() and not columns.BREAKS.search(text):
+        yield f"{columns.TEXT_COMMENT} {text}"
     else:
         fields["text"] = text
     yield f"{MARK} {json.dumps(fields, ensure_ascii=False)}"
@@ -117,7 +107,7 @@ def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
         annotation.offsets, annotation.proposed, annotation.final, strict=True
     ):
         for value in (proposed, tag):
-            if not fits(value):
+            if not columns.fits(value):
                 raise FormatError(
                     f"columns cannot hold the tag {abbreviate(value)}: expected one without TAB, "
                     f"line break or blanks around it (JSONL can hold it)"
@@ -127,7 +117,7 @@ def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
 
 def _cell(word: str) -> str:
     """A word as a column can show it; its place in the text says what it is."""
-    return BREAKS.sub(" ", word).strip() or "_"
+    return columns.BREAKS.sub(" ", word).strip() or "_"
 
 
 def _packed(value: str) -> str:
@@ -135,7 +125,7 @@ def _packed(value: str) -> str:
     return UNSAFE.sub(lambda wrong: quote(wrong[0]), value)
 
 
-def _shown(rows: Sequence[WordRow], text: str, name: str) -> dict[str, object]:
+def _shown(rows: Sequence[columns.WordRow], text: str, name: str) -> dict[str, object]:
     """What the rows say of an annotated sentence, as `fields_of` says it."""
     parts = [_parts(row, name) for row in rows]
     places = [_place(part[0], row, text, name) for part, row in zip(parts, rows, strict=True)]
@@ -146,11 +136,11 @@ def _shown(rows: Sequence[WordRow], text: str, name: str) -> dict[str, object]:
     }
 
 
-def _parts(row: WordRow, name: str) -> tuple[str, str, str]:
+def _parts(row: columns.WordRow, name: str) -> tuple[str, str, str]:
     """Place, proposal and tag of a word."""
     if len(row.cells) == 4:
         return row.cells[1], row.cells[2], row.cells[3]
-    if len(row.cells) != CONLLU.width:
+    if len(row.cells) != columns.CONLLU.width:
         raise FormatError(
             f"{name}, line {row.number}: expected word, start:end, proposal and tag, "
             f"got {len(row.cells)} columns"
@@ -161,10 +151,10 @@ def _parts(row: WordRow, name: str) -> tuple[str, str, str]:
             f"{name}, line {row.number}: expected Proposal= and TokenRange= in the last column, "
             f"got {abbreviate(row.cells[-1])}"
         )
-    return parts["TokenRange"], unquote(parts["Proposal"]), row.cells[CONLLU.tag]
+    return parts["TokenRange"], unquote(parts["Proposal"]), row.cells[columns.CONLLU.tag]
 
 
-def _place(cell: str, row: WordRow, text: str, name: str) -> list[int]:
+def _place(cell: str, row: columns.WordRow, text: str, name: str) -> list[int]:
     """Characters of a word, checked against the word itself: an export must never shift."""
     match = RANGE.fullmatch(cell)
     if not match:

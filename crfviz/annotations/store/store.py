@@ -27,15 +27,7 @@ from crfviz.annotations.records import (
     State,
 )
 from crfviz.annotations.settings import Settings
-from crfviz.annotations.store import schema, writing
-from crfviz.annotations.store.database import (
-    connect,
-    database_url,
-    explained,
-    lost_connection,
-    shown,
-    transaction,
-)
+from crfviz.annotations.store import database, schema, writing
 from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, SKIPS
 from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
 from crfviz.exceptions import StoreError
@@ -65,13 +57,13 @@ def open_store(url: str | None = None) -> Store:
     Raises:
         StoreError: it cannot be opened; says why and what to do.
     """
-    address = database_url(url)
-    return Store(connect(address), shown(address))
+    address = database.database_url(url)
+    return Store(database.connect(address), database.shown(address))
 
 
 def file_of(url: str | None = None) -> Path | None:
     """The file of a store at an address, see `open_store`; None where it is on a server."""
-    address = database_url(url)
+    address = database.database_url(url)
     on_disk = address.get_backend_name() == "sqlite"
     return Path(str(address.database)) if on_disk else None
 
@@ -315,11 +307,11 @@ class Store:
     ) -> Result:
         """Do something in a transaction of its own; once more if the server was lost."""
         try:
-            with transaction(self._engine, writes=writes) as connection:
+            with database.transaction(self._engine, writes=writes) as connection:
                 return work(connection)
         except SQLAlchemyError as error:
-            if tries == 1 or not lost_connection(error):
-                raise explained(error, self.place) from error
+            if tries == 1 or not database.lost_connection(error):
+                raise database.explained(error, self.place) from error
         time.sleep(PAUSE)
         return self._run(work, writes=writes, tries=tries - 1)
 

@@ -9,19 +9,10 @@ import streamlit as st
 
 from crfviz.annotations.curation import learnable
 from crfviz.annotations.records import DocumentSummary
-from crfviz.annotations.teaching import propose
+from crfviz.annotations.teaching import propose, teach
 from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.partly import begun
-from crfviz.annotations.teaching.teach import (
-    WHAT,
-    WHOLE_TAGGER,
-    Lesson,
-    finished,
-    hold_out,
-    start_teaching,
-    teachable,
-)
 from crfviz.exceptions import ModelError
 from crfviz.taggers.tagger import CRF
 from crfviz.taggers.user_models import safe_name
@@ -59,7 +50,7 @@ def learning_panel(document: DocumentSummary) -> None:
     model = scenario().model
     if not uploads_allowed():
         st.info(uploads_off("models"))
-    elif not teachable(cached.tagger(model)):
+    elif not teach.teachable(cached.tagger(model)):
         st.info(
             f"{plain(model)} cannot be trained further here: choose a network with a CRF on the "
             "left."
@@ -85,13 +76,13 @@ def _about(document: DocumentSummary) -> str:
 
 def _lesson(document: DocumentSummary, model: str) -> None:
     methods, people, name = st.columns(3)
-    bound_select("Method", "method", WHAT, WHOLE_TAGGER, at=methods)
+    bound_select("Method", "method", teach.WHAT, teach.WHOLE_TAGGER, at=methods)
     who = choose_annotator(document, "Train on the sentences of", "teacher", at=people)
     name.text_input("Name of the new model", placeholder=f"{model}-taught", key=NAME)
-    done = finished(answered(store().annotations(document.name, who, "done")))
+    done = teach.finished(answered(store().annotations(document.name, who, "done")))
     begun = len(_sentences(document)) - len(done)
     more = f" and {begun:,} begun, by their set and sure tags" if begun else ""
-    held_out = len(hold_out(done, Lesson.held_out, Lesson.seed)[0])
+    held_out = len(teach.hold_out(done, teach.Lesson.held_out, teach.Lesson.seed)[0])
     tested = (
         f"{held_out:,} held out to see whether others gain, too"
         if held_out
@@ -113,17 +104,18 @@ def _sentences(document: DocumentSummary) -> list[Sentence]:
     tagger = cached.tagger(scenario().model)
     pairs = store().annotations(document.name, chosen_annotator(document, "teacher"))
     chosen = learnable(pairs, "agreed")
-    return [*finished(chosen), *begun(chosen, tagger.tags, tagger)]
+    return [*teach.finished(chosen), *begun(chosen, tagger.tags, tagger)]
 
 
 def _start() -> None:
     """With what is chosen now: the button may be that of the run before the choice."""
-    method, name = choice_option("method", WHAT, WHOLE_TAGGER), widget_value(NAME).strip()
+    method = choice_option("method", teach.WHAT, teach.WHOLE_TAGGER)
+    name = widget_value(NAME).strip()
     with errors_as_messages():
         if document := chosen_document(store().documents()):
-            lesson, about = Lesson(scenario().model, method, name), _about(document)
+            lesson, about = teach.Lesson(scenario().model, method, name), _about(document)
             sentences = _sentences(document)
-            start_teaching(jobs(), lesson, sentences, visitor=visitor(), about=about)
+            teach.start_teaching(jobs(), lesson, sentences, visitor=visitor(), about=about)
 
 
 def watch_job(job: Job) -> bool:
@@ -156,7 +148,7 @@ def job_bar(job: Job) -> None:
 def _show(taught: Taught) -> None:
     told = (
         f"{plain(taught.name)} was trained on {count(taught.num_sentences, 'sentence')} in "
-        f"{taught.seconds:.0f} s ({WHAT[taught.method]})."
+        f"{taught.seconds:.0f} s ({teach.WHAT[taught.method]})."
     )
     if worse := got_worse(taught):
         st.warning(f"{told} **It is worse than {plain(taught.model)}**: {worse}.")
