@@ -79,22 +79,19 @@ class Cell(sa.TypeDecorator[Any]):
         self.impl = self.stored = stored  # type: ignore[assignment]  # as SQLAlchemy sets it
         self.read, self.write, self.optional = read, write, optional
 
-    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], Any] | None:
-        """Read a cell, which the driver's type may already refuse."""
-        read = super().result_processor(dialect, coltype)
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], Any]:
+        """Make a field out of a cell, which the driver's type may already refuse."""
+        unpack = self.impl_instance.result_processor(dialect, coltype) or (lambda cell: cell)
+        read, optional = self.read, self.optional
 
         def process(cell: Any) -> Any:  # noqa: ANN401 - whatever the driver gives
             try:
-                return read(cell) if read else cell
+                value = unpack(cell)
+                return None if value is None and optional else read(value)
             except READ_ERRORS:
                 return Damaged(cell)
 
         return process
-
-    def process_result_value(self, value: Any, dialect: sa.Dialect) -> object:  # noqa: ANN401, ARG002 (SQLAlchemy's signature)
-        """Make a field out of what is stored."""
-        is_none = value is None and self.optional
-        return value if is_none or isinstance(value, Damaged) else self.read(value)
 
     def process_bind_param(self, value: Any, dialect: sa.Dialect) -> object:  # noqa: ANN401, ARG002 (SQLAlchemy's signature)
         """Write a field that is not yet encoded."""
@@ -189,7 +186,9 @@ SKIPS = sa.Table(  # sentences that an annotator has passed over
 
 Row = dict[str, Any]
 Record = TypeVar("Record")
-KEPT = [column.name for column in ANNOTATIONS.columns if column.name != "id"]
+SETTINGS = (DOCUMENTS.c.tags, DOCUMENTS.c.model, DOCUMENTS.c.look)  # columns of each record
+SENTENCE = (ITEMS.c.id, ITEMS.c.text, ITEMS.c.offsets, ITEMS.c.gold, ITEMS.c.position)
+SAID = [column for column in ANNOTATIONS.columns if column.name != "id"]
 
 
 def encoded(table: sa.Table, row: Row) -> Row:
@@ -215,7 +214,7 @@ def annotation_row(annotation: records.Annotation) -> Row:
         raise StoreError(f"{records.CURATED} are the settled sentences: label under another name")
     check_text(annotation.annotator, annotation.model, annotation.model_version)
     check_text(*annotation.proposed, *annotation.final, *annotation.pins.values())
-    return {name: getattr(annotation, name) for name in KEPT}
+    return {column.name: getattr(annotation, column.name) for column in SAID}
 
 
 def settings_row(settings: Settings) -> Row:
@@ -228,7 +227,7 @@ def summary_of(row: sa.RowMapping) -> records.DocumentSummary:
     """The document of a row with its number of `sentences`."""
     name, number, settings = row["name"], row["sentences"], settings_at(row)
     make = partial(records.DocumentSummary, name, number, settings=settings)
-    return made(row, DOCUMENTS, ("created",), make)
+    return made(row, (DOCUMENTS.c.created,), make)
 
 
 def settings_at(row: sa.RowMapping) -> Settings:
@@ -238,31 +237,32 @@ def settings_at(row: sa.RowMapping) -> Settings:
         fields = {"tags": tags and [*tags], "model": model, **(look or {})}
         return settings_of(fields, abbreviate_value(row[DOCUMENTS.c.name]))
 
-    return made(row, DOCUMENTS, ("tags", "model", "look"), make)
+    return made(row, SETTINGS, make)
 
 
 def item_of(row: sa.RowMapping) -> records.Item:
     """The sentence of a row that joins `items` and `documents`."""
     make = partial(records.Item, document=row[DOCUMENTS.c.name])
-    return made(row, ITEMS, ("id", "text", "offsets", "gold", "position"), make)
+    return made(row, SENTENCE, make)
 
 
 def annotation_of(row: sa.RowMapping) -> records.Annotation:
     """The annotation of a row."""
-    return made(row, ANNOTATIONS, KEPT, records.Annotation)
+    return made(row, SAID, records.Annotation)
 
 
 def made(
-    row: sa.RowMapping, table: sa.Table, names: Sequence[str], make: Callable[..., Record]
+    row: sa.RowMapping, columns: Sequence[sa.Column[Any]], make: Callable[..., Record]
 ) -> Record:
     """Make a record of the cells of a table; a StoreError says what cannot be one."""
-    cells = {name: row[table.c[name]] for name in names}
+    cells = {column.name: row[column] for column in columns}
     try:
         for name, value in cells.items():
             if isinstance(value, Damaged):
                 raise FormatError(f"its {name} cannot be {abbreviate_value(value.cell)}")
         return make(**cells)
     except CrfvizError as error:
+        table = columns[0].table
         raise StoreError(
             f"row {row[table.c.id]} of the table {table.name} was damaged by another program: "
             f"{error}. Restore a copy of the store, or remove its document."

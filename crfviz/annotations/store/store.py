@@ -253,9 +253,9 @@ class Store:
         texts = [sa.cast(ANNOTATIONS.c[name], sa.Text) for name in ("final", "offsets")]
         differ = sa.or_(*(sa.func.count(each.distinct()) > 1 for each in texts))
         apart = _said(ANNOTATIONS.c.item, document=document).where(*_FINISHED)
-        names = ("item", "annotator", "updated", "curation")
+        columns = [ANNOTATIONS.c[name] for name in ("item", "annotator", "updated", "curation")]
         query = (
-            sa.select(ANNOTATIONS.c.id, *(ANNOTATIONS.c[name] for name in names))
+            sa.select(ANNOTATIONS.c.id, *columns)
             .join(ITEMS)
             .where(
                 ANNOTATIONS.c.item.in_(apart.group_by(ANNOTATIONS.c.item).having(differ)),
@@ -266,7 +266,7 @@ class Store:
         versions: dict[int, dict[str, datetime]] = {}
         settled: dict[int, Mapping[str, datetime | None]] = {}
         for row in self._rows(query):
-            cells: dict[str, Any] = schema.made(row, ANNOTATIONS, names, dict)
+            cells: dict[str, Any] = schema.made(row, columns, dict)
             item, annotator, updated, curation = cells.values()
             if curation is None:
                 versions.setdefault(item, {})[annotator] = updated
