@@ -231,14 +231,6 @@ def test_emissions_are_edited_in_their_table(screen):
 
 
 @pytest.mark.rotating
-def test_edits_of_words_go_with_their_sentence_and_transitions_stay(screen):
-    screen.open("", t="DET.NOUN:1", e="1.NOUN:9")
-    screen.type_sentence("I want to work .")
-    screen.wait_for_text("1 edit of single words were dropped with the old sentence")
-    assert_edited(screen, with_cell("DET", "NOUN", 1.0), sentence="I want to work .")
-
-
-@pytest.mark.rotating
 def test_edits_in_quick_succession_all_arrive(screen):
     screen.open("transitions")
     screen.cell("DET", "NOUN").focus()

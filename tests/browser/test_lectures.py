@@ -200,18 +200,6 @@ def can_be_read(screen, cue):
     assert_accessible(screen, cue.place)
 
 
-@pytest.mark.rotating
-def test_a_hand_edited_link_says_what_is_wrong(screen):
-    screen.page.goto(screen.address("", lecture=NAME, cue="99"))
-    screen.wait_for_text("There is no cue “99”; expected a number from 1 to")
-    expect(screen.page.locator("[data-cue]")).to_have_attribute(
-        "data-cue", str(len(lecture(NAME).cues))
-    )
-    screen.page.goto(screen.address("", lecture="nothing"))
-    screen.wait_for_text("There is no lecture “nothing”")
-    screen.expect_title("Explore")
-
-
 def assert_kept(page, paths):
     """The browser keeps a lecture of these pages."""
     text = from_link_name(page.evaluate("localStorage.getItem('crfviz.draft')"))

@@ -52,12 +52,3 @@ def test_a_click_shows_what_each_hidden_word_does_to_the_cell(screen):
     assert_origin(screen, "upos-en", 3, "VERB")
     screen.expect_param("v.cell", "3 VERB")
     screen.expect_edits(0)
-
-
-@pytest.mark.rotating
-def test_without_context_only_the_word_itself_moves_it(screen):
-    model = "upos-en-contextfree"
-    screen.open("emissions", sentence=SENTENCE, model=model, **{"v.cell": "4 NOUN"})
-    moves = assert_origin(screen, model, 4, "NOUN")
-    assert [s for s, move in enumerate(moves) if abs(move) > 1e-4] == [4]
-    screen.wait_for_text("hiding others changes nothing")

@@ -17,7 +17,6 @@ from tests.support.screen import MARGINAL, assert_lattice, assert_rows, named, t
 CPG = "textbook/cpg"
 T, FIRST = 2000, 700
 LETTERS = "".join(np.random.default_rng(5).choice(list("ACGT"), T))
-EDITED = Edits({("C+", "G+"): 1.5}, {(FIRST + 2, "A+"): 0.0})
 
 
 @pytest.fixture(scope="module")
@@ -86,14 +85,6 @@ def test_edits_in_a_window_move_the_whole_sentence(screen, potentials):
     screen.expect_param("t", "C%2B.G%2B:1.5")
     edits = Edits({("C+", "G+"): 1.5})
     assert_window(screen, analyse(edits.apply(potentials)), FIRST)
-
-
-@pytest.mark.rotating
-def test_positions_in_the_link_are_those_of_the_sentence(screen, potentials):
-    e = f"{FIRST + 2}.A%2B:0"
-    screen.open("", model=CPG, sentence=LETTERS, t="C%2B.G%2B:1.5", e=e, **{"v.from": str(FIRST)})
-    screen.expect_edits(2)
-    assert_window(screen, analyse(EDITED.apply(potentials)), FIRST)
 
 
 @pytest.mark.rotating
