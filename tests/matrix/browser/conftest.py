@@ -1,5 +1,5 @@
 """The fixtures of the matrix in Chromium."""
 
-from tests.support.browser import app, chromium, fresh, screen, watch
+from tests.support.browser import app, caching, chromium, fresh, returning, screen, watch
 
-__all__ = ["app", "chromium", "fresh", "screen", "watch"]
+__all__ = ["app", "caching", "chromium", "fresh", "returning", "screen", "watch"]
