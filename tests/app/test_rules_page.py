@@ -96,6 +96,7 @@ def test_too_many_states_to_draw_are_said_and_the_lattice_is_drawn(page):
     app = page(**{"v.rules": "states", "v.rule": ".{6}"})
     assert "at most 80" in app.info[0].value
     assert stage_of(app)["copies"] is None
+    assert figures(page(step="start", **{"v.rules": "states", "v.rule": ".{6}"}))["Price"] == "…"
 
 
 def test_tables_have_the_automaton(page):

@@ -163,8 +163,7 @@ def figures_panel(scene: Scene, rule: Automaton, found: Match | str, *, asked: b
     if not isinstance(found, str):
         probability, cost = rule_probability(found), f"{short(found.cost)} nats"
         exact = repr(found.probability)
-    by_state = choice_option("rules", SHOWS, "lattice") == "states"  # which has other steps
-    done = SUM if by_state else steps_done(scene, rule_walk())
+    done = SUM if _is_by_state(rule) else steps_done(scene, rule_walk())
     if asked or done < SUM:
         probability, exact = "…", ""
     share.metric("P(rule)", probability, help=exact or None)
@@ -207,20 +206,26 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
         rule=tables.rule,
         walk=tables.walk,
     )
-    show, copies = choice_option("rules", SHOWS, "lattice"), len(rule.copies)
-    if show == "states" and copies > MAX_DRAWN_COPIES:
+    show, by_state = choice_option("rules", SHOWS, "lattice"), _is_by_state(rule)
+    if show == "states" and not by_state:
         st.info(
-            f"By state this rule has {copies} copies of tags, too many to draw. Choose a rule with "
-            f"at most {MAX_DRAWN_COPIES}."
+            f"By state this rule has {len(rule.copies)} copies of tags, too many to draw. Choose a "
+            f"rule with at most {MAX_DRAWN_COPIES}."
         )
-    if show == "states" and copies <= MAX_DRAWN_COPIES:
+    if by_state:
         _show_states(scene, rule, replace(lattice, legend=copies_legend(rule)))
     else:
         show_stage(scene, tables if show == "marginals" else lattice, key="rules")
     if table_twin(scene, tables):
         st.text("The automaton")
         st.dataframe(move_frame(rule), hide_index=True)
-    return is_withheld() and (show != "states" or copies > MAX_DRAWN_COPIES)
+    return is_withheld() and not by_state
+
+
+def _is_by_state(rule: Automaton) -> bool:
+    """Return whether the page draws a row for each copy of a tag, with steps of its own."""
+    wanted = choice_option("rules", SHOWS, "lattice") == "states"
+    return wanted and len(rule.copies) <= MAX_DRAWN_COPIES
 
 
 def _show_states(scene: Scene, rule: Automaton, picture: Picture) -> None:
