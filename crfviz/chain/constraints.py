@@ -11,41 +11,43 @@ from functools import lru_cache
 
 import numpy as np
 
-from crfviz.chain.patterns import Automaton, Product
+from crfviz.chain.patterns import Automaton
 from crfviz.chain.potentials import Potentials
-from crfviz.text.schemes import BIO, OUTSIDE, entity_scheme, may_follow
+from crfviz.text.schemes import BIO, OUTSIDE, begin, entity_scheme, may_follow, types_of
 
 
 @lru_cache(maxsize=64)
 def scheme_automaton(tags: tuple[str, ...]) -> Automaton:
-    """Return the rules of the scheme of K tag names, BIO if they have none; its state is the tag.
+    """Return the rules of the scheme of K tag names, BIO if they have none.
 
-    State 0 comes before the first word, k + 1 after tag k.
+    Its state is the type of the entity that the next tag may continue, those of `types_of` first; 0
+    for none. So each tag leads to one state, and is its own copy in the product.
+
+    Example:
+        >>> scheme_automaton(("O", "B-PER", "I-PER")).next.tolist()
+        [[0, 1, -1], [0, 1, 1]]
+        >>> scheme_automaton(("O", "B-PER", "E-PER")).accepting.tolist()
+        [True, False]
     """
-    scheme, before = entity_scheme(tags) or BIO, (OUTSIDE, *tags)
+    scheme = entity_scheme(tags) or BIO
+    parts = [tag.partition("-") for tag in tags]
+    entered = [kind if prefix in ("B", "I") else None for prefix, _, kind in parts]
+    kinds = list(dict.fromkeys([None, *types_of(tags), *entered]))
+    before = [OUTSIDE if kind is None else begin(kind) for kind in kinds]
     moves = [
-        [k if may_follow(tag, last, scheme) else -1 for k, tag in enumerate(tags, start=1)]
+        [
+            kinds.index(kind) if may_follow(tag, last, scheme) else -1
+            for tag, kind in zip(tags, entered, strict=True)
+        ]
         for last in before
     ]
     ends = [may_follow(OUTSIDE, last, scheme) for last in before]
     return Automaton("", tags, np.array(moves), np.array(ends))
 
 
-def scheme_rules(tags: Sequence[str]) -> Product:
-    """Return the product of `scheme_automaton`: each of K tags is its own copy.
-
-    Example:
-        >>> scheme_rules(["O", "B-PER", "I-PER"]).start.tolist()
-        [True, True, False]
-        >>> scheme_rules(["O", "B-PER", "E-PER"]).end.tolist()
-        [True, False, True]
-    """
-    return scheme_automaton(tuple(tags)).product
-
-
 def constrain(potentials: Potentials) -> Potentials:
     """Return the chain with every transition, start and end that the scheme forbids at -inf."""
-    return potentials.times(scheme_rules(potentials.tag_names))
+    return potentials.times(scheme_automaton(potentials.tag_names).product)
 
 
 def illegal_positions(tags: Sequence[str], scheme: str = BIO) -> list[int]:

@@ -31,13 +31,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.distribution import lead, probability
 from crfviz.chain.edits import Kind
 from crfviz.chain.forward_backward import ForwardBackward, Posterior, log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.potentials import Potentials, Tag
-from crfviz.chain.questions.rules import best_match
+from crfviz.chain.questions.rules import best_given
 from crfviz.exceptions import NoPathError, ShapeError
 from crfviz.text.files import abbreviate_value
 
@@ -67,7 +66,7 @@ def condition(
     """
     cells = _cells(forbidden)
     pinned = restrict(potentials, pins, cells)
-    best = _best(potentials, rule)
+    best = best_given(potentials, rule)
     loss = lead(potentials, best, best_with(potentials, pins, cells, rule=rule)).total
     cost = max(0.0, _total(potentials, rule) - _total(pinned, rule))
     return Conditioned(pinned, cost, math.exp(-cost), max(0.0, loss))
@@ -79,7 +78,7 @@ def best_with(
     """Return the best path that agrees with the pins; raises as `condition` does."""
     cells = _cells(forbidden)
     try:
-        return _best(restrict(potentials, pins, cells), rule)
+        return best_given(restrict(potentials, pins, cells), rule)
     except NoPathError:
         raise NoPathError(_fault(potentials, pins, cells)) from None
 
@@ -99,12 +98,8 @@ def pin_probability(
     pinned = restrict(potentials, pins, forbidden)
     total = _total(potentials, rule)
     if total == -math.inf:
-        _best(potentials, rule)  # says why
+        best_given(potentials, rule)  # says why
     return math.exp(min(0.0, _total(pinned, rule) - total))
-
-
-def _best(potentials: Potentials, rule: str | None) -> list[int]:
-    return best_path(potentials) if rule is None else best_match(potentials, rule)
 
 
 def _total(potentials: Potentials, rule: str | None) -> float:
@@ -215,7 +210,7 @@ def why_not(potentials: Potentials, position: int, tag: Tag, *, rule: str | None
         Term(kind='transition', position=1, value=1.0)
     """
     position, tag = potentials.position(position), potentials.tag_id(tag)
-    best = _best(potentials, rule)
+    best = best_given(potentials, rule)
     path = best if best[position] == tag else best_with(potentials, {position: tag}, rule=rule)
     ahead = lead(potentials, best, path)
     score = ahead.rival.score

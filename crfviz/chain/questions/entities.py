@@ -20,7 +20,7 @@ Source: Culotta and McCallum, "Confidence Estimation for Information Extraction"
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -32,7 +32,7 @@ from crfviz.chain.forward_backward import forward_backward, log_partition
 from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import pin_probability
-from crfviz.chain.questions.rules import match
+from crfviz.chain.questions.rules import marginals_given
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
 from crfviz.text.schemes import (
     BIO,
@@ -40,7 +40,6 @@ from crfviz.text.schemes import (
     entity_scheme,
     inside,
     is_begin,
-    split_tag,
     tags_of,
     types_of,
 )
@@ -124,10 +123,7 @@ def entity_shortcuts(
 ) -> Shortcuts:
     """Return mean, product and minimum of the marginals of the entity's tags."""
     tags = _tags(potentials, *_span(first, last, label))
-    if rule is None:
-        marginals = forward_backward(potentials).marginals
-    else:
-        marginals = match(potentials, rule).marginals
+    marginals = marginals_given(potentials, rule)
     values = [marginals[t, potentials.tag_id(tag)].item() for t, tag in tags.items()]
     return Shortcuts(
         mean=math.fsum(values) / len(values), product=math.prod(values), minimum=min(values)
@@ -169,15 +165,8 @@ def strict_reading(names: Sequence[str]) -> Automaton:
         The strict reading is that of IOB2, Tjong Kim Sang and Veenstra, "Representing Text Chunks"
         (1999).
     """
-    kinds = [None, *dict.fromkeys(types_of(names))]
-    moves = [[_state(kinds, state, name) for name in names] for state in range(len(kinds))]
-    return Automaton("", tuple(names), np.array(moves), np.ones(len(kinds), bool))
-
-
-def _state(kinds: Sequence[str | None], state: int, name: str) -> int:
-    prefix, kind = split_tag(name)
-    goes_on = is_begin(name) or (prefix == "I" and kind == kinds[state])
-    return kinds.index(kind) if goes_on else 0
+    rules = scheme_automaton(tuple(names))
+    return replace(rules, next=np.maximum(rules.next, 0), accepting=np.ones_like(rules.accepting))
 
 
 def _first_entities(

@@ -31,7 +31,7 @@ from crfviz.chain.decoding.analysis import Analysis, analyse, greedy_paths, like
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.distribution import Path, SampleCounts, TagIds, counted, lead, probability
 from crfviz.chain.engine.packing import chain_batch, log, lowest_finite, tie_bound
-from crfviz.chain.forward_backward import ForwardBackward, log_partition
+from crfviz.chain.forward_backward import ForwardBackward, forward_backward, log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.potentials import Array, Potentials
@@ -199,6 +199,18 @@ def best_match(potentials: Potentials, pattern: str) -> list[int]:
         candidates = prefix[states] + step[:, path[-1]]
     _choose(candidates, states, path)
     return path[::-1]
+
+
+def best_given(potentials: Potentials, rule: str | None) -> list[int]:
+    """Return the best of the paths that match a rule, of all where it is None."""
+    return best_path(potentials) if rule is None else best_match(potentials, rule)
+
+
+def marginals_given(potentials: Potentials, rule: str | None) -> Tensor:
+    """Return the (T, K) marginals of the paths that match a rule, of all where it is None."""
+    if rule is None:
+        return forward_backward(potentials).marginals
+    return match(potentials, rule).marginals
 
 
 def _choose(candidates: Array, states: Ids, path: list[int]) -> Ids:

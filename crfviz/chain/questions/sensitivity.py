@@ -38,7 +38,7 @@ from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.forward_backward import forward_backward, log_partition
 from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Potentials, Tag
-from crfviz.chain.questions.rules import best_match, match
+from crfviz.chain.questions.rules import best_given, marginals_given
 from crfviz.chain.validation import require_number
 from crfviz.exceptions import CrfvizError, ShapeError
 
@@ -220,13 +220,9 @@ def influence(
     """
     position = potentials.position(position)
     delta = require_number("delta", delta)
-    best = best_path(potentials) if rule is None else best_match(potentials, rule)
+    best = best_given(potentials, rule)
     nudged = best[position] if tag is None else potentials.tag_id(tag)
     score = potentials.emissions[position, nudged].item() + delta
     changed = potentials.with_emission(position, nudged, score)
-    before, after = (
-        forward_backward(chain).marginals if rule is None else match(chain, rule).marginals
-        for chain in (potentials, changed)
-    )
-    change = after - before
+    change = marginals_given(changed, rule) - marginals_given(potentials, rule)
     return Influence(tag=nudged, change=change, reach=change.abs().sum(-1) / 2)

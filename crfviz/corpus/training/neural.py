@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from crfviz.chain.constraints import scheme_rules
+from crfviz.chain.constraints import scheme_automaton
 from crfviz.chain.crf import CRF
 from crfviz.corpus.metrics import accuracy, calibration_error, entity_f1
 from crfviz.corpus.training.labelled import (
@@ -77,7 +77,7 @@ def constrained_crf(crf: CRF, tags: Sequence[str]) -> CRF:
     """Return the CRF with -inf for steps that BIO forbids; for plain tags the same CRF."""
     if not is_bio(tags):
         return crf
-    rules = scheme_rules(tags)
+    rules = scheme_automaton(tuple(tags)).product
     other = copy.deepcopy(crf)
     with torch.no_grad():
         device = crf.transitions.device

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crfviz.chain.constraints import scheme_rules
+from crfviz.chain.constraints import scheme_automaton
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.hmm import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
@@ -168,7 +168,7 @@ def _forbidden(tagger: Tagger) -> dict[str, list[int]]:
     """Return the cells that the tagger's scheme forbids."""
     if not tagger.scheme:
         return {"transitions": [], "start": []}
-    rules = scheme_rules(tagger.tags)
+    rules = scheme_automaton(tagger.tags).product
     allowed = {"transitions": rules.transitions, "start": rules.start}
     return {name: np.flatnonzero(~table.numpy()).tolist() for name, table in allowed.items()}
 

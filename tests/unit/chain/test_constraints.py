@@ -7,14 +7,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.chain.constraints import constrain, illegal_positions, scheme_rules
+from crfviz.chain.constraints import constrain, illegal_positions, scheme_automaton
 from crfviz.chain.potentials import Potentials
 
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 
 
 def test_rules_from_and_to():
-    rules = scheme_rules(TAGS)
+    rules = scheme_automaton(TAGS).product
     assert rules.start.tolist() == [True, True, False, True, False]
     assert rules.transitions.tolist() == [
         [True, True, False, True, False],  # from O
@@ -26,7 +26,7 @@ def test_rules_from_and_to():
 
 
 def test_tags_that_are_not_bio_are_free():
-    rules = scheme_rules(["NOUN", "INTJ", "I"])
+    rules = scheme_automaton(("NOUN", "INTJ", "I")).product
     assert rules.start.tolist() == [True, True, False]
     assert rules.transitions[:, :2].all()
 
@@ -35,7 +35,7 @@ def test_tags_that_are_not_bio_are_free():
 def test_constrain_forbids_and_keeps_the_rest(shape):
     potentials = Potentials(torch.ones(4, 5), torch.full(shape, 2.0), torch.ones(5), tags=TAGS)
     after = constrain(potentials)
-    rules = scheme_rules(TAGS)
+    rules = scheme_automaton(TAGS).product
     expected = torch.where(rules.transitions, 2.0, -math.inf).double()
     assert (after.transitions == expected).all()
     assert after.start.tolist() == [1.0, 1.0, -math.inf, 1.0, -math.inf]
