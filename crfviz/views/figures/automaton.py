@@ -11,7 +11,7 @@ from crfviz.chain.patterns import Automaton
 
 MAX_NAMED = 3  # tags on an arrow; more are counted
 _LETTER, _RADIUS, _LOOP = 7, 15, 28  # pixels of a letter, about, of a state, and of a loop over it
-_BEND, _TALLEST = 17, 60  # pixels that an arrow rises by state passed, and at most
+_BEND, _TALLEST = 17, 95  # pixels that an arrow rises by state passed, and at most
 
 
 def moves(rule: Automaton) -> list[tuple[int, str, int]]:

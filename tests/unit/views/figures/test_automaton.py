@@ -1,6 +1,7 @@
 """The graph of an automaton: every move in the picture, in its words and in its table."""
 
 import base64
+import itertools
 import re
 from xml.etree import ElementTree
 
@@ -8,6 +9,7 @@ import pytest
 
 from crfviz.chain.patterns import automaton
 from crfviz.views.figures.automaton import automaton_html, move_frame, moves
+from crfviz.views.strips.rules import examples
 
 TAGS = ("A", "B", "C", "D", "E", 'x <y> "z"')
 RULES = ["A*", ". B .*", "[^ A]* A? [^ A]*", "A{3} | B .* (C D)+", "(A{0,3} [^ A])* A{0,3}", "A B"]
@@ -56,6 +58,22 @@ def test_the_picture_has_every_state_and_label_inside_its_frame(pattern):
         assert 0 <= float(text.get("x")) <= width
         assert 10 <= float(text.get("y")) <= height
     assert f"Automaton with {rule.num_states} states. Start: 0." in label
+
+
+def test_labels_of_an_entity_rule_do_not_overlap():
+    tags = ("O", *(f"{letter}-{kind}" for kind in ("LOC", "ORG", "PER") for letter in "BI"))
+    rule = automaton(
+        {each.name: each.rule for each in examples(tags)}["No entity over 3 words"], tags
+    )
+    html = automaton_html(rule)
+    svg = ElementTree.fromstring(base64.b64decode(re.search(r"base64,([^']+)'", html)[1]))
+    labels = [
+        (text.text, float(text.get("x")), float(text.get("y")))
+        for text in svg.iter("{http://www.w3.org/2000/svg}text")
+    ]
+    for (first, x, y), (second, x2, y2) in itertools.combinations(labels, 2):
+        apart = abs(y - y2) >= 11 or abs(x - x2) >= 3.5 * (len(first) + len(second))
+        assert apart, (first, second)
 
 
 def test_the_words_say_every_move_and_where_a_sentence_may_end():
