@@ -1,6 +1,6 @@
 """Arrays and probabilities of an uploaded model: shapes, row sums and logarithms."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,8 +31,10 @@ def with_arrays(
         steps = replace(steps, transitions=np.zeros((0, *emissions.shape[-1:] * 2)))
     read = replace(part, emissions=emissions, steps=steps)
     replace(read, tokens=None).chain()
-    if probabilities:
-        _require_probabilities({"emissions": emissions, **steps.tables()})
+    for name, table in {"emissions": emissions, **steps.tables()}.items():
+        if probabilities and (table < 0).any():
+            wrong = table[table < 0][0]
+            raise FormatError(f"{name} must hold probabilities, from 0 to 1, got {wrong:g}")
     return read
 
 
@@ -46,14 +48,6 @@ def step_arrays(steps: Steps, reading: Reading) -> Steps:
     if reading.to_from and "transitions" in tables and tables["transitions"].ndim > 1:
         tables["transitions"] = tables["transitions"].swapaxes(-1, -2)
     return Steps(**tables)
-
-
-def _require_probabilities(tables: Mapping[str, Array]) -> None:
-    for name, table in tables.items():
-        if (table < 0).any():
-            raise FormatError(
-                f"{name} must hold probabilities, from 0 to 1, got {table[table < 0][0]:g}"
-            )
 
 
 def logarithm(table: Array) -> Array:
