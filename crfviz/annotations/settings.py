@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.exceptions import CrfvizError, FormatError, errors_at
 from crfviz.taggers.blank import UNSET, bio_tags
 from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, types_of
@@ -92,10 +92,8 @@ def settings_of(fields: object, where: str) -> Settings:
         if not good:
             got = abbreviate_value(fields[name])
             raise FormatError(f"{where}: the settings have no {name} that can be read, got {got}")
-    try:
+    with errors_at(where, FormatError):
         return Settings(tags and tuple(tags), model, keys, colours)
-    except CrfvizError as error:
-        raise FormatError(f"{where}: {error}") from error
 
 
 def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from crfviz.annotations.files.fields import (
     row_of,
 )
 from crfviz.annotations.records import LARGEST, MAX_WORDS, Item, Pair
-from crfviz.exceptions import FormatError, ShapeError
+from crfviz.exceptions import FormatError, errors_at
 from crfviz.text.files import abbreviate_value, check_utf_8
 from crfviz.text.jsonl import parse_object, sentence_of, strings
 from crfviz.text.schemes import Span, repair, spans, split_tag, tags_of
@@ -99,10 +99,8 @@ def _with_tags(fields: Mapping[str, object], where: str) -> FileSentence | None:
 
 
 def _item(text: str, offsets: Offsets, tags: tuple[str, ...] | None, where: str) -> Item:
-    try:
+    with errors_at(where, FormatError):
         return Item(text, offsets, tags)
-    except ShapeError as error:
-        raise FormatError(f"{where}: {error}") from error
 
 
 def _check_same(labels: Mapping[str, object], sentence: FileSentence, where: str) -> None:
