@@ -580,6 +580,17 @@ def test_a_document_is_renamed_and_its_keys_are_changed(page, store, goods):
     assert store.documents()[0].tags == document.tags
 
 
+def test_a_taken_name_changes_nothing(page, store, goods):
+    other = store.add("Autos", _items("Das rote Auto"))
+    open_part(page, "settings", goods)
+    (document,) = [each for each in store.documents() if each.name == goods]
+    page.text_input(key=f"annotate.rename.{document.key}").set_value(other)
+    page.text_input(key=f"annotate.retag.{document.key}").set_value("WARE=k, FARBE")
+    button(page, "Save").click().run()
+    assert "a name that no document has, got 'Autos'" in "".join(t.value for t in page.toast)
+    assert document in store.documents()
+
+
 def test_saved_settings_keep_a_model_that_was_trained_meanwhile(page, store, goods):
     open_part(page, "settings", goods)
     (document,) = store.documents()

@@ -116,23 +116,25 @@ class Store:
         """
         return self._run(lambda c: writing.merged(c, document, labelled, write=write), writes=write)
 
-    def rename(self, document: str, name: str) -> None:
-        """Give a document another name, that no other one has."""
-        schema.check_text(name)
+    def change(self, document: str, settings: Settings, name: str | None = None) -> None:
+        """Replace the settings of a document and its name, or nothing.
+
+        Raises:
+            StoreError: there is no such document, or another one has the name.
+            UnknownTagError: a tag that is in use is missing.
+        """
+        schema.check_text(name or "", *(settings.tags or ()), settings.model)
 
         def work(connection: sa.Connection) -> None:
-            taken = sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.name == name)
-            if not name.strip() or connection.execute(taken).first():
-                raise StoreError(f"expected a name that no document has, got {name[:80]!r}")
-            change = sa.update(DOCUMENTS).where(DOCUMENTS.c.name == document)
-            connection.execute(change.values(name=name))
+            change_settings(connection, document, settings)
+            if name is not None and name != document:
+                taken = sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.name == name)
+                if not name.strip() or connection.execute(taken).first():
+                    raise StoreError(f"expected a name that no document has, got {name[:80]!r}")
+                change = sa.update(DOCUMENTS).where(DOCUMENTS.c.name == document)
+                connection.execute(change.values(name=name))
 
         self._run(work, writes=True)
-
-    def change(self, document: str, settings: Settings) -> None:
-        """Replace the settings of a document; a tag that is in use may not go."""
-        schema.check_text(*(settings.tags or ()), settings.model)
-        self._run(lambda c: change_settings(c, document, settings), writes=True)
 
     def remove(self, document: str) -> None:
         """Drop a document with all its sentences and annotations, for good."""

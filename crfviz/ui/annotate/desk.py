@@ -110,7 +110,7 @@ def _own_progress(document: DocumentSummary, who: str) -> str:
     unfinished = f" · {progress.open} begun" if progress.open else ""
     label = f"{progress.done:,} of {progress.total:,} done{unfinished}{spent}"
     st.progress(progress.done / max(1, progress.total), label)
-    return f"All {count(progress.total, 'sentence')} of {plain(document.name)} are done."
+    return f"All sentences of {plain(document.name)} are done."
 
 
 def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:

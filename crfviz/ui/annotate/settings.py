@@ -85,10 +85,10 @@ def _save() -> None:
             raise CrfvizError("the document was removed meanwhile; nothing was stored")
         key, settings = document.key, document.settings
         if settings.tags is not None:
-            store().change(document.name, _changed(document, settings, key))
+            settings = _changed(document, settings, key)
         name = widget_value(f"{NAME}.{key}").strip()
-        if name != shown_name(document):
-            store().rename(document.name, name)
+        renamed = name if name != shown_name(document) else None
+        store().change(document.name, settings, renamed)
         notify("Saved.")
 
 

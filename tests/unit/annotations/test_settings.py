@@ -89,12 +89,14 @@ def test_settings_are_stored_and_changed(store):
     (document,) = store.documents()
     assert document.settings == SETTINGS
     new = replace(SETTINGS, tags=("FARBE", "NEU", "WARE"), keys={"NEU": "n"}, model="")
-    store.change(name, new)
-    store.rename(name, "Andere")
+    store.change(name, new, "Andere")
     (document,) = store.documents()
     assert (document.name, document.settings) == ("Andere", new)
+    other = begun(store)
     with pytest.raises(StoreError, match="a name that no document has, got 'Andere'"):
-        store.rename("Andere", "Andere")
+        store.change(other, new, "Andere")
+    assert store.documents()[1].settings == SETTINGS
+    store.remove(other)
     with pytest.raises(StoreError, match="no document 'Waren'"):
         store.change("Waren", new)
 

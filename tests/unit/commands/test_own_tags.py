@@ -254,8 +254,8 @@ def test_settings_that_are_changed_during_the_training_stay(file):
 
         def report(share, _):
             if share and store.documents()[0].name == "Waren":
-                store.change("Waren", replace(document.settings, tags=tags, keys={"WARE": "k"}))
-                store.rename("Waren", "Katalog")
+                settings = replace(document.settings, tags=tags, keys={"WARE": "k"})
+                store.change("Waren", settings, "Katalog")
 
         propose_model(store, document, "mein", store.annotations("Waren"), report)
         (after,) = store.documents()
