@@ -228,6 +228,15 @@ def test_agreement_of_two(page, store):
     assert "2 words with two tags" in texts(page)
 
 
+def test_annotators_named_like_columns_are_compared(page, store):
+    name = store.add("dogs", _items("Dogs run home ."))
+    finish(store, name, "word", [(0, "NOUN")])
+    finish(store, name, "text", [(0, "VERB")])
+    open_part(page, "agreement", name)
+    (table,) = [e.proto.body for e in page.get("html") if "order=disputed" in e.proto.body]
+    assert all(f">{cell}<" in table for cell in ("Dogs", "NOUN", "VERB", "Dogs run home ."))
+
+
 def test_export_and_learn_leave_out_what_nobody_settled(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     finish(store, name, "anna", [(1, "VERB")])

@@ -89,8 +89,8 @@ def _disagreements(both: Agreement) -> None:
             "sentence": [each.item.position + 1 for each in shown],
             "place": [each.position + 1 for each in shown],
             "word": [each.word for each in shown],
-            first: [each.tags[0] for each in shown],
-            second: [each.tags[1] for each in shown],
+            f"tag by {first}": [each.tags[0] for each in shown],
+            f"tag by {second}": [each.tags[1] for each in shown],
             "text": [each.item.text for each in shown],
         }
     )
