@@ -7,7 +7,8 @@
 
 The process is `python -m crfviz.corpus.worker_process`. It uses one thread, ignores Ctrl+C and ends
 with its parent. Pickles go through its standard input and output; what the work prints goes to
-standard error. SIGTERM is a KeyboardInterrupt in the work, so that it can clean up.
+standard error. SIGTERM is a KeyboardInterrupt in the work, so that it can clean up. During an
+import, or where Python ignored that exception, the next report raises it.
 """
 
 import os
@@ -25,6 +26,7 @@ from io import BytesIO
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
+from types import FrameType
 from typing import IO, Any, Literal
 
 from crfviz.exceptions import CrfvizError
@@ -32,6 +34,8 @@ from crfviz.exceptions import CrfvizError
 GRACE = 10.0  # seconds from SIGTERM until the process is killed
 ONE_CORE = {"OPENBLAS_NUM_THREADS": "1"}  # NumPy's threads would wait for each other
 ROOT = Path(__file__).resolve().parents[2]
+
+_stopped = threading.Event()  # in the worker process: it was asked to stop
 
 Report = Callable[..., None]  # takes what the work says of its progress
 Work = Callable[[Report], object]
@@ -155,7 +159,7 @@ class _InPieces:
 def main() -> None:
     """Run work in the worker process until the parent closes the pipe or sends SIGTERM."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _stop)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     works: SimpleQueue[bytes] = SimpleQueue()
@@ -165,8 +169,24 @@ def main() -> None:
 
         torch.set_num_threads(1)  # the tensors of one sentence are so small that threads only wait
         for number in count(1):
+            _require_running()
             _run(number, works.get(), answers)
     os._exit(0)
+
+
+def _stop(_signal: int, frame: FrameType | None) -> None:
+    """Interrupt the work; imports have callbacks in which Python ignores exceptions."""
+    _stopped.set()
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
+def _require_running() -> None:
+    if _stopped.is_set():
+        raise KeyboardInterrupt
 
 
 def _receive(works: "SimpleQueue[bytes]") -> None:
@@ -183,9 +203,13 @@ def _run(number: int, content: bytes, answers: IO[bytes]) -> None:
         pickle.dump((number, kind, pickle.dumps(value)), answers)
         answers.flush()
 
+    def report(*progress: object) -> None:
+        _require_running()
+        send("progress", progress)
+
     try:
         work = pickle.loads(content)  # noqa: S301 - from the parent
-        send("result", work(lambda *progress: send("progress", progress)))
+        send("result", work(report))
     except BrokenPipeError:
         raise
     except CrfvizError as error:

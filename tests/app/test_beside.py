@@ -121,6 +121,11 @@ def test_whoever_stops_the_work_ends_the_process(own):
     assert own.run(partial(work.doubled, 4), print) == 8
 
 
+def test_a_stop_that_python_ignores_ends_the_work_at_its_next_report(own):
+    with pytest.raises(LostError):
+        own.run(work.stopped_in_a_callback, print)
+
+
 def test_it_is_made_ready_once_and_ends_when_nobody_asks():
     beside = BackgroundWorker(idle_timeout=0.0)
     beside.prepare(partial(work.doubled, 5))

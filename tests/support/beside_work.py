@@ -1,8 +1,10 @@
 """Work for a process beside the server, as tests give it, and how long they wait for it."""
 
 import os
+import signal
 import threading
 import time
+import weakref
 
 from crfviz.exceptions import UnknownTagError
 
@@ -54,3 +56,13 @@ def dying(report):
 
 
 BROKEN = "This run failed (ValueError). The log of the server has the trace."
+
+
+def stopped_in_a_callback(report):
+    """Be stopped where Python ignores exceptions, then report."""
+    thing = threading.Event()
+    reference = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGTERM))
+    del thing
+    assert reference() is None
+    report(0.5, "goes on")
+    return "went on"
