@@ -365,6 +365,20 @@ def test_the_link_is_the_screen(watch, fresh):
     assert set(seen(other)["rows"]) == {"log_z"}
     expect(other.page.locator(".tag-label:visible")).to_have_count(len(chain().tags))
     expect(other.page.locator("[data-testid=stExpandSidebarButton]")).to_be_visible()
+    scrolled = """() => {
+      const cell = crfviz.stage().querySelector("[data-table=beta][data-chosen]");
+      const frame = cell.closest(".scroller");
+      const [own, box] = [cell, frame].map((each) => each.getBoundingClientRect());
+      return { own: own.toJSON(), box: box.toJSON(), at: [frame.scrollLeft, frame.scrollTop] };
+    }"""
+
+    def in_sight():  # else it says where the picture was scrolled to
+        where = other.page.evaluate(scrolled)
+        own, box = where["own"], where["box"]
+        assert box["left"] <= own["left"] < own["right"] <= box["right"], where
+        assert box["top"] <= own["top"] < own["bottom"] <= box["bottom"], where
+
+    other.eventually(in_sight)
     expect(other.page.locator("[data-table=beta][data-chosen]")).to_be_in_viewport(ratio=1)
     other.eventually(lambda: assert_fits(other))
     within = """() => {
