@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from math import prod
 from pathlib import Path
@@ -139,11 +139,13 @@ def owner_of(name: str) -> str:
 
 
 @contextmanager
-def new_model(name: str, owner: str = "") -> Iterator[Path]:
+def new_model(
+    name: str, owner: str = "", confirm: Callable[[], None] = lambda: None
+) -> Iterator[Path]:
     """Create an empty folder that is renamed to `name` when the body succeeds.
 
     The name is one of `free_name`, or that of a model of the same owner, which is replaced. If the
-    body fails, nothing changes.
+    body or `confirm`, which is called after the renaming, fails, nothing changes.
 
     Raises:
         ModelError: the name is not safe or is there already, all models together would take too
@@ -164,9 +166,7 @@ def new_model(name: str, owner: str = "") -> Iterator[Path]:
         folder.chmod(0o755)  # mkdtemp is for one user alone
         if owner:
             (folder / OWNER_FILE).write_text(f"{owner}\n", encoding="utf-8")
-            if (parent / name).is_dir():
-                _put_away(parent / name)
-        folder.rename(parent / name)  # fails where there is a folder with something in it
+        _publish(folder, parent / name, confirm, replaces=bool(owner))
     except OSError as error:
         raise ModelError(f"{parent / name}: cannot be written ({error})") from error
     finally:
@@ -186,7 +186,7 @@ def remove_model(name: str) -> None:
         if not owner_of(name):
             with (folder.parent / REMOVED).open("a", encoding="utf-8") as names:
                 names.write(f"{name}\n")
-        _put_away(folder)
+        shutil.rmtree(_put_aside(folder), ignore_errors=True)
     except OSError as error:
         raise ModelError(f"{folder}: cannot be removed ({error})") from error
 
@@ -199,11 +199,24 @@ def version_stamp(name: str) -> int:
         return 0
 
 
-def _put_away(folder: Path) -> None:
-    """Remove a folder in one step."""
-    gone = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}old-", dir=folder.parent))
-    folder.rename(gone)
-    shutil.rmtree(gone, ignore_errors=True)
+def _publish(folder: Path, target: Path, confirm: Callable[[], None], *, replaces: bool) -> None:
+    """Rename a folder, in place of the model there; undo it if `confirm` fails."""
+    with ExitStack() as undo:
+        before = _put_aside(target) if replaces and target.is_dir() else None
+        if before is not None:
+            undo.callback(before.rename, target)
+        folder.rename(target)  # fails where there is a folder with something in it
+        undo.callback(target.rename, folder)
+        confirm()
+        undo.pop_all()
+    if before is not None:
+        shutil.rmtree(before, ignore_errors=True)
+
+
+def _put_aside(folder: Path) -> Path:
+    """Hide a folder in one step, and return its new path."""
+    hidden = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}old-", dir=folder.parent))
+    return folder.rename(hidden)
 
 
 def own_models() -> list[str]:

@@ -99,7 +99,15 @@ def propose_model(
     score = cross_validated(sentences, trained)
     done = FITS - 1
     model = trained(sentences)
-    with new_model(name, document.key) as folder:
+
+    def confirm() -> None:
+        """Give the document its model; a locked store may refuse it."""
+        now = _present(store, document)
+        settings = replace(now.settings, tags=now.tags or tags, model=name)
+        if settings != now.settings:
+            store.change(now.name, settings)
+
+    with new_model(name, document.key, confirm) as folder:
         save_perceptron(folder, model)
         write_lexicon(folder, build_lexicon(sentences))
         seconds = round(time.monotonic() - started, 2)
@@ -108,10 +116,6 @@ def propose_model(
         write_json(folder / RECORD_FILE, asdict(made))
         write_examples(folder / EXAMPLES_FILE, _examples(sentences))
         report(1.0, f"saving {name}")
-        now = _present(store, document)
-    settings = replace(now.settings, tags=now.tags or tags, model=name)
-    if settings != now.settings:  # a locked store may refuse it
-        store.change(now.name, settings)
     return made
 
 

@@ -12,12 +12,13 @@ from crfviz.annotations.labelling import Desk, accept, begin, correct, propose
 from crfviz.annotations.store import database
 from crfviz.annotations.store.store import open_store
 from crfviz.annotations.teaching.propose import last_proposer, propose_model
+from crfviz.annotations.teaching.teach import RECORD_FILE
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import document_tagger
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.taggers.tagger import CRF, PERCEPTRON
-from crfviz.taggers.user_models import new_model, remove_model
+from crfviz.taggers.user_models import new_model, remove_model, user_models
 from tests.support import oracle
 
 COLOURS, THINGS = ("rote", "blaue", "graue"), ("Jacke", "Hose", "Tasche", "Mütze")
@@ -226,7 +227,7 @@ def test_begun_sentences_teach_too(file, capsys):
     )
 
 
-def test_a_locked_store_is_said_and_the_model_before_stays(file, tmp_path, capsys, monkeypatch):
+def test_a_locked_store_is_said_and_no_model_is_left(file, tmp_path, capsys, monkeypatch):
     assert new(file, "--bio") == 0
     label(12)
     monkeypatch.setattr(database, "WAIT", 0.05)
@@ -235,6 +236,8 @@ def test_a_locked_store_is_said_and_the_model_before_stays(file, tmp_path, capsy
     assert asked() == 2
     assert "another program keeps it locked" in capsys.readouterr().err
     other.execute("ROLLBACK")
+    assert "mein" not in list_taggers()
+    assert not list(user_models().iterdir())
     with open_store() as store:
         assert store.documents()[0].model == ""
     assert asked() == 0
@@ -243,6 +246,24 @@ def test_a_locked_store_is_said_and_the_model_before_stays(file, tmp_path, capsy
     other.execute("BEGIN IMMEDIATE")
     assert asked() == 0  # the next version changes nothing in the store
     other.close()
+
+
+def test_a_refused_version_leaves_the_one_before(file, tmp_path, monkeypatch):
+    assert new(file, "--bio") == 0
+    label(10)
+    assert asked(model="first") == 0
+    assert asked(model="second") == 0
+    label(12, 10)
+    before = (user_models() / "first" / RECORD_FILE).read_bytes()
+    monkeypatch.setattr(database, "WAIT", 0.05)
+    other = sqlite3.connect(tmp_path / "annotations.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert asked(model="first") == 2
+    other.close()
+    assert sorted(path.name for path in user_models().iterdir()) == ["first", "second"]
+    assert (user_models() / "first" / RECORD_FILE).read_bytes() == before
+    with open_store() as store:
+        assert store.documents()[0].model == "second"
 
 
 def test_settings_that_are_changed_during_the_training_stay(file):
