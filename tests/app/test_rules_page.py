@@ -86,6 +86,42 @@ def test_a_bad_rule_says_where_and_everything_stays(page):
     assert "expected a tag such as VERB" in app.warning[0].value
 
 
+def test_a_bad_rule_is_in_the_link_and_the_rule_in_force_stays(page):
+    app = page()
+    app.text_input(key="rule").set_value(' VERB  (NOUN"').run()
+    again = page(**app.query_params)
+    assert again.text_input(key="rule").value == ' VERB  (NOUN"'
+    assert again.warning[0].value == app.warning[0].value
+    assert again.query_params["v.rule"] == RULE
+    again.text_input(key="rule").set_value("VERB .*").run()
+    assert "v.draft" not in again.query_params
+    assert not again.warning
+
+
+def test_a_rule_that_is_too_long_for_a_link_stays_and_a_reload_has_its_beginning(page):
+    app, typed = page(), "VERB NOUN " * 10_000
+    app.text_input(key="rule").set_value(typed).run()
+    assert app.text_input(key="rule").value == typed
+    assert "at most 1,000 characters, got 100,000" in app.warning[0].value
+    assert "A reload keeps the first 1,001 characters" in app.warning[0].value
+    again = page(**app.query_params)
+    assert again.text_input(key="rule").value == typed[:1001]
+    assert "at most 1,000 characters, got 1,001" in again.warning[0].value
+    assert again.query_params["v.rule"] == RULE
+
+
+def test_a_rule_of_another_model_is_put_in_force_by_a_click(page):
+    app = page()
+    app.text_input(key="rule").set_value("Fever .*").run()
+    app.selectbox(key="model").set_value("textbook/fever").run()
+    assert app.text_input(key="rule").value == "Fever .*"
+    assert app.query_params["v.rule"] == RULE
+    button(app, "Use this rule").click().run()
+    assert app.query_params["v.rule"] == "Fever .*"
+    assert "v.draft" not in app.query_params
+    assert not app.warning
+
+
 def test_a_rule_that_nothing_matches_is_said(page):
     app = page(**{"v.rule": "NOUN"})
     assert "No sentence of 6 words can match the rule NOUN" in app.warning[0].value

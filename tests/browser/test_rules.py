@@ -64,6 +64,24 @@ def test_keys_step_through_the_lattice_by_state(screen):
     screen.wait_for_text("those of a tag’s rows sum to its marginal under the rule")
 
 
+@pytest.mark.parametrize("typed", ["VERB  (NOUN", "VERB NOUN " * 10_000])
+def test_a_refused_rule_survives_a_reload_and_back(screen, typed):
+    screen.open("rules", **{"v.rule": RULE})
+    box = screen.page.get_by_role("textbox", name="Rule")
+    expect(box).to_have_value(RULE)
+    box.fill(typed)
+    box.press("Enter")
+    screen.wait_for_text("The rule cannot be used.")
+    expect(box).to_have_value(typed)
+    screen.expect_param("v.draft", typed[:1001])
+    screen.reload()
+    screen.wait_for_text("The rule cannot be used.")
+    expect(box).to_have_value(typed[:1001])
+    screen.expect_param("v.rule", RULE)
+    screen.page.go_back()
+    expect(box).to_have_value(RULE)
+
+
 @pytest.mark.rotating
 def test_numbers_of_the_last_row_are_whole(screen):
     screen.open("rules", model="ner-en", sentence="Paris Hilton met Rome")

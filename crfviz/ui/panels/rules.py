@@ -1,7 +1,7 @@
 """The page Rules, and the box of the rule that it shares with the page Model errors.
 
-A rule that can be read is a page option and in the link. What cannot is a draft: the box keeps it
-beside its message, and the last rule that could be read stays in force.
+A rule that can be read is a page option and in the link. What cannot is a draft, also in the link:
+the box keeps it beside its message, and the last rule that could be read stays in force.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ from crfviz.ui.scene import MAX_COPIES, Scene, active_rule, is_cut
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.scenario_state import choice_option, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import draft, set_draft
-from crfviz.ui.state.scenario import MAX_WORDS, RULE
-from crfviz.ui.words import plain
+from crfviz.ui.state.scenario import MAX_DRAFT, MAX_WORDS, RULE, RULE_DRAFT
+from crfviz.ui.words import clean, plain
 from crfviz.views.figures.automaton import automaton_html, move_frame
 from crfviz.views.formatting import short
 from crfviz.views.stage.picture import (
@@ -69,14 +69,19 @@ def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
     That is the first of the `known` ones, and empty without any, until somebody chooses another.
     """
     default = known[0].rule if known else ""
-    typed = draft(RULE) or view_option(RULE, default)
+    kept, drafted = active_rule(tags), _draft()
+    typed = drafted or view_option(RULE, default)
     about = next((f" · {each.about}" for each in known if each.rule == typed), "")
     bound_to(st.text_input, plain(f"Rule{about}"), "rule", typed, _type, help=SYNTAX)
     problem = _problem(typed, tags) if typed else None
     if problem is not None:
-        rest = f" Still in force: {view_option(RULE)}" if draft(RULE) and view_option(RULE) else ""
-        st.warning(plain(f"The rule cannot be used. {problem}.{rest}"))
-    kept = active_rule(tags)
+        cut = len(typed) > MAX_DRAFT
+        beginning = f" A reload keeps the first {MAX_DRAFT:,} characters." if cut else ""
+        rest = f" Still in force: {kept.pattern}" if drafted and kept else ""
+        st.warning(plain(f"The rule cannot be used. {problem}.{beginning}{rest}"))
+    elif drafted:  # typed for other tags
+        rule = " ".join(drafted.split())
+        st.button("Use this rule", on_click=set_rule, args=(rule,), help="It is not in force yet.")
     return kept.pattern if kept else default
 
 
@@ -120,17 +125,26 @@ def _effect(path: str, rule: Automaton) -> tuple[str, str]:
 
 def set_rule(rule: str) -> None:
     """Put a rule in force; empty for none."""
-    set_draft(RULE, "")
+    set_view_option(RULE_DRAFT, "")
     set_view_option(RULE, rule)
     redraw()
 
 
 def _type(typed: str | None) -> None:
-    rule = " ".join((typed or "").split())
+    text = clean(typed or "")
+    rule = " ".join(text.split())
     if rule and _problem(rule, cached.tagger(scenario().model).tags) is not None:
-        set_draft(RULE, typed or "")
+        set_draft(RULE_DRAFT, text)
+        set_view_option(RULE_DRAFT, text[:MAX_DRAFT])
+        redraw()
     else:
         set_rule(rule)
+
+
+def _draft() -> str:
+    """Return the text that was refused, whole if it was typed in this session."""
+    linked, typed = view_option(RULE_DRAFT), draft(RULE_DRAFT)
+    return typed if typed[:MAX_DRAFT] == linked else linked
 
 
 def _problem(rule: str, tags: Sequence[str]) -> str | None:

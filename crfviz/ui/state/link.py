@@ -38,12 +38,14 @@ from crfviz.ui.state.link_text import (
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
     MAX_CHARACTERS,
+    MAX_DRAFT,
     MAX_SCORE,
     MAX_STEP,
     MAX_STRENGTH,
     MAX_WORDS,
     OF_PAGE,
     RULE,
+    RULE_DRAFT,
     Scenario,
 )
 from crfviz.ui.words import clean, quote
@@ -54,6 +56,7 @@ LONGEST_OPTION = 64  # characters of a page option
 LONGER = {
     "own": MAX_CHARACTERS,
     RULE: MAX_LENGTH,
+    RULE_DRAFT: MAX_DRAFT,
     "asked": 200,
     "said": 200,
 }  # of those that hold more

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from crfviz.chain.edits import END, START, Edits
+from crfviz.chain.pattern_syntax import MAX_LENGTH
 from crfviz.text.tokenizer import GAP, given_words
 from crfviz.ui.words import clean
 from crfviz.views.stage.picture import WINDOW
@@ -26,6 +27,8 @@ BEFORE_FIRST = -1  # as a step: none is done, where the page would open with som
 MAX_HISTORY = 50  # undo steps
 ASK, ASKED, SAID = "ask", "asked", "said"  # whether a question is asked, which one, the answer
 RULE = "rule"  # page option: a rule over the tags, see `crfviz.chain.patterns`
+RULE_DRAFT = "draft"  # page option: the beginning of a rule that was refused
+MAX_DRAFT = MAX_LENGTH + 1  # its characters: of a rule that is too long, too many
 LIST, PLACE = "list", "place"  # page options: the digest of a list of errors, and the place in it
 FROM = "from"  # page option: the first word of the window of a long sentence, from 0
 _NAMING = ("at", "cell", "chosen", FROM, "entity", "nudge", LIST, "own", PLACE)
