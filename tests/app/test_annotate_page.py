@@ -16,8 +16,10 @@ from crfviz.annotations.labelling import Desk
 from crfviz.annotations.records import CURATED, Annotation, Curation
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store import database
-from crfviz.annotations.store.store import open_store
+from crfviz.annotations.store.store import Store, open_store
+from crfviz.annotations.teaching import teach
 from crfviz.annotations.teaching.jobs import Job, Jobs
+from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import document_tagger
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui.annotate import add, documents, learning
@@ -56,6 +58,10 @@ def open_part(page, part, document=None):
 def texts(page):
     kinds = ("markdown", "caption", "info", "error", "warning", "success")
     return "\n".join(element.value for kind in kinds for element in getattr(page, kind))
+
+
+def errors(page):
+    return "\n".join(element.value for element in page.error)
 
 
 def upload(page, name, content):
@@ -585,7 +591,7 @@ def test_a_document_is_renamed_and_its_keys_are_changed(page, store, goods):
     assert document.tags == (*OWN.tags, "B-NEU", "I-NEU")
     page.text_input(key=f"annotate.retag.{key}").set_value("WARE, NEU")
     button(page, "Save").click().run()
-    assert "'B-FARBE' is in use in 2 annotated sentences" in "".join(t.value for t in page.toast)
+    assert "'B-FARBE' is in use in 2 annotated sentences" in errors(page)
     assert store.documents()[0].tags == document.tags
 
 
@@ -596,7 +602,7 @@ def test_a_taken_name_changes_nothing(page, store, goods):
     page.text_input(key=f"annotate.rename.{document.key}").set_value(other)
     page.text_input(key=f"annotate.retag.{document.key}").set_value("WARE=k, FARBE")
     button(page, "Save").click().run()
-    assert "a name that no document has, got 'Autos'" in "".join(t.value for t in page.toast)
+    assert "a name that no document has, got 'Autos'" in errors(page)
     assert document in store.documents()
 
 
@@ -620,7 +626,7 @@ def test_the_tags_of_a_model_stay_and_their_keys_can_be_changed(page, store):
     assert store.documents()[0].settings.keys == {"PROPN": "o"}
     page.text_input(key=f"annotate.retag.{key}").set_value("NOUN, VERB")
     button(page, "Save").click().run()
-    assert f"the tags of dogs are those of {MODEL}" in "".join(t.value for t in page.toast)
+    assert f"the tags of dogs are those of {MODEL}" in errors(page)
 
 
 @pytest.mark.usefixtures("forked_workers")
@@ -713,10 +719,48 @@ def test_settings_that_cannot_be_stored_are_said_and_stay(
     page.text_input(key=f"annotate.retag.{key}").set_value("WARE=k, FARBE")
     button(page, "Save").click().run()
     assert not page.exception
-    assert "another program keeps it locked" in "".join(t.value for t in page.toast)
+    assert "another program keeps it locked" in errors(page)
+    assert not page.toast
+    page.text_input(key=f"annotate.rename.{key}").set_value("Katalog").run()
+    assert "another program keeps it locked" in errors(page)  # until the next try
     other.execute("ROLLBACK")
     other.close()
     assert store.documents()[0].settings == OWN
     assert page.text_input(key=f"annotate.retag.{key}").value == "WARE=k, FARBE"
     button(page, "Save").click().run()
-    assert store.documents()[0].settings.keys == {"WARE": "k"}
+    assert not errors(page)
+    (document,) = store.documents()
+    assert (document.name, document.settings.keys) == ("Katalog", {"WARE": "k"})
+
+
+def test_a_refusal_is_gone_when_its_boxes_are_drawn_anew(page, store, goods):
+    open_part(page, "settings", goods)
+    (key,) = [each.key for each in store.documents()]
+    page.text_input(key=f"annotate.retag.{key}").set_value("WARE, WARE")
+    button(page, "Save").click().run()
+    assert "expected each tag once" in errors(page)
+    open_part(page, "export")
+    assert not errors(page)
+    open_part(page, "settings")
+    assert not errors(page)
+
+
+@pytest.mark.parametrize("part", ["learn", "export"])
+def test_what_the_server_refuses_is_said_where_it_was_asked_for(page, store, monkeypatch, part):
+    def refuse(*_, **__):
+        raise CrfvizError("there is no room for it")
+
+    monkeypatch.setattr(teach, "start_teaching", refuse)
+    monkeypatch.setattr(Store, "remove", refuse)
+    store.add("dogs", _items("Dogs run ."))
+    finish(store, "dogs", "anna")
+    open_part(page, part, "dogs")
+    if part == "learn":
+        page.text_input(key="teach.name").set_value("mine")
+        button(page, "Teach").click().run()
+        assert page.text_input(key="teach.name").value == "mine"
+    else:
+        page.text_input(key="annotate.sure").set_value("dogs").run()
+        button(page, "Remove").click().run()
+    assert "there is no room for it" in errors(page)
+    assert not page.toast

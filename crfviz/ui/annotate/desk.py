@@ -40,7 +40,7 @@ from crfviz.ui.session.scenario_state import (
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.session_store import errors_as_messages, session_value
+from crfviz.ui.session.session_store import errors_beside, last_error_beside, session_value
 from crfviz.ui.shared_cache import shared_cache
 from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
@@ -49,6 +49,7 @@ from crfviz.views.formatting import count
 from crfviz.views.stage.labeller import LastStep, Sheet, labeller_payload
 
 KEY = "labeller"
+BACK, ANEW = "desk.back", "desk.anew"  # keys of buttons
 LARGEST = 2**53  # whole numbers of a browser are smaller
 MAX_WORDS = 2000  # of a sentence that is drawn: some 200 kB for the browser
 _log = logging.getLogger(__name__)
@@ -94,13 +95,16 @@ def show_desk(queue: Queue) -> None:
 
 def _ways_on(queue: Queue) -> None:
     """Draw what can be done when no sentence is left."""
+    error = last_error_beside(BACK)
     with st.container(horizontal=True):
         settle_button(queue.document)
         if st.button("Export", type="primary"):
             set_view_option("part", "export", "label")
             st.rerun()  # of the page: the part is chosen outside of this fragment
         if store().last_done(queue.document.name, queue.layer) is not None:
-            st.button("Back to the last sentence", on_click=_back, args=(queue,))
+            st.button("Back to the last sentence", on_click=_back, args=(queue,), key=BACK)
+    if error:
+        st.error(plain(error))
 
 
 def _own_progress(document: DocumentSummary, who: str) -> str:
@@ -115,7 +119,8 @@ def _own_progress(document: DocumentSummary, who: str) -> str:
 
 def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
     """Say why a sentence cannot be labelled now, with the ways on."""
-    item = desk.item
+    item, key = desk.item, f"{ANEW}.{desk.item.id}"
+    refused = last_error_beside(key)
     st.error(plain(f"Sentence {item.position + 1:,}: {error}"))
     with st.container(horizontal=True):
         st.button("Try again", type="primary")
@@ -123,12 +128,14 @@ def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
         st.button("Next", on_click=_open, args=(queue.beside(item.id, 1),))
         stored = store().annotation(item.id, desk.annotator)
         if stored is not None and len(item.tokens) <= MAX_WORDS:
-            st.button("Start it again", on_click=_begin_anew, args=(desk, stored))
+            st.button("Start it again", on_click=_begin_anew, args=(desk, stored), key=key)
+    if refused:
+        st.error(plain(refused))
 
 
 def _begin_anew(desk: Desk, stored: Annotation) -> None:
     """Replace what no model at hand can go on with by the model's proposal."""
-    with errors_as_messages():
+    with errors_beside(f"{ANEW}.{desk.item.id}"):
         revision, seconds = stored.revision, stored.seconds
         anew = replace(labelling.begin(desk), revision=revision, seconds=seconds)
         store().save(replace(anew, created=stored.created), desk.tagger.tags)
@@ -294,7 +301,7 @@ def _refuse(event: Mapping[object, object], why: str) -> None:
 
 
 def _back(queue: Queue) -> None:
-    with errors_as_messages():
+    with errors_beside(BACK):
         back_to_last(queue)
 
 

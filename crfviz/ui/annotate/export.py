@@ -16,12 +16,13 @@ from crfviz.ui.annotate.documents import (
 from crfviz.ui.annotate.queue import settle_button
 from crfviz.ui.session.bound_widgets import bound_flag, bound_select
 from crfviz.ui.session.permission import uploads_allowed
-from crfviz.ui.session.session_store import errors_as_messages
+from crfviz.ui.session.session_store import errors_beside, last_error_beside
 from crfviz.ui.widgets import download
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 
 EITHER = "done and begun"
+SURE = "annotate.sure"  # key of the box in which the name of a document is confirmed
 EXPORT_NAMES: dict[str, str] = {name: FORMAT_NAMES[name] for name in FILE_FORMATS}
 
 
@@ -65,19 +66,21 @@ def export_panel(document: DocumentSummary) -> None:
 
 
 def _remove(document: DocumentSummary) -> None:
-    name = shown_name(document)
-    with st.expander("Remove this document"):
+    name, error = shown_name(document), last_error_beside(SURE)
+    with st.expander("Remove this document", expanded=bool(error)):
         st.warning(
             f"This deletes {plain(name)} with everybody's annotations, and cannot be undone. "
             "Download it first: the file can be uploaded again."
         )
-        typed = st.text_input(f"Type {plain(name)} to remove it", key="annotate.sure")
+        typed = st.text_input(f"Type {plain(name)} to remove it", key=SURE)
         wrong = " ".join(typed.split()) != name
         st.button("Remove", disabled=wrong, on_click=_gone, args=(document.name,))
+        if error:
+            st.error(plain(error))
 
 
 def _gone(name: str) -> None:
-    with errors_as_messages():
+    with errors_beside(SURE):
         store().remove(name)
         forget_added()
         go_to_document("")

@@ -30,7 +30,12 @@ from crfviz.ui.session.bound_widgets import bound_select
 from crfviz.ui.session.permission import uploads_allowed, uploads_off
 from crfviz.ui.session.scenario_state import change, choice_option, scenario
 from crfviz.ui.session.scheduling import visitor, waiting_for
-from crfviz.ui.session.session_store import errors_as_messages, server_value, widget_value
+from crfviz.ui.session.session_store import (
+    errors_beside,
+    last_error_beside,
+    server_value,
+    widget_value,
+)
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count, listed
@@ -75,6 +80,7 @@ def _about(document: DocumentSummary) -> str:
 
 
 def _lesson(document: DocumentSummary, model: str) -> None:
+    error = last_error_beside(NAME)
     methods, people, name = st.columns(3)
     bound_select("Method", "method", teach.WHAT, teach.WHOLE_TAGGER, at=methods)
     who = choose_annotator(document, "Train on the sentences of", "teacher", at=people)
@@ -97,6 +103,8 @@ def _lesson(document: DocumentSummary, model: str) -> None:
         )
     busy = any(job.visitor == visitor() and not job.status.over for job in jobs().all)
     st.button("Teach", type="primary", disabled=busy or not done, on_click=_start)
+    if error:
+        st.error(plain(error))
 
 
 def _sentences(document: DocumentSummary) -> list[Sentence]:
@@ -111,7 +119,7 @@ def _start() -> None:
     """With what is chosen now: the button may be that of the run before the choice."""
     method = choice_option("method", teach.WHAT, teach.WHOLE_TAGGER)
     name = widget_value(NAME).strip()
-    with errors_as_messages():
+    with errors_beside(NAME):
         if document := chosen_document(store().documents()):
             lesson, about = teach.Lesson(scenario().model, method, name), _about(document)
             sentences = _sentences(document)
@@ -166,7 +174,7 @@ def propose_row(document: DocumentSummary) -> None:
 
     It is for documents with tags of their own, where models may be added.
     """
-    made = propose.last_proposer(document)
+    made, error = propose.last_proposer(document), last_error_beside(PROPOSER)
     if document.tags is None or (document.model and made is None) or not uploads_allowed():
         return
     job = jobs().about(f"propose {document.key}")
@@ -187,6 +195,8 @@ def propose_row(document: DocumentSummary) -> None:
                 f"From {propose.MIN_DONE} finished sentences on, a model can learn them and "
                 f"propose.{left}"
             )
+    if error:
+        st.error(plain(error))
 
 
 def _offer(document: DocumentSummary, made: propose.Proposer | None) -> None:
@@ -207,7 +217,7 @@ def _suggested(document: DocumentSummary) -> str:
 
 
 def _start_proposing(document: DocumentSummary, made: propose.Proposer | None) -> None:
-    with errors_as_messages():
+    with errors_beside(PROPOSER):
         family = choice_option("family", propose.FAMILIES, made.family if made else CRF)
         name, about = widget_value(PROPOSER).strip(), f"propose {document.key}"
         work = partial(propose.propose_in_store, document, name, family)

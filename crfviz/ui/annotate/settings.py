@@ -14,11 +14,12 @@ from crfviz.annotations.teaching.propose import last_proposer
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
-from crfviz.ui.annotate.documents import chosen_document, shown_name, store
+from crfviz.ui.annotate.documents import shown_name, store
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
 from crfviz.ui.session.session_store import (
     draft,
-    errors_as_messages,
+    errors_beside,
+    last_error_beside,
     notify,
     widget_value,
 )
@@ -38,6 +39,7 @@ FIRST_WORDS = 4  # of a document that has no name
 def settings_panel(document: DocumentSummary) -> None:
     """Draw the name of a document and its tags, to be changed."""
     key = document.key
+    error = last_error_beside(f"{NAME}.{key}")
     name, tags = st.columns([1, 2])
     name.text_input("Name of the document", shown_name(document), key=f"{NAME}.{key}")
     settings = document.settings
@@ -51,7 +53,9 @@ def settings_panel(document: DocumentSummary) -> None:
             help="A tag in use cannot be removed. Without a key it gets one of its letters.",
         )
         _draw_colours(settings, key)
-    st.button("Save", type="primary", on_click=_save)
+    st.button("Save", type="primary", on_click=_save, args=(key,))
+    if error:
+        st.error(plain(error))
 
 
 def _draw_colours(settings: Settings, key: str, columns: int = COLUMNS) -> None:
@@ -77,13 +81,15 @@ def _colour_key(key: str, name: str) -> str:
     return f"annotate.colour.{key}.{name}"
 
 
-def _save() -> None:
-    """Store what is typed and chosen; what is refused is said, and changes nothing."""
-    with errors_as_messages():
-        document = chosen_document(store().documents())  # it may have learnt a model since
+def _save(key: str) -> None:
+    """Store what is typed and chosen, all of it or nothing."""
+    with errors_beside(f"{NAME}.{key}"):
+        every = store().documents()
+        document = next((each for each in every if each.key == key), None)
         if document is None:
-            raise CrfvizError("the document was removed meanwhile; nothing was stored")
-        key, settings = document.key, document.settings
+            notify("The document was removed meanwhile; nothing was stored.")
+            return
+        settings = document.settings  # it may have learnt a model since
         if settings.tags is not None:
             settings = _changed(document, settings, key)
         name = widget_value(f"{NAME}.{key}").strip()

@@ -109,6 +109,32 @@ def errors_as_messages() -> Iterator[None]:
         notify(str(error))
 
 
+@contextmanager
+def errors_beside(widget: str) -> Iterator[None]:
+    """Keep a `CrfvizError` of the body for `last_error_beside` instead of raising it.
+
+    Args:
+        widget: key of a widget that is drawn where the user acted.
+    """
+    errors = session_value("errors", dict[str, str])
+    errors.pop(widget, None)
+    try:
+        yield
+    except CrfvizError as error:
+        errors[widget] = str(error)
+
+
+def last_error_beside(widget: str) -> str:
+    """Return the error of the last try, before the widget is drawn; empty if there is none.
+
+    It is forgotten once a run of the page has not drawn the widget.
+    """
+    errors = session_value("errors", dict[str, str])
+    if widget not in st.session_state:
+        errors.pop(widget, None)
+    return errors.get(widget, "")
+
+
 def messages() -> Sequence[str]:
     """Return the messages to show now, oldest first."""
     pending = session_value("messages", list[str])
