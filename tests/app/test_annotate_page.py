@@ -64,6 +64,11 @@ def errors(page):
     return "\n".join(element.value for element in page.error)
 
 
+def word_table(page):
+    (table,) = [e.proto.body for e in page.get("html") if "order=disputed" in e.proto.body]
+    return table
+
+
 def upload(page, name, content):
     return page.file_uploader(key="annotate.upload").upload(name, content, "text/plain").run()
 
@@ -234,13 +239,35 @@ def test_agreement_of_two(page, store):
     assert "2 words with two tags" in texts(page)
 
 
+def test_agreement_marks_words_that_are_settled(page, store):
+    name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
+    finish(store, name, "anna", [(0, "NOUN"), (1, "VERB")])
+    finish(store, name, "ben", [(0, "VERB"), (1, "VERB")])
+    open_part(page, "agreement", name)
+    assert "2 words with two tags" in texts(page)
+    assert "settled" not in texts(page) + word_table(page)
+    (first, _) = store.items(name)
+    said = store.annotation(first.id, "anna")
+    curation = Curation("carl", times_of(store.versions(first.id)))
+    answer = replace(said, annotator=CURATED, curation=curation, revision=0, created=None)
+    store.save(replace(answer, final=("X", *said.final[1:])))
+    page.run()
+    assert "2 words with two tags**, 1 settled" in texts(page)
+    assert ">settled as<" in word_table(page)
+    rows = word_table(page).split("<tr")
+    assert [">X<" in row for row in rows if ">NOUN<" in row] == [True, False]
+    finish(store, name, "dora", [(0, "PRON")])  # the answer was made without this version
+    page.run()
+    assert "settled" not in texts(page) + word_table(page)
+
+
 def test_annotators_named_like_columns_are_compared(page, store):
     name = store.add("dogs", _items("Dogs run home ."))
     finish(store, name, "word", [(0, "NOUN")])
     finish(store, name, "text", [(0, "VERB")])
     open_part(page, "agreement", name)
-    (table,) = [e.proto.body for e in page.get("html") if "order=disputed" in e.proto.body]
-    assert all(f">{cell}<" in table for cell in ("Dogs", "NOUN", "VERB", "Dogs run home ."))
+    cells = ("Dogs", "NOUN", "VERB", "Dogs run home .")
+    assert all(f">{cell}<" in word_table(page) for cell in cells)
 
 
 def test_export_and_learn_leave_out_what_nobody_settled(page, store):

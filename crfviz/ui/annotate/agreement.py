@@ -1,10 +1,12 @@
 """How far two annotators agree, and every word where they do not."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 import streamlit as st
 
-from crfviz.annotations.agreement import Agreement, Estimate, annotators_agreement
-from crfviz.annotations.records import DocumentSummary
+from crfviz.annotations.agreement import Agreement, Estimate, SharedWord, annotators_agreement
+from crfviz.annotations.records import CURATED, Annotation, DocumentSummary
 from crfviz.text.schemes import is_begin, split_tag
 from crfviz.ui.annotate.documents import store
 from crfviz.ui.annotate.queue import settle_button, settling_link
@@ -37,7 +39,9 @@ def agreement_panel(document: DocumentSummary) -> None:
     _summary(both)
     _by_tag(both)
     settle_button(document)
-    _disagreements(both)
+    settled = store().disputed(document.name)
+    answers = {item.id: each for item, each in pairs if each.curation and settled.get(item.id)}
+    _disagreements(both, {} if CURATED in both.annotators else answers)
 
 
 def _summary(both: Agreement) -> None:
@@ -76,10 +80,14 @@ def _by_tag(both: Agreement) -> None:
     )  # fmt: skip
 
 
-def _disagreements(both: Agreement) -> None:
+def _disagreements(both: Agreement, answers: Mapping[int, Annotation]) -> None:
+    """Draw a table of the words, with the answers of curators, by sentence."""
     first, second = both.annotators
     number = len(both.disagreements)
-    st.markdown(f"**{count(number, 'word')} with two tags**")
+    settled = sum(each.item.id in answers for each in both.disagreements)
+    st.markdown(
+        f"**{count(number, 'word')} with two tags**{f', {settled:,} settled' * bool(settled)}"
+    )
     if not number:
         return
     shown = both.disagreements[:MAX_ROWS]
@@ -91,12 +99,22 @@ def _disagreements(both: Agreement) -> None:
             "word": [each.word for each in shown],
             f"tag by {first}": [each.tags[0] for each in shown],
             f"tag by {second}": [each.tags[1] for each in shown],
+            **({"settled as": [_answer(each, answers) for each in shown]} if settled else {}),
             "text": [each.item.text for each in shown],
         }
     )
     st.html(plain_table(table, ["desk"]))
     if number > MAX_ROWS:
         st.caption(f"The first {MAX_ROWS} of {number:,}.")
+
+
+def _answer(word: SharedWord, answers: Mapping[int, Annotation]) -> str:
+    """Return the tag that a word has in the answer for its sentence; empty without one."""
+    if word.item.id not in answers:
+        return ""
+    answer = answers[word.item.id]
+    tags = dict(zip(answer.offsets, answer.final, strict=True))
+    return tags.get((word.start, word.start + len(word.word)), "split differently")
 
 
 def _value(both: Estimate) -> str:
