@@ -193,6 +193,18 @@ describe("tags without mass share a row", () => {
     assert.deepEqual([folded(WALK, 8), folded(WALK, 9), folded(WALK, 7)], [true, true, false]);
   });
 
+  test("from the step on that uncovers the marginals of all words at once", () => {
+    const at = (sweep) => {
+      const phases = [
+        { parts: ["marginals"], sweep },
+        { parts: ["rule"], sweep: 0 },
+      ];
+      return (step) => folded({ phases, opens: sweep ? 4 : 2 }, step);
+    };
+    assert.deepEqual([0, 1, 2].map(at(0)), [false, true, true]);
+    assert.deepEqual([1, 3, 4].map(at(1)), [false, false, true]);
+  });
+
   test("never on a page that opens before its first step", () => {
     assert.equal(folded({ ...WALK, opens: 0 }, 8), false);
   });

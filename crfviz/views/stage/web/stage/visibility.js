@@ -54,12 +54,14 @@ function opening({ withheld = [], T }) {
     );
 }
 
-// Whether a row shared by all tags without mass would tell what is to be found out step by step: while steps are left,
-// and on a page that opens before the first of them.
+// Whether all tags without mass share a row. It would tell what is to be found out step by step: while steps are left,
+// unless one showed the marginals of all words, and on a page that opens before the first of them.
 /** @param {Pick<Decoded, "walk" | "T">} payload @param {number} step */
 export function folds({ walk, T }, step) {
   const of = walk ? lengthOf(walk, T) : 0;
-  return of === 0 || (walk?.opens === of && step >= of);
+  if (!walk || of === 0) return true;
+  const told = begunBy(walk, T, step).some(({ parts, sweep }) => !sweep && parts.includes("marginals"));
+  return walk.opens === of && (told || step >= of);
 }
 
 // Steps of a walk over T words.
