@@ -281,14 +281,14 @@ def matched(now: Scenario, rule: str, *, windowed: bool = False) -> Match | str:
         return str(error)
 
 
-@shared_cache(16, lambda now, rule: (_numbers(now), rule))
-def ruled(now: Scenario, rule: str) -> Ruled:
-    """Return the analysis under the scenario's edits and pins, given a rule.
+@shared_cache(8, lambda now, rule, *, windowed=False: (_numbers(now), rule, windowed))
+def ruled(now: Scenario, rule: str, *, windowed: bool = False) -> Ruled:
+    """Return the analysis of the words that `matched` takes, given a rule.
 
     Raises:
         CrfvizError: as `matched` does.
     """
-    return analyse_match(edited(now).potentials, rule)
+    return analyse_match((whole(now) if windowed else edited(now)).potentials, rule)
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)

@@ -119,7 +119,7 @@ def _with_rule(scene: Scene, picture: Picture) -> Picture:
     match = cached.matched(scene.scenario, rule.pattern, windowed=scene.windowed)
     if isinstance(match, Match):
         match = replace(match, path=match.path[scene.first : scene.first + len(scene.words)])
-    return with_rule(picture, rule, match)
+    return with_rule(picture, rule, match, scene.now.sentence.potentials)
 
 
 def draw(

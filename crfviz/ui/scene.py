@@ -18,6 +18,7 @@ from crfviz.ui.session.session_store import get_value, set_value
 from crfviz.ui.state.scenario import EVERY_ROW, FROM, MAX_WORDS, ROWS, RULE, Scenario, wanted_rows
 from crfviz.ui.words import plain
 from crfviz.views.formatting import claim_text
+from crfviz.views.stage.picture import most_words
 from crfviz.views.strips.decoders import LABELS
 
 MAX_COPIES = 150  # copies of tags: more take longer than 100 ms, for 120 words
@@ -88,25 +89,36 @@ def active_rule(tags: Sequence[str], pattern: str | None = None) -> Automaton | 
     return None
 
 
-def is_cut(now: Scenario) -> bool:
-    """Return whether a sentence has more words than a page draws."""
-    return len(cached.words(now.model, now.sentence)) > MAX_WORDS
-
-
-def countable_rule(now: Scenario, pattern: str | None = None) -> str | None:
+def countable_rule(
+    now: Scenario, pattern: str | None = None, *, windowed: bool = False
+) -> str | None:
     """Return the active rule, or another, if it is small enough for questions."""
     rule = active_rule(cached.tagger(now.model).tags, pattern)
-    return rule.pattern if rule is not None and len(rule.copies) <= MAX_COPIES else None
+    if rule is None or len(rule.copies) > MAX_COPIES or (windowed and too_long(now, rule)):
+        return None
+    return rule.pattern
+
+
+def too_long(now: Scenario, rule: Automaton) -> int | None:
+    """Return how many words a page with windows counts under a rule; None if that is enough."""
+    most = most_words(len(rule.copies))
+    words = min(len(cached.words(now.model, now.sentence)), most_words(len(rule.tags)))
+    return most if words > most else None
 
 
 def with_rule(scene: Scene) -> Scene:
-    """Return the scene conditioned on the active rule, if that is countable; no window is."""
-    rule = countable_rule(scene.scenario)
-    if rule is None or scene.windowed:
+    """Return the scene conditioned on the active rule, if that is countable."""
+    windowed, as_trained = scene.windowed, Scenario(scene.model, scene.scenario.sentence)
+    rule = countable_rule(scene.scenario, windowed=windowed)
+    if rule is None:
         return scene
-    trained = cached.ruled(Scenario(scene.model, scene.scenario.sentence), rule)
-    now = cached.ruled(scene.scenario, rule) if scene.edited else trained
-    return replace(scene, trained=trained, now=now)
+
+    def given(state: Scenario) -> Ruled:
+        whole = cached.ruled(state, rule, windowed=windowed)
+        return whole.window(scene.first, MAX_WORDS) if windowed else whole
+
+    trained = given(as_trained)
+    return replace(scene, trained=trained, now=given(scene.scenario) if scene.edited else trained)
 
 
 def scene(*, windows: bool = False) -> Scene:

@@ -312,12 +312,40 @@ def test_marginals_under_a_rule_have_questions(page):
     assert "marginals" in [part for part, *_ in stage_of(app)["withheld"]]
 
 
-def test_a_rule_counts_in_a_cut_sentence_and_a_window_says_that_it_does_not(page):
+def test_a_window_is_given_the_rule_of_the_whole_sentence(page):
     words = (SENTENCE.split() * 21)[:125]
-    app = page(sentence=" ".join(words))
+    whole = load_tagger("upos-en-contextfree").potentials(words)
+    for cell, edits in (({}, Edits()), ({"t": "VERB.VERB:3"}, Edits({("VERB", "VERB"): 3.0}))):
+        found = match(edits.apply(whole), RULE)
+        app = page(**{"sentence": " ".join(words), "v.from": "5"} | cell)
+        app.switch_page("pages/marginals.py").run()
+        data = stage_of(app)
+        assert data["results"]["log_partition"] == pytest.approx(found.log_partition)
+        assert table(data, "marginals") == pytest.approx(found.marginals[5:].numpy(), abs=1e-9)
+        rows = {row["id"]: row for row in data["rows"]}
+        assert rows["best_1"]["tags"] == found.path[5:]
+        assert rows["sample_1"]["tags"]
+        assert data["overview"]["path"] == found.path
+        every = numbers(data["overview"]["marginals"]).reshape(125, -1)
+        assert every == pytest.approx(found.marginals.numpy(), abs=1e-9)
+        assert data["note"].startswith("Only paths that match the rule count. Entropy")
+        assert "Here only paths that match it count." in chip(app)
+        assert not app.exception
+
+
+def test_a_window_of_too_many_words_for_the_rule_says_so(page):
+    words = SENTENCE.split() * 50
+    app = page(**{"sentence": " ".join(words), "v.rule": "([^ VERB]* VERB){1,7} [^ VERB]*"})
     app.switch_page("pages/marginals.py").run()
     assert chip(app).startswith("Rule (not counted): ")
-    assert "Counted in up to 120 words only." in chip(app)
+    assert "Counted in up to 219 words only." in chip(app)
+    plain = forward_backward(load_tagger("upos-en-contextfree").potentials(words)).marginals
+    assert table(stage_of(app), "marginals") == pytest.approx(plain[:120].numpy(), abs=1e-9)
+
+
+def test_a_rule_counts_in_a_cut_sentence(page):
+    words = (SENTENCE.split() * 21)[:125]
+    app = page(sentence=" ".join(words))
     cut = match(load_tagger("upos-en-contextfree").potentials(words[:120]), RULE)
     for script in ("paths", "what-if"):
         app.switch_page(f"pages/{script}.py").run()

@@ -12,7 +12,7 @@ from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.taggers.user_models import remove_model
 from crfviz.views.stage.picture import WINDOW
-from tests.support.screen import MARGINAL, assert_lattice, assert_rows, named, tagger
+from tests.support.screen import MARGINAL, assert_lattice, assert_rows, assert_table, named, tagger
 
 CPG = "textbook/cpg"
 T, FIRST = 2000, 700
@@ -109,6 +109,27 @@ def test_a_rule_adds_its_best_path_of_the_whole_sentence_to_a_window(screen, pot
     screen.eventually(lambda: assert_equal(screen.read().rows["rule"], in_sight))
     expect(screen.page.get_by_text("Questions are asked of sentences of up to 120")).to_be_visible()
     expect(screen.page.get_by_text("found in sentences of up to 1,000 words")).to_be_visible()
+
+
+def test_marginals_of_a_window_are_given_the_rule(screen, potentials):
+    rule = '[^ "A-"]*'
+    link = {"v.from": str(FIRST), "v.rule": rule}
+    screen.open("marginals", model=CPG, sentence=LETTERS, **link)
+    found = crfviz.match(potentials, rule)
+
+    def is_given():
+        shown = screen.read()
+        assert shown.rows["best_1"] == named(found.path[FIRST : FIRST + WINDOW], tagger(CPG).tags)
+        assert_table(shown, "marginals", found.marginals[FIRST : FIRST + WINDOW])
+
+    screen.eventually(is_given)
+    painted = "c => c.getContext('2d').getImageData(0, 0, c.width, 12).data.some(v => v > 0)"
+    assert screen.page.locator(".overview canvas").evaluate(painted)
+    screen.page.locator(".overview input").focus()
+    screen.press("End")
+    expect(screen.page.locator(".overview-place")).to_have_text("1,881–2,000 of 2,000")
+    last = named(found.path[-WINDOW:], tagger(CPG).tags)
+    screen.eventually(lambda: assert_equal(screen.read().rows["best_1"], last))
 
 
 def assert_equal(found, expected):

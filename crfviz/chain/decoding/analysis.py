@@ -12,7 +12,7 @@ no two pictures of a sentence can disagree.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -223,7 +223,7 @@ class Analysis(ShortRepr):
         """The whole sentence: Z, entropy and the scores of paths are its alone."""
         return self.whole or self
 
-    def window(self, first: int, length: int) -> "Analysis":
+    def window(self, first: int, length: int) -> Self:
         """Return the numbers of `length` words from position `first` on, which stay the sentence's.
 
         Tables, marginals and paths are cut out. `potentials` hold the scores to be shown: whatever
@@ -231,7 +231,8 @@ class Analysis(ShortRepr):
         """
         span, steps = slice(first, first + length), slice(first, first + length - 1)
         chain, tables, best = self.potentials, self.forward_backward, self.viterbi
-        return Analysis(
+        return replace(
+            self,
             potentials=chain.words_in(first, first + length),
             forward_backward=ForwardBackward(
                 log_alpha=tables.log_alpha[span],

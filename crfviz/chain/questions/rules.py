@@ -101,7 +101,8 @@ class Ruled(Analysis):
 
     Log Z, marginals, paths and whatever they are asked for are those of the chain of copies, each
     copy read as its tag. Under a rule the tags alone are no chain: α and β are NaN, and there are
-    no backpointers. `potentials` and both greedy paths are those without the rule.
+    no backpointers. `potentials` and both greedy paths are those without the rule. `copies` are of
+    the whole sentence, also where this is a window of it.
     """
 
     pattern: str
@@ -127,7 +128,8 @@ class Ruled(Analysis):
 
     def pairs(self, first: int, second: int) -> Tensor:
         """(K, K) joint probabilities of the tags of two words, given the rule."""
-        return _by_tags(self.copies.pairs(first, second), self.of, len(self.tags))
+        joint = self.copies.pairs(self.first + first, self.first + second)
+        return _by_tags(joint, self.of, len(self.tags))
 
     def _read(self, paths: list[Path]) -> list[Path]:
         of, names = self.of.tolist(), self.potentials.tags

@@ -17,11 +17,11 @@ from crfviz.text.schemes import is_bio
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.pictures import draw, is_withheld, show_stage, steps_done, table_twin, take_scene
-from crfviz.ui.scene import MAX_COPIES, Scene, active_rule, is_cut
+from crfviz.ui.scene import MAX_COPIES, Scene, active_rule, too_long
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.scenario_state import choice_option, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import draft, set_draft
-from crfviz.ui.state.scenario import MAX_DRAFT, MAX_WORDS, RULE, RULE_DRAFT
+from crfviz.ui.state.scenario import MAX_DRAFT, RULE, RULE_DRAFT
 from crfviz.ui.words import clean, plain
 from crfviz.views.figures.automaton import automaton_html, move_frame
 from crfviz.views.formatting import short
@@ -116,10 +116,10 @@ def _effect(path: str, rule: Automaton) -> tuple[str, str]:
         return NOT_SHOWN, "This page shows nothing of it."
     if path == "entities" and not is_bio(rule.tags):  # an example of another model is drawn
         return UNUSED, ""
-    if path == "marginals" and is_cut(scenario()):  # which draws a window
-        return NOT_COUNTED, f"Counted in up to {MAX_WORDS} words only."
     if len(rule.copies) > MAX_COPIES:
         return NOT_COUNTED, f"Not counted: {len(rule.copies)} tag copies, over {MAX_COPIES}."
+    if path == "marginals" and (most := too_long(scenario(), rule)):  # which draws a window
+        return NOT_COUNTED, f"Counted in up to {most:,} words only."
     return COUNTS, GIVEN[path]
 
 
@@ -207,7 +207,7 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
         compact=True,
         note=rule_note(scene.now, found),
         legend="frames: the best path · red dashes: differs from Viterbi",
-        rule=decoded_by_browser(rule),
+        rule=decoded_by_browser(rule, scene.now.potentials),
         walk=rule_walk(),
     )
     lattice = Picture(

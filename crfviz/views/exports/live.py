@@ -261,13 +261,9 @@ def _page(live: Live, name: str) -> dict[str, object]:
 
 
 def _ruled(live: Live, picture: Picture) -> Picture:
-    """Return the picture with a row for the rule in force, which the browser fills.
-
-    A window has none: its path under the rule is one of the whole sentence.
-    """
-    short = len(live.trained.words) <= WINDOW
-    rule = live.rule and short and decoded_by_browser(live.rule)
-    return with_rule(picture, rule, "") if rule else picture
+    """Return the picture with a row for the rule in force, which the browser fills."""
+    rule = live.rule and decoded_by_browser(live.rule, live.potentials)
+    return with_rule(picture, rule, "", live.potentials) if rule else picture
 
 
 def _gold_row(live: Live, page: Page) -> dict[str, object] | None:

@@ -28,6 +28,7 @@ from crfviz.views.stage.payload_types import (
     GradientData,
     Indices,
     Integers,
+    OverviewData,
     Payload,
     PhaseData,
     PileData,
@@ -97,6 +98,7 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
         "edits": _edits(subject.edits),
         "copies": None if subject.rule is None else _copies(subject.rule),
         "kept": None if picture.rule is None else _copies(picture.rule),
+        "overview": None if picture.changeable else _overview(subject.now),
         "results": _results(subject.now, with_tables=explaining),
         "ghost": _ghost(subject, sent=picture.changeable, with_tables=explaining)
         if edited
@@ -233,6 +235,16 @@ def _results(analysis: Analysis, *, with_tables: bool) -> Results:
         "alpha": _floats(tables.log_alpha) if with_tables else None,
         "beta": _floats(tables.log_beta) if with_tables else None,
         "best": _floats(analysis.best) if with_tables else None,
+    }
+
+
+def _overview(window: Analysis) -> OverviewData | None:
+    whole = window.whole
+    if whole is None:
+        return None
+    return {
+        "path": whole.paths["viterbi"],
+        "marginals": _floats(whole.forward_backward.marginals),
     }
 
 

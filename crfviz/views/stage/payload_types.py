@@ -56,6 +56,13 @@ class CopiesData(TypedDict):
     allowed: Integers  # (K + 1, K + 1) 1 or 0: START on top, END at the right
 
 
+class OverviewData(TypedDict):
+    """A sentence of which a window is drawn."""
+
+    path: list[int] | None  # tag ids of the best path
+    marginals: Floats  # of `total` words
+
+
 class Results(TypedDict):
     """The chain as it is now. Messages without tables let the browser compute them."""
 
@@ -245,6 +252,7 @@ class Payload(TypedDict):
     edits: EditList
     copies: CopiesData | None  # None: each tag is itself
     kept: CopiesData | None  # of the rule whose best path is the row "rule"
+    overview: OverviewData | None  # where a window's sentence cannot be computed from `trained`
     results: Results
     ghost: TrainedResults | None  # None: nothing is edited
     rows: list[RowData]

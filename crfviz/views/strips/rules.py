@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.pattern_syntax import quoted
 from crfviz.chain.patterns import Automaton, automaton
+from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.rules import Match
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import OUTSIDE, SCHEMES, entity_scheme
 from crfviz.views.formatting import format_probability, moved, per_cent, short
-from crfviz.views.stage.picture import MAX_DRAWN_COPIES, Grid, Picture, Row
+from crfviz.views.stage.picture import MAX_DRAWN_COPIES, Grid, Picture, Row, most_words
 from crfviz.views.strips.decoders import LEGAL
 from crfviz.views.strips.pictures import marginal_grid
 
@@ -118,13 +119,18 @@ def rule_row(found: Match | str) -> Row:
     return Row(UNDER_RULE, "under the rule", found.path, value=cost)
 
 
-def decoded_by_browser(rule: Automaton) -> Automaton | None:
-    """Return a rule if it is small enough for the browser to decode under; else None."""
-    return rule if len(rule.copies) <= MAX_DRAWN_COPIES else None
+def decoded_by_browser(rule: Automaton, chain: Potentials) -> Automaton | None:
+    """Return a rule if the browser can decode the sentence under it in a frame; else None."""
+    copies = len(rule.copies)
+    fits = chain.num_tokens <= most_words(copies, homogeneous=chain.homogeneous)
+    return rule if fits and copies <= MAX_DRAWN_COPIES else None
 
 
-def with_rule(picture: Picture, rule: Automaton, found: Match | str) -> Picture:
-    """Return a picture with the best path under a rule below Viterbi's, and seen with it."""
+def with_rule(picture: Picture, rule: Automaton, found: Match | str, chain: Potentials) -> Picture:
+    """Return a picture with the best path under a rule below Viterbi's, and seen with it.
+
+    `chain` has the scores of the whole sentence.
+    """
     ids = [row.id for row in picture.rows]
     best = next((name for name in (LEGAL, "viterbi") if name in ids), None)
     if best is None or UNDER_RULE in ids:
@@ -136,7 +142,7 @@ def with_rule(picture: Picture, rule: Automaton, found: Match | str) -> Picture:
     ]
     rows = [*picture.rows[:after], rule_row(found), *picture.rows[after:]]
     walk = replace(picture.walk, phases=phases)
-    return replace(picture, rows=rows, walk=walk, rule=decoded_by_browser(rule))
+    return replace(picture, rows=rows, walk=walk, rule=decoded_by_browser(rule, chain))
 
 
 def rule_rows(now: Analysis, found: Match, rule: Automaton) -> list[Row]:

@@ -96,6 +96,17 @@ describe("a window", () => {
     close(model.solved.marginals, all.marginals);
   });
 
+  test("whose scores stay with Python has the strip that Python computed", () => {
+    const { alpha, beta, best, marginals, path } = enumerate(chain);
+    const overview = { path: Array.from(path), marginals: base64(Float64Array.from(marginals)) };
+    const [tables, results] = [{ alpha, beta, best, marginals }, payload(chain).results];
+    for (const name of Object.keys(tables)) results[name] = base64(Float64Array.from(inSight(tables[name])));
+    const model = composed(payload(chain, { trained: null, overview, results }));
+    close(model.results.marginals, inSight(marginals));
+    close(sharesIn(model, T).marginals, marginals);
+    assert.equal(model.disagrees, false);
+  });
+
   test("takes positions of edits and pins from the sentence, and of events from its first word", () => {
     const edits = {
       transitions: [],

@@ -167,7 +167,7 @@ export class LocalBackend {
 
   // Whether only the paths that match the rule in force count here.
   get counts() {
-    return Boolean(this.data.kept) && this.at === "marginals" && this.drawn === this.T;
+    return Boolean(this.data.kept) && this.at === "marginals";
   }
 
   solved(chain) {
@@ -278,6 +278,7 @@ export class LocalBackend {
 
 // Fields that only Python can compute are empty here.
 const NOT_HERE = {
+  overview: null,
   asks: "",
   asked: null,
   ruler: null,

@@ -35,7 +35,7 @@ export function decode(data) {
     edits: editsOf(edits, data, offset),
     pins: data.pins.map(([t, tag]) => /** @type {[number, string]} */ ([t - offset, tag])),
   };
-  const solved = total > T || !results.marginals ? solve(applyEdits(known, known.edits)) : null;
+  const solved = base && (total > T || !results.marginals) ? solve(applyEdits(known, known.edits)) : null;
   const own = results.marginals || !solved ? null : solutionIn(solved, place);
   const decoded = {
     ...known,
@@ -50,6 +50,7 @@ export function decode(data) {
       score: results.score ?? -Infinity,
       backpointers: integers(results.backpointers),
     },
+    overview: data.overview && { ...data.overview, marginals: floats(data.overview.marginals) },
     ghost: data.ghost && { ...data.ghost, ...ghostTables(data.ghost, known) },
     ruler: ruler && { ...ruler, trained: ruler.trained ?? -Infinity, pieces: ruler.pieces.map(unbounded) },
     pile: pile && { ...pile, uses: integers(pile.uses), moves: integers(pile.moves) },

@@ -41,6 +41,12 @@ export interface CopiesData {
   allowed: Integers; // (K + 1, K + 1) 1 or 0: START on top, END at the right
 }
 
+// A sentence of which a window is drawn.
+export interface OverviewData {
+  path: number[] | null; // tag ids of the best path
+  marginals: Floats; // of `total` words
+}
+
 // The chain as it is now. Messages without tables let the browser compute them.
 export interface Results {
   log_partition: number | null; // null: -inf
@@ -213,6 +219,7 @@ export interface Payload {
   edits: EditList;
   copies: CopiesData | null; // null: each tag is itself
   kept: CopiesData | null; // of the rule whose best path is the row "rule"
+  overview: OverviewData | null; // where a window's sentence cannot be computed from `trained`
   results: Results;
   ghost: TrainedResults | null; // null: nothing is edited
   rows: RowData[];

@@ -104,7 +104,7 @@ export interface Pile {
 }
 
 type Encoded =
-  | "trained" | "edits" | "results" | "ghost" | "rows" | "tables" | "ruler" | "pile" | "gradient" | "walk" | "entity";
+  | "trained" | "edits" | "overview" | "results" | "ghost" | "rows" | "tables" | "ruler" | "pile" | "gradient" | "walk" | "entity";
 
 export interface Row extends Omit<RowData, "trained"> {
   trained?: number[] | null; // null: the row has none
@@ -116,6 +116,7 @@ export interface Decoded extends Omit<Payload, Encoded> {
   base: Chain; // of all words, before the edits
   trained: Chain; // of the words in sight; absent where nothing can be changed, as the panels that read it
   solved: Solution | null; // of all words, where those in sight are a window
+  overview: { path: Path; marginals: Float64Array } | null; // likewise, of a chain that is not sent
   edits: Edits;
   results: ChainResults;
   ghost: Trained | null;

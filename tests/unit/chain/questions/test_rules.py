@@ -205,6 +205,14 @@ def test_analysis_given_a_rule_equals_enumeration(seed):
         far = np.zeros((K, K))
         np.add.at(far, (paths[:, 0], paths[:, -1]), shares)
         assert np.abs(found.pairs(0, T - 1).numpy() - far).max() < 1e-9
+        window = found.window(1, T - 1)
+        assert np.abs(window.forward_backward.marginals.numpy() - marginals[1:]).max() < 1e-9
+        assert window.paths["viterbi"] == found.paths["viterbi"][1:]
+        assert [path.tags for path in window.k_best(3)] == [path.tags for path in top[:3]]
+        assert window.entropy == found.entropy
+        far.fill(0)
+        np.add.at(far, (paths[:, 1], paths[:, -1]), shares)
+        assert np.abs(window.pairs(0, T - 2).numpy() - far).max() < 1e-9
 
 
 def lowest_best(marginals):

@@ -17,6 +17,7 @@ from crfviz.ui.pictures import GIVEN
 from crfviz.views.explanation import explain
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live, Origin, data
+from crfviz.views.stage.picture import WINDOW
 from crfviz.views.strips.paths import entropy_note
 from tests.support import node
 
@@ -147,7 +148,12 @@ ANSWERS = """
     return { before, after: shown(), query: local.query() };
   });
 """
-SHAPES = {"one matrix": (6, ()), "a matrix a step": (6, (5,)), "one word": (1, ())}
+SHAPES = {
+    "one matrix": (6, ()),
+    "a matrix a step": (6, (5,)),
+    "one word": (1, ()),
+    "a window": (125, ()),
+}
 
 
 def four_tags(words, steps, seed=5):
@@ -167,7 +173,7 @@ def under(potentials, rule):
         found = match(potentials, rule)
     except NoPathError:
         return None, "−∞"
-    return found.path, f"−{found.cost:.2f}" if found.cost else ""
+    return found.path[:WINDOW], f"−{found.cost:.2f}" if found.cost else ""
 
 
 def test_a_live_file_decodes_under_the_rule_as_python_does(tmp_path):
@@ -190,16 +196,18 @@ def test_a_live_file_decodes_under_the_rule_as_python_does(tmp_path):
         assert parse_qs(answer["query"])["v.rule"] == [rule]
 
 
-def test_marginals_of_a_live_file_are_given_the_rule(tmp_path):
-    potentials = four_tags(5, (), seed=6)
+@pytest.mark.parametrize("num_words", [5, 125])
+def test_marginals_of_a_live_file_are_given_the_rule(tmp_path, num_words):
+    potentials = four_tags(num_words, (), seed=6)
     live = Live(potentials, rule=automaton(COUNTED, tuple("ABCD")), opens="marginals")
     event = {"seq": 1, "kind": "transition", "from": "A", "to": "C", "score": 4.5}
     (answer,) = node.run(tmp_path, BACKEND, ANSWERS, [[data(live, list(PAGES)), [event]]])
     edited = Edits({("A", "C"): 4.5}).apply(potentials)
     for name, chain in (("before", potentials), ("after", edited)):
         found, shown = match(chain, COUNTED), answer[name]
-        assert row_named(shown, "viterbi")["tags"] == found.path
+        assert row_named(shown, "viterbi")["tags"] == found.path[:WINDOW]
         assert shown["log"] == pytest.approx(found.log_partition, abs=1e-9)
-        assert shown["marginals"] == pytest.approx(found.marginals.flatten().tolist(), abs=1e-9)
+        expected = found.marginals[:WINDOW].flatten().tolist()
+        assert shown["marginals"] == pytest.approx(expected, abs=1e-9)
         assert shown["note"] == f"{GIVEN} {entropy_note(analyse_match(chain, COUNTED))}"
         assert row_named(shown, "rule") is None

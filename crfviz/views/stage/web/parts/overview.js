@@ -41,7 +41,8 @@ export function buildOverview(move) {
       set(slider, "aria-valuetext", `words ${text} of ${total}, from “${words[0]}”`);
       setProperty(slider, "--share", `${(100 * T) / total}%`);
       setText(place, `${text} of ${total.toLocaleString("en")}`);
-      if (next.solved && changed(canvas, next.solved)) paint(canvas, next);
+      const numbers = next.solved ?? next.overview;
+      if (numbers && changed(canvas, numbers)) paint(canvas, next);
     },
   };
 }
@@ -57,24 +58,33 @@ function firstOf(model, place) {
   return Math.min(place * stepOf(model), model.total - model.T);
 }
 
+// The best path and the marginals of all words.
+/** @param {Pick<Model, "solved" | "overview">} model */
+function wholeOf({ solved, overview }) {
+  return solved ? { path: solved.rows.viterbi, marginals: solved.marginals } : overview;
+}
+
 /** @param {Model} model @param {number} t */
-function textAt({ solved, tags, K, total }, t) {
-  const k = solved?.rows.viterbi?.[t];
-  if (!solved || k === undefined) return "";
-  return `word ${t + 1} of ${total}: ${tags[k]}, marginal ${probability(solved.marginals[t * K + k])}`;
+function textAt(model, t) {
+  const { tags, K, total } = model;
+  const { path, marginals } = wholeOf(model) ?? {};
+  const k = path?.[t];
+  if (!marginals || k === undefined) return "";
+  return `word ${t + 1} of ${total}: ${tags[k]}, marginal ${probability(marginals[t * K + k])}`;
 }
 
 // Of each column the share of every tag: { best, marginals }, flat: [column * K + k]. Columns hold as many words, or
 // one more; a word is in one column.
-/** @param {Pick<Model, "K" | "total" | "solved">} model @param {number} columns */
-export function sharesIn({ K, total, solved }, columns) {
+/** @param {Pick<Model, "K" | "total" | "solved" | "overview">} model @param {number} columns */
+export function sharesIn(model, columns) {
+  const { K, total } = model;
   const [best, marginals] = [new Float64Array(columns * K), new Float64Array(columns * K)];
-  const path = solved?.rows.viterbi;
+  const { path, marginals: all } = wholeOf(model) ?? {};
   for (let column = 0; column < columns; column++) {
     const [from, to] = [column, column + 1].map((edge) => Math.round((edge * total) / columns));
     for (let t = from; t < to; t++) {
       if (path) best[column * K + path[t]] += 1 / (to - from);
-      for (let k = 0; k < K; k++) marginals[column * K + k] += (solved?.marginals[t * K + k] ?? 0) / (to - from);
+      for (let k = 0; k < K; k++) marginals[column * K + k] += (all?.[t * K + k] ?? 0) / (to - from);
     }
   }
   return { best, marginals };
