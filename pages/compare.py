@@ -5,9 +5,11 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import compare
 from crfviz.ui.panels.compare import choose_sides, show_figures, suggestions
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
-from crfviz.ui.scene import scene, scene_of
+from crfviz.ui.scene import both_with_rule, scene, scene_of
 from crfviz.ui.session.bound_widgets import bound_tabs
+from crfviz.ui.session.scenario_state import view_option
 from crfviz.ui.shell.frame import header
+from crfviz.ui.state.scenario import RULE
 from crfviz.ui.words import plain
 from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import (
@@ -24,14 +26,16 @@ TAGS_LEGEND = (
 LATTICE_LEGEND = (
     "dotted: the other side · rings: its marginals, in brackets how far this side is from it"
 )
+NOT_GIVEN = "The rule does not fit the tags of both sides: all paths count."
 VIEWS = {"tags": "tags and marginals", "lattices": "both lattices"}
 
 _, left, right, choice = header("Compare", 1.1, 1.8, 1.8, 2.2)
 current = scene()
 first, second = choose_sides(left, right)
 view = bound_tabs("Show", "pair", VIEWS, "tags", at=choice)
-a, b = scene_of(first.scenario), scene_of(second.scenario)
-for note in filter(None, [first.note, second.note]):
+a, b = both_with_rule(scene_of(first.scenario), scene_of(second.scenario))
+rule = NOT_GIVEN if view_option(RULE) and not a.rule else ""
+for note in filter(None, [rule, first.note, second.note]):
     st.caption(plain(note))
 both = compare(a.now, b.now) if a.words == b.words else None
 if both is not None:

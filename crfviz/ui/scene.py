@@ -121,6 +121,12 @@ def with_rule(scene: Scene) -> Scene:
     return replace(scene, trained=trained, now=given(scene.scenario) if scene.edited else trained)
 
 
+def both_with_rule(first: Scene, second: Scene) -> tuple[Scene, Scene]:
+    """Return two scenes conditioned on the active rule; as they are where it does not fit both."""
+    given = with_rule(first), with_rule(second)
+    return given if all(each.rule for each in given) else (first, second)
+
+
 def scene(*, windows: bool = False) -> Scene:
     """Return the scene of this run.
 

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from crfviz import forward_backward, match
+from crfviz.chain.questions.rules import analyse_match
 from crfviz.taggers.registry import list_taggers, load_tagger
 from tests.support.app_pages import button, opened, payloads
 
@@ -135,6 +137,28 @@ def test_words_of_another_sentence_lose_their_edits_and_the_page_says_so(page):
     sound(app)
     assert "“words” was made on another sentence; here it is on this one" in said(app)
     assert "without 1 edit and 1 pin of its own words" in said(app)
+
+
+def test_both_sides_are_given_the_rule(page):
+    rule, words = "[^ VERB]* VERB VERB .*", "These look fine to me ."
+    app = page(**{"sentence": words, "t": EDIT, "v.rule": rule})
+    sound(app)
+    trained = load_tagger("upos-en-contextfree").potentials(words.split())
+    before = analyse_match(trained, rule)
+    after = analyse_match(trained.with_transition("DET", "NOUN", -2.0), rule)
+    for name, side in (("A", before), ("B", after)):
+        line = re.search(rf"{name}\*\* log Z (\S+) .* entropy (\S+)", said(app))
+        expected = [side.forward_backward.log_partition, side.entropy]
+        assert [float(each) for each in line.groups()] == pytest.approx(expected, abs=0.006)
+    rows = {row["id"]: row["tags"] for row in payloads(app)[0]["rows"]}
+    assert rows["viterbi_a"] == match(trained, rule).path
+    assert payloads(app)[0]["note"] == "Only paths that match the rule count."
+    app.selectbox(key="view.b").set_value("model ner-en").run()
+    sound(app)
+    assert "The rule does not fit the tags of both sides: all paths count." in said(app)
+    assert payloads(app)[0]["results"]["log_partition"] == pytest.approx(
+        forward_backward(trained).log_partition, abs=1e-9
+    )
 
 
 def test_models_with_other_tags_are_drawn_and_not_subtracted(page):

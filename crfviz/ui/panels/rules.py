@@ -55,7 +55,10 @@ NOT_COUNTED, NOT_SHOWN, UNUSED = "Rule (not counted)", "Rule (not shown)", "Rule
 PATH_SHOWN = ("", "emissions", "transitions", "viterbi", "hmm-as-crf", "learn")  # paths of pages
 GIVEN = dict.fromkeys(
     ("marginals", "paths", "what-if", "why"), "Here only paths that match it count."
-) | {"entities": "Here the entities’ probabilities are given it."}  # by path of a page
+) | {  # by path of a page
+    "entities": "Here the entities’ probabilities are given it.",
+    "compare": "Here only paths that match it count, where it fits the tags of both sides.",
+}
 AUTOMATON, PRODUCT, SUM = 2, 3, 4  # steps of `rule_walk`
 PRICE = "The score of the best path minus that of the best path that matches."
 BY_STATE = (

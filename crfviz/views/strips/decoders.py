@@ -167,7 +167,7 @@ def figures(analysis: Analysis) -> Figures | None:
     tables, best = analysis.forward_backward, analysis.viterbi
     if best is None:
         return None
-    return Figures(tables.log_partition, best.score, best.probability, tables.entropy)
+    return Figures(tables.log_partition, best.score, best.probability, analysis.entropy)
 
 
 def comparison_rows(
