@@ -165,7 +165,7 @@ def rules(sentence):
     shown = Shown("rules", sentence, rule="[^ B-X]* B-X .*")
     found = crfviz.match(shown.chain, "[^ B-X]* B-X .*")
     close(grid(shown.frames[1]), found.marginals)
-    close(shown.metric("P(rule)"), round(found.probability, 4))
+    close(shown.metric("P(rule)"), float(f"{found.probability:.4g}"))
 
 
 def paths(sentence):

@@ -10,7 +10,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.rules import Match
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import OUTSIDE, SCHEMES, entity_scheme
-from crfviz.views.formatting import format_probability, moved, per_cent, short
+from crfviz.views.formatting import minus, moved, per_cent, short
 from crfviz.views.stage.picture import MAX_DRAWN_COPIES, Grid, Picture, Row, most_words
 from crfviz.views.strips.decoders import LEGAL
 from crfviz.views.strips.pictures import marginal_grid
@@ -183,7 +183,7 @@ def copies_legend(rule: Automaton) -> str:
 def rule_note(now: Analysis, found: Match) -> str:
     """Describe cost and effect of the rule, in two sentences."""
     mass = found.probability
-    share = "Nearly all" if 0.99995 <= mass < 1.0 else per_cent(mass)
+    share = "Nearly all" if 0.99995 <= mass < 1.0 else per_cent(mass) if mass else "Next to none"
     share += " of the probability is on paths that match."
     best = now.paths["viterbi"]
     if best is None or best == found.path:
@@ -195,7 +195,7 @@ def rule_note(now: Analysis, found: Match) -> str:
 
 
 def rule_probability(found: Match) -> str:
-    """Return P(rule | x) in four digits; 1 only where it is that."""
+    """Return P(rule | x) in four significant digits; 1 only where it is that, and never 0."""
     if 0.99995 <= found.probability < 1.0:
         return "> 0.9999"
-    return format_probability(found.probability, 4)
+    return minus(f"{found.probability:#.4g}") if found.probability else "< 1e−300"

@@ -114,10 +114,21 @@ def test_rows_note_and_tables_are_those_of_the_match():
     assert rule_note(now, match(CHAIN, ".*")).endswith("matches the rule: it stays the best.")
 
 
-def test_a_probability_near_one_is_not_called_one():
+@pytest.mark.parametrize(
+    ("nats", "shown"),
+    [(0.0, "0.5000"), (-6.0, "0.002473"), (-20.0, "2.061e−09"), (-800.0, "< 1e−300")],
+)
+def test_a_probability_has_four_digits_and_is_neither_0_nor_1(nats, shown):
+    found = match(Potentials([[nats, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"]), "A")
+    assert rule_probability(found) == shown
     almost = Potentials([[30.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
     assert rule_probability(match(almost, "A")) == "> 0.9999"
-    assert rule_probability(match(almost, ".")) == "1.0000"
+    assert rule_probability(match(almost, ".")) == "1.000"
+
+
+def test_the_note_of_an_underflowing_probability_says_next_to_none():
+    chain = Potentials([[-800.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
+    assert rule_note(analyse(chain), match(chain, "A")).startswith("Next to none of the prob")
 
 
 def test_the_legend_names_a_row_that_was_split():
