@@ -16,13 +16,16 @@ from uuid import NAMESPACE_URL, uuid5
 import pandas as pd
 
 from crfviz.chain.decoding.analysis import greedy
-from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import k_best, viterbi
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.homework.programs import ALPHA, BACKPOINTERS, BETA, VITERBI
+from crfviz.chain.pattern_syntax import quoted
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.rules import match
 from crfviz.views.exports.live import source_of
 from crfviz.views.exports.tables import PREAMBLE, tex
 from crfviz.views.formatting import score
+from crfviz.views.strips.rules import rule_probability
 
 TASKS = {
     ALPHA: "α(t, k): the log-sum of all prefixes that end in tag k at word t, emission included",
@@ -160,12 +163,32 @@ def _tables(chain: Potentials, *, key: bool) -> dict[str, pd.DataFrame]:
     answers["log Z"] = score(sums.log_partition, 4)
     questions = {TASKS[name]: frame for name, frame in filled.items()}
     questions["Paths and log Z"] = pd.DataFrame({"answer": answers})
+    rule = _rule(chain)
+    matching = match(chain, rule)
+    under_rule = {
+        "best path that matches": " ".join(tags[k] for k in matching.path),
+        "price in nats": score(matching.cost, 1),
+        "P(rule)": rule_probability(matching),
+    }
+    questions[f"The rule {rule}"] = pd.DataFrame({"answer": under_rule})
     return {
         "Emissions e": table(emissions, words, 1),
         "Transitions w: from the row to the column": table(transitions, tags, 1),
         "START and END": table([start, end], ["START", "END"], 1),
         **{title: frame if key else frame.map(lambda _: "") for title, frame in questions.items()},
     }
+
+
+def _rule(chain: Potentials) -> str:
+    """Return a rule that the best path breaks, and that one path matches best, if there is one."""
+
+    def is_unfit(rule: str) -> bool:
+        matching = k_best(chain.constrained(rule), 2)
+        return match(chain, rule).cost == 0.0 or matching[0].score == matching[-1].score
+
+    names = list(map(quoted, chain.tag_names))
+    forms = ["[^ {0}]* {0} [^ {0}]*", "{0} .*", ".* {0}"]
+    return min((form.format(tag) for form in forms for tag in names), key=is_unfit)
 
 
 def _body(tables: Mapping[str, pd.DataFrame]) -> str:

@@ -1,6 +1,8 @@
 """Worksheets: pages, keys, and the tests of three graders, run on right and wrong programs."""
 
+import itertools
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -73,6 +75,46 @@ def test_the_key_has_the_numbers_of_another_program():
     empty = FILES["student-1/worksheet.html"]
     assert empty.count("<td></td>") > 48
     assert f"{Student(CHAIN).table('alpha')[1][0]:.4f}".replace("-", "−") not in empty
+
+
+def listed(chain, rule):
+    """The paths of a chain, then those whose tags the rule describes; the best first."""
+    e, w, start, end = (table.tolist() for table in chain.scores())
+    pattern, paths = re.compile(rule.replace(" ", "")), []  # tags are single letters
+    for path in itertools.product(range(3), repeat=4):
+        score = start[path[0]] + end[path[-1]] + sum(e[t][k] for t, k in enumerate(path))
+        score += sum(w[j][k] for j, k in itertools.pairwise(path))
+        paths.append((score, "".join(chain.tags[k] for k in path)))
+    paths.sort(reverse=True)
+    return paths, [(score, tags) for score, tags in paths if pattern.fullmatch(tags)]
+
+
+def question(page):
+    """The rule of a page, and the answers by name."""
+    title, table = re.search(r"<h2>(The rule .*?)</h2>(.*?)</table>", page, re.DOTALL).groups()
+    answers = re.findall(r"<th>([^<]+)</th>\s*<td>(.*?)</td>", table)
+    return title.removeprefix("The rule "), dict(answers)
+
+
+def test_the_question_about_a_rule_has_one_answer_which_enumeration_finds():
+    rules = set()
+    for chain in variants(7, 100):
+        files = worksheet_files(chain, "student-1", "an/image")
+        rule, answers = question(files["keys/student-1/worksheet.html"])
+        paths, matching = listed(chain, rule)
+        cost = paths[0][0] - matching[0][0]
+        assert cost >= 0.5
+        assert matching[0][0] > matching[1][0]
+        mass, every = (sum(math.exp(score) for score, _ in some) for some in (matching, paths))
+        assert answers == {
+            "best path that matches": " ".join(matching[0][1]),
+            "price in nats": f"{cost:.1f}",
+            "P(rule)": f"{mass / every:#.4g}",
+        }
+        assert question(files["student-1/worksheet.html"]) == (rule, dict.fromkeys(answers, ""))
+        assert question(files["student-1/prairielearn/question.html"])[0] == rule
+        rules.add(rule)
+    assert len(rules) > 3
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs LaTeX")
