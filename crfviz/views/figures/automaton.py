@@ -2,16 +2,32 @@
 
 import base64
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from crfviz.chain.patterns import Automaton
 
 MAX_NAMED = 3  # tags on an arrow; more are counted
-_LETTER, _RADIUS, _LOOP = 7, 15, 28  # pixels of a letter, about, of a state, and of a loop over it
-_BEND, _TALLEST = 17, 95  # pixels that an arrow rises by state passed, and at most
+_LETTER, _RADIUS, _LOOP = 8, 15, 28  # pixels of a letter, about, of a state, and of a loop over it
+_BEND, _TALLEST = 12, 64  # pixels that an arrow rises by state passed, and at most
+_ALONG = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9)  # of an arrow: where its label may stand
+
+
+_Label = tuple[float, float, str]  # centre, baseline and text
+_Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+class _Arrow(NamedTuple):
+    path: str
+    head: tuple[float, float, float, float]  # its point, and the direction it comes from
+    text: str
+    spots: Sequence[tuple[float, float]]  # of its label: centre and baseline, the best first
+    curve: tuple[float, float, float, float] = (0, 0, 0, 0)  # x of both ends, their y, the rise
 
 
 def moves(rule: Automaton) -> list[tuple[int, str, int]]:
@@ -37,6 +53,7 @@ def alternative(rule: Automaton) -> str:
     return f"Automaton with {rule.num_states} states. Start: 0. May end in: {ends}. Moves: {steps}."
 
 
+@lru_cache(maxsize=16)
 def automaton_html(rule: Automaton) -> str:
     """Return the graph in the colour of the text around it, with a text alternative.
 
@@ -46,11 +63,20 @@ def automaton_html(rule: Automaton) -> str:
     room = 24 + _LETTER * max((len(tags) for _, tags, _ in every), default=0)  # of a label
     xs = [max(44, room // 2) + max(90, room + 2 * _RADIUS) * s for s in range(rule.num_states)]
     up = max((_rise(b, a) for b, _, a in every if a >= b), default=0) + 16
-    down = max((_rise(b, a) + 24 for b, _, a in every if a < b), default=4)
+    down = max((_rise(b, a) + 8 for b, _, a in every if a < b), default=4)
     y, width, height = up + _RADIUS, xs[-1] + max(30, room // 2), up + down + 2 * _RADIUS
-    drawn = [_state(xs[s], y, s, bool(ends)) for s, ends in enumerate(rule.accepting)]
-    drawn += [_line(f"M2 {y} H{xs[0] - _RADIUS}"), _head(xs[0] - _RADIUS, y, 1, 0)]
-    drawn += [_arrow(xs, y, *move) for move in every]
+    arrows = [_arrow(xs, y, *move) for move in every]
+    labels = _labels(arrows, xs, y)
+    lines = [_line(f"M2 {y} H{xs[0] - _RADIUS}"), *(_line(arrow.path) for arrow in arrows)]
+    holes = [f'<path d="M{x0} {y0} H{x1} V{y1} H{x0}"/>' for x0, y0, x1, y1 in map(_box, labels)]
+    drawn = [
+        f'<mask id="labels"><path d="M0 0 H{width} V{height} H0" fill="white"/>{"".join(holes)}'
+        f'</mask><g mask="url(#labels)">{"".join(lines)}</g>',
+        *(_state(xs[s], y, s, bool(ends)) for s, ends in enumerate(rule.accepting)),
+        _head(xs[0] - _RADIUS, y, 1, 0),
+        *(_head(*arrow.head) for arrow in arrows),
+        *(_text(*label) for label in labels),
+    ]
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'font-family="sans-serif" font-size="13">{"".join(drawn)}</svg>'
@@ -86,21 +112,55 @@ def _state(x: int, y: int, number: int, ends: bool) -> str:  # noqa: FBT001
     return "".join([*rings, _text(x, y + 5, str(number))])
 
 
-def _arrow(xs: Sequence[int], y: int, before: int, tags: str, after: int) -> str:
+def _arrow(xs: Sequence[int], y: int, before: int, tags: str, after: int) -> _Arrow:
     a, b, rise = xs[before], xs[after], _rise(before, after)
     if before == after:
-        loop = _line(f"M{a - 8} {y - 13} C{a - 22} {y - 35} {a + 22} {y - 35} {a + 8} {y - 13}")
-        return loop + _head(a + 8, y - 13, -0.35, 1) + _text(a, y - rise - 4, tags)
+        path = f"M{a - 8} {y - 13} C{a - 22} {y - 35} {a + 22} {y - 35} {a + 8} {y - 13}"
+        return _Arrow(path, (a + 8, y - 13, -0.35, 1), tags, [(a, y - rise - 6)])
     if after == before + 1:
-        line = _line(f"M{a + _RADIUS} {y} H{b - _RADIUS}")
-        return line + _head(b - _RADIUS, y, 1, 0) + _text((a + b) / 2, y - 6, tags)
+        path = f"M{a + _RADIUS} {y} H{b - _RADIUS}"
+        return _Arrow(path, (b - _RADIUS, y, 1, 0), tags, [((a + b) / 2, y - 6)])
     way = 1 if after > before else -1  # forward above the states, back below
-    top, side = y - way * (13 + 2 * rise), way * 13
-    line = _line(f"M{a + way * 8} {y - side} Q{(a + b) / 2} {top} {b - way * 8} {y - side}")
-    label = y - way * (13 + rise) + (-5 if way == 1 else 14)
-    return (
-        line + _head(b - way * 8, y - side, way * 0.7, way * 0.7) + _text((a + b) / 2, label, tags)
-    )
+    a, b, side, rise = a + way * 8, b - way * 8, y - way * 13, -way * rise
+    path = f"M{a} {side} Q{(a + b) / 2} {side + 2 * rise} {b} {side}"
+    spots = [(a + u * (b - a), side + 4 * rise * u * (1 - u) + 5) for u in _ALONG]
+    return _Arrow(path, (b, side, way * 0.7, way * 0.7), tags, spots, (a, b, side, rise))
+
+
+def _labels(arrows: Sequence[_Arrow], xs: Sequence[int], y: int) -> list[_Label]:
+    """Return a label for each arrow, where it covers no state or other label, and few lines."""
+    curves = np.array([arrow.curve for arrow in arrows if arrow.curve[3]]).reshape(-1, 4)
+    taken: list[_Box] = [(x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS) for x in xs]
+    labels = []
+    for arrow in sorted(arrows, key=lambda each: abs(each.curve[1] - each.curve[0])):
+        spots = [(x, baseline, arrow.text) for x, baseline in arrow.spots]
+        costs = [(_overlaps(taken, _box(spot)), _crossings(curves, _box(spot))) for spot in spots]
+        labels.append(spots[costs.index(min(costs))])
+        taken.append(_box(labels[-1]))
+    return labels
+
+
+def _box(label: _Label) -> _Box:
+    x, baseline, text = label
+    half = _LETTER * len(text) / 2 + 2
+    return x - half, baseline - 11, x + half, baseline + 4
+
+
+def _overlaps(taken: Sequence[_Box], box: _Box) -> int:
+    left, top, right, bottom = np.array(taken).T
+    apart = (left >= box[2]) | (right <= box[0]) | (top >= box[3]) | (bottom <= box[1])
+    return int((~apart).sum())
+
+
+def _crossings(curves: NDArray[np.float64], box: _Box) -> int:
+    """Return how many of the curves (N, 4) pass through a box."""
+    start, end, side, rise = curves.T
+    left = np.maximum(np.minimum(start, end), box[0])
+    right = np.minimum(np.maximum(start, end), box[2])
+    xs = np.stack([left, np.clip((start + end) / 2, left, right), right])
+    u = (xs - start) / (end - start)
+    ys = side + 4 * rise * u * (1 - u)
+    return int(((left < right) & (ys.min(0) <= box[3]) & (ys.max(0) >= box[1])).sum())
 
 
 def _line(path: str) -> str:

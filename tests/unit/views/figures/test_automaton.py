@@ -18,8 +18,11 @@ RULES += ['"x <y> ""z"""+', "", ".{63}"]
 
 def drawing(rule):
     html = automaton_html(automaton(rule, TAGS))
-    label = re.search(r'aria-label="([^"]*)"', html)[1]
-    return label, ElementTree.fromstring(base64.b64decode(re.search(r"base64,([^']+)'", html)[1]))
+    return re.search(r'aria-label="([^"]*)"', html)[1], svg_of(html)
+
+
+def svg_of(html):
+    return ElementTree.fromstring(base64.b64decode(re.search(r"base64,([^']+)'", html)[1]))
 
 
 @pytest.mark.parametrize("pattern", RULES)
@@ -60,20 +63,33 @@ def test_the_picture_has_every_state_and_label_inside_its_frame(pattern):
     assert f"Automaton with {rule.num_states} states. Start: 0." in label
 
 
-def test_labels_of_an_entity_rule_do_not_overlap():
-    tags = ("O", *(f"{letter}-{kind}" for kind in ("LOC", "ORG", "PER") for letter in "BI"))
-    rule = automaton(
-        {each.name: each.rule for each in examples(tags)}["No entity over 3 words"], tags
-    )
-    html = automaton_html(rule)
-    svg = ElementTree.fromstring(base64.b64decode(re.search(r"base64,([^']+)'", html)[1]))
-    labels = [
-        (text.text, float(text.get("x")), float(text.get("y")))
-        for text in svg.iter("{http://www.w3.org/2000/svg}text")
-    ]
+ENTITIES = ("O", *(f"{letter}-{kind}" for kind in ("LOC", "ORG", "PER") for letter in "BI"))
+LONG_ENTITY = {each.name: each.rule for each in examples(ENTITIES)}["No entity over 3 words"]
+CROWDED = [(TAGS, f".* B {rest}") for rest in (".{0,8}", ".{3}", ".{4}")]
+CROWDED.append((TAGS, "(A B|C D|E){3,12}"))
+
+
+@pytest.mark.parametrize(("tags", "pattern"), [(ENTITIES, LONG_ENTITY), *CROWDED])
+def test_labels_of_a_crowded_automaton_cover_nothing_and_lines_stop_before_them(tags, pattern):
+    svg = svg_of(automaton_html(automaton(pattern, tags)))
+    space = "{http://www.w3.org/2000/svg}"
+    labels = [(t.text, float(t.get("x")), float(t.get("y"))) for t in svg.iter(f"{space}text")]
     for (first, x, y), (second, x2, y2) in itertools.combinations(labels, 2):
         apart = abs(y - y2) >= 11 or abs(x - x2) >= 3.5 * (len(first) + len(second))
         assert apart, (first, second)
+    holes = [
+        tuple(map(float, re.findall(r"-?[\d.]+", hole.get("d"))))
+        for hole in svg.find(f"{space}mask")[1:]
+    ]
+    for text, x, y in labels:
+        half = 3.5 * len(text)
+        assert text.isdigit() or any(
+            (x0 < x - half < x + half < x1) and (top <= y - 10 < y <= bottom)
+            for x0, top, x1, bottom, _ in holes
+        )
+    group = svg.find(f"{space}g")
+    assert group.get("mask") == "url(#labels)"
+    assert len(group) == len(moves(automaton(pattern, tags))) + 1
 
 
 def test_the_words_say_every_move_and_where_a_sentence_may_end():
