@@ -149,20 +149,21 @@ class Store:
             .group_by(DOCUMENTS.c.id)
             .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
         )
-        return [schema.summary_of(row) for row in self._rows(query)]
+        return self._records(query, schema.summary_of)
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
         """Sentences of a document in its order: `limit` of them from the `start`-th."""
         query = _SENTENCES.where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
-        return [schema.item_of(row) for row in self._rows(query.offset(start).limit(limit))]
+        return self._records(query.offset(start).limit(limit), schema.item_of)
 
     def item(self, number: int) -> Item:
         """The sentence with an id; a StoreError if there is none (any more)."""
         known = 0 < number < LARGEST_ID  # a larger one is none that a database could look for
-        rows = self._rows(_SENTENCES.where(ITEMS.c.id == number)) if known else []
-        if not rows:
+        query = _SENTENCES.where(ITEMS.c.id == number)
+        found = self._records(query, schema.item_of) if known else []
+        if not found:
             raise StoreError(f"sentence {number} is not in the store; its document may be removed")
-        return schema.item_of(rows[0])
+        return found[0]
 
     def item_ids(self, document: str) -> list[int]:
         """Ids of the sentences of a document, in its order."""
@@ -199,8 +200,9 @@ class Store:
         columns = (ITEMS, DOCUMENTS.c.name, ANNOTATIONS)
         query = _said(*columns, document=document, annotator=annotator, state=state)
         order = (DOCUMENTS.c.id, ITEMS.c.position, ANNOTATIONS.c.annotator)
-        rows = self._rows(query.order_by(*order))
-        return [(schema.item_of(row), schema.annotation_of(row)) for row in rows]
+        return self._records(
+            query.order_by(*order), lambda row: (schema.item_of(row), schema.annotation_of(row))
+        )
 
     def count(
         self,
@@ -244,8 +246,7 @@ class Store:
     def versions(self, item: int) -> list[Annotation]:
         """What annotators finished of a sentence, by name, without the curated version."""
         query = sa.select(ANNOTATIONS).where(ANNOTATIONS.c.item == item, *_FINISHED)
-        rows = self._rows(query.order_by(ANNOTATIONS.c.annotator))
-        return [schema.annotation_of(row) for row in rows]
+        return self._records(query.order_by(ANNOTATIONS.c.annotator), schema.annotation_of)
 
     def disputed(self, document: str) -> dict[int, bool]:
         """Ids of sentences with different finished versions, in order, and whether each is settled.
@@ -267,8 +268,7 @@ class Store:
         )
         versions: dict[int, dict[str, datetime]] = {}
         settled: dict[int, Mapping[str, datetime | None]] = {}
-        for row in self._rows(query):
-            cells: dict[str, Any] = schema.made(row, columns, dict)
+        for cells in self._records(query, lambda row: schema.made(row, columns, dict[str, Any])):
             item, annotator, updated, curation = cells.values()
             if curation is None:
                 versions.setdefault(item, {})[annotator] = updated
@@ -298,8 +298,9 @@ class Store:
         names = self._column(_said(ANNOTATIONS.c.annotator, document=document).distinct())
         return sorted(names, key=lambda each: (each == CURATED, each))
 
-    def _rows(self, query: AnyQuery) -> Sequence[sa.RowMapping]:
-        return self._run(lambda c: c.execute(query).mappings().all())
+    def _records(self, query: AnyQuery, make: Callable[[sa.RowMapping], Result]) -> list[Result]:
+        """Return a record of each row; a row is freed once it is read."""
+        return self._run(lambda c: [make(row) for row in c.execute(query).mappings()])
 
     def _column(self, query: AnyQuery) -> list[Any]:
         return self._run(lambda c: list(c.execute(query).scalars()))
