@@ -41,7 +41,7 @@ class Limits:
 
 
 class Variable(NamedTuple):
-    """How a setting is parsed and documented."""
+    """Parser and documentation of a setting."""
 
     parse: Callable[[str], object]  # raises ValueError for a bad value
     values: str  # what the variable accepts

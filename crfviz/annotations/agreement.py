@@ -1,4 +1,4 @@
-"""How far two annotators agree: Cohen's kappa over words, exact entities, and where they differ.
+"""Agreement of two annotators: Cohen's kappa over words, exact entities, and the differences.
 
     annotators_agreement(store.annotations(document), "anna", "ben")
 
@@ -70,7 +70,7 @@ class SharedWord:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What two annotators have in common."""
+    """Figures of agreement, and the words with two tags."""
 
     annotators: tuple[str, str]
     sentences: int  # finished by both

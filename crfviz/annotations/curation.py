@@ -33,11 +33,11 @@ class Dispute:
 
     @property
     def splits_words(self) -> bool:
-        """Whether versions split the words differently."""
+        """Return whether versions split the words differently."""
         return len({tuple(word[:2] for word in reading) for reading in self.readings}) > 1
 
     def covers(self, place: tuple[int, int]) -> bool:
-        """Whether a word at these characters has a part in it."""
+        """Return whether a word at these characters has a part in it."""
         return place[0] < self.end and self.start < place[1]
 
 

@@ -91,7 +91,7 @@ def _scores(tagger: Tagger, words: tuple[str, ...]) -> Potentials:
 
 @dataclass(frozen=True)
 class Desk:
-    """What is needed to label one sentence."""
+    """A sentence with the annotator and the model that proposes."""
 
     item: Item
     annotator: str
@@ -118,7 +118,7 @@ class Desk:
 
     @property
     def bio(self) -> bool:
-        """Whether entities are marked instead of single tags."""
+        """Return whether entities are marked instead of single tags."""
         return is_bio(self.tagger.tags)
 
 

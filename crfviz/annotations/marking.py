@@ -1,4 +1,4 @@
-"""What an annotator does to a sentence: set tags, mark entities, split and join words.
+"""Steps of an annotator: set tags, mark entities, split and join words.
 
 Pure functions on pins (position to tag name) and offsets (start and end of each word). Entities are
 marked whole, so that half of one cannot exist: their B- and I- tags follow from the mark.

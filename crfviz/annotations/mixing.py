@@ -28,7 +28,7 @@ LONGEST = 60  # characters of a name
 
 @dataclass(frozen=True)
 class TagRules:
-    """Which tags a file may have."""
+    """The tags that a file may have."""
 
     tags: Collection[str] | None = None  # that gold tags may be, None is any; others are lost
     names: Mapping[str, str] = field(default_factory=dict)  # what gold tags of the file count as
@@ -46,7 +46,7 @@ class TagSet:
 
 
 def kinds(tags: Collection[str]) -> set[Kind]:
-    """Which kinds of tags there are; `O` may be among all, and tags such as `SYM` are "other".
+    """Return the kinds of tags; `O` belongs to every kind, and tags such as `SYM` are "other".
 
     >>> kinds(["O", "B-PER"]), kinds(["NOUN"]), kinds(["NNS", "NN"]), kinds(["mine"]), kinds(["O"])
     ({'entity'}, {'UPOS'}, {'Penn'}, {'other'}, set())
@@ -63,7 +63,7 @@ def _kind(tag: str) -> Kind:
 
 
 def apart(some: Collection[Kind], others: Collection[Kind]) -> bool:
-    """Whether two sets of kinds have none that may stand beside each other; "other" is any word's.
+    """Return whether no two kinds of the sets may be mixed; "other" goes with any tags of words.
 
     >>> apart({"UPOS"}, {"Penn", "other"}), apart({"other"}, {"Penn"}), apart({"entity"}, {"other"})
     (True, False, True)

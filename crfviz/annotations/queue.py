@@ -1,4 +1,4 @@
-"""Which sentence an annotator sees next: in the order of the file, or the most uncertain first.
+"""Order of the sentences for an annotator: that of the file, or the most uncertain first.
 
 What makes a sentence doubtful, each from the model alone, without anybody's tags:
 
@@ -23,7 +23,7 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 @dataclass(frozen=True)
 class Doubt:
-    """How unsure a model is of one sentence."""
+    """Uncertainty of a model about one sentence."""
 
     entropy: float  # nats
     margin: float  # nats; inf where there is one path only
@@ -47,7 +47,7 @@ FIRST: Mapping[Order, tuple[Callable[[Doubt], float], str]] = {  # the smallest,
 
 
 def doubt(potentials: Potentials) -> Doubt:
-    """How unsure the scores are, in O(T K^2 log K).
+    """Measure the uncertainty of the scores, in O(T K^2 log K).
 
     Raises:
         NoPathError: every path is forbidden.
@@ -71,7 +71,7 @@ def in_order(ids: Iterable[int], doubts: Mapping[int, Doubt], order: Order) -> l
 
 
 def reason(doubt: Doubt | None, order: Order) -> str:
-    """Why a sentence comes now, in words."""
+    """Return the reason why a sentence comes now, in words."""
     if order == "file":
         return "next in the file"
     return FIRST[order][1].format(doubt) if doubt else "not scored, so in the order of the file"

@@ -1,4 +1,4 @@
-"""What is kept about labelling: the sentences, and what each annotator said about them."""
+"""Records of labelling: sentences, annotations, documents and progress."""
 
 import re
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Step:
-    """What an annotator can go back to: how the words were split, and which tags were set."""
+    """An earlier state of an annotation, for undo: the words and the tags that were set."""
 
     offsets: Offsets
     pins: Mapping[int, str]
@@ -60,7 +60,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Curation:
-    """Who settled a sentence, and from which versions of it."""
+    """The curator who settled a sentence, and the versions that were settled."""
 
     by: str
     versions: Mapping[str, datetime | None] = field(default_factory=dict)  # annotator: its time
@@ -73,7 +73,7 @@ class Curation:
 
 @dataclass(frozen=True)
 class Annotation:
-    """What one annotator says about one sentence: a row of the store.
+    """One annotator's tags for one sentence: a row of the store.
 
     The annotator's own tags are `pins`; all other tags of `final` are the model's, decoded under
     the pins. `revision` counts the times it was stored: 0 is not yet.
@@ -127,7 +127,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Merged:
-    """What became of annotations that joined a document, or would become of them."""
+    """Result of merging annotations into a document, done or planned."""
 
     new: tuple[Annotation, ...]  # the annotator had said nothing, or had not finished the same
     same: int  # that were there
@@ -155,13 +155,13 @@ class DocumentSummary:
 
     @property
     def key(self) -> str:
-        """What stands for it in links and in the models that learn from it."""
+        """Return the key of the document in links and as the owner of models."""
         return f"{self.created:%Y%m%d%H%M%S%f}"
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one annotator is in one document."""
+    """Progress of one annotator in one document."""
 
     total: int  # sentences of the document
     done: int

@@ -1,4 +1,4 @@
-"""What a document is labelled with: its tags, its model, and the key and colour of each tag."""
+"""Settings of a document: its tags, its model, and the key and colour of each tag."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 @dataclass(frozen=True)
 class Settings:
-    """What a document is labelled with; keys and colours are those of tags, or of BIO types.
+    """Settings of a document; keys and colours belong to tags, or to BIO types.
 
     Raises:
         CrfvizError: a tag is empty or there twice, a key is no letter or has two tags, or a colour
@@ -59,7 +59,7 @@ class Settings:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What has a key: the tags, or the types of BIO tags."""
+        """Return the names that have keys: the tags, or the types of BIO tags."""
         tags = self.tags or ()
         return tuple(types_of(tags)) if is_bio(tags) else tags
 

@@ -40,7 +40,7 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarkovCounts(ShortRepr):
-    """How often each state comes first, follows, comes last, and emits each symbol."""
+    """Counts of each state as first, as next and as last one, and of the symbols it emits."""
 
     start: Array  # (K,) sums to the number of sequences
     transitions: Array  # (K, K) from, to

@@ -135,7 +135,7 @@ class Potentials(NotebookRepr):
 
     @property
     def homogeneous(self) -> bool:
-        """Whether all steps share one matrix of transitions."""
+        """Return whether all steps share one matrix of transitions."""
         return self.transitions.dim() == 2
 
     @property

@@ -96,7 +96,7 @@ def _drawn(source: random.Random) -> Iterator[Potentials]:
 
 
 def _is_fit(chain: Potentials) -> bool:
-    """Whether both greedy decoders go wrong, and nothing ties: turned tags give the same."""
+    """Return whether both greedy decoders are wrong, without ties: turned tags give the same."""
     alone, committed, best, _ = first = _answers(chain, 1)
     return best not in (alone, committed) and first == _answers(chain, -1)
 

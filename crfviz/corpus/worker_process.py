@@ -98,7 +98,7 @@ class WorkerProcess:
 
     @property
     def runs(self) -> bool:
-        """Whether the process has not ended."""
+        """Return whether the process is still running."""
         return self._process.poll() is None
 
     def send(self, content: bytes) -> int:

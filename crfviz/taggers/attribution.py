@@ -40,7 +40,7 @@ AT_ONCE = 64  # points of the line that are computed together
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attribution(ShortRepr):
-    """Where the gap between two emissions of one word comes from, in nats."""
+    """Contributions to the gap between two emissions of one word, in nats."""
 
     words: NDArray[np.float64]  # (T,) what each word contributes
     baseline: float  # the gap without any word

@@ -119,7 +119,7 @@ def parent(name: str) -> str:
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How much is believed before anything was counted; chosen on dev."""
+    """Strengths of the priors; chosen on dev."""
 
     classes: float = 2.0  # a: weight of the more general class
     words: float = 0.3  # b: weight of a word's class

@@ -50,7 +50,7 @@ class Tagger(Protocol):
 
     @property
     def folder(self) -> Path:
-        """Where it was loaded from."""
+        """The folder that it was loaded from."""
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class Tagger(Protocol):
 
     @property
     def probabilistic(self) -> bool:
-        """Whether exp(score - log Z) was ever meant to be the probability of a path."""
+        """Return whether exp(score - log Z) is meant to be the probability of a path."""
 
     @property
     def observations(self) -> tuple[str, ...] | None:

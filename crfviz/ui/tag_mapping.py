@@ -19,7 +19,7 @@ COLUMNS = 4  # boxes beside each other
 
 @dataclass(frozen=True)
 class TagMapping:
-    """What the reader chooses; of BIO tags the types are mapped."""
+    """The reader's choice of tags for tags of a file; of BIO tags the types are mapped."""
 
     tagger: Tagger
     words: Mapping[str, int]  # by tags of the file that the tagger lacks

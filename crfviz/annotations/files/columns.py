@@ -126,7 +126,7 @@ def _packed(value: str) -> str:
 
 
 def _shown(rows: Sequence[columns.WordRow], text: str, name: str) -> dict[str, object]:
-    """What the rows say of an annotated sentence, as `fields_of` says it."""
+    """Return the fields that rows hold of an annotated sentence, see `fields_of`."""
     parts = [_parts(row, name) for row in rows]
     places = [_place(part[0], row, text, name) for part, row in zip(parts, rows, strict=True)]
     return {

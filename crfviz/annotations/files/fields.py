@@ -1,4 +1,4 @@
-"""What an exported sentence says, as the fields of a JSON object, and the sentence of such fields.
+"""Exported sentences as fields of JSON objects, and the way back.
 
 Every format carries the same: text, words and tags, whose annotation it is, by which model, what
 was pinned, and what the file had before anybody labelled it. The revision and what can be undone

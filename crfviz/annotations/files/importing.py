@@ -57,7 +57,7 @@ class Problem:
 
 @dataclass
 class Import:
-    """What a file holds; nothing is stored yet."""
+    """Contents of a file, before anything is stored."""
 
     format: InputFormat
     documents: tuple[Document, ...] = ()  # the good sentences
@@ -96,7 +96,7 @@ class _Draft:
 
 @dataclass
 class _Gathering:
-    """What is kept of a file that is read sentence by sentence, and why the rest is not."""
+    """Collector of the sentences of a file, and of the reasons why others are left out."""
 
     name: str  # of the file
     rules: TagRules
@@ -300,7 +300,7 @@ def read_items(
 
 
 def _detected(text: str, name: str) -> InputFormat:
-    """Which format a text has; one that fits no other is sentences."""
+    """Return the format of a text: plain sentences if no other fits."""
     lines = lines_of(text)
     rows = (n for n, line in enumerate(lines) if line.strip() and not is_comment(line))
     first = next(rows, len(lines))

@@ -1,4 +1,4 @@
-"""What was read of a file goes into a store: as new documents, or joined to those it has already.
+"""Storing of what was read from a file: as new documents, or merged into stored ones.
 
 A document is known if it has the same words in the same order.
 
@@ -27,7 +27,7 @@ class Known:
 
 
 def known_documents(store: Store, imported: Import) -> dict[str, Known]:
-    """What a store has already of the documents in a file, by their names there.
+    """Return the documents of a file that the store has already, by their names in the file.
 
     A document of the same name comes first, then the newest.
     """
@@ -79,7 +79,7 @@ def keep(
 
 
 def planned(store: Store, known: Mapping[str, Known]) -> dict[str, Merged]:
-    """What merging would do, by the documents' names in the file."""
+    """Return the result that merging would have, by the documents' names in the file."""
     return {
         name: store.merge(each.document, each.labelled, write=False) for name, each in known.items()
     }

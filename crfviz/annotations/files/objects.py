@@ -116,7 +116,7 @@ def _check_same(labels: Mapping[str, object], sentence: FileSentence, where: str
 
 
 def _for_spacy(text: str, offsets: Offsets, tags: Sequence[str]) -> Fields:
-    """What Example.from_dict takes; words wherever spaCy could rebuild the text from them."""
+    """Return the dict for Example.from_dict, with words if spaCy can rebuild the text from them."""
     words = list(words_at(text, offsets))
     spaces = [text[end : end + 1] == " " for _, end in offsets]
     fields: Fields = {"words": words, "spaces": spaces}

@@ -89,7 +89,7 @@ WRITES = {"crfviz_writes": True}  # execution option of a transaction that will 
 
 
 def database_url(url: str | None = None) -> URL:
-    """Where the store is: `url`, else CRFVIZ_DATABASE_URL, else a file below the user's data."""
+    """Return the address of the store: `url`, CRFVIZ_DATABASE_URL, or a file of the user's data."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     here = Path(data) / "crfviz" / "annotations.db"
     given = url or settings().database_url or f"sqlite:///{here}"
@@ -182,7 +182,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def engine_of(url: URL, pool: Mapping[str, int] = POOL) -> Engine:
-    """What connects to an address, before anything is asked of it."""
+    """Return an engine for an address, before any query."""
     json = {"json_serializer": to_json, "json_deserializer": from_json}
     if url.get_backend_name() != "sqlite":
         wanted = {
@@ -307,7 +307,7 @@ def explained(error: SQLAlchemyError, place: str) -> StoreError:
 
 
 def lost_connection(error: SQLAlchemyError) -> bool:
-    """Whether the server is gone, or was: a second try may find it again."""
+    """Return whether the connection was lost; a second try may find the server again."""
     if not isinstance(error, DBAPIError) or _meaning(error):
         return False
     return error.connection_invalidated or "connection" in _said(error)

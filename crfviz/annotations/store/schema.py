@@ -42,12 +42,12 @@ class Encoded(str):
 
 
 def to_json(value: object) -> str:
-    """How lists become text in every database."""
+    """Encode a value as JSON text, the same in every database."""
     return str(value) if isinstance(value, Encoded) else json.dumps(value)
 
 
 def from_json(text: str) -> object:
-    """What a cell of JSON says; the column refuses what is none."""
+    """Decode a cell of JSON; the column refuses a `Damaged` one."""
     try:
         return json.loads(text)
     except READ_ERRORS:

@@ -171,7 +171,7 @@ class Store:
         return self._column(query.order_by(ITEMS.c.position))
 
     def annotation(self, item: int, annotator: str) -> Annotation | None:
-        """What an annotator said about a sentence; None is nothing yet."""
+        """Return an annotator's annotation of a sentence; None without one."""
         return self._run(lambda c: writing.stored(c, item, annotator))
 
     def save(self, annotation: Annotation, tags: Sequence[str] | None = None) -> Annotation:
@@ -212,13 +212,13 @@ class Store:
         *,
         sentences: bool = False,
     ) -> int:
-        """How many annotations there are, or sentences that have some; None is all."""
+        """Count annotations, or the sentences that have some; None stands for all."""
         number = sa.func.count(ANNOTATIONS.c.item.distinct()) if sentences else sa.func.count()
         query = _said(number, document=document, annotator=annotator, state=state)
         return int(self._column(query)[0])
 
     def progress(self, document: str, annotator: str) -> Progress:
-        """How far an annotator is in a document."""
+        """Return the progress of an annotator in a document."""
         total = (
             sa.select(sa.func.count(ITEMS.c.id)).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
         )
@@ -244,7 +244,7 @@ class Store:
         return next(iter(self._column(_done(document, annotator).order_by(*newest).limit(1))), None)
 
     def versions(self, item: int) -> list[Annotation]:
-        """What annotators finished of a sentence, by name, without the curated version."""
+        """Return the finished versions of a sentence by annotator, without the curated one."""
         query = sa.select(ANNOTATIONS).where(ANNOTATIONS.c.item == item, *_FINISHED)
         return self._records(query.order_by(ANNOTATIONS.c.annotator), schema.annotation_of)
 

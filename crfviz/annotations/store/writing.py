@@ -1,4 +1,4 @@
-"""What is written: a new document, annotations that join one, and one annotation anew.
+"""Writing to the store: new documents, merged annotations, and changed annotations.
 
 A document is written in chunks inside of one transaction. An annotation takes the place of the one
 it was made from, or there is a conflict: never a silent overwrite. Where an annotator has said
@@ -121,7 +121,7 @@ def merged(
 
 
 def stored(connection: sa.Connection, item: int, annotator: str) -> Annotation | None:
-    """What an annotator said about a sentence; None is nothing yet."""
+    """Return an annotator's annotation of a sentence; None without one."""
     query = sa.select(ANNOTATIONS).where(
         ANNOTATIONS.c.item == item, ANNOTATIONS.c.annotator == annotator
     )
@@ -157,7 +157,7 @@ def _replaced(connection: sa.Connection, new: Annotation) -> bool:
 
 
 def _conflict(connection: sa.Connection, new: Annotation, stored: Annotation | None) -> StoreError:
-    """Why an annotation did not replace the stored one, in words."""
+    """Return the error that says why an annotation did not replace the stored one."""
     if stored is not None:
         return ConflictError(
             f"This sentence was stored meanwhile from another tab or program "

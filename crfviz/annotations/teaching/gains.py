@@ -1,4 +1,4 @@
-"""What a tagger gained by learning more: the same sentences before and after."""
+"""Gains of a tagger by more training: the same sentences before and after."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ TAUGHT = "taught"  # name of the sentences that were learnt from
 
 @dataclass(frozen=True)
 class Score:
-    """How good a tagger is by Viterbi; shares are in [0, 1]."""
+    """Scores of a tagger by Viterbi; shares are in [0, 1]."""
 
     words: Rate  # that are right
     sentences: Rate  # that are right as a whole

@@ -33,7 +33,7 @@ class Status:
 
     @property
     def over(self) -> bool:
-        """Whether the state is final."""
+        """Return whether the state is final."""
         return self.state not in ("waiting", "running")
 
 
@@ -129,7 +129,7 @@ class Jobs:
         return job
 
     def ahead(self, job: Job) -> int:
-        """How many others come before a job that waits; the one that runs counts, too."""
+        """Return how many jobs come before one that waits, the running one included."""
         before = [each for each in reversed(self.all) if not each.status.over]
         return before.index(job) if job in before else 0
 

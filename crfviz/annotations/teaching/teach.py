@@ -94,7 +94,7 @@ Announce = Callable[[float, str], None]  # share done in [0, 1], and what is don
 
 @dataclass(frozen=True)
 class Lesson:
-    """What is to be taught to which model, and how.
+    """Settings of one teaching run.
 
     Raises:
         CrfvizError: a number is out of its range, or there is no such method.
@@ -206,12 +206,12 @@ def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelle
 
 
 def teachable(tagger: Tagger) -> bool:
-    """Whether a model can learn more: a network with a CRF."""
+    """Return whether a model can be trained further: only a network with a CRF can."""
     return isinstance(tagger, NeuralTagger)
 
 
 def finished(pairs: Sequence[Pair]) -> list[Sentence]:
-    """What can be learnt from: the sentences that are done, with their final tags.
+    """Return the finished sentences with their final tags.
 
     Where two annotators finished a sentence both count: see `annotations.curation`.
     """

@@ -340,7 +340,7 @@ class TwoChains(ShortRepr):
 
     @property
     def in_order(self) -> bool:
-        """Whether both chains number their tags alike."""
+        """Return whether both chains number their tags alike."""
         return self.order == sorted(self.order)
 
     def second_tags(self, tags: Sequence[int]) -> list[int]:

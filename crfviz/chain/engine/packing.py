@@ -147,7 +147,7 @@ def _buffer(name: str, size: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Which word is in which of N rows, for B sentences that are up to T words long."""
+    """Layout of B sentences of up to T words in N rows, one row a word."""
 
     columns: list[slice]  # T times the rows of the words at one position
     previous: list[slice]  # T-1 times the rows that are followed by those of the next column

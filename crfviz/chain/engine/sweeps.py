@@ -299,7 +299,7 @@ MIN_CHUNK_WORDS = 8  # words of a piece
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """How T words are split into n chunks."""
+    """Split of T words into n chunks."""
 
     length: int  # L words of each but the last one, which may have fewer
     packed: Packed  # the pieces as sentences, from first to last

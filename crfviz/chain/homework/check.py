@@ -74,7 +74,7 @@ class Checked:
 
     @property
     def out_of_order(self) -> bool:
-        """Whether the tags stand in another order than the model's."""
+        """Return whether the tags stand in another order than the model's."""
         return self.order != tuple(range(len(self.order)))
 
     @property
@@ -207,7 +207,7 @@ class Trial:
 
     @property
     def solved(self) -> bool:
-        """Whether this reading makes the table right; a first row of zeros points nowhere."""
+        """Return whether the table is right as read so; a first row of zeros points nowhere."""
         ok = self.ok
         if self.choices is not None and not self.given[0].any():
             ok = ok[1:]
@@ -215,7 +215,7 @@ class Trial:
 
     @property
     def padding_wrong(self) -> bool:
-        """Whether the rows after the last word are neither held still nor empty."""
+        """Return whether the rows after the last word are neither held still nor empty."""
         padding = self.given[self.num_tokens :]
         if not len(padding) or self.choices is not None or self._held_still(padding).all():
             return False

@@ -33,7 +33,7 @@ _SCORES = ("emissions", "transitions", "start", "end")
 
 @dataclass(frozen=True)
 class Grade:
-    """Whether a program is right; of a wrong one the first wrong write."""
+    """Verdict on a program, with the first wrong write if there is one."""
 
     correct: bool
     message: str  # all of it, in sentences

@@ -143,7 +143,7 @@ def _cells(forbidden: object) -> list[tuple[int, Tag]]:
 
 
 def _fault(potentials: Potentials, pins: Pins, forbidden: Cells) -> str:
-    """Why nothing is left: the first pin that is impossible alone, or all of them together."""
+    """Name the first pin that is impossible alone, or say that all are impossible together."""
     for position, tag in pins.items():
         name = potentials.tag_names[potentials.tag_id(tag)]
         if potentials.emissions[position, potentials.tag_id(tag)] == -torch.inf:

@@ -60,7 +60,7 @@ class Rival:
 
 @dataclass(frozen=True)
 class Shortcuts:
-    """What is often shown instead of the probability of an entity, from its words' marginals."""
+    """Common stand-ins for the probability of an entity, from its words' marginals."""
 
     mean: float
     product: float
@@ -213,7 +213,7 @@ def _first_entities(
 
 @dataclass(frozen=True)
 class ConstraintEffect:
-    """What the BIO constraints do to one sentence."""
+    """Effect of the BIO constraints on one sentence."""
 
     mass: float  # probability of illegal paths without them, in [0, 1]
     free: list[int]  # T tag ids, the best path without them

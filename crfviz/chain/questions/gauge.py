@@ -27,7 +27,7 @@ SAME = 1e-12  # by which a marginal may differ from rounding alone
 
 @dataclass(frozen=True)
 class Distance:
-    """How far two chains over the same words and tags are apart."""
+    """Distance between two chains over the same words and tags."""
 
     largest_change: float  # of any marginal of a tag or of a neighbouring pair
     log_partition_change: float  # nats, the second less the first
@@ -35,7 +35,7 @@ class Distance:
 
     @property
     def same(self) -> bool:
-        """Whether both are the same distribution over paths."""
+        """Return whether both are the same distribution over paths."""
         return self.largest_change <= self.tolerance
 
 

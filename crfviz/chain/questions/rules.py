@@ -1,4 +1,4 @@
-"""What a rule over the tags costs: the sum over, and the best of, the paths that match it.
+"""The cost of a rule over the tags: the sum over the paths that match it, and the best one.
 
 A rule is a regular expression (`crfviz.chain.patterns`), so it has an automaton, and a chain times
 an automaton is a chain: its tags are pairs of a tag k and the state s that the automaton is in

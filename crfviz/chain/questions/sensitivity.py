@@ -1,4 +1,4 @@
-"""How often each weight is used, and one step of learning from a sentence with its right tags.
+"""Uses of each weight, and one step of learning from a sentence with its right tags.
 
     observed    n(y)            the uses of a weight by the path y; where words are open, their mean
                                 over the paths with the given tags

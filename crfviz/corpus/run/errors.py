@@ -61,7 +61,7 @@ class EntitySuspect:
 
     @property
     def doubt(self) -> float:
-        """How sure the model is that gold is wrong here, in [0, 1]."""
+        """Return how sure the model is that gold is wrong here, in [0, 1]."""
         return 1.0 - self.probability if self.in_gold else self.probability
 
     @property

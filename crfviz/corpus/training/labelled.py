@@ -48,7 +48,7 @@ class LabelledBatch:
 
     @property
     def tagged(self) -> Tensor:
-        """Whether a sentence has tags in the first column: (B,) bool."""
+        """Return which sentences have tags in the first column: (B,) bool."""
         return self.tags[:, 0] != NO_TAG
 
     def to(self, device: torch.device) -> "LabelledBatch":
@@ -73,7 +73,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Sources:
-    """Which files a run learns from, and how they are read.
+    """The files that a run learns from, and how to read them.
 
     A file that cannot be read, a sentence without tags and files without a sentence are a
     FormatError.

@@ -8,7 +8,7 @@ from crfviz.taggers.neural.network import Architecture, Sizes
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a tagger is trained; two runs with equal recipes and data give equal weights."""
+    """Settings of a training run; equal recipes and data give equal weights."""
 
     architecture: Architecture = "bilstm"
     sizes: Sizes = field(default_factory=Sizes)

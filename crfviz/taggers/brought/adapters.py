@@ -58,7 +58,7 @@ class Batch(Steps):
 
 
 class Adapter:
-    """What is known of the CRF layer of one library.
+    """Adapter to the CRF layer of one library.
 
     Args:
         layer: the CRF layer.

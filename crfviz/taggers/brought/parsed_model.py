@@ -49,7 +49,7 @@ class Steps:
 
 
 class FeatureWeights(NamedTuple):
-    """What each of V features says for each tag, as a sparse (V, K) table."""
+    """Weights of each of V features for each tag, as a sparse (V, K) table."""
 
     begins: NDArray[np.int64]  # (V + 1,) where the weights of each feature begin
     targets: NDArray[np.uint32]  # (F,) tag ids
@@ -120,7 +120,7 @@ class ParsedModel:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a file does not say of itself, and whoever brings it may know."""
+    """Facts about a model that its file does not tell and its owner may know."""
 
     to_from: bool = False  # the rows of the matrices are "to", their columns "from"
     normalise: bool = False  # divide each row of probabilities by its sum

@@ -69,7 +69,7 @@ class Pass:
 
 
 class Watch:
-    """What passes through the CRF layers of a model inside of a `with` block."""
+    """Record of the calls of a model's CRF layers inside a `with` block."""
 
     def __init__(
         self, model: object, tags: Sequence[str] | None, words: Sequence[Any] | None, store: Store
@@ -138,7 +138,7 @@ class Watch:
 
     @property
     def notes(self) -> list[str]:
-        """What to know of the scores, in sentences; among it where `theirs` is not the best."""
+        """Return notes on the scores, in sentences, such as that `theirs` is not the best path."""
         if not self._seen:
             methods = ", ".join({m: None for each in self._adapters for m in each.methods})
             return [f"No call of {methods} was seen. Call the model inside of the with block."]

@@ -142,7 +142,7 @@ ARCHITECTURES: tuple[Architecture, ...] = ("bilstm", "contextfree")
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many numbers stand for what."""
+    """Sizes of the network's vectors."""
 
     word: int = 100  # per dictionary key
     character: int = 32  # per character

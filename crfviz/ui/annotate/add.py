@@ -61,7 +61,7 @@ FORMAT_NAMES = {
 
 
 class Added:
-    """What is being added, by its content; what was added last is not offered again."""
+    """Digests of the sentences being added and of the last ones, which are not offered again."""
 
     wanted = ""  # digest of what is to be kept in the run that follows a click
     digest = ""
@@ -171,7 +171,7 @@ def _preview(name: str, content: bytes) -> None:
 
 
 def _understood(name: str, content: bytes, digest: str) -> tuple[Import, Settings | None]:
-    """What a file says under the tags that are chosen; without settings where none are yet."""
+    """Read a file under the chosen tags; the settings are None while no tags are chosen."""
     tagger = cached.tagger(scenario().model)
     free = _read(name, content, None)
     settings = Settings() if free.annotations else choose_settings(free, tagger)
@@ -232,7 +232,7 @@ def _merging(known: Mapping[str, Known]) -> int | None:
 
 
 def _others_said(read: Import) -> bool:
-    """Whether people labelled a file who did not log in here, where there is a login; said then."""
+    """Return whether a file has annotations by others than the user who logged in; say so."""
     said_by = (each.curation.by if each.curation else each.annotator for each in read.annotations)
     people = set(said_by) if is_login_required() else set()
     if others := sorted(people - {annotator()}):

@@ -1,4 +1,4 @@
-"""How far two annotators agree, and every word where they do not."""
+"""Panel of agreement: the figures of two annotators, and every word with two tags."""
 
 from collections.abc import Mapping
 

@@ -142,7 +142,7 @@ def _begin_anew(desk: Desk, stored: Annotation) -> None:
 
 
 def desk_of(queue: Queue, item: int) -> Desk:
-    """What somebody needs to label a sentence, or to settle what others said about it."""
+    """Return the desk of a sentence, with the versions of others if it is to be settled."""
     tagger = tagger_of(queue.document)
     desk = Desk(store().item(item), queue.layer, tagger, _version(tagger))
     if queue.settles:
@@ -156,7 +156,7 @@ def _version(tagger: Tagger) -> str:
 
 
 def sheet_of(desk: Desk, queue: Queue) -> Sheet:
-    """What the labeller draws: the sentence, what is said about it, and what the last step did."""
+    """Return what the labeller draws: the sentence, its annotation, and the last step's effect."""
     item, told = desk.item, session_value("last step", LastStep)
     here = told if (told.item, told.by) == (item.id, desk.annotator) else LastStep()
     if len(item.tokens) > MAX_WORDS:

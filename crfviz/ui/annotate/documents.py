@@ -197,7 +197,7 @@ def follow_document(document: DocumentSummary) -> None:
 
 
 def may_be_labelled(document: DocumentSummary) -> bool:
-    """Whether a document can be labelled; that the chosen model lacks its tags is said."""
+    """Return whether a document can be labelled; if the model lacks its tags, say so."""
     model, tags = scenario().model, document.tags or ()
     if not _is_blank(document) or document.model in ("", model):
         return True
@@ -216,7 +216,7 @@ def may_be_labelled(document: DocumentSummary) -> bool:
 
 
 def tagger_of(document: DocumentSummary) -> Tagger:
-    """What proposes in a document: the chosen model if it has the tags, or nothing."""
+    """Return the chosen model if it has the tags of a document, else one that proposes nothing."""
     model = scenario().model
     if document.tags is None:
         return cached.tagger(model)

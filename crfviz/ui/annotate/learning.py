@@ -75,7 +75,7 @@ def learning_panel(document: DocumentSummary) -> None:
 
 
 def _about(document: DocumentSummary) -> str:
-    """What a result is about: the next model, document or annotator has none yet."""
+    """Return the key of a result: it is shown for this document, model and annotator only."""
     return f"{document.key} {scenario().model} {chosen_annotator(document, 'teacher')}"
 
 
@@ -108,7 +108,7 @@ def _lesson(document: DocumentSummary, model: str) -> None:
 
 
 def _sentences(document: DocumentSummary) -> list[Sentence]:
-    """What is learnt: the finished sentences, and begun ones with what is known of them."""
+    """Return the finished sentences, and the begun ones with their known tags."""
     tagger = cached.tagger(scenario().model)
     pairs = store().annotations(document.name, chosen_annotator(document, "teacher"))
     chosen = learnable(pairs, "agreed")

@@ -1,4 +1,4 @@
-"""Which sentence of a document comes next: in an order, or as annotators disagree about it."""
+"""The order of a document's sentences: by a score, by file, or those in dispute."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -62,7 +62,7 @@ class Queue:
         return store().done_ids(self.document.name, self.layer)
 
     def reason(self, item: int) -> str:
-        """Why a sentence comes where it comes."""
+        """Return the reason for a sentence's place in the queue."""
         if self.settles:
             return "annotators disagree"
         return reason(self.doubts.get(item), self.order)

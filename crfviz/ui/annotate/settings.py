@@ -135,13 +135,13 @@ def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
 
 
 def first_words(read: Import) -> str:
-    """What a document is called that nobody named: its first words."""
+    """Return the first words, the name of a document that was given none."""
     tokens = read.items[0].tokens if read.items else ()
     return " ".join(tokens[:FIRST_WORDS]) + " …" * (len(tokens) > FIRST_WORDS)
 
 
 def _typed() -> Settings | None:
-    """What is typed; None where nothing is yet."""
+    """Draw the boxes for own tags, and return their settings; None while nothing is typed."""
     left, middle, right = st.columns([2.6, 2.5, 0.9], vertical_alignment="bottom")
     with left:
         marks = bound_buttons("They mark", "marks", MARKS, ENTITIES)

@@ -77,7 +77,7 @@ def letters(
 
 @dataclass
 class LastStep:
-    """What the last step did, until the next one."""
+    """Effect of the last step, until the next one."""
 
     item: int = 0
     by: str = ""

@@ -16,7 +16,7 @@ Side = Literal["matrix", "cell", "bars", "terms", "entity", "gradient"]
 
 
 class Panels(TypedDict):
-    """Which parts the picture has."""
+    """The parts of the picture."""
 
     main: list[str]  # "strips", "lattice", "spans", a graph, or a table by its name
     side: Side | None  # the panel beside the words
@@ -195,7 +195,7 @@ class EntityData(TypedDict):
 
 
 class PileData(TypedDict):
-    """How often samples use each tag and each move."""
+    """Counts of each tag and each move in the samples."""
 
     drawn: int
     newest: list[int] | None
@@ -212,7 +212,7 @@ class FloatCounts(TypedDict):
 
 
 class GradientData(TypedDict):
-    """How often the right path uses each weight, and its difference from the expectation."""
+    """Counts of each weight on the right path, and their difference from the expectation."""
 
     observed: FloatCounts
     difference: FloatCounts

@@ -342,7 +342,7 @@ class Gap:
 
 @dataclass(frozen=True, eq=False)
 class Gradient:
-    """How often each weight of the CRF layer is used, by the right path and on average; below."""
+    """Panel below: uses of each weight of the CRF layer, by the right path and on average."""
 
     step: GradientStep | None  # None where no path is right
 

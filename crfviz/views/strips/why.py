@@ -1,4 +1,4 @@
-"""Why a word gets its tag: the gap to the best path, and the effect of hiding each word."""
+"""Reasons for a word's tag: the gap to the best path, and the effect of hiding each word."""
 
 import math
 from collections.abc import Sequence

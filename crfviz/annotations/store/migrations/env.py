@@ -1,4 +1,4 @@
-"""What Alembic runs: the migrations, inside of the transaction that the store has opened."""
+"""Alembic's environment: runs the migrations inside the transaction that the store opened."""
 
 from alembic import context
 

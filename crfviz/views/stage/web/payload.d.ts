@@ -6,7 +6,7 @@ export type Indices = string;
 export type Cell = [number, number];
 export type Side = "matrix" | "cell" | "bars" | "terms" | "entity" | "gradient";
 
-// Which parts the picture has.
+// The parts of the picture.
 export interface Panels {
   main: string[]; // "strips", "lattice", "spans", a graph, or a table by its name
   side: Side | null; // the panel beside the words
@@ -167,7 +167,7 @@ export interface EntityData {
   note: string;
 }
 
-// How often samples use each tag and each move.
+// Counts of each tag and each move in the samples.
 export interface PileData {
   drawn: number;
   newest: number[] | null;
@@ -182,7 +182,7 @@ export interface FloatCounts {
   end: Floats;
 }
 
-// How often the right path uses each weight, and its difference from the expectation.
+// Counts of each weight on the right path, and their difference from the expectation.
 export interface GradientData {
   observed: FloatCounts;
   difference: FloatCounts;
