@@ -100,7 +100,7 @@ def annotators_agreement(pairs: Sequence[Pair], first: str, second: str) -> Agre
     sampled = _samples(counts)
 
     def kappa(tag: str | None = None) -> Estimate:
-        """Over all tags, or of one against the rest."""
+        """Return kappa over all tags, or of one tag against the rest."""
         named = [tags if tag is None else tuple(name == tag for name in tags) for tags in used]
         return _estimate(_kappa(named, counts.sum(axis=0, keepdims=True)), _kappa(named, sampled))
 
@@ -158,7 +158,7 @@ def _finished_by_both(pairs: Sequence[Pair], first: str, second: str) -> list[_B
 
 
 def _shared_words(item: Item, one: Annotation, other: Annotation) -> Iterator[SharedWord]:
-    """Every word that both split alike with both its tags, the same or not."""
+    """Yield every word that both split alike, with its two tags, equal or not."""
     theirs = dict(zip(other.offsets, other.final, strict=True))
     for position, (place, tag) in enumerate(zip(one.offsets, one.final, strict=True)):
         if place in theirs:
@@ -167,7 +167,7 @@ def _shared_words(item: Item, one: Annotation, other: Annotation) -> Iterator[Sh
 
 
 def _kappa(pairs: Sequence[tuple[Hashable, ...]], counts: Counts) -> NDArray[np.float64]:
-    """Of (S, P) counts: (S,), NaN where both always used one tag or there is no word."""
+    """Return kappa, (S,) of (S, P) counts; NaN where both used one tag only or without a word."""
     words = counts.sum(axis=1)
     same = counts[:, [one == other for one, other in pairs]].sum(axis=1)
     by_chance = np.zeros(len(counts), dtype=np.int64)  # times `words` once more
@@ -179,7 +179,7 @@ def _kappa(pairs: Sequence[tuple[Hashable, ...]], counts: Counts) -> NDArray[np.
 
 
 def _entities(annotation: Annotation) -> set[tuple[str, int, int]]:
-    """Type and both ends in characters: words may be split in two ways."""
+    """Return type and ends of entities, in characters, as words may be split in two ways."""
     places = annotation.offsets
     return {(s.type, places[s.start][0], places[s.end - 1][1]) for s in spans(annotation.final)}
 
@@ -188,7 +188,7 @@ _Entities = Sequence[tuple[set[tuple[str, int, int]], set[tuple[str, int, int]]]
 
 
 def _entity_f1(entities: _Entities) -> Estimate:
-    """F1 of one annotator's entities against the other's: the same both ways."""
+    """Return F1 of one annotator's entities against the other's; it is symmetric."""
     rows = [(len(one & other), len(one) + len(other)) for one, other in entities]
     counts = _table(rows, 2)
     return _estimate(_f1(counts.sum(axis=0, keepdims=True)), _f1(_samples(counts)))
@@ -204,7 +204,7 @@ def _f1_by_type(entities: _Entities) -> dict[str, float]:
 
 
 def _f1(counts: Counts) -> NDArray[np.float64]:
-    """Of (S, 2) shared entities and those of both: (S,), NaN where there is none."""
+    """Return F1, (S,) of (S, 2) shared and all entities; NaN where there is none."""
     shared, total = counts.T
     return np.where(total > 0, 2 * shared / np.maximum(total, 1), np.nan)
 
@@ -214,7 +214,7 @@ def _table(rows: Sequence[Sequence[int]], columns: int) -> Counts:
 
 
 def _samples(counts: Counts) -> Counts:
-    """Of (N, P) counts of sentences: (SAMPLES, P), or none where there are too few sentences."""
+    """Return (SAMPLES, P) sums of (N, P) counts of sentences; none for fewer than two."""
     if len(counts) < 2:
         return counts[:0]
     return resampled(counts, np.random.default_rng(SEED))

@@ -1,4 +1,4 @@
-"""One answer for sentences that several people labelled.
+"""Curation: one answer for each sentence that several people labelled.
 
 A curator settles what the finished versions of a sentence disagree about. The answer is a version
 of its own, by the annotator CURATED, with a record of who settled it and from which versions. It is
@@ -25,7 +25,7 @@ Word = tuple[int, int, str]  # first character, the one after the last, and the 
 
 @dataclass(frozen=True)
 class Dispute:
-    """Characters of a sentence that versions read differently; no word or entity sticks out."""
+    """Characters that versions tag differently; they contain whole words and entities."""
 
     start: int
     end: int
@@ -115,7 +115,7 @@ def finished_first(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def answers(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
-    """Return the copies that say the answer of each sentence, and how many sentences have none."""
+    """Return the copies with the answer to each sentence, and how many sentences have none."""
     sentences: dict[int, list[Pair]] = {}
     for pair in pairs:
         sentences.setdefault(pair[0].id, []).append(pair)
@@ -131,7 +131,7 @@ def answers(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
 
 
 def chosen_copies(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
-    """Return the copies that go on.
+    """Return the copies that are exported or learnt from.
 
     Args:
         pairs: sentences with what anybody said about them.
@@ -168,7 +168,7 @@ def learnable(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
 
 
 def _units(offsets: Offsets, tags: Sequence[str]) -> list[tuple[int, int]]:
-    """Characters of each entity, and of each other word."""
+    """Return the characters of each entity, and of each word outside."""
     return [(offsets[first][0], offsets[end - 1][1]) for first, end in units(tags)]
 
 

@@ -74,12 +74,12 @@ def propose(potentials: Potentials, pins: Mapping[int, str]) -> Proposal:
 def proposal_of(
     tagger: Tagger, words: tuple[str, ...], pins: tuple[tuple[int, str], ...]
 ) -> Proposal:
-    """The same for words and a model; kept, as a step and its picture need the same answers."""
+    """Propose for words and a model; cached, as a step and its picture need the same proposals."""
     return propose(_scores(tagger, words), dict(pins))
 
 
 def followed(before: Sequence[str], after: Sequence[str], pins: Mapping[int, str]) -> list[int]:
-    """Positions, none of them pinned after it, whose tag a correction changed by itself."""
+    """Return the unpinned positions whose tags changed with a correction."""
     pairs = enumerate(zip(before, after, strict=True))
     return [t for t, (old, new) in pairs if old != new and t not in pins]
 
@@ -101,12 +101,12 @@ class Desk:
     versions: tuple[Annotation, ...] = ()  # that are to be settled
 
     def propose(self, offsets: Offsets, pins: Mapping[int, str]) -> Proposal:
-        """The best path of the sentence with these words under these tags."""
+        """Return the best path of the sentence, split into these words, under these tags."""
         words = words_at(self.item.text, offsets)
         return proposal_of(self.tagger, words, tuple(sorted(pins.items())))
 
     def decoded(self, offsets: Offsets, pins: Mapping[int, str]) -> dict[str, Any]:
-        """The fields of an annotation with these words under these tags."""
+        """Return the fields of an annotation with these words and pins, decoded."""
         return {
             "offsets": offsets,
             "proposed": self.propose(offsets, {}).tags,
@@ -123,7 +123,7 @@ class Desk:
 
 
 def begin(desk: Desk) -> Annotation:
-    """The annotation of a sentence that the annotator has not touched: the model's proposal.
+    """Return the first annotation of a sentence: the model's proposal.
 
     Where versions are to be settled, the tags on which all agree are set.
     """
@@ -174,7 +174,7 @@ def take(desk: Desk, annotation: Annotation, version: int, word: int) -> Annotat
 
 
 def renewed(desk: Desk, annotation: Annotation) -> Annotation:
-    """An open annotation decoded again where another model, or version of it, was used before."""
+    """Decode an open annotation again if it was made with another model or version."""
     same = (annotation.model, annotation.model_version) == (desk.tagger.name, desk.version)
     if same or annotation.state == "done":
         return annotation
@@ -182,7 +182,7 @@ def renewed(desk: Desk, annotation: Annotation) -> Annotation:
 
 
 def undo(desk: Desk, annotation: Annotation) -> Annotation:
-    """Back by one step; of a sentence that is done, back to where it was not yet."""
+    """Go back by one step; a finished sentence is only reopened."""
     if annotation.state == "done" or not annotation.past:
         return replace(annotation, state="open")
     *past, step = annotation.past
@@ -190,7 +190,7 @@ def undo(desk: Desk, annotation: Annotation) -> Annotation:
 
 
 def accept(annotation: Annotation, versions: Sequence[Annotation] = ()) -> Annotation:
-    """The sentence is done, where no word or dispute is left: its tags are the annotator's word."""
+    """Mark the sentence as done; refused while a word has no tag or a dispute is open."""
     if left := len(unanswered(annotation, versions)) if versions else 0:
         places = "1 dispute is" if left == 1 else f"{left} disputes are"
         raise CrfvizError(f"{places} not settled yet. Enter goes to the next one.")
@@ -201,12 +201,12 @@ def accept(annotation: Annotation, versions: Sequence[Annotation] = ()) -> Annot
 
 
 def worked(annotation: Annotation, seconds: float) -> Annotation:
-    """With the time since the step before, a break not counted."""
+    """Add the time since the step before; breaks do not count."""
     return replace(annotation, seconds=annotation.seconds + min(max(0.0, seconds), LONGEST_PAUSE))
 
 
 def _reopened(desk: Desk, annotation: Annotation) -> Annotation:
-    """Open for changes. What another model proposed and the annotator accepted is kept as pins."""
+    """Open an annotation for changes; accepted proposals of another model become pins."""
     if annotation.state == "open":
         return annotation
     mine = (annotation.model, annotation.model_version) == (desk.tagger.name, desk.version)
@@ -215,7 +215,7 @@ def _reopened(desk: Desk, annotation: Annotation) -> Annotation:
 
 
 def _with(desk: Desk, before: Annotation, offsets: Offsets, pins: Mapping[int, str]) -> Annotation:
-    """One step further."""
+    """Return the next annotation, which knows the step before."""
     if (offsets, dict(pins)) == (before.offsets, dict(before.pins)):
         return before
     past = (*before.past, Step(before.offsets, dict(before.pins)))[-MAX_STEPS:]

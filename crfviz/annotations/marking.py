@@ -14,12 +14,12 @@ Pins = Mapping[int, str]
 
 
 def set_tag(pins: Pins, first: int, last: int, tag: str) -> dict[int, str]:
-    """The pins with one tag on the words first to last."""
+    """Return the pins with one tag on the words first to last."""
     return {**pins, **dict.fromkeys(range(first, last + 1), tag)}
 
 
 def mark_entity(pins: Pins, first: int, last: int, kind: str) -> dict[int, str]:
-    """The pins with an entity on the words first to last; an empty kind says that none is there.
+    """Return the pins with an entity on the words first to last, or with none if `kind` is empty.
 
     Entities that the annotator had marked on any of these words go: a mark replaces them.
     """
@@ -34,7 +34,7 @@ def mark_entity(pins: Pins, first: int, last: int, kind: str) -> dict[int, str]:
 
 
 def ends(pins: Pins, length: int) -> list[tuple[int, str]]:
-    """The cells (position, tag) that no path may have because a marked entity ends before them.
+    """Return the cells (position, tag) that are forbidden because a marked entity ends before them.
 
     The pins are BIO tags, on some of T words.
     """
@@ -48,7 +48,7 @@ def ends(pins: Pins, length: int) -> list[tuple[int, str]]:
 def split_word(
     text: str, offsets: Offsets, pins: Pins, word: int, at: int
 ) -> tuple[Offsets, dict[int, str]]:
-    """The words with one of them cut in two; pins of all others stay with their words.
+    """Return the words with one of them cut in two; other pins stay with their words.
 
     The halves of a word in an entity are in it too; another tag of the word does not fit its halves
     and goes. Blanks at the cut, so many characters into the word, belong to neither half.
@@ -70,7 +70,7 @@ def split_word(
 
 
 def join_words(offsets: Offsets, pins: Pins, word: int) -> tuple[Offsets, dict[int, str]]:
-    """The words with one of them and the next made one; pins of all others stay with their words.
+    """Return the words with one of them joined to the next; other pins stay with their words.
 
     A tag that both halves agree on stays.
     """

@@ -76,7 +76,7 @@ def apart(some: Collection[Kind], others: Collection[Kind]) -> bool:
 
 
 def example(tags: Collection[str]) -> str:
-    """One of the tags that is not `O`, as messages show it."""
+    """Return one of the tags other than `O`, quoted for a message."""
     return repr(min(tag for tag in tags if tag != OUTSIDE)[:LONGEST])
 
 
@@ -107,7 +107,7 @@ def strangers(rows: Sequence[Collection[str]]) -> dict[int, str]:
 
 
 def tag_sets(pairs: Sequence[Pair], known: Mapping[str, Sequence[str] | None]) -> list[TagSet]:
-    """The sets of tags of some annotations; one file is for one set.
+    """Return the sets of tags of some annotations; one file is for one set.
 
     A document without a set of its own goes to one that has all its tags. Two such documents are
     of one set if they name the same model or have a tag in common.
@@ -138,7 +138,7 @@ def tag_sets(pairs: Sequence[Pair], known: Mapping[str, Sequence[str] | None]) -
 
 
 def in_words(sets: Sequence[TagSet]) -> str:
-    """The sets with their documents, for a message."""
+    """Describe the sets and their documents, for a message."""
     told = []
     for each in sets[:MAX_SHOWN]:
         documents = _listed([repr(name[:LONGEST]) for name in each.documents])
@@ -147,7 +147,7 @@ def in_words(sets: Sequence[TagSet]) -> str:
 
 
 def _of_one_kind(document: TagSet) -> list[TagSet]:
-    """A document, in parts where it has tags of several kinds and none of its own say so."""
+    """Split a document by the kinds of its tags, unless it has tags of its own."""
     if document.tags is not None:
         return [document]
     tags = document.used - {OUTSIDE}
@@ -168,7 +168,7 @@ def _belong(there: TagSet, part: TagSet) -> bool:
 
 
 def _types(tags: Collection[str]) -> set[str]:
-    """Types of entities, or the tags themselves."""
+    """Return the types of entities, or the tags themselves."""
     return {split_tag(tag)[1] for tag in tags}
 
 

@@ -60,10 +60,7 @@ def doubt(potentials: Potentials) -> Doubt:
 
 
 def in_order(ids: Iterable[int], doubts: Mapping[int, Doubt], order: Order) -> list[int]:
-    """The sentences, the one to see first at the front; others as in the file.
-
-    So are those that come equal, and at the end those without a doubt.
-    """
+    """Return the sentences in an order; ties and, at the end, unscored ones as in the file."""
     if order == "file":
         return list(ids)
     by, _ = FIRST[order]

@@ -117,7 +117,7 @@ Pair = tuple[Item, Annotation]
 
 @dataclass(frozen=True)
 class Document:
-    """Sentences with what was said about them, under one name and with one set of settings."""
+    """Sentences and their annotations, under one name and with one set of settings."""
 
     name: str
     items: tuple[Item, ...]
@@ -150,7 +150,7 @@ class DocumentSummary:
 
     @property
     def model(self) -> str:
-        """The model that it was begun with, or that learnt from it; empty: none."""
+        """The model that it was begun with, or that was trained on it; empty for none."""
         return self.settings.model
 
     @property

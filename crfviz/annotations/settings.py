@@ -130,7 +130,7 @@ def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:
 
 
 def settings_of_text(text: str, *, bio: bool) -> Settings:
-    """Settings from names with commas between, each with its key behind =: `WARE=w, FARBE`."""
+    """Return settings from names between commas, each with its key after =: `WARE=w, FARBE`."""
     parts = [part.partition("=") for part in text.replace("\n", ",").split(",") if part.strip()]
     tags = own_tags([name for name, _, _ in parts], bio=bio)
     keys = {name.strip(): key.strip().lower() for name, _, key in parts if key.strip()}
@@ -138,7 +138,7 @@ def settings_of_text(text: str, *, bio: bool) -> Settings:
 
 
 def text_of_settings(settings: Settings) -> str:
-    """The same as a text."""
+    """Return the names and keys as `settings_of_text` reads them."""
     keys = settings.keys
     return ", ".join(f"{name}={keys[name]}" if name in keys else name for name in settings.names)
 

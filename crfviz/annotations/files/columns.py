@@ -32,7 +32,7 @@ TIGHT = "SpaceAfter=No"
 
 
 def render_conllu(pair: Pair) -> str:
-    """One annotated sentence in CoNLL-U."""
+    """Return an annotated sentence in CoNLL-U."""
     item, annotation = pair
     name = f"{item.document}-{item.position + 1}-{annotation.annotator}"
     rows = []
@@ -46,14 +46,14 @@ def render_conllu(pair: Pair) -> str:
 
 
 def render_columns(pair: Pair) -> str:
-    """One annotated sentence in columns: word, start:end, proposal, tag."""
+    """Return an annotated sentence in columns: word, start:end, proposal, tag."""
     return columns.rendered(_comments(pair), _words(pair))
 
 
 def read_block(
     block: columns.Block, where: str, layout: columns.Layout, name: str
 ) -> FileSentence | None:
-    """The sentence of one block; None without words.
+    """Read the sentence of a block; None without words.
 
     `where` it begins and the name of the file are for messages.
     """
@@ -101,7 +101,7 @@ def _comments(pair: Pair) -> Iterator[str]:
 
 
 def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
-    """Cells of every word: itself, its place, its proposed and its final tag."""
+    """Yield the cells of every word: itself, its place, its proposed and its final tag."""
     item, annotation = pair
     for (start, end), proposed, tag in zip(
         annotation.offsets, annotation.proposed, annotation.final, strict=True
@@ -116,12 +116,12 @@ def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _cell(word: str) -> str:
-    """A word as a column can show it; its place in the text says what it is."""
+    """Return a word as a column can show it; its offsets in the text identify it."""
     return columns.BREAKS.sub(" ", word).strip() or "_"
 
 
 def _packed(value: str) -> str:
-    """A value for MISC, where `|` separates."""
+    """Escape a value for MISC, where `|` separates."""
     return UNSAFE.sub(lambda wrong: quote(wrong[0]), value)
 
 
@@ -137,7 +137,7 @@ def _shown(rows: Sequence[columns.WordRow], text: str, name: str) -> dict[str, o
 
 
 def _parts(row: columns.WordRow, name: str) -> tuple[str, str, str]:
-    """Place, proposal and tag of a word."""
+    """Return place, proposal and tag of a word."""
     if len(row.cells) == 4:
         return row.cells[1], row.cells[2], row.cells[3]
     if len(row.cells) != columns.CONLLU.width:
@@ -155,7 +155,7 @@ def _parts(row: columns.WordRow, name: str) -> tuple[str, str, str]:
 
 
 def _place(cell: str, row: columns.WordRow, text: str, name: str) -> list[int]:
-    """Characters of a word, checked against the word itself: an export must never shift."""
+    """Return a word's characters, checked against the word: an export must never shift."""
     match = RANGE.fullmatch(cell)
     if not match:
         raise FormatError(f"{name}, line {row.number}: expected start:end, got {abbreviate(cell)}")

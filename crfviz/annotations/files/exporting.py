@@ -27,7 +27,7 @@ SUFFIXES: dict[FileFormat, str] = {
 def render(
     pairs: Sequence[Pair], file_format: FileFormat, settings: Mapping[str, Settings] = NO_SETTINGS
 ) -> str:
-    """The annotations as the text of one file; those of one sentence are given side by side.
+    """Return the annotations as the text of a file; those of one sentence are adjacent.
 
     The settings of a document, by its name, go with its first sentence.
 
@@ -40,7 +40,7 @@ def render(
 def rendered(
     pairs: Iterable[Pair], file_format: FileFormat, settings: Mapping[str, Settings] = NO_SETTINGS
 ) -> Iterator[str]:
-    """The same in pieces, for files that are larger than one likes to hold."""
+    """Yield the same text in pieces, for files that should not be held in memory."""
     pairs = _with_settings(pairs, dict(settings))
     if file_format != "spacy":
         yield from map(RENDERERS[file_format], pairs)

@@ -36,7 +36,7 @@ class FileSentence:
 
 
 def fields_of(pair: records.Pair) -> Fields:
-    """The fields, ready for JSON; what says nothing is left out."""
+    """Return the fields, ready for JSON; empty optional ones are left out."""
     item, annotation = pair
     fields: Fields = {
         "text": item.text,
@@ -68,7 +68,7 @@ def fields_of(pair: records.Pair) -> Fields:
 
 
 def row_of(pair: records.Pair) -> Fields:
-    """The fields with the same keys and types in every row, as tables of Arrow want them.
+    """Return the fields with the same keys and types in every row, as tables of Arrow need them.
 
     Arrow takes the columns and their types from the first rows, and refuses what differs later. So
     `gold` and `pins` have a text for every word, an empty one where there is no tag. Settings and
@@ -91,7 +91,7 @@ def row_of(pair: records.Pair) -> Fields:
 
 
 def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSentence:
-    """The sentence and its annotation again; only tags, offsets and annotator must be there.
+    """Read a sentence and its annotation; only tags, offsets and annotator must be there.
 
     The fields are as `fields_of` gives them, but anybody may have written them.
     """
@@ -168,7 +168,7 @@ def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) 
 
 
 def places_of(value: object, where: str) -> Offsets:
-    """Places of words out of JSON."""
+    """Return offsets of words from JSON."""
     try:
         return records.offsets_of(value)
     except TypeError:
@@ -178,7 +178,7 @@ def places_of(value: object, where: str) -> Offsets:
 
 
 def _written(moment: datetime | None) -> str | None:
-    """Null only for what was never stored."""
+    """Return a time in ISO format; None for what was never stored."""
     return None if moment is None else moment.astimezone(UTC).isoformat()
 
 
@@ -190,7 +190,7 @@ def _read(
     default: Value,
     expected: str,
 ) -> Value:
-    """A field that may be absent or empty."""
+    """Read a field that may be absent or empty."""
     value = fields.get(name)
     try:
         return default if value in (None, "") else make(value)
@@ -217,7 +217,7 @@ def _moment(value: str) -> datetime:
 
 
 def _pins(words: int, value: object) -> dict[int, str]:
-    """Pins as a text for each of the words, or as older exports have them."""
+    """Read pins: a text for each word, or the object of older exports."""
     if isinstance(value, list) and len(value) == words:
         return {
             position: tag for position, tag in enumerate(records.texts_of(value)) if tag != NO_TAG
@@ -230,5 +230,5 @@ def _curation(where: str, value: object) -> records.Curation:
 
 
 def _fields(value: object, where: str) -> object:
-    """An object, or its text in rows that all have the same types."""
+    """Return an object, parsed if it is a text, as in rows of equal types."""
     return parse_object(value, where) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Sentences to label, out of a paste or a file of any format, with everything wrong about it said.
+"""Sentences to label, from pasted text or a file of any format, with all problems reported.
 
 | format    | what it is                                                  | gold tags       |
 |-----------|-------------------------------------------------------------|-----------------|
@@ -195,7 +195,7 @@ class _Gathering:
         self.note(f"{self.name}, line {line}: {message}", dropped=dropped)
 
     def _checked(self, line: int, sentence: FileSentence) -> Item:
-        """The sentence with gold tags that can be used."""
+        """Return the sentence with its gold tags, or without them if one is unknown."""
         item = sentence.item
         if item.gold is None:
             return item
@@ -246,7 +246,7 @@ def _number(number: int, noun: str) -> str:
 
 
 def _unstorable(sentence: FileSentence) -> str:
-    """A character that the store could not hold, as U+...; empty if there is none."""
+    """Return a character that the store cannot hold, as U+...; empty if there is none."""
     item, annotation = sentence.item, sentence.annotation
     texts = [item.text, item.document, *(item.gold or ())]
     if annotation is not None:
@@ -326,7 +326,7 @@ def _detected(text: str, name: str) -> InputFormat:
 def _sentences(
     text: str, kind: InputFormat, name: str
 ) -> Iterator[tuple[int, FileSentence | FormatError]]:
-    """Every sentence with its line, or what is wrong with it."""
+    """Yield every sentence, or its error, with its line."""
     if kind == "spacy":
         return _each(list_elements(text, name), read_element, name)
     if kind in LAYOUTS:

@@ -86,7 +86,7 @@ def planned(store: Store, known: Mapping[str, Known]) -> dict[str, Merged]:
 
 
 def conflicts(known: Known, merged: Merged) -> list[str]:
-    """A line for each sentence about which an annotator said something else before."""
+    """Return a line for each sentence whose stored annotation differs from that of the file."""
     sentences = {item.id: item for item in known.sentences}
     lines = []
     for there, came in merged.conflicts:
@@ -110,7 +110,7 @@ def _difference(there: Annotation, came: Annotation) -> str:
 
 
 def _known(store: Store, summary: DocumentSummary, document: Document) -> Known | None:
-    """The stored document if it has these sentences, and its words those of the annotations."""
+    """Return the stored document if it has these sentences, split as in the annotations."""
     there = _same(document.items, store.items(summary.name))
     if there is None:
         return None
@@ -128,7 +128,7 @@ def _known(store: Store, summary: DocumentSummary, document: Document) -> Known 
 
 
 def _same(items: Sequence[Item], stored: Sequence[Item]) -> list[Item] | None:
-    """Those of the stored sentences that are these, in order; at their places if they are there."""
+    """Return the stored sentences that are these, in order, preferably at the same places."""
     by_place, rest = {item.position: item for item in stored}, iter(stored)
     ways = (
         (by_place.get(item.position) for item in items),

@@ -30,12 +30,12 @@ from crfviz.text.tokenizer import tokens
 
 
 def render_jsonl(pair: Pair) -> str:
-    """One annotated sentence as a line of JSONL."""
+    """Return an annotated sentence as a line of JSONL."""
     return f"{json.dumps(row_of(pair), ensure_ascii=False)}\n"
 
 
 def render_spacy(pair: Pair) -> str:
-    """One annotated sentence as an element of spaCy's list."""
+    """Return an annotated sentence as an element of spaCy's list."""
     item, annotation = pair
     known = fields_of(pair)
     element = {
@@ -47,7 +47,7 @@ def render_spacy(pair: Pair) -> str:
 
 
 def read_line(line: str, where: str) -> FileSentence | None:
-    """The sentence of a line of JSONL; None without words."""
+    """Read the sentence of a line of JSONL; None without words."""
     check_utf_8(line, where)
     fields = parse_object(line, where)
     if "annotator" in fields:
@@ -56,7 +56,7 @@ def read_line(line: str, where: str) -> FileSentence | None:
 
 
 def read_element(element: object, where: str) -> FileSentence | None:
-    """The sentence of an element of spaCy's list; entities may begin and end inside of words."""
+    """Read the sentence of an element of spaCy's list; entities may begin and end inside words."""
     if isinstance(element, list) and len(element) == 2:
         element = {"text": element[0], "annotations": element[1]}
     if not isinstance(element, dict) or not isinstance(element.get("text"), str):
@@ -82,7 +82,7 @@ def read_element(element: object, where: str) -> FileSentence | None:
 
 
 def _with_tags(fields: Mapping[str, object], where: str) -> FileSentence | None:
-    """A sentence that nobody labelled here, with the tags that the file has; None without words."""
+    """Read a sentence without annotation, with the file's tags if any; None without words."""
     sentence = sentence_of(fields, where)
     if not sentence.tokens:
         return None
@@ -131,7 +131,7 @@ def _for_spacy(text: str, offsets: Offsets, tags: Sequence[str]) -> Fields:
 
 
 def _with_entities(text: str, entities: object, where: str) -> Item:
-    """A sentence whose words are split by us, and cut where an entity begins or ends in one."""
+    """Split a text into words, also where an entity begins or ends inside a word."""
     marked = _entities(text, entities, where)
     check_length(len(marked), where)  # each has a word
     edges = sorted({edge for start, end, _ in marked for edge in (start, end)})
@@ -150,7 +150,7 @@ def _with_entities(text: str, entities: object, where: str) -> Item:
 
 
 def _entities(text: str, value: object, where: str) -> list[tuple[int, int, str]]:
-    """Checked entities in order; none overlap."""
+    """Return checked entities in order; none overlap."""
     fits = isinstance(value, list) and all(
         isinstance(row, list)
         and [type(cell) for cell in row[:3]] == [int, int, str]

@@ -111,7 +111,7 @@ def database_url(url: str | None = None) -> URL:
 
 
 def connect(url: URL) -> Engine:
-    """An engine whose tables are those of `schema`; makes or migrates them.
+    """Return an engine whose tables are those of `schema`; create or migrate them.
 
     Raises:
         StoreError: no driver, no such database, no right to write, or a newer schema.
@@ -136,7 +136,7 @@ def connect(url: URL) -> Engine:
 
 @contextmanager
 def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
-    """A connection whose work is committed at the end, or undone by an error.
+    """Give a connection whose work is committed at the end, or rolled back by an error.
 
     Raises:
         LostStoreError: nothing was committed, as a new program would not find it: the file that is
@@ -154,7 +154,7 @@ def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
 
 @contextmanager
 def _turn(engine: Engine) -> Iterator[None]:
-    """Wait for one's turn; after `WAIT` seconds it is left to SQLite to say what is wrong."""
+    """Wait for the turn to write, at most `WAIT` seconds; then SQLite reports the lock."""
     lock = _TURNS.get(engine)
     taken = lock is not None and lock.acquire(timeout=WAIT)
     try:
@@ -165,7 +165,7 @@ def _turn(engine: Engine) -> Iterator[None]:
 
 
 def shown(url: URL) -> str:
-    """The address without its password; of SQLite the file alone."""
+    """Return the address without its password; for SQLite only the file."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)
     return str(url.set(drivername="postgresql"))
@@ -205,7 +205,7 @@ def engine_of(url: URL, pool: Mapping[str, int] = POOL) -> Engine:
 
 
 def _prepare_file(place: Path, connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
-    """A commit is on the disk before it returns, and readers never wait for a writer."""
+    """Set up a connection: commits are on disk when they return, and readers never wait."""
     connection.isolation_level = None  # transactions begin in `_begin`, not at the driver's whim
     _write_ahead(connection)
     for pragma in ("synchronous=FULL", "foreign_keys=ON"):
@@ -240,7 +240,7 @@ def _check_file(place: Path, opened: Identity) -> None:
 
 
 def _require_same(place: Path, opened: Identity | None) -> None:
-    """Refuse to go on with another file, or with a new one, as if it were the store."""
+    """Refuse a file that has replaced the store since it was opened."""
     if _identity(place) != opened:
         what = "is another file now" if place.exists() else "was deleted or moved"
         raise LostStoreError(
@@ -259,7 +259,7 @@ def _identity(place: Path) -> Identity | None:
 
 
 def _begin(connection: Connection) -> None:
-    """A writer takes its lock at once: one that read first could not wait for it any more."""
+    """Begin a transaction; a writer locks at once, as it could not wait after a read."""
     writes = connection.get_execution_options().get("crfviz_writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -300,7 +300,7 @@ def _migrate(connection: Connection) -> None:
 
 
 def explained(error: SQLAlchemyError, place: str) -> StoreError:
-    """The error in words; the place of the database comes without a password."""
+    """Explain an error in words; `place` has no password."""
     what, advice = _meaning(error) or (LOST if lost_connection(error) else OTHER)
     kind = LostStoreError if what in PASSING else StoreError
     return kind(f"The store {place} failed: {what} ({_said(error)}). {advice} {SAFE}")
@@ -319,5 +319,5 @@ def _meaning(error: SQLAlchemyError) -> tuple[str, str] | None:
 
 
 def _said(error: SQLAlchemyError) -> str:
-    """The driver's own words, in one line."""
+    """Return the driver's message in one line."""
     return " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())

@@ -30,7 +30,7 @@ TABLES = sa.MetaData()
 
 @dataclass(frozen=True)
 class Damaged:
-    """A cell that cannot be read, as something else than this program has written it."""
+    """A cell that cannot be read because another program has written it."""
 
     cell: object
 
@@ -55,7 +55,7 @@ def from_json(text: str) -> object:
 
 
 class Cell(sa.TypeDecorator[Any]):
-    """A column that holds one field of a record, or of no record a `Damaged`.
+    """A column that holds one field of a record; an unreadable cell becomes `Damaged`.
 
     Args:
         read: makes the field out of what is stored; raises one of READ_ERRORS at anything else.
@@ -192,7 +192,7 @@ SAID = [column for column in ANNOTATIONS.columns if column.name != "id"]
 
 
 def encoded(table: sa.Table, row: Row) -> Row:
-    """The same with its lists encoded, so that it is written quickly once the store is locked."""
+    """Encode the lists of a row, so that it is written quickly once the store is locked."""
     lists = {
         c.name: c.type
         for c in table.c
@@ -207,7 +207,7 @@ def encoded(table: sa.Table, row: Row) -> Row:
 
 
 def annotation_row(annotation: records.Annotation) -> Row:
-    """Columns of an annotation that has an annotator and no character that no database holds."""
+    """Return the columns of an annotation; refuse one without annotator or with bad characters."""
     if not annotation.annotator.strip():
         raise StoreError("expected the name of an annotator, got an empty one; nothing was stored")
     if annotation.annotator == records.CURATED and annotation.curation is None:
@@ -218,20 +218,20 @@ def annotation_row(annotation: records.Annotation) -> Row:
 
 
 def settings_row(settings: Settings) -> Row:
-    """Columns of the table of documents."""
+    """Return the columns of settings in the table of documents."""
     look = {name: dict(of) for name in ("keys", "colours") if (of := getattr(settings, name))}
     return {"tags": settings.tags, "model": settings.model, "look": look or None}
 
 
 def summary_of(row: sa.RowMapping) -> records.DocumentSummary:
-    """The document of a row with its number of `sentences`."""
+    """Return the document of a row with its number of `sentences`."""
     name, number, settings = row["name"], row["sentences"], settings_at(row)
     make = partial(records.DocumentSummary, name, number, settings=settings)
     return made(row, (DOCUMENTS.c.created,), make)
 
 
 def settings_at(row: sa.RowMapping) -> Settings:
-    """The settings in a row of documents."""
+    """Return the settings in a row of documents."""
 
     def make(tags: Sequence[str] | None, model: str, look: Mapping[str, object] | None) -> Settings:
         fields = {"tags": tags and [*tags], "model": model, **(look or {})}
@@ -241,13 +241,13 @@ def settings_at(row: sa.RowMapping) -> Settings:
 
 
 def item_of(row: sa.RowMapping) -> records.Item:
-    """The sentence of a row that joins `items` and `documents`."""
+    """Return the sentence of a row that joins `items` and `documents`."""
     make = partial(records.Item, document=row[DOCUMENTS.c.name])
     return made(row, SENTENCE, make)
 
 
 def annotation_of(row: sa.RowMapping) -> records.Annotation:
-    """The annotation of a row."""
+    """Return the annotation of a row."""
     return made(row, SAID, records.Annotation)
 
 

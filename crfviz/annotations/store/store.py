@@ -48,7 +48,7 @@ _UNDONE = sa.and_(  # all steps in a sentence, so that it is as if nobody had be
 
 
 def open_store(url: str | None = None) -> Store:
-    """The store at an address, made or brought to the newest schema where needed.
+    """Open the store at an address; create it or migrate it to the newest schema if needed.
 
     Args:
         url: such as `sqlite:////home/me/annotations.db` or `postgresql://user:password@host/name`;
@@ -62,7 +62,7 @@ def open_store(url: str | None = None) -> Store:
 
 
 def file_of(url: str | None = None) -> Path | None:
-    """The file of a store at an address, see `open_store`; None where it is on a server."""
+    """Return the file of a store at an address, see `open_store`; None if it is on a server."""
     address = database.database_url(url)
     on_disk = address.get_backend_name() == "sqlite"
     return Path(str(address.database)) if on_disk else None
@@ -82,7 +82,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Give all connections back; the store connects again when it is used again."""
+        """Close all connections; the store reconnects when it is used again."""
         self._engine.dispose()
 
     def add(
@@ -142,7 +142,7 @@ class Store:
         self._run(lambda c: c.execute(query), writes=True)
 
     def documents(self) -> list[DocumentSummary]:
-        """All documents, oldest first."""
+        """Return all documents, oldest first."""
         query = (
             sa.select(DOCUMENTS, sa.func.count(ITEMS.c.id).label("sentences"))
             .outerjoin(ITEMS)
@@ -152,12 +152,12 @@ class Store:
         return self._records(query, schema.summary_of)
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
-        """Sentences of a document in its order: `limit` of them from the `start`-th."""
+        """Return sentences of a document in its order: `limit` of them from the `start`-th."""
         query = _SENTENCES.where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
         return self._records(query.offset(start).limit(limit), schema.item_of)
 
     def item(self, number: int) -> Item:
-        """The sentence with an id; a StoreError if there is none (any more)."""
+        """Return the sentence with an id; raise StoreError if it does not exist."""
         known = 0 < number < LARGEST_ID  # a larger one is none that a database could look for
         query = _SENTENCES.where(ITEMS.c.id == number)
         found = self._records(query, schema.item_of) if known else []
@@ -166,7 +166,7 @@ class Store:
         return found[0]
 
     def item_ids(self, document: str) -> list[int]:
-        """Ids of the sentences of a document, in its order."""
+        """Return the ids of the sentences of a document, in its order."""
         query = sa.select(ITEMS.c.id).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
         return self._column(query.order_by(ITEMS.c.position))
 
@@ -196,7 +196,7 @@ class Store:
     def annotations(
         self, document: str | None = None, annotator: str | None = None, state: State | None = None
     ) -> list[Pair]:
-        """Annotations with their sentences, by document, place in it and annotator; None is all."""
+        """Return sentences with annotations by document, place and annotator; None is all."""
         columns = (ITEMS, DOCUMENTS.c.name, ANNOTATIONS)
         query = _said(*columns, document=document, annotator=annotator, state=state)
         order = (DOCUMENTS.c.id, ITEMS.c.position, ANNOTATIONS.c.annotator)
@@ -235,11 +235,11 @@ class Store:
         return self._run(work)
 
     def done_ids(self, document: str, annotator: str) -> set[int]:
-        """Ids of the sentences that an annotator has accepted."""
+        """Return the ids of the sentences that an annotator has accepted."""
         return set(self._column(_done(document, annotator)))
 
     def last_done(self, document: str, annotator: str) -> int | None:
-        """Id of the sentence that an annotator accepted last; None without one."""
+        """Return the id of the sentence that an annotator accepted last; None without one."""
         newest = (ANNOTATIONS.c.updated.desc(), ANNOTATIONS.c.id.desc())
         return next(iter(self._column(_done(document, annotator).order_by(*newest).limit(1))), None)
 
@@ -249,9 +249,9 @@ class Store:
         return self._records(query.order_by(ANNOTATIONS.c.annotator), schema.annotation_of)
 
     def disputed(self, document: str) -> dict[int, bool]:
-        """Ids of sentences with different finished versions, in order, and whether each is settled.
+        """Return the ids of disputed sentences in order, and whether each is settled.
 
-        A sentence is not settled any more when a version has changed or come since.
+        Its finished versions differ. It is open again once one changes or is added.
         """
         texts = [sa.cast(ANNOTATIONS.c[name], sa.Text) for name in ("final", "offsets")]
         differ = sa.or_(*(sa.func.count(each.distinct()) > 1 for each in texts))
@@ -277,7 +277,7 @@ class Store:
         return {item: settled.get(item) == made_of for item, made_of in versions.items()}
 
     def skip(self, item: int, annotator: str) -> None:
-        """Note that an annotator has passed over a sentence."""
+        """Note that an annotator has skipped a sentence."""
         row = {"item": item, "annotator": annotator}
 
         def work(connection: sa.Connection) -> None:
@@ -288,13 +288,13 @@ class Store:
         self._run(work, writes=True)
 
     def skipped(self, document: str, annotator: str) -> set[int]:
-        """Ids of the sentences that an annotator has passed over."""
+        """Return the ids of the sentences that an annotator has skipped."""
         query = sa.select(SKIPS.c.item).select_from(SKIPS.join(ITEMS).join(DOCUMENTS))
         mine = query.where(DOCUMENTS.c.name == document, SKIPS.c.annotator == annotator)
         return set(self._column(mine))
 
     def annotators(self, document: str | None = None) -> list[str]:
-        """Names of all who labelled a document, or any; sorted, with the curated layer last."""
+        """Return the annotators of a document, or of all; sorted, with the curated layer last."""
         names = self._column(_said(ANNOTATIONS.c.annotator, document=document).distinct())
         return sorted(names, key=lambda each: (each == CURATED, each))
 
@@ -308,7 +308,7 @@ class Store:
     def _run(
         self, work: Callable[[sa.Connection], Result], *, writes: bool = False, tries: int = 2
     ) -> Result:
-        """Do something in a transaction of its own; once more if the server was lost."""
+        """Run `work` in a transaction of its own; try again if the connection was lost."""
         try:
             with database.transaction(self._engine, writes=writes) as connection:
                 return work(connection)

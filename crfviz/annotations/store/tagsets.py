@@ -84,7 +84,7 @@ def change_settings(connection: sa.Connection, name: str, new: Settings) -> None
 
 
 def near(tag: str, tags: Sequence[str]) -> str:
-    """Tags with names like this one, or all of them, in words."""
+    """Suggest tags with names like this one, or list all of them."""
     by_name = {name.casefold(): name for name in tags}
     alike = get_close_matches(tag.casefold(), by_name, cutoff=ALIKE)
     if alike:
@@ -94,14 +94,14 @@ def near(tag: str, tags: Sequence[str]) -> str:
 
 
 def used(annotations: Iterable[Annotation]) -> set[str]:
-    """The tags that somebody stands for."""
+    """Return the tags of annotations: final ones and pins."""
     return {tag for each in annotations for tag in (*each.final, *each.pins.values())}
 
 
 def _begin(
     connection: sa.Connection, document: sa.RowMapping, new: Annotation, tags: Sequence[str]
 ) -> None:
-    """Give a document its tags, those of a model that can go on with what is there."""
+    """Give a document the tags of a model; refuse one that lacks tags in use."""
     begun = document["model"]
     if begun != new.model:
         strange = sorted(_stored_tags(connection, document) - set(tags))
@@ -116,7 +116,7 @@ def _begin(
 
 
 def _stored_tags(connection: sa.Connection, document: sa.RowMapping) -> set[str]:
-    """Tags of the annotations that the document's own model is behind, or all without one."""
+    """Return the tags of annotations by the document's model, or of all if it has none."""
     query = sa.select(ANNOTATIONS.c.final).join(ITEMS).where(ITEMS.c.document == document["id"])
     if document["model"]:
         query = query.where(ANNOTATIONS.c.model == document["model"])

@@ -25,7 +25,7 @@ CHUNK = 1000  # rows between two reports of progress
 
 
 def successor(annotation: Annotation) -> Annotation:
-    """The same with its next revision and its times; what was said elsewhere keeps its own."""
+    """Return an annotation with its next revision and times; an imported one keeps its own time."""
     now = datetime.now(UTC)
     said = annotation.updated if annotation.revision == 0 else None
     return replace(
@@ -185,7 +185,7 @@ def _write_joined(
 
 
 def _usual_model(models: Iterable[str]) -> str:
-    """The model of most annotations; empty where none has one."""
+    """Return the model of most annotations; empty if none has one."""
     return next((model for model, _ in Counter(filter(None, models)).most_common(1)), "")
 
 

@@ -41,7 +41,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Taught:
-    """A model that was taught, and what came of it."""
+    """A taught model with its gains."""
 
     name: str  # of the new model
     folder: str
@@ -76,7 +76,7 @@ def gain(name: str, sentences: Sequence[Sentence], before: Tagger, after: Tagger
 
 
 def got_worse(taught: Taught) -> str:
-    """Say where the new model is worse than the one before; of what was taught it says nothing.
+    """Say where the new model is worse than the one before, the taught sentences aside.
 
     By entity F1, without BIO tags by words. Empty where it is nowhere worse.
     """
@@ -93,7 +93,7 @@ def got_worse(taught: Taught) -> str:
 
 
 def gains_table(gains: tuple[Gain, ...]) -> str:
-    """Before and after, as Markdown."""
+    """Return the figures before and after as a Markdown table."""
     f1 = any(gain.before.entity_f1 for gain in gains)
     names = ["entity F1, %"] if f1 else []
     header = ["sentences", "words", "", *names, "token accuracy, %", "sentence accuracy, %"]

@@ -105,7 +105,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of a server: one at a time runs, so that the pages still answer; the others wait."""
+    """The jobs of a server. One runs at a time, so that the pages still answer; others wait."""
 
     def __init__(self) -> None:
         self._jobs: list[Job] = []
@@ -135,19 +135,19 @@ class Jobs:
 
     @property
     def all(self) -> list[Job]:
-        """The newest first."""
+        """All jobs, the newest first."""
         with self._lock:
             return list(self._jobs)
 
     def shown_to(self, visitor: str, about: str) -> Job | None:
-        """The newest of this visitor about something, or one that is not over; else of others."""
+        """Return the visitor's newest job about a subject or not yet over, else one of others."""
         every = [job for job in self.all if job.subject == about or not job.status.over]
         own = [job for job in every if job.visitor == visitor]
         running = [job for job in every if job.status.state == "running"]
         return next(iter([*own, *running, *every]), None)
 
     def about(self, subject: str) -> Job | None:
-        """The newest job about something."""
+        """Return the newest job about a subject; None without one."""
         return next((job for job in self.all if job.subject == subject), None)
 
     def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""From the finished sentences of a document to a model of its own, which proposes from then on.
+"""Training of a model on the finished sentences of a document, where it proposes from then on.
 
     made = propose_model(store, document, "mine", CRF, store.annotations("Waren"), report)
     load_tagger("mine")
@@ -44,7 +44,7 @@ FITS = 6  # five of cross-validation, and the model
 
 @dataclass(frozen=True)
 class Proposer:
-    """A model that learnt from a document."""
+    """Figures of a model that was trained on a document."""
 
     name: str
     document: str
@@ -122,7 +122,7 @@ def propose_model(
 def propose_in_store(
     document: DocumentSummary, name: str, family: str, report: Announce
 ) -> Proposer:
-    """The same in a job; sentences about which annotators disagree are left out."""
+    """Train a model in a job; sentences about which annotators disagree are left out."""
     store = open_store()
     now = _present(store, document)
     pairs = learnable(store.annotations(now.name), "agreed")
@@ -138,7 +138,7 @@ def _present(store: Store, document: DocumentSummary) -> DocumentSummary:
 
 
 def last_proposer(document: DocumentSummary) -> Proposer | None:
-    """The model of its own that a document has; None without one that can be read."""
+    """Return the document's own model; None if it has none or its record cannot be read."""
     if not document.model or owner_of(document.model) != document.key:
         return None
     try:
@@ -154,7 +154,7 @@ def last_proposer(document: DocumentSummary) -> Proposer | None:
 
 
 def score_in_words(score: CrossValidated) -> str:
-    """The cross-validated score with its interval."""
+    """Describe the cross-validated score with its interval."""
     rates = {"of the words right": score.words, "F1 of entities": score.entity_f1}
     said = [
         f"{100 * rate.value:.1f} % {what} ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
@@ -178,7 +178,7 @@ def _require_enough(sentences: Sequence[Sentence]) -> None:
 
 
 def _examples(sentences: Sequence[Sentence]) -> list[Example]:
-    """Three sentences with many different tags, for the pages to open with."""
+    """Return three sentences with many different tags, as examples for the pages."""
     by_tags = sorted(sentences, key=lambda s: (-len(set(s.tags or ())), len(s.tokens)))
     texts = ((s, sentence_of(s.tokens, english_words)) for s in by_tags[: 2 * MIN_DONE])
     found = {

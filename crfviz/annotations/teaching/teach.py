@@ -1,4 +1,4 @@
-"""From finished sentences to a new model: a trained network learns more, is measured, and saved.
+"""Training of a new model from finished sentences: a network learns more, is measured and saved.
 
     taught = teach(Lesson(model="upos-en"), finished(store.annotations(state="done")), report)
     load_tagger(taught.name)
@@ -125,7 +125,7 @@ class Lesson:
 
     @property
     def recipe(self) -> Recipe:
-        """The numbers of the method, or those asked for."""
+        """The recipe of the method, with the numbers asked for."""
         recipe = METHODS[self.method]
         return replace(
             recipe,
@@ -142,7 +142,7 @@ def learn(
     recipe: Recipe,
     report: Callable[[int, int], None],
 ) -> Network:
-    """The network of a model folder after it has learnt from tagged sentences; see `labelled`.
+    """Return the network of a model folder, trained further on tagged sentences; see `labelled`.
 
     Args:
         stored: is not changed.
@@ -180,7 +180,7 @@ def learn(
 
 
 def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelled]:
-    """Sentences with the ids of their tags; words that are UNSET may have any.
+    """Return sentences with the ids of their tags; words that are UNSET may have any.
 
     Raises:
         FormatError: there is no sentence, or one without words or tags.
@@ -282,7 +282,7 @@ def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Announce) -> Ta
 def hold_out(
     sentences: Sequence[Sentence], share: float, seed: int
 ) -> tuple[list[Sentence], list[Sentence]]:
-    """A share of the sentences, drawn at random and rounded down, and all others.
+    """Return a random share of the sentences, rounded down, and all others.
 
     Sentences with the same words stay together, so that nothing is tested that was learnt.
     """
@@ -305,7 +305,7 @@ def start_teaching(
 
 
 def shipped_excerpt(tagger: Tagger, known: Sequence[Sentence]) -> dict[str, list[Sentence]]:
-    """The excerpt that has the tags of a tagger, without sentences that were annotated."""
+    """Return the excerpt with the tags of a tagger, without sentences that were annotated."""
     path = excerpt_for(tagger.tags)
     if path is None:
         return {}
@@ -325,7 +325,7 @@ def _describe(folder: Path, lesson: Lesson, before: Tagger, after: Tagger, taugh
 
 
 def _card(taught: Taught, lesson: Lesson, base: Tagger) -> str:
-    """README.md of the new model; the card of its base is quoted, without its figures."""
+    """Return README.md of the new model; it quotes the card of its base, without the figures."""
     recipe = lesson.recipe
     parts = [
         f"# {taught.name}",
@@ -352,7 +352,7 @@ def _card(taught: Taught, lesson: Lesson, base: Tagger) -> str:
 
 
 def _quoted(card: str) -> str:
-    """A card one level down, without its title and its figures, which are not of this model."""
+    """Return a card one heading level down, without its title and its figures."""
     *before, last = outside(card, BEGIN, END)
     body = "".join([*(_HEADING.sub("", piece) for piece in before), last])
     return _LEVEL.sub(r"#\1", _TITLE.sub("", body)).strip()

@@ -1,4 +1,4 @@
-"""Sentences in: a paste or a file, shown as it was understood before any of it is stored."""
+"""Panel to add sentences: pasted text or a file, with a preview before anything is stored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -69,7 +69,7 @@ class Added:
 
 
 def add_panel() -> None:
-    """Draw the two ways in, what was understood of what came, and the button that keeps it."""
+    """Draw the boxes for text and files, the preview, and the button that stores it."""
     added = session_value("added", Added)
     if added.message:
         st.success(added.message)
@@ -104,14 +104,14 @@ def add_panel() -> None:
 
 @cache
 def tweets() -> str:
-    """Ten tweets that name somebody or something, without their tags, one a line."""
+    """Return ten tweets with entities, without their tags, one a line."""
     named = (each for each in read_excerpt(TWEETS) if {*(each.tags or ())} - {"O"})
     short = (each for each in named if len(each.tokens) <= MAX_WORDS)
     return "\n".join(" ".join(each.tokens) for each in islice(short, 10))
 
 
 def _offer_tweets(added: Added) -> None:
-    """One click to sentences for who has none: stored, and opened under a model of entities."""
+    """Draw the button that adds ten tweets and opens them under a model of entities."""
 
     def begin() -> None:
         if TWEETS_MODEL in cached.models():
@@ -191,7 +191,7 @@ def _understood(name: str, content: bytes, digest: str) -> tuple[Import, Setting
 
 
 def _named(name: str, digest: str, read: Import, settings: Settings) -> Import:
-    """The sentences as one document with the name that is typed."""
+    """Draw the box of the name, and return the sentences as a document with it."""
     suggested = first_words(read) if name == PASTE_NAME else name
     title = st.text_input("Name", suggested, key=f"annotate.name.{digest}").strip() or suggested
     items = tuple(replace(item, document=title) for item in read.items)
@@ -199,7 +199,7 @@ def _named(name: str, digest: str, read: Import, settings: Settings) -> Import:
 
 
 def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
-    """Documents of the file that the store has; looked for again when the store has others."""
+    """Return the documents of the file that are stored; cached until the store has others."""
     key = (digest, tuple(store().documents()))
     found = session_value("known documents", dict[object, Mapping[str, Known]])
     if key not in found:
@@ -209,7 +209,7 @@ def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
 
 
 def _merging(known: Mapping[str, Known]) -> int | None:
-    """Ask whether annotations go to the documents that are there; says what would contradict.
+    """Ask whether to merge annotations into the stored documents; list the conflicts.
 
     Returns how many would be added; None where documents of their own are wanted.
     """
@@ -247,7 +247,7 @@ def _others_said(read: Import) -> bool:
 
 
 def forget_added() -> None:
-    """Offer what was added last again, as its document may be gone."""
+    """Offer the sentences added last again, as their document may have been removed."""
     session_value("added", Added).digest = ""
 
 
@@ -269,7 +269,7 @@ def _problems(read: Import) -> None:
 
 
 def _warn(title: str, lines: Sequence[str], total: int) -> None:
-    """Draw the first lines of a list, and how many there are beside them."""
+    """Draw a warning with the first lines of a list, and the number of the others."""
     shown = [f"- {plain(line)}" for line in lines[:MAX_PROBLEMS]]
     more = [f"- and {total - len(shown):,} more"] if total > len(shown) else []
     if lines:
@@ -277,7 +277,7 @@ def _warn(title: str, lines: Sequence[str], total: int) -> None:
 
 
 def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> None:
-    """Store with a bar; a page that is left before the end has stored nothing of a document."""
+    """Store with a progress bar; each document is stored as a whole or not at all."""
     bar = st.progress(0.0, f"Storing {len(read.items):,} sentences …")
 
     def report(done: int, total: int) -> None:

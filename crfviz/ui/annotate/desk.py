@@ -1,4 +1,4 @@
-"""The desk: one sentence in front of the annotator. Every step is stored before the next."""
+"""The desk: one sentence to label. Every step is stored before the next."""
 
 import logging
 from collections.abc import Mapping
@@ -94,7 +94,7 @@ def show_desk(queue: Queue) -> None:
 
 
 def _ways_on(queue: Queue) -> None:
-    """Draw what can be done when no sentence is left."""
+    """Draw the next actions when no sentence is left."""
     error = last_error_beside(BACK)
     with st.container(horizontal=True):
         settle_button(queue.document)
@@ -108,7 +108,7 @@ def _ways_on(queue: Queue) -> None:
 
 
 def _own_progress(document: DocumentSummary, who: str) -> str:
-    """Draw how far an annotator is; returns what is said when all is done."""
+    """Draw an annotator's progress; return the message for the end."""
     progress = store().progress(document.name, who)
     spent = f" · {progress.seconds / progress.done:.1f} s a sentence" if progress.done else ""
     unfinished = f" · {progress.open} begun" if progress.open else ""
@@ -118,7 +118,7 @@ def _own_progress(document: DocumentSummary, who: str) -> str:
 
 
 def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
-    """Say why a sentence cannot be labelled now, with the ways on."""
+    """Say why a sentence cannot be labelled now, and draw the next actions."""
     item, key = desk.item, f"{ANEW}.{desk.item.id}"
     refused = last_error_beside(key)
     st.error(plain(f"Sentence {item.position + 1:,}: {error}"))
@@ -134,7 +134,7 @@ def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
 
 
 def _begin_anew(desk: Desk, stored: Annotation) -> None:
-    """Replace what no model at hand can go on with by the model's proposal."""
+    """Replace an annotation that the model cannot continue by the model's proposal."""
     with errors_beside(f"{ANEW}.{desk.item.id}"):
         revision, seconds = stored.revision, stored.seconds
         anew = replace(labelling.begin(desk), revision=revision, seconds=seconds)
@@ -199,7 +199,7 @@ def _annotation(desk: Desk) -> Annotation:
 
 
 def take_steps(queue: Queue, events: object) -> None:
-    """Take the steps that the labeller asks for, each stored before the next.
+    """Apply the events of the labeller, each stored before the next.
 
     While the store is lost they stay unanswered, and the browser sends them again.
     """
@@ -280,7 +280,7 @@ def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> 
 
 
 def _tell(told: LastStep, before: Annotation, after: Annotation, kind: str) -> None:
-    """Say what a step did, and remember which tags followed."""
+    """Record the effect of a step, and which tags changed with it."""
     told.item, told.problem, told.changed, told.note = after.item, "", {}, ""
     if before.offsets != after.offsets:
         told.note = f"{len(after.offsets)} words now; all others keep their tags."
@@ -294,7 +294,7 @@ def _tell(told: LastStep, before: Annotation, after: Annotation, kind: str) -> N
 
 
 def _refuse(event: Mapping[object, object], why: str) -> None:
-    """Say beside the sentence why a step was not taken."""
+    """Record why a step was refused; the labeller shows it."""
     told, item = session_value("last step", LastStep), event.get("item")
     told.item = item if isinstance(item, int) else told.item
     told.problem, told.changed = why, {}
@@ -306,7 +306,7 @@ def _back(queue: Queue) -> None:
 
 
 def back_to_last(queue: Queue) -> int | None:
-    """Open the sentence again that the annotator accepted last; None where there is none."""
+    """Reopen the sentence that the annotator accepted last; None without one."""
     last = store().last_done(queue.document.name, queue.layer)
     if last is not None:
         _open(last)
@@ -314,7 +314,7 @@ def back_to_last(queue: Queue) -> int | None:
 
 
 def _open(item: int | None) -> None:
-    """Show another sentence; the address names it, so that who comes back finds it."""
+    """Show another sentence; it is part of the URL, so that a reload shows it again."""
     told = session_value("last step", LastStep)
     told.note, told.problem, told.changed = "", "", {}
     set_view_option("item", "" if item is None else str(item))

@@ -39,12 +39,12 @@ OPENED = "document opened"  # key of the one that was chosen last, until it is d
 
 @st.cache_resource(show_spinner="Opening the annotations …")
 def store() -> Store:
-    """The store of this server; where it cannot be opened, the next call tries again."""
+    """Return the store of this server; if it cannot be opened, the next call tries again."""
     return open_store()
 
 
 def choose_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | None:
-    """Let the annotator choose one of all documents; None before."""
+    """Draw the box of documents, and return the chosen one; None without a choice."""
     if not documents:
         return None
     names = {document.key: shown_name(document) for document in documents}
@@ -64,7 +64,7 @@ def choose_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | N
 
 
 def chosen_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | None:
-    """The one of all documents that was chosen; None where none was, or one that is gone."""
+    """Return the chosen document; None if there is none or it was removed."""
     return next((each for each in documents if each.key == view_option("doc")), None)
 
 
@@ -77,13 +77,13 @@ def choose_annotator(
 
 
 def chosen_annotator(document: DocumentSummary, option: str) -> str | None:
-    """The annotator who was chosen; None stands for all of them."""
+    """Return the chosen annotator; None stands for all of them."""
     who = choice_option(option, _people(document), EVERYBODY)
     return None if who == EVERYBODY else who
 
 
 def answered(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return a copy of each answer; sentences without one, as annotators disagree, are counted."""
+    """Return a copy of each answer; warn of sentences that annotators disagree about."""
     pairs = finished_first(pairs)
     if without := answers(pairs)[1]:
         total = count(len({item.id for item, _ in pairs}), "sentence")
@@ -125,7 +125,7 @@ def go_to_document(key: str) -> None:
 
 
 def shown_name(document: DocumentSummary) -> str:
-    """The name of a document as people see and type it."""
+    """Return the name of a document as people see and type it."""
     return " ".join(document.name.split()) or "(no name)"
 
 
@@ -135,7 +135,7 @@ def _people(document: DocumentSummary) -> list[str]:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def item_ids(document: str, key: str) -> Sequence[int]:  # noqa: ARG001 - the key tells namesakes apart
-    """Ids of the sentences of a document, in its order; they never change."""
+    """Return the ids of the sentences of a document, in its order; they never change."""
     return store().item_ids(document)
 
 
@@ -172,7 +172,7 @@ def _state(document: DocumentSummary) -> str:
 
 
 def follow_document(document: DocumentSummary) -> None:
-    """Bring the model of a document along when it is opened, or has learnt from it meanwhile.
+    """Select the model of a document when it is opened, or when a new one was trained.
 
     The page is drawn anew then. A link may name another model with the same tags.
     """

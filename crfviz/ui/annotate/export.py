@@ -1,4 +1,4 @@
-"""Annotations out: which, in which format, as a file."""
+"""Panel to download annotations as a file, and to remove a document."""
 
 import streamlit as st
 
@@ -27,7 +27,7 @@ EXPORT_NAMES: dict[str, str] = {name: FORMAT_NAMES[name] for name in FILE_FORMAT
 
 
 def export_panel(document: DocumentSummary) -> None:
-    """Draw the filters and the button that downloads what they leave."""
+    """Draw the filters and the button that downloads the annotations they leave."""
     formats, people, states = st.columns(3)
     file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu", at=formats)
     who = choose_annotator(document, "Annotator", "whose", at=people)

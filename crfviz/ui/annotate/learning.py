@@ -1,4 +1,4 @@
-"""Models that learn from a document: jobs beside the app, and what came of them.
+"""Panels of models trained on a document: jobs beside the app, and their results.
 
 A network learns more of what it knows; a document with tags of its own gets a model that proposes.
 """
@@ -46,7 +46,7 @@ EVERY = 0.5  # seconds between two looks at a job
 
 
 def jobs() -> Jobs:
-    """The long work of this server."""
+    """Return the long jobs of this server."""
     return server_value("jobs", Jobs)
 
 
@@ -116,7 +116,7 @@ def _sentences(document: DocumentSummary) -> list[Sentence]:
 
 
 def _start() -> None:
-    """With what is chosen now: the button may be that of the run before the choice."""
+    """Start teaching with the current choices: the button may be of an earlier run."""
     method = choice_option("method", teach.WHAT, teach.WHOLE_TAGGER)
     name = widget_value(NAME).strip()
     with errors_beside(NAME):
@@ -127,7 +127,7 @@ def _start() -> None:
 
 
 def watch_job(job: Job) -> bool:
-    """Draw a bar while a job runs, then why it ended without a result; returns whether it is done.
+    """Draw the bar of a running job, or why it failed; return whether it is done.
 
     The page is drawn anew once the job is over, for the new model's sake.
     """
@@ -142,7 +142,7 @@ def watch_job(job: Job) -> bool:
 @st.fragment(run_every=EVERY)
 @guarded("The progress of learning")
 def job_bar(job: Job) -> None:
-    """Draw how far a job is, with the way to end it."""
+    """Draw the progress of a job and its Cancel button."""
     status = job.status
     if status.over:
         st.rerun()
@@ -170,7 +170,7 @@ def _show(taught: Taught) -> None:
 
 
 def propose_row(document: DocumentSummary) -> None:
-    """Draw the model of a document, the job that makes the next one, or the button for it.
+    """Draw the model of a document, the job that trains the next one, or the button for it.
 
     It is for documents with tags of their own, where models may be added.
     """

@@ -49,7 +49,7 @@ class Queue:
 
     @property
     def layer(self) -> str:
-        """Whose annotations are made."""
+        """The annotator under whom annotations are stored."""
         return CURATED if self.settles else self.who
 
     @property
@@ -68,25 +68,25 @@ class Queue:
         return reason(self.doubts.get(item), self.order)
 
     def next(self, item: int | None) -> int | None:
-        """The sentence to do after one; those that were skipped come when no other is left."""
+        """Return the sentence to do after one; skipped ones come last."""
         done = self.done
         left = self.after(item, done | store().skipped(self.document.name, self.layer))
         return self.after(item, done) if left is None else left
 
     def after(self, item: int | None, done: set[int]) -> int | None:
-        """The next sentence that is not done, from the beginning again after the last one."""
+        """Return the next sentence that is not done, starting over after the last one."""
         at = self.ids.index(item) + 1 if item in self.ids else 0
         ahead = (i for i in (*self.ids[at:], *self.ids[:at]) if i not in done)
         return next(ahead, None)
 
     def beside(self, item: int, by: int) -> int:
-        """The sentence before or after one, done or not; at the ends the same."""
+        """Return the sentence before or after one, done or not; at the ends the same."""
         at = self.ids.index(item) + by
         return self.ids[min(max(at, 0), len(self.ids) - 1)]
 
 
 def choose_queue(document: DocumentSummary, who: str) -> Queue:
-    """Let the annotator choose an order; scores the sentences where it needs that."""
+    """Draw the choice of an order; score the sentences if it needs scores."""
     order: Order = "file"
     disputed = store().disputed(document.name)
     names = dict(NAMES)
@@ -105,7 +105,7 @@ def choose_queue(document: DocumentSummary, who: str) -> Queue:
 
 
 def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
-    """Of the first sentences of a document, from memory or worked out now, with a way to stop."""
+    """Return the scores of a document's first sentences, cached or computed now; can be stopped."""
     key = f"{cached.model_key(scenario().model)} {document.key}"
     known = server_value("doubts", dict[str, Mapping[int, Doubt]])
     if key in known:
@@ -138,7 +138,7 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
 
 
 def _scored(document: DocumentSummary, start: int, number: int) -> dict[int, Doubt]:
-    """By id; a sentence that the model cannot score is left out."""
+    """Return the scores by id; a sentence that the model cannot score is left out."""
     tagger = tagger_of(document)
     doubts = {}
     for item in store().items(document.name, start, number):
@@ -173,7 +173,7 @@ def changed_since(desk: Desk, annotation: Annotation) -> str:
 
 
 def why_link(desk: Desk, annotation: Annotation, dispute: Dispute) -> str | None:
-    """The explorer, asked why the model does not have a tag of a version at a word."""
+    """Return a link to Why this tag, about a tag of a version that the model does not choose."""
     said = {((start, end), tag) for reading in dispute.readings for start, end, tag in reading}
     words = words_at(desk.item.text, annotation.offsets)
     for t, place in enumerate(annotation.offsets):
