@@ -1,5 +1,7 @@
 """Steps: what each uncovers, that nothing else is on the page, and the clicker that moves them."""
 
+import re
+
 import pytest
 import torch
 from playwright.sync_api import expect
@@ -402,6 +404,34 @@ def test_the_link_is_the_screen(watch, fresh):
     other.page.wait_for_function("!new URL(document.URL).searchParams.has('v.sidebar')")
     other.follow("Viterbi")
     other.page.wait_for_function("!new URL(document.URL).searchParams.has('v.panel')")
+
+
+@pytest.mark.rotating
+@pytest.mark.parametrize("scrolls", [False, True], ids=["untouched", "scrolled"])
+def test_a_link_shows_its_cell_until_the_reader_scrolls_however_late_the_page_is_styled(
+    watch, fresh, scrolls
+):
+    """Unstyled the page leaves the picture little room: its rows do not scroll under its words."""
+    screen, held = watch(fresh()), []  # nothing is cached
+    screen.page.route(re.compile(r"/Html\.[^/]+\.js"), lambda route: held.append(route))
+    view = {"v.folded": "no", "v.chosen": f"30 {chain().tags[3]}", "v.panel": "beta"}
+    screen.open("forward-backward", sentence=" ".join([SENTENCE] * 6), **view)
+    cell = screen.page.locator("[data-table=beta][data-chosen]")
+    expect(cell).not_to_be_in_viewport()
+    assert held
+    left = "crfviz.stage().querySelector('.scroller').scrollLeft"
+    assert screen.page.evaluate(left) > 0
+    if scrolls:
+        screen.page.locator(".word").last.hover()
+        screen.page.mouse.wheel(-9999, 0)
+        screen.page.wait_for_function(f"{left} === 0")
+    for route in held:
+        route.continue_()
+    expect(screen.page.locator("[data-stage]")).to_have_attribute("data-framed", "true")
+    if scrolls:
+        assert screen.page.evaluate(left) == 0
+    else:
+        expect(cell).to_be_in_viewport(ratio=1)
 
 
 def legend(screen):

@@ -194,13 +194,12 @@ export function buildFrame(stage) {
       const at = lefts[t] + part * ((lefts[t + 1] ?? lefts[t]) - lefts[t]);
       scroller.scrollTo({ left: at - room / 2 });
     },
-    // Scrolls a long sentence so that word t is in the middle, if it is not in sight; gives whether it is then.
+    // Scrolls a long sentence so that word t is in the middle, if it is not in sight.
     /** @param {number} t @param {Sizes} sizes */
     bringIntoSight(t, { lefts, lengths }) {
       const [left, room] = [lefts[t], scroller.clientWidth - lengths.label];
-      const inSight = () => left >= scroller.scrollLeft && lefts[t + 1] <= scroller.scrollLeft + room;
-      if (!inSight()) scroller.scrollTo({ left: left - room / 2 });
-      return inSight() && getComputedStyle(scroller).overflowX !== "visible"; // the style sheet has come
+      const { scrollLeft } = scroller;
+      if (left < scrollLeft || lefts[t + 1] > scrollLeft + room) scroller.scrollTo({ left: left - room / 2 });
     },
     // The same where the rows scroll under the words: for the cell that is explained, the row of tag k in the
     // lattice, or the cell that a table frames at word t; and for the rows of tags that a step uncovered.
@@ -209,14 +208,13 @@ export function buildFrame(stage) {
       const lattice = rows.lattice?.element.hidden ? undefined : rows.lattice?.element;
       const cells = all(scroller, `[data-chosen], [data-outlined][data-t="${t}"]`);
       const shown = cells.find((cell) => cell.offsetParent && (!lattice || cell.matches("[data-chosen]")));
-      if (!flags.framed || !(shown ?? lattice)) return true;
+      if (!flags.framed || !(shown ?? lattice)) return;
       const middle = () =>
         shown
           ? shown.getBoundingClientRect().top + row / 2
           : /** @type {HTMLElement} */ (lattice).getBoundingClientRect().top + (rowOf[k] + 0.5) * row;
       const [top, bottom] = edges();
       if (middle() < top + row || middle() > bottom - row) scroller.scrollBy({ top: middle() - (top + bottom) / 2 });
-      return getComputedStyle(scroller).maxHeight !== "none"; // the style sheet has come
     },
     /** @param {string[]} parts @param {Model} next */
     bringPartsIntoSight(parts, next) {

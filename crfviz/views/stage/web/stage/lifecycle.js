@@ -43,7 +43,7 @@ export class Stage {
   /** @type {Record<string, Timer | null>} */ timers = {};
   /** @type {number | null | undefined} */ scheduled;
   /** @type {{ key: string, ems: number[] }} */ measured = { key: "", ems: [] }; // the widths of words, and of which
-  /** @type {boolean | undefined} */ placed; // whether the word that the link speaks of is in sight
+  touched = false; // whether the reader has scrolled, clicked or pressed a key since these words came
   width = 0; // pixels, as the next ones
   top = 0;
   noteHeight = 0;
@@ -74,6 +74,13 @@ export class Stage {
       preview: null, // the event under the hand right now, not sent yet
       message: null, // what is wrong with a score just typed
     };
+    const touch = () => {
+      this.touched = true;
+    };
+    this.root.addEventListener("wheel", touch, { passive: true });
+    this.root.addEventListener("pointerdown", touch);
+    keys.addEventListener("keydown", touch, true); // before it is answered
+    this.forgetKeys = () => keys.removeEventListener("keydown", touch, true);
     this.stopKeys = listenToKeys(
       keys,
       (event) => keysOf(this, event),
@@ -97,6 +104,7 @@ export class Stage {
 
   close() {
     this.stopKeys();
+    this.forgetKeys();
     document.removeEventListener(ANSWERED, this.uncover);
     document.removeEventListener("click", this.download);
     this.resizing.disconnect();
@@ -121,10 +129,9 @@ export class Stage {
       this.outbox.acknowledge(payload.ack);
       this.choose(payload, another);
       const moved = another && focusedIn(this.root)?.matches(".overview input"); // its slider goes on
-      if (another) Object.assign(this, { frame: null });
+      if (another) Object.assign(this, { frame: null, touched: false });
       this.refresh();
       if (moved) this.frame.overview?.slider.focus();
-      if (another) this.showPlace();
     } catch (error) {
       reportError(error); // for the console; the page gets a message
       Object.assign(this, { payload: null }); // the next one rebuilds the picture
@@ -161,12 +168,14 @@ export class Stage {
     this.refresh();
   }
 
-  // Scrolls to the word that the link speaks of; before the style sheet has come nothing scrolls.
+  // Scrolls to the word that the link names, after every layout: style sheets may load after the picture. Stops once
+  // the reader scrolls, clicks or presses a key.
   showPlace() {
+    if (this.touched) return;
     const { asked, chosen } = this.payload;
     const place = this.model.walking ? this.model.steps?.column : (chosen ?? asked)?.[0];
-    const row = !this.model.walking && chosen ? this.frame.bringRowIntoSight(chosen, this.sizes) : true;
-    this.placed = place === null || place === undefined || (this.frame.bringIntoSight(place, this.sizes) && row);
+    if (!this.model.walking && chosen) this.frame.bringRowIntoSight(chosen, this.sizes);
+    if (place !== null && place !== undefined) this.frame.bringIntoSight(place, this.sizes);
   }
 
   // Draws everything, after `changes` of what the reader chose.
@@ -238,10 +247,11 @@ export class Stage {
     model.sizes = sizes;
     this.sizes = sizes;
     const large = model.T * model.K > (another ? LARGE.another : LARGE.same) && model.panels.main.includes("lattice");
-    if (large && another) this.showPlace();
+    if (large) this.showPlace();
     model.sparse = large && model.total > model.T && model.T * model.K > HUGE;
     model.inSight = large || chosen.preview ? frame.columnsInSight(model) : { from: 0, to: model.T };
     frame.update(model);
+    this.showPlace();
     const { from, to } = model.inSight;
     if (!model.sparse && !chosen.preview && to - from < model.T) this.drawBeyond();
     else this.finish();
@@ -299,7 +309,7 @@ export class Stage {
     const middle = this.frame.middle(this.sizes); // where columns get another width it stays there
     if (note || this.root.clientWidth !== width) this.draw();
     if (this.width !== width) this.frame.putIntoTheMiddle(middle, this.sizes);
-    if (!this.placed) this.showPlace();
+    this.showPlace();
     this.frame.fade();
   }
 }
