@@ -39,6 +39,12 @@ InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
 INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
 MAX_BYTES = 5 * 1024 * 1024
 MAX_SENTENCES = 100_000  # of a file that is pasted or uploaded
+BINARY = {  # how files begin that people take for texts
+    b"PK\x03\x04": "an Office document or ZIP archive",
+    b"\xd0\xcf\x11\xe0": "an old Office document",
+    b"%PDF-": "a PDF",
+    b"\x1f\x8b": "a gzip archive",
+}
 JSON_LIST = re.compile(r"\s*\[\s*([\[{\]]|$)")
 ANY_TAGS = TagRules()
 Unit = TypeVar("Unit")  # lines, a line or an element, of one sentence
@@ -276,8 +282,13 @@ def read_items(
         pause: called at each sentence.
 
     Raises:
-        FormatError: the file is too large, has too many sentences, or is UTF-16.
+        FormatError: the file is too large, has too many sentences, is binary, or is UTF-16.
     """
+    for start, what in BINARY.items():
+        if content.startswith(start):
+            raise FormatError(
+                f"{name}: expected a text file, got {what}; save it as plain text (.txt)"
+            )
     if limit is not None and len(content) > limit:
         raise FormatError(
             f"{name}: expected at most {limit / 2**20:g} MB, got {len(content):,} bytes; "

@@ -146,7 +146,7 @@ def _preview(name: str, content: bytes) -> None:
         f"{count(len(read.items), 'sentence')}{tags}{labelled}."
     )
     if not read.items:
-        st.error("No sentence can be added.")
+        st.error(f"{plain(name)} has no sentence to add.")
         return
     words = [" · ".join(item.tokens) for item in read.items[:SHOWN]]
     st.dataframe(
@@ -174,7 +174,8 @@ def _understood(name: str, content: bytes, digest: str) -> tuple[Import, Setting
     """Read a file under the chosen tags; the settings are None while no tags are chosen."""
     tagger = cached.tagger(scenario().model)
     free = _read(name, content, None)
-    settings = Settings() if free.annotations else choose_settings(free, tagger)
+    asks = free.items and not free.annotations
+    settings = choose_settings(free, tagger) if asks else Settings()
     if settings is None or settings.tags:
         read = _read(name, content, settings.tags if settings else None)
         _problems(read)

@@ -397,6 +397,8 @@ def test_a_file_that_is_too_large_or_utf_16_is_refused():
         read_items(b"x" * (MAX_BYTES + 1), "big")
     word = "x" * MAX_BYTES
     assert read_items(f"{word}\tX\n".encode(), "big", limit=None).items[0].tokens == (word,)
+    with pytest.raises(FormatError, match="f: expected a text file, got a PDF; save it"):
+        read_items(b"%PDF-1.7\n", "f")
     with pytest.raises(FormatError, match="expected UTF-8 text, got UTF-16"):
         read_items("Kim".encode("utf-16"), "f")
 
