@@ -230,7 +230,7 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
             f"rule with at most {MAX_DRAWN_COPIES}."
         )
     if by_state:
-        _show_states(scene, rule, replace(lattice, legend=copies_legend(rule)))
+        _show_states(scene, rule, replace(lattice, legend=copies_legend(rule, found.path)))
     else:
         show_stage(scene, tables if show == "marginals" else lattice, key="rules")
     if table_twin(scene, tables):

@@ -170,14 +170,18 @@ def rule_grids(now: Analysis, found: Match) -> list[Grid]:
     ]
 
 
-def copies_legend(rule: Automaton) -> str:
-    """Return how the rows of tags that the states of a rule have split are named."""
-    names = zip(rule.product.names(rule.tags), rule.product.tags, rule.product.states, strict=True)
-    split = ((name, rule.tags[tag], s) for name, tag, s in names if name != rule.tags[tag])
-    name, tag, state = next(split, ("", "", 0))
-    if not name:
+def copies_legend(rule: Automaton, path: Sequence[int]) -> str:
+    """Return how rows of a tag that several states share out are named, by one on a path."""
+    product = rule.product
+    copies = zip(
+        product.names(rule.tags), product.tags.tolist(), product.states.tolist(), strict=True
+    )
+    split = [each for each in copies if each[0] != rule.tags[each[1]]]
+    if not split:
         return "each tag leads to one state: no row is split"
-    return f"{name}: the tag {tag}, state {state} after it"
+    used = {*zip(path, states_on(rule, path), strict=True)}
+    name, tag, state = next((each for each in split if each[1:] in used), split[0])
+    return f"{name}: the tag {rule.tags[tag]}, state {state} after it"
 
 
 def rule_note(now: Analysis, found: Match) -> str:
