@@ -51,6 +51,20 @@ def test_a_dragged_transition_moves_all_its_copies_and_python_agrees(screen):
     screen.eventually(agrees)
 
 
+def test_figures_of_the_rule_are_gone_while_a_drag_is_ahead_of_them(screen):
+    screen.open("rules", **{"v.rule": RULE})
+    values = screen.page.get_by_test_id("stMetricValue").locator("> *")
+    before = values.all_inner_texts()
+    assert before[1].endswith(" nats")
+    screen.drag(screen.cell("PRON", "VERB"), up=-120, drop=False)
+    expect(values.first).to_be_hidden()
+    expect(values.last).to_be_hidden()
+    with screen.redraw():
+        screen.page.mouse.up()
+    expect(values.first).to_be_visible()
+    expect(values.first).not_to_have_text(before[0])
+
+
 def test_keys_step_through_the_lattice_by_state(screen):
     screen.open("rules", **{"v.rule": RULE, "v.rules": "states"})
     screen.press("Home", "ArrowRight")

@@ -284,7 +284,10 @@ export class Stage {
 
   finish() {
     const { root, model } = this;
-    set(root, "data-source", model.waiting || model.alone ? "live" : "python");
+    const source = model.waiting || model.alone ? "live" : "python";
+    set(root, "data-source", source);
+    const outside = root.getRootNode(); // the page may hide what it wrote of the scores before
+    if (outside instanceof ShadowRoot) set(outside.host, "data-source", source);
     this.showStep();
     set(root, "data-rev", Number(root.dataset.rev) + 1);
   }
