@@ -8,6 +8,7 @@ from crfviz.chain.pattern_syntax import quoted
 from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.rules import Match
+from crfviz.chain.recursions import TOLERANCE
 from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import OUTSIDE, SCHEMES, entity_scheme
 from crfviz.views.formatting import minus, moved, per_cent, short
@@ -187,7 +188,7 @@ def copies_legend(rule: Automaton, path: Sequence[int]) -> str:
 def rule_note(now: Analysis, found: Match) -> str:
     """Describe cost and effect of the rule, in two sentences."""
     mass = found.probability
-    share = "Nearly all" if 0.99995 <= mass < 1.0 else per_cent(mass) if mass else "Next to none"
+    share = "Nearly all" if _is_nearly_one(found) else per_cent(mass) if mass else "Next to none"
     share += " of the probability is on paths that match."
     best = now.paths["viterbi"]
     if best is None or best == found.path:
@@ -199,7 +200,13 @@ def rule_note(now: Analysis, found: Match) -> str:
 
 
 def rule_probability(found: Match) -> str:
-    """Return P(rule | x) in four significant digits; 1 only where it is that, and never 0."""
-    if 0.99995 <= found.probability < 1.0:
+    """Return P(rule | x) in four significant digits; 1 only up to rounding, and never 0."""
+    if _is_nearly_one(found):
         return "> 0.9999"
     return minus(f"{found.probability:#.4g}") if found.probability else "< 1e−300"
+
+
+def _is_nearly_one(found: Match) -> bool:
+    """Return whether P(rule | x) would round to 1, and is less by more than rounding errors."""
+    error = TOLERANCE * max(1.0, abs(found.log_partition))
+    return 0.99995 <= found.probability < 1.0 - error

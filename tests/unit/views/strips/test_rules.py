@@ -108,7 +108,7 @@ def test_rows_note_and_tables_are_those_of_the_match():
     note = rule_note(now, found)
     assert note.startswith(f"{100 * found.probability:.2f} % of the probability")
     assert "3.00 nats less than the best path: “1” A → B, “2” B → A." in note
-    almost = Potentials([[30.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
+    almost = Potentials([[20.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
     assert rule_note(analyse(almost), match(almost, "A")).startswith("Nearly all of the prob")
     assert rule_note(now, match(CHAIN, ".*")).startswith("100.00 % of the probability")
     assert rule_note(now, match(CHAIN, ".*")).endswith("matches the rule: it stays the best.")
@@ -121,9 +121,18 @@ def test_rows_note_and_tables_are_those_of_the_match():
 def test_a_probability_has_four_digits_and_is_neither_0_nor_1(nats, shown):
     found = match(Potentials([[nats, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"]), "A")
     assert rule_probability(found) == shown
-    almost = Potentials([[30.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
+    almost = Potentials([[20.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
     assert rule_probability(match(almost, "A")) == "> 0.9999"
     assert rule_probability(match(almost, ".")) == "1.000"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_rule_that_every_path_matches_has_probability_one(seed):
+    torch.manual_seed(seed)
+    chain = Potentials(torch.randn(6, 3), torch.randn(3, 3), tags=["A", "B", "C"])
+    found = match(chain, "[^ A]* (A [^ A]*)*")
+    assert rule_probability(found) == "1.000"
+    assert rule_note(analyse(chain), found).startswith("100.00 % of the probability")
 
 
 def test_the_note_of_an_underflowing_probability_says_next_to_none():
