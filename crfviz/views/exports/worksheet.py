@@ -56,6 +56,11 @@ SOLUTIONS = {
             board.backpointers[t] = moves.argmax(0)
             best = moves.max(0) + board.emissions[t]""",
 }
+RULES = {  # by pattern, in which 0 is a tag
+    "[^ {0}]* {0} [^ {0}]*": "exactly one {0}",
+    "{0} .*": "{0} first",
+    ".* {0}": "{0} last",
+}
 _STYLE = (
     "body{font:16px serif;margin:2em}table{border-collapse:collapse;margin:.5em 0 1.5em}"
     "td,th{border:1px solid;padding:.3em .8em;min-width:3em;text-align:right}"
@@ -163,14 +168,14 @@ def _tables(chain: Potentials, *, key: bool) -> dict[str, pd.DataFrame]:
     answers["log Z"] = score(sums.log_partition, 4)
     questions = {TASKS[name]: frame for name, frame in filled.items()}
     questions["Paths and log Z"] = pd.DataFrame({"answer": answers})
-    rule = _rule(chain)
+    rule, name = _rule(chain)
     matching = match(chain, rule)
     under_rule = {
         "best path that matches": " ".join(tags[k] for k in matching.path),
         "price in nats": score(matching.cost, 1),
         "P(rule)": rule_probability(matching),
     }
-    questions[f"The rule {rule}"] = pd.DataFrame({"answer": under_rule})
+    questions[f"The rule {rule}: {name}"] = pd.DataFrame({"answer": under_rule})
     return {
         "Emissions e": table(emissions, words, 1),
         "Transitions w: from the row to the column": table(transitions, tags, 1),
@@ -179,16 +184,16 @@ def _tables(chain: Potentials, *, key: bool) -> dict[str, pd.DataFrame]:
     }
 
 
-def _rule(chain: Potentials) -> str:
-    """Return a rule that the best path breaks, and that one path matches best, if there is one."""
+def _rule(chain: Potentials) -> tuple[str, str]:
+    """Return a rule, and its name: the best path breaks it, and one path matches it best."""
 
-    def is_unfit(rule: str) -> bool:
-        matching = k_best(chain.constrained(rule), 2)
-        return match(chain, rule).cost == 0.0 or matching[0].score == matching[-1].score
+    def is_unfit(named: tuple[str, str]) -> bool:
+        matching = k_best(chain.constrained(named[0]), 2)
+        return match(chain, named[0]).cost == 0.0 or matching[0].score == matching[-1].score
 
-    names = list(map(quoted, chain.tag_names))
-    forms = ["[^ {0}]* {0} [^ {0}]*", "{0} .*", ".* {0}"]
-    return min((form.format(tag) for form in forms for tag in names), key=is_unfit)
+    tags = list(map(quoted, chain.tag_names))
+    rules = ((rule.format(tag), name.format(tag)) for rule, name in RULES.items() for tag in tags)
+    return min(rules, key=is_unfit)
 
 
 def _body(tables: Mapping[str, pd.DataFrame]) -> str:

@@ -91,9 +91,8 @@ def listed(chain, rule):
 
 def question(page):
     """The rule of a page, and the answers by name."""
-    title, table = re.search(r"<h2>(The rule .*?)</h2>(.*?)</table>", page, re.DOTALL).groups()
-    answers = re.findall(r"<th>([^<]+)</th>\s*<td>(.*?)</td>", table)
-    return title.removeprefix("The rule "), dict(answers)
+    rule, table = re.search(r"<h2>The rule (.*): [^:]+</h2>(.*?)</table>", page, re.DOTALL).groups()
+    return rule, dict(re.findall(r"<th>([^<]+)</th>\s*<td>(.*?)</td>", table))
 
 
 def test_the_question_about_a_rule_has_one_answer_which_enumeration_finds():
