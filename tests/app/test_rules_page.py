@@ -251,6 +251,7 @@ def test_the_first_question_is_about_the_rule_on_the_page(page):
 def test_a_chain_without_a_path_is_not_the_rules_fault(page):
     app = page(**{"model": "ner-en", "sentence": "Go", "p": "0.I-PER", "v.rule": "."})
     assert app.warning[0].value.endswith("Undo an edit or drop a pin.")
+    assert figures(app) == {"P(rule)": "–", "Price": "–"}
     assert stage_of(app)["results"]["path"] is None
 
 
