@@ -172,10 +172,10 @@ def test_tags_that_the_model_lacks_are_said_once_and_can_be_mapped(page, store):
     content = "\n\n".join(["Dogs\tNN\nrun\tVERB", "Cats\tNN\nsleep\tVBP", "Stop\tVERB"])
     upload(page, "dogs.conll", content.encode())
     assert texts(page).count("expected one of the tags") == 1
-    assert "'NN' (2 words), 'VBP' (1 word): 2 sentences without gold tags" in texts(page)
+    assert "'NN' (2 words), 'VBP' (1 word): the gold tags of 2 sentences" in texts(page)
     boxes = {box.label.split()[0]: box for box in page.selectbox if "counts as" in box.label}
     boxes["NN"].set_value("NOUN").run()
-    assert "'VBP' (1 word): 1 sentence without gold tags" in texts(page)
+    assert "'VBP' (1 word): the gold tags of 1 sentence" in texts(page)
     button(page, "Add 3 sentences").click().run()
     assert [i.gold for i in store.items("dogs.conll")] == [("NOUN", "VERB"), None, ("VERB",)]
 
@@ -240,6 +240,17 @@ def test_agreement_of_two(page, store):
     assert page.metric[0].label == "Cohen's κ"
     assert page.metric[1].value == "71.4 %"  # 5 of 7 words
     assert "2 words with two tags" in texts(page)
+    assert "Both corrected a model's proposals" in texts(page)
+
+
+def test_agreement_says_nothing_of_proposals_where_there_were_none(page, store, goods):
+    label_own(store, 3)
+    for item in store.items(goods)[:3]:
+        said = ("O",) * 3
+        store.save(Annotation(item.id, "ben", item.offsets, said, said, state="done"), OWN.tags)
+    open_part(page, "agreement", goods)
+    assert "that both finished" in texts(page)
+    assert "proposals" not in texts(page)
 
 
 def test_agreement_marks_words_that_are_settled(page, store):
@@ -462,7 +473,7 @@ def test_a_document_whose_model_is_gone_keeps_its_tags(page, store):
     store.save(gone, ("A", "B"))
     open_part(page, "label", name)
     assert "labelled with the 2 tags of gone: A, B" in texts(page)
-    assert "gone is gone: choose a model with the same tags" in texts(page)
+    assert "gone is no longer available: choose a model with the same tags" in texts(page)
 
 
 def _items(*sentences):

@@ -144,7 +144,7 @@ class _Gathering:
                 f"{self.name}, line {self.first_unknown}: expected one of the tags "
                 f"{', '.join(sorted(self.rules.tags or ()))}, got {got}"
                 f"{', …' * (len(unknown) > MAX_TAGS)}: "
-                f"{_number(self.lacking, 'sentence')} without gold tags therefore"
+                f"the gold tags of {_number(self.lacking, 'sentence')} are not stored"
             )
             self.read.wrong += 1
             self.read.problems.insert(0, Problem(message, dropped=False))

@@ -228,7 +228,7 @@ def _merging(known: Mapping[str, Known]) -> int | None:
             f"**{count(new, 'annotation')}** to add, {same:,} already stored, {len(lines):,} in "
             "conflict with the stored ones."
         )
-    _warn("**These are not added.**", lines, len(lines))
+    _warn("**Not added, as they conflict with stored annotations:**", lines, len(lines))
     return new
 
 
@@ -266,7 +266,7 @@ def _read(
 def _problems(read: Import) -> None:
     lost = f" {count(read.dropped, 'sentence')} cannot be added." if read.dropped else ""
     told = [problem.message for problem in read.problems]
-    _warn(f"**Not everything is as expected.**{lost}", told, read.wrong)
+    _warn(f"**Some lines need your attention.**{lost}", told, read.wrong)
 
 
 def _warn(title: str, lines: Sequence[str], total: int) -> None:

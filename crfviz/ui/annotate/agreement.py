@@ -36,7 +36,7 @@ def agreement_panel(document: DocumentSummary) -> None:
     if not both.words:
         st.info(f"There is no sentence that both {plain(first)} and {plain(second)} finished.")
         return
-    _summary(both)
+    _summary(both, any(each.model for _, each in pairs if each.annotator in both.annotators))
     _by_tag(both)
     settle_button(document)
     settled = store().disputed(document.name)
@@ -44,18 +44,20 @@ def agreement_panel(document: DocumentSummary) -> None:
     _disagreements(both, {} if CURATED in both.annotators else answers)
 
 
-def _summary(both: Agreement) -> None:
+def _summary(both: Agreement, proposed: bool) -> None:  # noqa: FBT001 - whether by a model
     figures = st.columns(4)
     figures[0].metric("Cohen's κ", _value(both.kappa), help=_interval(both.kappa))
     figures[1].metric("Same tag", per_cent(both.observed or 0, 1))
     if both.entity_f1 is not None:
         figures[2].metric("Entities F1", _value(both.entity_f1), help=_interval(both.entity_f1))
     apart = f", {count(both.words_apart, 'word')} split differently" if both.words_apart else ""
+    proposals = (
+        "Both corrected a model's proposals, so they agree more than two who start from nothing. "
+    )
     st.caption(
         f"κ {_value(both.kappa)} ({_interval(both.kappa)}) over {count(both.words, 'word')} of "
-        f"{count(both.sentences, 'sentence')} that both finished{apart}. Both corrected a model's "
-        "proposals, so they agree more than two who start from nothing. The interval is drawn "
-        "from samples of whole sentences."
+        f"{count(both.sentences, 'sentence')} that both finished{apart}. "
+        f"{proposals * proposed}The interval is drawn from samples of whole sentences."
     )
 
 

@@ -102,7 +102,7 @@ def _ways_on(queue: Queue) -> None:
             set_view_option("part", "export", "label")
             st.rerun()  # of the page: the part is chosen outside of this fragment
         if store().last_done(queue.document.name, queue.layer) is not None:
-            st.button("Back to the last sentence", on_click=_back, args=(queue,), key=BACK)
+            st.button("Reopen the last sentence", on_click=_back, args=(queue,), key=BACK)
     if error:
         st.error(plain(error))
 
@@ -128,7 +128,7 @@ def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
         st.button("Next", on_click=_open, args=(queue.beside(item.id, 1),))
         stored = store().annotation(item.id, desk.annotator)
         if stored is not None and len(item.tokens) <= MAX_WORDS:
-            st.button("Start it again", on_click=_begin_anew, args=(desk, stored), key=key)
+            st.button("Discard and start over", on_click=_begin_anew, args=(desk, stored), key=key)
     if refused:
         st.error(plain(refused))
 

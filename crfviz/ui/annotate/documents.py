@@ -141,9 +141,6 @@ def item_ids(document: str, key: str) -> Sequence[int]:  # noqa: ARG001 - the ke
 
 def document_list(documents: Sequence[DocumentSummary], who: str) -> None:
     """Draw the newest documents, each with a button that opens it."""
-    if not documents:
-        st.info("There is no document: add sentences first.")
-        return
     st.markdown("**Choose a document**")
     for document in documents[: -MAX_SHOWN - 1 : -1]:
         name, sentences, mine, model = st.columns(WIDTHS, vertical_alignment="center")
@@ -161,14 +158,14 @@ def document_list(documents: Sequence[DocumentSummary], who: str) -> None:
         mine.write(f"{progress.done:,} done, {progress.open:,} begun by you")
         model.write(_state(document))
     if len(documents) > MAX_SHOWN:
-        st.caption(f"The newest {MAX_SHOWN} of {len(documents):,}; the box above has all of them.")
+        st.caption(f"The newest {MAX_SHOWN} of {len(documents):,}; the menu above lists all.")
 
 
 def _state(document: DocumentSummary) -> str:
     if document.model:
-        return f"begun with {plain(document.model)}"
+        return f"model {plain(document.model)}"
     own = len(document.settings.names)
-    return f"{count(own, 'tag')} of its own" if own else "not begun"
+    return f"{count(own, 'tag')} of its own" if own else "not started"
 
 
 def follow_document(document: DocumentSummary) -> None:
@@ -207,9 +204,9 @@ def may_be_labelled(document: DocumentSummary) -> bool:
     )
     if document.model not in cached.models():
         way = "choose a model with the same tags on the left, or label by hand"
-        st.info(plain(f"{told} {document.model} is gone: {way}."))
+        st.info(plain(f"{told} {document.model} is no longer available: {way}."))
         return True
-    st.warning(plain(f"{told} {model} has others."))
+    st.warning(plain(f"{told} {model} uses different tags."))
     begun = document.model
     st.button(f"Use {plain(begun)}", on_click=lambda: change(model=begun), type="primary")
     return False

@@ -38,7 +38,7 @@ def test_a_large_file_is_shown_stored_with_a_bar_and_opened(screen, app):
     desk.page.locator("input[type=file]").set_input_files([file])
     found = f"large.conllu is read as CoNLL-U: {number} sentences, {number} with gold tags."
     expect(desk.page.get_by_text(found)).to_be_visible()
-    expect(desk.page.get_by_text("Not everything is as expected")).to_have_count(0)
+    expect(desk.page.get_by_text("Some lines need your attention")).to_have_count(0)
     desk.page.get_by_role("button", name=f"Add {number} sentences").click()
     desk.expect_words(sentences[0].split())
     expect(desk.page.get_by_text(f"0 of {number} done")).to_be_visible()

@@ -235,7 +235,7 @@ GOOD = b"Oslo\tB-LOC\n"
         (b"a\tO\r\nb\tO\n\n" + GOOD, "line 2: mixed line ends: LF after CR LF", False),
         (b"\xef\xbb\xbfa\tO\n\n" + GOOD, r"line 1: the byte order mark \(BOM\)", False),
         (b"a\tO\nKim\tI-PER\n\n" + GOOD, "line 2: I-PER begins an entity: read as B-PER", False),
-        (b"a\tO\nb\tB-Z\n\n" + GOOD, r"line 2: expected .* got 'B-Z' .1 word.: 1 sent", False),
+        (b"a\tO\nb\tB-Z\n\n" + GOOD, r"line 2: expected .*'B-Z' .1 word.: the gold tags", False),
         (b"# text = other\na\tO\n\n" + GOOD, "line 1: the words are not those of # text", False),
     ],
 )  # fmt: skip
