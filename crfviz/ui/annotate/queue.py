@@ -173,7 +173,7 @@ def changed_since(desk: Desk, annotation: Annotation) -> str:
 
 
 def why_link(desk: Desk, annotation: Annotation, dispute: Dispute) -> str | None:
-    """Return a link to Why this tag, about a tag of a version that the model does not choose."""
+    """Return a link to the explorer, about a tag of a version that the model does not choose."""
     said = {((start, end), tag) for reading in dispute.readings for start, end, tag in reading}
     words = words_at(desk.item.text, annotation.offsets)
     for t, place in enumerate(annotation.offsets):
