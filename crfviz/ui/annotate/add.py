@@ -32,7 +32,7 @@ from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
 from crfviz.ui.session.permission import annotator, is_login_required, uploads_allowed, uploads_off
 from crfviz.ui.session.scenario_state import change, scenario, set_view_option
 from crfviz.ui.session.scheduling import pause
-from crfviz.ui.session.session_store import session_value, set_draft
+from crfviz.ui.session.session_store import notify, session_value, set_draft
 from crfviz.ui.tag_mapping import MAX_TAGS, TagMapping
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
@@ -65,15 +65,11 @@ class Added:
 
     wanted = ""  # digest of what is to be kept in the run that follows a click
     digest = ""
-    message = ""
 
 
 def add_panel() -> None:
     """Draw the boxes for text and files, the preview, and the button that stores it."""
     added = session_value("added", Added)
-    if added.message:
-        st.success(added.message)
-        added.message = ""
     if not uploads_allowed():
         st.info(f"{uploads_off('sentences')} `python -m crfviz annotations import` adds them.")
         return
@@ -286,13 +282,13 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
 
     names = keep(store(), read, report, known)
     bar.empty()
-    added = session_value("added", Added)
-    added.digest = digest
-    name_there, sentences = plain(names[-1]), count(len(read.items), "sentence")
-    what = count(len(read.annotations), "annotation") if known else sentences
-    added.message = f"{what} of {name_there} are stored."
+    session_value("added", Added).digest = digest
+    document, sentences = quote(names[-1]), count(len(read.items), "sentence")
     if known and not read.annotations:
-        added.message = f"The {sentences} of {name_there} are already stored; none is stored twice."
+        notify(f"The {sentences} of {document} are already stored; none is stored twice.")
+    else:
+        what = count(len(read.annotations), "annotation") if known else sentences
+        notify(f"Stored {what} of {document}.")
     if name == PASTE_NAME:
         set_draft(PASTE, "")
     set_draft(TAGS, "")
