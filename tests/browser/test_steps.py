@@ -417,10 +417,10 @@ def test_a_link_shows_its_cell_until_the_reader_scrolls_however_late_the_page_is
     view = {"v.folded": "no", "v.chosen": f"30 {chain().tags[3]}", "v.panel": "beta"}
     screen.open("forward-backward", sentence=" ".join([SENTENCE] * 6), **view)
     cell = screen.page.locator("[data-table=beta][data-chosen]")
+    left = "crfviz.stage().querySelector('.scroller').scrollLeft"
+    screen.page.wait_for_function(f"{left} > 0")
     expect(cell).not_to_be_in_viewport()
     assert held
-    left = "crfviz.stage().querySelector('.scroller').scrollLeft"
-    assert screen.page.evaluate(left) > 0
     if scrolls:
         screen.page.locator(".word").last.hover()
         screen.page.mouse.wheel(-9999, 0)
