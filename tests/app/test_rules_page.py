@@ -179,6 +179,15 @@ def test_the_chip_says_whether_the_page_adds_the_best_path(app, path):
     )
 
 
+def test_the_chip_leaves_a_refused_rule_in_the_box(page):
+    app = page()
+    app.text_input(key="rule").set_value("VERB (NOUN").run()
+    app.button(key="no_rule").click().run()
+    assert "v.rule" not in app.query_params
+    assert app.text_input(key="rule").value == "VERB (NOUN"
+    assert app.warning[0].value.endswith("is never closed.")
+
+
 def test_a_rule_for_other_tags_is_kept_and_not_used(app):
     app.query_params.update({"model": "textbook/fever", "sentence": "cold", "v.rule": RULE})
     open_at(app, "pages/explore.py")

@@ -101,8 +101,7 @@ def rule_chip(path: str) -> None:
     name, effect = (UNUSED, "") if used is None else _effect(path, used)
     st.button(
         plain(f"{name}: {rule}"),
-        on_click=set_rule,
-        args=("",),
+        on_click=_remove,
         icon=":material/close:",
         help=plain(" ".join(filter(None, [rule, "·", effect, REMOVE]))),
         key="no_rule",
@@ -130,6 +129,12 @@ def set_rule(rule: str) -> None:
     """Put a rule in force; empty for none."""
     set_view_option(RULE_DRAFT, "")
     set_view_option(RULE, rule)
+    redraw()
+
+
+def _remove() -> None:
+    """Put no rule in force; the box keeps one that was refused."""
+    set_view_option(RULE, "")
     redraw()
 
 
