@@ -121,13 +121,26 @@ def answers(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
         sentences.setdefault(pair[0].id, []).append(pair)
     found, without = [], 0
     for copies in sentences.values():
-        curated = [pair for pair in copies if pair[1].curation and pair[1].state == "done"]
-        said = curated or [pair for pair in copies if not pair[1].curation] or copies
+        versions = [pair for pair in copies if not pair[1].curation]
+        done = [each for _, each in versions if each.state == "done"]
+        curated = [pair for pair in copies if pair[1].state == "done" and _settles(pair[1], done)]
+        said = curated or versions or copies
         if len({(each.offsets, each.final) for _, each in said}) == 1:
             found += said
         else:
             without += 1
     return found, without
+
+
+def _settles(annotation: Annotation, versions: Sequence[Annotation]) -> bool:
+    """Whether a curator made this of the finished versions as they are now.
+
+    An answer holds where some of the versions that it was made of are not at hand.
+    """
+    if annotation.curation is None:
+        return False
+    made_of, now = annotation.curation.versions, times_of(versions)
+    return made_of == now or not made_of.keys() <= now.keys()
 
 
 def chosen_copies(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:

@@ -172,6 +172,21 @@ def settle(store, final=ANNA.final):
     return store.save(replace(new, item=item, revision=before.revision if before else 0))
 
 
+def test_an_answer_is_none_once_a_version_that_it_settled_has_changed(store):
+    settle(store)
+    (item, _) = store.item_ids("news")
+    assert [each.annotator for _, each in answers(store.annotations("news"))[0]] == [CURATED]
+    ben = store.annotation(item, "ben")
+    store.save(replace(ben, final=("O",) * 5))
+    assert store.disputed("news") == {item: False}
+    assert answers(store.annotations("news")) == ([], 1)
+    assert len(answers(store.annotations("news", CURATED))[0]) == 1
+    ben = store.annotation(item, "ben")
+    store.save(replace(ben, final=ANNA.final))  # all agree
+    assert store.disputed("news") == {}
+    assert [each.annotator for _, each in answers(store.annotations("news"))[0]] == ["anna", "ben"]
+
+
 @pytest.mark.parametrize("file_format", FILE_FORMATS)
 def test_a_settled_sentence_comes_back_from_a_file(store, file_format, tmp_path):
     settle(store)
