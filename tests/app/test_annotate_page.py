@@ -154,18 +154,19 @@ def test_a_broken_file_names_its_lines_and_keeps_nothing_unasked(page, store):
     [
         (b"", "bad.txt has no sentence to add"),
         (b"PK\x03\x04\x14\0\6\0", "Office document or ZIP archive; save it as plain text"),
+        (b"\x89PNG\r\n\x1a\n\0", "a picture; save it as plain text"),
         (b"\xff\xfeD\x00", "UTF-16"),
         (b"Dogs\tNOUN\nr\xfcn\tVERB\n", "UTF-8"),
         (b"Dogs\tNOUN\nrun\tKVITTER\n", "KVITTER"),
         (b'{"tokens": ["a"], "tags": []}\n', "line 1"),
     ],
-    ids=["empty", "Word", "UTF-16", "not UTF-8", "unknown tag", "no tags"],
+    ids=["empty", "Word", "PNG", "UTF-16", "not UTF-8", "unknown tag", "no tags"],
 )
 def test_bad_files_are_told_in_words(page, content, says):
     upload(page, "bad.txt", content)
     assert not page.exception
     assert says in texts(page)
-    if content[:1] in (b"", b"P", b"\xff"):  # nothing can be labelled
+    if content[:1] in (b"", b"P", b"\x89", b"\xff"):  # nothing can be labelled
         assert "view.tagset" not in [each.key for each in page.button_group]
 
 

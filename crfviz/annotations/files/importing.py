@@ -44,6 +44,8 @@ BINARY = {  # how files begin that people take for texts
     b"\xd0\xcf\x11\xe0": "an old Office document",
     b"%PDF-": "a PDF",
     b"\x1f\x8b": "a gzip archive",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
 }
 JSON_LIST = re.compile(r"\s*\[\s*([\[{\]]|$)")
 ANY_TAGS = TagRules()
