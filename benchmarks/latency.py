@@ -228,30 +228,21 @@ def sentences(browser: Browser, app: App, n: int) -> Figure:
 
 
 def questions(browser: Browser, app: App, tokens: int, n: int) -> Iterator[Figure]:
-    """Ask by click, in turn for two tags or on and off, until the picture has the answer.
-
-    The chosen tag is marked before its answer comes: that is the redraw with the answer's row.
-    """
+    """Ask by click, in turn for two tags or on and off, until the picture has the answer's row."""
     asked = {
-        "why not this tag?": {
-            "[data-node='10,7'] .hit": "with NOUN at 11",
-            "[data-node='14,7'] .hit": "with NOUN at 15",
-        },
-        "pin or unpin a tag": {"button:has-text('Pin ')": "", "button:has-text('Unpin all')": ""},
+        "why not this tag?": ("[data-node='10,7'] .hit", "[data-node='14,7'] .hit"),
+        "pin or unpin a tag": ("button:has-text('Pin ')", "button:has-text('Unpin all')"),
     }
     for what, targets in asked.items():
         meter = Meter(browser, app)
         meter.open("why", SENTENCES[tokens], tokens)
         times = []
         for i in range(n):
-            selector, row = list(targets.items())[i % 2]
-            target = meter.page.locator(selector).first
-            target.scroll_into_view_if_needed()
             meter.forget()
-            target.click(force=True)
+            meter.page.locator(targets[i % 2]).first.click(force=True)
             meter.wait(SHOWN_BY_PYTHON)
-            if row:
-                meter.page.get_by_text(row).wait_for()
+            if what.startswith("why"):
+                meter.page.get_by_text(f"with NOUN at {(11, 15)[i % 2]}").wait_for()
             drawn = meter.page.evaluate("redraws.length")
             meter.page.wait_for_timeout(REST)
             times.append(meter.since_input()[drawn - 1][1])

@@ -164,5 +164,4 @@ def normalise(log_weights: Tensor) -> Tensor:
 def _spread(probabilities: Array) -> float:
     """-Σ p log p of all of them."""
     present = np.where(probabilities > 0.0, probabilities, 1.0).ravel()
-    # Not by BLAS: from 10,000 numbers on it wakes a thread that then spins for 100 ms.
     return -float(np.einsum("i,i", present, np.log(present)))

@@ -366,7 +366,6 @@ class Potentials(NotebookRepr):
 
     def _check_scores(self) -> None:
         flat = [scores.ravel() for scores in self.scores()]
-        # Not by BLAS: from 10,000 numbers on it wakes a thread that then spins for 100 ms.
         if sum(np.einsum("i,i", scores, scores) for scores in flat) <= LARGEST**2:
             return  # as of most chains; not if there is a NaN, either
         for name, scores in zip(
