@@ -133,9 +133,9 @@ def answers(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
 
 
 def _settles(annotation: Annotation, versions: Sequence[Annotation]) -> bool:
-    """Whether a curator made this of the finished versions as they are now.
+    """Return whether a curator made an answer from the finished versions as they are now.
 
-    An answer holds where some of the versions that it was made of are not at hand.
+    It also holds if some of the versions that it was made from are missing.
     """
     if annotation.curation is None:
         return False

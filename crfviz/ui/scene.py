@@ -94,13 +94,13 @@ def countable_rule(
 ) -> str | None:
     """Return the active rule, or another, if it is small enough for questions."""
     rule = active_rule(cached.tagger(now.model).tags, pattern)
-    if rule is None or len(rule.copies) > MAX_COPIES or (windowed and too_long(now, rule)):
+    if rule is None or len(rule.copies) > MAX_COPIES or (windowed and exceeded_limit(now, rule)):
         return None
     return rule.pattern
 
 
-def too_long(now: Scenario, rule: Automaton) -> int | None:
-    """Return how many words a page with windows counts under a rule; None if that is enough."""
+def exceeded_limit(now: Scenario, rule: Automaton) -> int | None:
+    """Return the limit of words that a window is counted of under a rule; None if it is kept."""
     most = most_words(len(rule.copies))
     words = min(len(cached.words(now.model, now.sentence)), most_words(len(rule.tags)))
     return most if words > most else None

@@ -17,7 +17,7 @@ from crfviz.text.schemes import is_bio
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.pictures import draw, is_withheld, show_stage, steps_done, table_twin, take_scene
-from crfviz.ui.scene import MAX_COPIES, Scene, active_rule, too_long
+from crfviz.ui.scene import MAX_COPIES, Scene, active_rule, exceeded_limit
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.scenario_state import choice_option, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import draft, set_draft
@@ -120,7 +120,7 @@ def _effect(path: str, rule: Automaton) -> tuple[str, str]:
         return UNUSED, ""
     if len(rule.copies) > MAX_COPIES:
         return NOT_COUNTED, f"Not counted: {len(rule.copies)} tag copies, over {MAX_COPIES}."
-    if path == "marginals" and (most := too_long(scenario(), rule)):  # which draws a window
+    if path == "marginals" and (most := exceeded_limit(scenario(), rule)):  # which draws a window
         return NOT_COUNTED, f"Counted in up to {most:,} words only."
     return COUNTS, GIVEN[path]
 

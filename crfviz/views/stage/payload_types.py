@@ -57,7 +57,7 @@ class CopiesData(TypedDict):
 
 
 class OverviewData(TypedDict):
-    """A sentence of which a window is drawn."""
+    """Best path and marginals of a whole sentence, of which a window is drawn."""
 
     path: list[int] | None  # tag ids of the best path
     marginals: Floats  # of `total` words

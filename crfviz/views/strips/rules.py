@@ -121,7 +121,7 @@ def rule_row(found: Match | str) -> Row:
 
 
 def decoded_by_browser(rule: Automaton, chain: Potentials) -> Automaton | None:
-    """Return a rule if the browser can decode the sentence under it in a frame; else None."""
+    """Return a rule if a browser can decode the sentence under it while dragging; else None."""
     copies = len(rule.copies)
     fits = chain.num_tokens <= most_words(copies, homogeneous=chain.homogeneous)
     return rule if fits and copies <= MAX_DRAWN_COPIES else None
@@ -172,7 +172,7 @@ def rule_grids(now: Analysis, found: Match) -> list[Grid]:
 
 
 def copies_legend(rule: Automaton, path: Sequence[int]) -> str:
-    """Return how rows of a tag that several states share out are named, by one on a path."""
+    """Return an example of the name of a row that is a copy of a tag, if possible from a path."""
     product = rule.product
     copies = zip(
         product.names(rule.tags), product.tags.tolist(), product.states.tolist(), strict=True

@@ -181,6 +181,8 @@ def test_an_answer_is_none_once_a_version_that_it_settled_has_changed(store):
     assert store.disputed("news") == {item: False}
     assert answers(store.annotations("news")) == ([], 1)
     assert len(answers(store.annotations("news", CURATED))[0]) == 1
+    without_ben = [pair for pair in store.annotations("news") if pair[1].annotator != "ben"]
+    assert [each.annotator for _, each in answers(without_ben)[0]] == [CURATED]
     ben = store.annotation(item, "ben")
     store.save(replace(ben, final=ANNA.final))  # all agree
     assert store.disputed("news") == {}

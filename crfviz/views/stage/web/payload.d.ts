@@ -41,7 +41,7 @@ export interface CopiesData {
   allowed: Integers; // (K + 1, K + 1) 1 or 0: START on top, END at the right
 }
 
-// A sentence of which a window is drawn.
+// Best path and marginals of a whole sentence, of which a window is drawn.
 export interface OverviewData {
   path: number[] | null; // tag ids of the best path
   marginals: Floats; // of `total` words

@@ -12,6 +12,7 @@ from crfviz.chain.patterns import automaton
 from crfviz.text.schemes import UPOS, spans
 from crfviz.views.strips.rules import (
     copies_legend,
+    decoded_by_browser,
     examples,
     rule_grids,
     rule_note,
@@ -138,6 +139,17 @@ def test_a_rule_that_every_path_matches_has_probability_one(seed):
 def test_the_note_of_an_underflowing_probability_says_next_to_none():
     chain = Potentials([[-800.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
     assert rule_note(analyse(chain), match(chain, "A")).startswith("Next to none of the prob")
+
+
+@pytest.mark.parametrize(("a_step", "most"), [(False, 4_000_000), (True, 500_000)])
+def test_the_browser_decodes_under_a_rule_what_it_can_while_dragging(a_step, most):
+    rule = automaton("B* A B*", ("A", "B"))
+    assert len(rule.copies) == 3
+    for words in (most // 9, most // 9 + 1):  # T K^2 of the copies
+        transitions = torch.zeros((words - 1, 2, 2) if a_step else (2, 2))
+        transitions[..., 0] = torch.arange(words - 1)[:, None] if a_step else 0.0
+        chain = Potentials(torch.zeros(words, 2), transitions, tags=["A", "B"])
+        assert (decoded_by_browser(rule, chain) is rule) == (words * 9 <= most)
 
 
 def test_the_legend_names_a_row_that_was_split():
