@@ -19,6 +19,12 @@ COMPILE = uv pip compile -q --no-header --no-annotate --python-version 3.11 --ge
 export PYTHONDONTWRITEBYTECODE =  # what is imported is compiled once, by whoever imports it first
 PYTEST = $(BIN)/pytest --maxprocesses 3 --dist worksteal
 
+# $(1) a Python, $(2) what to do if it is too old; else pip lists two hundred versions of Streamlit that do not fit
+define require_python
+found=$$($(1) -c 'import sys; sys.stdout.write("%d.%d.%d" % sys.version_info[:3]); sys.exit(sys.version_info < (3, 11))' 2>/dev/null) \
+  || { echo "crfviz needs Python 3.11 or newer, and $(1) is $${found:-not there}; $(2)" >&2; exit 1; }
+endef
+
 run: $(VENV)/installed
 	$(BIN)/streamlit run app.py $(OPTIONS)
 
@@ -112,10 +118,12 @@ audit:
 	$(PYTHON) .ci/audit.py
 
 $(VENV)/bin/python:  # the pip that Python 3.11 brings takes half as long again; where there is no other, it does
+	@$(call require_python,$(PYTHON),name another: make $(MAKECMDGOALS) PYTHON=python3.13)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --disable-pip-version-check -q --retries 0 --require-hashes -r .ci/pip.txt || true
 
 $(VENV)/installed: requirements.txt | $(VENV)/bin/python
+	@$(call require_python,$(BIN)/python,remove $(VENV) and name another: make $(MAKECMDGOALS) PYTHON=python3.13)
 ifeq ($(TORCH),cpu)
 	@echo "torch without CUDA, where $(TORCH_CPU) answers; TORCH=cuda takes that of PyPI"
 	$(BIN)/pip install --disable-pip-version-check -q --no-compile --retries 0 --no-deps --extra-index-url $(TORCH_CPU) \

@@ -13,6 +13,8 @@ if __name__ == "__main__":
     from crfviz.ui.session import scenario_state
     from crfviz.ui.shell import frame
     from crfviz.ui.shell.sidebar import sidebar
+    from crfviz.ui.shell.topbar import topbar
+    from crfviz.views.contents import at_path
 
     frame.style()
     cached.warm_up()
@@ -27,6 +29,7 @@ if __name__ == "__main__":
             link = scenario_state.publish()
             sidebar(pages, link.elsewhere, page.url_path, add_button)
             tour.draw_stop(page.url_path)
+            topbar(at_path(page.url_path))
             frame.run(page)
 else:
     from crfviz.ui.live_room.routes import routes

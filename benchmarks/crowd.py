@@ -26,15 +26,16 @@ import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from annotators import ms, sentences
-from measuring import Figure, figure, machine, saved_table
+from measuring import Figure, figure, machine, ms, saved_table
 from serving import ROOT, App, running_app
 from visitors import SETTINGS, Viewer
+
+from crfviz import read_sentences
 
 OUT = Path(__file__).with_name("crowd.json")
 VIEWERS, PAUSE, SECONDS = 100, 5.0, 40.0
@@ -54,6 +55,12 @@ MEGABYTES = 5
 SIZE = MEGABYTES * 1_000_000 - 10_000  # bytes; what surrounds them must fit in, too
 LOOK = 0.01  # seconds between an answer of the health route and the next question
 STEP, LATE, CPU, CPU_OF_40, RATE = 1000, 3000, 12, 20, 18  # milliseconds; edits a second
+
+
+def sentences(number: int, mark: str) -> list[str]:
+    """Return sentences of about 17 words; the `mark` and a number in each make it like no other."""
+    texts = cycle(" ".join(each.tokens) for each in read_sentences(EXCERPT))
+    return [f"{text} {mark}{n}" for n, text in zip(range(number), texts, strict=False)]
 
 
 def main() -> None:

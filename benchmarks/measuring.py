@@ -167,7 +167,7 @@ class Meter:
         self.app = app
         self.bytes_received = 0  # over the websocket
         self.whole_browser = browser.new_browser_cdp_session()
-        self.context = browser.new_context(viewport=WINDOW)
+        self.context = browser.new_context(viewport=WINDOW, bypass_csp=True)
         self.context.add_init_script(path=CLOCK)
         self.page = self.context.new_page()
         network = self.context.new_cdp_session(self.page)
@@ -223,3 +223,8 @@ class Meter:
         payload = event["response"]["payloadData"]
         text = event["response"]["opcode"] == 1
         self.bytes_received += len(payload) if text else len(payload) * 3 // 4  # base64
+
+
+def ms(seconds: Sequence[float]) -> list[float]:
+    """Seconds in milliseconds."""
+    return [1000 * each for each in seconds]

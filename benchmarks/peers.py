@@ -172,7 +172,7 @@ class Batch:
 
 
 @numba.njit(fastmath=True)  # type: ignore[untyped-decorator]
-def _max_plus(  # noqa: C901 - by two indices: rows of their own take as long as the work
+def _max_plus(
     words: Table, lengths: Table, start: Table, moves: Table, best: Table, path: Table
 ) -> None:
     """Fill in the best path of each sentence: words (B, T, K), best (T, K), path (B, T)."""

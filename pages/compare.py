@@ -29,7 +29,7 @@ LATTICE_LEGEND = (
 NOT_GIVEN = "The rule does not fit the tags of both sides: all paths count."
 VIEWS = {"tags": "tags and marginals", "lattices": "both lattices"}
 
-_, left, right, choice = header("Compare", 1.1, 1.8, 1.8, 2.2)
+left, right, choice = header("Compare", 190, 190, "content")
 current = scene()
 first, second = choose_sides(left, right)
 view = bound_tabs("Show", "pair", VIEWS, "tags", at=choice)

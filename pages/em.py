@@ -2,7 +2,13 @@
 
 import streamlit as st
 
-from crfviz.ui.panels.learning import days_table, parameter_buttons, scrubber, training
+from crfviz.ui.panels.learning import (
+    days_table,
+    parameter_buttons,
+    scene_with_states,
+    scrubber,
+    training,
+)
 from crfviz.ui.pictures import show_steps
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_flag
@@ -20,8 +26,8 @@ from crfviz.views.frames.em import (
 
 FEW = 7  # numbers in a row, beside a wide curve
 
-_, start, length, along = header("EM", 0.7, 1.8, 1.3, 1.6)
-current = scene()
+start, length, along = header("EM", 220, "content", 180)
+current = scene_with_states(scene())
 run = training(current, start, length)
 if run is None:
     st.stop()

@@ -13,7 +13,7 @@ from crfviz.ui.shell.frame import header
 from crfviz.views.strips.pictures import EMISSION_DISPLAYS, PROBABILITY, emission_picture
 from crfviz.views.strips.why import LEGEND
 
-_, choice = header("Emissions", 1, 3)
+(choice,) = header("Emissions", "content")
 current = scene(windows=True)
 of_words = current.tagger.family == HMM  # an HMM says how probable a word is given the tag
 displays = {

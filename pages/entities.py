@@ -27,12 +27,11 @@ LEGEND = (
     "its first word, then its last; Shift+arrows stretch it"
 )
 
-head, figures = header("Entities", 1, 4, align="top")
+(switch,) = header("Entities", "content")
 current = scene_with_entities(scene())
 if current is None:
     st.stop()
-with figures:
-    free, effect = constraint_panel(current, head)
+free, effect = constraint_panel(current, switch)
 rows = constraint_rows(
     free, effect, which=current.rows, gold=current.gold, trained=trained_free(current)
 )

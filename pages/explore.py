@@ -6,26 +6,33 @@ from crfviz.ui import tour
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.views.explanation import explain_edits, explain_error
+from crfviz.ui.state.scenario import covered
+from crfviz.views.explanation import explain_answers, explain_edits, explain_error
+from crfviz.views.stage.picture import Row
 from crfviz.views.strips.pictures import CIRCLES, explore_picture, marginal_grid
 
-NOT_GOLD = "not the gold tag · green: gold"
+THEIRS = Row("theirs", "theirs", None, about="The tags that the file has from another tagger.")
+NOT_GOLD = "red dashes: not the gold tag · green: gold"
 
-_, greeting = header("Explore", 1, 8)
-with greeting:
-    tour.draw_greeting()
+header("Explore")
+tour.draw_greeting()
 current = scene(windows=True)
 picture = explore_picture(current.now, current.gold)
 note = picture.note
 if current.edited and current.now.viterbi is not None:
     note = f"{explain_edits(current.trained, current.now)} {note}"
 asked = current.place("at")
-marked = bool(current.scenario.right) and "gold" in current.rows  # as links from Model errors do
+is_gold_shown = current.gold and "gold" not in covered(current.scenario.view)
+marked = bool(current.scenario.right and is_gold_shown)  # as links from Model errors do
 if marked and asked is not None and current.now.viterbi is not None and current.gold:
     asked = asked[0], current.now.viterbi.path[asked[0]]  # what the model says there
     note = f"{explain_error(current.now, current.gold, asked[0])} {note}"
+if current.theirs is not None and current.now.viterbi is not None:
+    note = f"{explain_answers(current.now, current.theirs)} {note}"
+    theirs = replace(THEIRS, tags=current.theirs, against=None if marked else "viterbi")
+    picture = replace(picture, rows=[*picture.rows, theirs])
 picture = replace(picture, asked=asked, note=note)
 if marked:
-    picture = replace(picture, reference="gold", contrast="", legend=CIRCLES + NOT_GOLD)
+    picture = replace(picture, reference="gold", contrast="", legend=f"{CIRCLES} · {NOT_GOLD}")
 show_stage(current, picture, key="explore")
 table_twin(current, picture, grids=[marginal_grid(current.now, None)])

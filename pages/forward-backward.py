@@ -8,7 +8,7 @@ from crfviz.views.strips.pictures import CONVENTIONS, SWEEP_DISPLAYS, sweep_pict
 
 PICTURES = {"lattice": "lattice", "graph": "graph"}
 
-_, first, left, right = header("Forward–backward", 2.45, 1.44, 2.47, 2.47)
+first, left, right = header("Forward–backward", "content", "content", "content")
 current = scene(windows=True)
 shown = bound_tabs("Picture", "picture", PICTURES, "lattice", at=first)
 display = bound_tabs("Numbers", "sweep", SWEEP_DISPLAYS, "log", at=left)

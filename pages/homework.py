@@ -9,7 +9,7 @@ from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.frames.homework import KIND_NAMES
 
-_, choice = header("Homework", 1, 3)
+(choice,) = header("Homework", "content")
 current = scene()
 if show_trace():
     st.stop()

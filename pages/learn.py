@@ -12,7 +12,7 @@ LEGEND = (
     "tags leave the Viterbi path"
 )
 
-_, actions = header("Learn", 1, 4)
+(actions,) = header("Learn", "content")
 current = scene()
 learnt = lesson(current)
 with actions:

@@ -15,7 +15,7 @@ PARTS = {
 }
 OTHERS = {"underflow": underflow_panel, "batch": batch_panel}
 
-_, choice, along = header("Log space", 1, 2.4, 0.8)
+choice, along = header("Log space", "content", "content")
 current = scene()
 part = bound_tabs("Part", "log_space", PARTS, SUM, at=choice)
 done = show_steps(current, log_sum_walk() if part == SUM else ONE_PICTURE, key="log-space")

@@ -6,6 +6,7 @@ from crfviz.ui.panels.cards import cards, comparison
 from crfviz.ui.session.bound_widgets import bound_buttons
 from crfviz.ui.session.scenario_state import scenario
 from crfviz.ui.shell.frame import header
+from crfviz.ui.shell.topbar import MODEL_WIDTH, model_box
 from crfviz.ui.words import plain
 from crfviz.views.figures.charts import (
     DIGITS,
@@ -17,7 +18,9 @@ from crfviz.views.figures.charts import (
 
 BESIDE = 2  # charts
 
-header("Models")
+(model,) = header("Models", MODEL_WIDTH)
+with model:
+    model_box()
 known = cards()
 frame = evaluation_frame({card.model: card.evaluations for card in known})
 if frame.empty:

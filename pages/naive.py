@@ -17,7 +17,7 @@ from crfviz.views.stage.picture import naive_walk, paths_at
 
 TALLEST = 338  # pixels, of the list
 
-_, paths, steps, slow, fast, choice = header("Naive way", 2.2, 1.5, 1.5, 1.6, 1.6, 1.6)
+paths, steps, slow, fast, choice = header("Naive way", 130, 130, 130, 130, 110)
 current = scene()
 words = chosen_words(current, choice)
 every = enumeration(current.scenario, words)

@@ -11,7 +11,7 @@ from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.paths import entropy_note
 
-_, choice, controls = header("Paths", 2, 6, 12)
+choice, controls = header("Paths", "content", "content")
 current = with_rule(scene())
 show = bound_tabs("Show", "paths", SHOWS, "best", at=choice)
 if current.now.viterbi is None:

@@ -10,7 +10,7 @@ from crfviz.ui.shell.frame import header
 from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows
 
-_, vocabulary, choice = header("Words and pieces", 2.5, 1.6, 2)
+vocabulary, choice = header("Words and pieces", 200, "content")
 current = scene()
 read = split_sentence(current, vocabulary)
 if read is None:

@@ -10,15 +10,16 @@ from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.strips.rules import examples
 
-_, box, show = header("Rules", 4, 12, 7, align="bottom")
+box, show = header("Rules", 400, "content")
 current = scene()
 known = examples(current.tags)
 with box:
     rule = automaton(rule_box(current.tags, known), current.tags)
 bound_tabs("Show", "rules", SHOWS, "lattice", at=show)
-choices(known)
 found = cached.matched(current.scenario, rule.pattern)
-place = st.container()
+place, tries = st.columns([3, 1])
+with tries:
+    choices(known)
 asked = show_rule(current, rule, found)
 with place:
     figures_panel(current, rule, found, asked=asked)

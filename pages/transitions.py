@@ -13,7 +13,7 @@ from crfviz.views.frames.chains import transition_frame
 from crfviz.views.stage.picture import Matrix
 from crfviz.views.strips.pictures import marginal_grid, transition_picture
 
-_, choice = header("Transitions", 1, 3)
+(choice,) = header("Transitions", "content")
 current = scene(windows=True)
 with choice:
     display = weight_display(current)

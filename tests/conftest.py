@@ -3,7 +3,6 @@
 import gc
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -18,7 +17,6 @@ pytest.register_assert_rewrite("tests.support")  # so that its assertions, too, 
 from tests.support import rotation  # noqa: E402
 from tests.support.forked_server import forking  # noqa: E402
 from tests.support.interrupted import asked_again  # noqa: E402, F401 - a fixture
-from tests.support.paths import ROOT  # noqa: E402
 from tests.support.postgres import Cluster  # noqa: E402
 
 collect_ignore = ["support"]  # loading all of it to look for doctests takes seconds in every worker
@@ -121,16 +119,3 @@ def forks():
     """See `tests.support.forked_server.forking`."""
     with forking():
         yield
-
-
-@pytest.fixture(scope="module")
-def labelling_benchmark():
-    """The module `benchmarks/annotators.py`."""
-    benchmarks = str(ROOT / "benchmarks")
-    sys.path.insert(0, benchmarks)
-    try:
-        import annotators
-
-        yield annotators
-    finally:
-        sys.path.remove(benchmarks)

@@ -10,6 +10,7 @@ from crfviz.exceptions import CrfvizError, FormatError, errors_at
 from crfviz.taggers.blank import UNSET, bio_tags
 from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, types_of
+from crfviz.text.splitting import is_tokenizer, unknown_tokenizer
 
 MAX_TAGS = 60  # of a document's own, entity types with BIO; there are 26 letters and ten digits
 LONGEST_TAG = 40  # characters
@@ -25,13 +26,14 @@ class Settings:
 
     Raises:
         CrfvizError: a tag is empty or there twice, a key is no letter or has two tags, or a colour
-            is none.
+            or tokenizer is none.
     """
 
     tags: tuple[str, ...] | None = None  # K; None: those of the model of the first confirmation
     model: str = ""  # it was begun with, or that learnt from it; empty: none
     keys: Mapping[str, str] = field(default_factory=dict, hash=False)  # letters; others are chosen
     colours: Mapping[str, str] = field(default_factory=dict, hash=False)  # such as #0072B2
+    tokenizer: str = ""  # that split its texts, see `text.splitting`; empty: the English one
 
     def __post_init__(self) -> None:
         wrong = [tag for tag, n in Counter(self.tags or ()).items() if n > 1 or not tag]
@@ -57,6 +59,9 @@ class Settings:
                     f"got {abbreviate(colour)}"
                 )
 
+        if self.tokenizer and not is_tokenizer(self.tokenizer):
+            raise unknown_tokenizer(self.tokenizer)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names that have keys: the tags, or the types of BIO tags."""
@@ -65,7 +70,11 @@ class Settings:
 
     def as_fields(self) -> dict[str, Any]:
         """Return the fields for JSON; what says nothing is left out."""
-        fields = {"tags": self.tags and list(self.tags), "model": self.model}
+        fields = {
+            "tags": self.tags and list(self.tags),
+            "model": self.model,
+            "tokenizer": self.tokenizer,
+        }
         own = {"keys": dict(self.keys), "colours": dict(self.colours)}
         return {name: value for name, value in (fields | own).items() if value}
 
@@ -81,10 +90,12 @@ def settings_of(fields: object, where: str) -> Settings:
             f"{where}: expected an object of settings, got {abbreviate_value(fields)}"
         )
     tags, model = fields.get("tags"), fields.get("model", "")
+    tokenizer = fields.get("tokenizer", "")
     keys, colours = fields.get("keys", {}), fields.get("colours", {})
     fine = {
         "tags": tags is None or (isinstance(tags, list) and all(isinstance(t, str) for t in tags)),
         "model": isinstance(model, str),
+        "tokenizer": isinstance(tokenizer, str),
         "keys": _are_texts(keys),
         "colours": _are_texts(colours),
     }
@@ -93,7 +104,7 @@ def settings_of(fields: object, where: str) -> Settings:
             got = abbreviate_value(fields[name])
             raise FormatError(f"{where}: the settings have no {name} that can be read, got {got}")
     with errors_at(where, FormatError):
-        return Settings(tags and tuple(tags), model, keys, colours)
+        return Settings(tags and tuple(tags), model, keys, colours, tokenizer)
 
 
 def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ says.
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -17,7 +17,13 @@ import torch
 from tqdm import tqdm
 
 from crfviz.annotations.curation import COPIES, chosen_copies, learnable
-from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, FileFormat, rendered
+from crfviz.annotations.files.exporting import (
+    FILE_FORMATS,
+    FOREIGN_SUFFIXES,
+    SUFFIXES,
+    foreign,
+    rendered,
+)
 from crfviz.annotations.files.importing import INPUT_FORMATS, Import, read_items
 from crfviz.annotations.files.merging import (
     Known,
@@ -39,6 +45,8 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.blank import UNSET
 from crfviz.taggers.tagger import CRF
 from crfviz.text.files import abbreviate, write_atomically
+from crfviz.text.readers.spelling import TARGETS
+from crfviz.text.splitting import ENGLISH
 
 BRINGING = ("import", "new")
 SHOWN = 20  # problems of a file that are printed
@@ -56,7 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=COPIES,
         help="one copy of the sentences that were settled or on which all agree, or every copy",
     )
-    export.add_argument("--format", choices=FILE_FORMATS, help="default: by the name of --out")
+    export.add_argument(
+        "--format",
+        choices=(*FILE_FORMATS, *FOREIGN_SUFFIXES),
+        help="default: by the name of --out; from conll2003 on the final tags alone",
+    )
+    export.add_argument("--scheme", choices=TARGETS, help="of entities, for other programs")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
     bring = kinds.add_parser("import", help="store the sentences of files, with their annotations")
     bring.add_argument("files", nargs="+", type=Path, metavar="FILE")
@@ -83,6 +96,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tags", required=True, metavar="A,B=b,C", help="names, some with a key behind ="
     )
     new.add_argument("--bio", action="store_true", help="they are types of entities")
+    for kind in (bring, new):
+        kind.add_argument(
+            "--tokenizer",
+            default="",
+            metavar="NAME",
+            help="splits texts: spacy:CODE, characters or blanks (default: spacy:en)",
+        )
     propose = kinds.add_parser(
         "propose", help="train a model on a document; it proposes from then on"
     )
@@ -184,18 +204,24 @@ def _export(store: Store, options: argparse.Namespace) -> None:
         if options.out is not None:
             raise FormatError(f"{options.out}: {message}; nothing was written")
         sys.stderr.write(f"{message}\n")
-    pieces = rendered(pairs, file_format, settings)
+    pieces: Iterable[bytes]
+    if own := next((name for name in FILE_FORMATS if name == file_format), None):
+        if options.scheme:
+            raise FormatError(f"--scheme is for the formats {', '.join(FOREIGN_SUFFIXES)}")
+        pieces = (piece.encode() for piece in rendered(pairs, own, settings))
+    else:
+        pieces = [foreign(pairs, file_format, options.scheme)]
     if options.out is None:
-        sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
+        sys.stdout.buffer.writelines(pieces)
         return
-    _write(options.out, [piece.encode() for piece in pieces])
+    _write(options.out, list(pieces))
     sys.stderr.write(f"{len(pairs)} annotations written to {options.out} ({file_format})\n")
 
 
-def _format(options: argparse.Namespace) -> FileFormat:
+def _format(options: argparse.Namespace) -> str:
     """Return the format that is asked for, or that the name of the file says."""
     if options.format or options.out is None or not options.out.suffix:
-        chosen: FileFormat = options.format or "conllu"
+        chosen: str = options.format or "conllu"
         return chosen
     by_name = {suffix: name for name, suffix in SUFFIXES.items()}
     require_known("--out without --format: the end of the name", options.out.suffix, by_name)
@@ -242,7 +268,9 @@ def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None
     except OSError as error:
         raise FormatError(f"{path}: expected a file to read: {error.strerror}") from error
     rules = rules or TagRules(mixed=options.mixed_tags)
-    read = read_items(content, path.name, options.format, rules=rules, limit=None)
+    read = read_items(
+        content, path.name, options.format, rules=rules, tokenizer=options.tokenizer, limit=None
+    )
     for problem in read.problems[:SHOWN]:
         sys.stderr.write(f"{problem.message}{' (left out)' * problem.dropped}\n")
     if read.wrong > SHOWN:
@@ -263,6 +291,8 @@ def _new(store: Store, options: argparse.Namespace) -> None:
     """Store sentences under tags of their own; gold tags and annotations of the file have these."""
     (path,), name = options.files, options.name
     settings = settings_of_text(options.tags, bio=options.bio)
+    own = "" if options.tokenizer == ENGLISH else options.tokenizer
+    settings = replace(settings, tokenizer=own)
     tags = settings.tags or ()
     if not name.strip():
         raise FormatError("expected a name for the document, got none")

@@ -15,11 +15,18 @@ from typing import Any
 
 from crfviz.chain.patterns import automaton
 from crfviz.commands.name_checks import mapped_types, require_folder
-from crfviz.commands.sharded_work import add_work_arguments, open_source, sharded_results
+from crfviz.commands.sharded_work import (
+    STANDARD_INPUT,
+    add_work_arguments,
+    open_source,
+    sharded_results,
+    shards_again,
+)
 from crfviz.corpus.counts.run_counts import CountedRun
 from crfviz.corpus.shards.jobs import Evaluation, EvaluationResult, merge_results, model_reference
 from crfviz.corpus.table import Table
 from crfviz.corpus.tables.evaluation import comparison_text, tables_of_comparison
+from crfviz.corpus.tables.layer_gain import LayerGain, gain_record, gain_text, layer_gain
 from crfviz.corpus.tables.report import (
     as_record,
     as_text,
@@ -30,18 +37,21 @@ from crfviz.corpus.tables.report import (
 )
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
-from crfviz.taggers.tagger import Tagger
+from crfviz.taggers.tagger import Tagger, splitter_of
 from crfviz.text.files import write_atomically
-from crfviz.text.formats import FORMATS, SentenceFile
+from crfviz.text.formats import READ_FORMATS, SentenceFile
+from crfviz.text.readers.reading import Choice
+from crfviz.text.schemes import entity_scheme
 from crfviz.views.figures.offline import html_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `evaluate`."""
     add = parser.add_argument
-    add("file", type=Path, help="tagged sentences: CoNLL-U, iob2, CoNLL columns or JSONL")
+    add("file", type=Path, help="tagged sentences in a format of docs/files.md")
     add("--model", required=True, metavar="NAME", help="a shipped model, or a model folder")
-    add("--format", choices=FORMATS, help="of the file (default: told from its content)")
+    add("--format", choices=READ_FORMATS, help="of the file (default: told from its content)")
+    add("--column", help="of the gold tags: a name, or a number from 1")
     add("--fold-handles", action="store_true", help="join @ and the word after it to @user")
     add(
         "--map",
@@ -53,6 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--report", type=Path, metavar="FILE", help="write an error report to FILE as HTML")
     add("--against", metavar="NAME", help="another model: wins, losses and significance")
     add("--rule", metavar="PATTERN", help="a regular expression over the tags: one more decoder")
+    add(
+        "--fit-transitions",
+        action="store_true",
+        help="what a CRF layer would add to the emissions; holds the file in memory",
+    )
     add("--card", action="store_true", help="write the figures into the folder of the model")
     add("--label", help="what the file is called there (default: its folder and its name)")
     add("--times", action="store_true", help="how long it took, in JSON and report, too")
@@ -68,15 +83,21 @@ def main(args: argparse.Namespace) -> int:
     outputs = [path for path in (args.json, args.report) if path is not None]
     for path in outputs:
         require_folder(path)  # before the work, not after it
-    types = mapped_types(args.map, [SentenceFile(args.file, args.format, args.fold_handles)])
+    if args.fit_transitions and not args.file.is_file():
+        what = "standard input" if args.file == STANDARD_INPUT else str(args.file)
+        raise CrfvizError(f"--fit-transitions reads the file twice: expected a file, got {what}")
     tagger = load_tagger(args.model)
+    scheme = entity_scheme(tagger.tags)  # that the gold tags get
+    choice = Choice(args.format, args.column, scheme, strict=False, split=splitter_of(tagger))
+    files = [SentenceFile(args.file, args.format, args.fold_handles, column=args.column)]
+    types = mapped_types(args.map, files)
     if args.card and tagger.observations is not None:
         raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
     if args.rule is not None:
         automaton(args.rule, tagger.tags)  # likewise
     if args.against is not None:
         load_tagger(args.against)  # or the first shard would say that there is none
-    with open_source(args.file, args.format) as source:
+    with open_source(args.file, choice) as source:
         job = Evaluation(
             file=str(args.file),
             file_format=source.file_format,
@@ -87,11 +108,19 @@ def main(args: argparse.Namespace) -> int:
             types=None if types is None else tuple(types.items()),
         )
         with sharded_results(args, source, job, outputs) as contents:
-            _write(args, tagger, merge_results(contents))
+            result = merge_results(contents)
+            gain = None
+            if args.fit_transitions:
+                shards = shards_again(source, args.shard_bytes)
+                sentences = [each for shard in shards for each in job.sentences(shard)]
+                gain = layer_gain(tagger, sentences)
+            _write(args, tagger, result, gain)
     return 0
 
 
-def _write(args: argparse.Namespace, tagger: Tagger, result: EvaluationResult) -> None:
+def _write(
+    args: argparse.Namespace, tagger: Tagger, result: EvaluationResult, gain: LayerGain | None
+) -> None:
     """Print the figures, and write what the options ask for."""
     label = args.label or "/".join(args.file.resolve().parts[-2:])
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(args.map)
@@ -105,8 +134,12 @@ def _write(args: argparse.Namespace, tagger: Tagger, result: EvaluationResult) -
         text = comparison_text(tagger.name, load_tagger(args.against).name, both["models"])
         sys.stdout.write(f"\n{text}\n")
         tables |= both
+    if gain is not None:
+        sys.stdout.write(f"\n{gain_text(gain)}\n")
     if args.json or args.report:
         everything = _everything(args, results, file, tables)
+        if gain is not None:
+            everything["fit_transitions"] = gain_record(gain)
         if args.json:
             write_atomically(args.json, _as_json(everything))
         if args.report:

@@ -6,11 +6,13 @@ Finished shards are cached in the folder FILE.shards beside the output FILE unti
 import argparse
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Never
+from typing import BinaryIO, Never, cast
 
 from tqdm import tqdm
 
@@ -30,9 +32,12 @@ from crfviz.corpus.shards.workers import (
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.files import decoded
 from crfviz.text.formats import FormatName, detect_format
+from crfviz.text.readers.reading import Choice
+from crfviz.text.readers.rewriting import format_of_parts, rewritten
 
 MIN_PARALLEL_BYTES = 16_000_000  # bytes; larger files use all cores
 STANDARD_INPUT = Path("-")
+PIPED_LINES = 100  # that are read to detect a format
 
 
 def add_work_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,20 +76,44 @@ class Source:
 
 
 @contextmanager
-def open_source(path: Path, file_format: FormatName | None) -> Iterator[Source]:
+def open_source(path: Path, choice: Choice, *, tagged: bool = True) -> Iterator[Source]:
     """Open a file, or standard input as `-`, and detect its format if none is given.
+
+    A file that cannot be split as it stands is rewritten as JSONL in a temporary file.
+
+    Args:
+        path: of the file.
+        choice: how to read it.
+        tagged: whether plain text is refused.
 
     Raises:
         FormatError: it cannot be read, or fits no format; also while it is read.
     """
+    alone = format_of_parts(path, choice) if path.is_file() else choice.file_format
+    if alone is not None or not path.is_file():
+        with _opened(path, str(path), cast("FormatName | None", alone)) as source:
+            yield source
+        return
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as lines:
+        lines.writelines(rewritten(path, choice, tagged=tagged))
+        lines.flush()
+        with _opened(Path(lines.name), str(path), "jsonl") as source:
+            yield source
+
+
+@contextmanager
+def _opened(path: Path, name: str, file_format: FormatName | None) -> Iterator[Source]:
+    """Open a file that can be split between any two sentences."""
     piped = path == STANDARD_INPUT
-    name = "standard input" if piped else str(path)
+    name = "standard input" if piped else name
     with _readable(name):
         file: BinaryIO = sys.stdin.buffer if piped else path.open("rb")
     with nullcontext() if piped else file:
         head: list[bytes] = []
         with _readable(name):
-            format_name = file_format or detect_format(_lines(file, name, head), name=name)
+            format_name = file_format or detect_format(
+                islice(_lines(file, name, head), PIPED_LINES), name=name
+            )
             size = os.fstat(file.fileno()).st_size if path.is_file() else None
         yield Source(file, name, b"".join(head), format_name, size)
 
@@ -102,6 +131,12 @@ def _shards(source: Source, size: int) -> Iterator[Shard]:
     by_line = source.file_format == "jsonl"
     with _readable(source.name):
         yield from split_file(source.file, size, by_line=by_line, head=source.head)
+
+
+def shards_again(source: Source, size: int) -> Iterator[Shard]:
+    """Yield the shards of a file once more from its beginning."""
+    source.file.seek(0)
+    return _shards(replace(source, head=b""), size)
 
 
 def _lines(file: BinaryIO, name: str, head: list[bytes]) -> Iterator[str]:
@@ -134,8 +169,8 @@ def sharded_results(
             with closing(run_shards(shards, pool, kept, progress.done)) as contents:
                 yield contents
     except (KeyboardInterrupt, CrfvizError):
-        message = kept.summary() if kept else "nothing is kept"
-        sys.stderr.write(f"\nstopped: {message}\n")
+        if kept:
+            sys.stderr.write(f"\nstopped: {kept.summary()}\n")
         raise
     if kept:
         _tell_of(kept)

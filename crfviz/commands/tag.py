@@ -1,5 +1,7 @@
 """`python -m crfviz tag`: the tags that each decoder gives to a sentence, below its words.
 
+A text of several sentences is tagged sentence by sentence, which --whole prevents.
+
 --json prints an object a line instead: text, words, tags of the best path, their probabilities, and
 their places in the text.
 
@@ -8,7 +10,8 @@ All decoders work on the same potentials, those of the app: for a BIO tagger wit
 
 With --file: a whole file with the tags of the best path, in the format that it has. CoNLL-U, iob2,
 CoNLL columns (words alone will do, with --format columns) and JSONL keep all else that is in them.
-Of FASTA each letter becomes a line of CoNLL columns.
+Of FASTA each letter becomes a line of CoNLL columns, and of every other format, plain text
+included, a sentence becomes a line of JSONL. Texts are split as the model splits them.
 --marginals adds the probability of each tag: to the last column of CoNLL-U, in a column before the
 tags, or as "marginals" in JSONL. The file is never held as a whole, so it may be of any size.
 """
@@ -18,7 +21,7 @@ import json
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -32,9 +35,12 @@ from crfviz.commands.sharded_work import add_work_arguments, open_source, sharde
 from crfviz.corpus.shards.jobs import Tagging, model_reference
 from crfviz.exceptions import CrfvizError, EmptySentenceError, FormatError
 from crfviz.taggers.registry import load_tagger
-from crfviz.taggers.tagger import Tagger
+from crfviz.taggers.tagger import Tagger, splitter_of
 from crfviz.text.files import write_atomically
-from crfviz.text.formats import FORMATS
+from crfviz.text.formats import READ_FORMATS
+from crfviz.text.readers.reading import Choice
+from crfviz.text.sentence_ends import split_sentences
+from crfviz.text.splitting import ENGLISH
 
 DEFAULT_MODEL = "upos-en-contextfree"
 GAP = "  "  # between columns
@@ -52,9 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("text", nargs="*", help="the sentence (default: standard input, one sentence a line)")
     add("--json", action="store_true", help="print words, tags, probabilities and places as JSON")
+    add("--whole", action="store_true", help="tag a text of several sentences as one")
     add("--model", default=DEFAULT_MODEL, metavar="NAME", help="default: %(default)s")
     add("--file", type=Path, metavar="FILE", help="sentences to tag, instead; - is standard input")
-    add("--format", choices=FORMATS, help="of the file (default: told from its content)")
+    add("--format", choices=READ_FORMATS, help="of the file (default: told from its content)")
     add("--out", type=Path, metavar="FILE", help="of the tagged file (default: standard output)")
     add("--marginals", action="store_true", help="the probability of each tag of each word, too")
     add_work_arguments(parser)
@@ -73,7 +80,10 @@ def main(options: argparse.Namespace) -> int:
     tagger = load_tagger(options.model)
     printed = False
     with without_kernels() if options.text else nullcontext():
-        for text in [" ".join(options.text)] if options.text else _lines():
+        texts: Iterable[str] = [" ".join(options.text)] if options.text else _lines()
+        if not options.whole:
+            texts = (sentence for text in texts for sentence in _sentences(tagger, text))
+        for text in texts:
             if words := tagger.split(text):
                 sys.stdout.write(_line(tagger, text, words, as_json=options.json))
                 printed = True
@@ -89,6 +99,15 @@ def _line(tagger: Tagger, text: str, words: Sequence[str], *, as_json: bool) -> 
     return tagged(tagger, words, shutil.get_terminal_size().columns) + "\n\n"
 
 
+def _sentences(tagger: Tagger, text: str) -> list[str]:
+    """Return the sentences of a text, the text itself where it is one; say so if they are more."""
+    sentences = split_sentences(text, getattr(tagger, "tokenizer", ENGLISH))
+    if len(sentences) < 2:
+        return [text]
+    sys.stderr.write(f"{len(sentences)} sentences, each by itself; --whole tags them as one\n")
+    return sentences
+
+
 def _lines() -> Iterator[str]:
     """Yield lines of standard input, as they come."""
     try:
@@ -102,8 +121,10 @@ def _tag_file(options: argparse.Namespace) -> int:
         what = "a sentence" if options.text else "--json"
         raise CrfvizError(f"expected {what} or --file, got both")
     require_folder(options.out)
-    load_tagger(options.model)  # now, not at the first shard
-    with open_source(options.file, options.format) as source:
+    tagger = load_tagger(options.model)  # now, not at the first shard
+    apart = "" if options.whole else getattr(tagger, "tokenizer", ENGLISH)
+    choice = Choice(options.format, split=splitter_of(tagger), apart=apart)
+    with open_source(options.file, choice, tagged=False) as source:
         model = model_reference(options.model)
         job = Tagging(source.name, source.file_format, model, marginals=options.marginals)
         outputs = [] if options.out is None else [options.out]

@@ -28,7 +28,10 @@ from crfviz.corpus.training.recipe import RECIPES
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.folder import CARD_FILE, version_at
 from crfviz.taggers.perceptron import UPDATES
+from crfviz.taggers.storage import write_tokenizer
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
+from crfviz.text.formats import SentenceFile
+from crfviz.text.splitting import CHARACTERS, ENGLISH, SURE, splitter, told_by
 
 FEATURES = "features"  # an architecture
 WORD_SIZE = 64  # with --vectors: many more words fit, and few numbers of each are learnt
@@ -43,7 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--architecture", choices=kinds, default="bilstm", help="of a CRF: which recipe")
     add("--updates", choices=UPDATES, default=UPDATES[0], help="of a perceptron: how it decodes")
     add("--train", nargs="+", type=Path, required=True, metavar="FILE", help="files to learn from")
-    add("--dev", nargs="+", type=Path, default=[], metavar="FILE", help="files to be judged on")
+    add(
+        "--dev",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="files to be judged on: the mean of their scores",
+    )
     add("--tags", metavar="A,B,C", help="all tags there are (default: those of the training files)")
     add("--out", type=Path, required=True, metavar="FOLDER", help="where the model is written")
     add("--seed", type=int, default=0, help="start values, order and noise (default: 0)")
@@ -55,7 +65,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="of a CRF: learn XPOS too, of the training files or of these; not kept in the model",
     )
+    add(
+        "--lower-case",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="of a network: share of the sentences that an epoch shows in lower case (default: 0)",
+    )
     add("--vectors", type=Path, metavar="FOLDER", help="of an encoder: its word vectors, fixed")
+    add(
+        "--tokenizer",
+        metavar="NAME",
+        help="of typed texts: spacy:CODE, characters or blanks "
+        "(default: told from the training files)",
+    )
     add("--fold-handles", action="store_true", help="join @ and the word after it to @user")
     add("--map", nargs="+", default=[], metavar="OLD=NEW", help="entity types to rename and keep")
     add("--checkpoint", type=Path, metavar="FOLDER", help="default: runs/NAME-SEED")
@@ -71,10 +94,32 @@ def main(args: argparse.Namespace) -> int:
         CrfvizError: a file, an option or a checkpoint is invalid; the message says why.
     """
     before = version_at(args.out) if args.out.exists() else None
+    if args.tokenizer:
+        splitter(args.tokenizer)
     _train(args)
+    write_tokenizer(args.out, args.tokenizer or _told_tokenizer(args))
     if before is not None and version_at(args.out) != before:
         _tell_of_the_card(args.out)
     return 0
+
+
+def _told_tokenizer(args: argparse.Namespace) -> str:
+    """Return the tokenizer that the training files were split by, and say how well it fits."""
+    files = (SentenceFile(path, fold_handles=args.fold_handles) for path in args.train)
+    name, share, shares = told_by(sentence for file in files for sentence in file)
+    tried = (other for other in (ENGLISH, CHARACTERS) if other in shares and other != name)
+    others = ", ".join(f"{other} {shares[other]:.1%}" for other in tried)
+    sys.stderr.write(
+        f"typed texts are split as in {name}: {share:.1%} of the words of the training files"
+        f"{f' ({others})' if others else ''}\n"
+    )
+    if share < SURE:
+        sys.stderr.write(
+            f"warning: {name} is the best of those tried and gives less than {SURE:.0%} of "
+            "the words; --tokenizer NAME names another, and words with two blanks between all of "
+            "them are never split\n"
+        )
+    return name
 
 
 def _tell_of_the_card(folder: Path) -> None:
@@ -99,6 +144,9 @@ def _train(args: argparse.Namespace) -> None:
         recipe = replace(recipe, epochs=args.epochs)
     if args.aux_xpos is not None:
         recipe = replace(recipe, auxiliary=AUXILIARY)
+    if not 0 <= args.lower_case <= 1:
+        raise CrfvizError("--lower-case must be 0 to 1")
+    recipe = replace(recipe, lower_case=args.lower_case)
     if recipe.epochs < 1 or not 0 <= recipe.seed < 2**31:
         raise CrfvizError("--epochs must be at least 1, and --seed 0 to 2147483647")
     if args.vectors is not None:
@@ -117,7 +165,12 @@ def _train(args: argparse.Namespace) -> None:
 
 
 def _sources(args: argparse.Namespace) -> Sources:
-    sources = Sources(tuple(args.train), tuple(args.dev), args.fold_handles)
+    sources = Sources(
+        tuple(args.train),
+        tuple(args.dev),
+        args.fold_handles,
+        tokenizer=args.tokenizer or ENGLISH,
+    )
     types = mapped_types(args.map, files_of(sources))
     tags = tuple(args.tags.split(",")) if args.tags else ()
     return replace(sources, types=types, tags=tags)

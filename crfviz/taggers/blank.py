@@ -46,6 +46,20 @@ class BlankTagger(SentenceTagger):
         return Potentials(zeros, torch.zeros(K, K), tags=self.tags, tokens=words)
 
 
+class GivenTagger(SentenceTagger):
+    """A tagger of one sentence, with scores from elsewhere."""
+
+    family = CRF
+    probabilistic = True
+
+    def __init__(self, chain: Potentials) -> None:
+        super().__init__(Path(), chain.tag_names, None)
+        self.name, self.chain = "given", chain
+
+    def _score(self, _words: tuple[str, ...]) -> Potentials:
+        return self.chain
+
+
 class RetaggedTagger(SentenceTagger):
     """A model under the tags that its document has now: some may be removed since, others added.
 

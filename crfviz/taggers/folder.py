@@ -15,13 +15,13 @@ from crfviz.taggers.tagger import (
     Tagged,
     Tagger,
     Words,
-    english_words,
     sentences_of,
     tag_texts,
     words_of,
 )
 from crfviz.text.files import abbreviate
 from crfviz.text.sentences import Sentence
+from crfviz.text.splitting import ENGLISH, words_of_text
 
 CARD_FILE = "README.md"
 EVALUATION_FILE = "evaluation.json"  # figures, see `crfviz.corpus.tables.report`
@@ -38,6 +38,7 @@ class FolderTagger:
     """
 
     observations: tuple[str, ...] | None = None  # any word
+    tokenizer = ENGLISH  # of a typed text; see `text.splitting`
 
     def __init__(self, folder: Path, tags: tuple[str, ...], scheme: str | None) -> None:
         self.folder = folder
@@ -54,7 +55,7 @@ class FolderTagger:
 
     def split(self, text: str) -> list[str]:
         """Return the words of a text; see `Tagger.split`."""
-        return english_words(text)
+        return words_of_text(text, self.tokenizer)
 
     def reads(self, text: str) -> bool:
         """Return whether it has scores for these words: any, or those that it knows."""

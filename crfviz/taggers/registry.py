@@ -19,16 +19,18 @@ from crfviz.taggers.brought.parsed_model import MAX_BYTES, Reading
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
 from crfviz.taggers.brought.validated_model import ValidatedModel
 from crfviz.taggers.brought.watch import Watch
+from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.hmm import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.perceptron import PerceptronTagger
 from crfviz.taggers.plugins import load_plugin, plugins, register_plugin
-from crfviz.taggers.storage import CONFIG_FILE, read_family, wrong_field
+from crfviz.taggers.storage import CONFIG_FILE, read_family, read_tokenizer, wrong_field
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON, Tagger
 from crfviz.taggers.textbook import TEXTBOOK, TextbookTagger
 from crfviz.taggers.user_models import HIDDEN, free_name, new_model, user_models
 from crfviz.text.formats import read_sentences
 from crfviz.text.sentences import Sentence
+from crfviz.text.splitting import ENGLISH
 
 SHIPPED = Path(__file__).resolve().parents[2] / "models"
 
@@ -190,7 +192,10 @@ def _load(path: Path) -> Tagger:
     if family not in FAMILIES:
         expected = f"must be one of {', '.join(FAMILIES)}"
         raise wrong_field(path / CONFIG_FILE, "family", expected, family)
-    return FAMILIES[family](path)
+    tagger = FAMILIES[family](path)
+    if isinstance(tagger, FolderTagger) and tagger.tokenizer == ENGLISH:
+        tagger.tokenizer = read_tokenizer(path)
+    return tagger
 
 
 def _model_paths() -> dict[str, Path]:

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
-from crfviz.exceptions import ModelError
+from crfviz.exceptions import FormatError, ModelError
 from crfviz.taggers.tagger import CRF
 from crfviz.text.jsonl import json_value
 from crfviz.text.schemes import BIO
+from crfviz.text.splitting import ENGLISH, splitter
 
 LARGEST = 1e100  # of a number in config.json, as of a score
 FORMAT = 1  # grows when a reader of the old files would misread the new ones
@@ -50,6 +51,24 @@ def write_header(folder: Path, family: str, fields: Mapping[str, Any]) -> None:
 def read_family(folder: Path) -> str:
     """Return the family that config.json names: `tagger.CRF` where it names none."""
     return str(read_json_object(folder / CONFIG_FILE).get("family", CRF))
+
+
+def read_tokenizer(folder: Path) -> str:
+    """Return how a model splits typed texts: the field `tokenizer`, by default English."""
+    path = folder / CONFIG_FILE
+    name = read_json_object(path).get("tokenizer", ENGLISH)
+    try:
+        splitter(name if isinstance(name, str) else repr(name))
+    except FormatError as error:
+        raise ModelError(f"{path}: field 'tokenizer': {error}") from error
+    return str(name)
+
+
+def write_tokenizer(folder: Path, name: str) -> None:
+    """Write the field `tokenizer` into a model's config.json; English is not written."""
+    path = folder / CONFIG_FILE
+    content = {key: of for key, of in read_json_object(path).items() if key != "tokenizer"}
+    write_json(path, content if name == ENGLISH else {**content, "tokenizer": name})
 
 
 def read_header(folder: Path, family: str) -> tuple[Path, dict[str, Any], tuple[str, ...]]:

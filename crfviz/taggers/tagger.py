@@ -1,6 +1,6 @@
 """The protocol of taggers: words in, potentials out; and typed texts tagged by one."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol, overload, runtime_checkable
@@ -16,6 +16,7 @@ from crfviz.exceptions import CrfvizError, EmptySentenceError, ModelError
 from crfviz.taggers.examples import Example
 from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.sentences import Sentence
+from crfviz.text.splitting import Split
 from crfviz.text.tokenizer import Token, tokenize
 
 # Families: what kind of scores a tagger's potentials are.
@@ -223,6 +224,17 @@ def tag_texts(
         )
         for text, words, places, chain, path, tables in found
     ]
+
+
+def splitter_of(tagger: Tagger) -> Split:
+    """Return a function that yields a tagger's words of a text, each with its place."""
+
+    def split(text: str) -> Iterator[Token]:
+        words = tagger.split(text)
+        for word, (start, end) in zip(words, _offsets(text, words), strict=True):
+            yield Token(word, start, end)
+
+    return split
 
 
 def _text_words(split: Callable[[str], list[str]], number: int, text: object) -> list[str]:

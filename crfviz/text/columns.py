@@ -184,7 +184,8 @@ def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
 def _problem(row: Sequence[str], layout: Layout) -> str:
     """Return the error of a row as a message; empty if it is valid."""
     line = "\t".join(row)
-    if layout.width not in (None, len(row)) or len(row) < 2:
+    needed = max(2, layout.word + 1, layout.tag + 1, -layout.tag)
+    if layout.width not in (None, len(row)) or len(row) < needed:
         return f"expected {layout.expected} ({layout.name}), got {len(row)}: {abbreviate(line)}"
     if layout.ids and not WORD_ID.fullmatch(row[0]):
         expected = "a word id such as 3, 3-4 or 8.1 in the first column"

@@ -8,6 +8,7 @@ import re
 import reprlib
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from crfviz.exceptions import FormatError
@@ -15,6 +16,7 @@ from crfviz.exceptions import FormatError
 NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # how Python keeps such bytes
 BYTE_ORDER_MARK = "\ufeff"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+IN_UTF_8 = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
 LINE_END = re.compile(r"\r\n?|\n")
 SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, which are no text
 _BRIEF = reprlib.Repr()
@@ -38,12 +40,12 @@ def decoded(content: bytes, *, name: str = "file", first_line: int = 1) -> str:
 def decoded_with_notes(content: bytes, name: str) -> tuple[str, list[str]]:
     """Return the text with LF line ends, and notes on its oddities.
 
+    Bytes that are no text stay marked, so that `check_utf_8` can name their line.
+
     Raises:
-        FormatError: it is UTF-16.
+        FormatError: it begins as UTF-16 and is not.
     """
-    if content.startswith(UTF_16):
-        raise FormatError(f"{name}: expected UTF-8 text, got UTF-16; save it as UTF-8")
-    text, notes = _decode_lossless(content), []
+    text, notes = decoded_otherwise(content, name) or (_decode_lossless(content), [])
     if text.startswith(BYTE_ORDER_MARK):
         text = text[1:]
         notes.append(f"{name}, line 1: the byte order mark (BOM) at the beginning was left out")
@@ -57,6 +59,27 @@ def decoded_with_notes(content: bytes, name: str) -> tuple[str, list[str]]:
             f"{LINE_END_NAMES[ends[0]]}; all were read"
         )
     return LINE_END.sub("\n", text), notes
+
+
+def decoded_otherwise(content: bytes, name: str) -> tuple[str, list[str]] | None:
+    """Return a text in UTF-16 or Windows-1252, and a note on the latter; None for any other.
+
+    UTF-16 needs its byte order mark. Windows-1252 has no two bytes that UTF-8 could have.
+
+    Raises:
+        FormatError: it begins as UTF-16 and is not.
+    """
+    if content.startswith(UTF_16):
+        try:
+            return content.decode("utf-16").removeprefix(BYTE_ORDER_MARK), []
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{name}: expected UTF-16 text, got {error}") from error
+    if content.isascii() or b"\0" in content or IN_UTF_8.search(content):
+        return None
+    try:
+        return content.decode("cp1252"), [f"{name}: is not UTF-8; read as Windows-1252"]
+    except UnicodeDecodeError:
+        return None
 
 
 def check_utf_8(line: str, where: str) -> None:
@@ -99,6 +122,11 @@ def abbreviate(text: str) -> str:
 def abbreviate_value(value: object) -> str:
     """Return at most 60 characters of any value, for messages; texts are quoted."""
     return abbreviate(value) if isinstance(value, str) else _first_characters(_BRIEF.repr(value))
+
+
+def abbreviate_names(names: Iterable[object]) -> str:
+    """Return the first eight names, each of at most 60 characters, with commas, for messages."""
+    return ", ".join(_first_characters(str(name)) for name in islice(names, 8))
 
 
 def _first_characters(text: str) -> str:

@@ -1,120 +1,168 @@
-"""Readers and writers of tagged sentences: CoNLL-U, UNER iob2, CoNLL columns, JSONL; and FASTA.
+"""Files of tagged sentences: the door of `readers`, and writers of the formats of lines.
 
-Files are told apart by content. `columns`, `jsonl` and `fasta` say what the formats look like and
-how broken rows are read.
+`columns`, `jsonl` and `fasta` say what these look like and how broken rows are read.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import tee
+from itertools import islice
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from crfviz.exceptions import FormatError
 from crfviz.text import columns, fasta, jsonl
-from crfviz.text.columns import (
-    COLUMNS,
-    CONLLU,
-    CONLLU_XPOS,
-    IOB2,
-    WORD_ID,
-    is_comment,
-    parse_columns,
-    render_columns,
-)
+from crfviz.text.columns import COLUMNS, CONLLU, CONLLU_XPOS, IOB2, render_columns
 from crfviz.text.files import abbreviate, decoded, lines_of
-from crfviz.text.jsonl import parse_jsonl, render_jsonl
+from crfviz.text.jsonl import render_jsonl
+from crfviz.text.readers.finding import find_format
+from crfviz.text.readers.reading import HAS_ANSWERS, Choice, Reader, plain_text, strictly
+from crfviz.text.readers.rows import SAMPLE
+from crfviz.text.readers.spelling import Tagged
 from crfviz.text.sentences import Sentence, fold_handles, map_types
+from crfviz.text.splitting import ENGLISH, splitter
 
-FormatName = Literal["conllu", "conllu-xpos", "iob2", "columns", "jsonl", "fasta"]
-FORMATS: tuple[FormatName, ...] = get_args(FormatName)
+FormatName = Literal[
+    "conllu", "conllu-xpos", "iob2", "columns", "jsonl", "fasta",
+    "json", "table", "inline", "pairs", "webanno", "conll2012", "parquet", "docbin", "brat",
+]  # fmt: skip
+READ_FORMATS: tuple[FormatName, ...] = get_args(FormatName)
+FORMATS = READ_FORMATS[:6]  # read as a stream; all but FASTA are written, too
 LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2, "columns": COLUMNS}
-JSON_START = re.compile(r'\s*\{(\s*"|[^\t]*$)')
 
 
 @dataclass(frozen=True)
 class SentenceFile:
-    """A UTF-8 file of sentences, read lazily each time it is iterated.
+    """A file of sentences, read each time it is iterated.
 
-    Iterating raises FormatError as `read_sentences` does, when it comes to the line.
+    Iterating raises FormatError as `read_sentences` does, when it comes to the sentence.
     """
 
     path: Path
     file_format: FormatName | None = None  # None tells it from the content
-    fold_handles: bool = False  # join `@` and the word after it, see `cleaning.fold_handles`
-    types: Mapping[str, str] | None = None  # renames entity types, see `cleaning.map_types`
+    fold_handles: bool = False  # join `@` and the word after it, see `sentences.fold_handles`
+    types: Mapping[str, str] | None = None  # renames entity types, see `sentences.map_types`
+    column: str | int | None = None  # of the tags: a name, or a number from 1
+    scheme: str | None = None  # of the entities: BIO, IOB1, BIOES or BILOU
+    tokenizer: str = ENGLISH  # of texts that come without words, see `text.splitting`
 
     def __iter__(self) -> Iterator[Sentence]:
-        name = str(self.path)
-        lines, seen = tee(self._lines())  # opened once: what comes through a pipe comes once
-        file_format = self.file_format or detect_format(seen, name=name)
-        del seen  # or it would hold all lines
-        for sentence in _parse(lines, file_format, name):
+        split = splitter(self.tokenizer)
+        choice = Choice(self.file_format, self.column, self.scheme, split=split)
+        reader = Reader(str(self.path), choice)
+        for tagged in strictly(reader, reader.path(self.path)):
+            sentence = tagged.sentence
             folded = fold_handles(sentence) if self.fold_handles else sentence
             yield folded if self.types is None else map_types(folded, self.types)
-
-    def _lines(self) -> Iterator[str]:
-        try:
-            with self.path.open("rb") as file:  # text mode would end lines at a lone CR, too
-                for number, line in enumerate(file, start=1):
-                    text = decoded(line, name=str(self.path), first_line=number)
-                    yield text.removesuffix("\n").removesuffix("\r")
-        except OSError as error:
-            raise FormatError(
-                f"{self.path}: expected a file to read, got: {error.strerror}"
-            ) from error
 
 
 def read_sentences(
     path: str | Path,
-    *,
     file_format: FormatName | None = None,
+    column: str | int | None = None,
+    scheme: str | None = None,
+    *,
     fold_handles: bool = False,
     types: Mapping[str, str] | None = None,
+    tokenizer: str = ENGLISH,
 ) -> list[Sentence]:
-    """Return all sentences of a UTF-8 file.
+    """Return all sentences of a file; docs/files.md lists the formats.
+
+    Entities in IOB1, IO, BMES or BMEWO become BIO or BIOES. What is lost is a `LossWarning`.
 
     Args:
         path: of the file.
         file_format: None tells it from the content; `conllu-xpos` reads the fifth column as tag.
-        fold_handles: join `@` and the word after it, see `cleaning.fold_handles`.
-        types: renames entity types and drops all others, see `cleaning.map_types`.
+        column: of the tags, by name or by number from 1; -1 is the last one.
+        scheme: converts the entities to BIO, IOB1, BIOES or BILOU.
+        fold_handles: join `@` and the word after it, see `sentences.fold_handles`.
+        types: renames entity types and drops all others, see `sentences.map_types`.
+        tokenizer: splits texts that come without words, such as `spacy:de`; see `text.splitting`.
 
     Raises:
-        FormatError: the file cannot be opened, is not UTF-8, or has a line that breaks the format.
+        FormatError: the file cannot be opened, is of no format, or has a line that breaks it.
     """
-    return list(SentenceFile(Path(path), file_format, fold_handles, types))
+    return list(
+        SentenceFile(Path(path), file_format, fold_handles, types, column, scheme, tokenizer)
+    )
 
 
 def parse_sentences(
-    text: str,
+    text: str | bytes,
     *,
     name: str = "text",
     file_format: FormatName | None = None,
+    column: str | int | None = None,
+    scheme: str | None = None,
     pause: Callable[[], object] = lambda: None,
+    told: Callable[[str], object] | None = None,
 ) -> list[Sentence]:
-    r"""Like `read_sentences`, from a string; `name` is what messages call it.
+    r"""Like `read_sentences`, from the content of a file; `name` is what messages call it.
 
-    A server can do something else in a `pause`, which is called after each sentence.
+    A server can do something else in a `pause`, which is called after each sentence. `told` hears
+    what was lost and how the file was read; without it losses are warnings.
 
     >>> parse_sentences("Hello\tINTJ\n!\tPUNCT\n")
     [Sentence(tokens=('Hello', '!'), tags=('INTJ', 'PUNCT'), text=None)]
     """
-    lines = lines_of(text)
-    sentences: list[Sentence] = []
-    for sentence in _parse(lines, file_format or detect_format(lines, name=name), name):
-        sentences.append(sentence)
+    reader = Reader(name, Choice(file_format, column, scheme))
+    read = reader.content(text) if isinstance(text, bytes) else reader.lines(lines_of(text))
+    return _all(strictly(reader, read, told), pause)
+
+
+def parse_with_answers(
+    content: bytes,
+    *,
+    name: str,
+    told: Callable[[str], object],
+    pause: Callable[[], object] = lambda: None,
+) -> tuple[list[Sentence], list[Sentence] | None]:
+    """Return the sentences as `parse_sentences` does, and those with a tagger's tags.
+
+    These stand in the last column, behind gold, as conlleval takes them; None if they do not.
+
+    Raises:
+        FormatError: as `parse_sentences` does.
+    """
+    reader, notes = Reader(name), list[str]()
+    gold = _all(strictly(reader, reader.content(content), notes.append), pause)
+    for note in notes:
+        if HAS_ANSWERS not in note:  # here they are not lost
+            told(note)
+    columns = reader.found.columns if reader.found else None
+    if columns is None or columns.predicted is None:
+        return gold, None
+    column = columns.predicted + 1
+    answers = parse_sentences(content, name=name, column=column, pause=pause, told=lambda _: None)
+    return gold, answers
+
+
+def require_same_words(gold: Sequence[Sentence], answers: Sequence[Sentence], *, name: str) -> None:
+    """Refuse a file of a tagger's tags whose sentences are not those of gold.
+
+    Raises:
+        FormatError: says which sentence differs, or has no tags.
+    """
+    wanted = "a file of predictions needs the same words in the same order"
+    for number, (one, other) in enumerate(zip(gold, answers, strict=False), start=1):
+        if one.tokens != other.tokens:
+            words = (abbreviate(" ".join(each.tokens)) for each in (other, one))
+            raise FormatError(
+                f"{name}, sentence {number}: {' where gold has '.join(words)}; {wanted}"
+            )
+        if other.tags is None:
+            raise FormatError(f"{name}, sentence {number}: has no tags; {wanted}, each with a tag")
+    if len(gold) != len(answers):
+        raise FormatError(
+            f"{name}: expected {len(gold):,} sentences as in gold, got {len(answers):,}; {wanted}"
+        )
+
+
+def _all(sentences: Iterable[Tagged], pause: Callable[[], object]) -> list[Sentence]:
+    kept: list[Sentence] = []
+    for tagged in sentences:
+        kept.append(tagged.sentence)
         pause()
-    return sentences
-
-
-def _parse(lines: Iterable[str], file_format: FormatName, name: str) -> Iterator[Sentence]:
-    if file_format == "jsonl":
-        return parse_jsonl(lines, name)
-    if file_format == "fasta":
-        return (Sentence(record.letters) for record in fasta.records(lines, name))
-    return parse_columns(lines, LAYOUTS[file_format], name)
+    return kept
 
 
 def parse_part(
@@ -141,32 +189,17 @@ def parse_part(
 
 
 def detect_format(lines: Iterable[str], *, name: str = "text") -> FormatName:
-    """Return which format lines have, from the first one that is neither blank nor a comment.
-
-    A file without such a line has no sentence in any format; it counts as CoNLL columns.
+    """Return the format of lines; plain text is none.
 
     Raises:
-        FormatError: the line fits no format.
+        FormatError: they fit no format.
     """
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or is_comment(line):
-            continue
-        row = line.split("\t")
-        if JSON_START.match(line):
-            return "jsonl"
-        if line.startswith((fasta.NAME, fasta.COMMENT)) and len(row) == 1:
-            return "fasta"
-        if len(row) == 10 and WORD_ID.fullmatch(row[0]):
-            return "conllu"
-        if len(row) == 5 and WORD_ID.fullmatch(row[0]):
-            return "iob2"
-        if len(row) > 1:
-            return "columns"
-        raise FormatError(
-            f"{name}, line {number}: expected CoNLL-U (10 columns separated by TAB), iob2 (5), "
-            f"CoNLL columns (word TAB tag), JSONL or FASTA, got {abbreviate(line)}"
-        )
-    return "columns"
+    head = list(islice(lines, SAMPLE))
+    found = find_format(head, name=name)
+    if found.format == "text":
+        line = next(number for number, line in enumerate(head, start=1) if line.strip())
+        raise plain_text(name, line)
+    return cast("FormatName", found.format)
 
 
 def render_sentences(sentences: Iterable[Sentence], file_format: FormatName) -> str:
@@ -176,8 +209,12 @@ def render_sentences(sentences: Iterable[Sentence], file_format: FormatName) -> 
         FormatError: a column format cannot hold a word, see `columns.render_columns`; or FASTA is
             asked for, which has no place for tags.
     """
-    if file_format == "fasta":
-        raise FormatError("FASTA has no place for tags: choose columns")
+    if file_format not in FORMATS or file_format == "fasta":
+        raise FormatError(
+            "FASTA has no place for tags: choose columns"
+            if file_format == "fasta"
+            else f"{file_format} is not written: choose columns or JSONL"
+        )
     if file_format == "jsonl":
         return render_jsonl(sentences)
     return render_columns(sentences, LAYOUTS[file_format])

@@ -59,15 +59,24 @@ def parse_object(line: str, where: str) -> dict[str, object]:
     Raises:
         FormatError: the line is something else; says `where` it stands.
     """
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(
-            f"{where}: expected {EXPECTED}, got {abbreviate(line)} ({error})"
-        ) from error
+    fields = parsed(line, where)
     if not isinstance(fields, dict):
         raise FormatError(f"{where}: expected {EXPECTED}, got {abbreviate(line)}")
     return fields
+
+
+def parsed(text: str, where: str) -> Any:  # noqa: ANN401 - any JSON
+    """Return the value of a JSON text.
+
+    Raises:
+        FormatError: it is no JSON; says `where` it stands.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(
+            f"{where}: expected {EXPECTED}, got {abbreviate(text)} ({error})"
+        ) from error
 
 
 def list_elements(text: str, name: str) -> Iterator[tuple[int, object]]:

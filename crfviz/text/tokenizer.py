@@ -64,6 +64,8 @@ _lock = threading.Lock()  # spaCy's tokenizer fills caches while it works
 GAP = "  "
 
 _GAPS = re.compile(r"\s+")
+_FLAGS = re.compile(r"^\(\?[iu]+\)")  # at the beginning of a pattern
+_NEVER = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True)
@@ -101,12 +103,22 @@ def _places(text: str) -> Iterator[tuple[int, int]]:
     if (plain := _plain_places(text)) is not None:
         yield from plain
         return
+    yield from _places_by(_rules, text)
+
+
+def split_by(rules: Callable[[], "Tokenizer"], text: str) -> Iterator[Token]:
+    """Yield the words of a text by the rules of another language."""
+    for start, end in _places_by(rules, text):
+        yield Token(text[start:end], start, end)
+
+
+def _places_by(rules: Callable[[], "Tokenizer"], text: str) -> Iterator[tuple[int, int]]:
     done = 0
     for long in LONG.finditer(text):
-        yield from _split(text, done, long.start())
+        yield from _split(text, done, long.start(), rules)
         yield from (piece.span() for piece in PIECE.finditer(text, long.start(), long.end()))
         done = long.end()
-    yield from _split(text, done, len(text))
+    yield from _split(text, done, len(text), rules)
 
 
 def _plain_places(text: str) -> list[tuple[int, int]] | None:
@@ -122,13 +134,15 @@ def _plain_places(text: str) -> list[tuple[int, int]] | None:
     return places
 
 
-def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split(
+    text: str, start: int, end: int, rules: Callable[[], "Tokenizer"] | None = None
+) -> Iterator[tuple[int, int]]:
     """Return the words' places in text[start:end] by spaCy's rules, which hold the GIL."""
     for stretch in STRETCH.finditer(text, start, end):
         begin = stretch.start()
         encodable = SURROGATES.sub("\ufffd", stretch[0])  # half a character is no UTF-8
         with _lock:
-            words = [word for word in _rules()(encodable) if not word.is_space]
+            words = [word for word in (rules or _rules)()(encodable) if not word.is_space]
         yield from ((begin + word.idx, begin + word.idx + len(word)) for word in words)
 
 
@@ -180,25 +194,35 @@ class AffixRules:
     prefix: str  # the first mark that is cut off
     suffix: str  # the last one
     infix: str  # what is cut out of the rest
-    whole: str  # what is one word from its first character on, capitals or not
+    whole: str  # what is one word from its first character on
+    ignores_case: bool  # of `whole`
     url: str  # likewise, once its marks are cut off
 
 
-def affix_rules() -> AffixRules:
-    """Return the rules of `tokenize`."""
-    from spacy.lang.tokenizer_exceptions import URL_PATTERN
+def affix_rules(tokenizer: "Tokenizer | None" = None) -> AffixRules:
+    """Return the rules of a tokenizer of spaCy, by default those of `tokenize`."""
     from spacy.symbols import ORTH
 
-    words = [tuple(part[ORTH] for part in parts) for parts in _rules().rules.values()]
-    prefix, suffix, infix = (pattern.pattern for pattern in _affixes())
+    own = tokenizer or _rules()
+    words = [tuple(part[ORTH] for part in parts) for parts in own.rules.values()]
+    whole = _pattern_of(own.token_match)
     return AffixRules(
         exceptions=tuple(parts for parts in words if not any(map(_GAPS.search, parts))),
-        prefix=prefix,
-        suffix=suffix,
-        infix=infix,
-        whole=HYPHENED.pattern,
-        url=URL_PATTERN,
+        prefix=_pattern_of(own.prefix_search).pattern,
+        suffix=_pattern_of(own.suffix_search).pattern,
+        infix=_pattern_of(own.infix_finditer).pattern,
+        whole=_FLAGS.sub("", whole.pattern),
+        ignores_case=bool(whole.flags & re.IGNORECASE),
+        url=_FLAGS.sub("", _pattern_of(own.url_match).pattern),
     )
+
+
+def _pattern_of(method: object) -> re.Pattern[str]:
+    """Return the pattern of a method such as `pattern.search`; for None one without a match."""
+    found = _NEVER if method is None else getattr(method, "__self__", None)
+    if not isinstance(found, re.Pattern):
+        raise FormatError(f"expected the method of a pattern, got {abbreviate_value(method)}")
+    return found
 
 
 def given_words(sentence: str) -> list[str] | None:

@@ -16,9 +16,9 @@ from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
 from crfviz.ui.live_room.broadcast import add_picture
 from crfviz.ui.quiz_panel import ask_about
-from crfviz.ui.scene import Scene, active_rule, reveal_claim
+from crfviz.ui.scene import Scene, active_rule, example_of
 from crfviz.ui.session.bound_widgets import bound_flag
-from crfviz.ui.session.components import answer, last_event, mount, sent_events
+from crfviz.ui.session.components import mount_stage, sent_events
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     flag_option,
@@ -29,17 +29,18 @@ from crfviz.ui.session.scenario_state import (
 from crfviz.ui.session.session_store import get_value, set_value
 from crfviz.ui.state.scenario import covered
 from crfviz.ui.widgets import download, narrowed
+from crfviz.ui.words import plain
 from crfviz.views.exports.live import PAGES, Live, origin_of, script
 from crfviz.views.exports.live_page import live_page
+from crfviz.views.formatting import claim_text
 from crfviz.views.quiz.question import Ask
-from crfviz.views.stage.payload import payload
 from crfviz.views.stage.picture import Grid, Matrix, Picture, Row, Subject, Walk
 from crfviz.views.strips import pictures
 from crfviz.views.strips.rules import with_rule
 
 # Page options: what the nodes of a lattice say after the last column, the cell that the side panel
-# explains and how it reads it, and whether tags without mass are folded.
-NODES, CHOSEN, PANEL, FOLDED = "nodes", "chosen", "panel", "folded"
+# explains and how it reads it, whether tags without mass are folded, and which way words run.
+NODES, CHOSEN, PANEL, FOLDED, DIRECTION = "nodes", "chosen", "panel", "folded", "direction"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
 GIVEN = "Only paths that match the rule count."
 _WITHHELD = "withheld"  # whether a question on this page waits for its answer
@@ -104,9 +105,6 @@ def show_stage(
     draw(
         subject, picture, key=key, sentence=now.sentence if take_over else None, take_over=take_over
     )
-    waits = walking(scene, picture.walk) or bool(withheld)
-    if not waits and not GIVEN_AWAY.intersection(subject.covered):
-        reveal_claim()
 
 
 def _with_rule(scene: Scene, picture: Picture) -> Picture:
@@ -132,15 +130,19 @@ def draw(
 ) -> None:
     """Draw any chain on a stage whose events go to the scenario, or to another `sentence`."""
     name = f"stage.{key}"
-    data = payload(subject, picture, last_event(name))
-    data["sentence"] = scenario().sentence if sentence is None else sentence
-    data["letters"] = not flag_option(NO_LETTERS)
 
     def on_events() -> None:
         handle_events(name, sent_events(name), take_over)
         redraw()
 
-    mount("stage", answer(name, data), key=name, on_events=on_events)
+    data = mount_stage(
+        replace(subject, direction=view_option(DIRECTION)),
+        picture,
+        key=name,
+        on_events=on_events,
+        sentence=scenario().sentence if sentence is None else sentence,
+        letters=not flag_option(NO_LETTERS),
+    )
     add_picture(data)
 
 
@@ -154,8 +156,8 @@ def table_twin(
 ) -> bool:
     """Draw the picture above as tables, to read, copy and download, on request only.
 
-    It has the picture's strips and grids, and then further ones. Beside the switch is the menu of
-    downloads; the live file among them opens at `page`.
+    It has the picture's strips and grids, and then further ones. Beside the switch are the point of
+    an example, once nothing hides it, and the menu of downloads; the live file opens at `page`.
 
     Returns:
         Whether the tables are drawn, so that a page can add its own.
@@ -165,7 +167,10 @@ def table_twin(
     off = covered(scene.scenario.view)
     rows = [row for row in [*picture.rows, *rows] if row.id not in off]
     grids = [*picture.grids, *grids]
+    example = None if hidden or GIVEN_AWAY.intersection(off) else example_of(scene.scenario)
     with st.container(key="twin", horizontal=True, vertical_alignment="center"):
+        if example and example.claim:
+            st.caption(plain(claim_text(example.claim)))
         has_tables = bound_flag(st.toggle, "Show tables", "twin")
         table = None if hidden else partial(_csv, scene, rows, grids)
         download_menu(live, table=table, disabled=bool(get_value(_WITHHELD)))
@@ -287,6 +292,7 @@ def _live(scene: Scene, page: str) -> Callable[[], Live]:
         opens=page,
         step=max(0, now.step) if now.step else None,
         covered=covered(now.view),
+        direction=now.view.get(DIRECTION, ""),
     )
 
 

@@ -14,16 +14,12 @@ from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
 from crfviz.ui.session.scenario_state import number_option, scenario, view_option
-from crfviz.ui.session.session_store import get_value, set_value
-from crfviz.ui.state.scenario import EVERY_ROW, FROM, MAX_WORDS, ROWS, RULE, Scenario, wanted_rows
-from crfviz.ui.words import plain
-from crfviz.views.formatting import claim_text
+from crfviz.ui.state.link import read_places
+from crfviz.ui.state.scenario import FROM, MAX_WORDS, RULE, THEIRS, Scenario
 from crfviz.views.stage.picture import most_words
 from crfviz.views.strips.decoders import LABELS
 
 MAX_COPIES = 150  # copies of tags: more take longer than 100 ms, for 120 words
-
-_CLAIM, _PLACE, _REVEALED = "point.claim", "point.place", "point.revealed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +36,7 @@ class Scene:
     trained: Analysis
     now: Analysis  # the same object as `trained` where nothing is edited or pinned
     gold: list[int] | None  # T tag ids; None if unknown
+    theirs: list[int] | None  # T tag ids of another tagger's answers; None without them
 
     @property
     def edited(self) -> bool:
@@ -64,8 +61,7 @@ class Scene:
     @property
     def rows(self) -> tuple[str, ...]:
         """The decoder rows to draw, in order; gold only where there is gold."""
-        wanted = wanted_rows(view_option(ROWS, EVERY_ROW))
-        return tuple(row for row in LABELS if row in wanted and (row != "gold" or self.gold))
+        return tuple(row for row in LABELS if row != "gold" or self.gold)
 
     def numbered(self, start: int = 0, stop: int | None = None) -> dict[int, str]:
         """Return the words by position, with their numbers: words can repeat."""
@@ -138,7 +134,7 @@ def scene(*, windows: bool = False) -> Scene:
     """
     now = scenario()
     if not cached.words(now.model, now.sentence):
-        st.info("Type a sentence in the box on the left, then press Enter.")
+        st.info("Type a sentence in the box above, then press Enter.")
         st.stop()
     built = scene_of(now, windows=windows)
     drawn = built.now.sentence.potentials.num_tokens
@@ -175,43 +171,13 @@ def scene_of(now: Scenario, *, windows: bool = False) -> Scene:
         trained=trained,
         now=edited,
         gold=_gold(now, tagger.tags, range(first, first + len(trained.words))),
+        theirs=_theirs(now, tagger.tags, range(first, first + len(trained.words))),
     )
 
 
 def example_of(now: Scenario) -> Example | None:
     """Return the model's example with this sentence, or None."""
     return next((e for e in cached.examples(now.model) if e.text == now.sentence), None)
-
-
-def reserve_claim(now: Scenario) -> None:
-    """Reserve space for the claim of the example, if the sentence is one."""
-    example = example_of(now)
-    set_value(_CLAIM, example.claim if example else None)
-    set_value(_PLACE, st.container() if example else None)
-
-
-def withhold_claim() -> None:
-    """Hide the claim until `reveal_claim`: it would answer a question."""
-    set_value(_REVEALED, False)
-
-
-def reveal_claim() -> None:
-    """Show the claim: everything that reveals it is on the page."""
-    set_value(_REVEALED, True)
-
-
-def visible_claim() -> str | None:
-    """Return the claim of the example if the page shows it."""
-    claim: str | None = get_value(_CLAIM) if get_value(_REVEALED) else None
-    return claim
-
-
-def draw_claim() -> None:
-    """Draw the visible claim in its reserved space."""
-    claim, place = visible_claim(), get_value(_PLACE)
-    if claim and place is not None:
-        place.caption(plain(claim_text(claim)))
-    set_value(_PLACE, None)
 
 
 def _gold(now: Scenario, tags: tuple[str, ...], places: range) -> list[int] | None:
@@ -226,3 +192,10 @@ def _gold(now: Scenario, tags: tuple[str, ...], places: range) -> list[int] | No
         if len(names) == len(places) and all(name in tags for name in names):
             return [tags.index(name) for name in names if name is not None]
     return None
+
+
+def _theirs(now: Scenario, tags: tuple[str, ...], places: range) -> list[int] | None:
+    """Tag ids of another tagger's answers; None unless each word has one that the model knows."""
+    given = read_places(now.view.get(THEIRS, ""))
+    names = [given.get(position) for position in places]
+    return [tags.index(name) for name in names if name] if {*names} <= {*tags} else None

@@ -17,6 +17,13 @@ MAX_TAGS = 60  # a file with more strange tags is of another kind
 COLUMNS = 4  # boxes beside each other
 
 
+SAME_TYPES = {  # names that data sets have for types of entities
+    "PER": ("PER", "PERSON", "PERS", "PEOPLE"),
+    "LOC": ("LOC", "LOCATION", "GPE", "GEO", "PLACE", "FAC", "FACILITY", "GEO-LOC"),
+    "ORG": ("ORG", "ORGANIZATION", "ORGANISATION", "CORPORATION", "COMPANY"),
+}
+
+
 @dataclass(frozen=True)
 class TagMapping:
     """The reader's choice of tags for tags of a file; of BIO tags the types are mapped."""
@@ -30,13 +37,13 @@ class TagMapping:
     def missing(self) -> list[str]:
         """Tags or types that nothing is chosen for."""
         keys = sorted(set(map(self._key, self.words)))
-        return [key for key in keys if self.chosen.get(key, self.unset) == self.unset]
+        return [key for key in keys if self._to(key) == self.unset]
 
     def names(self) -> dict[str, str]:
         """Return the tag of the tagger for each tag of the file that is mapped."""
         names = {}
         for tag in self.words:
-            to = self.chosen.get(self._key(tag), self.unset)
+            to = self._to(self._key(tag))
             if to != self.unset:
                 names[tag] = with_type(tag, to) if self._bio and to != OUTSIDE else to
         return names
@@ -55,11 +62,19 @@ class TagMapping:
                 st.selectbox,
                 f"{plain(key)} ({count(words[key], 'word')}) counts as",
                 f"{name}.{self.tagger.name}.{key}",
-                self.chosen.get(key, self.unset),
+                self._to(key),
                 partial(self.chosen.__setitem__, key),
                 at=columns[place % COLUMNS],
                 options=[self.unset, *options],
             )
+
+    def _to(self, key: str) -> str:
+        """Return what is chosen for a tag or type; at first the type of the same meaning."""
+        if key in self.chosen:
+            return self.chosen[key]
+        types = {split_tag(tag)[1] for tag in self.tagger.tags} - {""} if self._bio else set()
+        same = (kind for kind, names in SAME_TYPES.items() if key.upper() in names)
+        return next((kind for kind in same if kind in types), self.unset)
 
     @property
     def _bio(self) -> bool:

@@ -19,7 +19,7 @@ from crfviz.ui.session.session_store import get_value, session_value, set_value,
 from crfviz.ui.state.link import MAX_STOPS, TOUR
 from crfviz.ui.state.scenario import Scenario
 from crfviz.views.contents import at_path
-from crfviz.views.stage.picture import forward_backward_walk, viterbi_walk
+from crfviz.views.stage.picture import Walk, forward_backward_walk, viterbi_walk
 
 _BEGAN = "tour.began"  # number of the stop, and the screen when it began
 _LEARNT = "tour.learnt"  # the lesson of the previous stop
@@ -88,17 +88,22 @@ def _taken_back(_: Screen, now: Screen) -> bool:
     return not now.state.edits and not now.state.pins
 
 
-def _walked(_: Screen, now: Screen) -> bool:
-    num_words = len(now.now.words)
-    return now.path == "viterbi" and now.state.step >= viterbi_walk(possible=True).steps(num_words)
+def _stepped_to(before: Screen, now: Screen, path: str, walk: Walk, least: int) -> bool:
+    """Return whether the reader stepped so far: the pages open with all steps done."""
+    step = now.state.step
+    walked = now.stepped == now.path or (before.path == now.path and before.state.step != 0)
+    at = walk.at(step, len(now.now.words))
+    return now.path == path and at >= least and (step != 0 or walked)
+
+
+def _walked(before: Screen, now: Screen) -> bool:
+    walk = viterbi_walk(possible=True)
+    return _stepped_to(before, now, "viterbi", walk, walk.steps(len(now.now.words)))
 
 
 def _read_z(before: Screen, now: Screen) -> bool:
-    """Return whether log Z was read by steps: its page opens with all of them done."""
-    num_words, step = len(now.now.words), now.state.step
-    walked = now.stepped == now.path or (before.path == now.path and before.state.step != 0)
-    at = forward_backward_walk().at(step, num_words)
-    return now.path == "forward-backward" and at > num_words and (step != 0 or walked)
+    past_z = len(now.now.words) + 1
+    return _stepped_to(before, now, "forward-backward", forward_backward_walk(), past_z)
 
 
 def _pinned(before: Screen, now: Screen) -> bool:
@@ -112,7 +117,7 @@ def _answered(_: Screen, now: Screen) -> bool:
 STOPS = (
     Stop(
         "",
-        "Type a sentence of your own into the box on the left, and press Enter.",
+        "Type a sentence of your own into the box on top, and press Enter.",
         "Each row is a way to decide; red dashes show where they disagree.",
         _typed,
     ),
@@ -130,13 +135,13 @@ STOPS = (
     ),
     Stop(
         "",
-        "Take everything back: Reset on the left, or Ctrl+Z.",
+        "Take everything back: Reset on top, or Ctrl+Z.",
         "The model is as it was trained. Nothing that you try can break it.",
         _taken_back,
     ),
     Stop(
         "viterbi",
-        "Walk to the last step with ▶, → or PageDown.",
+        "Go to the start with Home, then walk to the last step with ▶ or →.",
         "Forward kept the best way into each tag; backward read off the path.",
         _walked,
     ),
@@ -202,10 +207,12 @@ def draw_stop(path: str) -> None:
 
 def draw_greeting() -> None:
     """Draw the greeting with the offer of the tour, until the first action."""
-    acted = get_value(_ACTED) or scenario() != session_value(_OPENED, scenario)
+    now = scenario()  # a link with edits is no first visit
+    acted = bool(get_value(_ACTED) or now.edits or now != session_value(_OPENED, scenario))
     set_value(_ACTED, acted)
     if not _number():
-        _draw({"greeting": "" if acted else GREETING}, key="tour.greeting")
+        with st.container(key="greeted" if acted else "greeting"):
+            _draw({"greeting": "" if acted else GREETING}, key="tour.greeting")
 
 
 def _payload(number: int, path: str) -> Mapping[str, object]:

@@ -1,6 +1,6 @@
 """The app's pages in their groups, each with a one-line description.
 
-Pure: no Streamlit. The links in the sidebar, the titles and the README follow this table.
+Pure: no Streamlit. The links on the left, the titles and the README follow this table.
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,8 @@ class Entry:
     path: str  # in the address; empty for the home page
     answers: str  # what it shows, in one plain line
     terms: tuple[str, ...]  # the glossary's entries that it needs
-    sentence: bool = True  # whether it is about the sentence in the sidebar
-    rows: bool = False  # whether the choice of decoder rows acts on it
-    model: bool = True  # whether the model chosen in the sidebar does
+    sentence: bool = True  # whether it is about the sentence in the bar on top
+    model: bool = True  # whether the model chosen there acts on it
 
     @property
     def script(self) -> str:
@@ -41,7 +40,6 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
                 "folded",
                 "red dashes",
             ),
-            rows=True,
         ),
         Entry(
             "Emissions",
@@ -64,7 +62,6 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
                 "p",
                 "folded",
             ),
-            rows=True,
         ),
         Entry(
             "Forward–backward",
@@ -103,7 +100,6 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "entities",
             "Which words form an entity, how sure that is, and what the BIO rules do",
             ("BIO", "mass", "p", "−inf", "red dashes"),
-            rows=True,
         ),
         Entry(
             "Rules",
@@ -122,7 +118,6 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "compare",
             "What differs between two models, or two states of one, on the same words",
             ("marginal", "mass", "Z", "p", "folded", "red dashes"),
-            rows=True,
         ),
     ),
     "Understand": (
@@ -206,6 +201,14 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "bring",
             "Upload your own model",
             ("tag", "emission", "transition", "START, END", "−inf"),
+            sentence=False,
+            model=False,
+        ),
+        Entry(
+            "Guides",
+            "guides",
+            "How pages, keys, lectures, annotation, files and the library work",
+            ("tag", "emission", "transition", "Z", "marginal"),
             sentence=False,
             model=False,
         ),

@@ -16,6 +16,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import compare
 from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.formatting import (
+    count,
     differing,
     format_probability,
     minus,
@@ -84,6 +85,20 @@ def explain_error(analysis: Analysis, gold: Sequence[int], position: int) -> str
     if chosen == right:
         return f"Word {word} is {chosen}, as gold says."
     return f"Word {word} is {chosen} by the model and {right} in gold."
+
+
+def explain_answers(now: Analysis, answers: Sequence[int]) -> str:
+    """Return one sentence on where the best path agrees with another tagger's T tag ids."""
+    best = now.viterbi.path if now.viterbi else None
+    places = differing(best, answers)
+    if not places:
+        return "The model and the other tagger agree on every word."
+    if best is None or len(places) == len(answers):
+        return "The model and the other tagger agree on no word."
+    return (
+        f"The model and the other tagger differ at {len(places)} of {count(len(answers), 'word')}: "
+        f"{moved(best, answers, now, sign='≠')}."
+    )
 
 
 def explain_edits(trained: Analysis, now: Analysis) -> str:

@@ -50,7 +50,8 @@ def page(app, store):  # noqa: ARG001 - a fixture
 def open_part(page, part, document=None):
     """A part of the page; with a document, after it was chosen."""
     if document:
-        (key,) = [d.key for d in open_store().documents() if d.name == document]
+        with open_store() as store:
+            (key,) = [d.key for d in store.documents() if d.name == document]
         page.run().selectbox(key="view.doc").set_value(key).run()
     return page.button_group(key="view.part").set_value(part).run()
 
@@ -99,6 +100,27 @@ def test_pasted_lines_become_a_document(page, store):
     assert [item.tokens for item in store.items("Dogs run .")] == [
         ("Dogs", "run", "."),
         ("Stop", "!"),
+    ]
+
+
+def test_a_line_of_several_sentences_is_offered_as_several(page, store):
+    paragraph = "Dogs run. Mr. Ford stops!\nStop!"
+    page.text_area(key="draft.annotate.paste").set_value(paragraph).run()
+    assert "plain text, a sentence a line**: 3 sentences" in texts(page)
+    assert store.documents() == []
+    (way,) = (each for each in page.segmented_control if each.label == "Sentences")
+    assert way.value == "sentences"
+    way.select("lines").run()
+    assert "plain text, a sentence a line**: 2 sentences" in texts(page)
+    (way,) = (each for each in page.segmented_control if each.label == "Sentences")
+    way.select("sentences").run()
+    button(page, "Add 3 sentences").click().run()
+    assert not page.exception
+    (document,) = store.documents()
+    assert [item.text for item in store.items(document.name)] == [
+        "Dogs run.",
+        "Mr. Ford stops!",
+        "Stop!",
     ]
 
 
@@ -155,8 +177,8 @@ def test_a_broken_file_names_its_lines_and_keeps_nothing_unasked(page, store):
         (b"", "bad.txt has no sentence to add"),
         (b"PK\x03\x04\x14\0\6\0", "Office document or ZIP archive; save it as plain text"),
         (b"\x89PNG\r\n\x1a\n\0", "a picture; save it as plain text"),
-        (b"\xff\xfeD\x00", "UTF-16"),
-        (b"Dogs\tNOUN\nr\xfcn\tVERB\n", "UTF-8"),
+        (b"\xff\xfeD\x00\x00", "UTF-16"),
+        (b"Dogs\tNOUN\nr\x81n\tVERB\n", "UTF-8"),
         (b"Dogs\tNOUN\nrun\tKVITTER\n", "KVITTER"),
         (b'{"tokens": ["a"], "tags": []}\n', "line 1"),
     ],
@@ -168,6 +190,19 @@ def test_bad_files_are_told_in_words(page, content, says):
     assert says in texts(page)
     if content[:1] in (b"", b"P", b"\x89", b"\xff"):  # nothing can be labelled
         assert "view.tagset" not in [each.key for each in page.button_group]
+
+
+def test_preview_names_format_scheme_and_the_first_gold_tags(page):
+    upload(page, "mine.bio", b"Anna I-PER\nin O\nOslo I-LOC\nBergen B-LOC\n")
+    assert "is read as **CoNLL columns**: 1 sentence, 1 with gold tags in BIO" in texts(page)
+    assert "entities begin with I- (IOB1): read as BIO" in texts(page)
+    (table,) = [frame.value for frame in page.dataframe]
+    assert table["gold tags"].tolist() == ["B-PER · O · B-LOC · B-LOC"]
+    (key,) = [
+        each.key for each in page.button_group if (each.key or "").startswith("annotate.format")
+    ]
+    page.button_group(key=key).set_value("text").run()
+    assert "is read as **plain text, a sentence a line**: 4 sentences" in texts(page)
 
 
 def test_tags_that_the_model_lacks_are_said_once_and_can_be_mapped(page, store):
@@ -203,6 +238,17 @@ def test_export_offers_what_the_filters_leave(page, store):
     assert "Download 2 annotated sentences" in [each.label for each in page.get("download_button")]
     page.selectbox(key="view.state").set_value("open").run()
     assert "No sentence fits" in texts(page)
+
+
+def test_export_in_formats_of_other_programs_where_they_hold_the_tags(page, store):
+    name = store.add("dogs", _items("Dogs run ."))
+    finish(store, name, "anna")
+    open_part(page, "export", name)
+    page.selectbox(key="view.format").set_value("parquet").run()
+    assert [each.label for each in page.get("download_button")] == ["Download 1 annotated sentence"]
+    page.selectbox(key="view.format").set_value("doccano").run()
+    assert "doccano with spans holds entities such as B-PER" in texts(page)
+    assert not page.get("download_button")
 
 
 def test_a_begun_version_is_no_disagreement_with_a_finished_one(page, store):
@@ -425,6 +471,7 @@ def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp
     assert button(page, "Try again")
     with engine.begin() as connection:
         connection.exec_driver_sql(f"ALTER TABLE gone RENAME TO {table}")
+    engine.dispose()
     button(page, "Try again").click().run()
     assert not page.error
 
@@ -459,10 +506,10 @@ def test_without_a_document_the_list_is_shown(page, store):
 def test_opening_a_document_brings_its_model_along(page, store):
     name = store.add("dogs", _items("Dogs run ."))
     finish(store, name, "anna")
-    page.sidebar.selectbox(key="model").set_value("ner-en").run()
+    page.selectbox(key="model").set_value("ner-en").run()
     open_part(page, "label", name)
-    assert page.sidebar.selectbox(key="model").value == MODEL
-    page.sidebar.selectbox(key="model").set_value("ner-en").run()
+    assert page.selectbox(key="model").value == MODEL
+    page.selectbox(key="model").set_value("ner-en").run()
     assert "dogs is labelled with the 17 tags of upos-en-contextfree: ADJ, ADP" in texts(page)
     button(page, f"Use {MODEL}").click().run()
     assert "17 tags" not in texts(page)
@@ -807,3 +854,30 @@ def test_what_the_server_refuses_is_said_where_it_was_asked_for(page, store, mon
         button(page, "Remove").click().run()
     assert "there is no room for it" in errors(page)
     assert not page.toast
+
+
+def test_the_preview_splits_as_chosen_and_the_document_keeps_it(page, store):
+    open_part(page, "add")
+    page.text_area(key="draft.annotate.paste").set_value("Das ist z.B. gut.").run()
+    box = page.selectbox(key="view.splitting")
+    assert (box.label, box.value) == ("Words are split as in", "spacy:en")
+    assert page.dataframe[0].value.iloc[0, 0] == "Das · ist · z. · B. · gut · ."
+    box.set_value("spacy:de").run()
+    assert page.dataframe[0].value.iloc[0, 0] == "Das · ist · z.B. · gut · ."
+    page.button(key="annotate.keep").click().run()
+    assert not page.exception
+    (document,) = store.documents()
+    assert document.settings.tokenizer == "spacy:de"
+    assert store.items(document.name)[0].tokens == ("Das", "ist", "z.B.", "gut", ".")
+    open_part(page, "settings", document.name)
+    box = page.selectbox(key=f"annotate.resplit.{document.key}")
+    assert box.value == "spacy:de"
+    box.set_value("characters")
+    button(page, "Save").click().run()
+    assert store.documents()[0].settings.tokenizer == "characters"
+
+
+def test_words_of_a_file_are_not_split(page):
+    open_part(page, "add")
+    upload(page, "rows.conll", b"z.\tX\nB.\tX\n\n")
+    assert "view.splitting" not in [box.key for box in page.selectbox]

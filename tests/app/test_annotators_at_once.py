@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
+from tests.support import annotators
 from tests.support.forked_server import fork
 
 ANNOTATORS = 5
@@ -16,27 +17,26 @@ PACE = (0.0, 0.3)
 
 
 @pytest.fixture(scope="module")
-def labelled(labelling_benchmark, tmp_path_factory):
+def labelled(tmp_path_factory):
     """The store after five annotators, and the annotators."""
-    benchmark = labelling_benchmark
     with running_app(tmp_path_factory.mktemp("app") / "server.log", start=fork) as app:
-        shared = benchmark.stored(app.database, "shared", benchmark.sentences(4, "s"))
+        shared = annotators.stored(app.database, "shared", annotators.sentences(4, "s"))
         people = []
         for number in range(ANNOTATORS):
-            own = benchmark.stored(
-                app.database, f"own {number}", benchmark.sentences(2, f"{number}")
+            own = annotators.stored(
+                app.database, f"own {number}", annotators.sentences(2, f"{number}")
             )
             keys = [own, shared] if number % 2 else [shared, own]
-            people.append(benchmark.Annotator(app.url, f"annotator {number}", keys))
+            people.append(annotators.Annotator(app.url, f"annotator {number}", keys))
         with ThreadPoolExecutor(1) as thread:  # this one may have Playwright's event loop
-            thread.submit(asyncio.run, benchmark.all_work(people, SECONDS, PACE)).result()
+            thread.submit(asyncio.run, annotators.all_work(people, SECONDS, PACE)).result()
         with open_store(app.database) as store:
             yield store, people
 
 
-def test_no_row_is_lost_doubled_or_other_than_confirmed(labelling_benchmark, labelled):
+def test_no_row_is_lost_doubled_or_other_than_confirmed(labelled):
     store, people = labelled
-    assert list(labelling_benchmark.differences(store, people)) == []
+    assert list(annotators.differences(store, people)) == []
     assert [each.problems for each in people] == [[]] * ANNOTATORS
     assert all(each.seconds for each in people)
     of_shared = {a.annotator for _, a in store.annotations("shared")}
@@ -46,6 +46,6 @@ def test_no_row_is_lost_doubled_or_other_than_confirmed(labelling_benchmark, lab
     item, first = store.annotations()[0]
     store.save(replace(first, seconds=first.seconds + 1))
     store.save(replace(first, annotator="nobody", revision=0))
-    found = list(labelling_benchmark.differences(store, people))
+    found = list(annotators.differences(store, people))
     assert len(found) == 2
     assert all(str(item.id) in line for line in found)

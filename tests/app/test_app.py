@@ -8,7 +8,8 @@ import pytest
 from crfviz.chain.decoding.analysis import greedy
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.taggers.registry import load_tagger
-from crfviz.ui import cached, pictures, scene
+from crfviz.ui import cached, scene
+from crfviz.ui.session import components
 from crfviz.ui.session.session_store import STORE_KEY
 from crfviz.ui.state.scenario import BEFORE_FIRST
 from crfviz.ui.tour import GREETING
@@ -52,8 +53,8 @@ def declared_payloads(monkeypatch):
         assert faults(data, Payload) == []
         return answer(stage, data)
 
-    answer = pictures.answer
-    monkeypatch.setattr(pictures, "answer", checked)
+    answer = components.answer
+    monkeypatch.setattr(components, "answer", checked)
 
 
 def markdown_of(app):
@@ -155,6 +156,32 @@ def test_a_typed_sentence_is_kept_over_pages_and_goes_into_the_address(app):
     assert app.query_params == {"sentence": "They run ."}
 
 
+def test_of_several_sentences_the_first_is_drawn_and_the_others_are_offered(app):
+    app.run()
+    text = "He runs. She ran. She ran."
+    app.text_input(key="sentence").set_value(text).run()
+    assert_sound(app)
+    for number, sentence in enumerate(["He runs.", "She ran.", "She ran."], start=1):
+        assert app.text_input(key="sentence").value == sentence
+        assert f"Sentence {number} of 3." in [each.value for each in app.caption]
+        if number < 3:
+            app.button(key="typed.Next sentence").click().run()
+    assert not [each for each in app.button if each.key == "typed.Next sentence"]
+    app.button(key="typed.All as one").click().run()
+    assert app.text_input(key="sentence").value == text
+    app.text_input(key="sentence").set_value(f"{text} Fine.").run()
+    assert app.text_input(key="sentence").value == f"{text} Fine."
+    app.text_input(key="sentence").set_value("He runs.").run()
+    assert not [each for each in app.caption if each.value.startswith(("Sentence ", "All "))]
+
+
+def test_several_sentences_of_a_link_stay_whole(app):
+    app.query_params["sentence"] = "He runs. She ran."
+    app.run()
+    assert_sound(app)
+    assert app.text_input(key="sentence").value == "He runs. She ran."
+
+
 def test_the_model_picker_keeps_the_sentence(app):
     app.query_params["sentence"] = "He runs ."
     app.run().selectbox(key="model").select(CONTEXT_FREE).run()
@@ -202,14 +229,13 @@ def test_edits_are_counted_undone_redone_and_reset(app):
     assert app.button(key="reset").disabled
 
 
-def test_the_rows_chosen_are_kept_over_pages_and_in_the_address(app):
-    app.run().button_group(key="rows").set_value(["gold", "viterbi"]).run()
-    assert app.query_params == {"v.rows": "viterbi.gold"}
-    app.switch_page("pages/transitions.py").run()
-    assert app.button_group(key="rows").value == ["viterbi", "gold"]
-    app.button_group(key="rows").set_value([]).run()
+def test_hidden_rows_are_kept_over_pages_and_in_the_address(app):
+    app.query_params["v.rows"] = "viterbi.gold"
+    app.run().switch_page("pages/transitions.py").run()
     assert_sound(app)
-    assert app.query_params == {"v.rows": "none"}
+    assert app.query_params == {"v.rows": "viterbi.gold"}
+    covered = ["greedy", "left_to_right", "max_marginal"]
+    assert [part for part in stage_of(app)["covered"] if part in covered] == covered
 
 
 def test_a_hand_edited_address_is_answered_in_words(app):
@@ -232,7 +258,7 @@ def test_without_a_word_each_page_asks_for_one(app, script, sentence):
     open_at(app, script)
     assert_sound(app)
     assert [info.value for info in app.info] == [
-        "Type a sentence in the box on the left, then press Enter."
+        "Type a sentence in the box above, then press Enter."
     ]
     assert app.query_params["t"] == "DET.NOUN:-2"
 

@@ -87,10 +87,12 @@ def test_the_symmetric_start_never_moves(app):
     assert not any("▲" in label or "▼" in label for label in labels(app).values())
 
 
-def test_a_model_without_numbers_to_learn_offers_the_diary(app):
+def test_a_model_without_numbers_to_learn_shows_the_diary(app):
     opened(app, model="upos-en-contextfree", sentence="They walk .")
-    assert "Choose a textbook model" in app.info[0].value
+    assert any("This is Eisner's ice-cream diary" in each.value for each in app.caption)
+    assert len(labels(app)) == 14
+    assert app.query_params["sentence"] == "They walk ."
     button(app, "Open the ice-cream diary").click().run()
     assert_sound(app)
-    assert len(labels(app)) == 14
+    assert not any("This is Eisner's" in each.value for each in app.caption)
     assert app.query_params["sentence"] == DAYS

@@ -13,6 +13,7 @@ from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_N
 from benchmarks.serving import running_app
 from crfviz.annotations.store.store import open_store
 from crfviz.ui.session.permission import SAMPLE_SECRET
+from tests.support import annotators
 from tests.support.forked_server import fork
 from tests.support.loops import run
 
@@ -41,10 +42,10 @@ pytestmark = [pytest.mark.usefixtures("forks")]
 
 
 @pytest.fixture
-def document(labelling_benchmark, tmp_path):
+def document(tmp_path):
     """Two sentences, of which Anna labelled the first; what their address is."""
-    texts = labelling_benchmark.sentences(2, "forged")
-    return labelling_benchmark.stored(database_of(tmp_path), "all", texts)
+    texts = annotators.sentences(2, "forged")
+    return annotators.stored(database_of(tmp_path), "all", texts)
 
 
 def database_of(folder):
@@ -71,7 +72,7 @@ async def press(session, headers, *events):
         return session.data
 
 
-def test_nobody_labels_as_somebody_else(labelling_benchmark, document, tmp_path):
+def test_nobody_labels_as_somebody_else(document, tmp_path):
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(SECRETS)
     variables = {
@@ -82,7 +83,7 @@ def test_nobody_labels_as_somebody_else(labelling_benchmark, document, tmp_path)
     with running_app(tmp_path / "server.log", variables, fork) as app:
 
         def label(account, secret, *events, by="mallory"):
-            session = labelling_benchmark.Annotator(app.url, by, [document])._session(document)
+            session = annotators.Annotator(app.url, by, [document])._session(document)
             return run(press(session, cookie(app, account, secret), *events))
 
         assert label(VERIFIED, SECRET, accept) is not None

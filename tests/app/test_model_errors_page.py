@@ -270,3 +270,26 @@ def test_long_sentences_and_missing_links_are_said(app):
     captions = " ".join(caption.value for caption in app.caption)
     assert "1 sentence of more than 120 words" in captions
     assert "1 error without a link" in captions
+
+
+def test_entities_in_another_scheme_with_other_names_are_mapped_and_run(app):
+    text = b"Anna U-PERSON\nlives O\nin O\nNew B-GPE\nYork L-GPE\n. O\n\nIt O\nrains O\n"
+    import crfviz.ui.errors.source as sources
+
+    digest = sources.read_upload("mine.bilou", text).digest
+    open_page(app, model="ner-en", **{"v.corpus": "file", "v.file": digest, "v.tab": "How wrong"})
+    boxes = {box.label: box.value for box in app.selectbox if "counts as" in box.label}
+    assert boxes == {"GPE (2 words) counts as": "LOC", "PERSON (1 word) counts as": "PER"}
+    assert not app.error
+    assert not app.exception
+    assert app.dataframe
+
+
+def test_what_a_file_loses_is_said(app):
+    text = b'{"text": "Anna Berg ran", "label": [[0, 9, "PER"], [5, 9, "LOC"]]}\n'
+    import crfviz.ui.errors.source as sources
+
+    digest = sources.read_upload("overlap.jsonl", text).digest
+    open_page(app, model="ner-en", **{"v.corpus": "file", "v.file": digest})
+    assert "overlapping spans were left out" in "".join(each.value for each in app.warning)
+    assert not app.exception

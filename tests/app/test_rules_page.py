@@ -374,7 +374,7 @@ def test_a_rule_of_many_copies_adds_its_path_alone(page):
 
 
 def test_the_probability_of_an_entity_is_given_the_rule(app):
-    words = "Paris Hilton lives in Paris ."
+    words = "Milan Kundera lives in Milan ."
     rule = "[^ B-PER]*"
     app.query_params.update({"model": "ner-en", "sentence": words, "v.rule": rule})
     app.query_params["v.entity"] = "0 0 LOC"

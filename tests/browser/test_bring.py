@@ -120,7 +120,7 @@ def test_long_names_of_tags_end_in_dots_and_are_said_in_full(screen):
         screen.eventually(lambda: assert_none_spills(screen))
     first = screen.page.locator(".tag", has_text="B-person").first
     assert first.get_attribute("title") in LONG
-    box = screen.page.get_by_test_id("stSelectbox").locator("input").first
+    box = screen.page.locator(".st-key-model input")
     expect(box).to_have_value(model)
     expect(box).to_have_css("text-overflow", "ellipsis")
     screen.eventually(lambda: assert_overflows(box))

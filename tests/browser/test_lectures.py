@@ -214,7 +214,9 @@ def test_screens_become_a_lecture_that_is_ordered_printed_and_played(screen):
         if title != "Viterbi":
             with screen.redraw():
                 screen.follow(title)
+        page.get_by_role("button", name="Share", exact=True).click()
         page.get_by_role("button", name="Add to lecture").click()
+        page.keyboard.press("Escape")
         screen.wait_for_text(f"cue {number} of your lecture")
     screen.follow("Lectures")
     lines = page.locator(".st-key-own_cues button")

@@ -99,6 +99,8 @@ def test_it_opens_by_itself_edits_and_takes_back(opened):
 def test_it_is_walked_by_keys_and_explains_cells(opened):
     page = drawn(opened(live_page(Live(chain(), opens="viterbi"), list(PAGES))))
     stage = page.locator("[data-stage]")
+    expect(stage).to_have_attribute("data-step", str(2 * len(WORDS)))
+    page.keyboard.press("Home")
     expect(stage).to_have_attribute("data-step", "0")
     expect(page.locator(".step-text")).to_have_text("Press → or PageDown to begin.")
     for _ in range(3):

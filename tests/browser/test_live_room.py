@@ -19,7 +19,7 @@ def follow(app, fresh):
 
 
 def lead(screen):
-    screen.page.get_by_role("button", name="Share live", exact=True).click()
+    screen.page.get_by_role("button", name="Share", exact=True).click()
     screen.page.get_by_role("button", name="Let others follow").click()
     code = screen.page.locator(".crfviz-code")
     expect(code).to_be_visible()

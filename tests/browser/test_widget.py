@@ -38,7 +38,7 @@ NOTEBOOKS = {
 
 @pytest.mark.parametrize("policy", NOTEBOOKS, ids=["inline", "nonce"])
 def test_a_saved_output_lives_or_has_its_tables_as_the_policy_around_it_allows(fresh, policy):
-    page = fresh().new_page()
+    page = fresh(bypass_csp=False).new_page()
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     page.set_content(f"<!DOCTYPE html>{head}<p>Out[1]:</p>{framed(Live(chain()))}")
     inside = page.frame_locator("iframe")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -396,7 +396,7 @@ def test_a_cell_that_another_program_has_written_is_said(file, table, column, ce
     with filled(f"sqlite:///{file}") as store:
         (item,) = store.item_ids("a")
         saved = store.save(correction(item, 1))
-        with sqlite3.connect(file) as other:
+        with closing(sqlite3.connect(file)) as other, other:
             other.execute(f"UPDATE {table} SET {column} = ?", [cell])
         readers = [lambda: list(store.annotations())]
         if table == "crfviz_documents":

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from itertools import islice, product
 
 import pytest
@@ -16,6 +17,7 @@ from crfviz.annotations.records import CURATED, Annotation, Item
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store.store import open_store
 from crfviz.taggers.registry import list_taggers, load_tagger
+from tests.support import annotators
 from tests.support.forked_server import fork
 from tests.support.loops import run
 
@@ -66,19 +68,18 @@ def assert_confirmed(store, annotator, layer=None):
 
 
 @pytest.mark.parametrize("number", range(10))
-def test_ten_kills_lose_nothing(number, labelling_benchmark, tmp_path):
-    benchmark = labelling_benchmark
+def test_ten_kills_lose_nothing(number, tmp_path):
     moments = random.Random(number)
     database = f"sqlite:///{tmp_path}/labels.db"
-    document = benchmark.stored(database, "all", benchmark.sentences(60, "s"))
+    document = annotators.stored(database, "all", annotators.sentences(60, "s"))
     people = []
     for kill in range(KILLS):
         moment = moments.randint(*KEYS), moments.uniform(0, LONGEST)
         log = tmp_path / f"{kill}.log"
         with running_app(log, {"CRFVIZ_DATABASE_URL": database}, fork) as app:
-            people.append(benchmark.Annotator(app.url, f"annotator {kill}", [document]))
+            people.append(annotators.Annotator(app.url, f"annotator {kill}", [document]))
             assert killed_while_labelling(people[-1], app, *moment) is not None
-        with sqlite3.connect(tmp_path / "labels.db") as file:
+        with closing(sqlite3.connect(tmp_path / "labels.db")) as file:
             assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         with open_store(database) as store:
             for each in people:  # no later kill has touched what an earlier one left
@@ -86,13 +87,13 @@ def test_ten_kills_lose_nothing(number, labelling_benchmark, tmp_path):
     assert sum(len(each.seconds) for each in people) > 2 * KILLS
 
 
-def curator(benchmark, url, name, document):
+def curator(url, name, document):
     """Somebody who settles disagreements: takes readings, undoes, accepts."""
 
-    class Curator(benchmark.Annotator):
+    class Curator(annotators.Annotator):
         def _session(self, key):
-            params = {"model": benchmark.MODEL, "v.doc": key, "v.by": name, "v.order": "disputed"}
-            return benchmark.Session(url, "annotate", params)
+            params = {"model": annotators.MODEL, "v.doc": key, "v.by": name, "v.order": "disputed"}
+            return annotators.Session(url, "annotate", params)
 
         def _key(self, shown, known):
             if not known.revision:  # another curator may have begun it
@@ -112,12 +113,12 @@ def curator(benchmark, url, name, document):
 
 
 @pytest.mark.parametrize("number", range(10))
-def test_ten_kills_while_settling_disagreements_lose_nothing(number, labelling_benchmark, tmp_path):
+def test_ten_kills_while_settling_disagreements_lose_nothing(number, tmp_path):
     moments = random.Random(number)
     database = f"sqlite:///{tmp_path}/labels.db"
-    document = labelling_benchmark.stored(database, "all", [f"Dogs run s{n}" for n in range(80)])
+    document = annotators.stored(database, "all", [f"Dogs run s{n}" for n in range(80)])
     with open_store(database) as store:
-        tags = load_tagger(labelling_benchmark.MODEL).tags
+        tags = load_tagger(annotators.MODEL).tags
         for item, (who, tag) in product(store.items("all"), VERSIONS.items()):
             said = (tag,) * len(item.offsets)
             store.save(Annotation(item.id, who, item.offsets, said, said, state="done"), tags)
@@ -125,7 +126,7 @@ def test_ten_kills_while_settling_disagreements_lose_nothing(number, labelling_b
     for kill in range(KILLS):
         moment = moments.randint(*KEYS), moments.uniform(0, LONGEST)
         with running_app(tmp_path / f"{kill}.log", {"CRFVIZ_DATABASE_URL": database}, fork) as app:
-            one = curator(labelling_benchmark, app.url, f"curator {kill}", document)
+            one = curator(app.url, f"curator {kill}", document)
             assert killed_while_labelling(one, app, *moment) is not None
         assert one.problems == []
         with open_store(database) as store:

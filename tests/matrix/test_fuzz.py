@@ -111,6 +111,13 @@ SENTENCES = [
     Sentence(("Kim", "left", "Zürich", "!"), ("B-PER", "O", "B-LOC", "O"), "Kim left Zürich!"),
     Sentence(("untagged", "words")),
 ]
+FILES = ROOT / "tests" / "fixtures" / "files"  # as other programs write them
+REFUSED = ("brat.ann", "hf-ids.jsonl", "template.txt", "package.json")
+OTHERS = {
+    "columns": ("*.tsv", "*.conll*", "*.txt", "*.bio"),
+    "objects": ("*.json", "*.jsonl"),
+    "archives and tables": ("*.csv", "*.parquet", "*.spacy", "*.zip"),
+}
 FASTA = b">chr1 an island\nACGCGCG\nttga\n; remark\n>chr2\nA\n"
 
 
@@ -122,6 +129,23 @@ def test_tagged_corpora(file_format):
         parse_sentences(decoded(content))
 
     fuzz(f"corpora as {file_format}", [seed], read)
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.filterwarnings("ignore::crfviz.text.readers.losses.LossWarning")
+def test_files_of_other_programs(kind):
+    """At the doors of the library and of Annotate, with every choice of a column."""
+    paths = [path for pattern in OTHERS[kind] for path in sorted(FILES.glob(pattern))]
+    seeds = [path.read_bytes() for path in paths if path.name not in ("expected.json", *REFUSED)]
+
+    def read(content):
+        column = (
+            (None, None, "ner", "zzz", 2, -1)[len(content) % 6] if content not in seeds else None
+        )
+        read_items(content, "file")
+        parse_sentences(content, name="file", column=column)
+
+    fuzz(f"files of others: {kind}", seeds, read)
 
 
 def labelled():

@@ -75,8 +75,14 @@ HARD = {
 MATCHED = {  # patterns that are only ever tried from the beginning of a text
     "crfviz.corpus.shards.cluster.ADDRESS": "fullmatch",
     "crfviz.corpus.shards.workers.NAME": "fullmatch",
-    "crfviz.text.formats.JSON_START": "match",
-    "crfviz.annotations.files.importing.JSON_LIST": "match",
+    "crfviz.text.readers.finding.JSON_START": "match",
+    "crfviz.text.readers.finding.JSON_LIST": "match",
+    "crfviz.text.readers.finding._MARKUP": "match",
+    "crfviz.text.readers.corpora._UNIT": "fullmatch",
+    "crfviz.text.readers.inline.ENTITY": "fullmatch",
+    "crfviz.text.readers.rows.ENTITY": "fullmatch",
+    "crfviz.text.readers.rows._OPENED": "match",
+    "crfviz.text.readers.rows._BRACKETED": "fullmatch",
     "crfviz.text.number_tables._NUMBER": "fullmatch",
     "crfviz.text.number_tables._DECIMAL_COMMA": "match",
     "crfviz.taggers.brought.scores_file._NUMBERED": "fullmatch",
@@ -100,7 +106,7 @@ def patterns(package):
             continue
         module = importlib.import_module(".".join(names))
         for constant, value in vars(module).items():
-            if isinstance(value, re.Pattern):
+            if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
                 found.setdefault(value, f"{module.__name__}.{constant}")
     return {name: pattern for pattern, name in found.items()}
 

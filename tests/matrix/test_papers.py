@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import zlib
+from dataclasses import replace
 
 import pytest
 
@@ -189,3 +190,26 @@ def test_the_script_gives_the_numbers_of_the_screen(shipped):
     assert str(now.forward_backward.log_partition) in printed.getvalue()
     if shipped:
         assert len(code.splitlines()) <= 13
+
+
+@pytest.mark.parametrize("picture", ["lattice", "trellis", "sweeps"])
+def test_a_sentence_from_right_to_left_is_mirrored(tmp_path, picture):
+    words = ("הילד", "הלך", "7")
+    right = replace(chain(), tokens=words)
+    left = replace(chain(), tokens=("a", "b", "7"))
+    texts = [
+        crfviz.export_tikz(each, tmp_path / "a.tex", picture=picture).read_text()
+        for each in (left, right)
+    ]
+    heads = [_heads(text) for text in texts]
+    assert heads[0] == sorted(heads[0])
+    assert heads[1] == [-x for x in heads[0]]
+    assert rf"\textbf{{{tex('הילד')}}}" in texts[1]
+    assert tex("הילד").startswith(r"\crfvizrtl{")
+    assert [text.count("anchor=west") for text in texts] == [
+        text.count("anchor=east") for text in texts[::-1]
+    ]
+
+
+def _heads(text):
+    return [float(x) for x in re.findall(r"\\node\[anchor=base\] at \(([-\d.]+),", text)]

@@ -29,6 +29,7 @@ from crfviz.corpus.training.optimisation import (
     Checkpoint,
     Run,
     TrainingNoise,
+    lowered,
     read_checkpoint,
     write_checkpoint,
 )
@@ -200,6 +201,56 @@ def test_entities_are_mapped_and_handles_folded(tmp_path):
     assert corpus.train[0].tokens == ("Bob", "@user", "at", "It")
     assert corpus.train[0].tags == (1, 0, 0, 0)
     assert not any("ann" in word for word in corpus.vocabulary.words)
+
+
+def test_dev_score_is_the_mean_over_the_dev_files(tmp_path):
+    """Without weights each word gets the first tag: right in one file, wrong in the other."""
+    outside, mixed = tmp_path / "outside.conllu", tmp_path / "mixed.conllu"
+    outside.write_text("1\tso\t_\tA\t_\t_\t_\t_\t_\t_\n\n" * 9)
+    mixed.write_text("1\tso\t_\tB\t_\t_\t_\t_\t_\t_\n\n")
+    corpus = read_corpus(Sources((outside, mixed), (outside, mixed)), Recipe(min_words=1))
+    run = Run(Recipe(), corpus, torch.device("cpu"))
+    for parameter in run.average.parameters():
+        parameter.zero_()
+    assert neural.dev_score(run.average, corpus, run.device) == 0.5
+
+
+def test_xpos_of_a_sentence_with_the_same_words_joins_its_tags(tmp_path):
+    train, xpos = tmp_path / "train.conll", tmp_path / "xpos.conllu"
+    train.write_text("Bob\tB-PER\nran\tO\n\nAnn\tB-PER\n\n")
+    row = "{}\t{}\t_\tX\t{}\t_\t_\t_\t_\t_\n"
+    first = row.format(1, "Bob", "NNP") + row.format(2, "ran", "VBD")
+    xpos.write_text(f"{first}\n{row.format(1, 'Go', 'VB')}\n")
+    sources = Sources((train,), (train,), only_xpos=(xpos,))
+    corpus = read_corpus(sources, Recipe(min_words=1))
+    assert corpus.auxiliary_tags == ("NNP", "VB", "VBD")
+    assert [(s.tokens, s.tags, s.auxiliary) for s in corpus.train] == [
+        (("Bob", "ran"), (1, 0), (0, 2)),
+        (("Ann",), (1,), None),
+        (("Go",), None, (1,)),
+    ]
+
+
+def test_a_share_of_the_sentences_is_shown_in_lower_case():
+    sentences = [Labelled(("Bob", "RAN"), (1, 0))] * 400
+    shown = lowered(sentences, 0.25, torch.Generator().manual_seed(1))
+    words = [sentence.tokens for sentence in shown]
+    assert set(words) == {("Bob", "RAN"), ("bob", "ran")}
+    assert 70 <= words.count(("bob", "ran")) <= 130
+    assert {sentence.tags for sentence in shown} == {(1, 0)}
+
+
+def test_no_lower_case_draws_no_random_number():
+    dice = torch.Generator().manual_seed(1)
+    sentences = [Labelled(("Bob",), (1,))]
+    assert lowered(sentences, 0.0, dice) is sentences
+    assert torch.equal(dice.get_state(), torch.Generator().manual_seed(1).get_state())
+
+
+@pytest.mark.parametrize("share", ["-0.1", "1.1", "nan"])
+def test_lower_case_must_be_a_share(files, tmp_path, share):
+    with pytest.raises(CrfvizError, match="--lower-case must be 0 to 1"):
+        training.main(options(files, tmp_path, f"--lower-case={share}"))
 
 
 def test_a_bio_run_writes_a_bio_tagger(tmp_path):

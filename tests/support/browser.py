@@ -83,7 +83,8 @@ def app(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no serve
 
 
 def new_context(chromium, **options):
-    context = chromium.new_context(**{"viewport": PROJECTOR, **options})
+    """A context that may evaluate scripts, which the policy of the server forbids."""
+    context = chromium.new_context(**{"viewport": PROJECTOR, "bypass_csp": True, **options})
     context.add_init_script(path=SCRIPT)
     context.add_init_script(path=MEASURES)
     if SLOW > 1:

@@ -6,7 +6,6 @@ does, from the address of the page alone and with its cookies.
 
 import asyncio
 import signal
-import sys
 import time
 import urllib.request
 from contextlib import suppress
@@ -16,14 +15,15 @@ from urllib.parse import urlsplit
 
 from websockets.exceptions import WebSocketException
 
+from benchmarks.visitors import SETTINGS, Session, Viewer  # noqa: F401
 from crfviz.exceptions import StoreError
-from tests.support.paths import ROOT
-
-sys.path.insert(0, str(ROOT / "benchmarks"))
-from annotators import Annotator, Confirmed, differences, sentences, stored  # noqa: F401
-from visitors import SETTINGS, Session, Viewer  # noqa: F401
-
-sys.path.remove(str(ROOT / "benchmarks"))
+from tests.support.annotators import (  # noqa: F401
+    Annotator,
+    Confirmed,
+    differences,
+    sentences,
+    stored,
+)
 
 METRICS = {"CRFVIZ_METRICS": "local"}
 AGAIN = 0.2  # seconds between two tries to come back

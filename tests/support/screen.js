@@ -16,6 +16,13 @@
       .sort((one, other) => comes(one.host, other.host))
       .map((root) => root.querySelector("[data-stage]"))
       .findLast(Boolean);
+  // What nodes say of one kind of number, by position and tag.
+  const numbersOf = (nodes, kind) =>
+    Object.fromEntries(
+      nodes
+        .filter((node) => kind in node.dataset)
+        .map((node) => [node.dataset.node, Number(node.dataset[kind].replace("inf", "Infinity"))]),
+    );
   const names = new WeakMap();
   let count = 0;
   const REST = 150; // milliseconds
@@ -123,7 +130,8 @@
         words: texts(".word span"),
         rows,
         tables,
-        marginals: Object.fromEntries(nodes.map((node) => [node.dataset.node, Number(node.dataset.marginal)])),
+        marginals: numbersOf(nodes, "marginal"),
+        best_scores: numbersOf(nodes, "value"),
         best: nodes.filter((node) => node.dataset.best === "true").map((node) => node.dataset.node),
         edges: [...stage().querySelectorAll("[data-edge]")].map((edge) => edge.dataset.edge),
         cells: Object.fromEntries(

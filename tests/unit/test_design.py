@@ -1,4 +1,4 @@
-"""The flows listed in docs/design.md: every stop is a file with that function."""
+"""The flows of docs/structure.md have files and functions, the ideas of docs/design.md modules."""
 
 import re
 from importlib import import_module
@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-TEXT = (ROOT / "docs/design.md").read_text("utf-8")
+TEXT = (ROOT / "docs/structure.md").read_text("utf-8")
 SECTION = TEXT.partition("## Two flows\n")[2].partition("\n## ")[0]
 STOP = re.compile(r"^(\d+)\. `(\S+)`(?: `(\S+)`)?: (.+)$", re.M)
 MAX_FUNCTIONS = 15  # that only transport, in each flow
@@ -48,3 +48,19 @@ def test_every_stop_of_a_flow_exists(title, stops, functions, scripts, listed):
     assert [file for _, file, _, _ in listed if not (ROOT / file).is_file()] == []
     names = [(file, name) for _, file, name, _ in listed if name]
     assert [each for each in names if not is_function(*each)] == []
+
+
+def test_module_of_every_idea_exists():
+    rows = (ROOT / "docs/design.md").read_text("utf-8").splitlines()
+    ideas = [
+        [cell.strip() for cell in row.split("|")[1:-1]] for row in rows if row.startswith("| ")
+    ]
+    places = [re.findall(r"`([^`]+)`", place) for _, place, _ in ideas[1:]]
+    assert len(places) > 25
+    assert all(places)
+    for first, *others in places:
+        folder = (ROOT / "crfviz" / first).parent
+        for name in (first, *others):
+            base = ROOT / "crfviz" if "/" in name else folder
+            exists = [(base / f"{name}{end}").exists() for end in ("", ".py")]
+            assert any(exists), name

@@ -74,12 +74,12 @@ def test_a_folder_has_at_most_twenty_modules():
     assert {name: size for name, size in sizes.items() if size > MAX_MODULES} == {}
 
 
-DESIGN = ROOT / "docs" / "design.md"
+STRUCTURE = ROOT / "docs" / "structure.md"
 ORDER = ("text", "chain", "taggers", "corpus", "annotations", "views", "ui", "commands")  # layers
 
 
 def picture(folder=ROOT / "crfviz", depth=0):
-    """The lines of docs/design.md for a folder: its modules, then the folders inside."""
+    """The lines of docs/structure.md for a folder: its modules, then the folders inside."""
     files = (path for kind in ("*.py", "*.js") for path in folder.glob(kind))
     modules = sorted(path.stem for path in files if not path.stem.startswith("__"))
     line = f"{'  ' * depth}{folder.name}/".ljust(27) + "  ".join(modules)
@@ -94,15 +94,15 @@ def picture(folder=ROOT / "crfviz", depth=0):
 
 def test_the_picture_of_the_rooms_is_true():
     """If this fails, `python -m tests.unit.test_layers` writes it anew."""
-    assert DESIGN.read_text("utf-8") == with_picture()
+    assert STRUCTURE.read_text("utf-8") == with_picture()
 
 
 def with_picture():
-    before, _, rest = DESIGN.read_text("utf-8").partition("<!-- rooms -->\n")
+    before, _, rest = STRUCTURE.read_text("utf-8").partition("<!-- rooms -->\n")
     after = rest.partition("<!-- /rooms -->\n")[2]
     drawn = "\n".join(picture())
     return f"{before}<!-- rooms -->\n```text\n{drawn}\n```\n<!-- /rooms -->\n{after}"
 
 
 if __name__ == "__main__":
-    DESIGN.write_text(with_picture(), encoding="utf-8")
+    STRUCTURE.write_text(with_picture(), encoding="utf-8")

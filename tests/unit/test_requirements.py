@@ -4,6 +4,7 @@ The locks beside them hold all packages with their hashes.
 """
 
 import json
+import os
 import re
 import subprocess
 import threading
@@ -195,3 +196,21 @@ def test_an_audit_without_data_says_so_and_does_not_fail(audit, capsys, body):
         with database(lambda _: body) as url:
             assert audit.main(url) == 0
     assert "nothing was audited" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"), [("printf 3.10.13; exit 1", "is 3.10.13"), ("exit 127", "is not there")]
+)
+def test_make_names_a_python_that_is_too_old_before_it_installs(tmp_path, answer, found):
+    old = tmp_path / "python"
+    old.write_text(f"#!/bin/sh\n{answer}\n", encoding="utf-8")
+    old.chmod(0o755)
+    make = ["make", "run", f"VENV={tmp_path}/venv", f"PYTHON={old}"]
+    alone = {name: os.environ[name] for name in os.environ if not name.startswith("MAKE")}
+    done = subprocess.run(make, cwd=ROOT, env=alone, capture_output=True, text=True, check=False)
+    said = done.stderr.splitlines()[0]
+    assert said.startswith(f"crfviz needs Python 3.11 or newer, and {old} {found};")
+    assert said.endswith("make run PYTHON=python3.13")
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert not (tmp_path / "venv").exists()

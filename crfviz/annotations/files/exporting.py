@@ -1,6 +1,7 @@
 """Annotations as files, with the characters of every word; `importing` reads them back whole.
 
-Exporting, importing into an empty store and exporting again gives the same bytes.
+Exporting, importing into an empty store and exporting again gives the same bytes. The formats of
+other programs hold the final tags alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,8 @@ from crfviz.annotations.files.columns import render_columns, render_conllu
 from crfviz.annotations.files.objects import render_jsonl, render_spacy
 from crfviz.annotations.records import Pair
 from crfviz.annotations.settings import Settings
+from crfviz.text.sentences import Sentence, words_at
+from crfviz.text.writing import written
 
 FileFormat = Literal["conllu", "columns", "jsonl", "spacy"]
 FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
@@ -22,6 +25,16 @@ SUFFIXES: dict[FileFormat, str] = {
     "jsonl": ".jsonl",
     "spacy": ".json",
 }
+FOREIGN_SUFFIXES = {  # formats of `text.writing`
+    "conll2003": ".conll",
+    "blanks": ".bio",
+    "doccano": ".jsonl",
+    "labelstudio": ".json",
+    "prodigy": ".jsonl",
+    "docbin": ".spacy",
+    "parquet": ".parquet",
+}
+SCHEMED = ("conll2003", "blanks", "parquet")  # those with a tag for each word
 
 
 def render(
@@ -55,3 +68,20 @@ def rendered(
 def _with_settings(pairs: Iterable[Pair], settings: dict[str, Settings]) -> Iterator[Pair]:
     for item, annotation in pairs:
         yield replace(item, settings=settings.pop(item.document, None)), annotation
+
+
+def foreign(pairs: Iterable[Pair], file_format: str, scheme: str | None = None) -> bytes:
+    """Return the final tags as a file of another program.
+
+    Args:
+        pairs: the annotations, a sentence each.
+        file_format: one of `FOREIGN_SUFFIXES`.
+        scheme: of the entities (BIO, IOB1, BIOES, BILOU); None keeps theirs.
+
+    Raises:
+        FormatError: the format cannot hold a word or the tags; says which.
+    """
+    sentences = [
+        Sentence(words_at(item.text, said.offsets), said.final, item.text) for item, said in pairs
+    ]
+    return written(sentences, file_format, scheme)

@@ -1,28 +1,22 @@
 """Sentences to label, from pasted text or a file of any format, with all problems reported.
 
-| format    | what it is                                                  | gold tags       |
-|-----------|-------------------------------------------------------------|-----------------|
-| text      | one sentence a line                                         | none            |
-| conllu    | CoNLL-U, see `text.columns`                                 | UPOS            |
-| iob2      | five columns, see `text.columns`                            | third           |
-| columns   | word, ..., tag, see `text.columns`                          | last            |
-| jsonl     | `{"tokens": ..., "tags": ..., "text": ...}` a line          | tags            |
-| spacy     | a list of `{"text": ..., "annotations": {"entities": ...}}` | entities as BIO |
+The formats are those of `text.readers`, and plain text with a sentence a line; docs/files.md lists
+them. A sentence that cannot be read is a problem, and the others are kept.
 
 What `exporting` has written comes back with its annotations. `merging` puts all of it into a store.
 """
 
-import re
+import io
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import accumulate, islice
-from typing import Literal, TypeVar, get_args
+from itertools import accumulate, chain, islice
+from typing import TypeVar, cast
 
 from crfviz.annotations.files.columns import MARK, read_block
 from crfviz.annotations.files.fields import FileSentence, check_length
-from crfviz.annotations.files.objects import read_element, read_line
+from crfviz.annotations.files.objects import file_sentence, parsed_line, read_own
 from crfviz.annotations.mixing import TagRules, strangers
 from crfviz.annotations.records import MAX_WORDS, UNSETTLED, UNSTORABLE, Annotation, Document, Item
 from crfviz.annotations.settings import Settings
@@ -30,26 +24,26 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.blank import UNSET
 from crfviz.text.columns import CONLLU, blocks, is_comment
 from crfviz.text.files import abbreviate, check_utf_8, decoded_with_notes, lines_of
-from crfviz.text.formats import LAYOUTS, detect_format
+from crfviz.text.formats import LAYOUTS, FormatName
 from crfviz.text.jsonl import list_elements
+from crfviz.text.readers.documents import is_docbin
+from crfviz.text.readers.finding import BINARY, GZIP, PARQUET, ZIP, Found, find_format
+from crfviz.text.readers.objects import ObjectReader
+from crfviz.text.readers.reading import MAX_UNPACKED, Choice, Reader
+from crfviz.text.readers.rows import SAMPLE, Columns, tab_lines
+from crfviz.text.readers.spelling import Tagged, usual
 from crfviz.text.schemes import is_bio, repair
-from crfviz.text.tokenizer import tokens
+from crfviz.text.sentences import Sentence
+from crfviz.text.splitting import ENGLISH, Split, splitter
+from crfviz.text.tokenizer import Token
 
-InputFormat = Literal["text", "conllu", "iob2", "columns", "jsonl", "spacy"]
-INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
+INPUT_FORMATS = ("text", "conllu", "iob2", "columns", "jsonl", "spacy")  # that may be named
+UNPACKED = 20  # times the limit: what an archive may have when it is unpacked
 MAX_BYTES = 5 * 1024 * 1024
 MAX_SENTENCES = 100_000  # of a file that is pasted or uploaded
-BINARY = {  # how files begin that people take for texts
-    b"PK\x03\x04": "an Office document or ZIP archive",
-    b"\xd0\xcf\x11\xe0": "an old Office document",
-    b"%PDF-": "a PDF",
-    b"\x1f\x8b": "a gzip archive",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-}
-JSON_LIST = re.compile(r"\s*\[\s*([\[{\]]|$)")
 ANY_TAGS = TagRules()
-Unit = TypeVar("Unit")  # lines, a line or an element, of one sentence
+Unit = TypeVar("Unit")  # lines or a line, of one sentence
+Result = TypeVar("Result")
 MAX_TAGS = 20  # that a message lists
 MAX_PROBLEMS = 1000  # that are told in words; more are counted
 LONGEST_TAG = 60  # characters of one in a message
@@ -67,13 +61,15 @@ class Problem:
 class Import:
     """Contents of a file, before anything is stored."""
 
-    format: InputFormat
+    format: str  # one of `text.formats.READ_FORMATS`, `text` or `spacy`
     documents: tuple[Document, ...] = ()  # the good sentences
     problems: list[Problem] = field(default_factory=list)  # the first ones, as in the file
     wrong: int = 0  # problems in all
     dropped: int = 0  # how many sentences could not be read
     mixed: int = 0  # how many of them for tags of another kind than their document has
     unknown: Counter[str] = field(default_factory=Counter)  # words by gold tags that may not be
+    read_as: list[str] = field(default_factory=list)  # what was made of its tags, in words
+    was_split: bool = False  # whether a text came without words
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -111,6 +107,7 @@ class _Gathering:
     read: Import
     first_unknown: int = 0  # line of the first gold tag that may not be
     lacking: int = 0  # sentences that lost their gold tags by such
+    tokenizer: str = ""  # of texts, as settings have it
     drafts: dict[str, _Draft] = field(default_factory=lambda: defaultdict(_Draft))
 
     def add(self, line: int, sentence: FileSentence | FormatError) -> None:
@@ -178,7 +175,12 @@ class _Gathering:
         )
 
     def _settings(self, name: str, draft: _Draft) -> Settings:
-        """Return the settings that a file has, or none if an annotation has a tag they lack."""
+        """Return the settings that a file has, or none if an annotation has a tag they lack.
+
+        Texts that were split get the name of their tokenizer.
+        """
+        if self.read.was_split and not draft.settings.tokenizer:
+            draft.settings = replace(draft.settings, tokenizer=self.tokenizer)
         used = set[str]().union(*(each.final for _, each in draft.annotations))
         strange = used - {*(draft.settings.tags or used), UNSET}
         if not strange:
@@ -267,9 +269,10 @@ def _unstorable(sentence: FileSentence) -> str:
 def read_items(
     content: bytes,
     name: str,
-    file_format: InputFormat | None = None,
+    file_format: str | None = None,
     *,
     rules: TagRules = ANY_TAGS,
+    tokenizer: str = "",
     limit: int | None = MAX_BYTES,
     pause: Callable[[], object] = lambda: None,
 ) -> Import:
@@ -280,28 +283,35 @@ def read_items(
         name: of the file; its document gets it.
         file_format: None tells it from the content.
         rules: which tags it may have.
+        tokenizer: splits texts that come without words; empty for the English one.
         limit: bytes; None is no limit, of sentences neither.
         pause: called at each sentence.
 
     Raises:
-        FormatError: the file is too large, has too many sentences, is binary, or is UTF-16.
+        FormatError: the file is too large, has too many sentences, is binary, or is UTF-16, or
+            there is no such tokenizer.
     """
-    for start, what in BINARY.items():
-        if content.startswith(start):
-            raise FormatError(
-                f"{name}: expected a text file, got {what}; save it as plain text (.txt)"
-            )
     if limit is not None and len(content) > limit:
         raise FormatError(
             f"{name}: expected at most {limit / 2**20:g} MB, got {len(content):,} bytes; "
             f"`crfviz annotations import` reads larger files"
         )
-    text, notes = decoded_with_notes(content, name)
-    kind = file_format or _detected(text, name)
-    gathering = _Gathering(name, rules, Import(kind))
+    read, words = Import(""), splitter(tokenizer or ENGLISH)
+    own = "" if tokenizer == ENGLISH else tokenizer
+
+    def split(text: str) -> Iterator[Token]:
+        read.was_split = True
+        return words(text)
+
+    most = MAX_UNPACKED if limit is None else UNPACKED * limit
+    reader = Reader(name, Choice(split=split), most=most)
+    if content.startswith(GZIP):
+        content = reader.unzipped(io.BytesIO(content))
+    read.format, notes, sentences = _opened(content, name, file_format, reader)
+    gathering = _Gathering(name, rules, read, tokenizer=own)
     for note in notes:
         gathering.note(note)
-    for number, (line, sentence) in enumerate(_sentences(text, kind, name)):
+    for number, (line, sentence) in enumerate(sentences):
         if limit is not None and number == MAX_SENTENCES:
             raise FormatError(
                 f"{name}, line {line}: expected at most {MAX_SENTENCES:,} sentences, got more; "
@@ -309,51 +319,131 @@ def read_items(
             )
         gathering.add(line, sentence)
         pause()
+    for message in reader.losses.messages():
+        gathering.note(message)
+    gathering.read.read_as = reader.notes
     return gathering.finish()
 
 
-def _detected(text: str, name: str) -> InputFormat:
-    """Return the format of a text: plain sentences if no other fits."""
+def _opened(
+    content: bytes, name: str, file_format: str | None, reader: Reader
+) -> tuple[str, list[str], Iterator[tuple[int, FileSentence | FormatError]]]:
+    """Return the format, notes on the text, and every sentence or its error, with its line."""
+    if content.startswith((PARQUET, ZIP, *BINARY)) or is_docbin(content):
+        read = reader.content(content)
+        first = list(islice(read, 1))
+        kind = reader.found.format if reader.found else "text"
+        return kind, [], _from_readers(chain(first, read), name)
+    text, notes = decoded_with_notes(content, name)
     lines = lines_of(text)
+    marked = _is_marked(lines)
+    found = Found("columns") if marked else find_format(lines[:SAMPLE], name=name)
+    kind = file_format or _kind(found, lines, text, name)
+    if kind == "text":
+        numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
+        return kind, notes, _each(numbered, partial(_read_text, split=reader.choice.split), name)
+    if kind in LAYOUTS:
+        columns = found.columns if kind == found.format and not marked else None
+        columns = columns or Columns(LAYOUTS[cast("FormatName", kind)])
+        rows = lines if marked else tab_lines(lines, columns)
+        numbered_blocks = ((block[0][0], block) for block in blocks(rows))
+        read_rows = partial(read_block, layout=columns.layout, name=name)
+        return kind, notes, _usual(_each(numbered_blocks, read_rows, name), reader)
+    if kind == "jsonl":
+        numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
+        parsed_lines = _each(numbered, parsed_line, name)
+        return kind, notes, _usual(_objects(parsed_lines, reader, name), reader)
+    if kind == "spacy":
+        return kind, notes, _usual(_objects(list_elements(text, name), reader, name), reader)
+    return kind, notes, _from_readers(reader.lines(lines), name)
+
+
+def _is_marked(lines: Sequence[str]) -> bool:
+    """Return whether columns have annotations, as `files.columns` writes them."""
     rows = (n for n, line in enumerate(lines) if line.strip() and not is_comment(line))
     first = next(rows, len(lines))
-    marked = any(line.startswith(MARK) for line in lines[: first + 1])
-    if first == len(lines):
-        return "columns" if marked else "text"
-    row = lines[first]
-    if marked:
+    return any(line.startswith(MARK) for line in lines[: first + 1])
+
+
+def _kind(found: Found, lines: Sequence[str], text: str, name: str) -> str:
+    """Return the name of a format for people: plain sentences if no other fits."""
+    row = next((line for line in lines if line.strip() and not is_comment(line)), "")
+    if found.format == "columns" and _is_marked(lines):
         return "conllu" if len(row.split("\t")) == CONLLU.width else "columns"
-    if JSON_LIST.match(row) and not isinstance(
-        next(list_elements(text, name), (0, None))[1], FormatError
-    ):
-        return "spacy"
-    try:
-        file_format = detect_format([row])
-    except FormatError:
+    if not row or found.format == "fasta":  # whose letters are no sentences to label
         return "text"
-    if file_format == "fasta":  # its letters are no sentences to label
-        return "text"
-    return "conllu" if file_format == "conllu-xpos" else file_format
+    if found.format == "json" and text.lstrip().startswith("["):
+        first = next(list_elements(text, name), (0, None))[1]
+        if isinstance(first, FormatError):
+            return "text"
+        pair = isinstance(first, list) and len(first) == 2 and isinstance(first[1], dict)
+        return (
+            "spacy"
+            if pair or (isinstance(first, dict) and ("annotations" in first or "entities" in first))
+            else "json"
+        )
+    return found.format
 
 
-def _sentences(
-    text: str, kind: InputFormat, name: str
+def _objects(
+    elements: Iterable[tuple[int, object]], reader: Reader, name: str
 ) -> Iterator[tuple[int, FileSentence | FormatError]]:
-    """Yield every sentence, or its error, with its line."""
-    if kind == "spacy":
-        return _each(list_elements(text, name), read_element, name)
-    if kind in LAYOUTS:
-        numbered = ((block[0][0], block) for block in blocks(lines_of(text)))
-        return _each(numbered, partial(read_block, layout=LAYOUTS[kind], name=name), name)
-    lines = ((n, line) for n, line in enumerate(lines_of(text), start=1) if line.strip())
-    return _each(lines, read_line if kind == "jsonl" else _read_text, name)
+    """Yield the sentences of JSON values; those that `exporting` wrote have their annotations."""
+    objects = ObjectReader(reader.losses, split=reader.choice.split)
+    for line, element in elements:
+        where = f"{name}, line {line}"
+        try:
+            if isinstance(element, FormatError):
+                raise element
+            own = read_own(element, where)
+            found = (
+                [own]
+                if own is not None
+                else [file_sentence(each, where) for each in objects.sentences(element, line)]
+            )
+        except FormatError as error:
+            yield line, error
+        else:
+            kept = (each for each in found if own is not None or each.item.offsets)
+            yield from ((line, sentence) for sentence in kept)
+
+
+def _from_readers(
+    sentences: Iterable[Tagged], name: str
+) -> Iterator[tuple[int, FileSentence | FormatError]]:
+    for each in sentences:
+        try:
+            if each.error is not None:
+                raise each.error
+            yield each.line, file_sentence(each.sentence, f"{name}, line {each.line}")
+        except FormatError as error:
+            yield each.line, error
+
+
+def _usual(
+    sentences: Iterable[tuple[int, FileSentence | FormatError]], reader: Reader
+) -> Iterator[tuple[int, FileSentence | FormatError]]:
+    """Give the gold tags of all formats their usual names; annotations stay as they are."""
+    every = list(sentences)
+    plain = [
+        (number, sentence)
+        for number, (_, sentence) in enumerate(every)
+        if isinstance(sentence, FileSentence) and sentence.annotation is None
+    ]
+    golds = (each.item.gold for _, each in plain)
+    tagged = (Tagged(0, Sentence(gold or (), gold)) for gold in golds)  # only the tags count
+    for (number, sentence), same in zip(plain, usual(tagged, reader.notes.append), strict=True):
+        if same.sentence.tags != sentence.item.gold:
+            item = replace(sentence.item, gold=same.sentence.tags)
+            every[number] = (every[number][0], replace(sentence, item=item))
+    yield from every
 
 
 def _each(
     units: Iterable[tuple[int, Unit | FormatError]],
-    read: Callable[[Unit, str], FileSentence | None],
+    read: Callable[[Unit, str], Result | None],
     name: str,
-) -> Iterator[tuple[int, FileSentence | FormatError]]:
+) -> Iterator[tuple[int, Result | FormatError]]:
     for line, unit in units:
         if isinstance(unit, FormatError):
             yield line, unit
@@ -367,11 +457,11 @@ def _each(
                 yield line, sentence
 
 
-def _read_text(line: str, where: str) -> FileSentence:
+def _read_text(line: str, where: str, split: Split) -> FileSentence:
     check_utf_8(line, where)
     text = line.strip()
     check_length(len(text.split(None, MAX_WORDS)), where)  # before the tokenizer takes its time
-    places = tuple((token.start, token.end) for token in islice(tokens(text), MAX_WORDS + 1))
+    places = tuple((token.start, token.end) for token in islice(split(text), MAX_WORDS + 1))
     check_length(len(places), where)
     if not places:
         raise FormatError(f"{where}: expected a sentence, got {abbreviate(line)}")

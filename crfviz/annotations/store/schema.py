@@ -137,7 +137,7 @@ DOCUMENTS = sa.Table(
     sa.Column("created", MOMENT, nullable=False),
     sa.Column("tags", MAYBE_TAGS),  # K names; none before the first confirmation
     sa.Column("model", TEXT, nullable=False, server_default=""),  # it was begun with, or its own
-    sa.Column("look", LOOK),  # keys and colours of tags
+    sa.Column("look", LOOK),  # keys and colours of tags, and the tokenizer
     sqlite_autoincrement=True,  # an id is never given twice, as in PostgreSQL
 )
 
@@ -219,7 +219,8 @@ def annotation_row(annotation: records.Annotation) -> Row:
 
 def settings_row(settings: Settings) -> Row:
     """Return the columns of settings in the table of documents."""
-    look = {name: dict(of) for name in ("keys", "colours") if (of := getattr(settings, name))}
+    fields = settings.as_fields()
+    look = {name: fields[name] for name in ("keys", "colours", "tokenizer") if name in fields}
     return {"tags": settings.tags, "model": settings.model, "look": look or None}
 
 

@@ -7,10 +7,13 @@ disk when it returns. One store serves all threads of a program, and many progra
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self, TypeVar
+from weakref import WeakSet
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
@@ -33,6 +36,7 @@ from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
 from crfviz.exceptions import StoreError
 
 LARGEST_ID = 2**31
+_STORES: WeakSet[Store] = WeakSet()  # of this process
 PAUSE = 1.0  # seconds before a lost server is asked once more
 Result = TypeVar("Result")
 AnyQuery = sa.Select[*tuple[Any, ...]]
@@ -68,11 +72,21 @@ def file_of(url: str | None = None) -> Path | None:
     return Path(str(address.database)) if on_disk else None
 
 
+def close_stores() -> None:
+    """Close the connections of all stores of this process; see `Store.close`."""
+    for store in list(_STORES):
+        store.close()
+
+
 class Store:
     """Documents and annotations in one database; every method may raise a StoreError."""
 
     def __init__(self, engine: sa.Engine, place: str) -> None:
         self._engine = engine
+        self._lock = Lock()
+        self._running = 0  # transactions
+        self._closing = False
+        _STORES.add(self)
         self.place = place  # for people: the file, or the address without its password
 
     def __enter__(self) -> Self:
@@ -82,8 +96,15 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close all connections; the store reconnects when it is used again."""
-        self._engine.dispose()
+        """Close all connections; the store reconnects when it is used again.
+
+        While another thread runs a transaction, its end closes them: the engine closes only those
+        that are idle.
+        """
+        with self._lock:
+            self._closing = self._running > 0
+            if not self._closing:
+                self._engine.dispose()
 
     def add(
         self,
@@ -310,13 +331,29 @@ class Store:
     ) -> Result:
         """Run `work` in a transaction of its own; try again if the connection was lost."""
         try:
-            with database.transaction(self._engine, writes=writes) as connection:
+            with (
+                self._in_use(),
+                database.transaction(self._engine, writes=writes) as connection,
+            ):
                 return work(connection)
         except SQLAlchemyError as error:
             if tries == 1 or not database.lost_connection(error):
                 raise database.explained(error, self.place) from error
         time.sleep(PAUSE)
         return self._run(work, writes=writes, tries=tries - 1)
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        with self._lock:
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if self._closing and not self._running:
+                    self._closing = False
+                    self._engine.dispose()
 
 
 def _said(

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from crfviz.annotations.curation import learnable
@@ -30,11 +31,12 @@ from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.lexicon import build_lexicon, write_lexicon
 from crfviz.taggers.perceptron import Perceptron, save_perceptron
 from crfviz.taggers.registry import list_taggers, load_tagger
-from crfviz.taggers.storage import write_json
-from crfviz.taggers.tagger import CRF, PERCEPTRON, english_words
+from crfviz.taggers.storage import write_json, write_tokenizer
+from crfviz.taggers.tagger import CRF, PERCEPTRON
 from crfviz.taggers.user_models import new_model, owner_of, require_own_name, safe_name, user_models
 from crfviz.text.files import abbreviate
 from crfviz.text.sentences import Sentence
+from crfviz.text.splitting import told_by, words_of_text
 from crfviz.text.tokenizer import sentence_of
 
 FAMILIES = {CRF: "CRF over word features", PERCEPTRON: "perceptron"}
@@ -109,12 +111,14 @@ def propose_model(
 
     with new_model(name, document.key, confirm) as folder:
         save_perceptron(folder, model)
+        tokenizer = document.settings.tokenizer or told_by(sentences)[0]
+        write_tokenizer(folder, tokenizer)
         write_lexicon(folder, build_lexicon(sentences))
         seconds = round(time.monotonic() - started, 2)
         made = Proposer(name, document.name, family, len(sentences), len(partly), score, seconds)
         (folder / CARD_FILE).write_text(_card(made), encoding="utf-8")
         write_json(folder / RECORD_FILE, asdict(made))
-        write_examples(folder / EXAMPLES_FILE, _examples(sentences))
+        write_examples(folder / EXAMPLES_FILE, _examples(sentences, tokenizer))
         report(1.0, f"saving {name}")
     return made
 
@@ -123,10 +127,10 @@ def propose_in_store(
     document: DocumentSummary, name: str, family: str, report: Announce
 ) -> Proposer:
     """Train a model in a job; sentences about which annotators disagree are left out."""
-    store = open_store()
-    now = _present(store, document)
-    pairs = learnable(store.annotations(now.name), "agreed")
-    return propose_model(store, now, name, pairs, report, family)
+    with open_store() as store:
+        now = _present(store, document)
+        pairs = learnable(store.annotations(now.name), "agreed")
+        return propose_model(store, now, name, pairs, report, family)
 
 
 def _present(store: Store, document: DocumentSummary) -> DocumentSummary:
@@ -177,10 +181,11 @@ def _require_enough(sentences: Sequence[Sentence]) -> None:
         )
 
 
-def _examples(sentences: Sequence[Sentence]) -> list[Example]:
+def _examples(sentences: Sequence[Sentence], tokenizer: str) -> list[Example]:
     """Return three sentences with many different tags, as examples for the pages."""
     by_tags = sorted(sentences, key=lambda s: (-len(set(s.tags or ())), len(s.tokens)))
-    texts = ((s, sentence_of(s.tokens, english_words)) for s in by_tags[: 2 * MIN_DONE])
+    split = partial(words_of_text, name=tokenizer)
+    texts = ((s, sentence_of(s.tokens, split)) for s in by_tags[: 2 * MIN_DONE])
     found = {
         text: Example(text, s.tokens, "One that it learnt from.", GIVEN, gold=s.tags)
         for s, text in texts

@@ -54,7 +54,7 @@ from crfviz.taggers.neural.tagger import (
     save_model,
 )
 from crfviz.taggers.registry import EXCERPTS, excerpt_for, list_taggers, load_tagger, read_excerpt
-from crfviz.taggers.storage import write_json
+from crfviz.taggers.storage import read_tokenizer, write_json, write_tokenizer
 from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.user_models import free_name, new_model
 from crfviz.text.files import abbreviate, outside
@@ -254,6 +254,7 @@ def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Announce) -> Ta
     name = free_name(lesson.name or f"{tagger.name}-taught", list_taggers())
     with new_model(name) as folder:
         save_model(folder, NeuralModel(stored.config, stored.vocabulary, network))
+        write_tokenizer(folder, read_tokenizer(tagger.folder))
         after = NeuralTagger(folder)
         groups = {TAUGHT: taught, "held out": held_out, **shipped_excerpt(tagger, sentences)}
         gains = []

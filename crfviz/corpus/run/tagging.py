@@ -44,6 +44,7 @@ from crfviz.corpus.run.results import (
     Results,
 )
 from crfviz.exceptions import FormatError, NoPathError, UnknownTagError
+from crfviz.taggers.answers import Answers
 from crfviz.taggers.features import shape
 from crfviz.taggers.lexicon import Lexicon, read_lexicon
 from crfviz.taggers.tagger import Tagger
@@ -116,7 +117,8 @@ def run(
     the run. `most_kept` errors are listed, all are counted. Sentences of a batch that are as long
     as each other are scored together, which is faster the more there are. A server can do something
     else in a `pause`, which is called after each sentence and each decoder of a batch, and a few
-    times while it is scored. A `rule` over the tags is one more decoder.
+    times while it is scored. A `rule` over the tags is one more decoder. Of `Answers`, whose
+    sentences these must be, every decoder gives the answers.
 
     Raises:
         FormatError: there is no sentence, or one without tags; or the rule cannot be read.
@@ -131,7 +133,12 @@ def run(
     collected = _Collected(tagger, lexicon, ErrorLog(most_kept), pause, rule)
     rest = iter(sentences)
     for group in iter(lambda: list(islice(rest, SENTENCES_AT_ONCE)), []):
-        collected.add(score_sentences(tagger, group, pause))
+        if isinstance(tagger, Answers):
+            first = len(collected.lengths)
+            chains = [tagger.chain(first + place) for place in range(len(group))]
+            collected.add(ScoredBatch(group, chains, chains, 0.0))
+        else:
+            collected.add(score_sentences(tagger, group, pause))
         if report:
             report(len(collected.lengths), total)
     return collected.results()

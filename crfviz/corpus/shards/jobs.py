@@ -133,7 +133,7 @@ class Evaluation:
             CrfvizError: as `crfviz.corpus.run.tagging.run` does.
         """
         torch.set_num_threads(1)  # tensors of one sentence are so small that threads only wait
-        sentences = list(self._sentences(shard))
+        sentences = list(self.sentences(shard))
         if not sentences:
             return b""
         runs = 1 + (self.against is not None)
@@ -151,8 +151,12 @@ class Evaluation:
             parts["comparison"] = json.dumps(asdict(both))
         return json.dumps(parts).encode()
 
-    def _sentences(self, shard: Shard) -> Iterator[Sentence]:
-        """Yield the sentences of a shard, prepared for tagging; all have gold tags."""
+    def sentences(self, shard: Shard) -> Iterator[Sentence]:
+        """Yield the sentences of a shard, prepared for tagging; all have gold tags.
+
+        Raises:
+            FormatError: a line cannot be read, or a sentence has no tags; says in which line.
+        """
         types = None if self.types is None else dict(self.types)
         read = parse_part(
             shard.content, self.file_format, name=self.file, first_line=shard.first_line

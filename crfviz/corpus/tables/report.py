@@ -48,9 +48,17 @@ from crfviz.corpus.tables.errors import (
     weight_table,
 )
 from crfviz.exceptions import ModelError
+from crfviz.taggers.answers import Answers
 from crfviz.taggers.folder import CARD_FILE, EVALUATION_FILE
 from crfviz.taggers.storage import read_json_object
 from crfviz.text.schemes import BIO, entity_scheme
+
+ANSWERS = "viterbi"  # the decoder under which the tags of a tagger without scores are counted
+OF_SCORES = (  # tables that a tagger without scores has not
+    *("ece", "calibration", "coverage", "decoders", "oracle"),
+    *("kinds", "tag_pairs", "transitions", "weights", "suspects", "entity_suspects"),
+)
+OF_TAGS = ("sentence", "position", "words", "around", "gold", "predicted", "text")  # of an error
 
 BEGIN = "<!-- figures: written by `python -m crfviz evaluate --card`, not by hand -->"
 END = "<!-- end of figures -->"
@@ -78,6 +86,7 @@ def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
         "tag_scheme": entity_scheme(tagger.tags),
         "device": tagger.device,
         "probabilistic": tagger.probabilistic,
+        **({"scores": False} if isinstance(tagger, Answers) else {}),
         "scoring_seconds": round(sum(tally.seconds["scoring"]), DIGITS),
         "ece": round(expected_error(tally.bins["words"]) or 0.0, DIGITS),
         "sequence_ece": round(expected_error(tally.bins["sentences"]) or 0.0, DIGITS),
@@ -207,7 +216,13 @@ def _rule_record(tally: RunCounts, pattern: str) -> dict[str, Any]:
 
 
 def _decoders(record: Record) -> list[str]:
+    if not _has_scores(record):
+        return [ANSWERS]
     return [*DECODERS, *[RULE] * (RULE in record)]
+
+
+def _has_scores(record: Record) -> bool:
+    return bool(record.get("scores", True))
 
 
 def _rows(record: Record) -> list[list[str]]:
@@ -221,7 +236,7 @@ def _rows(record: Record) -> list[list[str]]:
         }
     scheme = record.get("tag_scheme") or BIO  # older records have none
     counts = [f"sentences that break {scheme}"] if _has_entities(record) else []
-    times = ["seconds"] if "scoring_seconds" in record else []
+    times = ["seconds"] if "scoring_seconds" in record and _has_scores(record) else []
     rows = [["decoder", *shares, *counts, *times]]
     for name in _decoders(record):
         scores = record[name]
@@ -230,7 +245,7 @@ def _rows(record: Record) -> list[list[str]]:
             cells.append(f"{scores['invalid_bio']:,}")
         if times:
             cells.append(f"{scores['seconds']:.2f}")
-        rows.append([ALL_TITLES[name], *cells])
+        rows.append([ALL_TITLES[name] if _has_scores(record) else "as given", *cells])
     return rows
 
 
@@ -249,18 +264,20 @@ def _size(record: Record) -> str:
 
 
 def _notes(record: Record) -> list[str]:
-    notes = [
-        f"Expected calibration error: {100 * record['ece']:.2f} % of words (marginals), "
-        f"{100 * record['sequence_ece']:.2f} % of sentences (Viterbi path).",
-    ]
-    if "scoring_seconds" in record:
+    notes = []
+    if _has_scores(record):
         notes.append(
-            f"Seconds are those of decoding; from words to scores it took "
-            f"{record['scoring_seconds']:.2f} on {record['device']}."
+            f"Expected calibration error: {100 * record['ece']:.2f} % of words (marginals), "
+            f"{100 * record['sequence_ece']:.2f} % of sentences (Viterbi path)."
         )
+        if "scoring_seconds" in record:
+            notes.append(
+                f"Seconds are those of decoding; from words to scores it took "
+                f"{record['scoring_seconds']:.2f} on {record['device']}."
+            )
     if RULE in record:
         notes.append(rule_note(record))
-    if not record.get("probabilistic", True):
+    if notes and not record.get("probabilistic", True):
         notes[0] += " The model has scores, not probabilities: this is what a CRF with them says."
     if not _has_entities(record):
         return ["In brackets: 95 % intervals (Wilson).", *notes]
@@ -276,8 +293,8 @@ def _notes(record: Record) -> list[str]:
     return [
         "In brackets: 95 % intervals (bootstrap over sentences; of words and sentences: Wilson).",
         *(rules if record["scheme"] else []),
-        f"Viterbi F1 by type: {by_type or 'no entity'}. Token accuracy: {words} %, "
-        f"sentence accuracy: {sentences} %.",
+        f"{'Viterbi ' if _has_scores(record) else ''}F1 by type: {by_type or 'no entity'}. "
+        f"Token accuracy: {words} %, sentence accuracy: {sentences} %.",
         *notes,
     ]
 
@@ -319,8 +336,16 @@ Tables = Mapping[str, Table]
 
 
 def tables_of(results: Results | CountedRun) -> dict[str, Table]:
-    """Return every table; those of entities only for tags of a scheme."""
+    """Return every table; those of entities only for tags of a scheme, of scores only with them."""
     run = as_counted(results)
+    tables = _tables(run)
+    if not isinstance(run.tagger, Answers):
+        return tables
+    errors = [{name: row[name] for name in OF_TAGS} for row in tables["errors"]]
+    return {name: t for name, t in tables.items() if name not in OF_SCORES} | {"errors": errors}
+
+
+def _tables(run: CountedRun) -> dict[str, Table]:
     tally = run.tally
     entities: dict[str, Table] = {}
     doubts: dict[str, Table] = {}
@@ -359,7 +384,7 @@ def full_record(results: Results | CountedRun, file: str, tables: Tables) -> dic
             "words": tally.size["wrong_words"],
             "total": tally.num_errors,
             "listed": len(tally.errors),
-            "by_kind": {str(row["kind"]): row["errors"] for row in tables["kinds"]},
+            "by_kind": {str(row["kind"]): row["errors"] for row in tables.get("kinds", ())},
         },
         "longer_than_trained": _longer(tally),
         "tables": {name: rounded(table) for name, table in tables.items()},

@@ -22,6 +22,7 @@ from crfviz.text.files import abbreviate
 from crfviz.text.formats import SentenceFile, read_sentences
 from crfviz.text.schemes import OUTSIDE, begin, inside, is_bio, repair, split_tag
 from crfviz.text.sentences import Sentence
+from crfviz.text.splitting import ENGLISH
 
 MAX_SHOWN = 8  # tags in a message
 NO_TAG = -100  # what cross entropy leaves out, unless it is told otherwise
@@ -64,7 +65,7 @@ class Corpus:
     """The training and dev sentences of a run."""
 
     train: Sequence[Labelled]
-    dev: Sequence[Labelled]
+    dev: Sequence[Sequence[Labelled]]  # the sentences of each file
     tags: tuple[str, ...]
     auxiliary_tags: tuple[str, ...]  # of the second tag column, empty without one
     vocabulary: Vocabulary
@@ -84,29 +85,36 @@ class Sources:
     fold_handles: bool = False
     types: Mapping[str, str] | None = None  # entity types to keep, with the names they get
     xpos: bool = False  # the second tag column is the XPOS of the training files
-    only_xpos: tuple[Path, ...] = ()  # more files, to learn only the second tag column from
+    only_xpos: tuple[Path, ...] = ()  # XPOS of more sentences, or of the same in other files
     vectors: Path | None = None  # folder of an encoder whose input table stands for words
     tags: tuple[str, ...] = ()  # all there are, in id order; empty: those of the training files
+    tokenizer: str = ENGLISH  # of texts that come without words
 
 
 def files_of(sources: Sources) -> list[SentenceFile]:
     """Return the files with tags to learn from and to be judged on, their types as they stand."""
     return [
-        SentenceFile(path, fold_handles=sources.fold_handles)
+        SentenceFile(path, fold_handles=sources.fold_handles, tokenizer=sources.tokenizer)
         for path in (*sources.train, *sources.dev)
     ]
 
 
 def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
-    """Read, check and number the sentences of all files."""
-    train, dev, tags = read_train_and_dev(sources)
+    """Read, check and number the sentences of all files.
+
+    A sentence of `only_xpos` with the words of a tagged one gives its XPOS to that one.
+    """
+    train, _, tags = read_train_and_dev(sources)
+    dev = [tagged_sentences(sources, (path,)) for path in sources.dev]
     fine_tags = [s.tags or () for s in _with_xpos(sources.train)] if sources.xpos else []
     more = _with_xpos(sources.only_xpos)
     names = {tag for row in fine_tags for tag in row} | {tag for s in more for tag in s.tags or ()}
     ids = {name: index for index, name in enumerate(sorted(names))}
     second = [tuple(ids[tag] for tag in row) for row in fine_tags]
-    numbered = _numbered(train, tags, second or [None] * len(train))
-    numbered += [Labelled(s.tokens, None, tuple(ids[t] for t in s.tags or ())) for s in more]
+    only = {s.tokens: tuple(ids[tag] for tag in s.tags or ()) for s in more}
+    numbered = _numbered(train, tags, second or [only.get(s.tokens) for s in train])
+    tagged = {sentence.tokens for sentence in train}
+    numbered += [Labelled(s.tokens, None, only[s.tokens]) for s in more if s.tokens not in tagged]
     vocabulary = build_vocabulary(
         [sentence.tokens for sentence in numbered],
         min_words=recipe.min_words,
@@ -118,7 +126,7 @@ def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
         vocabulary = replace(vocabulary, words=words)
     return Corpus(
         train=numbered,
-        dev=_numbered(dev, tags, [None] * len(dev)),
+        dev=[_numbered(sentences, tags, [None] * len(sentences)) for sentences in dev],
         tags=tags,
         auxiliary_tags=tuple(ids),
         vocabulary=vocabulary,
@@ -160,7 +168,12 @@ def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
     """Return the sentences of some files, read as `sources` says."""
     with_words: list[Sentence] = []
     for path in paths:
-        sentences = read_sentences(path, fold_handles=sources.fold_handles, types=sources.types)
+        sentences = read_sentences(
+            path,
+            fold_handles=sources.fold_handles,
+            types=sources.types,
+            tokenizer=sources.tokenizer,
+        )
         for number, sentence in enumerate(sentences, start=1):
             if sentence.tags is None:
                 raise FormatError(f"{path}: sentence {number} has no tags to learn from")

@@ -2,7 +2,7 @@
 
 After every epoch the averaged weights tag the dev files, and the state goes to a checkpoint, from
 which the same run goes on. The epoch that did best on dev is the one that is written, judged by
-words right for plain tags and by entity F1 for BIO.
+words right for plain tags and by entity F1 for BIO, a mean over the dev files.
 
 It is written with a temperature fitted on dev that makes token marginals honest: all scores are
 divided by it, and no path changes.
@@ -16,6 +16,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -28,6 +29,7 @@ from crfviz.chain.crf import CRF
 from crfviz.corpus.metrics import accuracy, calibration_error, entity_f1
 from crfviz.corpus.training.labelled import (
     Corpus,
+    Labelled,
     Sources,
     bucket,
     collate,
@@ -87,11 +89,21 @@ def constrained_crf(crf: CRF, tags: Sequence[str]) -> CRF:
 
 
 def dev_score(network: Network, corpus: Corpus, device: torch.device) -> float:
-    """Return Viterbi's token accuracy, or the entity F1 of constrained Viterbi: in [0, 1]."""
+    """Return Viterbi's token accuracy, or the entity F1 of constrained Viterbi: in [0, 1].
+
+    Of several dev files it is the mean of their scores: a large file must not drown a small one.
+    """
+    scores = [_file_score(network, corpus, sentences, device) for sentences in corpus.dev]
+    return sum(scores) / len(scores)
+
+
+def _file_score(
+    network: Network, corpus: Corpus, sentences: Sequence[Labelled], device: torch.device
+) -> float:
     crf = constrained_crf(network.crf, corpus.tags)
     gold: list[list[str]] = []
     guess: list[list[str]] = []
-    ordered = sorted(corpus.dev, key=lambda sentence: len(sentence.tokens))
+    ordered = sorted(sentences, key=lambda sentence: len(sentence.tokens))
     with torch.no_grad():
         for start in range(0, len(ordered), SENTENCES_AT_ONCE):
             group = ordered[start : start + SENTENCES_AT_ONCE]
@@ -174,7 +186,7 @@ def _export(
         network.words = network.words.table()
     batches = []
     with torch.no_grad():
-        for group in bucket(corpus.dev, run.recipe):
+        for group in bucket(list(chain.from_iterable(corpus.dev)), run.recipe):
             batch = collate(group, corpus.vocabulary).to(run.device)
             batches.append((network.emissions(batch.inputs), batch.tags, batch.inputs.mask))
     temperature, error = fit_temperature(constrained_crf(network.crf, corpus.tags), batches)
@@ -201,6 +213,6 @@ def _export(
 def _fingerprint(recipe: Recipe, corpus: Corpus) -> str:
     """Return a text that is equal for equal recipes and sentences."""
     digest = hashlib.sha256(recipe.as_json().encode())
-    for sentence in (*corpus.train, *corpus.dev):
+    for sentence in chain(corpus.train, *corpus.dev):
         digest.update(repr(sentence).encode())
     return digest.hexdigest()

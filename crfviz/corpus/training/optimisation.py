@@ -19,8 +19,8 @@ import copy
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,7 +30,14 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim.adamw import adamw
 
-from crfviz.corpus.training.labelled import NO_TAG, Corpus, LabelledBatch, bucket, collate
+from crfviz.corpus.training.labelled import (
+    NO_TAG,
+    Corpus,
+    Labelled,
+    LabelledBatch,
+    bucket,
+    collate,
+)
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.corpus.training.vectors import Projected
 from crfviz.exceptions import ModelError
@@ -153,7 +160,8 @@ class Run:
         noise = TrainingNoise(self.recipe, self.drop_word, dice)
         groups = bucket(self.corpus.train, self.recipe, order)
         losses = []
-        for step, sentences in enumerate(groups):
+        for step, group in enumerate(groups):
+            sentences = lowered(group, self.recipe.lower_case, order)
             batch = collate(sentences, self.corpus.vocabulary).to(self.device)
             done = (self.finished + step / len(groups)) / self.recipe.epochs
             losses.append(self._step(batch, noise, done, self.finished * len(groups) + step))
@@ -214,6 +222,21 @@ class Run:
                 scores, batch.auxiliary[known]
             )
         return loss
+
+
+def lowered(
+    sentences: Sequence[Labelled], share: float, generator: torch.Generator
+) -> Sequence[Labelled]:
+    """Return the sentences, about this share of them in lower case."""
+    if not share:  # draws nothing: other recipes keep their weights
+        return sentences
+    chances = torch.rand(len(sentences), generator=generator).tolist()
+    return [
+        replace(sentence, tokens=tuple(word.lower() for word in sentence.tokens))
+        if chance < share
+        else sentence
+        for sentence, chance in zip(sentences, chances, strict=True)
+    ]
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:

@@ -29,6 +29,7 @@ class Recipe:
     drop_characters: float = 0.25  # dropout is variational: the same columns for a whole sentence
     drop_inputs: float = 0.4
     drop_outputs: float = 0.5
+    lower_case: float = 0.0  # share of the sentences that an epoch shows in lower case
     auxiliary: float = 0.0  # weight of the second tag column's loss; its head is not shipped
 
     def as_json(self) -> str:

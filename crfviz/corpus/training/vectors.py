@@ -1,10 +1,16 @@
-"""Word vectors cut from the input table of an encoder, for words that training has never seen.
+"""Word vectors of an encoder, for words that training has never seen.
 
     word_t = A e(word_t) + a        e fixed, A and a learnt; an unknown word has e = 0
 
-The encoder is a BERT with an uncased WordPiece vocabulary, as its folder holds it: tokenizer.json
-and model.safetensors. A word of several pieces has their mean. After training the product is one
-table, which is all that a model folder keeps: the encoder is needed for training alone.
+The encoder is a BERT with an uncased WordPiece vocabulary, as its folder holds it: config.json,
+tokenizer.json and model.safetensors. The vector e is the mean of the word's pieces in the input
+table. If the file has layers, their output for the word alone follows: the mean of the last vectors
+from [CLS] to [SEP], of length 1. After training the product is one table, which is all that a model
+folder keeps: the encoder is needed for training alone.
+
+Source:
+    The mean of the last vectors: Reimers and Gurevych (2019), section 3; of single words as their
+    fixed vectors: Bommasani, Davis and Cardie (2020), section 2, "decontextualized".
 """
 
 import re
@@ -13,9 +19,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from crfviz.corpus.training.encoder import Encoder
 from crfviz.exceptions import ModelError
 from crfviz.taggers.neural.network import NUM_SPECIAL, PADDING
 from crfviz.taggers.pieces import UNKNOWN, split_word
@@ -23,6 +31,8 @@ from crfviz.taggers.storage import read_json_object
 
 TOKENIZER_FILE, ENCODER_FILE = "tokenizer.json", "model.safetensors"
 TABLE = "embeddings.word_embeddings.weight"
+FIRST, LAST = "[CLS]", "[SEP]"  # of a text
+MAX_PIECES = 30  # of a word
 SCALE = 0.1  # root mean square of what is read: about that of embeddings drawn at random
 
 _WHOLE = re.compile(r"[a-z]{3,}")  # entries that are words, not pieces of others
@@ -61,14 +71,24 @@ def read_vectors(folder: Path, words: Sequence[str]) -> Tensor:
     pieces = read_pieces(folder)
     path = folder / ENCODER_FILE
     try:
-        with safe_open(path, framework="pt") as file:
-            table = file.get_tensor(TABLE).float()
-    except Exception as error:  # safetensors raises OSError or its own, by what is wrong
+        tensors = load_file(path)
+        table = tensors[TABLE].float()
+    except (OSError, SafetensorError, KeyError) as error:
         raise ModelError(f"{path}: expected a tensor {TABLE} ({error})") from error
-    rows = torch.stack([table[_ids(word, pieces)].mean(dim=0) for word in words])
-    rows = rows - rows.mean(dim=0)
-    rows = rows * (SCALE / rows.square().mean().sqrt())
+    ids = [_ids(word, pieces) for word in words]
+    parts = [torch.stack([table[row].mean(dim=0) for row in ids])]
+    encoder = Encoder(folder, tensors)
+    if encoder.num_layers:
+        first, last = (pieces[piece] for piece in (FIRST, LAST))
+        parts.append(encoder.means([[first, *row[:MAX_PIECES], last] for row in ids]))
+    rows = torch.cat([_scaled(part) for part in parts], dim=1)
     return torch.cat([rows.new_zeros(NUM_SPECIAL, rows.shape[1]), rows])
+
+
+def _scaled(rows: Tensor) -> Tensor:
+    """Return the rows with the mean 0 and a root mean square of SCALE."""
+    rows = rows - rows.mean(dim=0)
+    return rows * (SCALE / rows.square().mean().sqrt())
 
 
 def _ids(word: str, pieces: Mapping[str, int]) -> list[int]:

@@ -2,7 +2,7 @@
 
 | files | content |
 |---|---|
-| .json or .npz | scores of sentences, with the transitions |
+| .json, .npz, .safetensors or .parquet | scores of sentences, with or without transitions |
 | .safetensors or .pt, with .json or .npz | the CRF layer of a state_dict, with the emissions |
 | .crfsuite with .jsonl | a CRFsuite model, with the attributes of each word |
 | .zip | a folder that `python -m crfviz train` wrote |
@@ -22,6 +22,12 @@ from crfviz.taggers.brought.crfsuite_file import MAGIC, crfsuite_draft, read_crf
 from crfviz.taggers.brought.features_file import FEATURES_FILE
 from crfviz.taggers.brought.layer_file import KIND as LAYER_KIND
 from crfviz.taggers.brought.layer_file import read_checkpoint, read_safetensors
+from crfviz.taggers.brought.logits_file import (
+    PARQUET_MAGIC,
+    has_scores,
+    read_parquet,
+    read_score_tensors,
+)
 from crfviz.taggers.brought.parsed_model import (
     MAX_BYTES,
     MAX_TAGS,
@@ -139,12 +145,14 @@ def _require_memory(folder: Path) -> None:
 
 
 # What one file is
-JSON, JSONL, NPZ, SAFETENSORS = "JSON", "JSONL", ".npz", ".safetensors"
+JSON, JSONL, NPZ, PARQUET = "JSON", "JSONL", ".npz", ".parquet"
+SAFETENSORS, TENSORS = ".safetensors", ".safetensors with scores"
 CHECKPOINT, CRFSUITE, FOLDER = ".pt", "CRFsuite model", "model folder"
 
 EXPECTED_FILES = (
-    "Bring one .json or .npz with scores; or one of them with the .safetensors or .pt of a CRF "
-    "layer; or a CRFsuite model with the attributes as .jsonl; or a model folder as .zip"
+    "Bring one .json, .npz, .safetensors or .parquet with scores; or a .json or .npz with the "
+    ".safetensors or .pt of a CRF layer; or a CRFsuite model with the attributes as .jsonl; or a "
+    "model folder as .zip"
 )
 LAYER_ALONE = "A CRF layer says nothing without the emissions of some words."
 MISSING_PARTNER = {
@@ -200,7 +208,9 @@ def kind_of(name: str, content: bytes) -> str:
             ".safetensors or with torch.save of PyTorch 1.6 or newer, scores as JSON or .npz."
         )
     if content[8:9] == b"{" and int.from_bytes(content[:8], "little") <= len(content):
-        return SAFETENSORS
+        return TENSORS if has_scores(content) else SAFETENSORS
+    if content.startswith(PARQUET_MAGIC):
+        return PARQUET
     first = text_of(name, content).lstrip()
     if not first.startswith("{"):
         raise FormatError(f"{name} is none of the files that can be read. {EXPECTED_FILES}.")
@@ -239,6 +249,10 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> ParsedModel:
     scores, layer = kinds & {JSON, NPZ}, kinds & {SAFETENSORS, CHECKPOINT}
     if kinds == {CRFSUITE, JSONL}:
         return crfsuite_draft(read_crfsuite(files[CRFSUITE]), text_of("The JSONL", files[JSONL]))
+    if kinds == {TENSORS}:
+        return read_score_tensors(files[TENSORS], reading)
+    if kinds == {PARQUET}:
+        return read_parquet(files[PARQUET])
     if len(scores) == 1 and len(layer) == len(kinds) - 1 <= 1:
         if JSON in scores:
             draft = read_json(text_of("The JSON", files[JSON]))

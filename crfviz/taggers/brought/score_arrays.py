@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,21 @@ def with_arrays(
             wrong = table[table < 0][0]
             raise FormatError(f"{name} must hold probabilities, from 0 to 1, got {wrong:g}")
     return read
+
+
+def zero_steps(parts: Sequence[SentenceScores], *, probabilities: bool) -> Steps:
+    """Return steps that favour no tag, as many as the first readable emissions have tags."""
+    K = next(filter(None, (_width(part.emissions) for part in parts)), 0)
+    return Steps(transitions=np.full((K, K), 1.0 if probabilities else 0.0))
+
+
+def _width(numbers: Any) -> int:  # noqa: ANN401 - not checked yet
+    """Return the columns of a table; 0 if it is none."""
+    try:
+        shape = np.shape(numbers)
+    except ValueError:  # rows of different lengths
+        return 0
+    return shape[1] if len(shape) == 2 else 0
 
 
 def step_arrays(steps: Steps, reading: Reading) -> Steps:

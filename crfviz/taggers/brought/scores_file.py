@@ -5,13 +5,16 @@ batch:
 
 | name | one sentence, `emissions_N` numbered ones | padded batch |
 |---|---|---|
-| emissions | (T, K) | (B, T, K), or (T, B, K) as told by `batch_first` or by what else is there |
-| transitions | (K, K) or (T-1, K, K) | (K, K) |
+| emissions or logits | (T, K) | (B, T, K), or (T, B, K) as told by others |
+| transitions; zeros if there are none | (K, K) or (T-1, K, K) | (K, K) |
 | start, end (or start_transitions, end_transitions) | (K,) | (K,) |
-| tags | (K,) text | (K,) text |
+| tags or id2label | (K,) text | (K,) text |
 | tokens, gold | (T,) text | as the first two axes of the emissions; "" is padding |
+| word_ids | (T,) the word of each piece, -1 for none | as the first two axes |
 | lengths | | (B,) |
-| mask | | as the first two axes of the emissions, true at words, words first |
+| mask or attention_mask | | as the first two axes of the emissions, true at words, words first |
+
+With word ids, the first piece of each word has the emissions of the word.
 """
 
 import json
@@ -41,12 +44,19 @@ from crfviz.taggers.tagger import CRF, PERCEPTRON
 from crfviz.text.jsonl import MAX_JSON, json_value
 from crfviz.text.schemes import BIO
 
-OF_SENTENCE = ("tokens", "emissions", *STEPS, "gold")
+OF_SENTENCE = ("tokens", "emissions", *STEPS, "gold", "word_ids")
 OF_FILE = ("tags", *STEPS, "probabilities", "family", "scheme", "comment")
 OF_ARRAYS = (*OF_SENTENCE, "tags", "probabilities", "batch_first", "lengths", "mask")
-ALIASES = {"start_transitions": "start", "end_transitions": "end"}  # as pytorch-crf calls them
+ALIASES = {  # of pytorch-crf, and of taggers without a CRF
+    "start_transitions": "start",
+    "end_transitions": "end",
+    "logits": "emissions",
+    "attention_mask": "mask",
+    "id2label": "tags",
+}
 JSON_KIND = "Potentials as JSON"
 NPZ_KIND = "Potentials as .npz"
+PIECE_MARKS = re.compile("^(##|▁|Ġ)")  # of WordPiece, SentencePiece and byte pairs
 Arrays = Mapping[str, NDArray[Any]]
 
 _EMISSIONS = re.compile(r"emissions_(\d+)")
@@ -69,11 +79,16 @@ def read_json(text: str) -> ParsedModel:
         raise FormatError(
             'The JSON must be an object such as {"tags": …, "transitions": …, "sentences": […]}.'
         )
-    return _model(JSON_KIND, content)
+    return read_sentences_of(JSON_KIND, content)
 
 
-def _model(kind: str, content: Mapping[str, Any]) -> ParsedModel:
-    """Return the model of an object with one sentence, or a list of them."""
+def read_sentences_of(kind: str, content: Mapping[str, Any]) -> ParsedModel:
+    """Return the model of an object with one sentence, or a list of them.
+
+    Raises:
+        FormatError: a field is unknown or of the wrong kind.
+    """
+    content = _renamed(content)
     if "sentences" in content:
         require_fields("the file", content, (*OF_FILE, "sentences"))
         sentences = content["sentences"]
@@ -100,15 +115,81 @@ def _model(kind: str, content: Mapping[str, Any]) -> ParsedModel:
 def _sentence(where: str, content: object) -> SentenceScores:
     if not isinstance(content, dict):
         raise FormatError(f'{where}: must be an object such as {{"emissions": […]}}.')
+    content = _renamed(content)
     require_fields(where, content, OF_SENTENCE)
     if "emissions" not in content:
         raise FormatError(f"{where}: there are no “emissions”.")
-    return SentenceScores(
+    sentence = SentenceScores(
         where=where,
         emissions=content["emissions"],
         tokens=text_list(where, content, "tokens"),
         gold=text_list(where, content, "gold"),
         steps=steps_of(content),
+    )
+    ids = content.get("word_ids")
+    return sentence if ids is None else _joined(sentence, list(ids))
+
+
+def _renamed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields under the names that are used here.
+
+    Raises:
+        FormatError: a field is there under two names, or id2label does not number the tags.
+    """
+    renamed: dict[str, Any] = {}
+    for name, value in content.items():
+        known = ALIASES.get(name, name)
+        if known in renamed:
+            raise FormatError(f"“{name[:60]}” and “{known}” are the same field: leave one out.")
+        renamed[known] = in_order(value) if name == "id2label" else value
+    return renamed
+
+
+def in_order(id2label: object) -> object:
+    """Return the names of tags in the order of their ids; what has no ids is returned as it is.
+
+    Raises:
+        FormatError: an id is missing.
+    """
+    if not isinstance(id2label, Mapping):
+        return id2label
+    numbered = {str(number): label for number, label in id2label.items()}
+    ids = list(map(str, range(len(numbered))))
+    if set(numbered) != set(ids):
+        raise FormatError("“id2label” must have the ids 0, 1, … of all tags.")
+    return [numbered[each] for each in ids]
+
+
+def _joined(sentence: SentenceScores, word_ids: Sequence[Any]) -> SentenceScores:
+    """Return the sentence with its words as positions: each has the scores of its first piece.
+
+    Raises:
+        FormatError: ids do not fit the scores, go backwards, or the steps would be others.
+    """
+    where, number = sentence.where, len(sentence.emissions)
+    ids = [None if each is None or each < 0 else int(each) for each in word_ids]
+    known = [each for each in ids if each is not None]
+    if len(ids) != number or not known or known != sorted(known):
+        raise FormatError(
+            f"{where}: word_ids must have the word of each of {number} pieces, in order, and null "
+            f"or -1 for none; got {len(ids)} with {len(known)} of words."
+        )
+    if np.ndim(sentence.steps.transitions) == 3:
+        raise FormatError(f"{where}: pieces with a matrix for each step cannot be joined.")
+    words = dict.fromkeys(known)
+    places = {word: [t for t, each in enumerate(ids) if each == word] for word in words}
+
+    def of_words(texts: Sequence[str] | None, *, whole: bool) -> Sequence[str] | None:
+        if texts is None or len(texts) != number or len(texts) == len(words) == number:
+            return texts
+        pieces = [[texts[t] for t in place] for place in places.values()]
+        return ["".join(PIECE_MARKS.sub("", p) for p in own) if whole else own[0] for own in pieces]
+
+    return replace(
+        sentence,
+        emissions=[sentence.emissions[place[0]] for place in places.values()],
+        tokens=of_words(sentence.tokens, whole=True),
+        gold=of_words(sentence.gold, whole=False),
     )
 
 
@@ -127,7 +208,9 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
     Raises:
         FormatError: an array is unknown or missing, or the batch cannot be taken apart.
     """
-    arrays = {ALIASES.get(name, name): array for name, array in arrays.items()}
+    arrays = _renamed(arrays)
+    numbered_logits = re.compile(r"logits_(\d+)")
+    arrays = {numbered_logits.sub(r"emissions_\1", name): array for name, array in arrays.items()}
     for name in arrays:
         numbered = _NUMBERED.fullmatch(name)
         if name not in OF_ARRAYS and not (numbered and numbered[1] in OF_SENTENCE):
@@ -147,7 +230,7 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
         content["sentences"], assumed = _batch(arrays, batch_first=first), first if notes else None
     else:
         content |= {name: arrays[name] for name in OF_SENTENCE if name in arrays}
-    return replace(_model(NPZ_KIND, content), notes=notes, batch_first=assumed)
+    return replace(read_sentences_of(NPZ_KIND, content), notes=notes, batch_first=assumed)
 
 
 def _numbered(arrays: Arrays) -> list[Arrays]:
@@ -168,9 +251,9 @@ def _batch(arrays: Arrays, *, batch_first: bool) -> list[Arrays]:
     turned = {
         name: array if batch_first else array.swapaxes(0, 1)
         for name, array in arrays.items()
-        if name in ("emissions", "mask", "tokens", "gold")
+        if name in ("emissions", "mask", "tokens", "gold", "word_ids")
     }
-    for name in ("mask", "tokens", "gold"):
+    for name in ("mask", "tokens", "gold", "word_ids"):
         if name in turned and turned[name].shape != turned["emissions"].shape[:2]:
             raise FormatError(
                 f"{name} must be {turned['emissions'].shape[:2]} to match the emissions, "

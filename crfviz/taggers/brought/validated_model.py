@@ -35,6 +35,7 @@ from crfviz.taggers.brought.score_arrays import (
     step_arrays,
     unnormalised,
     with_arrays,
+    zero_steps,
 )
 from crfviz.taggers.brought.tagger import ScoreSet, save_imported, stored_size
 from crfviz.taggers.folder import CARD_FILE
@@ -42,6 +43,10 @@ from crfviz.taggers.tagger import HMM
 from crfviz.text.files import abbreviate
 from crfviz.text.schemes import BIO, could_be_bio
 
+NO_TRANSITIONS = (
+    "There are no transitions: zeros. Independent and Viterbi agree until a rule or a transition "
+    "is added."
+)
 RESERVED = (START, END)  # rows of the matrix; a tag of this name could not be told from them
 
 _NUMBER = re.compile(r"\d+")  # of the sentence or line at the beginning of a message
@@ -76,6 +81,9 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     require_scores(sum(array.size for array in arrays))
     with errors_at("the file", FormatError):
         shared = step_arrays(draft.steps, reading)
+    bare = not any(s.tables() for s in (draft.steps, *(part.steps for part in draft.parts)))
+    if bare:
+        shared = zero_steps(draft.parts, probabilities=draft.probabilities)
     read = _Sentences(draft.parts, [*draft.left_out])
     read.change(partial(with_arrays, shared, reading, probabilities=draft.probabilities))
     if not read.parts:
@@ -86,8 +94,9 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     rough: tuple[str, ...] = ()
     boundary = None if draft.probabilities else find_boundary_tags(read.steps, tags)
     if draft.probabilities:
-        rough = () if reading.normalise else unnormalised(read.steps, tags)
-        read.rescore(logarithm, partial(log_steps, normalise=reading.normalise))
+        normalise = reading.normalise and not bare
+        rough = () if normalise or bare else unnormalised(read.steps, tags)
+        read.rescore(logarithm, partial(log_steps, normalise=normalise))
     if boundary and boundary.are_left_out(reading):
         kept = boundary.kept
         read.rescore(lambda emissions: emissions[:, kept], boundary.without)
@@ -96,12 +105,13 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     scheme = BIO if reading.bio else draft.scheme
     if scheme is not None and not could_be_bio(tags):
         raise FormatError(f"The rules of BIO need tags O, B-… and I-…, got {', '.join(tags[:10])}.")
-    family = HMM if draft.probabilities and not rough else draft.family
+    family = HMM if draft.probabilities and not (rough or bare) else draft.family
     kind = draft.kind
     left_out = _left_out(read.wrong, len(given))
     notes = [
         *dict.fromkeys([*draft.notes, *precision_notes(array.dtype.name for array in arrays)]),
         *(_boundary_notes(boundary, reading) if boundary else ()),
+        *([NO_TRANSITIONS] if bare else ()),
         *_assumption_notes(draft, read.parts),
         *_duplicate_notes(read.twice),
     ]

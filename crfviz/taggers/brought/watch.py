@@ -37,26 +37,14 @@ from crfviz.taggers.brought.parsed_model import (
     precision_notes,
     steps_of,
 )
+from crfviz.taggers.brought.search import Search
+from crfviz.taggers.brought.seen import Seen
 from crfviz.taggers.brought.validated_model import ValidatedModel, validate
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.files import abbreviate, abbreviate_value
 
 Store = Callable[[ValidatedModel, str], Tagger]  # adds a model to the list under a name
 ROUNDED = 1e-5  # share of a score that float32 rounds away
-
-
-@dataclass(eq=False)
-class Seen:
-    """One sentence of a batch that passed through a layer."""
-
-    adapter: Adapter
-    batch: Batch
-    row: int  # in the batch
-    mask: list[bool]  # T
-    label: str
-    path: list[int] | None = None  # the library's own
-    number: int = 0  # among those of this layer and label
-    where: str = ""  # for people
 
 
 @dataclass(eq=False)
@@ -78,18 +66,23 @@ class Watch:
         self._tags = tags
         self._store = store
         self._adapters = adapters_in(self._model)
+        self._search = None if self._adapters else Search(self._model, tags)
         self._seen: list[Seen] = []
         self._chains: list[Potentials] = []  # of the first of them; made when they are asked for
         self.words = words
         self._last: dict[Adapter, Pass] = {}
         self._passed: Counter[tuple[Adapter, str]] = Counter()  # sentences of a layer and label
         self._remarks: dict[str, None] = {}  # each once, in order
+        self._solved = 0  # calls of an unknown layer that were looked at
+        self._problem: FormatError | None = None  # why it has no chain
+        self._wrapped_now = False
         self._wrapped = ExitStack()
         self._check()
 
     def __repr__(self) -> str:
         """Return the layers and the number of sentences in one line."""
-        layers = ", ".join(adapter.name for adapter in self._adapters)
+        self._searched()
+        layers = ", ".join(adapter.name for adapter in self._adapters) or "a layer to be found"
         return f"{type(self).__name__}({layers}, {len(self._seen):,} sentences)"
 
     def __enter__(self) -> Self:
@@ -101,11 +94,15 @@ class Watch:
                     _wrap(wrapped, layer, name, functools.partial(self._see, adapter, name))
                 for owner, name, see in adapter.wrapped():
                     _wrap(wrapped, owner, name, see)
+            if self._search is not None:
+                self._search.record(wrapped)
             self._wrapped = wrapped.pop_all()
+        self._wrapped_now = True
         return self
 
     def __exit__(self, *_: object) -> None:
         self._wrapped.close()
+        self._wrapped_now = False
 
     @property
     def words(self) -> Sequence[Sequence[str]] | None:
@@ -127,18 +124,42 @@ class Watch:
         Raises:
             ShapeError: tags or words do not fit the scores.
             ScoreError: a score is NaN or +inf.
+            FormatError: no reading of an unknown layer gives its paths, or two do.
         """
+        if problem := self._searched():
+            raise problem
         self._chains += [self._chain(seen) for seen in self._seen[len(self._chains) :]]
         return list(self._chains)
 
     @property
     def theirs(self) -> list[list[int] | None]:
         """The library's own paths as tag ids, beside `potentials`; None where it returned none."""
+        self._searched()
         return [seen.path for seen in self._seen]
+
+    def _searched(self) -> FormatError | None:
+        """Find the chain of a layer that no adapter knows; return why there is none."""
+        search = self._search
+        if search is None or self._wrapped_now or not search.calls:
+            return None
+        if search.recorded != self._solved:
+            self._solved, self._seen, self._chains = search.recorded, [], []
+            self._problem = None
+            try:
+                self._seen = search.seen()
+                self._remarks |= dict.fromkeys(search.notes)
+                self._remarks.update(dict.fromkeys(_remarks([], training=self._model.training)))
+            except FormatError as error:
+                self._problem = error
+        return self._problem
 
     @property
     def notes(self) -> list[str]:
         """Return notes on the scores, in sentences, such as that `theirs` is not the best path."""
+        if problem := self._searched():
+            return [str(problem)]
+        if self._search is not None and not self._seen:
+            return ["No call of the model was seen. Call it inside of the with block."]
         if not self._seen:
             methods = ", ".join({m: None for each in self._adapters for m in each.methods})
             return [f"No call of {methods} was seen. Call the model inside of the with block."]
@@ -168,6 +189,8 @@ class Watch:
             FormatError: nothing was seen, or chains of several labels.
             ModelError: nothing can be written.
         """
+        if problem := self._searched():
+            raise problem
         every = zip(self._seen, self.potentials, strict=True)
         pairs = [(seen, chain) for seen, chain in every if label in (None, seen.label)]
         if not pairs:
@@ -187,14 +210,19 @@ class Watch:
 
     def _check(self) -> None:
         """Require a layer, and as many tags as it has."""
-        if not self._adapters:
+        if self._search is not None and not self._search.hopeful:
             modules = list(self._model.modules())
             names = ", ".join(sorted({type(each).__name__ for each in modules}))
             like = [each for each in modules if is_named(each, "CRF")]
             held = ", ".join(name for each in like for name, _ in each.named_parameters()) or "none"
+            one = next((n for n, p in self._model.named_parameters() if p.shape == (1, 1)), None)
+            got = abbreviate(names)
+            if one is not None:
+                got += f"; {one} is (1, 1), and one tag has nothing to decode"
             raise FormatError(
                 f"Expected a model with a CRF layer of {', '.join(a.library for a in BUILT_IN)}, "
-                f"got {abbreviate(names)}{f' with the parameters {held[:200]}' if like else ''}. "
+                f"or a square parameter that may have its transitions, got {got}"
+                f"{f' with the parameters {held[:200]}' if like else ''}. "
                 "For another layer call crfviz.register_adapter first."
             )
         for adapter in self._adapters:
@@ -256,8 +284,10 @@ class Watch:
                     f"{abbreviate_value(list(words))}. words has {len(self.words)} sentences; set "
                     "seen.words to those that passed, in order, or to None"
                 )
+        whole = tags is not None and set(tags) < set(self._tags or ())  # START and STOP, too
+        names = tags if whole else self._tags or tags
         with errors_at(seen.where):
-            return Potentials(emissions, **batch.tables(), tags=self._tags or tags, tokens=words)
+            return Potentials(emissions, **batch.tables(), tags=names, tokens=words)
 
 
 def _module(model: object) -> nn.Module:

@@ -20,12 +20,21 @@ from crfviz.annotations.files.merging import (
 from crfviz.annotations.mixing import TagRules
 from crfviz.annotations.records import Document
 from crfviz.annotations.settings import Settings
+from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.registry import EXCERPTS, read_excerpt
+from crfviz.text.files import decoded_with_notes, lines_of
+from crfviz.text.readers.spelling import scheme_of_file
+from crfviz.text.schemes import OUTSIDE
+from crfviz.text.sentence_ends import split_sentences
+from crfviz.text.splitting import ENGLISH
 from crfviz.ui import cached
 from crfviz.ui.annotate.documents import go_to_document, store
+from crfviz.ui.annotate.sample import sample
 from crfviz.ui.annotate.settings import (
+    SPLITTING,
     TAGS,
     choose_settings,
+    choose_tokenizer,
     first_words,
 )
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
@@ -33,6 +42,7 @@ from crfviz.ui.session.permission import annotator, is_login_required, uploads_a
 from crfviz.ui.session.scenario_state import change, scenario, set_view_option
 from crfviz.ui.session.scheduling import pause
 from crfviz.ui.session.session_store import notify, session_value, set_draft
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.tag_mapping import MAX_TAGS, TagMapping
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
@@ -57,6 +67,19 @@ FORMAT_NAMES = {
     "columns": "CoNLL columns",
     "jsonl": "JSONL",
     "spacy": "spaCy's offsets JSON",
+    "json": "JSON",
+    "table": "a table with a header",
+    "inline": "word/TAG",
+    "pairs": "a table of words and tags",
+    "webanno": "WebAnno TSV",
+    "conll2012": "CoNLL-2012",
+    "parquet": "Parquet",
+    "docbin": "spaCy's DocBin",
+    "brat": "brat",
+}
+READINGS = {  # of a text that is read as something else than it is
+    "text": FORMAT_NAMES["text"],
+    "columns": FORMAT_NAMES["columns"],
 }
 
 
@@ -88,7 +111,7 @@ def add_panel() -> None:
     )
     with right:
         uploaded = upload(
-            "or a file: .txt, CoNLL-U, CoNLL columns, JSONL or spaCy's JSON",
+            "or a file: text, columns, CSV, JSON, JSONL, Parquet, spaCy, brat as .zip",
             max_upload_size=MAX_BYTES // 2**20,
             key="annotate.upload",
         )
@@ -96,6 +119,8 @@ def add_panel() -> None:
         _preview(uploaded.name, uploaded.getvalue())
     elif pasted.strip():
         _preview(PASTE_NAME, pasted.encode())
+    else:
+        sample()
 
 
 @cache
@@ -132,22 +157,30 @@ def _preview(name: str, content: bytes) -> None:
     if digest == added.digest and not wanted:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
-    read, settings = _understood(name, content, digest)
+    ways = st.container(horizontal=True)
+    file_format = _chosen_format(name, content, digest, ways)
+    content = _apart(name, content, digest, file_format, ways)
+    read, settings = _understood(name, content, digest, file_format, ways)
     gold = sum(item.gold is not None for item in read.items)
-    tags = f", {gold:,} with gold tags" if gold else ""
+    used = {tag for item in read.items for tag in item.gold or ()}
+    scheme = scheme_of_file(used) if used - {OUTSIDE} else None
+    tags = f", {gold:,} with gold tags{f' in {scheme}' if scheme else ''}" if gold else ""
     labelled = f", {count(len(read.annotations), 'annotation')}" if read.annotations else ""
     format_name = FORMAT_NAMES[read.format]
     st.markdown(
         f"**{plain(name)}** is read as **{format_name}**: "
         f"{count(len(read.items), 'sentence')}{tags}{labelled}."
     )
+    if read.read_as:
+        st.caption(plain(f"{'; '.join(read.read_as)}."))
     if not read.items:
         st.error(f"{plain(name)} has no sentence to add.")
         return
-    words = [" · ".join(item.tokens) for item in read.items[:SHOWN]]
-    st.dataframe(
-        pd.DataFrame({"words, as they were split": words}), hide_index=True, width="stretch"
-    )
+    shown = read.items[:SHOWN]
+    columns = {"words, as they were split": [" · ".join(item.tokens) for item in shown]}
+    if gold:
+        columns["gold tags"] = [" · ".join(item.gold or ()) for item in shown]
+    st.dataframe(pd.DataFrame(columns), hide_index=True, width="stretch")
     if settings is None or _others_said(read):
         return
     if not read.annotations:
@@ -166,21 +199,86 @@ def _preview(name: str, content: bytes) -> None:
         _keep(name, digest, read, known)
 
 
-def _understood(name: str, content: bytes, digest: str) -> tuple[Import, Settings | None]:
+def _chosen_format(name: str, content: bytes, digest: str, at: DeltaGenerator) -> str | None:
+    """Let the reader read a text in another way; None leaves it to the content."""
+    found = _read(name, content, None, None).format
+    if found not in READINGS:
+        return None
+    key = f"annotate.format.{digest}"
+    at.segmented_control(
+        "Read as",
+        list(READINGS),
+        default=found,
+        format_func=READINGS.__getitem__,
+        key=key,
+        required=True,
+    )
+    chosen = st.session_state.get(key, found)
+    return None if chosen == found else str(chosen)
+
+
+def _apart(
+    name: str, content: bytes, digest: str, file_format: str | None, at: DeltaGenerator
+) -> bytes:
+    """Let the reader take lines of several sentences as such; return a sentence a line."""
+    if name == TWEETS_NAME or (file_format or _read(name, content, None, None).format) != "text":
+        return content
+    tagger = cached.tagger(scenario().model)
+    lines, sentences = _sentences(name, content, getattr(tagger, "tokenizer", ENGLISH))
+    if len(sentences) <= lines:
+        return content
+    options = {
+        "sentences": f"{len(sentences):,} sentences, by their marks",
+        "lines": f"{count(lines, 'line')}, as they stand",
+    }
+    key = f"annotate.apart.{digest}"
+    at.segmented_control(
+        "Sentences",
+        list(options),
+        default="sentences",
+        format_func=options.__getitem__,
+        key=key,
+        required=True,
+    )
+    if st.session_state.get(key) == "lines":
+        return content
+    return "\n".join(sentences).encode()
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading …")
+def _sentences(name: str, content: bytes, tokenizer: str) -> tuple[int, list[str]]:
+    """Return the number of lines that are not blank, and their sentences."""
+    lines = [line for line in lines_of(decoded_with_notes(content, name)[0]) if line.strip()]
+    sentences = list[str]()
+    for line in lines:
+        sentences += split_sentences(line, tokenizer)
+        pause()
+    return len(lines), sentences
+
+
+def _understood(
+    name: str, content: bytes, digest: str, file_format: str | None, at: DeltaGenerator
+) -> tuple[Import, Settings | None]:
     """Read a file under the chosen tags; the settings are None while no tags are chosen."""
     tagger = cached.tagger(scenario().model)
-    free = _read(name, content, None)
+    free = _read(name, content, None, file_format)
+    tokenizer = ""
+    if free.was_split:
+        usual = tagger.tokenizer if isinstance(tagger, FolderTagger) else ENGLISH
+        tokenizer = choose_tokenizer(usual, at)
+        free = _read(name, content, None, file_format, tokenizer=tokenizer)
     asks = free.items and not free.annotations
     settings = choose_settings(free, tagger) if asks else Settings()
     if settings is None or settings.tags:
-        read = _read(name, content, settings.tags if settings else None)
+        own = settings.tags if settings else None
+        read = _read(name, content, own, file_format, tokenizer=tokenizer)
         _problems(read)
         return read, settings
-    found = _read(name, content, tagger.tags)
+    found = _read(name, content, tagger.tags, file_format, tokenizer=tokenizer)
     chosen = session_value(f"tags {digest} {tagger.name}", dict[str, str])
     mapping = TagMapping(tagger, found.unknown, chosen, LEFT_OUT)
     names = tuple(mapping.names().items())
-    read = _read(name, content, tagger.tags, names) if names else found
+    read = _read(name, content, tagger.tags, file_format, names, tokenizer) if names else found
     _problems(read)
     if 0 < len(found.unknown) <= MAX_TAGS:
         mapping.draw(f"annotate.map.{digest}")
@@ -192,6 +290,8 @@ def _named(name: str, digest: str, read: Import, settings: Settings) -> Import:
     suggested = first_words(read) if name == PASTE_NAME else name
     title = st.text_input("Name", suggested, key=f"annotate.name.{digest}").strip() or suggested
     items = tuple(replace(item, document=title) for item in read.items)
+    split = read.documents[0].settings.tokenizer
+    settings = replace(settings, tokenizer=split)
     return replace(read, documents=(Document(title, items, settings=settings),))
 
 
@@ -253,10 +353,12 @@ def _read(
     name: str,
     content: bytes,
     tags: tuple[str, ...] | None,
+    file_format: str | None = None,
     names: tuple[tuple[str, str], ...] = (),
+    tokenizer: str = "",
 ) -> Import:
     rules = TagRules(tags, dict(names))
-    return read_items(content, name, rules=rules, pause=pause)
+    return read_items(content, name, file_format, rules=rules, tokenizer=tokenizer, pause=pause)
 
 
 def _problems(read: Import) -> None:
@@ -293,6 +395,7 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
         set_draft(PASTE, "")
     set_draft(TAGS, "")
     set_view_option("tagset", "")
+    set_view_option(SPLITTING, "")
     newest = next(d for d in reversed(store().documents()) if d.name == names[-1])
     go_to_document(newest.key)
     set_view_option("part", "label", "label")

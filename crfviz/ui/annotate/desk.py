@@ -22,6 +22,7 @@ from crfviz.exceptions import (
 from crfviz.taggers.blank import BlankTagger
 from crfviz.taggers.folder import version_of
 from crfviz.taggers.tagger import Tagger
+from crfviz.text.schemes import is_bio
 from crfviz.ui import cached
 from crfviz.ui.annotate.documents import store, tagger_of
 from crfviz.ui.annotate.learning import propose_row
@@ -46,12 +47,11 @@ from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count
-from crfviz.views.stage.labeller import LastStep, Sheet, labeller_payload
+from crfviz.views.stage.labeller import MAX_WORDS, LastStep, Sheet, labeller_payload
 
 KEY = "labeller"
 BACK, ANEW = "desk.back", "desk.anew"  # keys of buttons
 LARGEST = 2**53  # whole numbers of a browser are smaller
-MAX_WORDS = 2000  # of a sentence that is drawn: some 200 kB for the browser
 _log = logging.getLogger(__name__)
 
 
@@ -89,6 +89,8 @@ def show_desk(queue: Queue) -> None:
         )
         if desk.item.gold is not None:
             bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
+        if isinstance(desk.tagger, BlankTagger) and not is_bio(desk.tagger.tags):
+            bound_flag(st.toggle, "Stay on a word after its tag", "stay")
         bound_flag(st.toggle, "Disable single-key shortcuts", NO_LETTERS)
     publish()
 
@@ -171,7 +173,7 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
     except CrfvizError as error:
         raise CrfvizError(
             f"{desk.tagger.name} cannot continue what was set in this sentence with "
-            f"{annotation.model} ({error}). Choose {annotation.model} on the left."
+            f"{annotation.model} ({error}). Choose {annotation.model} above."
         ) from error
     return Sheet(
         desk,
@@ -181,6 +183,7 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
         reason=changed_since(desk, annotation) or queue.reason(item.id),
         gold=item.gold if flag_option("gold") and annotation.offsets == item.offsets else None,
         letters=not flag_option(NO_LETTERS),
+        stays=flag_option("stay"),
         ack=components.last_event(KEY),
         settings=queue.document.settings,
         why=[why_link(desk, annotation, each) for each in disputes(desk.versions)],
@@ -195,7 +198,7 @@ def _annotation(desk: Desk) -> Annotation:
     try:
         return labelling.begin(desk)
     except CrfvizError as error:
-        raise CrfvizError(f"Choose another model on the left for this sentence: {error}") from error
+        raise CrfvizError(f"Choose another model above for this sentence: {error}") from error
 
 
 def take_steps(queue: Queue, events: object) -> None:

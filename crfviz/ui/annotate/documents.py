@@ -37,7 +37,7 @@ WIDTHS = (3, 1.2, 1.6, 2.2)
 OPENED = "document opened"  # key of the one that was chosen last, until it is drawn
 
 
-@st.cache_resource(show_spinner="Opening the annotations …")
+@st.cache_resource(show_spinner="Opening the annotations …", on_release=Store.close)
 def store() -> Store:
     """Return the store of this server; if it cannot be opened, the next call tries again."""
     return open_store()
@@ -203,13 +203,18 @@ def may_be_labelled(document: DocumentSummary) -> bool:
         f"{document.model}: {listed(tags, MAX_TAGS)}."
     )
     if document.model not in cached.models():
-        way = "choose a model with the same tags on the left, or label by hand"
+        way = "choose a model with the same tags above, or label by hand"
         st.info(plain(f"{told} {document.model} is no longer available: {way}."))
         return True
     st.warning(plain(f"{told} {model} uses different tags."))
     begun = document.model
     st.button(f"Use {plain(begun)}", on_click=lambda: change(model=begun), type="primary")
     return False
+
+
+def is_by_hand(document: DocumentSummary) -> bool:
+    """Return whether a document has tags of its own, and no model was ever used for them."""
+    return not document.model and document.tags is not None and _is_blank(document)
 
 
 def tagger_of(document: DocumentSummary) -> Tagger:

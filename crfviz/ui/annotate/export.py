@@ -2,9 +2,18 @@
 
 import streamlit as st
 
-from crfviz.annotations.files.exporting import FILE_FORMATS, SUFFIXES, render
+from crfviz.annotations.files.exporting import (
+    FILE_FORMATS,
+    FOREIGN_SUFFIXES,
+    SCHEMED,
+    SUFFIXES,
+    foreign,
+    render,
+)
 from crfviz.annotations.mixing import in_words, tag_sets
-from crfviz.annotations.records import STATES, DocumentSummary
+from crfviz.annotations.records import STATES, DocumentSummary, Pair
+from crfviz.exceptions import FormatError
+from crfviz.text.readers.spelling import TARGETS
 from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
 from crfviz.ui.annotate.documents import (
     answered,
@@ -23,7 +32,20 @@ from crfviz.views.formatting import count
 
 EITHER = "done and begun"
 SURE = "annotate.sure"  # key of the box in which the name of a document is confirmed
-EXPORT_NAMES: dict[str, str] = {name: FORMAT_NAMES[name] for name in FILE_FORMATS}
+FOREIGN_NAMES = {
+    "conll2003": "CoNLL-2003",
+    "blanks": "two columns with blanks (CRF++)",
+    "doccano": "doccano",
+    "labelstudio": "Label Studio",
+    "prodigy": "Prodigy",
+    "docbin": "spaCy's DocBin",
+    "parquet": "Parquet (datasets)",
+}
+EXPORT_NAMES: dict[str, str] = {
+    **{name: FORMAT_NAMES[name] for name in FILE_FORMATS},
+    **FOREIGN_NAMES,
+}
+AS_LABELLED = "as labelled"
 
 
 def export_panel(document: DocumentSummary) -> None:
@@ -32,7 +54,6 @@ def export_panel(document: DocumentSummary) -> None:
     file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu", at=formats)
     who = choose_annotator(document, "Annotator", "whose", at=people)
     state = bound_select("State", "state", [*STATES, EITHER], "done", at=states)
-    chosen = next(name for name in FILE_FORMATS if name == file_format)
     filters = (document.name, who, next((name for name in STATES if name == state), None))
     pairs = store().annotations(*filters)
     sets = tag_sets(pairs, {document.name: document.tags})
@@ -47,7 +68,10 @@ def export_panel(document: DocumentSummary) -> None:
     else:
         copies = answered(pairs)
         settle_button(document)
-    if copies:
+    if copies and file_format in FOREIGN_NAMES:
+        _download_foreign(document, copies, file_format)
+    elif copies:
+        chosen = next(name for name in FILE_FORMATS if name == file_format)
         download(
             f"Download {count(len(copies), 'annotated sentence')}",
             lambda: render(copies, chosen, {document.name: document.settings}),
@@ -63,6 +87,28 @@ def export_panel(document: DocumentSummary) -> None:
         st.info("No sentence fits: accept one with Enter, or choose another state or annotator.")
     if uploads_allowed():
         _remove(document)
+
+
+def _download_foreign(document: DocumentSummary, copies: list[Pair], file_format: str) -> None:
+    scheme = None
+    if file_format in SCHEMED:
+        chosen = bound_select("Scheme of entities", "scheme", [AS_LABELLED, *TARGETS], AS_LABELLED)
+        scheme = None if chosen == AS_LABELLED else chosen
+    try:
+        content = foreign(copies, file_format, scheme)
+    except FormatError as error:
+        st.error(f"{plain(str(error))}. Choose another format or scheme.")
+        return
+    download(
+        f"Download {count(len(copies), 'annotated sentence')}",
+        lambda: content,
+        document.name.rsplit(".", 1)[0] + FOREIGN_SUFFIXES[file_format],
+        type="primary",
+    )
+    st.caption(
+        "The words and their final tags. Pins, times and settings stay behind: choose CoNLL-U or "
+        "JSONL for a copy that gives back everything."
+    )
 
 
 def _remove(document: DocumentSummary) -> None:

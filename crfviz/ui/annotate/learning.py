@@ -64,7 +64,7 @@ def learning_panel(document: DocumentSummary) -> None:
         st.info(
             plain(
                 f"{model} lacks the tags {listed(lacking, MAX_TAGS)} of {shown_name(document)}. "
-                "Choose a model that has them on the left, or let Propose tags train one."
+                "Choose a model that has them above, or let Propose tags train one."
             )
         )
     else:

@@ -14,8 +14,9 @@ from crfviz.annotations.teaching.propose import last_proposer
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
+from crfviz.text.splitting import ENGLISH, NAMES
 from crfviz.ui.annotate.documents import shown_name, store
-from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft, bound_select
 from crfviz.ui.session.session_store import (
     draft,
     errors_beside,
@@ -23,13 +24,16 @@ from crfviz.ui.session.session_store import (
     notify,
     widget_value,
 )
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain
 from crfviz.views.stage.labeller import NONE, choices
 
 COLUMNS, NEW_COLUMNS = 8, 3  # colours beside each other, in the panel and of a new document
 NEW = "new"  # in keys of widgets, the document that is being added
-NAME, RETAGS = "annotate.rename", "annotate.retag"  # keys of the boxes
+NAME, RETAGS, RESPLIT = "annotate.rename", "annotate.retag", "annotate.resplit"  # keys of boxes
 TAGS = "annotate.tags"  # a draft
+SPLITTING = "splitting"  # a page option
+WIDE = 330  # pixels of the longest of its names
 MODEL, FILE, OWN = "model", "file", "own"
 WORDS, ENTITIES = "words", "entities"
 MARKS = {ENTITIES: "entities of one or more words", WORDS: "a tag for every word"}
@@ -40,9 +44,19 @@ def settings_panel(document: DocumentSummary) -> None:
     """Draw the name of a document and its tags, to be changed."""
     key = document.key
     error = last_error_beside(f"{NAME}.{key}")
-    name, tags = st.columns([1, 2])
+    name, words, tags = st.columns([2, 2, 4])
     name.text_input("Name of the document", shown_name(document), key=f"{NAME}.{key}")
     settings = document.settings
+    used = settings.tokenizer or ENGLISH
+    names = {used: NAMES.get(used, used), **NAMES}
+    words.selectbox(
+        "Words are split as in",
+        list(names),
+        list(names).index(used),
+        format_func=names.__getitem__,
+        key=f"{RESPLIT}.{key}",
+        help="In a model that learns from this document. Its sentences stay as they are.",
+    )
     if settings.tags is None:
         st.info("The first confirmed step gives the document the tags of the model.")
     else:
@@ -92,6 +106,8 @@ def _save(key: str) -> None:
         settings = document.settings  # it may have learnt a model since
         if settings.tags is not None:
             settings = _changed(document, settings, key)
+        tokenizer = st.session_state.to_dict().get(f"{RESPLIT}.{key}", settings.tokenizer)
+        settings = replace(settings, tokenizer="" if tokenizer == ENGLISH else tokenizer)
         name = widget_value(f"{NAME}.{key}").strip()
         renamed = name if name != shown_name(document) else None
         store().change(document.name, settings, renamed)
@@ -109,7 +125,7 @@ def _changed(document: DocumentSummary, settings: Settings, key: str) -> Setting
         )
     colours = {**settings.colours, **_picked_colours(settings, key)}
     kept = {name: colour for name, colour in colours.items() if name in typed.names}
-    return replace(typed, model=settings.model, colours=kept)
+    return replace(typed, model=settings.model, colours=kept, tokenizer=settings.tokenizer)
 
 
 def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
@@ -132,6 +148,12 @@ def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
     except CrfvizError as error:
         st.error(plain(str(error)))
         return None
+
+
+def choose_tokenizer(name: str, at: DeltaGenerator) -> str:
+    """Draw the choice of how texts are split into words, at first by the tokenizer `name`."""
+    names = {name: NAMES.get(name, name), **NAMES}
+    return bound_select("Words are split as in", SPLITTING, names, name, at=at, width=WIDE)
 
 
 def first_words(read: Import) -> str:

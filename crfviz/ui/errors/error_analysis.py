@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from crfviz.chain.edits import Edits
 from crfviz.corpus.counts.run_counts import as_counted
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import Progress, run
 from crfviz.corpus.shards.jobs import ModelReference
+from crfviz.corpus.tables.layer_gain import LayerGain, layer_gain
 from crfviz.corpus.tables.report import Tables, full_record, tables_of
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
@@ -53,8 +55,11 @@ def analyse_sentences(
     report: Progress,
     pause: Callable[[], object] = lambda: None,
     rule: str | None = None,
+    opener: "ExplorerLinks | None" = None,
 ) -> ErrorAnalysis:
     """Return the results, their record and tables, and links to the explorer.
+
+    The links are those of `opener`, by default of the tagger itself.
 
     Raises:
         CrfvizError: the sentences do not suit the tagger; says why.
@@ -62,15 +67,28 @@ def analyse_sentences(
     results = run(tagger, sentences, report, rule=rule, pause=pause)
     counted = as_counted(results)
     tables = tables_of(counted)
-    return results, full_record(counted, file, tables), tables, links_of(results, pause)
+    return results, full_record(counted, file, tables), tables, links_of(results, pause, opener)
+
+
+def gain_in_worker(
+    model: ModelReference, sentences: Sequence[Sentence], report: Progress
+) -> LayerGain:
+    """Run `layer_gain` in a worker process.
+
+    Raises:
+        CrfvizError: the worker cannot load the model, or the sentences do not suit it.
+    """
+    return layer_gain(model.load(), sentences, lambda share: report(round(100 * share), 100))
 
 
 def links_of(
-    results: Results, pause: Callable[[], object] = lambda: None
+    results: Results,
+    pause: Callable[[], object] = lambda: None,
+    opener: "ExplorerLinks | None" = None,
 ) -> dict[str, list[str | None]]:
     """Return a link to the explorer for each row of the tables of errors and suspects."""
     log = results.log
-    links = ExplorerLinks(results.tagger, log.sentences)
+    links = opener or ExplorerLinks(results.tagger, log.sentences)
     rows_by_table: dict[str, list[tuple[int, int, str]]] = {
         name: [(error.sentence, error.first, error.gold[0]) for error in errors]
         for name, errors in (("errors", log.first), ("suspects", log.suspects))
@@ -92,19 +110,42 @@ def links_of(
 class ExplorerLinks:
     """Links to the explorer.
 
-    None if the tokenizer would split the words differently, or the word is not drawn.
+    None if the tokenizer would split the words differently, or the word is not drawn. Tags that the
+    tagger lacks are left out.
+
+    Args:
+        tagger: the model that the explorer shows.
+        sentences: with gold tags, by their numbers.
+        answers: the same with the tags of another tagger, for a row of their own.
     """
 
-    def __init__(self, tagger: Tagger, sentences: Mapping[int, Sentence]) -> None:
+    def __init__(
+        self,
+        tagger: Tagger,
+        sentences: Mapping[int, Sentence],
+        answers: Mapping[int, Sentence] | None = None,
+    ) -> None:
         self._tagger = tagger
+        self.model = tagger.name
+        self._tags = set(tagger.tags)
         self._sentences = sentences
+        self._answers = answers or {}
         self._texts: dict[int, str | None] = {}
 
-    def to(self, number: int, position: int, tag: str = "") -> str | None:
+    def to(
+        self, number: int, position: int, tag: str = "", edits: Edits | None = None
+    ) -> str | None:
         """Return the link to a sentence, with a tag at a position; the default is the gold tag."""
         sentence = self._sentences[number]
         if number not in self._texts:
             self._texts[number] = sentence_of(sentence.tokens, self._tagger.split)
-        gold = sentence.tags or ()
-        at = (position, tag or gold[position])
-        return explorer_link(self._tagger.name, self._texts[number], gold, at)
+        gold = self._known(sentence)
+        asked = tag if tag in self._tags else gold[position] if gold else ""
+        at = (position, asked) if asked else None
+        answers = self._known(self._answers.get(number))
+        return explorer_link(self.model, self._texts[number], gold, at, answers, edits)
+
+    def _known(self, sentence: Sentence | None) -> tuple[str, ...]:
+        """Return the tags of a sentence if the tagger has all of them."""
+        tags = (sentence and sentence.tags) or ()
+        return tags if self._tags.issuperset(tags) else ()

@@ -15,15 +15,17 @@ from crfviz.corpus.table import Table, as_csv
 from crfviz.corpus.tables.errors import conll, slice_table
 from crfviz.corpus.tables.evaluation import KINDS, comparison_tables
 from crfviz.corpus.tables.report import rule_note
+from crfviz.taggers.answers import Answers
 from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.ui import cached
+from crfviz.ui.errors.added_layer import added_layer
 from crfviz.ui.errors.error_analysis import ExplorerLinks, Record
 from crfviz.ui.errors.lists import ANY, is_it_the_gold, show_table, why, wrong_words
 from crfviz.ui.errors.runs import Analysed, analysed
 from crfviz.ui.errors.source import mapped_sentences
 from crfviz.ui.panels.rules import rule_box
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_select, bound_tabs
-from crfviz.ui.session.scenario_state import publish
+from crfviz.ui.session.scenario_state import publish, scenario
 from crfviz.ui.widgets import download, guarded
 from crfviz.ui.words import plain
 from crfviz.views.figures.charts import calibration_chart, coverage_chart, decoders_chart
@@ -38,6 +40,7 @@ TABS = {  # by their names in links
     "Is it the gold?": "Label errors",
     "Two models": "Compare models",
 }
+NEED_SCORES = ("How sure", "What the CRF buys", "Why", "Is it the gold?")
 
 
 def how_wrong(analysis: Analysed) -> None:
@@ -45,7 +48,8 @@ def how_wrong(analysis: Analysed) -> None:
     tables = analysis.tables
     left, right = st.columns([1, 1.25])
     with left:
-        show_table("tags", tables["tags"])
+        of_file = isinstance(analysis.results.tagger, Answers)
+        show_table("tags", tables["tags"], title="Each tag, with 95 % intervals" if of_file else "")
         if "entity_kinds" in tables:
             show_table("entity_kinds", tables["entity_kinds"])
     with right:
@@ -85,6 +89,7 @@ def what_it_buys(analysis: Analysed) -> None:
         )
     with right:
         show_table("oracle", analysis.tables["oracle"])
+    added_layer(analysis)
 
 
 def _rule_effect(record: Record) -> None:
@@ -112,7 +117,7 @@ def where(analysis: Analysed) -> None:
     title = f"Slices by {' and '.join(dimensions)}, largest gain first" if dimensions else ""
     show_table("slices", table, title=title)
     st.caption("Repair wins: how much token accuracy would rise without these errors.")
-    if analysis.results.seen is None:
+    if analysis.results.seen is None and not isinstance(analysis.results.tagger, Answers):
         st.caption(
             f"Slices by words seen in training: not available, for the folder of this model has no "
             f"`{LEXICON_FILE}`. `python -m crfviz lexicon` writes one from the training files."
@@ -129,12 +134,15 @@ def two_models(analysis: Analysed) -> None:
     tags = set(analysis.results.tagger.tags)
     ready = [other for other in others if other in cached.ready_models()]
     known = [(other, cached.known_tagger(other)) for other in ready]
+    of_file = isinstance(analysis.results.tagger, Answers)
     alike = [other for other, tagger in known if tagger and set(tagger.tags) == tags]
+    likely = [scenario().model, *alike, *others] if of_file else [*alike, *others]
+    first = next(other for other in likely if other in others)
     label = f"{plain(name)} against"
-    second = bound_select(label, "against", others, [*alike, *others][0], width=360)
+    second = bound_select(label, "against", others, first, width=360)
     publish()
     tagger = cached.tagger(second)
-    if set(tagger.tags) != tags:
+    if set(tagger.tags) != tags and not (of_file and tags <= set(tagger.tags)):
         st.caption(
             plain(
                 f"{second} has other tags than {name}: each is judged by the file in its own tags."
@@ -174,8 +182,9 @@ def _sentences(analysis: Analysed, other: Analysed, table: Table) -> None:
 
 def _links(side: Analysed, table: Table) -> list[str | None]:
     """Return explorer links to the first wrong word of each sentence."""
-    links = ExplorerLinks(side.results.tagger, dict(enumerate(side.sentences, start=1)))
-    return [links.to(int(row["sentence"] or 0), int(row["position"] or 0) - 1) for row in table]
+    links = side.opener or ExplorerLinks(side.results.tagger, dict(enumerate(side.sentences)))
+    places = ((int(row["sentence"] or 0), int(row["position"] or 0)) for row in table)
+    return [links.to(number - 1, position - 1) for number, position in places]
 
 
 PANELS: Mapping[str, Callable[[Analysed], None]] = {
@@ -198,7 +207,13 @@ def questions(analysis: Analysed) -> None:
     # A container for each view: the old view disappears at once, not after the new one is drawn.
     places = {name: st.container() if name == tab else st.empty() for name in PANELS}
     with places[tab]:
-        PANELS[tab](analysis)
+        if tab in NEED_SCORES and isinstance(analysis.results.tagger, Answers):
+            st.info(
+                f"{TABS[tab]} needs scores, and a file of predictions has tags alone. "
+                "Choose the model instead of the predictions above."
+            )
+        else:
+            PANELS[tab](analysis)
 
 
 def downloads(analysis: Analysed) -> None:
@@ -209,11 +224,12 @@ def downloads(analysis: Analysed) -> None:
 
         return html_report(analysis.record, analysis.tables)
 
-    log, suspects = analysis.results.log, analysis.tables["suspects"]
+    log, suspects = analysis.results.log, analysis.tables.get("suspects")
     with st.container(horizontal=True):
         download("Report (HTML)", report, "model-errors.html", "text/html")
         download("Errors (CoNLL)", lambda: conll(log.first, log.sentences), "errors.conll")
-        download("Fix list (CSV)", lambda: as_csv(suspects), "fix-list.csv", "text/csv")
+        if suspects is not None:
+            download("Fix list (CSV)", lambda: as_csv(suspects), "fix-list.csv", "text/csv")
 
 
 def _chart(analysis: Analysed, table: str, make: Callable[..., Any]) -> None:

@@ -16,12 +16,14 @@ from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import Progress
 from crfviz.corpus.shards.jobs import model_reference
 from crfviz.corpus.tables.report import Tables
+from crfviz.taggers.answers import Answers
 from crfviz.taggers.plugins import plugin_version
 from crfviz.taggers.registry import model_path
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors.error_analysis import (
     ErrorAnalysis,
+    ExplorerLinks,
     Links,
     Record,
     analyse_in_worker,
@@ -51,6 +53,7 @@ class Analysed:
     links: Links
     source: Source  # of the sentences, as they were before their tags were mapped
     sentences: Sequence[Sentence]  # all of them, in the tagger's tags
+    opener: ExplorerLinks | None = None  # of the links; None is the tagger's own
     made: dict[str, Any] = field(default_factory=dict)  # values of `once`
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `make` makes
@@ -61,16 +64,20 @@ class Analysed:
 
 
 def analysed(
-    tagger: Tagger, source: Source, sentences: Sequence[Sentence], rule: str | None = None
+    tagger: Tagger,
+    source: Source,
+    sentences: Sequence[Sentence],
+    rule: str | None = None,
+    opener: ExplorerLinks | None = None,
 ) -> Analysed | None:
     """Return the analysis from the cache, or run it with a progress bar; None if it was stopped.
 
-    A `rule` over the tags adds a decoder.
+    A `rule` over the tags adds a decoder. `opener` gives links to another model than the tagger.
 
     Raises:
         CrfvizError: the sentences do not suit the tagger; says why.
     """
-    key = _digest(tagger, sentences, rule)
+    key = _digest(tagger, sentences, rule, opener)
     runs = server_value("runs", LRUCache[Analysed])
     if kept := runs.get(key):
         return kept
@@ -93,8 +100,8 @@ def analysed(
         with turn(lambda words: bar.progress(0.0, words)):
             analysis = runs.get(key)  # an earlier session in the queue may have run it
             if analysis is None:
-                result = _found(tagger, sentences, source.name, report, rule)
-                analysis = Analysed(key, *result, source, sentences)
+                result = _found(tagger, sentences, source.name, report, rule, opener)
+                analysis = Analysed(key, *result, source, sentences, opener)
                 runs.add(key, analysis)
     except (BusyError, LostError) as error:
         busy = str(error)
@@ -118,11 +125,12 @@ def _found(
     file: str,
     report: Progress,
     rule: str | None,
+    opener: ExplorerLinks | None,
 ) -> ErrorAnalysis:
     """Run in the worker, unless the file is small or only this process has the model."""
     words = sum(len(sentence.tokens) for sentence in sentences)
     if words <= MAX_WORDS_HERE or model_path(tagger.name) is None:
-        return analyse_sentences(tagger, sentences, file, report, pause, rule)
+        return analyse_sentences(tagger, sentences, file, report, pause, rule, opener)
     work = partial(analyse_in_worker, model_reference(tagger.name), sentences, file, rule=rule)
     results, record, tables, links = BACKGROUND.run(work, report, pause=pause)
     return Results(tagger=tagger, **results), record, tables, links
@@ -135,10 +143,16 @@ def _fetch_ahead(place: DeltaGenerator, key: str) -> None:
         st.vega_lite_chart(spec={"mark": "point", "data": {"values": []}, "width": 1, "height": 1})
 
 
-def _digest(tagger: Tagger, sentences: Sequence[Sentence], rule: str | None) -> str:
-    version = plugin_version(tagger.name)
-    content = sha256(repr((tagger.name, str(tagger.folder), version, rule)).encode())
-    for sentence in sentences:
+def _digest(
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    rule: str | None,
+    opener: ExplorerLinks | None = None,
+) -> str:
+    version, shown = plugin_version(tagger.name), opener.model if opener else ""
+    content = sha256(repr((tagger.name, str(tagger.folder), version, rule, shown)).encode())
+    answers = tagger.answers if isinstance(tagger, Answers) else ()
+    for sentence in (*sentences, *answers):
         content.update(repr((sentence.tokens, sentence.tags)).encode())
         pause()
     return content.hexdigest()[:16]

@@ -14,13 +14,15 @@ import streamlit as st
 
 from crfviz.corpus.run.tagging import unknown_tags
 from crfviz.exceptions import FormatError
+from crfviz.taggers.answers import Answers
 from crfviz.taggers.registry import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.files import decoded
-from crfviz.text.formats import parse_sentences
-from crfviz.text.schemes import OUTSIDE
+from crfviz.text.formats import parse_sentences, parse_with_answers, require_same_words
+from crfviz.text.readers.spelling import in_scheme
+from crfviz.text.schemes import OUTSIDE, entity_scheme
 from crfviz.text.sentences import Sentence, fold_handles
 from crfviz.ui.annotate.documents import labelled_sentences
+from crfviz.ui.errors.error_analysis import ExplorerLinks
 from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs
 from crfviz.ui.session.permission import annotator, no_annotator_message
 from crfviz.ui.session.scenario_state import set_view_option, view_option
@@ -39,15 +41,29 @@ CHOICES = {
 }
 MAX_MB = 5
 UPLOAD_HELP = (
-    "CoNLL-U, CoNLL columns (word TAB tag) or JSONL, UTF-8, at most 5 MB. Larger ones: "
+    "Columns, CoNLL-U, CSV, JSON, JSONL, Parquet, DocBin or brat, at most 5 MB. Larger ones: "
     "`python -m crfviz evaluate FILE --model NAME --report out.html`"
 )
 FOLD_HELP = (
     "Some corpora of tweets write @ and the name as two words, each with a tag. Models trained "
     "with `--fold-handles` have seen @user instead."
 )
+ANSWERS_HELP = (
+    "The same sentences with the tags of any tagger, in any of these formats: the file is then a "
+    "model without scores. A file of columns whose last two are gold and predicted tags, as "
+    "conlleval takes them, needs no second one."
+)
 NOT_YET = "choose …"
 MAX_WORDS = 5000  # of a sentence; corpora that were never split have them
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is judged by which gold tags."""
+
+    tagger: Tagger
+    sentences: Sequence[Sentence]  # in its tags
+    opener: ExplorerLinks | None = None  # of links to another model
 
 
 @dataclass(frozen=True)
@@ -57,6 +73,9 @@ class Source:
     name: str
     digest: str
     sentences: Sequence[Sentence]
+    notes: tuple[str, ...] = ()  # what was lost of the file, and how it was read
+    answers: Sequence[Sentence] | None = None  # the same with the tags of another tagger
+    answers_in: str = ""  # the name of their file
 
 
 def _files() -> LRUCache[Source]:
@@ -72,11 +91,35 @@ def read_upload(name: str, content: bytes) -> Source:
     digest = sha256(content).hexdigest()[:16]
     source = _files().get(digest)
     if source is None:
-        sentences = parse_sentences(decoded(content, name=name), name=name, pause=pause)
+        notes: list[str] = []
+        sentences, answers = parse_with_answers(content, name=name, pause=pause, told=notes.append)
         require_short(name, sentences)
-        source = Source(name, digest, sentences)
+        source = Source(name, digest, sentences, tuple(notes), answers, name if answers else "")
         _files().add(digest, source)
     return source
+
+
+def with_answers(source: Source, name: str, content: bytes) -> Source:
+    """Return the source with the tags of a second file over the same words, and cache it.
+
+    Raises:
+        FormatError: the file cannot be read, or has other words; says in which sentence.
+    """
+    digest = sha256(source.digest.encode() + content).hexdigest()[:16]
+    both = _files().get(digest)
+    if both is None:
+        notes: list[str] = []
+        answers = parse_sentences(content, name=name, pause=pause, told=notes.append)
+        require_same_words(source.sentences, answers, name=name)
+        both = replace(
+            source,
+            digest=digest,
+            notes=tuple(dict.fromkeys([*source.notes, *notes])),
+            answers=answers,
+            answers_in=name,
+        )
+        _files().add(digest, both)
+    return both
 
 
 def require_short(name: str, sentences: Sequence[Sentence]) -> None:
@@ -125,18 +168,55 @@ def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
     uploaded = upload(
         "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MAX_MB, key="errors.upload"
     )
+    source = _files().get(view_option("file"))
     if uploaded is not None:
         source = read_upload(uploaded.name, uploaded.getvalue())
         require_gold(source)
-        if view_option("file") != source.digest:
-            set_view_option("file", source.digest)
-        return _folded(tagger, source)
-    source_before = _files().get(view_option("file"))
-    if source_before is None:
-        st.info("Choose a file: a word and its tag a line, an empty line after each sentence.")
+    elif source is None:
+        st.info(
+            "Choose a file with words and gold tags: columns, CSV, JSON, Parquet, DocBin, brat."
+        )
         return None
-    st.caption(plain(f"The results are from {source_before.name}; another file takes its place."))
-    return _folded(tagger, source_before)
+    else:
+        st.caption(plain(f"The results are from {source.name}; another file takes its place."))
+    with st.popover("Predictions of another tagger"):
+        second = upload(
+            "A file of predicted tags for the same words",
+            help=ANSWERS_HELP,
+            max_upload_size=MAX_MB,
+            key="errors.answers",
+        )
+    if second is not None:
+        source = with_answers(source, second.name, second.getvalue())
+    if view_option("file") != source.digest:
+        set_view_option("file", source.digest)
+    return _folded(tagger, source)
+
+
+def choose_subject(tagger: Tagger, source: Source | None) -> Subject | None:
+    """Draw what is judged where the source has predictions; None until all tags are mapped."""
+    if source is None:
+        return None
+    if source.answers is not None:
+        sides = {"answers": f"predictions in {plain(source.answers_in)}", "model": tagger.name}
+        if bound_tabs("Judge", "judged", sides, "answers") == "answers":
+            return _answers(tagger, source, source.answers)
+    sentences = mapped_sentences(tagger, source)
+    return Subject(tagger, sentences) if sentences else None
+
+
+def _answers(tagger: Tagger, source: Source, answers: Sequence[Sentence]) -> Subject:
+    """Return the predictions of a file as what is judged; their links open the tagger."""
+    if source.notes:
+        _say(source.notes)
+    scheme = entity_scheme([tag for each in source.sentences for tag in each.tags or ()])
+    gold, given = (in_scheme(each, scheme) for each in (source.sentences, answers))
+    subject = Answers(f"predictions in {source.answers_in}", gold, given)
+    shown = [in_scheme(each, entity_scheme(tagger.tags)) for each in (gold, given)]
+    unknown = unknown_tags(tagger, [*shown[0], *shown[1]])
+    names = _mapping(tagger, source, dict.fromkeys(unknown, 0)).names()
+    numbered = [dict(enumerate(renamed(each, names))) for each in shown]
+    return Subject(subject, gold, ExplorerLinks(tagger, *numbered))
 
 
 def _labelled() -> Source | None:
@@ -167,7 +247,9 @@ def _folded(tagger: Tagger, source: Source) -> Source:
     if not wanted:
         return source
     sentences = [fold_handles(sentence) for sentence in source.sentences]
-    return Source(f"{source.name}, handles folded", f"{source.digest}.folded", sentences)
+    answers = source.answers and [fold_handles(sentence) for sentence in source.answers]
+    name, digest = f"{source.name}, handles folded", f"{source.digest}.folded"
+    return replace(source, name=name, digest=digest, sentences=sentences, answers=answers)
 
 
 def require_gold(source: Source) -> None:
@@ -178,8 +260,8 @@ def require_gold(source: Source) -> None:
         if sentence.tags is None:
             raise FormatError(
                 f"{source.name}: sentence {number} has no gold tags, so there is nothing to "
-                "compare with. CoNLL-U needs tags in column 4, CoNLL columns in the last column, "
-                'JSONL in "tags".'
+                "compare with. CoNLL-U needs tags in column 4, columns in the last one, JSON "
+                'in "tags" or as spans in "entities".'
             )
 
 
@@ -193,24 +275,36 @@ def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | Non
 
     Of BIO tags the types are mapped.
     """
-    unknown = unknown_tags(tagger, source.sentences)
+    if source.notes:
+        _say(source.notes)
+    sentences = in_scheme(source.sentences, entity_scheme(tagger.tags))
+    unknown = unknown_tags(tagger, sentences)
     if not unknown:
-        return source.sentences
+        return sentences
     if len(unknown) > MAX_TAGS:
         st.error(
             plain(
                 f"{source.name} has {len(unknown)} tags that {tagger.name} lacks, among them "
                 f"{quote(unknown[0])}: it seems to be tagged for something else. Choose another "
-                "model on the left or another file."
+                "model above or another file."
             )
         )
         return None
-    chosen = server_value(f"tags {source.digest} {tagger.name}", dict[str, str])
-    words = Counter(tag for sentence in source.sentences for tag in sentence.tags or ())
-    mapping = TagMapping(tagger, {tag: words[tag] for tag in unknown}, chosen, NOT_YET)
+    words = Counter(tag for sentence in sentences for tag in sentence.tags or ())
+    mapping = _mapping(tagger, source, {tag: words[tag] for tag in unknown})
     st.markdown(f"**Tags that {plain(tagger.name)} does not have**")
     mapping.draw(f"errors.map.{source.digest}")
     if missing := mapping.missing:
         st.info(plain(f"Map {', '.join(map(quote, missing))} to one of the model's tags."))
         return None
-    return renamed(source.sentences, mapping.names())
+    return renamed(sentences, mapping.names())
+
+
+def _mapping(tagger: Tagger, source: Source, words: Mapping[str, int]) -> TagMapping:
+    """Return the reader's choice for tags that the tagger lacks, each with its number of words."""
+    chosen = server_value(f"tags {source.digest} {tagger.name}", dict[str, str])
+    return TagMapping(tagger, words, chosen, NOT_YET)
+
+
+def _say(notes: Sequence[str]) -> None:
+    st.warning("\n".join(f"- {plain(note)}" for note in notes))

@@ -88,8 +88,8 @@ def edit_lecture() -> None:
         _head(now)
     if now.cue is None:
         st.caption(
-            "“Add to lecture”, on the left of every page, adds the screen to your lecture. Here "
-            "you order the cues and write a text for each."
+            "“Add to lecture”, in the menu Share of each page, adds the screen to your lecture. "
+            "Here you order the cues and write a text for each."
         )
     else:
         left, right = st.columns((5, 6))
@@ -194,7 +194,7 @@ def _cue(cue: Cue) -> None:
         say_it,
         height=90,
         placeholder="Alone, “got” is {greedy('got')}; on the best path it is {viterbi('got')}.",
-        help="Expressions go in braces: docs/lectures.md lists them.",
+        help="Expressions go in braces: [the guide](guides?v.guide=lectures) lists them.",
     )
     bound_to(
         st.pills,

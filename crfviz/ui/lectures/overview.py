@@ -56,7 +56,7 @@ def _ready() -> None:
             st.warning(plain(problem))
     st.caption(
         "Set CRFVIZ\\_LECTURES to a folder to add your own lectures. A lecture is a text file: "
-        "docs/lectures.md describes it."
+        "[the guide](guides?v.guide=lectures) describes it."
     )
 
 

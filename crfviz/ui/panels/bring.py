@@ -197,7 +197,8 @@ def _remove(name: str) -> None:
 
 def _what_can_be_brought() -> None:
     st.markdown(
-        "- scores of sentences: **.json** or **.npz** with emissions and transitions\n"
+        "- scores of sentences: **.json**, **.npz**, **.safetensors** or **.parquet** with "
+        "emissions (or logits), and with transitions if the model has a CRF\n"
         "- a CRF layer: the `state_dict` of pytorch-crf or crfviz as **.safetensors** or **.pt**, "
         "and the emissions as .npz or .json\n"
         "- a **CRFsuite** model, and the attributes of each word as **.jsonl**\n"
@@ -205,4 +206,4 @@ def _what_can_be_brought() -> None:
         "- a sequence of letters, such as DNA, as **.fasta**: the explorer opens it"
     )
     st.code(EXAMPLE, language=None)
-    st.caption("Names, shapes and the other kinds are in docs/bring-your-own.md.")
+    st.caption("[The guide](guides?v.guide=bring-your-own) has names, shapes and other kinds.")

@@ -12,7 +12,7 @@ import pandas as pd
 from crfviz.corpus.tables.report import Record, read_evaluations
 from crfviz.exceptions import CrfvizError, warn_once
 from crfviz.taggers.folder import FolderTagger
-from crfviz.taggers.registry import SHIPPED, brought_models
+from crfviz.taggers.registry import SHIPPED, brought_models, model_path
 from crfviz.taggers.storage import CONFIG_FILE, read_json_object, read_names
 from crfviz.text.files import outside
 from crfviz.ui import cached
@@ -59,9 +59,13 @@ def comparison() -> pd.DataFrame | None:
 
 
 def summary(model: str) -> str:
-    """Return one line about a model; empty if it has no card or cannot be loaded."""
+    """Return one line about a model, without loading it; empty if it has no card."""
     try:
-        return card_summary(cached.tagger(model).card())
+        path = model_path(model)
+        if path is not None and path.is_dir():
+            return card_summary(FolderTagger(path, (), None).card())
+        tagger = cached.known_tagger(model) if path is None else cached.tagger(model)
+        return card_summary(tagger.card()) if tagger else ""
     except CrfvizError:  # of the model, or of its card alone
         return ""
 

@@ -81,10 +81,16 @@ def _nothing_yet(scene: Scene, kind: str) -> None:
     st.text(f"The tags, in this order: {' '.join(scene.tags)}")
     empty = template(scene.words, scene.tags)
     download("Template (CSV)", lambda: empty, f"{kind}.csv", "text/csv")
+    st.caption("The table, with its first row filled in:")
+    cells = np.full((T, K), "…", dtype=object)
+    first = example_table(scene.now.potentials, kind)[0]
+    cells[0] = [str(value) if kind == BACKPOINTERS else f"{value:.4f}" for value in first[:K]]
+    frame = pd.DataFrame(cells, list(scene.numbered().values()), list(scene.tags))
+    st.dataframe(frame, column_config=narrowed(frame))
     wrong = _with_a_mistake(scene, kind)
     if wrong is not None:
         more = " and tags" if K > EXAMPLE_TAGS else ""
-        st.caption(f"Such a table, of the first words{more}, with a likely mistake in it:")
+        st.caption(f"Such a table as text, of the first words{more}, with a likely mistake in it:")
         shown = wrong[:EXAMPLE_ROWS, :EXAMPLE_TAGS]
         st.code(as_text(shown, scene.tags[:EXAMPLE_TAGS]), language=None)
 

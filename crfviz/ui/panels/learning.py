@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
 
 from crfviz.chain.baum_welch import Iteration, Parameters, baum_welch, posterior
+from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Tag
 from crfviz.chain.questions.em import STARTS, TRANSITION, Number, by_day, numbers_of
 from crfviz.chain.questions.sensitivity import GradientStep, gradient_step, loss
@@ -144,7 +145,7 @@ def controls(lesson: Learning) -> None:
     able, marks = bool(lesson.note), scenario().right
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text("Step size")
-        bound_text("Step size", "size", SIZE, label_visibility="collapsed", width=100)
+        bound_text("Step size", "size", SIZE, label_visibility="collapsed", width=64)
         st.button("Take the step", on_click=take_step, disabled=not able)
         bound_flag(st.toggle, "Leave other words open", LEAVE, help=OPEN_HELP)
         st.button("Reset gold tags", on_click=set_right, args=({},), disabled=not marks)
@@ -165,17 +166,33 @@ class Training:
         return max(map(len, numbers_of(self.starts[0])))
 
 
+def scene_with_states(own: Scene) -> Scene:
+    """Return the scene, or the ice-cream diary if its own model is no hidden Markov model.
+
+    The diary leaves model and sentence on top as they are; a button opens it there.
+    """
+    if hidden_markov(own) is not None or ICE_CREAM not in cached.models():
+        return own
+    diary = max(cached.examples(ICE_CREAM), key=lambda example: len(example.tokens))
+    now = replace(own.scenario, model=ICE_CREAM, sentence=diary.text, edits=Edits(), pins={})
+    with st.container(horizontal=True, vertical_alignment="center", key="lent"):
+        st.caption(
+            plain(f"{own.model} is no hidden Markov model. This is Eisner's ice-cream diary."),
+            width="content",
+        )
+        st.button(
+            "Open the ice-cream diary",
+            on_click=lambda: change(model=ICE_CREAM, sentence=diary.text),
+            type="tertiary",
+        )
+    return scene_of(replace(now, right={}))
+
+
 def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Training | None:
     """Run EM from the chosen start; None if the page says why not."""
     model = hidden_markov(scene)
     if model is None:
         st.info("EM learns the numbers of a hidden Markov model. Choose a textbook model with one.")
-        if ICE_CREAM in cached.models():
-            diary = max(cached.examples(ICE_CREAM), key=lambda example: len(example.tokens))
-            st.button(
-                "Open the ice-cream diary",
-                on_click=lambda: change(model=ICE_CREAM, sentence=diary.text),
-            )
         return None
     chosen = bound_select("Start", "start", START_NAMES, "model", at=start)
     iterations = bound_buttons("Iterations", "iterations", ITERATIONS, ITERATIONS[0], at=length)

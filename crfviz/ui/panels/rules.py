@@ -180,7 +180,7 @@ def figures_panel(scene: Scene, rule: Automaton, found: Match | str, *, asked: b
 
     While a question is `asked`, the numbers are kept back.
     """
-    share, price, graph = st.columns([1, 1, 4])
+    share, price, graph = st.columns([1.4, 1.4, 4])
     probability, cost, exact = ("0", "∞ nats", "0") if scene.now.viterbi else ("–", "–", "")
     if not isinstance(found, str):
         probability, cost = rule_probability(found), f"{short(found.cost)} nats"

@@ -148,7 +148,7 @@ def _write(typed: str) -> None:
 
 def show_unchanged(scene: Scene, why: str) -> None:
     """Say why there is no change, draw the sentence, and offer a model that reads words."""
-    st.info(plain(f"{why} Choose another change, or another model on the left."))
+    st.info(plain(f"{why} Choose another change, or another model above."))
     other = None if scene.tagger.observations else _model_of_words(scene)
     if other is not None:
         sentence = scene.scenario.sentence

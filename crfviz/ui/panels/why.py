@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 import pandas as pd
 import streamlit as st
 
-from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.distribution import position_entropies
-from crfviz.chain.questions.conditioning import WhyNot, condition, why_not
+from crfviz.chain.questions.conditioning import condition
 from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_flips
-from crfviz.chain.questions.rules import Ruled
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.taggers.attribution import Attribution, attribute
 from crfviz.ui import cached
@@ -32,7 +30,7 @@ from crfviz.views.stage.picture import Row
 from crfviz.views.strips.why import (
     Question,
     Watched,
-    likeliest_loser,
+    ask_why,
     occlusion_frame,
     occlusion_note,
     occlusion_rows,
@@ -49,34 +47,13 @@ def question(scene: Scene) -> Question | None:
         None if no tag sequence is allowed. If only the clicked tag is forbidden, a message says so,
         and the default replaces it.
     """
-    best = scene.now.viterbi
-    if best is None:
-        return None
     clicked = scene.place("at")
-    for position, tag in filter(None, [clicked, likeliest_loser(scene.now), (0, best.path[0])]):
-        if answer := _answer_to(scene.now, position, tag):
-            return Question(scene.now, position, tag, answer)
-        if (position, tag) == clicked:
-            what = f"{scene.tags[tag]} at “{scene.words[position]}”"
-            rest = "Drop the pin or the edit that forbids it, or ask for another tag."
-            st.info(plain(f"No allowed path has {what}. {rest}"))
-    return None
-
-
-def trained_answer(scene: Scene, question: Question) -> WhyNot | None:
-    """Return the answer of the trained chain; None without edits or such a path."""
-    if not scene.edited:
-        return None
-    return _answer_to(scene.trained, question.position, question.tag)
-
-
-def _answer_to(chain: Analysis, position: int, tag: int) -> WhyNot | None:
-    """Return the answer; None if no allowed path has the tag."""
-    rule = chain.pattern if isinstance(chain, Ruled) else None
-    try:
-        return why_not(chain.potentials, position, tag, rule=rule)
-    except NoPathError:
-        return None
+    asked = ask_why(scene.now, clicked)
+    if asked and clicked and (asked.position, asked.tag) != clicked:
+        what = f"{scene.tags[clicked[1]]} at “{scene.words[clicked[0]]}”"
+        rest = "Drop the pin or the edit that forbids it, or ask for another tag."
+        st.info(plain(f"No allowed path has {what}. {rest}"))
+    return asked
 
 
 def pin_panel(scene: Scene, question: Question) -> None:

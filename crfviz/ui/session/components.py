@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from typing import Unpack
 
 import streamlit as st
 
@@ -20,7 +21,9 @@ from crfviz.ui import streamlit_compat
 from crfviz.ui.session.session_store import LRUCache, session_value
 from crfviz.ui.state.events import Fields, new_events
 from crfviz.ui.streamlit_compat import Component, is_fragment_run
-from crfviz.views.stage.payload import changes
+from crfviz.views.stage.payload import changes, payload
+from crfviz.views.stage.payload_types import HostData, Payload
+from crfviz.views.stage.picture import Picture, Subject
 
 NAMES = ("stage", "labeller")  # each has NAME.js and NAME.css
 WEB = "views/stage/web"
@@ -39,6 +42,28 @@ class _Whole:
 def component(name: str, web: str = WEB, names: Sequence[str] = NAMES) -> Component:
     """Return a component as an element, from NAME.js and NAME.css of all names in a folder."""
     return streamlit_compat.component(name, web, names, PACKAGE)
+
+
+def mount_stage(
+    subject: Subject,
+    picture: Picture,
+    *,
+    key: str,
+    on_events: Callable[[], None],
+    **more: Unpack[HostData],
+) -> Payload:
+    """Draw a chain on a stage; return its whole payload.
+
+    Args:
+        subject: the chain.
+        picture: how it is drawn.
+        key: the stage's name.
+        on_events: as of `mount`.
+        more: what the host adds to the payload.
+    """
+    data: Payload = {**payload(subject, picture, last_event(key)), **more}
+    mount("stage", answer(key, data), key=key, on_events=on_events)
+    return data
 
 
 def mount(

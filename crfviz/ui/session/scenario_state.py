@@ -6,7 +6,8 @@ drawn. Sidebar, page and URL therefore always show the same state.
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from math import isnan
 from time import monotonic
 from typing import Any, TypeVar
@@ -15,6 +16,8 @@ import streamlit as st
 
 from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError, warn_once
+from crfviz.text.sentence_ends import split_sentences
+from crfviz.text.splitting import ENGLISH
 from crfviz.ui import cached
 from crfviz.ui.session.components import fresh_events, note_payload
 from crfviz.ui.session.session_store import (
@@ -38,6 +41,7 @@ from crfviz.ui.state.scenario import (
     Changes,
     History,
     Scenario,
+    as_typed,
     for_tags,
     with_sentence,
 )
@@ -55,6 +59,7 @@ _PAGE_REQUEST = "turn"  # the page requested by a key or a link
 _START_STEP = "arriving"  # the first step of that page
 _MODELS = "models"  # the names of all models at the start of the last full run
 STEPPED = "stage.stepped"  # the stage that was stepped through last
+_TYPED = "typed"  # the paragraph that was typed last
 _LEFT = "left"  # the sentences that `go_to_link` replaced, and when
 
 MAX_LEFT = 20
@@ -269,14 +274,55 @@ def apply_snapshot(state: Scenario) -> None:
     _go_to(_fitted(replace(state, view=view, step=0)))
 
 
-def set_typed_sentence(sentence: str) -> None:
-    """Replace the sentence by the text of its box.
+def set_typed_sentence(text: str) -> None:
+    """Replace the sentence by the text of its box, of several sentences by the first.
 
-    After `go_to_link` the browser may still send the sentence before; nobody typed it.
+    Where the sentence before was several, this is one edit more of the same: it stays whole. After
+    `go_to_link` the browser may still send the sentence before; nobody typed it.
     """
     expired = monotonic() - STALE_TIMEOUT
-    if not any(left == sentence and at > expired for left, at in get_value(_LEFT) or ()):
-        _change_sentence(sentence)
+    if any(left == text and at > expired for left, at in get_value(_LEFT) or ()):
+        return
+    several = _sentences(text)
+    if len(several) > 1 and len(_sentences(scenario().sentence)) < 2:
+        set_value(_TYPED, Paragraph(text, several))
+        text = several[0]
+    _change_sentence(text)
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A text that was typed at once."""
+
+    text: str
+    sentences: Sequence[str]  # two or more
+    at: int | None = 0  # the one on the screen; None is all as one
+
+    @property
+    def shown(self) -> str:
+        """What is on the screen, unless the sentence was changed since."""
+        return as_typed(self.text) if self.at is None else self.sentences[self.at]
+
+
+def typed_paragraph() -> Paragraph | None:
+    """Return the text that the sentence on the screen was typed in, if it had several."""
+    typed: Paragraph | None = get_value(_TYPED)
+    return typed if typed and typed.shown == scenario().sentence else None
+
+
+def show_of_paragraph(typed: Paragraph, at: int | None) -> None:
+    """Show another sentence of a text that was typed at once, or all as one."""
+    typed = replace(typed, at=at)
+    set_value(_TYPED, typed)
+    _change_sentence(typed.shown)
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a text by the rules of the model, which may be broken."""
+    tokenizer = ENGLISH
+    with suppress(CrfvizError):
+        tokenizer = getattr(cached.tagger(scenario().model), "tokenizer", ENGLISH)
+    return split_sentences(text[:MAX_CHARACTERS], tokenizer)
 
 
 def go_to_link(query: Mapping[str, str], view: Mapping[str, str]) -> None:

@@ -3,8 +3,8 @@
 A page is drawn with all around it, or alone after an event of its stage.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from types import CodeType
@@ -16,18 +16,16 @@ import streamlit as st
 from crfviz.ui.errors.error_navigation import list_bar
 from crfviz.ui.fragments import PAGE, edits_are_drawn, frame_stands, note_frame
 from crfviz.ui.live_room import broadcast
-from crfviz.ui.scene import draw_claim, visible_claim, withhold_claim
 from crfviz.ui.session.scenario_state import path, publish, set_start_step, view_option
 from crfviz.ui.session.session_store import get_value, notify, set_value
 from crfviz.ui.shell.glossary import linked, terms_panel
-from crfviz.ui.streamlit_compat import DeltaGenerator, StopException, is_fragment_run
+from crfviz.ui.streamlit_compat import DeltaGenerator, is_fragment_run
 from crfviz.ui.widgets import guarded
 from crfviz.views.contents import ENTRIES, Entry, at_path, beside, group_of, titled
 
-Columns = list[DeltaGenerator]
-Align = Literal["top", "center", "bottom"]
+Width = int | Literal["content", "stretch"]  # in pixels; of what is in it; all that is left
 
-SIDEBAR_WIDTH = 300  # pixels
+SIDEBAR_WIDTH = 220  # pixels
 SIDEBAR, SHOWN, HIDDEN = "sidebar", "open", "closed"  # page option, and its values
 
 _FRAMED = "framed"  # whether the frame has run, and its page not yet
@@ -63,33 +61,30 @@ def page_code(script: str) -> CodeType:
     return compile((_ROOT / script).read_text(encoding="utf-8"), script, "exec")
 
 
-def header(title: str, *widths: float, align: Align = "center") -> Columns:
+def header(title: str, *widths: Width) -> list[DeltaGenerator]:
     """Draw the title of a page, the first thing that each of them does, with what it answers.
 
-    The widths are those of the columns in its line, that of the title first; none if it stands
-    alone.
+    The widths are those of the places for the page's own controls, right of them or below.
 
     Returns:
-        The columns, the title already in the first of them.
+        The places.
     """
     _need_frame()
-    with st.container(key="head"):
-        columns = st.columns(widths, vertical_alignment=align) if widths else []
-        with columns[0] if columns else st.container():
-            st.title(title)
-        _answers(title)
-    if titled(title).sentence:
-        list_bar()
-    return columns
-
-
-def _answers(title: str) -> None:
-    """Draw the line under the title: what the page answers, and the button of its terms."""
     entry = titled(title)
-    st.html(
-        f'<div class="crfviz-answers"><span>{linked(entry.answers, entry.terms)}</span> '
-        f"{terms_panel(entry.terms)}</div>"
-    )
+    with st.container(key="head", horizontal=True):
+        st.title(title, anchor=False, width="content")
+        st.html(
+            f'<div class="crfviz-answers"><span>{linked(entry.answers, entry.terms)}</span> '
+            f"{terms_panel(entry.terms)}</div>",
+            width="content",
+        )
+        places = []
+        if widths:
+            with st.container(key="controls", horizontal=True, vertical_alignment="center"):
+                places = [st.container(width=width) for width in widths]
+    if entry.sentence:
+        list_bar()
+    return places
 
 
 def _need_frame() -> None:
@@ -119,9 +114,6 @@ def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
         st.switch_page(next(each for each in pages if each.url_path == target))
 
 
-_POINT = "frame.point"  # what the example on the screen is said to show
-
-
 def run(page: st.Page) -> None:
     """Run a page inside its frame, which is drawn by now."""
     entry = at_path(page.url_path)
@@ -129,10 +121,8 @@ def run(page: st.Page) -> None:
         with guarded("This page"):
             page.run()
         return
-    withhold_claim()
     note_frame()
-    with _and_then(_tell_point):
-        _page(entry)
+    _page(entry)
 
 
 @st.fragment(key=PAGE)
@@ -143,9 +133,7 @@ def _page(page: Entry) -> None:
             publish()
             if not (is_open(page) and frame_stands() and edits_are_drawn()):
                 st.rerun()
-            withhold_claim()
             around.enter_context(broadcast.broadcast(page.title))
-            around.enter_context(_and_then(_have_point_told))
         around.enter_context(guarded("This page"))
         exec(page_code(page.script), {"__name__": "__main__"})
 
@@ -155,24 +143,3 @@ def is_open(page: Entry) -> bool:
     last = urlsplit(st.context.url or "").path.rstrip("/").rpartition("/")[2]
     known = any(each.path == last for each in ENTRIES)  # else the path under which the app is
     return page.path == path() == (last if known else "")
-
-
-def _tell_point() -> None:
-    draw_claim()
-    set_value(_POINT, visible_claim())
-
-
-def _have_point_told() -> None:
-    if visible_claim() != get_value(_POINT):
-        st.rerun()
-
-
-@contextmanager
-def _and_then(end: Callable[[], None]) -> Iterator[None]:
-    """Draw something that may end early, and do the rest; a run that begins anew has none."""
-    try:
-        yield
-    except StopException:
-        end()
-        raise
-    end()

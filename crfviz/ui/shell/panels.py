@@ -1,5 +1,6 @@
-"""Panels of the sidebar behind one button each: snapshots, and a room to follow this screen."""
+"""The menu Share: the link, a room to follow this screen, snapshots, and a cue of a lecture."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -18,18 +19,41 @@ from crfviz.ui.session.session_store import (
     set_snapshots,
     snapshots,
 )
-from crfviz.ui.state.link import LONGEST_LINK
+from crfviz.ui.state.link import LONGEST_LINK, Link
 from crfviz.ui.state.snapshots import Snapshot, Snapshots, query
 from crfviz.views.formatting import count
 
 _NAME = "snapshot.name"  # the box for the name of a new one
 
 
-def snapshot_panel() -> None:
-    """Draw the popover of snapshots."""
+def share_menu(link: Link, path: str, tool: Callable[[str], None]) -> None:
+    """Draw the menu; `tool` draws what else acts on the page at a path."""
+    room = broadcast.current_room()
+    with st.popover("Share" if room is None else f"Room {room.code}", key="share", type="tertiary"):
+        with st.container(key="sharing", horizontal=True, vertical_alignment="center"):
+            copies = "Copy link" if link.complete else "Copy partial link"  # it would be too long
+            st.html(
+                f'<button type="button" class="crfviz-copy" aria-live="polite">{copies}</button>',
+                width="content",
+            )
+            if room is None:
+                st.button(
+                    "Let others follow",
+                    on_click=_lead,
+                    key="following.lead",
+                    help="on their phones, without an account",
+                )
+            tool(path)
+        if room is not None:
+            _room(room)
+        _snapshots()
+
+
+def _snapshots() -> None:
     now = snapshots()
-    label = f"Snapshots ({len(now.snapshots)})" if now.snapshots else "Snapshots"
-    with st.popover(label, key="snapshots", icon=":material/photo_camera:"):
+    with st.container(key="snapshots"):
+        number = f" ({len(now.snapshots)})" if now.snapshots else ""
+        st.html(f"<b>Snapshots{number}</b>")
         bound_to(
             st.text_input,
             "Save model, sentence, edits and pins as",
@@ -113,18 +137,6 @@ def _delete(name: str) -> None:
 
 _ALONE = ("localhost", "127.0.0.1", "::1")
 _SIZE = 7  # pixels of a dot of the code: some 230 in all, to be read from the fifth row
-
-
-def follow_panel() -> None:
-    """Draw the popover of the live room."""
-    room = broadcast.current_room()
-    label = "Share live" if room is None else f"Room {room.code}"
-    with st.popover(label, key="following", type="tertiary"):
-        if room is None:
-            st.caption("Others follow this screen on their phones, without an account.")
-            st.button("Let others follow", on_click=_lead, key="following.lead", type="primary")
-        else:
-            _room(room)
 
 
 def _room(room: Room) -> None:

@@ -25,6 +25,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
+from crfviz.annotations.store.store import close_stores
 from crfviz.exceptions import CrfvizError
 from crfviz.settings import settings
 from crfviz.ui import cached
@@ -65,9 +66,10 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def lifespan(_: object) -> AsyncIterator[None]:
-    """Prepare the server before `st.App` answers: import modules and load models.
+    """Prepare the server before `st.App` answers, and close its databases when it stops.
 
-    If two visitors imported a module at the same time, Python could return it half initialised.
+    All modules are imported and the models loaded before the first request: if two visitors
+    imported a module at the same time, Python could return it half initialised.
     """
     import_all()
     cached.warm_up()
@@ -75,7 +77,11 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     send_whole_runs_completely()
     serialize_scripts()
     start_metrics()
-    yield
+    try:
+        yield
+    finally:
+        rooms().end()
+        close_stores()
 
 
 def import_all() -> None:
@@ -100,7 +106,9 @@ def middleware() -> list[Middleware]:
     except CrfvizError as error:
         raise SystemExit(f"crfviz does not start: {error}") from error
     return [
-        Middleware(RequestMiddleware, base=st.get_option("server.baseUrlPath")),
+        Middleware(
+            RequestMiddleware, base=st.get_option("server.baseUrlPath"), on_idle=close_stores
+        ),
         Middleware(Guard, policy=content_security_policy()),
         *named(),
         Middleware(Assets, base=st.get_option("server.baseUrlPath")),
@@ -113,7 +121,7 @@ def content_security_policy() -> str:
     """Return the Content-Security-Policy: only files of this server.
 
     The page contains Streamlit's inline script and ours, allowed by hash, and inline styles of
-    components. `eval` stays allowed for browser automation; no page passes user input to it.
+    components. Vega's charts interpret their expressions, so no page needs `eval`.
     """
     page = static_folder().joinpath("index.html").read_text(encoding="utf-8")
     inline = [*_INLINE.findall(page), SCRIPT]
@@ -122,7 +130,7 @@ def content_security_policy() -> str:
     return "; ".join(
         (
             "default-src 'self'",
-            f"script-src 'self' 'unsafe-eval' {hashes}".strip(),
+            f"script-src 'self' {hashes}".strip(),
             "style-src 'self' 'unsafe-inline'",
             "img-src 'self' data: blob:",
             "font-src 'self' data:",

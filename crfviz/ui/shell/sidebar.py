@@ -1,4 +1,4 @@
-"""The left side of every page: its links, the model, the sentence and its edits, or who labels."""
+"""The left side of every page: links to the pages, who labels, colours, and what is shared."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
@@ -7,12 +7,8 @@ from secrets import token_hex
 import streamlit as st
 
 from crfviz.ui import cached
-from crfviz.ui.fragments import EDITS, drawn_edits, redraw
 from crfviz.ui.live_room import broadcast
-from crfviz.ui.panels.cards import summary
-from crfviz.ui.panels.rules import rule_chip
-from crfviz.ui.scene import reserve_claim
-from crfviz.ui.session.bound_widgets import bound, bound_flag, bound_tabs, bound_text, bound_to
+from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs, bound_text
 from crfviz.ui.session.components import component
 from crfviz.ui.session.permission import (
     NOBODY,
@@ -22,15 +18,11 @@ from crfviz.ui.session.permission import (
     is_login_required,
 )
 from crfviz.ui.session.scenario_state import (
-    change,
-    redo,
+    NO_LETTERS,
+    flag_option,
     request_page,
-    reset,
     scenario,
-    set_typed_sentence,
     set_view_option,
-    undo,
-    view_option,
 )
 from crfviz.ui.session.session_store import (
     BROWSER_DRAFT,
@@ -44,14 +36,12 @@ from crfviz.ui.session.session_store import (
     widget_value,
 )
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
-from crfviz.ui.shell.panels import follow_panel, snapshot_panel
+from crfviz.ui.shell.panels import share_menu
 from crfviz.ui.state.link import NOT_ELSEWHERE, Link
-from crfviz.ui.state.scenario import ASK, EVERY_ROW, ROWS, Scenario, rows_option, wanted_rows
+from crfviz.ui.state.scenario import ASK
 from crfviz.ui.words import plain
 from crfviz.views.contents import GROUPS, Entry, at_path
-from crfviz.views.formatting import claim_text, count
 from crfviz.views.quiz.selection import can_ask
-from crfviz.views.strips.decoders import LABELS
 
 ANNOTATE = "annotate"  # the page with sentences of its own
 NOTES = {
@@ -64,29 +54,18 @@ LONGEST_LABEL = 300  # characters of an example in the list
 
 
 def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
-    """Draw the left side of the page at a path; it stays usable when the model is broken.
+    """Draw the left side of the page at a path.
 
-    The links to the pages stand in their order, and open what `link` says is on the screen. On top
-    `tool` draws what else acts on the page at the path.
+    The links to the pages stand in their order, and open what `link` says is on the screen. In the
+    menu Share `tool` draws what else acts on the page at the path.
     """
     with st.sidebar:
-        with st.container(key="brand", horizontal=True, vertical_alignment="center"):
-            snapshot_panel()
-            tool(path)
-        page = at_path(path)
-        _links(pages, page, link)
-        if page.model:
-            _model()
+        st.html('<div class="crfviz-brand">crfviz</div>')
+        _links(pages, at_path(path), link)
         if path == ANNOTATE:
             annotator_box()
-        elif page.sentence:
-            _sentence()
-        if page.rows:
-            _rows()
-        if page.sentence:
-            rule_chip(path)
         with st.container(key="status"):
-            _status(link, path)
+            _status(link, path, tool)
     show_messages()
 
 
@@ -115,131 +94,18 @@ def _links(pages: Sequence[st.Page], here: Entry, link: Link) -> None:
                     st.page_link(page, query_params=link.params)
 
 
-def _model() -> None:
-    names = cached.models()
-    if not names:
-        st.error("There is no model. Train one with `python -m crfviz train`.")
-        return
-    current = scenario().model
-    options = names if current in names else [*names, current]  # a folder may have gone meanwhile
-
-    def label(name: str) -> str:
-        return name if name == current else f"{name}{NOTES.get(name, '')}"
-
-    bound(st.selectbox, "Model", "model", options=options, format_func=label)
-    if description := summary(current):
-        with st.container(key="summary"):
-            st.caption(plain(description))
-
-
-def _sentence() -> None:
-    hint = "Type a sentence, press Enter"
-    typed = scenario().sentence
-    bound_to(st.text_input, "Sentence", "sentence", typed, set_typed_sentence, placeholder=hint)
-    _examples()
-    _edits()
-
-
-def _examples() -> None:
-    """Draw the gallery of examples, and reserve space for the claim of one."""
-    now = scenario()
-    gallery = _gallery(now.model)
-
-    def choose(label: str | None) -> None:
-        if label in gallery:
-            change(model=gallery[label].model, sentence=gallery[label].sentence)
-
-    bound_to(
-        st.selectbox,
-        "Examples",
-        "example",
-        None,
-        choose,
-        options=list(gallery),
-        placeholder="Examples",
-        label_visibility="collapsed",
-    )
-    reserve_claim(now)
-
-
-def _gallery(model: str) -> dict[str, Scenario]:
-    """Return the examples by label: those of this model, then the first of each other.
-
-    The list travels with every redraw, which is why it does not hold all of them. Of models that
-    people brought only the chosen one is in it.
-    """
-    gallery: dict[str, Scenario] = {}
-    others = [name for name in cached.ready_models() if name != model]
-    for name in [model, *others] if model in cached.models() else others:
-        for example in cached.examples(name)[: None if name == model else 1]:
-            text = example.text[:LONGEST_LABEL] + "…" * (len(example.text) > LONGEST_LABEL)
-            label = f"{text} – {claim_text(example.claim)}"
-            gallery[label if name == model else f"{name}: {label}"] = Scenario(name, example.text)
-    return gallery
-
-
-@st.fragment(key=EDITS)
-def _edits() -> None:
-    number, strength, past, future, changed = drawn_edits()
-    with st.container(key="edits", horizontal=True, vertical_alignment="center"):
-        st.caption(f"**{count(number, 'edit')}**", width="content")
-        for label, change_them, able in (
-            ("Undo", undo, past),
-            ("Redo", redo, future),
-            ("Reset", reset, changed),
-        ):
-            st.button(
-                label,
-                on_click=_change_edits,
-                args=(change_them,),
-                disabled=not able,
-                key=label.lower(),
-                type="tertiary",
-            )
-    if strength != 1.0:
-        st.caption(f"CRF strength {strength:g}")
-
-
-def _change_edits(change_them: Callable[[], None]) -> None:
-    change_them()
-    redraw(edits=True)
-
-
-def _rows() -> None:
-    def choose(rows: Sequence[str]) -> None:
-        set_view_option(ROWS, rows_option(rows), EVERY_ROW)
-
-    bound_to(
-        st.pills,
-        "Rows",
-        "rows",
-        wanted_rows(view_option(ROWS, EVERY_ROW)),
-        choose,
-        options=list(LABELS),
-        format_func=LABELS.__getitem__,
-        selection_mode="multi",
-        label_visibility="collapsed",
-    )
-
-
-def _status(link: Link, path: str) -> None:
-    """Draw the options for colours and questions, the device, and how to save the screen."""
-    with st.container(key="look", horizontal=True, vertical_alignment="center"):
-        place = st.container(key="theme", width="content")
-        theme = bound_tabs("Colours", "theme", THEMES, THEMES[0], at=place)
-        if can_ask(path):
-            bound_flag(st.toggle, "Ask me", ASK)
-    use_colours(theme)
+def _status(link: Link, path: str, tool: Callable[[str], None]) -> None:
+    """Draw the options for questions and colours, the menu Share, and the device."""
+    if can_ask(path):
+        bound_flag(st.toggle, "Ask me", ASK)
+    place = st.container(key="theme", width="content")
+    use_colours(bound_tabs("Colours", "theme", THEMES, THEMES[0], at=place))
     tagger = cached.known_tagger(scenario().model)
     device = "GPU" if tagger and tagger.device.startswith("cuda") else "CPU"
     with st.container(key="foot", horizontal=True, vertical_alignment="center"):
-        st.caption(f"Running on {device}" if tagger else "No model", width="content")
-        copies = "Copy link" if link.complete else "Copy partial link"  # it would be too long
-        st.html(
-            f'<button type="button" class="crfviz-copy" aria-live="polite">{copies}</button>',
-            width="content",
-        )
-        follow_panel()
+        share_menu(link, path, tool)
+        st.button("Guides", on_click=request_page, args=("guides",), type="tertiary", key="guides")
+    st.caption(f"Running on {device}" if tagger else "No model")
 
 
 def use_colours(theme: str) -> None:
@@ -252,6 +118,7 @@ def use_colours(theme: str) -> None:
             "lead": broadcast.room_key(),
             "draft": get_value(DRAFT),
             "own": NOT_ELSEWHERE,
+            "letters": not flag_option(NO_LETTERS),
             "session": session_value("frame.session", lambda: token_hex(8)),
         },
         on_draft_change=_take_draft,

@@ -46,6 +46,7 @@ from crfviz.ui.state.scenario import (
     OF_PAGE,
     RULE,
     RULE_DRAFT,
+    THEIRS,
     Scenario,
 )
 from crfviz.ui.words import clean, quote
@@ -55,6 +56,7 @@ LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
 LONGEST_OPTION = 64  # characters of a page option
 LONGER = {
     "own": MAX_CHARACTERS,
+    THEIRS: MAX_CHARACTERS,
     RULE: MAX_LENGTH,
     RULE_DRAFT: MAX_DRAFT,
     "asked": 200,
@@ -138,14 +140,31 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
 
 
 def explorer_link(
-    model: str, text: str | None, gold: Sequence[str], at: tuple[int, str]
+    model: str,
+    text: str | None,
+    gold: Sequence[str],
+    at: tuple[int, str] | None,
+    answers: Sequence[str] = (),
+    edits: Edits | None = None,
 ) -> str | None:
-    """Return the URL of the explorer on a sentence with gold tags, for one word; or None."""
-    if text is None or at[0] >= MAX_WORDS:
+    """Return the URL of the explorer on a sentence with gold tags, for one word; or None.
+
+    `answers` are the tags of another tagger, shown beside those of the model.
+    """
+    if text is None or (at is not None and at[0] >= MAX_WORDS):
         return None
     right = dict(enumerate(gold[:MAX_WORDS]))
-    link = encode(Scenario(model, text, right=right, view={"at": f"{at[0]} {at[1]}"}))
+    view = {} if at is None else {"at": f"{at[0]} {at[1]}"}
+    if answers:
+        view[THEIRS] = places_text(dict(enumerate(answers[:MAX_WORDS])))
+    link = encode(Scenario(model, text, edits=edits or Edits(), right=right, view=view))
     return home_address(link) if link.complete else None
+
+
+def read_places(text: str) -> dict[int, str]:
+    """Return the tags of single words in a text such as `0.DET,2.VERB`, without invalid parts."""
+    items = map(read_place, text.split(","))
+    return dict(item for item in items if item is not None)
 
 
 def home_address(link: Link) -> str:

@@ -5,6 +5,7 @@ stay below the limit. A program that floods the server is answered at the limit,
 state first, and its visitor gets a message. No request is lost.
 """
 
+import asyncio
 import logging
 import re
 from collections.abc import Callable
@@ -67,11 +68,15 @@ class RequestMiddleware:
     Args:
         app: the inner application.
         base: its base path.
+        on_idle: called in a thread when the last session has ended.
     """
 
-    def __init__(self, app: ASGIApp, base: str = "") -> None:
+    def __init__(
+        self, app: ASGIApp, base: str = "", on_idle: Callable[[], None] = lambda: None
+    ) -> None:
         self._app = app
         self._base = base
+        self._on_idle = on_idle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or one connection."""
@@ -90,6 +95,8 @@ class RequestMiddleware:
         finally:
             _open.discard(connection)
             answer.ended()
+            if connection and not _open:
+                await asyncio.shield(asyncio.to_thread(self._on_idle))
 
 
 def _named(scope: Scope, name: str) -> Scope:

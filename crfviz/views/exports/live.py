@@ -134,6 +134,7 @@ class Live:
     step: int | None = None  # done of that page's walk; None: where it opens
     covered: Sequence[str] = ()  # parts that are switched off
     trace: Trace | None = None  # of a program, which is played in place of the pages
+    direction: str = ""  # of the columns, "ltr" or "rtl", where the reader chose
 
     @property
     def in_sight(self) -> Analysis:
@@ -206,6 +207,7 @@ def data(live: Live, pages: Sequence[str]) -> dict[str, object]:
         "opens": live.opens if live.opens in pages else pages[0],
         "step": live.step if live.opens in pages else None,
         "covered": list(live.covered),
+        "direction": live.direction,
         "colouring": "system",
         "origin": _origin(live),
     }

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import END, START, weight_matrix
+from crfviz.text.direction import LTR, RTL, right_to_left
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import Live, data
 from crfviz.views.formatting import columns, format_probability, score
@@ -135,7 +136,7 @@ def static_tables(live: Live) -> str:
             [tag, *(score(value, digits) for value in row)]
             for tag, row in zip(now.tags, values.T.tolist(), strict=True)
         ]
-        parts.append(_table(name, ["", *columns(now.words)], rows))
+        parts.append(_table(name, ["", *columns(now.words)], rows, _direction(now)))
     matrix = _transitions(now)
     if matrix is None:
         left_out.append("transitions")
@@ -163,7 +164,11 @@ def _decoders(live: Live) -> str:
         [row.label, *(row.names(now.tags) or ["–"] * len(now.words))]
         for row in decoder_rows(now, which=USUAL_ROWS, gold=gold)
     ]
-    return _table("What each decoder chooses", ["", *columns(now.words)], rows)
+    return _table("What each decoder chooses", ["", *columns(now.words)], rows, _direction(now))
+
+
+def _direction(now: Analysis) -> str:
+    return RTL if right_to_left(" ".join(now.sentence.words)) else LTR
 
 
 def _likely(now: Analysis) -> str:
@@ -198,11 +203,16 @@ def _transitions(now: Analysis) -> str | None:
     return _table("transitions, from the row to the column (nats)", ["", *now.tags, END], rows)
 
 
-def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _table(
+    title: str, head: Sequence[str], rows: Iterable[Sequence[str]], direction: str = LTR
+) -> str:
     """Return an HTML table with escaped texts; optional end tags are left out."""
+    way = f' dir="{direction}"' if direction != LTR else ""
     header = "".join(f"<th>{escape(cell)}" for cell in head)
     body = "".join(
         f"<tr><th>{escape(row[0])}" + "".join(f"<td>{escape(cell)}" for cell in row[1:])
         for row in rows
     )
-    return f'<h2>{escape(title)}</h2><div class="scroll"><table><tr>{header}{body}</table></div>'
+    return (
+        f'<h2>{escape(title)}</h2><div class="scroll"{way}><table><tr>{header}{body}</table></div>'
+    )

@@ -22,6 +22,7 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
+from crfviz.text.direction import right_to_left
 from crfviz.text.files import abbreviate_value, write_atomically
 from crfviz.views.exports.live import What, live_of
 from crfviz.views.formatting import columns, score
@@ -66,8 +67,10 @@ PREAMBLE = r"""\usepackage{iftex}
   \usepackage[T1]{fontenc}
   \usepackage{textcomp}
   \newcommand\crfvizsign[1]{\texttt{U+#1}}
+  \newcommand\crfvizrtl[1]{#1}
 \else
-  \newcommand\crfvizsign[1]{\iffontchar\font"#1 \symbol{"#1}\else\texttt{U+#1}\fi}
+  \newcommand\crfvizsign[1]{\iffontchar\font"#1 \symbol{"#1}\else{\textdir TLT\texttt{U+#1}}\fi}
+  \newcommand\crfvizrtl[1]{{\textdir TRT#1}}
 \fi
 """
 ENGINES = ("pdflatex", "lualatex")  # the second one has signs beyond Latin letters, and is slower
@@ -84,7 +87,8 @@ DECODERS, TRANSITIONS = "decoders", "transitions"
 
 def tex(text: str) -> str:
     """Return a text escaped for LaTeX; characters without a glyph become U+ and their number."""
-    return "".join(map(_sign, unicodedata.normalize("NFC", text)))
+    signs = "".join(map(_sign, unicodedata.normalize("NFC", text)))
+    return rf"\crfvizrtl{{{signs}}}" if right_to_left(text) else signs
 
 
 def number(value: float, digits: int) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
+from crfviz.text.direction import right_to_left
 from crfviz.text.files import abbreviate_value, write_atomically
 from crfviz.views.exports.live import What, live_of
 from crfviz.views.exports.tables import PREAMBLE, compiled, number, tex
@@ -98,14 +99,18 @@ def lattice(analysis: Analysis, _position: int, digits: int) -> list[str]:
     rows = {k: row for row, k in enumerate(tags_with_mass(analysis))}
     marginals = analysis.forward_backward.marginals.tolist()
 
+    way = _way(analysis)
+    start, end = _sides(way)
+
     def at(t: int, k: int) -> str:
-        return f"({t * COLUMN:.2f},{-rows[k] * ROW:.2f})"
+        return f"({way * t * COLUMN:.2f},{-rows[k] * ROW:.2f})"
 
     def along(path: Sequence[int]) -> str:
         return " -- ".join(at(t, k) for t, k in enumerate(path))
 
     lines = _heads(analysis, 0.75) + [
-        rf"\node[anchor=east] at (-0.55,{-row * ROW:.2f}) {{\textbf{{{tex(analysis.tags[k])}}}}};"
+        rf"\node[anchor={end}] at ({-0.55 * way},{-row * ROW:.2f}) "
+        rf"{{\textbf{{{tex(analysis.tags[k])}}}}};"
         for k, row in rows.items()
     ]
     pointers = analysis.reached_backpointers.tolist()
@@ -120,18 +125,20 @@ def lattice(analysis: Analysis, _position: int, digits: int) -> list[str]:
     if analysis.viterbi is not None:
         lines.append(rf"\draw[line width=1.6pt] {along(analysis.viterbi.path)};")
     nodes = (
-        _node(at(t, k), k, column[k], digits) for t, column in enumerate(marginals) for k in rows
+        _node(at(t, k), k, column[k], digits, f"south {start}")
+        for t, column in enumerate(marginals)
+        for k in rows
     )
     return [*lines, *(line for node in nodes for line in node)]
 
 
-def _node(place: str, k: int, marginal: float, digits: int) -> list[str]:
+def _node(place: str, k: int, marginal: float, digits: int, corner: str) -> list[str]:
     """Return a circle with the area of its marginal, and its number where it is large enough."""
     size = 1.0 + 9.0 * marginal**0.5
     shape = f"circle,draw,fill=tag{k}!70,inner sep=0pt,minimum size={size:.1f}pt"
     circle = rf"\node[{shape}] at {place} {{}};"
     number_beside = (
-        rf"\node[anchor=south west,font=\scriptsize,inner sep=3pt] at {place} "
+        rf"\node[anchor={corner},font=\scriptsize,inner sep=3pt] at {place} "
         rf"{{{number(marginal, digits)}}};"
     )
     return [circle, number_beside] if marginal >= NOTED else [circle]
@@ -148,9 +155,12 @@ def trellis(analysis: Analysis, position: int, digits: int) -> list[str]:
     pointer = int(analysis.reached_backpointers[position, target])
     step = chain.step(position - 1)[:, target].tolist()
     words = [tex(word) for word in analysis.words]
+    way = _way(analysis)
+    start, end = _sides(way)
+    target_x = way * (TRELLIS_COLUMN - 0.85)
     lines = [
         rf"\node[anchor=base] at ({x:.2f},0.7) {{\textbf{{{words[t]}}}}};"
-        for x, t in ((0.0, position - 1), (TRELLIS_COLUMN, position))
+        for x, t in ((0.0, position - 1), (way * TRELLIS_COLUMN, position))
     ]
     middle = -0.5 * (len(rows) - 1) * ROW * 1.4
     for k, row in rows.items():
@@ -159,18 +169,18 @@ def trellis(analysis: Analysis, position: int, digits: int) -> list[str]:
         style = "line width=1.4pt" if k == pointer else "black!45"
         lines += [
             rf"\node[draw,rounded corners,fill=tag{k}!15] (from{k}) at (0,{y:.2f}) {{{name}}};",
-            rf"\draw[{style},->] (from{k}.east) -- node[fill=white,text=black,inner sep=1pt,"
+            rf"\draw[{style},->] (from{k}.{end}) -- node[fill=white,text=black,inner sep=1pt,"
             rf"font=\scriptsize,pos=0.38] {{{number(step[k], digits)}}} "
-            rf"({TRELLIS_COLUMN - 0.9:.2f},{middle:.2f});",
+            rf"({way * (TRELLIS_COLUMN - 0.9):.2f},{middle:.2f});",
         ]
     emission = number(chain.emissions[position, target].item(), digits)
     result = number(best[position, target].item(), digits)
     lines += [
-        rf"\node[draw,rounded corners,fill=tag{target}!15,anchor=west] at "
-        rf"({TRELLIS_COLUMN - 0.85:.2f},{middle:.2f}) "
+        rf"\node[draw,rounded corners,fill=tag{target}!15,anchor={start}] at "
+        rf"({target_x:.2f},{middle:.2f}) "
         rf"{{\textbf{{{tex(analysis.tags[target])}}} {result}}};",
-        rf"\node[anchor=north west,font=\scriptsize] at ({TRELLIS_COLUMN - 0.85:.2f},"
-        rf"{middle - 0.35:.2f}) {{max (best + transition) + emission {emission}}};",
+        rf"\node[anchor=north {start},font=\scriptsize] at ({target_x:.2f},{middle - 0.35:.2f}) "
+        rf"{{max (best + transition) + emission {emission}}};",
     ]
     return lines
 
@@ -212,25 +222,32 @@ def sweeps(analysis: Analysis, _position: int, digits: int) -> list[str]:
     tables = analysis.forward_backward
     alpha, beta = tables.log_alpha.tolist(), tables.log_beta.tolist()
     width = 0.9 + 0.22 * (digits + 2)
+    way = _way(analysis)
+    start, end = _sides(way)
     lines = [
-        rf"\node[anchor=base] at ({t * width:.2f},0.5) {{\textbf{{{tex(word)}}}}};"
+        rf"\node[anchor=base] at ({way * t * width:.2f},0.5) {{\textbf{{{tex(word)}}}}};"
         for t, word in enumerate(analysis.words)
     ]
     for k, name in enumerate(analysis.tags):
         y = -k * 1.0
-        left = -0.5 * width
+        before = 0.5 * width
         lines.append(
-            rf"\node[anchor=east] at ({left - SIGN:.2f},{y - 0.2:.2f}) {{\textbf{{{tex(name)}}}}};"
+            rf"\node[anchor={end}] at ({-way * (before + SIGN):.2f},{y - 0.2:.2f}) "
+            rf"{{\textbf{{{tex(name)}}}}};"
         )
         for down, symbol, table in ((0.0, r"\alpha", alpha), (0.4, r"\beta", beta)):
-            lines.append(rf"\node[anchor=east] at ({left:.2f},{y - down:.2f}) {{$\log {symbol}$}};")
+            lines.append(
+                rf"\node[anchor={end}] at ({-way * before:.2f},{y - down:.2f}) "
+                rf"{{$\log {symbol}$}};"
+            )
             lines += [
-                rf"\node at ({t * width:.2f},{y - down:.2f}) {{{number(row[k], digits)}}};"
+                rf"\node at ({way * t * width:.2f},{y - down:.2f}) {{{number(row[k], digits)}}};"
                 for t, row in enumerate(table)
             ]
     z = number(tables.log_partition, digits)
     foot = -len(analysis.tags) * 1.0
-    return [*lines, rf"\node[anchor=west] at ({-0.5 * width:.2f},{foot:.2f}) {{$\log Z$ = {z}}};"]
+    place = f"({-0.5 * way * width:.2f},{foot:.2f})"
+    return [*lines, rf"\node[anchor={start}] at {place} {{$\log Z$ = {z}}};"]
 
 
 Draw = Callable[[Analysis, int, int], list[str]]
@@ -242,9 +259,20 @@ PICTURES: Mapping[str, Draw] = {
 }
 
 
+def _way(analysis: Analysis) -> int:
+    """Return 1, or -1 for a sentence from right to left."""
+    return -1 if right_to_left(" ".join(analysis.words)) else 1
+
+
+def _sides(way: int) -> tuple[str, str]:
+    """Return the anchors at the start and at the end of what stands in the words' direction."""
+    return ("west", "east") if way > 0 else ("east", "west")
+
+
 def _heads(analysis: Analysis, y: float) -> list[str]:
+    way = _way(analysis)
     return [
-        rf"\node[anchor=base] at ({t * COLUMN:.2f},{y:.2f}) {{\textbf{{{tex(word)}}}}};"
+        rf"\node[anchor=base] at ({way * t * COLUMN:.2f},{y:.2f}) {{\textbf{{{tex(word)}}}}};"
         for t, word in enumerate(analysis.words)
     ]
 

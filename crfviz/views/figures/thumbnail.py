@@ -8,10 +8,12 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
+from unicodedata import category, combining, east_asian_width
 
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
+from crfviz.text.direction import right_to_left
 from crfviz.views.formatting import format_probability, score
 from crfviz.views.stage.picture import Grid, Row
 from crfviz.views.strips.decoders import decoder_rows
@@ -77,7 +79,7 @@ Part = tuple[int, str]  # height in pixels, and what is drawn
 
 def _words(analysis: Analysis) -> Part:
     texts = (
-        _text(_x(t), _HEAD - 10, word, bold=True, room=_COLUMN - 6)
+        _text(_x(analysis, t), _HEAD - 10, word, bold=True, room=_COLUMN - 6)
         for t, word in enumerate(analysis.words)
     )
     return _HEAD, "".join(texts)
@@ -94,11 +96,11 @@ def _rows(analysis: Analysis, rows: Sequence[Row], hidden: Collection[str]) -> I
             k = row.tags[t] if row.tags is not None and seen else None
             fill = "#ffffff" if k is None else colours[k]
             drawn.append(
-                f'<rect x="{_LABEL + t * _COLUMN + 2}" y="2" width="{_COLUMN - 4}" '
+                f'<rect x="{_x(analysis, t) - _COLUMN // 2 + 2}" y="2" width="{_COLUMN - 4}" '
                 f'height="{_ROW - 4}" rx="4" fill="{fill}" fill-opacity="0.18" stroke="{_LINE}"/>'
             )
             if k is not None:
-                drawn.append(_text(_x(t), _ROW - 9, analysis.tags[k], room=_COLUMN - 8))
+                drawn.append(_text(_x(analysis, t), _ROW - 9, analysis.tags[k], room=_COLUMN - 8))
         yield _ROW, "".join(drawn)
 
 
@@ -113,18 +115,22 @@ def _lattice(analysis: Analysis, hidden: Collection[str]) -> Part:
     ]
     path = None if analysis.viterbi is None or "path" in hidden else analysis.viterbi.path
     if path is not None:
-        points = " ".join(f"{_x(t)},{y[k]:g}" for t, k in enumerate(path))
+        points = " ".join(f"{_x(analysis, t)},{y[k]:g}" for t, k in enumerate(path))
         drawn.append(f'<polyline points="{points}" fill="none" stroke="{_INK}" stroke-width="4"/>')
+    rtl = _rtl(analysis)
     for t, column in enumerate(shares):
+        x = _x(analysis, t)
         for k in shown:
             share = 0.0 if MARGINALS in hidden else column[k]
             radius = _RADIUS[0] + _RADIUS[1] * share
             drawn.append(
-                f'<circle cx="{_x(t)}" cy="{y[k]:g}" r="{radius:.1f}" fill="{colours[k]}" '
+                f'<circle cx="{x}" cy="{y[k]:g}" r="{radius:.1f}" fill="{colours[k]}" '
                 f'stroke="{_INK}"/>'
             )
             if share >= _LEAST:
-                drawn.append(_number(_x(t) + radius + 2, y[k] - 5, format_probability(share)))
+                text = format_probability(share)
+                beside = x - radius - 2 if rtl else x + radius + 2
+                drawn.append(_number(beside, y[k] - 5, text, "end" if rtl else "start"))
     return _GAP + _ROW * len(shown), "".join(drawn)
 
 
@@ -138,11 +144,12 @@ def _grid(analysis: Analysis, grid: Grid, *, empty: bool) -> Part:
         drawn.append(_text(_LABEL - 10, y + _ROW - 9, tags[k], anchor="end"))
         for t, value in enumerate(grid.values[:, k].tolist()):
             drawn.append(
-                f'<rect x="{_LABEL + t * _COLUMN}" y="{y}" width="{_COLUMN}" height="{_ROW}" '
-                f'fill="none" stroke="{_LINE}"/>'
+                f'<rect x="{_x(analysis, t) - _COLUMN // 2}" y="{y}" width="{_COLUMN}" '
+                f'height="{_ROW}" fill="none" stroke="{_LINE}"/>'
             )
             if not empty:
-                drawn.append(_text(_x(t), y + _ROW - 9, _number_of(grid, value), room=_COLUMN - 8))
+                text = _number_of(grid, value)
+                drawn.append(_text(_x(analysis, t), y + _ROW - 9, text, room=_COLUMN - 8))
     return top + _ROW * len(shown) + 1, "".join(drawn)
 
 
@@ -181,13 +188,19 @@ def _shown(analysis: Analysis) -> list[int]:
     return rows if len(rows) > 1 else list(range(len(largest)))
 
 
-def _x(t: int) -> int:
-    return _LABEL + t * _COLUMN + _COLUMN // 2
+def _x(analysis: Analysis, t: int) -> int:
+    column = len(analysis.words) - 1 - t if _rtl(analysis) else t
+    return _LABEL + column * _COLUMN + _COLUMN // 2
 
 
-def _number(x: float, y: float, text: str) -> str:
+def _rtl(analysis: Analysis) -> bool:
+    return right_to_left(" ".join(analysis.words))
+
+
+def _number(x: float, y: float, text: str, anchor: str) -> str:
     halo = 'stroke="#ffffff" stroke-width="3" paint-order="stroke"'
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" {halo}>{escape(text)}</text>'
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    return f'<text {place} font-size="12" {halo}>{escape(text)}</text>'
 
 
 def _text(
@@ -210,5 +223,11 @@ def _text(
 
 
 def _too_long(text: str, room: float) -> bool:
-    width = sum(4 if letter in _NARROW else 8 for letter in text)  # pixels, about
-    return bool(room) and width > room
+    return bool(room) and sum(map(_width, text)) > room
+
+
+def _width(letter: str) -> int:
+    """Return the width of a letter in pixels, about."""
+    if combining(letter) or category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 14 if east_asian_width(letter) in "WF" else 4 if letter in _NARROW else 8

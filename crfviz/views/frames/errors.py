@@ -56,6 +56,9 @@ TITLES = {
     "spoilt": "spoilt sentences",
     "step_gap": "transition's gap, nats",
     "near tie": "near tie",
+    "more_right": "more words right",
+    "independent_tag": "independent tag",
+    "fitted_tag": "fitted tag",
 }
 SMALL = (
     "p",
@@ -73,6 +76,8 @@ ABOUT = {
     "calibration": "Calibration by bins of probability",
     "coverage": "Words right among the surest",
     "decoders": "Every decoder on the same sentences",
+    "layer_gain": "Emissions with and without transitions, on held-out sentences",
+    "layer_changes": "Sentences that fitted transitions repair or spoil",
     "oracle": "Sentences whose gold path is among the k best",
     "slices": "Slices of the corpus, largest gain first",
     "kinds": "Errors by what is to blame",
@@ -90,6 +95,14 @@ IN_SIGHT = {  # the columns of wide tables that the page shows at first, the wor
     "suspects": (AROUND, "gold", "predicted", "p(gold)", "p(predicted)"),
     "entity_suspects": (AROUND, "type", "only in", "p(entity)", "doubt"),
     "disagreements": (AROUND, "where", "kind", "won", "lost"),
+    "layer_changes": (
+        AROUND,
+        "change",
+        "more words right",
+        "gold",
+        "independent tag",
+        "fitted tag",
+    ),
     "tags": ("tag", "precision, %", "recall, %", "F1, %", "F1, 95 %"),
     "decoders": (
         "decoder",

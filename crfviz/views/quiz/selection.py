@@ -100,7 +100,7 @@ def next_question(
 def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, int, int]]:
     """Return the parts of the stage that would reveal the answer, with their range of words.
 
-    The parts go by the names of `views.stage.steps`, and "cell" is what a side panel explains.
+    Parts have the names that `views.stage.picture.Walk` uses. "cell" is the panel beside the words.
 
     Args:
         chain: that of the question.

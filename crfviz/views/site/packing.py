@@ -19,14 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.constraints import scheme_automaton
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, FormatError
+from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.hmm import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.perceptron import PerceptronTagger, pack
 from crfviz.taggers.tagger import Tagger
 from crfviz.taggers.textbook import MarkovTagger
 from crfviz.text.files import abbreviate
-from crfviz.text.tokenizer import LONGEST, affix_rules
+from crfviz.text.splitting import ENGLISH, PATTERNS, affix_rules_of
+from crfviz.text.tokenizer import LONGEST
 
 FORMAT = 1  # of the payload
 SMALL = 4096  # numbers of an array that is worth its single precision
@@ -56,7 +58,7 @@ def tagger_payload(tagger: Tagger) -> str:
         "probabilistic": tagger.probabilistic,
         "observations": tagger.observations and list(tagger.observations),
         "forbidden": _forbidden(tagger),
-        "tokenizer": None if tagger.observations else tokenizer_rules(),
+        "tokenizer": None if tagger.observations else _tokenizer(tagger),
         **own,
     }
     planes = []
@@ -197,15 +199,38 @@ def _planes(array: Array) -> bytes:
     return each[:, ::-1].T.tobytes()
 
 
-def tokenizer_rules() -> dict[str, object]:
-    """Return patterns for JavaScript's flag `u`, and the exceptions as lists of words."""
-    rules = affix_rules()
+def _tokenizer(tagger: Tagger) -> dict[str, object]:
+    """Return the rules by which a tagger splits typed texts.
+
+    Raises:
+        CrfvizError: they are more than patterns, as for Chinese.
+    """
+    name = tagger.tokenizer if isinstance(tagger, FolderTagger) else ENGLISH
+    if name in PATTERNS:
+        return {"pattern": javascript(PATTERNS[name])}
+    try:
+        return tokenizer_rules(name)
+    except FormatError as error:
+        raise CrfvizError(
+            f"{tagger.name} splits typed texts as in {name}, which only a server can do; a model "
+            f"with spacy:de, {' or '.join(PATTERNS)} can go along"
+        ) from error
+
+
+def tokenizer_rules(name: str = ENGLISH) -> dict[str, object]:
+    """Return patterns for JavaScript's flag `u`, and the exceptions as lists of words.
+
+    Raises:
+        FormatError: the tokenizer has more than patterns.
+    """
+    rules = affix_rules_of(name)
     return {
         "exceptions": [list(words) for words in rules.exceptions],
         "prefix": javascript(rules.prefix),
         "suffix": javascript(rules.suffix),
         "infix": javascript(rules.infix),
         "whole": f"^(?:{javascript(rules.whole)})",
+        "wholeFlags": "iu" if rules.ignores_case else "u",
         "url": javascript(rules.url),
         "longest": LONGEST,
     }

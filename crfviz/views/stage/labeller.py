@@ -7,7 +7,6 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from unicodedata import bidirectional
 
 from torch import Tensor
 
@@ -16,11 +15,13 @@ from crfviz.annotations.labelling import Desk, Proposal
 from crfviz.annotations.records import Annotation
 from crfviz.annotations.settings import NONE_KEY, Settings
 from crfviz.taggers.blank import UNSET, BlankTagger
+from crfviz.text.direction import right_to_left
 from crfviz.text.schemes import OUTSIDE, begin, is_bio, is_inside, split_tag
 from crfviz.text.sentences import Offsets
 from crfviz.views.stage.payload_types import DisputeData, LabellerPayload, VersionsData
 from crfviz.views.theme import GREY, tag_colours
 
+MAX_WORDS = 2000  # of a sentence that is drawn: some 200 kB for the browser
 MAX_RANKED = 5  # alternatives of a word that are sent
 NONE = ""  # the choice that says "no entity here"
 DEFAULTS = Settings()
@@ -98,6 +99,7 @@ class Sheet:
     reason: str = ""  # why it comes now
     gold: Sequence[str] | None = None  # T tags that the file had, where they are to be shown
     letters: bool = True  # whether letters, digits and signs are keys
+    stays: bool = False  # whether the cursor stays where a tag was set without a proposal
     ack: int = 0
     settings: Settings = DEFAULTS  # of the document
     why: Sequence[str | None] = ()  # of each dispute, the page that explains the model
@@ -142,6 +144,7 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
         "probabilistic": desk.tagger.probabilistic,
         "letters": sheet.letters,
         "blank": blank,
+        "advances": blank and not (sheet.stays or is_bio(tags) or desk.versions),
         "rtl": right_to_left(text),
         "versions": _versions(sheet) if desk.versions else None,
     }
@@ -190,16 +193,6 @@ def _reading(text: str, words: Sequence[Word]) -> str:
 
 def _short(tag: str) -> str:
     return NO_ENTITY if tag == OUTSIDE else "…" if is_inside(tag) else split_tag(tag)[1] or tag
-
-
-def right_to_left(text: str) -> bool:
-    """Return whether the first letter of a text belongs to a script from right to left.
-
-    >>> right_to_left("1. שלום Paris"), right_to_left("Paris שלום")
-    (True, False)
-    """
-    kinds = (bidirectional(character) for character in text)
-    return next((kind != "L" for kind in kinds if kind in ("L", "R", "AL")), False)
 
 
 def gaps(text: str, offsets: Offsets) -> list[str]:

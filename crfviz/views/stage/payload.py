@@ -19,6 +19,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.patterns import Automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import GradientStep
+from crfviz.text.direction import right_to_left
 from crfviz.views.stage.entity import EntityPanel
 from crfviz.views.stage.payload_types import (
     CopiesData,
@@ -128,6 +129,8 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
         "chosen": subject.chosen,
         "panel": subject.panel,
         "folding": subject.folding,
+        "rtl": right_to_left(" ".join(subject.now.sentence.words)),
+        "direction": subject.direction,
         "title": picture.title,
         "reference": picture.reference,
         "contrast": picture.contrast,

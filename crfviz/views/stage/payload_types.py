@@ -238,6 +238,23 @@ class WalkData(TypedDict):
     opens: int  # the step at which the page opens
 
 
+class GuestData(TypedDict):
+    """The stage in an app of somebody else, which has no buttons of its own for edits."""
+
+    undo: bool  # whether there is something to undo
+    redo: bool
+    reset: bool
+    fixed: bool  # whether nothing can be edited
+
+
+class HostData(TypedDict):
+    """What a host of the stage adds to a picture."""
+
+    sentence: NotRequired[str]  # of which the positions of events count
+    letters: NotRequired[bool]  # whether keys of one letter act
+    guest: NotRequired[GuestData]  # in an app of somebody else
+
+
 class Payload(TypedDict):
     """One picture on the stage."""
 
@@ -279,6 +296,8 @@ class Payload(TypedDict):
     chosen: Cell | None
     panel: str
     folding: str  # "yes", "no", or "" as the page decides
+    rtl: bool  # whether the sentence runs from right to left
+    direction: str  # "ltr" or "rtl" where the reader chose
     title: str | None
     reference: str
     contrast: str
@@ -289,6 +308,7 @@ class Payload(TypedDict):
     # As a page of the app sends it; with `since` it has only the fields that changed.
     sentence: NotRequired[str]
     letters: NotRequired[bool]  # whether keys of one letter act
+    guest: NotRequired[GuestData]  # in an app of somebody else
     whole: NotRequired[str]  # name of this complete picture
     since: NotRequired[str]  # name of the complete picture that these are changes of
 
@@ -346,5 +366,7 @@ class LabellerPayload(TypedDict):
     probabilistic: bool
     letters: bool
     blank: bool  # whether there is no model
+    advances: bool  # whether the cursor goes on to the next word after a tag
     rtl: bool  # whether the sentence runs from right to left
     versions: VersionsData | None
+    guest: NotRequired[bool]  # whether it is in an app of somebody else

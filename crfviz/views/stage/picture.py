@@ -99,7 +99,7 @@ def viterbi_walk(*, possible: bool) -> Walk:
         first=lost or "Back: {tag} ends the best path (best score plus END).",
         last=lost or "The best path, read back along the backpointers.",
     )
-    return Walk([forward, back], opens_done=False)
+    return Walk([forward, back])
 
 
 def product_walk(*, possible: bool) -> Walk:
@@ -398,3 +398,4 @@ class Subject:
     chosen: tuple[int, int] | None = None  # position and tag id of the cell that is explained
     panel: str = ""  # how the side panel reads that cell, where the reader chose
     folding: str = ""  # FOLDED or UNFOLDED, where the reader chose
+    direction: str = ""  # of the columns, LTR or RTL, where the reader chose

@@ -34,10 +34,8 @@ from crfviz.views.strips.decoders import USUAL_ROWS, decoder_rows
 from crfviz.views.strips.paths import entropy_note
 
 BY_HAND = "Type or drag; Alt+arrows nudge, Delete restores, -\u2060inf forbids the {what}"
-CIRCLES = (
-    "circle: marginal · thick line: Viterbi path · thin lines: backpointers · "
-    "red dashes: greedy differs from Viterbi"
-)
+CIRCLES = "circle: marginal · thick line: Viterbi path · thin lines: backpointers"
+DASHES = "red dashes: greedy differs from Viterbi"
 GHOSTS = "▲ ▼, dots: compared with trained"  # what the marks mean while edits are active
 MIN_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
 _WALKED = "→ ← or PageDown PageUp: step"
@@ -69,7 +67,7 @@ def explore_picture(now: Analysis, gold: Sequence[int] | None) -> Picture:
         ["strips", "lattice"],
         decoder_rows(now, which=USUAL_ROWS, gold=gold),
         note=explain(now),
-        legend=CIRCLES,
+        legend=f"{CIRCLES} · {DASHES}",
     )
 
 

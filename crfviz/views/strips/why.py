@@ -8,8 +8,10 @@ import pandas as pd
 import torch
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.questions.conditioning import WhyNot
+from crfviz.chain.questions.conditioning import WhyNot, why_not
 from crfviz.chain.questions.rules import Ruled
+from crfviz.exceptions import NoPathError
+from crfviz.views.explanation import explain
 from crfviz.views.formatting import (
     columns,
     differing,
@@ -19,8 +21,13 @@ from crfviz.views.formatting import (
     score,
     signed,
 )
-from crfviz.views.stage.picture import Gap, Row
+from crfviz.views.stage.picture import Gap, Picture, Row
+from crfviz.views.strips.decoders import decoder_rows
+from crfviz.views.strips.paths import entropy_row
 
+WHY_LEGEND = (
+    "click a tag to compare it · thick line: best path · red dashes: the best path with that tag"
+)
 LEGEND = "hidden: word unknown · tags changed: on the best path"
 
 
@@ -53,6 +60,58 @@ def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
     position = min(positions, key=lambda t: sure[t])
     marginals[position, analysis.viterbi.path[position]] = -1.0
     return position, int(marginals[position].argmax())
+
+
+def ask_why(now: Analysis, place: tuple[int, int] | None) -> Question | None:
+    """Return the question about a position and tag id; by default about the closest loser.
+
+    Returns:
+        None if no tag sequence is allowed; the default if only the place is forbidden.
+    """
+    best = now.viterbi
+    if best is None:
+        return None
+    for position, tag in filter(None, [place, likeliest_loser(now), (0, best.path[0])]):
+        if answer := answer_why(now, position, tag):
+            return Question(now, position, tag, answer)
+    return None
+
+
+def answer_why(chain: Analysis, position: int, tag: int) -> WhyNot | None:
+    """Return the answer; None if no allowed path has the tag."""
+    rule = chain.pattern if isinstance(chain, Ruled) else None
+    try:
+        return why_not(chain.potentials, position, tag, rule=rule)
+    except NoPathError:
+        return None
+
+
+def why_picture(
+    now: Analysis,
+    asked: Question | None,
+    gold: Sequence[int] | None,
+    trained: Analysis | None = None,
+    *,
+    legend: str = WHY_LEGEND,
+) -> Picture:
+    """Return the lattice with the gap; `trained` is the chain before the edits.
+
+    Without a question it explains the outcome.
+    """
+    rows = decoder_rows(now, which=["viterbi", "gold"], gold=gold)
+    if asked is None:
+        return Picture(["strips", "lattice"], rows, note=explain(now))
+    before = answer_why(trained, asked.position, asked.tag) if trained else None
+    return Picture(
+        ["strips", "lattice"],
+        [*rows, why_row(asked), log_odds_row(now, asked.tag), entropy_row(now)],
+        side=why_gap(asked, before),
+        contrast="why",
+        asks="at",
+        asked=(asked.position, asked.tag),
+        note=why_note(asked),
+        legend=legend,
+    )
 
 
 def why_gap(question: Question, trained: WhyNot | None = None) -> Gap:

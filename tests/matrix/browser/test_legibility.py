@@ -30,12 +30,14 @@ TEXTBOOK = "textbook/"
 # Nothing moves, as the sidebar does where it opens or closes.
 STILL = """() => !document.getAnimations().some((moving) => moving.playState === "running"
   && moving.effect.target.matches("[data-testid=stSidebar]"))"""
-# The sidebar does not scroll, and below the title there is room for the letters. What is not drawn
-# yet has no place, so the difference is no number and the page is asked again.
+# The sidebar does not scroll, and title and question stand below the bar, apart from each other.
+# What is not drawn yet has no place, so nothing is true of it and the page is asked again.
 HAS_ROOM = """() => {
   const side = document.querySelector("[data-testid=stSidebarContent]");
-  const top = (name) => document.querySelector(name)?.getBoundingClientRect().top;
-  return side.scrollHeight <= side.clientHeight && top(".crfviz-answers") - top("h1") >= 28;
+  const box = (name) => document.querySelector(name)?.getBoundingClientRect();
+  const [title, asked, bar] = ["h1", ".crfviz-answers", ".st-key-topbar"].map(box);
+  const apart = asked?.left >= title?.right || asked?.top >= title?.bottom;
+  return side.scrollHeight <= side.clientHeight && apart && title.top >= (bar?.bottom ?? 6);
 }"""
 CHARTS_DRAWN = """() => [...document.querySelectorAll("[data-testid=stVegaLiteChart]")]
   .every((chart) => chart.querySelector("svg, canvas"))"""
@@ -139,7 +141,7 @@ def test_every_page_works_with_every_kind_of_model(screen, model, group):
     def check():
         shown = screen.read()
         assert shown.words == expected.words
-        if shown.edges:
+        if shown.edges and "/viterbi" not in screen.page.url:  # whose nodes are best(t, k)
             assert_lattice(shown, expected)
 
     for path in walk(screen, [entry.path for entry in GROUPS[group]]):

@@ -127,7 +127,8 @@ def test_every_record_of_an_older_crfviz_is_read(labelled, version):
         then["progress"]["news.txt"][BEN]["open"] = 0  # what was undone whole counted as begun
     for document in then["documents"]:
         tags, model = document.pop("tags"), document.pop("model")
-        document["settings"] = {"tags": tags, "model": model, "keys": {}, "colours": {}}
+        looks = {"keys": {}, "colours": {}, "tokenizer": ""}
+        document["settings"] = {"tags": tags, "model": model, **looks}
     for item in (item for items in then["items"].values() for item in items):
         item["settings"] = None
     for annotation in then["annotations"]:

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 from spacy.training import Example
 
 from crfviz.annotations.files import importing
-from crfviz.annotations.files.exporting import FILE_FORMATS, render, rendered
+from crfviz.annotations.files.exporting import (
+    FILE_FORMATS,
+    FOREIGN_SUFFIXES,
+    foreign,
+    render,
+    rendered,
+)
 from crfviz.annotations.files.importing import INPUT_FORMATS, MAX_BYTES, read_items
 from crfviz.annotations.files.merging import conflicts, keep, known_documents, planned
 from crfviz.annotations.mixing import TagRules
@@ -105,6 +111,22 @@ def test_export_import_export_gives_the_same_bytes(stores, file_format, content)
     again = two.annotations()
     assert render(again, file_format).encode() == exported
     assert [loose(*pair) for pair in again] == [loose(*pair) for pair in pairs]
+
+
+@pytest.mark.parametrize("scheme", [None, "IOB1", "BIOES", "BILOU"])
+@pytest.mark.parametrize("file_format", FOREIGN_SUFFIXES)
+def test_other_programs_get_the_final_entities(stores, file_format, scheme):
+    store, _ = stores
+    empty(store)
+    text = "Anna Lee met Bo in Oslo."
+    offsets = ((0, 4), (5, 8), (9, 12), (13, 15), (16, 18), (19, 23), (23, 24))
+    final = ("B-PER", "I-PER", "O", "B-PER", "O", "B-LOC", "O")
+    said = Annotation(0, "anna", offsets, ("O",) * 7, final, {0: "B-PER"}, state="done")
+    store.add("trip", [Item(text, offsets)], labelled=[said])
+    content = foreign(store.annotations(), file_format, scheme)
+    (sentence,) = parse_sentences(content, name="f", scheme="BIO")
+    assert sentence.tokens == ("Anna", "Lee", "met", "Bo", "in", "Oslo", ".")
+    assert sentence.tags == final
 
 
 def loose(item, annotation):
@@ -230,7 +252,7 @@ GOOD = b"Oslo\tB-LOC\n"
         (b"Kim\tB-PER\nfoo\n\n" + GOOD, "line 2: expected word TAB tag", True),
         (b"a\tO\nb\tX\tO\n\n" + GOOD, "line 2: expected 2 columns, as in line 1, got 3", True),
         (b"Kim\t\n\n" + GOOD, "line 1: expected a tag in column 2, got none", True),
-        (b"a\tO\ncaf\xe9\tO\n\n" + GOOD, "line 2: expected UTF-8 text, got byte 0xe9", True),
+        (b"a\tO\ncaf\x81\tO\n\n" + GOOD, "line 2: expected UTF-8 text, got byte 0x81", True),
         (b"a\tO\n\x00b\tO\n\n" + GOOD, "line 1: expected text, got the character U.0000", True),
         (b"a\tO\r\nb\tO\n\n" + GOOD, "line 2: mixed line ends: LF after CR LF", False),
         (b"\xef\xbb\xbfa\tO\n\n" + GOOD, r"line 1: the byte order mark \(BOM\)", False),
@@ -258,9 +280,7 @@ def test_what_is_wrong_with_columns_is_said_with_its_line(content, message, drop
         ('{"tokens": ["a"], "text": "a", "offsets": 7}', r"line 1: expected offsets such as"),
         ('{"tokens": ["a", "a"], "text": "a", "offsets": [[0, 1], [0, 1]]}', "line 1: word 2 must"),
         ('{"tokens": ["\\ud800"]}', "line 1: expected text, got the character U.D800"),
-        ('[["a", {"entities": [[0, 1]]}]]', "line 1: expected entities such as"),
-        ('[\n["ab", {"entities": [[0, 2, "X"], [1, 2, "Y"]]}]]', "line 2: expected entities that"),
-        ('[["a  b", {"entities": [[1, 3, "X"]]}]]', "line 1: expected words in the entity"),
+        ('[["a", {"entities": [[0, 1]]}]]', "line 1: expected spans such as"),
         ('[{"text": 3}]', "line 1: expected a sentence such as"),
         ('[{"text": "a", "annotations": 3}]', 'line 1: expected an object in "annotations"'),
         ('[["a", {"entities": []}],\n oops', "line 2: expected JSON, got .*; the rest is not read"),
@@ -270,6 +290,29 @@ def test_what_is_wrong_with_json_is_said_with_its_line(content, message):
     (problem,) = read_items(content.encode(), "f").problems
     assert problem.dropped
     assert re.match(f"f, {message}", problem.message)
+
+
+@pytest.mark.parametrize(
+    ("content", "gold", "message"),
+    [
+        (
+            '[\n["ab", {"entities": [[0, 2, "X"], [1, 2, "Y"]]}]]',
+            ("B-X", "I-X"),
+            r"overlapping spans were left out; .* .in line 2: 'b .Y.'",
+        ),
+        (
+            '[["a  b", {"entities": [[1, 3, "X"]]}]]',
+            ("O", "O"),
+            "spans without a word were left out .in line 1: 'X'",
+        ),
+    ],
+)
+def test_spans_that_cannot_be_kept_are_said(content, gold, message):
+    read = read_items(content.encode(), "f")
+    (problem,) = read.problems
+    assert not problem.dropped
+    assert re.search(message, problem.message)
+    assert [set(item.gold) <= set(gold) for item in read.items] == [True]
 
 
 ONE = {"text": "Kim left", "tags": ["X", "Y"], "offsets": [[0, 3], [4, 8]], "annotator": "anna"}
@@ -399,8 +442,9 @@ def test_a_file_that_is_too_large_or_utf_16_is_refused():
     assert read_items(f"{word}\tX\n".encode(), "big", limit=None).items[0].tokens == (word,)
     with pytest.raises(FormatError, match="f: expected a text file, got a PDF; save it"):
         read_items(b"%PDF-1.7\n", "f")
-    with pytest.raises(FormatError, match="expected UTF-8 text, got UTF-16"):
-        read_items("Kim".encode("utf-16"), "f")
+    with pytest.raises(FormatError, match="expected UTF-16 text, got"):
+        read_items("Kim".encode("utf-16")[:-1], "f")
+    assert read_items("Kim".encode("utf-16"), "f").items[0].tokens == ("Kim",)
 
 
 def test_a_file_that_is_cut_off_loses_only_its_last_sentence():

@@ -56,6 +56,19 @@ def test_tag_reads_a_sentence_a_line_from_standard_input(model, capsys, monkeypa
     assert capsys.readouterr().out.count("log p = ") == 2
 
 
+def test_tag_takes_a_paragraph_sentence_by_sentence(model, capsys):
+    text = "He runs. She ran. Fine!"
+    assert main(["tag", text, "--json", "--model", str(model)]) == 0
+    said = capsys.readouterr()
+    printed = [json.loads(line) for line in said.out.splitlines()]
+    assert [each["text"] for each in printed] == ["He runs.", "She ran.", "Fine!"]
+    assert "3 sentences, each by itself; --whole" in said.err
+    assert main(["tag", text, "--json", "--whole", "--model", str(model)]) == 0
+    said = capsys.readouterr()
+    assert [json.loads(line)["text"] for line in said.out.splitlines()] == [text]
+    assert not said.err
+
+
 def test_tag_prints_json_a_line(model, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("  He’s here\n\nRun!\n"))
     assert main(["tag", "--json", "--model", str(model)]) == 0

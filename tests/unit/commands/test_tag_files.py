@@ -163,8 +163,7 @@ def test_a_full_disk_leaves_nothing_that_looks_whole(model, tmp_path, capsys):
     ("content", "options", "message"),
     [
         ("He\tX\nruns\t\n", [], "line 2: expected a tag in column 2, got none"),
-        ("He\n", [], "line 1: expected CoNLL-U"),
-        ("{}\n", [], 'line 1: expected a list of strings in "tokens"'),
+        ("{}\n", [], 'line 1: expected a sentence such as {"tokens"'),
         ("He\tX\n\xff", ["--format", "conllu"], "line 1: expected 10 columns"),
     ],
 )
@@ -173,6 +172,16 @@ def test_bad_input_is_said_with_its_line(content, options, message, model, tmp_p
     file.write_text(content, encoding="utf-8")
     assert main(["tag", "--file", str(file), "--model", str(model), *options]) == 2
     assert f"crfviz: {file}, {message}" in capsys.readouterr().err
+
+
+def test_lines_of_plain_text_become_jsonl(model, tmp_path, capsys):
+    file = tmp_path / "plain.txt"
+    file.write_text("He runs.\n\nHe\n", encoding="utf-8")
+    assert main(["tag", "--file", str(file), "--model", str(model)]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["tokens"] for row in rows] == [["He", "runs", "."], ["He"]]
+    assert [row["text"] for row in rows] == ["He runs.", "He"]
+    assert all(len(row["tags"]) == len(row["tokens"]) for row in rows)
 
 
 @pytest.mark.parametrize("options", [[], ["--marginals"]])
@@ -216,3 +225,15 @@ def test_words_that_a_tagger_lacks_are_said_with_their_line(tmp_path, capsys):
 def test_options_that_do_not_fit_are_said(arguments, message, model, capsys):
     assert main(["tag", *arguments, "--model", str(model)]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "texts"),
+    [([], ["He runs.", "She ran.", "Fine!"]), (["--whole"], ["He runs. She ran.", "Fine!"])],
+)
+def test_plain_text_is_tagged_sentence_by_sentence(options, texts, model, tmp_path, capsys):
+    path = tmp_path / "notes.txt"
+    path.write_text("He runs. She ran.\n\nFine!\n", "utf-8")
+    assert main(["tag", "--file", str(path), "--model", str(model), *options]) == 0
+    written = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["text"] for each in written] == texts

@@ -1,28 +1,58 @@
-"""The sixty sentences that `ner-en` is measured on beside its corpora, as lecturers type them."""
+"""The sentences that `ner-en` is measured on beside its corpora, as people type them.
+
+Two hands wrote sixty each: whole sentences of lecturers, then headlines, questions, lower case,
+first names alone, firms that are words and people who are called like places.
+"""
 
 from collections import Counter
 
+import pytest
+
 from crfviz.text.formats import read_sentences
 from crfviz.text.schemes import OUTSIDE, repair, spans
+from crfviz.text.sentences import Sentence
 from tests.support.paths import FIXTURES
 
-SENTENCES = read_sentences(FIXTURES / "typed_names.conll")
+FIRST = read_sentences(FIXTURES / "typed_names.conll")
+SECOND = read_sentences(FIXTURES / "typed_names_61_to_120.conll")
+HALVES = pytest.mark.parametrize("sentences", [FIRST, SECOND], ids=["first", "second"])
 
 
-def test_there_are_sixty_different_sentences() -> None:
-    assert len({sentence.tokens for sentence in SENTENCES}) == len(SENTENCES) == 60
+@HALVES
+def test_each_half_has_sixty_sentences(sentences: list[Sentence]) -> None:
+    assert len(sentences) == 60
 
 
-def test_each_ends_like_a_sentence_and_obeys_bio() -> None:
-    for sentence in SENTENCES:
+def test_no_sentence_is_there_twice() -> None:
+    assert len({sentence.tokens for sentence in (*FIRST, *SECOND)}) == 120
+
+
+@HALVES
+def test_tags_obey_bio(sentences: list[Sentence]) -> None:
+    for sentence in sentences:
         tags = sentence.tags or ()
-        assert sentence.tokens[-1] in {".", "?"}
-        assert tags[-1] == OUTSIDE
+        assert len(tags) == len(sentence.tokens)
         assert list(repair(tags)) == list(tags)
 
 
-def test_each_type_is_there_thirty_times_and_some_sentences_have_no_name() -> None:
-    found = [spans(sentence.tags or ()) for sentence in SENTENCES]
+def test_sentences_of_the_first_half_end_with_a_full_stop_or_question_mark() -> None:
+    for sentence in FIRST:
+        assert sentence.tokens[-1] in {".", "?"}
+        assert (sentence.tags or ())[-1] == OUTSIDE
+
+
+def test_second_half_has_other_habits() -> None:
+    texts = [" ".join(sentence.tokens) for sentence in SECOND]
+    assert sum(text[-1].isalpha() for text in texts) >= 20  # headlines and hurried messages
+    assert sum(text.endswith("?") for text in texts) >= 12
+    assert sum(text == text.lower() for text in texts) >= 12
+
+
+@HALVES
+def test_each_type_is_there_thirty_times_and_some_sentences_have_no_name(
+    sentences: list[Sentence],
+) -> None:
+    found = [spans(sentence.tags or ()) for sentence in sentences]
     types = Counter(entity.type for each in found for entity in each)
     assert set(types) == {"LOC", "ORG", "PER"}
     assert min(types.values()) >= 30

@@ -132,7 +132,7 @@ def test_the_format_is_told_from_the_content(text, expected):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("EU NNP B-ORG\n", r"file, line 1: expected CoNLL-U \(10 .*got 'EU NNP B-ORG'"),
+        ("EU rejects a call\n", r"file, line 1: seems to be plain text without tags; expected"),
         ("a\tO\n\nEU NNP B-ORG\n", r"file, line 3: expected word TAB tag .*got 1: 'EU NNP B-ORG'"),
         ("a\tO\nb\t \n", r"file, line 2: expected a tag in column 2, got none: 'b\\t '"),
         (CONLLU + "1\tx\tNOUN\n", r"file, line 10: expected 10 columns .*\(CoNLL-U\), got 3"),
@@ -145,11 +145,15 @@ def test_the_format_is_told_from_the_content(text, expected):
         (">x\nAC\nA C1\n", r"file, line 3: expected the letters of a sequence, got 'A C1'"),
         ('{"tokens": ["a"]}\n{"tokens": \n', r"file, line 2: expected a JSON object .* got"),
         ("{" * 50_000, r"file, line 1: expected a JSON object such as"),
-        ('{"tokens": ["a"]}\n[]', r"file, line 2: expected a JSON object such as .* got '\[\]'"),
+        ('{"tokens": ["a"]}\n[]', r"file, line 2: expected a sentence such as .* got \[\]"),
         ('{"tokens": "a b"}', r"line 1: expected a list of strings in \"tokens\", got 'a b'"),
-        ('{"words": ["a"]}', r"line 1: expected a list of strings in \"tokens\", got None"),
+        (
+            '{"word": "a"}',
+            r"line 1: expected a sentence such as .* got an object with the keys word",
+        ),
         ('{"tokens": ["a", ""]}', r"line 1: expected words in \"tokens\", got an empty string"),
-        ('{"tokens": ["a"], "tags": [1]}', r"line 1: expected a list of strings in \"tags\""),
+        ('{"tokens": ["a"], "tags": [1]}', r"line 1: 'tags' has class numbers without their names"),
+        ('{"tokens": ["a"], "tags": [1.5]}', r"line 1: expected a list of strings in \"tags\""),
         ('{"tokens": ["a"], "tags": []}', r"line 1: expected one tag per token, got 0 tags and 1"),
         ('{"tokens": ["a"], "text": 1}', r"line 1: expected a string in \"text\", got 1"),
     ],
@@ -170,7 +174,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 def test_bytes_that_are_no_utf8_are_named_with_their_line(tmp_path):
     path = tmp_path / "latin1.conll"
-    path.write_bytes(b"a\tO\ncaf\xe9\tO\n")
+    path.write_bytes(b"a\tO\ncaf\xe9\tO\n\xc3\xa9\tO\n")  # the third line is UTF-8
     with pytest.raises(FormatError, match="line 2: expected UTF-8 text, got byte 0xe9"):
         read_sentences(path)
 
@@ -229,7 +233,9 @@ def test_the_conllu_library_reads_what_we_write():
 
 
 anything = st.text(min_size=1, max_size=8)
-names = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=5)
+names = st.text(  # without the marks of entity tags, whose spelling is changed
+    st.characters(categories=["L", "N", "P"], exclude_characters="-_"), min_size=1, max_size=5
+).filter(lambda name: name != "o")
 
 
 @given(st.lists(st.tuples(anything, names), min_size=1, max_size=5), st.none() | st.text())
@@ -261,13 +267,13 @@ def test_line_breaks_of_the_raw_text_become_blanks():
     assert parse_sentences(text)[0].text == "a b"
 
 
-@pytest.mark.parametrize("content", [b"\xef\xbb\xbfa\xff\tX\n", b"a\xff\tX\n"])
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbfa\x81\tX\n", b"a\x81\tX\n"])
 def test_a_byte_that_is_no_text_is_named_behind_a_byte_order_mark_too(content, tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes(content)
-    with pytest.raises(FormatError, match="line 1: expected UTF-8 text, got byte 0xff"):
+    with pytest.raises(FormatError, match="line 1: expected UTF-8 text, got byte 0x81"):
         read_sentences(path)
-    with pytest.raises(FormatError, match="a, line 1: expected UTF-8 text, got byte 0xff"):
+    with pytest.raises(FormatError, match="a, line 1: expected UTF-8 text, got byte 0x81"):
         decoded(content, name="a")
 
 

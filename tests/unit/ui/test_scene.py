@@ -68,14 +68,6 @@ def test_another_sentence_is_no_example(model, gold):
     assert scene.example_of(built.scenario) is None
 
 
-def test_rows_are_drawn_in_their_order_and_unknown_ones_are_left_out(model, gold, rows):
-    gold(None)
-    rows("viterbi.greedy.rubbish.gold")
-    assert scene.scene_of(Scenario(model, TEXT)).rows == ("greedy", "viterbi")
-    rows("none")
-    assert scene.scene_of(Scenario(model, TEXT)).rows == ()
-
-
 @pytest.mark.usefixtures("rows")
 def test_pins_alone_make_a_scene_edited(model, gold):
     gold(None)

@@ -39,6 +39,7 @@ BACK = "forward-backward"
         (3, screen(), screen(edits=EDITED), screen(edits=FLIPPED)),
         (4, screen(edits=EDITED), screen(edits=FLIPPED), screen()),
         (5, screen("viterbi"), screen("viterbi", step=3), screen("viterbi", step=4)),
+        (5, screen("viterbi", step=BEFORE_FIRST), screen("viterbi", step=3), screen("viterbi")),
         (6, screen(BACK), screen(BACK), screen(BACK, step=3)),
         (6, screen(BACK, step=BEFORE_FIRST), screen(BACK, step=2), screen(BACK)),
         (7, screen(pins={0: "A"}), screen(pins={0: "A"}), screen(pins={0: "B"})),

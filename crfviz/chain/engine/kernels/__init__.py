@@ -183,7 +183,7 @@ def _sweep(  # noqa: PLR0913 - what it reads, and where it writes
 
 
 @compiled(TABLE, TABLE, TABLE, TABLE, IDS, IDS, types.int64)
-def sweeps(  # noqa: PLR0913 - a batch is four tables, and where they have what
+def sweeps(
     words: Table,
     steps: Table,
     start: Table,

@@ -114,7 +114,7 @@ def best_path(
 
 
 @compiled(TABLE, TABLE, TABLE, TABLE, IDS, IDS, types.float64)
-def best_paths(  # noqa: PLR0913 - a batch is four tables, and where they have what
+def best_paths(
     emissions: Table,
     into: Table,
     start: Table,

@@ -2,10 +2,10 @@
 // its history, scroll positions, the colour scheme, browser storage, the glossary's search box, and a lost connection.
 
 import { expectPage, updateLinks, watchCopy, watchHistory, watchLinks, watchSteps } from "./address.js";
-import { moveFocus, setTabStop, watchPageKeys } from "./keys.js";
+import { moveFocus, setTabStop, watchPageKeys, watchSentenceKey } from "./keys.js";
 import { scrollToRows } from "./scrolling.js";
 
-const GROUPS = ".st-key-brand, .st-key-pages, .st-key-edits, .st-key-status";
+const GROUPS = ".st-key-pages, .st-key-edits, .st-key-status";
 const [HIDES, SHOWS] = ["[data-testid=stSidebarCollapseButton]", "[data-testid=stExpandSidebarButton]"];
 const MIN_WIDTH_BESIDE = 768; // pixels of a window with the sidebar beside the page
 const CONNECTION = "data-test-connection-state"; // attribute of Streamlit's outermost element
@@ -131,6 +131,7 @@ function store(key, name, text) {
 let trigger = () => {};
 let session = ""; // of the server, when the frame was drawn last
 let own = []; // URL parameters of this page alone
+let letters = true; // whether keys of one letter do anything
 watch();
 watchSidebar();
 watchConnection();
@@ -145,6 +146,7 @@ watchLinks(
     trigger("page", path);
   },
 );
+watchSentenceKey(() => letters);
 watchPageKeys((direction) => {
   expectPage();
   trigger("turn", direction > 0 ? "next" : "previous");
@@ -153,6 +155,7 @@ watchPageKeys((direction) => {
 export default ({ data, setTriggerValue }) => {
   trigger = setTriggerValue;
   own = data.own;
+  letters = data.letters;
   if (session && session !== data.session) trigger("anew", data.session);
   session = data.session;
   setScheme(data.theme);

@@ -42,6 +42,25 @@ export function moveFocus(event, group) {
   setTabStop(group);
 }
 
+// T and / put the cursor into the sentence on top; what is typed replaces it.
+
+const TYPE = new Set(["t", "T", "/"]);
+const TAKES_LETTERS = `${TEXT_FIELD}, canvas, [role=grid], [data-editing], .st-key-labeller`;
+
+// `isOn` tells whether keys of one letter do anything.
+export function watchSentenceKey(isOn) {
+  document.addEventListener("keydown", (event) => {
+    const { key, altKey, ctrlKey, metaKey, defaultPrevented } = event;
+    if (!TYPE.has(key) || altKey || ctrlKey || metaKey || defaultPrevented || !isOn()) return;
+    const [inside] = event.composedPath();
+    const sentence = document.querySelector(".st-key-sentence input");
+    if (!sentence || document.documentElement.dataset.embed || inside.closest?.(`${OPEN}, ${TAKES_LETTERS}`)) return;
+    event.preventDefault();
+    sentence.focus();
+    sentence.select();
+  });
+}
+
 // On pages without steps a clicker scrolls, and at the end opens the next page of the group, as a picture does after
 // its last step. Controls that use the key themselves come first.
 

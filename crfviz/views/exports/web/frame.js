@@ -106,12 +106,13 @@ export function read(id) {
   return JSON.parse(document.getElementById(id).textContent);
 }
 
-// The data of a file, at the page that its address names.
+// The data of a file, at the page that its address names. On a slide Viterbi begins at its start: a clicker walks it.
 export function readFile() {
   const data = read("data");
-  const requested = new URLSearchParams(location.search).get("page");
-  const wanted = data.pages.find(({ id }) => id === requested);
-  return wanted ? { ...data, opens: wanted.id, step: null } : data;
+  const query = new URLSearchParams(location.search);
+  const wanted = data.pages.find(({ id }) => id === query.get("page"));
+  if (!wanted) return data;
+  return { ...data, opens: wanted.id, step: wanted.id === "viterbi" && query.get("embed") === "stage" ? 0 : null };
 }
 
 // `options` are those of the frame; `ready` gets it before it is drawn.

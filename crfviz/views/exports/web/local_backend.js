@@ -3,6 +3,7 @@
 //
 // `data` is that of crfviz/views/exports/live.py.
 
+import { isRightToLeft } from "../../stage/web/direction.js";
 import { applyEdits, chainOf, editsOf, solveUnder, underRule } from "../../stage/web/model.js";
 import { minus, probability, score } from "../../stage/web/numbers.js";
 import { logSumExp, solve } from "../../stage/web/recursions.js";
@@ -25,6 +26,7 @@ export class LocalBackend {
     [this.past, this.future] = [[], []];
     this.ack = 0;
     this.covered = data.covered;
+    this.direction = data.direction ?? "";
     this.views = new Map(data.pages.map(({ id }) => [id, {}]));
     this.at = data.opens;
     if (data.step !== null) this.view.step = data.step;
@@ -107,6 +109,7 @@ export class LocalBackend {
     if (VIEWS.includes(name)) this.view[name] = value;
     else if (name === "from") this.first = Number(value);
     else if (name === "folded") this.view.folding = value;
+    else if (name === "direction") this.direction = value === "auto" ? "" : value;
     else if (name === "chosen") {
       const [t, ...tag] = value.split(" ");
       this.view.chosen = [Number(t), this.data.tags.indexOf(tag.join(" "))];
@@ -158,6 +161,8 @@ export class LocalBackend {
       nodes: view.nodes ?? "",
       panel: view.panel ?? "",
       folding: view.folding ?? "",
+      rtl: isRightToLeft(data.words),
+      direction: this.direction,
       chosen: view.chosen ?? null,
       covered: this.covered,
       ...NOT_HERE,
@@ -271,6 +276,7 @@ export class LocalBackend {
       e: [...emissions].map(place).join(","),
       p: pins.map(([t, tag]) => `${t}.${tagText(tag)}`).join(","),
       step: step === undefined || step === opens ? "" : String(step || "start"),
+      "v.direction": this.direction,
     };
     return new URLSearchParams(Object.entries(parts).filter(([, value]) => value !== "")).toString();
   }

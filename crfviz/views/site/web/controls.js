@@ -7,7 +7,13 @@ const HINT = "Examples";
 // `speak(typed)` is called with what is in the box; `before` and `behind` stand in the same line. What is typed stays
 // until a sentence is shown.
 export function buildBox(speak, before = [], behind = []) {
-  const input = html("input", { type: "text", "aria-label": "Sentence", autocomplete: "off", spellcheck: "false" });
+  const input = html("input", {
+    type: "text",
+    dir: "auto",
+    "aria-label": "Sentence",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   const status = html("p.said", { role: "status" });
   const submit = (event) => {
     event.preventDefault();

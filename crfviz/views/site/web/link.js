@@ -55,10 +55,11 @@ export function readLink(text, { models, pages }) {
       strength: strong ? readNumber(strength) : 1,
     },
     pins: items("p", readPlace, "position.TAG"),
+    direction: oneOf("v.direction", ["auto", "ltr", "rtl"]),
   };
   for (const name of OF_STARTING) take(name);
   for (const name of new Set(query.keys())) {
-    ignore(`the part ${quoted(name)}`, "model, sentence, page, t, e, k, c, p or step");
+    ignore(`the part ${quoted(name)}`, "model, sentence, page, t, e, k, c, p, step or v.direction");
   }
   return { ...link, ignored };
 }

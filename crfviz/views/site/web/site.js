@@ -83,10 +83,11 @@ class Site {
     }
   }
 
-  draw(data, edits, { page, step }) {
+  draw(data, edits, { page, step, direction }) {
     const use = ({ local }) => {
       if (screen(local) !== screen({ data, edits })) local.change(edits, data);
       local.at = page ?? data.opens;
+      local.look("direction", direction ?? "auto");
       if (step !== null) local.step(step);
     };
     if (this.frame) {

@@ -1,6 +1,6 @@
-// Words of a typed text, with their place in it: spaCy's algorithm over the rules of crfviz/text/tokenizer.py.
+// Words of a typed text, with their place in it: spaCy's algorithm over the rules of a language.
 //
-// The rules come from Python, so that they stand in one place; `../splitting.py` says what they look like here.
+// The rules come from Python: `tokenizer_rules` in `crfviz.views.site.packing` packs them.
 
 // Python's white space; JavaScript's \s has one more character and lacks some.
 const BLANK = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
@@ -8,16 +8,22 @@ const CHUNK = new RegExp(`[^${BLANK}]+`, "gu");
 const GAP = new RegExp(`[${BLANK}]+`, "gu");
 const ENDS = new RegExp(`^[${BLANK}]+|[${BLANK}]+$`, "gu");
 const PIECE = /https?:\/\/.+|[\p{L}\p{N}_]+|[^\p{L}\p{N}_]/gu;
+const EXTENDS = /^(?:\p{M}|\u200c|\u200d|[\u0e33\u0eb3\u{e0020}-\u{e007f}])/u; // vowels of Thai and Lao, parts of flags
+const JOINED = /[\u200c\u200d]$/;
 const HALVES = /\p{Surrogate}/gu; // halves of characters
 
 // A function from a text to its words: [{ text, start, end }], with places in UTF-16 units.
 export function readTokenizer(data) {
+  if (data.pattern) {
+    const pattern = new RegExp(data.pattern, "gu");
+    return (text) => pieces(text, pattern);
+  }
   const rules = {
     exceptions: new Map(data.exceptions.map(([...parts]) => [parts.join(""), parts])),
     prefix: new RegExp(data.prefix, "u"),
     suffix: new RegExp(data.suffix, "u"),
     infix: new RegExp(data.infix, "gu"),
-    whole: new RegExp(data.whole, "iu"),
+    whole: new RegExp(data.whole, data.wholeFlags),
     url: new RegExp(data.url, "u"),
     longest: data.longest,
     spans: null,
@@ -32,6 +38,20 @@ export function givenWords(sentence) {
   const gaps = text.match(GAP) ?? [];
   if (text && !gaps.length && sentence.endsWith("  ")) return [text];
   return gaps.length && gaps.every((gap) => gap.length > 1) ? text.split(GAP) : null;
+}
+
+// The matches of a pattern, each with the marks and joiners that follow it.
+function pieces(text, pattern) {
+  const found = [];
+  for (const { 0: piece, index } of text.matchAll(pattern)) {
+    const last = found.at(-1);
+    const joins = last?.end === index && (EXTENDS.test(piece) || JOINED.test(last.text));
+    const start = joins ? last.start : index;
+    const end = index + piece.length;
+    if (joins) found.pop();
+    found.push({ text: text.slice(start, end), start, end });
+  }
+  return found;
 }
 
 function tokens(text, rules) {
@@ -99,7 +119,7 @@ function inner(text, rules, exceptions) {
   for (const { 0: mark, index } of text.matchAll(rules.infix)) {
     if (index === 0) continue;
     if (index !== start) words.push(text.slice(start, index));
-    words.push(mark);
+    if (mark) words.push(mark); // some languages cut between two letters
     start = index + mark.length;
   }
   if (start < text.length) words.push(text.slice(start));

@@ -89,6 +89,12 @@ export function describe(element, text) {
   set(element, "title", text);
 }
 
+// Returns the characters of a text as a reader counts them: an accented letter, a flag or a joined emoji is one.
+/** @param {string} text */
+export function charactersOf(text) {
+  return Array.from(new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text), ({ segment }) => segment);
+}
+
 // Adds or removes children until there are `count`; returns them.
 /** @template {Element} E @param {Element} parent @param {number} count @param {() => E} make */
 export function fit(parent, count, make) {

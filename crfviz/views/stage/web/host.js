@@ -1,6 +1,10 @@
 // The only module that knows Streamlit. Streamlit calls a component at the first draw and with every new payload. State
-// lives in between in a view, one per mounted element. `open(element, send)` makes a view with receive(payload),
+// lives in between in a view, one per mounted element. `open(element, send, data)` makes a view with receive(payload),
 // deliver() for unacknowledged events, close(), and leave() if it delays events; it sends lists of events.
+//
+// In an app of somebody else the payload has `guest`. Its events are a state of the component: Streamlit keeps them
+// until the next ones, also inside of a form, so that none is lost and none is sent twice. In the app they are
+// triggers.
 
 import { closest } from "./dom.js";
 
@@ -16,10 +20,10 @@ export function mounted(open) {
   /** @type {WeakMap<HTMLElement, Mounted<Data>>} */
   const views = new WeakMap();
   /** @param {Host<Data>} host */
-  return ({ data, parentElement, setTriggerValue }) => {
+  return ({ data, parentElement, setTriggerValue, setStateValue }) => {
     const view = views.get(parentElement) ?? open(parentElement, data);
     views.set(parentElement, view);
-    view.receive(data, (name, value) => setTriggerValue(name, value));
+    view.receive(data, isGuest(data) ? setStateValue : setTriggerValue);
     // Streamlit also calls this when two payloads come so close together that it drops the first: then the view stays.
     return () =>
       setTimeout(() => {
@@ -31,18 +35,18 @@ export function mounted(open) {
 }
 
 // The same for a view that sends lists of events until they are acknowledged.
-/** @template Data @param {(element: HTMLElement, send: Send) => View<Data>} open */
+/** @template {object} Data @param {(element: HTMLElement, send: Send, data: Data) => View<Data>} open */
 export function hosted(open) {
-  return mounted((/** @type {HTMLElement} */ element) => {
+  return mounted((/** @type {HTMLElement} */ element, /** @type {Data} */ data) => {
     /** @type {Send} */
     let send = () => {};
     let isBack = false;
-    const view = open(element, (events) => send(events));
+    const view = open(element, (events) => send(events), data);
     const back = () => {
       isBack = true;
       view.deliver();
     };
-    const forgets = [whenBack(back), whenLeaving(() => view.leave?.())];
+    const forgets = isGuest(data) ? [] : [whenBack(back), whenLeaving(() => view.leave?.())];
     return {
       /** @param {Data} data @param {Trigger} trigger */
       receive(data, trigger) {
@@ -57,6 +61,12 @@ export function hosted(open) {
       },
     };
   });
+}
+
+// Whether the payload belongs to an app of somebody else, of whose page nothing is known.
+/** @param {unknown} data */
+export function isGuest(data) {
+  return Boolean(/** @type {{ guest?: unknown }} */ (data).guest);
 }
 
 // Calls `back` whenever the connection is back. Returns how to stop.

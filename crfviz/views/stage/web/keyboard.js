@@ -135,7 +135,8 @@ export function makeRoving(container, selector) {
   };
 }
 
-// Returns the next visible cell in that direction, by position among the visible cells.
+// Returns the next visible cell in that direction, by position among the visible cells. Columns may run from right to
+// left.
 /** @param {HTMLElement} container @param {string} selector @param {HTMLElement} cell @param {[number, number]} way */
 function neighbour(container, selector, cell, [dx, dy]) {
   /** @param {HTMLElement} parent @param {string} kind */
@@ -143,6 +144,7 @@ function neighbour(container, selector, cell, [dx, dy]) {
   const every = shown(container, LINES).map((row) => shown(row, selector));
   const rows = every.filter((row) => row.length);
   const y = rows.findIndex((row) => row.includes(cell));
-  const x = rows[y].indexOf(cell);
-  return rows[y + dy]?.[Math.min(x + dx, rows[y + dy].length - 1)];
+  const rtl = cell.closest("[dir=rtl], [dir=ltr]")?.getAttribute("dir") === "rtl";
+  const x = rows[y].indexOf(cell) + (rtl ? -dx : dx);
+  return rows[y + dy]?.[Math.min(x, rows[y + dy].length - 1)];
 }

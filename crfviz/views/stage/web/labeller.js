@@ -1,6 +1,10 @@
 // The labeller as a component of Streamlit: entry point of its manifest.
 
-import { hosted } from "./host.js";
+import { hosted, isGuest } from "./host.js";
 import { Labelling } from "./labelling/lifecycle.js";
 
-export default hosted((element, send) => new Labelling(element, send));
+/** @import { LabellerPayload } from "./types.js" */
+
+export default hosted(
+  (element, send, /** @type {LabellerPayload} */ data) => new Labelling(element, send, isGuest(data)),
+);

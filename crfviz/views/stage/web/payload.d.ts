@@ -206,6 +206,21 @@ export interface WalkData {
   opens: number; // the step at which the page opens
 }
 
+// The stage in an app of somebody else, which has no buttons of its own for edits.
+export interface GuestData {
+  undo: boolean; // whether there is something to undo
+  redo: boolean;
+  reset: boolean;
+  fixed: boolean; // whether nothing can be edited
+}
+
+// What a host of the stage adds to a picture.
+export interface HostData {
+  sentence?: string; // of which the positions of events count
+  letters?: boolean; // whether keys of one letter act
+  guest?: GuestData; // in an app of somebody else
+}
+
 // One picture on the stage.
 export interface Payload {
   ack: number; // the highest event number that has been applied
@@ -246,6 +261,8 @@ export interface Payload {
   chosen: Cell | null;
   panel: string;
   folding: string; // "yes", "no", or "" as the page decides
+  rtl: boolean; // whether the sentence runs from right to left
+  direction: string; // "ltr" or "rtl" where the reader chose
   title: string | null;
   reference: string;
   contrast: string;
@@ -255,6 +272,7 @@ export interface Payload {
   asks: string; // option that a chosen cell goes to; "right" marks a right tag
   sentence?: string;
   letters?: boolean; // whether keys of one letter act
+  guest?: GuestData; // in an app of somebody else
   whole?: string; // name of this complete picture
   since?: string; // name of the complete picture that these are changes of
 }
@@ -308,6 +326,8 @@ export interface LabellerPayload {
   probabilistic: boolean;
   letters: boolean;
   blank: boolean; // whether there is no model
+  advances: boolean; // whether the cursor goes on to the next word after a tag
   rtl: boolean; // whether the sentence runs from right to left
   versions: VersionsData | null;
+  guest?: boolean; // whether it is in an app of somebody else
 }

@@ -1,10 +1,11 @@
 // The live stage as a component of Streamlit: entry point of its manifest.
 
 import { beyond } from "./embed.js";
-import { hosted } from "./host.js";
+import { GuestStage } from "./guest.js";
+import { hosted, isGuest } from "./host.js";
 import { Stage } from "./stage/lifecycle.js";
 
-/** @import { StageOptions, Way } from "./types.js" */
+/** @import { Payload, StageOptions, Way } from "./types.js" */
 
 const TURNS = "crfviz-turns"; // on the document; cancelled by whoever turns something other than pages
 
@@ -24,4 +25,6 @@ function turned(way) {
 /** @type {StageOptions} */
 const options = { keys: document, beyond: (way) => beyond(way) || turned(way), walked };
 
-export default hosted((element, send) => new Stage(element, send, options));
+export default hosted((element, send, /** @type {Payload} */ data) =>
+  isGuest(data) ? new GuestStage(element, send) : new Stage(element, send, options),
+);

@@ -5,6 +5,9 @@ import { html, svg } from "./dom.js";
 
 /** @import { Attributes, Point } from "./types.js" */
 
+const SCROLLS = ".scroller";
+const FRAME = "words"; // id of the outline of what scrolls
+const CLIPPED = { "clip-path": `url(#${FRAME})` };
 const LEFT_OUT = ".covers, .fold, .tip, button, input, [hidden]"; // what is there to be pressed
 const GEOMETRY = ["d", "cx", "cy", "r", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform"];
 const MORE = ["text-anchor", "marker-end", "id", "viewBox", "refX", "refY", "orient", "markerWidth", "markerHeight"];
@@ -102,11 +105,21 @@ function draw(element, picture, origin) {
     return;
   }
   drawBox(element, style, picture, origin);
+  const inside = element.matches(SCROLLS) && element.scrollWidth > element.clientWidth ? svg("g", CLIPPED) : picture;
   for (const child of element.childNodes) {
-    if (child instanceof Text) drawText(child, style, picture, origin);
-    else if (child instanceof Element) draw(/** @type {HTMLElement} */ (child), picture, origin);
+    if (child instanceof Text) drawText(child, style, inside, origin);
+    else if (child instanceof Element) draw(/** @type {HTMLElement} */ (child), inside, origin);
   }
+  if (inside !== picture) picture.append(frameOf(element, origin), inside);
   picture.append(...marksOf(element, style, origin));
+}
+
+// What is to be seen of an element that scrolls.
+/** @param {HTMLElement} element @param {Point} origin */
+function frameOf(element, origin) {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const box = rounded({ x: left - origin.left, y: top - origin.top, width, height });
+  return svg("clipPath", { id: FRAME }, svg("rect", box));
 }
 
 // Background and border; where the sides differ each is a line.
@@ -154,8 +167,8 @@ function drawText(node, style, picture, origin) {
   for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
     range.setStart(node, index);
     range.setEnd(node, index + word.length);
-    const { left, top, width, height } = range.getBoundingClientRect();
-    const scrolledAway = style.overflowX === "hidden" && left >= box.right;
+    const { left, right, top, width, height } = range.getBoundingClientRect();
+    const scrolledAway = /hidden|clip/.test(style.overflowX) && (left >= box.right || right <= box.left);
     if (width === 0 || scrolledAway) continue;
     const [x, y] = [left - origin.left, top - origin.top];
     const middle = fixed(y + height / 2);

@@ -145,6 +145,7 @@ export interface Reading {
 
 export interface Chosen {
   unfolded: boolean | null; // whether every tag has a row of its own; null: as the page decides
+  direction: string; // of the columns: ltr, rtl, or as the sentence runs
   cell: Cell | null; // that the side panels speak of
   survivor: Cell | null; // whose best prefix is drawn
   into: number; // the word into which the matrix shows the step, where each step has its own
@@ -278,6 +279,7 @@ export interface StageOptions {
   keys?: HTMLElement | Document; // whose keys the stage answers
   beyond?: (way: Way) => boolean; // asked before a page is turned: whether it did something else
   walked?: (step: number | "start" | null) => void; // gets each step at once; null when none is under way
+  frugal?: boolean; // whether each event is dear to the host: only clicks and edits send some, each once
 }
 
 export interface Timer {
@@ -307,6 +309,7 @@ export interface Host<Data> {
   data: Data;
   parentElement: HTMLElement;
   setTriggerValue: Trigger;
+  setStateValue: Trigger;
 }
 
 export interface Point {

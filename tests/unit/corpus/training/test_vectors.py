@@ -47,6 +47,73 @@ def test_a_word_has_the_mean_of_its_pieces_up_to_one_shift_and_scale(encoder, ta
     assert np.sqrt((found[2:] ** 2).mean()) == pytest.approx(vectors.SCALE)
 
 
+def test_a_layer_adds_the_unit_mean_of_its_output_for_the_word_alone(tmp_path):
+    """torch's own layer is the oracle, with the same weights."""
+    size, heads = 6, 3
+    torch.manual_seed(5)
+    layer = torch.nn.TransformerEncoderLayer(
+        size, heads, 12, dropout=0.0, activation="gelu", layer_norm_eps=1e-12, batch_first=True
+    ).eval()
+    for parameter in layer.parameters():
+        torch.nn.init.normal_(parameter)
+    state = {name: value.detach() for name, value in layer.state_dict().items()}
+    names = {
+        "self_attn.out_proj": "attention.output.dense",
+        "norm1": "attention.output.LayerNorm",
+        "linear1": "intermediate.dense",
+        "linear2": "output.dense",
+        "norm2": "output.LayerNorm",
+    }
+    tensors = {}
+    for end in ("weight", "bias"):
+        for torchs, berts in names.items():
+            tensors[f"encoder.layer.0.{berts}.{end}"] = state[f"{torchs}.{end}"]
+        parts = state[f"self_attn.in_proj_{end}"].chunk(3)
+        for name, part in zip(("query", "key", "value"), parts, strict=True):
+            tensors[f"encoder.layer.0.attention.self.{name}.{end}"] = part.clone()
+    pieces = [*PIECES, "[CLS]", "[SEP]"]
+    table, places, segments = (
+        torch.randn(len(pieces), size),
+        torch.randn(9, size),
+        torch.randn(2, size),
+    )
+    norm = torch.nn.LayerNorm(size, eps=1e-12)
+    tensors |= {
+        vectors.TABLE: table,
+        "embeddings.position_embeddings.weight": places,
+        "embeddings.token_type_embeddings.weight": segments,
+        "embeddings.LayerNorm.weight": norm.weight.detach(),
+        "embeddings.LayerNorm.bias": norm.bias.detach(),
+    }
+    numbered = {piece: number for number, piece in enumerate(pieces)}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": {"vocab": numbered}}))
+    (tmp_path / "config.json").write_text(json.dumps({"num_attention_heads": heads}))
+    save_file(tensors, tmp_path / "model.safetensors")
+
+    rows = [[9, 1, 10], [9, 5, 6, 10], [9, 4, 10]]  # [CLS], the pieces of the word, [SEP]
+    expected = []
+    for row in rows:
+        with torch.no_grad():
+            mean = layer(norm(table[row] + places[: len(row)] + segments[0])[None])[0].mean(dim=0)
+        expected.append(mean / mean.norm())
+    wanted = torch.stack(expected) - torch.stack(expected).mean(dim=0)
+    found = read_vectors(tmp_path, ["the", "müller", "oslo"])[2:]
+    assert found.shape == (3, 2 * size)
+    scale = wanted.square().mean().sqrt() / vectors.SCALE
+    assert torch.allclose(found[:, size:], wanted / scale, atol=1e-5)
+
+
+@pytest.mark.parametrize("heads", [None, 0, 4, "3"])
+def test_layers_without_a_fitting_number_of_heads_are_rejected(encoder, table, heads):
+    (encoder / "config.json").write_text(json.dumps({"num_attention_heads": heads}))
+    save_file(
+        {vectors.TABLE: table, "encoder.layer.0.output.dense.bias": torch.zeros(5)},
+        encoder / "model.safetensors",
+    )
+    with pytest.raises(ModelError, match=r"config\.json: num_attention_heads must divide 5, got"):
+        read_vectors(encoder, ["the"])
+
+
 def test_the_table_is_what_training_saw():
     words = Projected(torch.randn(6, 5), 3)
     ids = torch.arange(PADDING + 1, 6)

@@ -35,7 +35,7 @@ def test_what_cannot_be_read_is_said_and_nothing_is_kept(folder):
     with pytest.raises(FormatError, match="got none"):
         bring()
     with pytest.raises(FormatError, match="there are no transitions"):
-        bring(written(folder, as_npz(emissions=[[1.0]])))
+        bring(written(folder, as_npz(emissions=[[1.0]], start=[0.0])))
     big = folder / "big.json"
     big.write_bytes(b" " * 20_000_002)
     with pytest.raises(FormatError, match="20,000,001 bytes"):

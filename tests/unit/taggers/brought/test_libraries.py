@@ -415,12 +415,18 @@ def test_a_plain_layer_of_eds_nlp_has_its_own_tags():
     assert seen.potentials[0].tags is None
 
 
-def test_a_layer_called_crf_that_nobody_knows_is_not_taken_for_that_of_flair():
+def test_a_layer_called_crf_that_returns_no_path_is_not_taken_for_that_of_flair():
     class CRF(nn.Module):
         def __init__(self):
             super().__init__()
             self.transitions = nn.Parameter(torch.full((4, 4), -10000.0))
             self.tagset_size = 2
 
-    with pytest.raises(crfviz.FormatError, match="got 'CRF'"):
-        watch(CRF())
+        def forward(self, features):
+            return features.sum()
+
+    layer = CRF()
+    with watch(layer) as seen:
+        layer(torch.zeros(1, 3, 4))
+    with pytest.raises(crfviz.FormatError, match=r"square parameters are transitions \(4, 4\)"):
+        seen.potentials  # noqa: B018 - it searches

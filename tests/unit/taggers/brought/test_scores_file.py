@@ -292,7 +292,7 @@ BAD = {
     "unknown array": (as_npz(emission=np.zeros(3)), "no array 'emission' in such a file"),
     "no emissions": (as_json({"tags": TAGS}), "there are no “emissions”"),
     "no arrays": (as_npz(tags=np.array(TAGS)), "no array “emissions”; the file holds tags"),
-    "no transitions": (as_json({"emissions": [[1, 2]]}), "there are no transitions"),
+    "no transitions": (as_json({"emissions": [[1, 2]], "end": [0, 1]}), "there are no transitions"),
     "no sentence": (as_json(sentences=[]), "at least one sentence"),
     "NaN": (
         as_json({**SENTENCE, "emissions": [[1, math.nan]]}),

@@ -210,7 +210,7 @@ def test_another_model_without_the_tags_says_which_to_choose(page, monkeypatch):
     other = FakeTagger(("A", "B"), {})
     other.name = "other"
     monkeypatch.setattr(cached, "tagger", lambda _: other)
-    with pytest.raises(CrfvizError, match="Choose fake on the left"):
+    with pytest.raises(CrfvizError, match="Choose fake above"):
         page.sheet()
 
 
@@ -307,7 +307,7 @@ def test_a_sentence_with_tags_of_another_model_can_be_begun_anew(page):
     old = Annotation(page.ids[0], WHO, OFFSETS, tags, tags, {0: "DET"}, model="gone", revision=1)
     with page.store._engine.begin() as connection:  # as a store of before may have it
         connection.execute(insert(ANNOTATIONS).values(annotation_row(stamped(old))))
-    with pytest.raises(CrfvizError, match="Choose gone on the left"):
+    with pytest.raises(CrfvizError, match="Choose gone above"):
         page.sheet()
     desk._begin_anew(desk.desk_of(page.queue, page.ids[0]), page.stored())
     assert (page.stored().model, page.stored().revision) == (TAGGER.name, 2)

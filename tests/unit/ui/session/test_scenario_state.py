@@ -329,7 +329,7 @@ def test_a_page_without_its_frame_begins_again(monkeypatch):
 
     titles = []
     monkeypatch.setattr(st, "rerun", rerun)
-    monkeypatch.setattr(st, "title", titles.append)
+    monkeypatch.setattr(st, "title", lambda title, **_: titles.append(title))
     monkeypatch.setattr(st, "navigation", lambda *_, **__: None)
     with pytest.raises(Again):
         frame.header("Explore")

@@ -191,3 +191,12 @@ def test_the_bundle_is_made_of_the_sources(tmp_path):
         'const told=one("a , b",{own});\nreturn {ONE};\n})();\n'
         "const m1 = (() => {\nconst{ONE:one}=m0;\nadd(one);\nreturn {};\n})();"
     )
+
+
+def test_tables_without_a_script_run_from_right_to_left_as_the_words_do(tmp_path):
+    hebrew = exported(tmp_path, chain(3, 2, tokens=("הילד", "הלך", "7")))
+    english = exported(tmp_path, chain(3, 2, tokens=("The", "boy", "7")))
+    still = hebrew.partition('id="data">')[0]
+    assert len(re.findall(r'<div class="scroll" dir="rtl"><table><tr><th><th>1 הילד', still)) == 6
+    assert still.count("<table>") == 8  # the likely tags and the matrix have no columns of words
+    assert 'dir="rtl"' not in english.partition('id="data">')[0]

@@ -3,7 +3,9 @@
 import gzip
 import json
 import random
+import shutil
 from base64 import b64decode, b64encode
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +20,12 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.features import form, key, shape, spelling
 from crfviz.taggers.neural.tagger import NeuralTagger, load_model, save_model
 from crfviz.taggers.perceptron import save_perceptron
-from crfviz.taggers.storage import WEIGHTS_FILE
+from crfviz.taggers.storage import WEIGHTS_FILE, write_tokenizer
 from crfviz.text.formats import read_sentences
-from crfviz.text.tokenizer import affix_rules, given_words, tokenize
+from crfviz.text.splitting import LANGUAGES, PATTERNS, affix_rules_of, splitter
+from crfviz.text.tokenizer import given_words, tokenize
 from crfviz.views.site import packing
-from crfviz.views.site.packing import tagger_payload, tokenizer_rules
+from crfviz.views.site.packing import javascript, tagger_payload, tokenizer_rules
 from tests.support import node
 from tests.support.fake_tagger import FakeTagger
 from tests.support.paths import EXCERPT
@@ -124,10 +127,62 @@ def test_words_are_split_and_seen_like_in_python(tmp_path):
         assert seen == [form(word), key(word), shape(word), spelling(word)]
 
 
-def odd_texts(count):
+@pytest.mark.parametrize("name", PATTERNS)
+def test_characters_and_blanks_are_split_like_in_python(tmp_path, name):
+    texts = [
+        "安娜住在Oslo 12。",
+        "👩‍👩‍👧🇳🇴👍🏽!",
+        "हिन्दी e\u0301a Nguyễn",
+        "น้ำ 🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+        *odd_texts(300),
+    ]
+    rules = {"pattern": javascript(PATTERNS[name])}
+    body = "return told.texts.map(readTokenizer(told.rules));"
+    found = node.run(
+        tmp_path, {WEB / "tokenizer.js": "readTokenizer"}, body, {"rules": rules, "texts": texts}
+    )
+    assert found == [placed(name, text) for text in texts]
+
+
+def test_the_rules_of_other_languages_are_packed(tmp_path):
+    told, expected = [], []
+    for code in LANGUAGES:
+        name = f"spacy:{code}"
+        sentences = import_module(f"spacy.lang.{code}.examples").sentences if code != "en" else []
+        words = [word for sentence in sentences for word in sentence.split()]
+        texts = [*sentences, *odd_texts(60, name, words)]
+        told.append({"rules": tokenizer_rules(name), "texts": texts})
+        expected.append([placed(name, text) for text in texts])
+    body = "return told.map(({ rules, texts }) => texts.map(readTokenizer(rules)));"
+    found = node.run(tmp_path, {WEB / "tokenizer.js": "readTokenizer"}, body, told)
+    for code, each, own in zip(LANGUAGES, found, expected, strict=True):
+        assert each == own, code
+
+
+def placed(name, text):
+    """The words of a text with their places in UTF-16 units."""
+    return [
+        {"text": t.text, "start": units(text[: t.start]), "end": units(text[: t.end])}
+        for t in splitter(name)(text)
+    ]
+
+
+def test_a_language_with_more_than_patterns_stays_on_the_server(tmp_path):
+    folder = tmp_path / "other"
+    shutil.copytree(crfviz.load_tagger("upos-en-hmm").folder, folder)
+    write_tokenizer(folder, "spacy:zh")
+    with pytest.raises(CrfvizError, match=r"other splits typed texts as in spacy:zh, which only"):
+        tagger_payload(crfviz.load_tagger(folder))
+    for name in ("characters", "spacy:fr"):
+        write_tokenizer(folder, name)
+        assert tagger_payload(crfviz.load_tagger(folder))
+
+
+def odd_texts(count, name="spacy:en", words=()):
     """Texts of what tokenizers stumble over, put together at random."""
     chosen = random.Random(0)
-    pieces = ["".join(words) for words in affix_rules().exceptions] + 20 * [
+    exceptions = ["".join(words) for words in affix_rules_of(name).exceptions]
+    pieces = [*exceptions, *5 * words] + 20 * [
         *"aZ9.,;:!?-—'\"()[]{}<>/*+=_~@#$%éß中ж°²£€😀\u200d\ufe0f\ufeff\x1c\u2028\ud83d",
         *(
             "http://x.org/a?b",
@@ -135,6 +190,9 @@ def odd_texts(count):
             "10km",
             "e-mail",
             "and/or",
+            "aujourd'hui",
+            "z.B.",
+            "l’été",
             "👩🏽",
             "🇩🇪",
             " ",

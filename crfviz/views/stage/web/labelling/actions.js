@@ -63,11 +63,23 @@ export function pointAt(labelling, event, begins) {
   goTo(labelling, position, extend);
 }
 
+// Sets a tag; without proposals the cursor goes on to the next word, and `undo` brings it back.
 /** @param {Labelling} labelling @param {string} what */
 export function choose(labelling, what) {
+  const { advances, words } = labelling.data;
   const [first, last] = selectionOf(labelling);
   labelling.anchor = null;
   labelling.emit("correct", { first, last, what });
+  if (!advances) return;
+  labelling.tagged.push(first);
+  goTo(labelling, Math.min(last + 1, words.length - 1));
+}
+
+/** @param {Labelling} labelling */
+function undo(labelling) {
+  labelling.emit("undo");
+  const before = labelling.tagged.pop();
+  if (before !== undefined) goTo(labelling, before);
 }
 
 // Takes what a version says of the word under the cursor, or of the whole sentence.
@@ -143,7 +155,7 @@ const LETTER = /^\S$/; // letters, digits and signs, which may be switched off
 /** @type {Record<string, (labelling: Labelling) => void>} */
 const TAGS = {
   Enter: accept,
-  Backspace: (labelling) => labelling.emit("undo"),
+  Backspace: undo,
   "/": toggleWords,
   Escape: (labelling) => select(labelling, null),
   /** @param {Labelling} labelling */
@@ -151,6 +163,9 @@ const TAGS = {
   PageUp: (labelling) => labelling.emit("go", { by: -1 }),
   PageDown: (labelling) => labelling.emit("go", { by: 1 }),
 };
+
+// They lead to other sentences or words, and an app of somebody else has given these.
+const DESK_KEYS = ["/", "PageUp", "PageDown"];
 
 // While words are cut and joined.
 /** @type {Record<string, (labelling: Labelling) => void>} */
@@ -189,6 +204,7 @@ function tagsKey(labelling, { key, shiftKey, code }) {
   }
   if (key === "Tab") return toDoubtful(labelling, shiftKey ? -1 : 1);
   if (key in MOVES) return () => move(labelling, inDirection(labelling, MOVES[key]), shiftKey);
+  if (labelling.guest && DESK_KEYS.includes(key)) return null;
   if (key in TAGS) return () => TAGS[key](labelling);
   if (/^[1-9]$/.test(key)) return () => chooseRank(labelling, Number(key) - 1);
   const choice = labelling.data.choices.find((option) => option.key && option.key === key.toLowerCase());

@@ -30,8 +30,10 @@ export function buildDesk(labelling) {
   const palette = html("div.palette", { role: "group", "aria-label": "Tags" });
   const words = act("words", "Split or join words", "/", () => toggleWords(labelling));
   const actions = [
-    act("accept", "Accept, next", "Enter", () => accept(labelling)),
+    act("accept", labelling.guest ? "Accept" : "Accept, next", "Enter", () => accept(labelling)),
     act("undo", "Undo", "⌫", () => labelling.emit("undo")),
+  ];
+  const ofDesk = [
     words,
     act("back", "Previous", "Page ↑", () => labelling.emit("go", { by: -1 })),
     act("skip", "Next", "Page ↓", () => labelling.emit("go", { by: 1 })),
@@ -41,7 +43,16 @@ export function buildDesk(labelling) {
   sheet.addEventListener("pointerover", (event) => pointAt(labelling, event, false));
   const topline = html("div.topline", place, reason, state);
   return {
-    elements: [topline, sheet, note, versions, ranked, palette, html("div.actions", actions), hint],
+    elements: [
+      topline,
+      sheet,
+      note,
+      versions,
+      ranked,
+      palette,
+      html("div.actions", actions, labelling.guest ? [] : ofDesk),
+      hint,
+    ],
     sheet,
     note,
     /** @param {Labelling} labelling */

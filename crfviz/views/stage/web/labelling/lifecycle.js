@@ -17,6 +17,7 @@ import { buildChips, drawBoundaries, drawChips } from "./words.js";
 const WAIT_SHOWN = 400; // milliseconds until “Storing …” is shown
 const LATE_SHOWN = 4000; // milliseconds after that until the wait is explained
 const LATE = "The store does not answer yet: it may be locked or busy. Your keys are kept and sent again.";
+const GUEST_LATE = "The app has not answered yet. A form answers when it is submitted.";
 const SWITCHES = "input[type=checkbox], input[aria-autocomplete]";
 const TEXT_FIELDS = "textarea, input:not([type=radio], [type=checkbox], [aria-autocomplete])";
 
@@ -25,8 +26,10 @@ export class Labelling {
   /** @type {number | undefined} */ since; // when the last event was sent
   /** @type {ReturnType<typeof setTimeout> | undefined} */ waitTimer;
   dragging = false;
-  /** @param {HTMLElement} parent @param {Send} send */
-  constructor(parent, send) {
+  // A `guest` hears no keys outside of its element, and takes the focus from nothing.
+  /** @param {HTMLElement} parent @param {Send} send @param {boolean} [guest] */
+  constructor(parent, send, guest = false) {
+    this.guest = guest;
     /** @type {Outbox<Sent & { item: number, revision: number, seconds: number }>} */
     this.outbox = new Outbox(send); // holds the event that waits for its answer, if there is one
     /** @type {(() => void)[]} */
@@ -34,13 +37,15 @@ export class Labelling {
     this.cursor = 0;
     /** @type {number | null} */
     this.anchor = null; // other end of what is selected; null: nothing is, the cursor stands on its word
+    /** @type {number[]} */
+    this.tagged = []; // words that got a tag and were left for the next one, the last one last
     this.words = false; // whether words are being cut and joined
     this.boundary = 0; // where the caret stands then
     this.desk = buildDesk(this);
     this.root = html("div", { "data-labeller": "", tabindex: -1 }, this.desk.elements);
     this.root.style.opacity = "0"; // until the style sheet is in force; what is not visible could not take the focus
     parent.append(this.root);
-    this.stopKeys = listenToKeys(document, (event) => keysOf(this, event));
+    this.stopKeys = listenToKeys(guest ? parent : document, (event) => keysOf(this, event));
     this.stopDragging = () => pointAt(this, null, false);
     document.addEventListener("pointerup", this.stopDragging);
     this.switches = watchSwitches();
@@ -64,6 +69,7 @@ export class Labelling {
     if (another) {
       this.cursor = data.doubtful[0] ?? 0;
       this.words = false;
+      this.tagged = [];
       this.waiting = [];
       this.since = performance.now();
     }
@@ -102,7 +108,7 @@ export class Labelling {
 
   showWait() {
     setText(this.desk.note, "Storing …");
-    this.waitTimer = setTimeout(() => setText(this.desk.note, LATE), LATE_SHOWN);
+    this.waitTimer = setTimeout(() => setText(this.desk.note, this.guest ? GUEST_LATE : LATE), LATE_SHOWN);
   }
 
   get pending() {
@@ -137,6 +143,7 @@ export class Labelling {
   mayTakeFocus(another, awaited) {
     const active = document.activeElement ?? document.body;
     const own = focusedIn(this.root);
+    if (this.guest) return Boolean(own && this.root.contains(own));
     if (active === document.body || (own && this.root.contains(own))) return true;
     if (another) return !active.matches(TEXT_FIELDS);
     return active.matches(SWITCHES) && (!awaited || this.switches.wasUsed(active));

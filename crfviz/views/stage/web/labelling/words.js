@@ -1,6 +1,6 @@
 // The words of a sentence: as chips with tags and probabilities, or as letters with the places to cut and join them.
 
-import { all, button, describe, flag, html, set, setProperty, setText } from "../dom.js";
+import { all, button, charactersOf, describe, flag, html, set, setProperty, setText } from "../dom.js";
 
 /** @import { LabellerPayload } from "../types.js" */
 
@@ -156,6 +156,9 @@ export function drawBoundaries(sheet, { words }, caret, onChange) {
 // Start and end of each character that a person sees, as JavaScript counts; Python counts code points.
 /** @param {string} word */
 function cutsOf(word) {
-  const pieces = [...new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(word)];
-  return pieces.map(({ segment, index }) => [index, index + segment.length]);
+  let end = 0;
+  return charactersOf(word).map((character) => {
+    end += character.length;
+    return [end - character.length, end];
+  });
 }

@@ -102,7 +102,8 @@ export function buildMatrix(model, go) {
     update(next) {
       const { T, words, into } = next;
       hide(steps, !next.perStep || T < 2);
-      setText(caption, T < 2 ? "" : `step ${words[into - 1]} → ${words[into]}`);
+      const named = T < 2 ? [] : ["step ", html("bdi", words[into - 1]), " → ", html("bdi", words[into])];
+      if (changed(caption, T, words[into - 1], words[into])) caption.replaceChildren(...named);
       set(element, "data-into", into);
       [back.disabled, on.disabled] = [into <= 1, into >= T - 1];
       grid.update(next);

@@ -5,7 +5,7 @@
 
 import { changed, closest, flag, hide, html, set, setAll, setText, svg } from "../dom.js";
 import { drawNode, numbersOf, putAt } from "./lattice_nodes.js";
-import { along, curve, drawPile, drawSums, drawTies } from "./lattice_paths.js";
+import { along, curve, drawPile, drawSums, drawTies, middlesOf } from "./lattice_paths.js";
 
 /** @import { Model, Path } from "../types.js" */
 
@@ -14,7 +14,8 @@ const MAX_LEAD = 0.45; // of a column, that a step leaves to the scores
 const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, as the columns are drawn
 const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from the lowest to the uppermost
 
-/** @typedef {{ x: (t: number) => number, y: (k: number) => number, lead: number }} Place */
+// `lead` is in the reading direction, `way` is -1 from right to left.
+/** @typedef {{ x: (t: number) => number, y: (k: number) => number, lead: number, way: number }} Place */
 /** @typedef {{ group: SVGGElement, dot: Element, ring: SVGCircleElement | null }} LatticeNode */
 /** @typedef {{ group: SVGGElement, inside: SVGElement[] }} Column */
 /**
@@ -56,7 +57,7 @@ export function buildLattice(model, onPoint) {
   /** @type {Parts["nodes"]} */
   const nodes = Array(T).fill(null); // a column each, null until it is built
   const blanks = { nodes: model.colours.map(blankNode), edge: svg("path.edge") };
-  const xy = { x: () => 0, y: () => 0, lead: 0 };
+  const xy = { x: () => 0, y: () => 0, lead: 0, way: 1 };
   const groups = { columns, ties, moves, sums, picture };
   /** @type {Parts} */
   const parts = { labels, foldLabel, guides, lines, nodes, blanks, ...groups, places: 0, xy, folded: () => false };
@@ -70,9 +71,10 @@ export function buildLattice(model, onPoint) {
       hide(element, next.covered.has("lattice"));
       const { column, lefts, row, rowOf, unit } = next.sizes;
       const lead = next.nodes === "marginals" ? 0 : Math.min(NUMBER * unit, MAX_LEAD * column);
-      parts.xy = { x: (t) => (lefts[t] + lefts[t + 1]) / 2, y: (k) => (rowOf[k] + 0.5) * row, lead };
+      const way = next.rtl ? -1 : 1;
+      parts.xy = { x: middlesOf(next), y: (k) => (rowOf[k] + 0.5) * row, lead: way * lead, way };
       parts.folded = (k) => !next.shown.has(k);
-      if (changed(picture, lefts.join(), row, rowOf, lead, [...next.shown])) place(next, parts);
+      if (changed(picture, lefts.join(), row, rowOf, lead, way, [...next.shown])) place(next, parts);
       update(next, parts);
     },
     // The words that have been scrolled into sight; all else is as it was drawn.

@@ -7,7 +7,7 @@ import { messageInto } from "../stage/inputs.js";
 import { cellText } from "./cells.js";
 import { standsBelow } from "./lattice_paths.js";
 
-/** @import { Attributes, Model, Sizes, Tables } from "../types.js" */
+/** @import { Model, Sizes, Tables } from "../types.js" */
 /** @import { LatticeNode, Parts } from "./lattice.js" */
 
 const RADIUS = 14; // of a node with all of the probability, and in rows that are low or high
@@ -93,19 +93,25 @@ function drawScore({ sizes, K }, parts, t, k, name, numbers) {
   const i = t * K + k;
   const [value, text] = [numbers.scores[i], numbers.text(i)];
   const radius = radiusOf(sizes)(value === -Infinity ? 0 : numbers.share(i));
-  if (!changed(group, numbers.name, value, text, radius)) return;
+  if (!changed(group, numbers.name, value, text, radius, parts.xy.way)) return;
   mark(group, "data-marginal", null);
   flag(group, { value: value === -Infinity ? "-inf" : value.toFixed(6) });
   set(group, "aria-label", `${name}, ${numbers.name} ${score(value, 4)}`);
   set(dot, "r", radius.toFixed(2));
   if (ring) hide(ring);
-  const [x, y] = [(radius * 0.75 + 3).toFixed(1), (-radius * 0.55 - 3).toFixed(1)];
-  drawNote(parts, t, k, text, { "text-anchor": "start", x, y });
+  drawNote(parts, t, k, text, { x: radius * 0.75 + 3, y: -radius * 0.55 - 3 });
 }
 
-// The text beside a node; most have none.
-/** @param {Parts} parts @param {number} t @param {number} k @param {string} text @param {Attributes} place */
-function drawNote(parts, t, k, text, place) {
+// The text beside a node; most have none. It stands `x` pixels on in the reading direction, or ends there.
+/**
+ * @param {Parts} parts
+ * @param {number} t
+ * @param {number} k
+ * @param {string} text
+ * @param {{ x: number, y: number, ends?: boolean }} place
+ */
+function drawNote(parts, t, k, text, { x, y, ends = false }) {
+  const { way } = parts.xy;
   const { group, inside } = parts.columns.notes[t]; // by tag, with gaps
   if (!inside[k]) {
     if (!text) return;
@@ -114,7 +120,8 @@ function drawNote(parts, t, k, text, place) {
     group.insertBefore(inside[k], inside.find((note, after) => note && after > k) ?? null);
   }
   setText(inside[k], text);
-  setAll(inside[k], place);
+  const anchor = ends === way < 0 ? "start" : "end";
+  setAll(inside[k], { "text-anchor": anchor, x: (way * x).toFixed(1), y: y.toFixed(1) });
 }
 
 // How large a node was; where that was as large as it is, there is none.
@@ -144,7 +151,7 @@ function drawMarginal(model, parts, t, k, name) {
     noted &&
     hasRoomBelow(model, t, k, corner.y + letters.height) &&
     standsBelow(model, parts, t, k, { ...corner, ...letters });
-  if (!changed(group, marginal, before, sampled, row, column, free, below)) return;
+  if (!changed(group, marginal, before, sampled, row, column, free, below, parts.xy.way)) return;
   flag(group, { value: false, marginal: marginal.toFixed(6) });
   set(group, "aria-label", `${name}, marginal ${marginal.toFixed(4)}`);
   set(dot, "r", radius(marginal).toFixed(2));
@@ -154,10 +161,9 @@ function drawMarginal(model, parts, t, k, name) {
   const changes = sampled === null && Math.abs(change) >= 0.005 && fits ? note : "";
   const share = sampled === null ? changes : ` | ${probability(sampled)}`;
   const atTheEdge = sampled !== null && t === model.T - 1; // two numbers are too wide for the last column
-  const x = atTheEdge ? 24 : corner.x.toFixed(1);
-  const y = (below ? corner.y + letters.height : -corner.y).toFixed(1);
+  const y = below ? corner.y + letters.height : -corner.y;
   const text = noted ? probability(marginal) + share : "";
-  drawNote(parts, t, k, text, { "text-anchor": atTheEdge ? "end" : "start", x, y });
+  drawNote(parts, t, k, text, { x: atTheEdge ? 24 : corner.x, y, ends: atTheEdge });
 }
 
 // Whether two numbers fit between a node and the one in the next row, or that one has none; one below the last row.

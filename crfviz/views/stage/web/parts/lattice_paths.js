@@ -10,6 +10,18 @@ const [THICK, POINTS] = [4, 24]; // half of the best path's line with some air, 
 /** @type {Record<string, boolean>} */
 const SUMMED = { alpha: true, beta: true };
 
+// The middles of the columns, in pixels from the left of a picture in the words' columns.
+/**
+ * @param {Pick<Model, "rtl" | "T"> & { sizes: Pick<Model["sizes"], "lefts"> }} model
+ * @returns {(t: number) => number}
+ */
+export function middlesOf({ rtl, T, sizes: { lefts } }) {
+  return (t) => {
+    const middle = (lefts[t] + lefts[t + 1]) / 2;
+    return rtl ? lefts[T] - middle : middle;
+  };
+}
+
 // The step from a tag into another one at word t. Beside scores it begins under its own, and passes between the columns
 // of the others.
 /** @param {Place} xy @param {number} t @param {number} from @param {number} to */
@@ -37,12 +49,13 @@ export function along(tags, xy, drawn = () => true) {
  */
 export function standsBelow({ results: { path }, sees, T }, { xy }, t, k, { x, y, width, height }) {
   if (!path || t === T - 1 || !sees("path", t)) return false;
+  const way = Math.sign(xy.x(t + 1) - xy.x(t));
   /** @param {number} top */
   const crossed = (top) =>
     lineBetween(xy, t, path[t], path[t + 1]).some(
       ([lineX, lineY]) =>
-        lineX > xy.x(t) + x - THICK &&
-        lineX < xy.x(t) + x + width + THICK &&
+        way * (lineX - xy.x(t)) > x - THICK &&
+        way * (lineX - xy.x(t)) < x + width + THICK &&
         lineY > xy.y(k) + top - THICK &&
         lineY < xy.y(k) + top + height + THICK,
     );

@@ -25,11 +25,13 @@ export function buildOverview(move) {
     move(firstOf(model, Number(asked)));
   });
   slider.addEventListener("pointermove", (event) => {
-    const { left, width } = slider.getBoundingClientRect();
-    set(slider, "title", textAt(model, Math.floor(((event.clientX - left) / width) * model.total)));
+    const { left, right, width } = slider.getBoundingClientRect();
+    const passed = model.rtl ? right - event.clientX : event.clientX - left;
+    set(slider, "title", textAt(model, Math.floor((passed / width) * model.total)));
   });
+  const strip = html("div.overview-strip", canvas, slider);
   return {
-    element: html("div.overview", html("div.overview-strip", canvas, slider), place),
+    element: html("div.overview", strip, place),
     slider,
     /** @param {Model} next */
     update(next) {
@@ -37,6 +39,7 @@ export function buildOverview(move) {
       const { T, total, offset, words } = next;
       const text = `${(offset + 1).toLocaleString("en")}–${(offset + T).toLocaleString("en")}`;
       set(slider, "max", Math.ceil((total - T) / stepOf(next)));
+      set(strip, "dir", next.rtl ? "rtl" : "ltr");
       slider.value = asked ?? String(Math.ceil(offset / stepOf(next)));
       set(slider, "aria-valuetext", `words ${text} of ${total}, from “${words[0]}”`);
       setProperty(slider, "--share", `${(100 * T) / total}%`);

@@ -51,6 +51,12 @@ export function unfold(stage, unfolded) {
   stage.emit([view("folded", unfolded ? "no" : "yes")], { unfolded });
 }
 
+// Runs the columns from left to right, from right to left, or as the sentence does.
+/** @param {Stage} stage @param {string} direction */
+export function turnColumns(stage, direction) {
+  stage.emit([view("direction", direction)], { direction });
+}
+
 // Covers a part of the page, or uncovers it.
 /** @param {Stage} stage @param {string} part */
 export function switchPart(stage, part) {
@@ -99,7 +105,7 @@ export function ask(stage, t, k, milliseconds = 0) {
 /** @param {Stage} stage @param {string | undefined} cell */
 export function askWeight(stage, cell) {
   forget(stage, "weight");
-  if (weightAsked(stage, cell).length === 0) return;
+  if (stage.frugal || weightAsked(stage, cell).length === 0) return;
   later(stage, "weight", REST, () => {
     const events = weightAsked(stage, cell);
     if (events.length) stage.emit(events);
@@ -145,9 +151,9 @@ export function pointAtNode(stage, t, k, kind) {
   const { asks, panels } = stage.payload;
   const clicked = kind === "click";
   if (t === null || k === null) return stage.reselect({ survivor: null });
+  if (clicked && panels.side === "matrix") stepInto(stage, t);
   if (clicked && asks) return ask(stage, t, k);
   if (!clicked && panels.side === "cell") return stage.reselect({ survivor: [t, k] });
-  if (clicked && panels.side === "matrix") stepInto(stage, t);
   return select(stage, t, k);
 }
 
@@ -161,9 +167,11 @@ export function pointAtCell(stage, event) {
   const over = event.type === "pointerover";
   const t = Number(word);
   if (side === "matrix" && event.type === "click") stepInto(stage, t);
-  if (!over && tag) ask(stage, t, Number(tag), event.type === "click" ? 0 : REST);
+  const sends = event.type === "click" || !stage.frugal;
+  if (!over && tag && sends) ask(stage, t, Number(tag), event.type === "click" ? 0 : REST);
   const k = Number(tag ?? (chosen.cell?.[0] === t ? chosen.cell[1] : tagAt(model, t)));
-  if (side === "bars" && String(chosen.cell) !== String([t, k])) select(stage, t, k);
+  if (side === "bars" && !sends) stage.reselect({ cell: [t, k], survivor: [t, k] });
+  else if (side === "bars" && (stage.frugal || String(chosen.cell) !== String([t, k]))) select(stage, t, k);
   if (side !== "cell" || over || !tag) return;
   select(stage, t, k);
   if (table && table in KINDS && chosen.reading.kind !== table) readAs(stage, { kind: table });

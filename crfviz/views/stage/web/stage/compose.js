@@ -1,6 +1,7 @@
 // Composes the model to draw from the payload, the edits that Python has not applied yet, the chosen cell and the step.
 // Pure functions.
 
+import { runsRightToLeft } from "../direction.js";
 import { applyEdits, movesOf, placesOf, shownTags, underRule, writtenAt } from "../model.js";
 import { clamp } from "../numbers.js";
 import { solve } from "../recursions.js";
@@ -38,6 +39,8 @@ export function compose(payload, { events, chosen, before }) {
     edited,
     chain: edited && chainIn(edited, payload),
     covered,
+    direction: chosen.direction,
+    rtl: runsRightToLeft(chosen.direction, payload.rtl),
     message: chosen.message,
     into: stepWithin(payload, chosen.into),
     waiting: live || events.some((event) => PYTHONS.has(event.kind)),
@@ -65,13 +68,14 @@ function foldedTags(model, { live, chosen, before }) {
 
 // Returns a key: while it stays the same, a redraw suffices; otherwise the stage is rebuilt.
 /** @param {Decoded} payload */
-export function shapeOf({ words, tags, panels, tables, walk }) {
+export function shapeOf({ words, tags, panels, tables, walk, guest }) {
   return JSON.stringify([
     words,
     tags,
     panels,
     tables.map((table) => [table.name, table.editable]),
     Boolean(walk?.phases.length),
+    Boolean(guest?.fixed),
   ]);
 }
 

@@ -45,7 +45,8 @@ export function cellHooks(stage) {
       stage.schedule({ preview: value === undefined ? null : eventOf(stage.model, cell, value), message: null }),
     // With the ruler of its cell in one message: the browser's Back takes both away at once.
     commit: (cell, value) => {
-      const events = [eventOf(stage.model, cell, value), ...weightAsked(stage, cell.dataset.cell)];
+      const asked = stage.frugal ? [] : weightAsked(stage, cell.dataset.cell);
+      const events = [eventOf(stage.model, cell, value), ...asked];
       stage.emit(events, { preview: null, message: null });
     },
     complain: (message) => stage.refresh({ message }),

@@ -1,6 +1,21 @@
 // The stage's parts and where they stand: built once per shape, then written and drawn over and over.
 
-import { all, button, changed, flag, focusedIn, hide, html, present, setProperty, setText, targetOf } from "../dom.js";
+import { languageOf } from "../direction.js";
+import {
+  all,
+  button,
+  changed,
+  flag,
+  focusedIn,
+  hide,
+  html,
+  mark,
+  present,
+  set,
+  setProperty,
+  setText,
+  targetOf,
+} from "../dom.js";
 import { hasNoKeys, readWithArrows } from "../keyboard.js";
 import { FEW_TAGS } from "../model.js";
 import { probability, score } from "../numbers.js";
@@ -32,6 +47,7 @@ import {
   stepInto,
   switchLetters,
   switchPart,
+  turnColumns,
   unfold,
 } from "./actions.js";
 import { cellHooks, view } from "./events.js";
@@ -49,9 +65,7 @@ const NOTE = { padding: 14, close: 8, sides: 24, line: 19.95, letters: 15.96 };
 export function buildFrame(stage) {
   const { model, root } = stage;
   const { panels } = model;
-  const heads = model.words.map((word, t) =>
-    html("div.word", { dir: "auto", title: word, tabindex: -1, "data-t": t }, html("span", word)),
-  );
+  const heads = buildHeads(model.words);
   /** @type {Record<string, Part>} */
   const rows = Object.fromEntries(panels.main.map((panel) => [panel, buildRows(panel, stage, heads)]));
   const side = panels.side ? SIDES[panels.side](stage) : [];
@@ -65,6 +79,7 @@ export function buildFrame(stage) {
     (part) => switchPart(stage, part),
     Object.entries(SAVES).map(([kind, save]) => ({ name: kind.toUpperCase(), act: () => save(root) })),
     () => switchLetters(stage),
+    (direction) => turnColumns(stage, direction),
   );
   const identity = html("div.identity");
   const fold = button("", () => unfold(stage, !stage.model.unfolded), { class: "fold" });
@@ -79,7 +94,7 @@ export function buildFrame(stage) {
   }
   const scroller = html(
     "div.scroller",
-    { role: "group", tabindex: "0", "aria-label": "The words, a column each" },
+    { role: "group", tabindex: "0", "aria-label": "The words, a column each", dir: model.rtl ? "rtl" : "ltr" },
     columns,
   );
   const main = html("div.main", scroller, html("div.more.left"), html("div.more.right"));
@@ -91,9 +106,14 @@ export function buildFrame(stage) {
     const beside = next.sparse ? BESIDE : 0;
     return { from: Math.max(0, from - beside), to: Math.min(next.T, to + beside) };
   };
+  /** @param {number} pixels */
+  const scrollPast = (pixels) => scroller.scrollTo({ left: stage.model.rtl ? -pixels : pixels });
   const fade = () => {
-    const { scrollLeft, scrollWidth, clientWidth } = scroller;
-    flag(main, { moreLeft: scrollLeft > 1, moreRight: scrollLeft + clientWidth < scrollWidth - 1 });
+    const { scrollWidth, clientWidth } = scroller;
+    const passed = passedIn(scroller);
+    const [before, after] = [passed > 1, passed + clientWidth < scrollWidth - 1];
+    const { rtl } = stage.model;
+    flag(main, { moreLeft: rtl ? after : before, moreRight: rtl ? before : after });
   };
   // Of a lattice that lacks the words scrolled away: those that have come into sight.
   const showInSight = () => {
@@ -163,8 +183,9 @@ export function buildFrame(stage) {
       const asked = next.asked && !next.asks ? next.asked[0] : null; // a link came for this word
       heads.forEach((head, t) => flag(head, { asked: t === asked }));
       stage.tip.update();
+      set(scroller, "dir", next.rtl ? "rtl" : "ltr");
       const { lengths } = next.sizes;
-      if (changed(main, stage.width, lengths.all, lengths.label, lengths.beside)) fade();
+      if (changed(main, stage.width, lengths.all, lengths.label, lengths.beside, next.rtl)) fade();
     },
     overview,
     fade, // shows at which sides words continue
@@ -186,20 +207,23 @@ export function buildFrame(stage) {
     columnsInSight,
     // Of a sentence that was scrolled: what stands in the middle, in words, and puts it there again.
     /** @param {Sizes} sizes */
-    middle: ({ lefts, room }) => (scroller.scrollLeft > 0 ? wordAt(scroller.scrollLeft + room / 2, lefts) : null),
+    middle({ lefts, room }) {
+      const passed = passedIn(scroller);
+      return passed > 0 ? wordAt(passed + room / 2, lefts) : null;
+    },
     /** @param {number | null} words @param {Sizes} sizes */
     putIntoTheMiddle(words, { lefts, room }) {
       if (words === null) return;
       const [t, part] = [Math.floor(words), words % 1];
       const at = lefts[t] + part * ((lefts[t + 1] ?? lefts[t]) - lefts[t]);
-      scroller.scrollTo({ left: at - room / 2 });
+      scrollPast(at - room / 2);
     },
     // Scrolls a long sentence so that word t is in the middle, if it is not in sight.
     /** @param {number} t @param {Sizes} sizes */
     bringIntoSight(t, { lefts, lengths }) {
       const [left, room] = [lefts[t], scroller.clientWidth - lengths.label];
-      const { scrollLeft } = scroller;
-      if (left < scrollLeft || lefts[t + 1] > scrollLeft + room) scroller.scrollTo({ left: left - room / 2 });
+      const passed = passedIn(scroller);
+      if (left < passed || lefts[t + 1] > passed + room) scrollPast(left - room / 2);
     },
     // The same where the rows scroll under the words: for the cell that is explained, the row of tag k in the
     // lattice, or the cell that a table frames at word t; and for the rows of tags that a step uncovered.
@@ -226,6 +250,16 @@ export function buildFrame(stage) {
         scroller.scrollBy({ top: Math.min(first.top - top, last.bottom - bottom) });
     },
   };
+}
+
+/** @param {string[]} words */
+function buildHeads(words) {
+  const language = languageOf(words);
+  return words.map((word, t) => {
+    const head = html("div.word", { dir: "auto", title: word, tabindex: -1, "data-t": t }, html("span", word));
+    mark(head, "lang", language);
+    return head;
+  });
 }
 
 /** @param {string} panel @param {Stage} stage @param {HTMLElement[]} heads */
@@ -261,11 +295,7 @@ const SIDES = {
   matrix: (stage) => [
     named("weights", matrixOf(stage)),
     buildRuler(),
-    buildControls({
-      strength: (value, done, clear) => setStrength(stage, value, done, clear),
-      preset: (kind) => stage.emit([{ kind }]),
-      constrained: () => stage.emit([{ kind: "constrained", value: !stage.payload.constrained }]),
-    }),
+    ...(stage.payload.guest?.fixed ? [] : [controlsOf(stage)]),
   ],
 };
 
@@ -288,6 +318,15 @@ function matrixOf(stage) {
   return buildMatrix(stage.model, (by) => stepInto(stage, stage.model.into + by));
 }
 
+/** @param {Stage} stage */
+function controlsOf(stage) {
+  return buildControls({
+    strength: (value, done, clear) => setStrength(stage, value, done, clear),
+    preset: (kind) => stage.emit([{ kind }]),
+    constrained: () => stage.emit([{ kind: "constrained", value: !stage.payload.constrained }]),
+  });
+}
+
 /** @param {Part[]} parts */
 function captioned([matrix, gradient]) {
   const weights = "weights (nats)";
@@ -301,14 +340,16 @@ function captioned([matrix, gradient]) {
 // Numbers that can be changed and numbers that can be read, with the keys and the pointer.
 /** @param {Stage} stage @param {HTMLElement} root */
 function listen(stage, root) {
+  const fixed = Boolean(stage.payload.guest?.fixed);
   for (const matrix of all(root, ".matrix")) {
-    makeEditable(matrix, "[data-cell]", cellHooks(stage));
+    if (fixed) readWithArrows(matrix, "[data-cell]");
+    else makeEditable(matrix, "[data-cell]", cellHooks(stage));
     matrix.addEventListener("focusin", (event) => askWeight(stage, targetOf(event).dataset?.cell));
     // Without this, a question would overtake a click on a link.
     matrix.addEventListener("focusout", () => forget(stage, "weight"));
   }
   for (const table of all(root, ".heat")) {
-    if (table.querySelector("[data-table=emissions]")) makeEditable(table, "[data-table]", cellHooks(stage));
+    if (!fixed && table.querySelector("[data-table=emissions]")) makeEditable(table, "[data-table]", cellHooks(stage));
     else readWithArrows(table, "[data-table]");
   }
   for (const words of all(root, ".scroller")) readWithArrows(words, ".word, .tag");
@@ -327,9 +368,16 @@ function keepFocusInSight(root) {
 
 // The words of a scroller that are not scrolled away.
 /** @param {Element} scroller @param {Model} model */
-function columnsAt({ scrollLeft, clientWidth }, { T, sizes: { lefts } }) {
-  const to = lefts.findIndex((left) => left >= scrollLeft + clientWidth);
-  return { from: Math.floor(wordAt(scrollLeft, lefts)), to: to < 0 ? T : to };
+function columnsAt(scroller, { T, sizes: { lefts } }) {
+  const passed = passedIn(scroller);
+  const to = lefts.findIndex((left) => left >= passed + scroller.clientWidth);
+  return { from: Math.floor(wordAt(passed, lefts)), to: to < 0 ? T : to };
+}
+
+// Pixels that are scrolled away at the start of the words; `scrollLeft` is negative from right to left.
+/** @param {Element} scroller */
+function passedIn({ scrollLeft }) {
+  return Math.abs(scrollLeft);
 }
 
 // The word at a place between the columns' ends, and how far into it that is.

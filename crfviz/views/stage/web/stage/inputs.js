@@ -15,16 +15,16 @@ const HEADS = {
   beta: ["to", "β after", "transition", "emission", "sum"],
   marginals: ["", "", "", "", "log"],
   message: ["from", "α before", "emission", "transition", "sum"],
-  z: ["tag", "α at the end", "END", "", "sum"],
+  z: ["tag", "last α", "END", "", "sum"],
 };
 /** @type {Record<string, string>} */
 const FORMULAS = {
-  best: "max over the tags before: best + transition + emission",
-  alpha: "log Σ exp over the tags before: α + transition + emission",
-  beta: "log Σ exp over the tags after: transition + emission + β",
+  best: "max of: best before + transition + emission",
+  alpha: "log Σ exp of: α before + transition + emission",
+  beta: "log Σ exp of: transition + emission + β after",
   marginals: "p = exp(α + β − log Z)",
   message: "log Σ exp over the tags of this word: α before + its emission + transition",
-  z: "log Z = log Σ exp over the last tags: α + END",
+  z: "log Z = log Σ exp of: α + END",
 };
 
 // The inputs of each word t and tag k, before the first step.
@@ -171,9 +171,7 @@ export function buildInputs(model, read, move) {
   const kinds = Object.entries(KINDS).map(([kind, label]) =>
     button(label, () => read({ kind }), { "data-kind": kind }),
   );
-  const moves = MOVES.map(([label, name, by]) =>
-    button(label, () => move(...by), { "data-move": by.join(), title: name, "aria-label": name }),
-  );
+  const places = buildMoves(move);
   const formula = html("div.formula");
   const head = html("div.candidate.candidate-head", spans());
   const rows = [null, ...model.tags].map(() => html("div.candidate", spans()));
@@ -184,7 +182,7 @@ export function buildInputs(model, read, move) {
   const morph = html("label.morph", html("span", "max"), slider, html("span", "sum"));
   const values = html("div.values");
   const foot = html("div.side-note");
-  const buttons = html("div.buttons", kinds, html("div.moves", moves));
+  const buttons = html("div.buttons", kinds, places.element);
   const list = html("div.ranked", { role: "group", "aria-label": "What goes into the cell" }, rows, more);
   const parts = [title, buttons, formula, head, list, morph, values, foot];
   const content = html("div", parts);
@@ -193,6 +191,7 @@ export function buildInputs(model, read, move) {
     element: html("section.side-panel.candidates", { "aria-live": "polite" }, content, intro),
     /** @param {Model} next */
     update(next) {
+      places.turn(next.rtl);
       mark(list, "tabindex", next.sizes?.flags.framed ? 0 : null); // for those who scroll by keys
       present(content, next.open("cell") && isBegun(next));
       drawIntro(intro, next);
@@ -221,6 +220,26 @@ export function buildInputs(model, read, move) {
       if (slider.value !== String(temperature)) slider.value = String(temperature);
       setText(values, valuesText(next, sums) + trainedText(next, kind, t * next.K + k));
       setText(foot, kind === "best" ? verdict(next, t, inputs) : "");
+    },
+  };
+}
+
+// Buttons from cell to cell; the word after stands on the side where the words go on.
+/** @param {(words: number, rows: number) => void} move */
+function buildMoves(move) {
+  const every = MOVES.map(([label, name, by]) =>
+    button(label, () => move(...by), { "data-move": by.join(), title: name, "aria-label": name }),
+  );
+  const [before, after, ...rest] = every;
+  const element = html("div.moves", every);
+  return {
+    element,
+    /** @param {boolean} rtl */
+    turn(rtl) {
+      if (!changed(element, rtl)) return;
+      const sides = rtl ? [after, before] : [before, after];
+      sides.forEach((each, i) => setText(each, MOVES[i][0]));
+      element.replaceChildren(...sides, ...rest);
     },
   };
 }

@@ -25,7 +25,7 @@ export function stepKeyOf(stage, event, { editing, pointed }) {
   if (!stage.payload?.walk || !(key in STEPS) || hasModifier(event)) return null;
   if (editing || inside.matches?.("[data-editing]") || inside.closest?.(OPEN)) return null;
   const turns = (key in PAGES || key === " ") && !event.repeat;
-  const step = () => go(stage, STEPS[key], turns);
+  const step = () => go(stage, key in ARROWS ? turned(stage, STEPS[key]) : STEPS[key], turns);
   if (key in PAGES) return step;
   if (inside.matches?.(TYPING)) return null;
   if (key !== " " && !stage.model.steps?.of) return null; // a page of one step has other uses for arrows
@@ -74,7 +74,14 @@ function usesKey(control, key, root) {
   return control.matches?.("button, a, summary, [role=tab], [role=radio], [role=switch], input") ?? false;
 }
 
+// Steps to the right as steps in the reading direction.
+/** @param {Stage} stage @param {number} right */
+function turned({ model }, right) {
+  return model.rtl ? -right : right;
+}
+
 /** @param {Stage} stage @param {number[]} node @param {number[]} way */
-function focusBeside({ model, frame }, [t, k], [dx, dy]) {
-  frame.focusNode(t + dx, model.order[model.order.indexOf(k) + dy] ?? k);
+function focusBeside(stage, [t, k], [dx, dy]) {
+  const { model, frame } = stage;
+  frame.focusNode(t + turned(stage, dx), model.order[model.order.indexOf(k) + dy] ?? k);
 }

@@ -28,14 +28,14 @@ const BESIDE = 54; // a number beside a node of the last column
 const BESIDE_CHANGED = 102; // the same with its change in brackets
 const GAP = 16; // between the words and the panel beside them
 // Height under the stage; in a lecture the text of a step may take a second line.
-const BELOW_STAGE = { page: 62, lecture: 38 };
+const BELOW_STAGE = { page: 40, lecture: 38 };
 const TOPLINE = 26;
 const AROUND = TOPLINE + 40; // with the words and margins
 const STRIP = { tags: 31, texts: 22 }; // rows over the words
 const LOW_STRIP = { tags: 27, texts: 20 }; // where those below have too little room
 const LOWEST_STRIP = { tags: TARGET, texts: 20 }; // where they still have
 const MAX_HELD = 100; // of strips that stay in sight under a table
-const TWICE = 320; // what a page with two lattices needs around them
+const TWICE = 385; // what a page with two lattices needs around them
 const STEPPER = 46;
 const OVERVIEW = 52; // the strip over a window of a long sentence
 const LINE = 19; // of the legend, and of what stands over a table
@@ -47,7 +47,7 @@ const USUAL = { least: 0, rows: 0, around: 0 };
 /** @type {Record<string, { around: number, row: number }>} */
 const BESIDE_HEIGHTS = {
   matrix: { around: 190, row: 25.2 },
-  cell: { around: 155, row: 18.5 },
+  cell: { around: 155, row: 17.5 },
   bars: { around: 70, row: 24 },
 };
 const FORMULA = 2 * LINE; // over what goes into a cell, where it is long
@@ -61,12 +61,14 @@ const ENTITY = 104; // an entity's own rows, and its panel around the list of wh
 const [ONE_LINE, SECOND_LINES] = [90, 14]; // columns in which its words stand side by side, and what the rest needs
 const [MIN_RIVALS, EVERY_RIVAL] = [100, 9999]; // heights of that list
 const LEGENDS = 90; // what a lecture can do without stands below the picture
-const SEEN_BELOW = 1 / 3; // of matrices below the words; the page scrolls to the rest
+const SEEN_BELOW = 1 / 5; // of matrices below the words; the page scrolls to the rest
 const MATRIX_SHARE_BELOW = 0.4; // of the room, where the words share it with matrices below them
 const MIN_WORDS = 4; // columns in sight
 const NARROW = 64; // columns below this are written closer
 const WIDEST = 150; // columns
 const LARGER = 1.43; // than other texts are words where they have room
+const HEAD = { usual: 2.43, compact: 1.86, close: 1.8 }; // heights of the words' row, in the size of other texts
+const [UNDER, HEAD_MARGIN] = [0.33, 4]; // what a line has under its letters, in em, and the row under it, in pixels
 const ROOMY = 100; // columns from here on have room for what a tag was
 
 /** @typedef {Omit<Model, "sizes" | "inSight" | "sparse">} Laid */
@@ -80,13 +82,16 @@ const ROOMY = 100; // columns from here on have room for what a tag was
  * @property {number} scale
  * @property {number} [digit]
  * @property {number[]} [words]
+ * @property {number} [rise]
  * @property {boolean} [shortens]
+ * @property {number} [narrow]
  */
 
 // `room`: width and height of the window that the stage may use, its `top` on the page, the height of its `note`, the
-// `scale` of texts, 1 or more, the widths of a `digit` and of each of the `words` in em, and whether the host
-// `shortens` lists to the room they have. Texts of large models have TEXT pixels, and larger windows larger ones. Where
-// even the lowest rows are too many they scroll within a frame, under words that stay, and not the page with its steps.
+// `scale` of texts, 1 or more, the widths of a `digit` and of each of the `words` in em, how far the highest of these
+// `rise`s over its line, and whether the host `shortens` lists to the room they have; a `narrow` width has the panel
+// under the words. Texts of large models have TEXT pixels, and larger windows larger ones. Where even the lowest rows
+// are too many they scroll within a frame, under words that stay, and not the page with its steps.
 /** @param {Laid} model @param {Room} room */
 export function layout(model, room) {
   let [low, sizes] = [STRIP, sizesIn(model, room, { low: STRIP, bar: 0 })];
@@ -97,11 +102,15 @@ export function layout(model, room) {
 }
 
 /** @param {Laid} model @param {Room} room @param {{ low: typeof STRIP, bar: number }} lower */
-function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems, shortens }, { low, bar }) {
+function sizesIn(
+  model,
+  { width, height, top, note, scale, digit = 0, words: ems, rise = 0, shortens, narrow = STACKED },
+  { low, bar },
+) {
   const { T, panels, heading } = model;
   const shown = model.shown.size;
   const below = panels.side === "gradient";
-  const stacked = width < STACKED;
+  const stacked = width < narrow;
   const resting = rests(model, shortens);
   const side = below || stacked || resting ? null : panels.side; // what takes room from the words
   const text = scale * (model.K <= LARGE_TAGS && !stacked ? LARGE : TEXT);
@@ -164,8 +173,10 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems
       label,
       column,
       all: lefts[T],
-      word:
+      word: Math.min(
         clamp(Math.min(...wide.map((need, t) => (columns[t] - WORD_MARGIN) / (need - WORD_MARGIN))), 1, LARGER) * text,
+        (headOf(model, saved) * text - HEAD_MARGIN) / (rise + UNDER),
+      ),
       row: rows.row,
       strip,
       plain,
@@ -188,6 +199,7 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems
       framed,
       held: framed && strips <= MAX_HELD * unit,
       cut: panel < whole,
+      rtl: model.rtl,
       resting,
     },
   };
@@ -197,6 +209,12 @@ function sizesIn(model, { width, height, top, note, scale, digit = 0, words: ems
 /** @param {Laid} model @param {boolean | undefined} shortens */
 function rests({ panels, walking, steps }, shortens) {
   return Boolean(shortens && panels.side === "cell" && walking && steps?.at === 0);
+}
+
+// Of the words' row, in the size of other texts; the style sheet says the same.
+/** @param {Laid} model @param {typeof USUAL} saved */
+function headOf({ panels }, saved) {
+  return panels.compact ? HEAD.compact : saved === USUAL ? HEAD.usual : HEAD.close;
 }
 
 // Widths of the columns: alike, except for words that need more; the others share what these leave. Where not all are

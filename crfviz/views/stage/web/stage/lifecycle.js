@@ -20,7 +20,7 @@ import { buildFrame } from "./frame.js";
 import { KINDS } from "./inputs.js";
 import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
-import { widthIn } from "./widths.js";
+import { GUEST_STACKED, heightOver, STACKED, widthIn } from "./widths.js";
 
 /** @import {
  *   Changes, Chosen, Composed, Decoded, Frame, Model, Payload, Send, Sizes, StageEvent, StageOptions, StageOutbox,
@@ -42,7 +42,7 @@ export class Stage {
   /** @type {ReturnType<typeof import("../parts/tips.js").buildTips>} */ tip;
   /** @type {Record<string, Timer | null>} */ timers = {};
   /** @type {number | null | undefined} */ scheduled;
-  /** @type {{ key: string, ems: number[] }} */ measured = { key: "", ems: [] }; // the widths of words, and of which
+  /** @type {{ key: string, ems: number[], rise: number }} */ measured = { key: "", ems: [], rise: 0 }; // of words
   touched = false; // whether the reader has scrolled, clicked or pressed a key since these words came
   width = 0; // pixels, as the next ones
   top = 0;
@@ -51,19 +51,21 @@ export class Stage {
 
   // `send` gets lists of events that are not acknowledged yet; the stage answers the keys that `keys` hears; `beyond`
   // is asked before a page is turned: whether it did something else; `walked` gets each step at once, as an event has
-  // it, and null when none is under way.
+  // it, and null when none is under way; a `frugal` host is sent no event for hovering or focus, nor one twice.
   /** @param {HTMLElement} parent @param {Send} send @param {StageOptions} how */
-  constructor(parent, send, { keys = parent, beyond = () => false, walked = () => {} } = {}) {
+  constructor(parent, send, { keys = parent, beyond = () => false, walked = () => {}, frugal = false } = {}) {
+    this.frugal = frugal;
     this.beyond = beyond;
     this.walked = walked;
     this.root = html("div", { "data-stage": "", "data-rev": 0, tabindex: "-1" });
     this.root.style.visibility = "hidden"; // until the style sheet is in force, which says otherwise
     parent.append(this.root);
-    this.outbox = /** @type {StageOutbox} */ (new Outbox(send));
+    this.outbox = /** @type {StageOutbox} */ (new Outbox(send, frugal ? 1 : undefined));
     this.payloads = new PayloadStore(this.outbox);
     /** @type {Chosen} */
     this.chosen = {
       unfolded: null, // whether every tag has a row of its own; null: as the page decides
+      direction: "", // of the columns: ltr, rtl, or as the sentence runs
       cell: null, // [word, tag] that the side panels speak of
       survivor: null,
       into: 1, // the word into which the matrix shows the step, where each step has its own
@@ -156,6 +158,7 @@ export class Stage {
     chosen.reading.kind ||= payload.walk?.phases[0]?.nodes[0] ?? "alpha";
     if (!waits("view")) {
       chosen.unfolded = payload.folding ? payload.folding === "no" : null;
+      chosen.direction = payload.direction;
       if (payload.panel in KINDS) chosen.reading = { ...chosen.reading, kind: payload.panel };
     }
     if (payload.chosen && !this.timers.cell && !this.timers.step && !waits("step", "view"))
@@ -227,13 +230,28 @@ export class Stage {
     frame.write(model);
     if (!model.live) this.noteHeight = frame.noteHeight();
     this.width = root.clientWidth;
-    const room = { width: this.width || 960, height: window.innerHeight, note: this.noteHeight, scale: scale() };
+    const narrow = this.frugal ? GUEST_STACKED : STACKED;
+    const room = {
+      narrow,
+      width: this.width || 960,
+      height: window.innerHeight,
+      note: this.noteHeight,
+      scale: scale(),
+    };
     const top = root.getBoundingClientRect().top + window.scrollY;
     const style = getComputedStyle(root);
     const shortens = style.getPropertyValue("--beyond") !== ""; // as a lecture does
     Object.assign(this, { top, shortens });
     const family = style.fontFamily;
-    const sizes = layout(model, { ...room, top, shortens, digit: digitWidth(family), words: this.wordWidths(family) });
+    const words = this.measureWords(family);
+    const sizes = layout(model, {
+      ...room,
+      top,
+      shortens,
+      digit: digitWidth(family),
+      words: words?.ems,
+      rise: words?.rise,
+    });
     for (const [name, value] of Object.entries(sizes.lengths)) setProperty(root, `--${name}`, `${value}px`);
     setProperty(
       root,
@@ -257,17 +275,18 @@ export class Stage {
     else this.finish();
   }
 
-  // Of the words, in em; undefined until the letters are there.
+  // Widths of the words and how far the highest rises, in em; undefined until the letters are there.
   /** @param {string} family */
-  wordWidths(family) {
+  measureWords(family) {
     if (document.fonts.status !== "loaded") return undefined;
     const { words } = this.model;
     const key = [family, ...words].join(" ");
     if (this.measured.key !== key) {
       const widthOf = widthIn(`600 100px ${family}`);
-      this.measured = { key, ems: words.map((word) => widthOf(word) / 100) };
+      const ems = words.map((word) => widthOf(word) / 100);
+      this.measured = { key, ems, rise: heightOver(family, words) };
     }
-    return this.measured.ems;
+    return this.measured;
   }
 
   // Draws the words that are scrolled away, unless something else is drawn before.

@@ -2,6 +2,7 @@
 // crfviz/views/stage/picture.py says which steps a picture has; crfviz/ui/state/scenario.py keeps the parts
 // in the link.
 
+import { keysAsRead } from "../direction.js";
 import { score } from "../numbers.js";
 
 /** @import { Chosen, Composed, Decoded, PhaseData, Sight, WalkData } from "../types.js" */
@@ -41,7 +42,7 @@ export function sightOf(model, { step, nodes }) {
       choice,
       column: last?.column ?? null,
       parts: last?.parts ?? [],
-      text: last ? textOf(model, last) : walk.start,
+      text: last ? textOf(model, last) : keysAsRead(walk.start, model.rtl),
     },
   };
 }
@@ -164,10 +165,10 @@ export function allCovered(covered) {
 /** @type {Record<string, string>} */
 const MARKS = { "thick line": "path", "red dashes": "viterbi" };
 
-/** @param {Pick<Composed, "legend" | "covered">} model @param {boolean} [keys] */
-export function legendOf({ legend, covered }, keys = true) {
+/** @param {Pick<Composed, "legend" | "covered" | "rtl">} model @param {boolean} [keys] */
+export function legendOf({ legend, covered, rtl }, keys = true) {
   /** @param {string} part */
   const seen = (part) => !covered.has(MARKS[part.split(":")[0]]) && (keys || !part.includes("PageDown"));
   const parts = legend.split(" · ").filter(seen);
-  return parts.join(" · ");
+  return parts.map((part) => keysAsRead(part, rtl && part.includes("PageDown"))).join(" · ");
 }

@@ -1,6 +1,6 @@
 // Widths of texts, and of what is as wide as its texts: words, labels, numbers in cells and in matrices. In pixels.
 
-import { html } from "../dom.js";
+import { charactersOf, html } from "../dom.js";
 import { clamp, score } from "../numbers.js";
 import { cellText } from "../parts/cells.js";
 
@@ -24,9 +24,11 @@ const NODE = 8; // a large node with −12.3 beside it
 const MIN_COLUMN = 44;
 const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
 const COUNT_NUMBER = 4.5; // +0.28 in digits: a point is half as wide
+const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]/u;
 const NAME = 6; // letters of a tag that are to be seen whole, as of B-MISC
 const LONGEST = 10; // characters of a cell that are to be seen whole
 export const STACKED = 640; // stages narrower than this have their panel under the words
+export const GUEST_STACKED = 760; // the column of a Streamlit app has 704
 const MEAN_LETTER = 0.58; // its width in em, where words were not measured
 export const WORD_MARGIN = 7; // beside a word, and what rounding takes
 
@@ -37,6 +39,14 @@ export function widthIn(font) {
   canvas.font = font;
   /** @param {string} text */
   return (text) => canvas.measureText(text).width;
+}
+
+// How far the highest of some texts rises over its line, in em.
+/** @param {string} family @param {string[]} texts */
+export function heightOver(family, texts) {
+  const canvas = /** @type {CanvasRenderingContext2D} */ (html("canvas").getContext("2d"));
+  canvas.font = `600 100px ${family}`;
+  return Math.max(0, ...texts.map((text) => canvas.measureText(text).actualBoundingBoxAscent)) / 100;
 }
 
 // Lines of a text that breaks between words where they are wider together than `room`.
@@ -57,7 +67,7 @@ export function linesOf(text, widthOf, room) {
 export function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   const strips = panels.main.includes("strips") ? rows : [];
   const names = strips.some((row) => row.tags) ? tags : [];
-  const letters = Math.min(NAME, Math.max(0, ...names.map((name) => name.length)));
+  const letters = Math.min(NAME, Math.max(0, ...names.map(lettersOf)));
   const texts = strips.flatMap((row) => row.texts ?? []);
   const digits = [
     ...texts,
@@ -68,6 +78,12 @@ export function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   if (panels.main.includes("graph")) digits.push("0".repeat(MESSAGE));
   const longest = Math.min(LONGEST, Math.max(0, ...digits.map(digitsOf)));
   return Math.max(MIN_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
+}
+
+// How many letters are as wide as a name; a Chinese character is as wide as one and a half.
+/** @param {string} name */
+function lettersOf(name) {
+  return charactersOf(name).reduce((sum, character) => sum + (WIDE.test(character) ? 1.5 : 1), 0);
 }
 
 // How many digits are as wide as a text; a point is half as wide.

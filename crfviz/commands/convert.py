@@ -1,0 +1,51 @@
+"""`python -m crfviz convert IN OUT`: tagged sentences from one format to another.
+
+The format of IN is told from its content, that of OUT from its name or by --to. docs/files.md lists
+what each format holds. What is lost is said.
+"""
+
+import argparse
+import sys
+import warnings
+from pathlib import Path
+
+from crfviz.commands.name_checks import require_folder
+from crfviz.exceptions import FormatError
+from crfviz.text.files import write_atomically
+from crfviz.text.formats import READ_FORMATS, read_sentences
+from crfviz.text.readers.losses import LossWarning
+from crfviz.text.readers.spelling import TARGETS
+from crfviz.text.writing import SUFFIXES, WRITERS, written
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `convert`."""
+    add = parser.add_argument
+    add("file", type=Path, metavar="IN", help="tagged sentences")
+    add("out", type=Path, metavar="OUT", help="the file to write")
+    add("--to", choices=WRITERS, help="format of OUT (default: told from its name)")
+    add("--format", choices=READ_FORMATS, help="format of IN (default: told from its content)")
+    add("--column", help="of the tags in IN: a name, or a number from 1")
+    add("--scheme", type=str.upper, choices=TARGETS, help="of the entities (default: as they are)")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Convert as the options say; 0 when the file is written.
+
+    Raises:
+        FormatError: IN cannot be read, or OUT cannot hold it; the message says why.
+    """
+    require_folder(options.out)
+    name = options.to or SUFFIXES.get(options.out.suffix.lower())
+    if name is None:
+        raise FormatError(
+            f"{options.out}: expected a name that ends in {', '.join(SUFFIXES)}, or --to FORMAT"
+        )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LossWarning)
+        sentences = read_sentences(options.file, options.format, options.column)
+    for warning in caught:
+        sys.stderr.write(f"{warning.message}\n")
+    write_atomically(options.out, [written(sentences, name, options.scheme)])
+    sys.stderr.write(f"{options.out}: {len(sentences):,} sentences ({name})\n")
+    return 0

@@ -1,0 +1,337 @@
+"""Transitions fitted on frozen emissions, and what they add to tags decided word by word.
+
+A tagger without a CRF scores the tags of each word. With a scale a, and scores of starts, steps and
+ends, these are a linear-chain CRF:
+
+    score(y) = start[y_1] + a Σ_t emissions[t, y_t] + Σ_t transitions[y_{t-1}, y_t] + end[y_T]
+
+Minus its mean log-likelihood, plus λ/2 times the sum of squares of starts, steps and ends, is
+convex in all of them. L-BFGS finds the minimum.
+
+Source:
+    Lafferty, McCallum and Pereira (2001); Koehn (2004) for the paired bootstrap.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from crfviz.chain.constraints import constrain
+from crfviz.chain.crf import CRF
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.potentials import Potentials
+from crfviz.corpus.metrics import entity_f1, percentiles, resampled, wilson
+from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
+from crfviz.text.schemes import scheme_of
+
+L2 = (1e-4, 1e-3, 1e-2)  # that cross-validation chooses from
+MAX_STEPS = 60  # of L-BFGS
+SHORT = 63  # words; shorter sentences share a batch
+HELD_OUT = 5  # one sentence of so many chooses the l2
+Paths = Sequence[Sequence[int] | Sequence[str]]
+Report = Callable[[float], object]
+Batch = tuple[Tensor, Tensor, Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTransitions:
+    """The scores beside the emissions."""
+
+    transitions: Tensor  # (K, K) nats, [from, to]
+    start: Tensor  # (K,) nats
+    end: Tensor  # (K,) nats
+    scale: float  # of the emissions
+    l2: float  # λ
+
+    def chain(self, potentials: Potentials) -> Potentials:
+        """Return the chain of the same emissions, scaled, with these transitions."""
+        return Potentials(
+            potentials.emissions * self.scale,
+            self.transitions,
+            start=self.start,
+            end=self.end,
+            tags=potentials.tags,
+            tokens=potentials.tokens,
+        )
+
+
+@dataclass(frozen=True)
+class Score:
+    """How right one way of decoding is."""
+
+    token_accuracy: float  # in [0, 1]
+    interval: tuple[float, float]  # 95 %, Wilson
+    entity_f1: float | None  # in [0, 1]; None where the tags are not BIO
+
+
+@dataclass(frozen=True, eq=False)
+class CRFGain:
+    """What a CRF layer would add, on sentences that it was not fitted on."""
+
+    independent: Score  # the best tag of each word alone
+    rules: Score  # the best path under the rules of BIO; as `independent` for other tags
+    fitted: Score  # the best path with fitted transitions
+    difference: float  # token accuracy of `fitted` minus that of `independent`
+    interval: tuple[float, float]  # 95 % of the difference, by a paired bootstrap over sentences
+    repaired: tuple[int, ...]  # sentences in which `fitted` has more words right
+    spoiled: tuple[int, ...]  # sentences in which it has fewer
+    paths: tuple[tuple[int, ...], ...]  # the fitted path of each sentence
+    folds: tuple[FittedTransitions, ...]  # what each fold was decoded by
+    fold_of: tuple[int, ...]  # the fold of each sentence
+
+    def __str__(self) -> str:
+        """Return the answer in a sentence."""
+        low, high = (100 * each for each in self.interval)
+        rules = 100 * (self.rules.token_accuracy - self.independent.token_accuracy)
+        return (
+            f"On these {len(self.paths):,} sentences a CRF layer adds {100 * self.difference:.1f} "
+            f"points ({low:.1f} to {high:.1f}); rules alone add {rules:.1f}."
+        )
+
+
+def fit_transitions(
+    chains: Sequence[Potentials], paths: Paths, l2: float | None = None
+) -> FittedTransitions:
+    """Return the transitions and the scale of emissions under which gold paths are likeliest.
+
+    Transitions, starts and ends that the chains have are ignored. It takes seconds for some
+    thousand words.
+
+    Args:
+        chains: at least one, with the same tags.
+        paths: the gold tags of each chain, as ids or names.
+        l2: λ, per sentence; None chooses it from `L2` by sentences held out.
+
+    Raises:
+        ShapeError: chains and paths do not fit together.
+        UnknownTagError: a gold tag is none of the chains' tags.
+        CrfvizError: there is no chain, or the emissions forbid a gold tag.
+    """
+    gold = _ids(chains, paths)
+    if l2 is None:
+        l2 = _chosen_l2(chains, gold)
+    return _fit(chains, gold, l2)
+
+
+def crf_gain(
+    chains: Sequence[Potentials],
+    paths: Paths,
+    folds: int = 5,
+    seed: int = 0,
+    report: Report = lambda _: None,
+) -> CRFGain:
+    """Return what fitted transitions add, by cross-validation over sentences.
+
+    Args:
+        chains: at least `folds`, with the same tags; only their emissions count.
+        paths: the gold tags of each chain, as ids or names.
+        folds: at least 2; the sentences of each are decoded by transitions fitted on all others.
+        seed: of the folds and of the bootstrap.
+        report: hears of the share that is done, in [0, 1].
+
+    Raises:
+        CrfvizError: as `fit_transitions` does, or there are fewer chains than folds.
+    """
+    gold = _ids(chains, paths)
+    if not 2 <= folds <= len(chains):
+        raise CrfvizError(f"expected 2 to {len(chains)} folds for so many chains, got {folds}")
+    order = np.random.default_rng(seed).permutation(len(chains))
+    fitted: list[list[int]] = [[]] * len(chains)
+    fold_of = [0] * len(chains)
+    fits: list[FittedTransitions] = []
+    l2: float | None = None  # chosen without the first fold
+    for fold in range(folds):
+        held = set(order[fold::folds].tolist())
+        rest = [number for number in range(len(chains)) if number not in held]
+        own = fit_transitions([chains[n] for n in rest], [gold[n] for n in rest], l2)
+        l2 = own.l2
+        fits.append(own)
+        for number in held:
+            fitted[number] = viterbi(own.chain(chains[number])).path
+            fold_of[number] = fold
+        report((fold + 1) / folds)
+    alone = [[int(tag) for tag in chain.emissions.argmax(1)] for chain in chains]
+    ruled = list(_ruled(chains, alone))
+    rights = np.array(
+        [
+            [sum(a == b for a, b in zip(path, right, strict=True)) for path in (x, y)]
+            + [len(right)]
+            for x, y, right in zip(alone, fitted, gold, strict=True)
+        ]
+    )
+    sampled = resampled(rights, np.random.default_rng(seed))
+    more = rights[:, 1] - rights[:, 0]
+    names = chains[0].tag_names
+    return CRFGain(
+        independent=_score(alone, gold, names),
+        rules=_score(ruled, gold, names),
+        fitted=_score(fitted, gold, names),
+        difference=float(more.sum() / rights[:, 2].sum()),
+        interval=percentiles((sampled[:, 1] - sampled[:, 0]) / sampled[:, 2]),
+        repaired=tuple(np.flatnonzero(more > 0).tolist()),
+        spoiled=tuple(np.flatnonzero(more < 0).tolist()),
+        paths=tuple(map(tuple, fitted)),
+        folds=tuple(fits),
+        fold_of=tuple(fold_of),
+    )
+
+
+def _ids(chains: Sequence[Potentials], paths: Paths) -> list[list[int]]:
+    """Return the gold tags as ids.
+
+    Raises:
+        CrfvizError: as `fit_transitions` says.
+    """
+    if not chains:
+        raise CrfvizError("expected at least one chain to fit transitions on, got none")
+    if len(chains) != len(paths):
+        raise ShapeError(f"expected a path for each of {len(chains)} chains, got {len(paths)}")
+    names = list(chains[0].tag_names)
+    gold = []
+    for number, (chain, path) in enumerate(zip(chains, paths, strict=True), start=1):
+        if list(chain.tag_names) != names:
+            raise ShapeError(f"expected chains with the same tags, got others in chain {number}")
+        if len(path) != chain.num_tokens:
+            raise ShapeError(
+                f"chain {number}: expected {chain.num_tokens} gold tags, got {len(path)}"
+            )
+        wrong = next(
+            (
+                tag
+                for tag in path
+                if not (tag in names or (isinstance(tag, int) and 0 <= tag < len(names)))
+            ),
+            None,
+        )
+        if wrong is not None:
+            raise UnknownTagError(f"chain {number}: expected a tag of the chain, got {wrong!r}")
+        ids = [names.index(tag) if isinstance(tag, str) else int(tag) for tag in path]
+        if not torch.isfinite(chain.emissions[torch.arange(len(ids)), ids]).all():
+            raise CrfvizError(f"chain {number}: the emissions forbid a gold tag")
+        gold.append(ids)
+    return gold
+
+
+def _chosen_l2(chains: Sequence[Potentials], gold: Sequence[Sequence[int]]) -> float:
+    """Return the l2 under which sentences that were held out are likeliest."""
+    if len(chains) < 2 * HELD_OUT:
+        return L2[-1]
+    held = range(0, len(chains), HELD_OUT)
+    rest = [number for number in range(len(chains)) if number % HELD_OUT]
+    kept = _batches([chains[n] for n in held], [gold[n] for n in held])
+
+    def loss(l2: float) -> float:
+        fitted = _fit([chains[n] for n in rest], [gold[n] for n in rest], l2)
+        with torch.no_grad():
+            return -float(_log_likelihood(_layer(fitted), kept, fitted.scale))
+
+    return min(L2, key=loss)
+
+
+def _fit(
+    chains: Sequence[Potentials], gold: Sequence[Sequence[int]], l2: float
+) -> FittedTransitions:
+    batches = _batches(chains, gold)
+    crf = CRF(chains[0].num_tags).double()
+    scale = torch.ones((), dtype=torch.float64, requires_grad=True)
+    with torch.no_grad():
+        for parameter in crf.parameters():
+            parameter.zero_()
+    parameters = [*crf.parameters(), scale]
+    optimiser = torch.optim.LBFGS(
+        parameters,
+        max_iter=MAX_STEPS,
+        tolerance_grad=1e-5,
+        tolerance_change=1e-7,
+        history_size=10,
+        line_search_fn="strong_wolfe",
+    )
+
+    def closure() -> Tensor:
+        optimiser.zero_grad()
+        squares = torch.stack([parameter.square().sum() for parameter in crf.parameters()]).sum()
+        loss = l2 / 2 * squares - _log_likelihood(crf, batches, scale) / len(chains)
+        loss.backward()  # type: ignore[no-untyped-call] # of torch
+        return loss
+
+    optimiser.step(closure)  # type: ignore[no-untyped-call] # of torch
+    return FittedTransitions(
+        crf.transitions.detach().clone(),
+        crf.start_transitions.detach().clone(),
+        crf.end_transitions.detach().clone(),
+        float(scale.detach()),
+        l2,
+    )
+
+
+def _layer(fitted: FittedTransitions) -> CRF:
+    crf = CRF(len(fitted.start)).double()
+    with torch.no_grad():
+        crf.transitions.copy_(fitted.transitions)
+        crf.start_transitions.copy_(fitted.start)
+        crf.end_transitions.copy_(fitted.end)
+    return crf
+
+
+def _batches(chains: Sequence[Potentials], gold: Sequence[Sequence[int]]) -> list[Batch]:
+    """Return batches of sentences of like length, so that one long sentence pads no others."""
+    groups: dict[int, list[int]] = {}
+    for number, path in enumerate(gold):
+        groups.setdefault(max(SHORT, len(path)).bit_length(), []).append(number)
+    return [_batch([chains[n] for n in each], [gold[n] for n in each]) for each in groups.values()]
+
+
+def _batch(chains: Sequence[Potentials], gold: Sequence[Sequence[int]]) -> Batch:
+    """Return emissions (B, T, K), tags (B, T) and mask (B, T)."""
+    longest = max(chain.num_tokens for chain in chains)
+    emissions = torch.zeros(len(chains), longest, chains[0].num_tags, dtype=torch.float64)
+    tags = torch.zeros(len(chains), longest, dtype=torch.long)
+    mask = torch.zeros(len(chains), longest, dtype=torch.bool)
+    for row, (chain, path) in enumerate(zip(chains, gold, strict=True)):
+        emissions[row, : len(path)] = chain.emissions
+        tags[row, : len(path)] = torch.tensor(path)
+        mask[row, : len(path)] = True
+    return emissions, tags, mask
+
+
+def _log_likelihood(crf: CRF, batches: Sequence[Batch], scale: Tensor | float) -> Tensor:
+    """Return the sum over all sentences."""
+    sums = [crf.log_likelihood(_scaled(e, scale), tags, mask).sum() for e, tags, mask in batches]
+    return torch.stack(sums).sum()
+
+
+def _scaled(emissions: Tensor, scale: Tensor | float) -> Tensor:
+    """Return the emissions times a scale; forbidden ones stay, and have no slope."""
+    forbidden = emissions == -torch.inf
+    return (emissions.masked_fill(forbidden, 0.0) * scale).masked_fill(forbidden, -torch.inf)
+
+
+def _ruled(chains: Sequence[Potentials], alone: Sequence[Sequence[int]]) -> Iterator[Sequence[int]]:
+    """Yield the best path under the rules of BIO and no other transitions."""
+    K = chains[0].num_tags
+    if scheme_of(chains[0].tag_names) is None:
+        yield from alone
+        return
+    for chain in chains:
+        free = replace(
+            chain,
+            transitions=torch.zeros(K, K, dtype=torch.float64),
+            start=torch.zeros(K, dtype=torch.float64),
+            end=torch.zeros(K, dtype=torch.float64),
+        )
+        yield viterbi(constrain(free)).path
+
+
+def _score(
+    paths: Sequence[Sequence[int]], gold: Sequence[Sequence[int]], names: Sequence[str]
+) -> Score:
+    right = sum(a == b for x, y in zip(paths, gold, strict=True) for a, b in zip(x, y, strict=True))
+    rate = wilson(right, sum(map(len, gold)))
+    f1 = None
+    if scheme_of(names) is not None:
+        sides = [[[names[tag] for tag in path] for path in side] for side in (gold, paths)]
+        f1 = entity_f1(*sides)
+    return Score(rate.value, (rate.low, rate.high), f1)

@@ -1,0 +1,19 @@
+"""One sentence that passed through a watched layer."""
+
+from dataclasses import dataclass
+
+from crfviz.taggers.brought.adapters import Adapter, Batch
+
+
+@dataclass(eq=False)
+class Seen:
+    """One sentence of a batch that passed through a layer."""
+
+    adapter: Adapter
+    batch: Batch
+    row: int  # in the batch
+    mask: list[bool]  # T
+    label: str
+    path: list[int] | None = None  # the library's own
+    number: int = 0  # among those of this layer and label
+    where: str = ""  # for people

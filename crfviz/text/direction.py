@@ -1,0 +1,17 @@
+"""The direction of a sentence: from left to right or from right to left."""
+
+from unicodedata import bidirectional
+
+LTR, RTL = "ltr", "rtl"
+
+
+def right_to_left(text: str) -> bool:
+    """Return whether the first letter of a text belongs to a script from right to left.
+
+    HTML decides so for `dir="auto"`; `web/direction.js` has the same rule.
+
+    >>> right_to_left("1. שלום Paris"), right_to_left("Paris שלום")
+    (True, False)
+    """
+    letters = (letter for letter in text if letter.isalpha())
+    return bidirectional(next(letters, "a")) in ("R", "AL")

@@ -1,0 +1,140 @@
+"""Column formats of their own kind: WebAnno TSV 3 and CoNLL-2012."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from crfviz.exceptions import FormatError
+from crfviz.text.columns import blocks
+from crfviz.text.files import abbreviate, abbreviate_names
+from crfviz.text.readers.losses import Losses
+from crfviz.text.readers.rows import are_brackets, entities_of_brackets
+from crfviz.text.readers.spelling import Tagged
+from crfviz.text.schemes import OUTSIDE, begin, inside
+from crfviz.text.sentences import Sentence
+
+WEBANNO = "#FORMAT=WebAnno TSV 3"
+CONLL_2012 = "#begin document"
+_LAYER = re.compile(r"#T_(SP|CH|RL)=([^|]+)\|?(.*)")
+_UNIT = re.compile(r"([0-9]+)-([0-9]+)(\.[0-9]+)?")
+_VALUE = re.compile(r"(.*?)(?:\[([0-9]+)\])?", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)")
+NONE = "_"
+WORD_2012, POS_2012, FIRST_2012 = 3, 4, 10  # columns; the last ones have the coreference
+
+
+def read_webanno(
+    lines: Iterable[str], column: str | int | None, losses: Losses
+) -> Iterator[Tagged]:
+    """Yield the sentences of WebAnno TSV 3, with the entities of one column.
+
+    Args:
+        lines: of the file.
+        column: name of a layer's feature, or its number from 1; None takes the first feature.
+        losses: hears of parts of words and of stacked annotations.
+
+    Raises:
+        FormatError: a row is broken, or there is no such column; says which line.
+    """
+    features: list[tuple[str, str]] = []  # layer and feature of each column
+    text = ""
+    for block in blocks(lines):
+        words: list[str] = []
+        values: list[str] = []
+        for number, line in block:
+            if line.startswith("#Text="):
+                text = f"{text}\n{line[6:]}" if text else line[6:]
+            elif layer := _LAYER.fullmatch(line):
+                name = layer[2].rpartition(".")[2]
+                names = layer[3].split("|") if layer[3] else [name]
+                features += [(name, feature.rpartition(".")[2]) for feature in names]
+            elif not line.startswith("#"):
+                index = _feature(features, column, losses.name)
+                cells = line.split("\t")
+                unit = _UNIT.fullmatch(cells[0])
+                if unit is None or len(cells) < 3 + len(features):
+                    raise FormatError(
+                        f"{losses.name}, line {number}: expected {3 + len(features)} columns, "
+                        f"got {abbreviate(line)}"
+                    )
+                if unit[3]:
+                    losses.add("annotations of parts of words were left out", number)
+                    continue
+                words.append(_ESCAPED.sub(r"\1", cells[2]))
+                value, *more = cells[3 + index].split("|") if features else [NONE]
+                if more:
+                    losses.add("of stacked annotations only the first was read", number)
+                values.append(value)
+        if words:
+            is_pos = (
+                bool(features) and features[_feature(features, column, losses.name)][0] == "POS"
+            )
+            tags = values if is_pos else _entities(values)
+            yield Tagged(
+                block[0][0], Sentence(tuple(words), tuple(tags) if features else None, text or None)
+            )
+            text = ""
+
+
+def _feature(features: list[tuple[str, str]], column: str | int | None, name: str) -> int:
+    if column is None:
+        spans = [n for n, (_, feature) in enumerate(features) if feature == "value"]
+        return spans[0] if spans else 0
+    wanted = [n for n, names in enumerate(features, start=1) if str(column) in (str(n), *names)]
+    if not wanted:
+        known = abbreviate_names(feature for _, feature in features)
+        raise FormatError(
+            f"{name}: expected one of the columns {known}, got {abbreviate(str(column))}"
+        )
+    return wanted[0] - 1
+
+
+def _entities(values: Iterable[str]) -> list[str]:
+    """Return BIO tags; the words of one annotation have the same number."""
+    tags, before = [], ("", "")
+    for value in values:
+        match = _VALUE.fullmatch(value)
+        kind, number = (_ESCAPED.sub(r"\1", match[1]), match[2] or "") if match else ("", "")
+        if value in (NONE, ""):
+            tags.append(OUTSIDE)
+            before = ("", "")
+            continue
+        kind = "SPAN" if kind == "*" else kind
+        same = bool(number) and before == (kind, number)
+        tags.append(inside(kind) if same else begin(kind))
+        before = (kind, number)
+    return tags
+
+
+def read_conll_2012(
+    lines: Iterable[str], column: str | int | None, losses: Losses
+) -> Iterator[Tagged]:
+    """Yield the sentences of CoNLL-2012, with the bracketed entities as BIO.
+
+    Args:
+        lines: of the file.
+        column: `pos`, or the number of a column from 1; None takes the entities.
+        losses: names the file.
+
+    Raises:
+        FormatError: a row has too few columns; says which line.
+    """
+    index = FIRST_2012
+    if column is not None:
+        named = {"pos": POS_2012, "ner": FIRST_2012}
+        wanted = str(column)
+        if wanted not in named and not wanted.isdecimal():
+            raise FormatError(f"{losses.name}: expected pos, ner or a number, got {column!r}")
+        index = named[wanted] if wanted in named else int(wanted) - 1
+    for block in blocks(lines):
+        rows = [(number, line.split()) for number, line in block if not line.startswith("#")]
+        for number, row in rows:
+            if len(row) <= max(index, FIRST_2012):
+                raise FormatError(
+                    f"{losses.name}, line {number}: expected at least "
+                    f"{max(index, FIRST_2012) + 1} columns, got {len(row)}"
+                )
+        if rows:
+            tags = [row[index] for _, row in rows]
+            tags = entities_of_brackets(tags) if are_brackets(tags) else tags
+            words = tuple(row[WORD_2012] for _, row in rows)
+            yield Tagged(rows[0][0], Sentence(words, tuple(tags)))

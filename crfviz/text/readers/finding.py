@@ -1,0 +1,153 @@
+"""The format of a file, told from its content; its name is a hint at most.
+
+What is no corpus is refused here, in one line that says what it seems to be and what to do.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from crfviz.exceptions import FormatError
+from crfviz.text import fasta
+from crfviz.text.columns import COLUMNS, CONLLU, CONLLU_XPOS, IOB2, WORD_ID, Layout, is_comment
+from crfviz.text.files import abbreviate
+from crfviz.text.readers import corpora, documents, inline, rows, tables
+from crfviz.text.readers.rows import CONLLU_NAMES, DOCUMENT, Columns
+
+# How files begin that are no text: what they are, and what to do.
+BINARY = {
+    b"PK\x03\x04": ("an Office document or ZIP archive", "save it as plain text (.txt)"),
+    b"\xd0\xcf\x11\xe0": ("an old Office document", "save it as plain text (.txt)"),
+    b"%PDF-": ("a PDF", "save it as plain text (.txt)"),
+    b"\x89PNG": ("a picture", "save it as plain text (.txt)"),
+    b"\xff\xd8\xff": ("a picture", "save it as plain text (.txt)"),
+    b"\x80": ("a pickle", "export the sentences as JSONL"),
+}
+GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
+JSON_START = re.compile(r'\s*\{(\s*"|[^\t]*$)')
+JSON_LIST = re.compile(r"\s*\[\s*([\[{\]\"]|$)")
+_TEMPLATE = re.compile(r"[UB][0-9]*:.*%x\[")
+_MARKUP = re.compile(r"\s*<(!DOCTYPE|\?xml|html|[A-Za-z]+[ >])", re.IGNORECASE)
+LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A format, and what has to be known to read it."""
+
+    format: str
+    columns: Columns | None = None  # of words that stand one a line
+    separator: str = ""  # of cells in a table, or of words and tags in a line
+
+
+def find_format(
+    lines: Sequence[str], column: str | int | None = None, *, name: str = "text"
+) -> Found:
+    """Return the format of a text from its first lines; `text` is plain text without tags.
+
+    A file without words has no sentence in any format; it counts as columns.
+
+    Args:
+        lines: the first `rows.SAMPLE` of the file, without line ends.
+        column: of the tags, see `rows.columns_of`.
+        name: of the file, for messages.
+
+    Raises:
+        FormatError: it is no corpus, or has no such column.
+    """
+    if any(line.startswith(corpora.WEBANNO) for line in lines[:5]):
+        return Found("webanno")
+    if any(line.startswith(corpora.CONLL_2012) for line in lines[:5]):
+        return Found("conll2012")
+    filled = [line for line in lines if line.strip() and not is_comment(line)]
+    data = [line for line in filled if not line.startswith(DOCUMENT)] or filled
+    if not data:
+        known = rows.columns_of(lines, column, name=name)
+        return Found("columns", known or Columns(COLUMNS))
+    _refuse_others(data, name)
+    if JSON_START.match(data[0]) or JSON_LIST.match(data[0]):
+        return Found(_json_kind(data))
+    row = data[0].split("\t")
+    if data[0].startswith((fasta.NAME, fasta.COMMENT)) and len(row) == 1:
+        return Found("fasta")
+    if len(row) == CONLLU.width and WORD_ID.fullmatch(row[0]):
+        return Found("conllu", Columns(_conllu(column, name)))
+    if len(row) == IOB2.width and WORD_ID.fullmatch(row[0]) and column is None:
+        return Found("iob2", Columns(IOB2))
+    return _table_or_lines(data, len(row) > 1) or _columns(lines, column, name)
+
+
+def _table_or_lines(data: Sequence[str], has_tabs: bool) -> Found | None:  # noqa: FBT001
+    header = tables.header_of(data[0])
+    if header and (header[0] != "\t" or any(n in tables.SENTENCE_NAMES for n in header[1])):
+        return Found("table", separator=header[0])
+    if has_tabs:
+        return None
+    if separator := inline.separator_of(data):
+        return Found("inline", separator=separator)
+    pairs = [line.rpartition(",") for line in data]
+    if len(pairs) > 1 and all(word and " " not in word for word, _, _ in pairs):
+        return Found("pairs", separator=",") if rows.are_tags([p[2] for p in pairs]) else None
+    return None
+
+
+def _columns(lines: Sequence[str], column: str | int | None, name: str) -> Found:
+    columns = rows.columns_of(lines, column, name=name)
+    return Found("text") if columns is None else Found("columns", columns)
+
+
+def _conllu(column: str | int | None, name: str) -> Layout:
+    index = rows.chosen_column(column, CONLLU_NAMES, len(CONLLU_NAMES), name)
+    return {None: CONLLU, 3: CONLLU, 4: CONLLU_XPOS}.get(
+        index, Layout(CONLLU.name, CONLLU.expected, 1, index or 0, CONLLU.width, ids=True)
+    )
+
+
+def _json_kind(lines: Sequence[str]) -> str:
+    """Return `jsonl` where each line is a value of its own, else `json`."""
+    first = lines[0].strip()
+    if first in ("{", "["):
+        return "json"
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        alike = len({line.lstrip()[:1] for line in lines[:2]}) == 1
+        return "jsonl" if first.startswith("{") and alike else "json"
+    if len(lines) > 1:
+        return "jsonl"
+    return "jsonl" if first.startswith("{") and not _wraps(first) else "json"
+
+
+def _wraps(line: str) -> bool:
+    """Return whether the only line of a file is an object around a list of sentences."""
+    from crfviz.text.readers.objects import elements_of
+
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and elements_of(value) is not None
+
+
+def _refuse_others(lines: Sequence[str], name: str) -> None:
+    """Refuse texts that are no corpus.
+
+    Raises:
+        FormatError: says what it seems to be and what to do.
+    """
+    if all(documents.BRAT_LINE.match(line) for line in lines):
+        raise FormatError(
+            f"{name}: seems to be brat's annotations without their text; put the .txt of the same "
+            f"name beside it, or bring both in one .zip"
+        )
+    if any(_TEMPLATE.match(line) for line in lines[:20]):
+        raise FormatError(
+            f"{name}: seems to be a template of CRF++, which describes features; bring the file "
+            f"with the words and their tags"
+        )
+    if _MARKUP.match(lines[0]):
+        raise FormatError(
+            f"{name}: seems to be HTML or XML, got {abbreviate(lines[0])}; save it as plain text, "
+            f"or export the annotations as JSONL"
+        )

@@ -1,0 +1,236 @@
+"""Rows of words: which columns a file has, and its lines as columns separated by TAB.
+
+A line with a TAB is separated by TABs, so that a word may hold a blank; others are separated by
+blanks, of which a no-break space is none. `-DOCSTART-` ends a sentence, a header is no word.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from crfviz.exceptions import FormatError
+from crfviz.text.columns import COLUMNS, Layout, is_comment
+from crfviz.text.files import abbreviate, abbreviate_names
+from crfviz.text.schemes import PENN, UPOS
+
+DOCUMENT = "-DOCSTART-"
+EXPORTED = "# crfviz ="
+NAMED = "# global.columns ="
+WORD_NAMES = ("word", "token", "form", "words", "tokens", "surface")
+TAG_NAMES = (
+    *("ner", "ner_tag", "ner_tags", "tag", "tags", "label", "labels", "entity", "iob", "bio"),
+    *("iob_tag", "named_entity", "upos", "pos", "pos_tag", "xpos", "chunk", "chunk_tag"),
+)
+CONLLU_NAMES = (
+    *("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"),
+)
+CONLL_NAMES = ("word", "pos", "chunk", "ner")  # of four columns without a header
+SAMPLE = 2000  # lines that are looked at
+_BLANKS = re.compile("[ ]+")
+ENTITY = re.compile(r"[Oo]|[BIESLUMWbieslumw][-_]\S+|\S+[-_][BIESLUMW]|\(?[\w-]*\*\)?")
+_OPENED = re.compile(r"\(([\w-]+)")
+_BRACKETED = re.compile(r"\([\w-]+\*?\)?|\*\)?|-")
+_FULL_ENTITY = re.compile(r"[BIESLUMW][-_][A-Z]{2,}|[A-Z]{2,}[-_][BIESLUMW]")
+_CAPITAL = re.compile(r"[A-Z$.,:;!?'\"`()#\[\]{}-][A-Z0-9$_|+:.,'\"`)(\[\]-]*")
+KNOWN = {*UPOS, *PENN, *".,:;!?\"'`()#$", "``", "''", "--", "...", "HYPH", "_", "-", "X"}
+MIN_CAPITAL_ROWS, MIN_REPEATED_ROWS = 3, 6
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a file whose words stand one a line."""
+
+    layout: Layout
+    blanks: bool = False  # whether blanks separate the columns; else TABs
+    header: int = 0  # number of the line that names the columns; 0 without one
+    predicted: int | None = None  # the column of a tagger's answers, behind that of the gold tags
+
+
+def cells_of(line: str, *, blanks: bool) -> list[str]:
+    """Return the columns of a line."""
+    return line.split("\t") if "\t" in line or not blanks else _BLANKS.split(line.strip(" \r"))
+
+
+def tab_lines(lines: Iterable[str], columns: Columns) -> Iterator[str]:
+    """Yield the lines with TABs between their columns, and empty ones where a sentence ends."""
+    if not (columns.blanks or columns.header):
+        yield from ("" if line.startswith(DOCUMENT) else line for line in lines)
+        return
+    for number, line in enumerate(lines, start=1):
+        if line.startswith(DOCUMENT) or number == columns.header:
+            yield ""
+        elif not columns.blanks or not line.strip() or _is_remark(line, columns):
+            yield line
+        else:
+            yield "\t".join(cells_of(line, blanks=True))
+
+
+def _is_remark(line: str, columns: Columns) -> bool:
+    """Return whether a line of a file with blanks is a comment; `#NYC B-LOC` is a word."""
+    if not is_comment(line):
+        return False
+    cells = cells_of(line, blanks=True)
+    is_tag = cells[-1] in KNOWN or ENTITY.fullmatch(cells[-1]) is not None
+    return len(cells) != columns.layout.width or not is_tag
+
+
+def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> Columns | None:
+    """Return the columns of a file from its first lines; None if they are no rows of words.
+
+    Args:
+        lines: the first ones of the file.
+        column: of the tags, a name or a number from 1; negative numbers count from the last one.
+        name: of the file, for messages.
+
+    Raises:
+        FormatError: there is no such column.
+    """
+    rows = [
+        (number, line)
+        for number, line in enumerate(lines, start=1)
+        if line.strip() and not line.startswith(DOCUMENT)
+    ]
+    words = [(number, line) for number, line in rows if not is_comment(line)]
+    words = words or [(number, line) for number, line in rows if not line.startswith("# ")]
+    blanks = bool(words) and not any("\t" in line for _, line in words)
+    if blanks:
+        words = _equally_wide(rows)
+        if not words:
+            return None
+    cells = [cells_of(line, blanks=blanks) for _, line in words]
+    names = _names(lines)
+    header = 0
+    if not names and cells and _is_header(cells[0]):
+        names, header = [cell.strip().lower() for cell in cells[0]], words[0][0]
+        cells = cells[1:]
+    width = len(cells[0]) if cells else 2
+    if not names and width == len(CONLL_NAMES) and blanks:
+        names = list(CONLL_NAMES)
+    word = next((names.index(each) for each in WORD_NAMES if each in names), None)
+    if word is None:
+        word = 1 if width > 2 and _are_counts([row[0] for row in cells]) else 0
+    predicted = None
+    tag = chosen_column(column, names, width, name)
+    if tag is None:
+        known = [names.index(each) for each in TAG_NAMES if each in names]
+        tag = known[0] if known and (header or names != list(CONLL_NAMES)) else -1
+        own = any(line.startswith(EXPORTED) for line in lines)  # proposals stand before the tags
+        if tag == -1 and not own and _are_gold_and_predicted(cells):
+            tag, predicted = width - 2, width - 1
+    in_blocks = (
+        any(not line.strip() for line in lines[words[0][0] : words[-1][0]]) if words else False
+    )
+    if blanks and not header and not are_tags([row[tag] for row in cells], in_blocks=in_blocks):
+        return None
+    layout = replace(COLUMNS, word=word, tag=tag, width=width if blanks else None)
+    return Columns(layout, blanks, header, predicted)
+
+
+def chosen_column(
+    column: str | int | None, names: Sequence[str], width: int, name: str
+) -> int | None:
+    """Return the index of the column that somebody chose; None without a choice.
+
+    Raises:
+        FormatError: there is no such column.
+    """
+    if column is None:
+        return None
+    if str(column).lower() in names:
+        return names.index(str(column).lower())
+    try:
+        number = int(column)
+    except ValueError:
+        number = 0
+    if not 1 <= abs(number) <= width:
+        known = f" or one of {abbreviate_names(names)}" if names else ""
+        raise FormatError(
+            f"{name}: expected a column from 1 to {width}{known}, got {abbreviate(str(column))}"
+        )
+    return number - 1 if number > 0 else number
+
+
+def are_tags(values: Sequence[str], *, in_blocks: bool = False) -> bool:
+    """Return whether a column beside the words looks like tags, not like more words.
+
+    `wear Z-strap` and `Dogs run .` are sentences. Tags of no scheme and no known set count only in
+    a file of blocks with empty lines between them, in capitals or where few come again and again.
+    """
+    if not values:
+        return False
+    if all(ENTITY.fullmatch(value) for value in values):
+        return len(values) > 1 or _FULL_ENTITY.fullmatch(values[0]) is not None
+    if all(value in KNOWN for value in values):
+        return len(values) > 1 and any(value[0].isalpha() for value in values)
+    if not in_blocks:
+        return False
+    if all(_CAPITAL.fullmatch(value) for value in values):
+        return len(values) >= MIN_CAPITAL_ROWS
+    return len(values) >= MIN_REPEATED_ROWS and 3 * len(set(values)) <= len(values)
+
+
+def _equally_wide(rows: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the rows that are words, if nine of ten have one width, at least 2."""
+    widths = [len(cells_of(line, blanks=True)) for _, line in rows if not line.startswith("# ")]
+    if not widths:
+        return []
+    width = max(set(widths), key=widths.count)
+    if width < 2 or 10 * widths.count(width) < 9 * len(widths):
+        return []
+    kept = [(n, line) for n, line in rows if len(cells_of(line, blanks=True)) == width]
+    return [(n, line) for n, line in kept if not line.startswith("# ")]
+
+
+def _are_gold_and_predicted(cells: Sequence[Sequence[str]]) -> bool:
+    """Return whether the last two columns have the same tags, as conlleval takes them."""
+    if not cells or min(len(row) for row in cells) < 3:
+        return False
+    gold, predicted = ({row[at] for row in cells} - {"O", "_"} for at in (-2, -1))
+    common = gold & predicted
+    tags = are_tags([row[-2] for row in cells]) and are_tags([row[-1] for row in cells])
+    return tags and bool(common) and 2 * len(common) >= min(len(gold), len(predicted))
+
+
+def _names(lines: Sequence[str]) -> list[str]:
+    named = next((line for line in lines if line.startswith(NAMED)), None)
+    return named.removeprefix(NAMED).lower().split() if named else []
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    names = [cell.strip().lower() for cell in row]
+    has_word = any(name in WORD_NAMES for name in names)
+    return has_word and any(name in TAG_NAMES for name in names)
+
+
+def _are_counts(values: Sequence[str]) -> bool:
+    """Return whether a column numbers the words: each 1, or one more than the last."""
+    if not values or not all(value.isdecimal() and len(value) < 6 for value in values):
+        return False
+    numbers = [int(value) for value in values]
+    return numbers[0] in (0, 1) and all(b in (0, 1, a + 1) for a, b in pairwise(numbers))
+
+
+def entities_of_brackets(tags: Sequence[str]) -> list[str]:
+    """Return BIO tags of a bracketed column.
+
+    >>> entities_of_brackets(["(PER*", "*)", "*", "(LOC)", "(ORG*)"])
+    ['B-PER', 'I-PER', 'O', 'B-LOC', 'B-ORG']
+    """
+    found, open_kind = [], ""
+    for tag in tags:
+        begun = _OPENED.match(tag)
+        if begun:
+            open_kind = begun[1]
+            found.append(f"B-{open_kind}")
+        else:
+            found.append(f"I-{open_kind}" if open_kind else "O")
+        if tag.endswith(")"):
+            open_kind = ""
+    return found
+
+
+def are_brackets(tags: Iterable[str]) -> bool:
+    """Return whether all tags of a file are brackets, such as `(PER*`, `*)` and `*`."""
+    every = set(tags)
+    return "*" in "".join(every) and all(_BRACKETED.fullmatch(tag) for tag in every)

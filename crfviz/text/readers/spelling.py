@@ -1,0 +1,224 @@
+"""Spellings of entity tags, and the schemes of whole files.
+
+| written as                    | becomes                       |
+|-------------------------------|-------------------------------|
+| IOB1, IO                      | BIO                           |
+| BMES, BMEWO                   | BIOES                         |
+| `(PER*`, `*)`, `*`            | BIO                           |
+| `B_PER`, `PER-B`, `b-PER`     | `B-PER`                       |
+| BIO, BIOES, BILOU, other tags | what they are                 |
+
+In IOB1 an entity begins with `I-X`, and with `B-X` only right after another one of its type. No
+sentence tells it from BIO with errors, the whole file does: in BIO, some `B-X` stands elsewhere.
+
+Source:
+    Ramshaw and Marcus (1995) for IOB1; Tjong Kim Sang and Veenstra (1999) for the variants.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from crfviz.exceptions import FormatError
+from crfviz.text.files import abbreviate
+from crfviz.text.readers.rows import are_brackets, entities_of_brackets
+from crfviz.text.schemes import (
+    BIO,
+    OUTSIDE,
+    SCHEMES,
+    repair,
+    spans,
+    tags_of,
+)
+from crfviz.text.sentences import Sentence
+
+IOB1 = "IOB1"  # a target only: what is read becomes BIO
+TARGETS = (*SCHEMES, IOB1)
+_USUAL = re.compile(r"[BIESLU]-.+|-[A-Z]+-|(?!o$)[^-_*]*")
+_SPELLINGS: tuple[re.Pattern[str], ...] = (
+    re.compile(r"(?P<prefix>[BIESLUMW])-(?P<kind>.+)"),
+    re.compile(r"(?P<prefix>[BIESLUMW])_(?P<kind>.+)"),
+    re.compile(r"(?P<prefix>[biesluMmw])[-_](?P<kind>.+)"),
+    re.compile(r"(?P<kind>.+)[-_](?P<prefix>[BIESLUMW])"),
+)
+_BMES = (set("BMES"), set("BMEW"), set("BMEWS"))
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A sentence of a file, and the line where it begins."""
+
+    line: int
+    sentence: Sentence
+    error: FormatError | None = None  # why it cannot be read; it has no words then
+
+
+def usual(sentences: Iterable[Tagged], told: Callable[[str], object]) -> Iterator[Tagged]:
+    """Yield sentences with the usual tags, see the table; `told` hears of what was found.
+
+    Sentences pass at once while their tags are usual. From the first tag on that may be of another
+    spelling or of IOB1 they wait for the end of the file, which decides.
+    """
+    begins = False  # whether a B-X stood where IOB1 has none
+    known: set[str] = set()  # tags of a usual spelling
+    entities: set[str] = set()  # those of them that are entities
+    iterator = iter(sentences)
+    for tagged in iterator:
+        tags = tagged.sentence.tags or ()
+        here = set(tags)
+        odd = False
+        if not here <= known:
+            odd = not all(_USUAL.fullmatch(tag) for tag in here - known)
+            known |= here
+            entities |= {tag for tag in here if tag[1:2] == "-"}
+        illegal = False
+        if not begins and here & entities:
+            begins, illegal = _starts(tags)
+        if odd or (illegal and not begins):
+            yield from _decided([tagged, *iterator], known, told, begins=begins)
+            return
+        yield tagged
+
+
+def _starts(tags: Sequence[str]) -> tuple[bool, bool]:
+    """Return whether a B-X does not follow its own type, and whether an I-X begins an entity."""
+    before, begins, illegal = OUTSIDE, False, False
+    for tag in tags:
+        if tag != OUTSIDE and tag[1:2] == "-" and tag[0] in "BI":
+            same = before[1:2] == "-" and before[2:] == tag[2:]
+            begins = begins or (tag[0] == "B" and not same)
+            illegal = illegal or (tag[0] == "I" and not same)
+        before = tag
+    return begins, illegal
+
+
+def _decided(
+    waiting: Sequence[Tagged],
+    before: Collection[str],
+    told: Callable[[str], object],
+    *,
+    begins: bool,
+) -> Iterator[Tagged]:
+    """Yield the rest of a file after a look at all its tags."""
+    tags = {*before, *(tag for each in waiting for tag in each.sentence.tags or ())}
+    if are_brackets(tags):
+        yield from (_retagged(each, entities_of_brackets) for each in waiting)
+        return
+    names = _respelled(sorted(tags))
+    rest = [_renamed(each, names) for each in waiting]
+    if any(old != new for old, new in names.items()):
+        example = next((old, new) for old, new in names.items() if old != new)
+        told(f"tags such as {example[0]} were read as {example[1]}")
+    used = {tag[0] for tag in names.values() if tag != OUTSIDE and tag[1:2] == "-"}
+    starts = [_starts(each.sentence.tags or ()) for each in rest]
+    begins = begins or any(begun for begun, _ in starts)
+    if used and used <= set("BI") and not begins and any(illegal for _, illegal in starts):
+        told("entities begin with I- (IOB1): read as BIO")
+        rest = [_retagged(each, repair) for each in rest]
+    yield from rest
+
+
+def _respelled(tags: Sequence[str]) -> dict[str, str]:
+    """Return the usual name of each tag of a file; the tag itself where no spelling fits all."""
+    entities = [tag for tag in tags if tag not in (OUTSIDE, "o")]
+    for spelling in _SPELLINGS:
+        parts = [spelling.fullmatch(tag) for tag in entities]
+        if not all(parts):
+            continue
+        found = [(part["prefix"].upper(), part["kind"]) for part in parts if part]
+        prefixes = {prefix for prefix, _ in found}
+        changes = {"M": "I", "W": "S"} if any(prefixes <= each for each in _BMES) else {}
+        if not (prefixes <= set("BIESLU") or changes):
+            continue
+        names = (f"{changes.get(prefix, prefix)}-{kind}" for prefix, kind in found)
+        return dict(zip(entities, names, strict=True)) | {OUTSIDE: OUTSIDE, "o": OUTSIDE}
+    return {tag: tag for tag in tags}
+
+
+def _renamed(tagged: Tagged, names: dict[str, str]) -> Tagged:
+    return _retagged(tagged, lambda tags: [names.get(tag, tag) for tag in tags])
+
+
+def _retagged(tagged: Tagged, change: Callable[[Sequence[str]], Sequence[str]]) -> Tagged:
+    sentence = tagged.sentence
+    if sentence.tags is None:
+        return tagged
+    return replace(tagged, sentence=replace(sentence, tags=tuple(change(sentence.tags))))
+
+
+def target_scheme(name: str) -> str:
+    """Return a scheme of `TARGETS` by its name in any case; IOB and IOB2 are BIO.
+
+    Raises:
+        FormatError: there is no such scheme.
+    """
+    scheme = {"IOB2": BIO, "IOB": BIO}.get(name.upper(), name.upper())
+    if scheme not in TARGETS:
+        raise FormatError(
+            f"expected one of the schemes {', '.join(TARGETS)}, got {abbreviate(name)}"
+        )
+    return scheme
+
+
+def converted(sentences: Iterable[Tagged], scheme: str, *, strict: bool = True) -> Iterator[Tagged]:
+    """Yield all sentences with their entities in another scheme of `TARGETS`.
+
+    Raises:
+        FormatError: the tags are of no scheme; if not `strict`, they stay as they are.
+    """
+    every = list(sentences)
+    tags = {tag for each in every for tag in each.sentence.tags or ()}
+    own = scheme_of_file(tags)
+    if own is None and not strict:
+        yield from every
+        return
+    if own is None:
+        strange = next(iter(sorted(tags - {OUTSIDE})))
+        raise FormatError(
+            f"expected entity tags to convert to {scheme}, such as B-PER, got {abbreviate(strange)}"
+        )
+    for each in every:
+        yield _retagged(each, lambda tags: convert_tags(tags, own, scheme))
+
+
+def in_scheme(sentences: Sequence[Sentence], scheme: str | None) -> Sequence[Sentence]:
+    """Return sentences with their entities in a scheme; other tags, and None, change nothing."""
+    own = scheme_of_file({tag for each in sentences for tag in each.tags or ()})
+    if scheme is None or own in (None, scheme):
+        return sentences
+    tagged = (Tagged(0, each) for each in sentences)
+    return [each.sentence for each in converted(tagged, scheme, strict=False)]
+
+
+def scheme_of_file(tags: Iterable[str]) -> str | None:
+    """Return the scheme of all tags of a file; BIO if there is only `O`, None for other tags.
+
+    >>> scheme_of_file(["O", "S-PER"]), scheme_of_file(["U-PER"]), scheme_of_file(["NOUN"])
+    ('BIOES', 'BILOU', None)
+    """
+    parts = [tag.partition("-") for tag in tags if tag != OUTSIDE]
+    if not all(len(prefix) == 1 and kind for prefix, _, kind in parts):
+        return None
+    used = {prefix for prefix, _, _ in parts}
+    return next((name for name, known in SCHEMES.items() if used <= set(known)), None)
+
+
+def convert_tags(tags: Sequence[str], own: str, scheme: str) -> Sequence[str]:
+    """Return the same entities in another scheme.
+
+    >>> convert_tags(["U-PER", "O", "B-LOC", "L-LOC"], "BILOU", "BIO")
+    ['B-PER', 'O', 'B-LOC', 'I-LOC']
+    >>> convert_tags(["B-PER", "B-PER", "O", "B-LOC", "I-LOC"], "BIO", "IOB1")
+    ['I-PER', 'B-PER', 'O', 'I-LOC', 'I-LOC']
+    """
+    if own == scheme:
+        return tags
+    entities = spans(repair(tags) if own == BIO else tags, own)
+    if scheme != IOB1:
+        return tags_of(entities, len(tags), scheme)
+    written = tags_of(entities, len(tags))
+    ends = {(entity.end, entity.type) for entity in entities}
+    for entity in entities:
+        if (entity.start, entity.type) not in ends:
+            written[entity.start] = f"I-{entity.type}"
+    return written

@@ -1,0 +1,236 @@
+"""Writers of tagged sentences in the formats of other programs; `readers` reads all of them back.
+
+| name        | program             | what it holds                                              |
+|-------------|---------------------|------------------------------------------------------------|
+| conllu      | Universal Dependencies | words, tags as UPOS, text                               |
+| columns     | flair, seqeval      | word TAB tag, text                                         |
+| blanks      | CRF++, NCRF++       | word BLANK tag                                             |
+| conll2003   | the shared task     | word, two dummies and tag, with blanks                     |
+| jsonl       | crfviz              | tokens, tags, text                                         |
+| doccano     | doccano             | text and entities                                          |
+| labelstudio | Label Studio        | text and entities, imported as predictions                 |
+| prodigy     | Prodigy             | text, tokens and entities                                  |
+| docbin      | spaCy 3             | words and entities, else fine-grained tags                 |
+| parquet     | datasets            | tokens, tags as class numbers with their names             |
+"""
+
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from crfviz.exceptions import FormatError
+from crfviz.text.files import abbreviate
+from crfviz.text.formats import render_sentences
+from crfviz.text.readers.rows import DOCUMENT, cells_of
+from crfviz.text.readers.spelling import convert_tags, scheme_of_file, target_scheme
+from crfviz.text.schemes import BIO, Span, spans
+from crfviz.text.sentences import Offsets, Sentence, joined, located
+
+ENTITIES_ONLY = ("doccano", "labelstudio", "prodigy")
+DUMMY = "-X-"
+Sentences = Sequence[Sentence]
+
+
+def written(sentences: Sentences, name: str, scheme: str | None = None) -> bytes:
+    """Return sentences as the content of a file.
+
+    Args:
+        sentences: all of them, tagged.
+        name: one of `WRITERS`.
+        scheme: of the entities: BIO, IOB1, BIOES or BILOU; None keeps that of the tags. Formats
+            with spans have none.
+
+    Raises:
+        FormatError: the format cannot hold a word or the tags, or entities in a scheme were asked
+            for and there are other tags.
+    """
+    untagged = next((n for n, each in enumerate(sentences, start=1) if each.tags is None), None)
+    if untagged and name not in ("conllu", "columns", "jsonl"):
+        raise FormatError(f"{name} needs tags, and sentence {untagged} has none")
+    tags = {tag for each in sentences for tag in each.tags or ()}
+    own = scheme_of_file(tags)
+    if own is None and (scheme or name in ENTITIES_ONLY):
+        strange = min(tag for tag in tags if scheme_of_file([tag]) is None)
+        raise FormatError(
+            f"{name} with {scheme or 'spans'} holds entities such as B-PER, "
+            f"got {abbreviate(strange)}"
+        )
+    target = target_scheme(scheme) if scheme else own
+    if name in (*ENTITIES_ONLY, "docbin"):
+        target = own and BIO
+    if own is not None and target != own:
+        sentences = [
+            replace(each, tags=tuple(convert_tags(each.tags, own, str(target))))
+            if each.tags
+            else each
+            for each in sentences
+        ]
+    return WRITERS[name](sentences)
+
+
+def _as_lines(name: str) -> Callable[[Sentences], bytes]:
+    return lambda sentences: render_sentences(sentences, name).encode()  # type: ignore[arg-type]
+
+
+def _blanks(sentences: Sentences) -> bytes:
+    return "".join(_rows(sentences, ())).encode()
+
+
+def _conll2003(sentences: Sentences) -> bytes:
+    head = f"{DOCUMENT} {DUMMY} {DUMMY} O\n\n"
+    return "".join([head, *_rows(sentences, (DUMMY, DUMMY))]).encode()
+
+
+def _rows(sentences: Sentences, between: Sequence[str]) -> Iterator[str]:
+    for sentence in sentences:
+        for word, tag in zip(sentence.tokens, sentence.tags or (), strict=True):
+            row = " ".join([word, *between, tag])
+            same = cells_of(row, blanks=True) == [word, *between, tag]
+            if not same or "\n" in row or word == DOCUMENT:
+                raise FormatError(
+                    f"columns with blanks cannot hold {abbreviate(word)} with the tag "
+                    f"{abbreviate(tag)}; choose columns with TAB, or JSONL"
+                )
+            yield f"{row}\n"
+        yield "\n"
+
+
+def _doccano(sentences: Sentences) -> bytes:
+    rows = []
+    for number, sentence in enumerate(sentences, start=1):
+        text, offsets = _placed(sentence)
+        label = [[*_ends(span, offsets), span.type] for span in _entities(sentence)]
+        rows.append({"id": number, "text": text, "label": label})
+    return _lines(rows)
+
+
+def _prodigy(sentences: Sentences) -> bytes:
+    rows = []
+    for sentence in sentences:
+        text, offsets = _placed(sentence)
+        tokens = [
+            {"text": word, "start": start, "end": end, "id": number}
+            for number, (word, (start, end)) in enumerate(
+                zip(sentence.tokens, offsets, strict=True)
+            )
+        ]
+        marks = [
+            {
+                "start": offsets[span.start][0],
+                "end": offsets[span.end - 1][1],
+                "token_start": span.start,
+                "token_end": span.end - 1,
+                "label": span.type,
+            }
+            for span in _entities(sentence)
+        ]
+        rows.append({"text": text, "tokens": tokens, "spans": marks, "answer": "accept"})
+    return _lines(rows)
+
+
+def _labelstudio(sentences: Sentences) -> bytes:
+    tasks = []
+    for sentence in sentences:
+        text, offsets = _placed(sentence)
+        result = []
+        for number, span in enumerate(_entities(sentence)):
+            start, end = _ends(span, offsets)
+            value = {"start": start, "end": end, "text": text[start:end], "labels": [span.type]}
+            names = {"from_name": "label", "to_name": "text", "type": "labels"}
+            result.append({"id": str(number), **names, "value": value})
+        predictions = [{"model_version": "crfviz", "result": result}]
+        tasks.append({"data": {"text": text}, "predictions": predictions})
+    return f"{json.dumps(tasks, ensure_ascii=False, indent=1)}\n".encode()
+
+
+def _docbin(sentences: Sentences) -> bytes:
+    from spacy.tokens import Doc, DocBin
+    from spacy.vocab import Vocab
+
+    vocab = Vocab()
+    are_entities = (
+        scheme_of_file({tag for each in sentences for tag in each.tags or ()}) is not None
+    )
+    docs = []
+    for sentence in sentences:
+        text, offsets = _placed(sentence)
+        spaces = [text[end : end + 1] == " " for _, end in offsets]
+        tags = list(sentence.tags or ())
+        more: dict[str, Any] = {"ents": tags} if are_entities else {"tags": tags}
+        docs.append(Doc(vocab, words=list(sentence.tokens), spaces=spaces, **more))
+    kept = ["ENT_IOB", "ENT_TYPE", "SPACY"] if are_entities else ["TAG", "SPACY"]
+    return bytes(DocBin(attrs=kept, docs=docs).to_bytes())
+
+
+def _parquet(sentences: Sentences) -> bytes:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    tags = dict.fromkeys(tag for each in sentences for tag in each.tags or ())
+    names = sorted(tags, key=lambda tag: (tag != "O", tag.partition("-")[2], tag))
+    number = {name: place for place, name in enumerate(names)}
+    column = "ner_tags" if scheme_of_file(tags) else "tags"
+    table = pa.table(
+        {
+            "tokens": pa.array([list(each.tokens) for each in sentences], pa.list_(pa.string())),
+            column: pa.array(
+                [[number[tag] for tag in each.tags or ()] for each in sentences],
+                pa.list_(pa.int64()),
+            ),
+        }
+    )
+    text = {"dtype": "string", "_type": "Value"}
+    label = {"names": names, "_type": "ClassLabel"}
+    features = {
+        "tokens": {"feature": text, "_type": "Sequence"},
+        column: {"feature": label, "_type": "Sequence"},
+    }
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    buffer = io.BytesIO()
+    parquet.write_table(table.replace_schema_metadata(metadata), buffer)
+    return buffer.getvalue()
+
+
+def _placed(sentence: Sentence) -> tuple[str, Offsets]:
+    """Return the text of a sentence and its words in it; joined by blanks without their text."""
+    offsets = None if sentence.text is None else located(sentence.tokens, sentence.text)
+    return joined(sentence.tokens) if offsets is None else (str(sentence.text), offsets)
+
+
+def _entities(sentence: Sentence) -> list[Span]:
+    return spans(sentence.tags or ())
+
+
+def _ends(span: Span, offsets: Offsets) -> tuple[int, int]:
+    return offsets[span.start][0], offsets[span.end - 1][1]
+
+
+def _lines(rows: Sequence[object]) -> bytes:
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
+
+
+WRITERS: dict[str, Callable[[Sentences], bytes]] = {
+    "conllu": _as_lines("conllu"),
+    "columns": _as_lines("columns"),
+    "blanks": _blanks,
+    "conll2003": _conll2003,
+    "jsonl": _as_lines("jsonl"),
+    "doccano": _doccano,
+    "labelstudio": _labelstudio,
+    "prodigy": _prodigy,
+    "docbin": _docbin,
+    "parquet": _parquet,
+}
+SUFFIXES = {  # of files: what is written to one of this name
+    ".conllu": "conllu",
+    ".conll": "columns",
+    ".tsv": "columns",
+    ".bio": "blanks",
+    ".txt": "blanks",
+    ".jsonl": "jsonl",
+    ".json": "labelstudio",
+    ".spacy": "docbin",
+    ".parquet": "parquet",
+}

@@ -1,0 +1,1 @@
+"""The stage and the labeller as elements of any Streamlit app."""

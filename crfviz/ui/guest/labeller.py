@@ -1,0 +1,217 @@
+"""The labeller of one sentence as an element of any Streamlit app.
+
+Its state lies in the session under its key. Corrections are those of the page Annotate; nothing is
+stored, and the words stay as they are given.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from crfviz.annotations import labelling
+from crfviz.annotations.labelling import Desk
+from crfviz.annotations.records import Annotation, Item
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
+from crfviz.taggers.blank import UNSET, BlankTagger, GivenTagger
+from crfviz.taggers.tagger import Tagger
+from crfviz.text.files import abbreviate_value
+from crfviz.text.schemes import is_bio
+from crfviz.ui.guest.lattice import MAX_ELEMENTS, digest, errors_as_messages, has_same_scores
+from crfviz.ui.guest.records import Labelled
+from crfviz.ui.session.components import fresh_events, last_event, mount, sent_events
+from crfviz.ui.session.session_store import LRUCache, session_value
+from crfviz.views.stage.labeller import MAX_WORDS, LastStep, Sheet, labeller_payload
+
+FIXED = "The words are given here: they cannot be cut or joined."
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """The arguments of a call, unchecked."""
+
+    tokens: Any
+    tags: Any
+    proposed: Any
+    potentials: Any
+
+    def desk(self) -> Desk:
+        """Return the sentence with what proposes its tags.
+
+        Raises:
+            CrfvizError: there are no words or tags, or the potentials are of others.
+        """
+        words, tags = _texts(self.tokens, "words"), _texts(self.tags, "tags")
+        if len(words) > MAX_WORDS:
+            raise ShapeError(f"expected at most {MAX_WORDS:,} words, got {len(words):,}")
+        if len(set(tags)) < len(tags) or UNSET in tags:
+            raise CrfvizError(f"expected different tags, none of them {UNSET}, got {tags}")
+        if self.proposed is not None:
+            _check_tags(_texts(self.proposed, "proposed tags"), tags, len(words))
+        text = " ".join(words)
+        starts = [len(" ".join(words[:t])) + (t > 0) for t in range(len(words))]
+        offsets = tuple((at, at + len(word)) for at, word in zip(starts, words, strict=True))
+        if self.potentials is None:
+            return Desk(Item(text, offsets), "", BlankTagger(tags), "")
+        chain = self.potentials
+        if not isinstance(chain, Potentials):
+            raise CrfvizError(f"expected Potentials, got {abbreviate_value(chain)}")
+        if set(chain.tag_names) != set(tags) or chain.num_tokens != len(words):
+            raise ShapeError(
+                f"expected potentials of {len(words)} words and the tags {', '.join(tags)}, got "
+                f"{chain.num_tokens} and {', '.join(chain.tag_names)}"
+            )
+        return Desk(Item(text, offsets), "", GivenTagger(chain), "")
+
+
+@dataclass
+class Element:
+    """One element in one session: the sentence, and what its reader did."""
+
+    name: str  # of the component
+    content: str  # digest of the words and tags
+    desk: Desk
+    annotation: Annotation
+    last: LastStep = field(default_factory=LastStep)
+    labelled: Labelled | None = None  # as `st.session_state[key]` has it unless the app changed it
+
+    def take_events(self) -> None:
+        """Apply the new events of the browser: as its callback, and in forms at the next call."""
+        for event in fresh_events(self.name, sent_events(self.name)):
+            before = self.annotation
+            try:
+                after = _changed(self.desk, before, event)
+            except CrfvizError as error:
+                self.last = LastStep(problem=str(error))
+                continue
+            except (KeyError, TypeError, ValueError):
+                continue  # an event of another version
+            moved = labelling.followed(before.final, after.final, after.pins) if after.model else []
+            self.last = LastStep(changed={t: before.final[t] for t in moved})
+            self.annotation = replace(after, revision=before.revision + 1)
+
+    def take_state(self, key: str) -> None:
+        """Take what the app has put into `st.session_state[key]`."""
+        given: object = st.session_state.get(key)
+        if given is None or given is self.labelled:
+            return
+        fields = vars(given) if isinstance(given, Labelled) else given
+        if not isinstance(fields, Mapping):
+            raise CrfvizError(
+                f"st.session_state[{key!r}] must be a Labelled or a dictionary with some of "
+                f"tags and done, got {abbreviate_value(given)}"
+            )
+        after = self.annotation
+        if tags := fields.get("tags"):
+            _check_tags(tags, ("", *self.desk.tagger.tags), len(after.offsets))
+            after = _begun(self.desk, tags)
+        if fields.get("done"):
+            after = labelling.accept(after)
+        self.annotation = replace(after, revision=self.annotation.revision + 1)
+
+    def take_scores(self, desk: Desk) -> None:
+        """Decode anew under other scores; the reader's tags stay where these allow them."""
+        self.desk = replace(desk, item=self.desk.item)
+        before, self.last = self.annotation, LastStep()
+        if before.state == "done":
+            return
+        try:
+            after = replace(before, **self.desk.decoded(before.offsets, before.pins))
+        except CrfvizError as error:
+            after = labelling.begin(self.desk)
+            self.last = LastStep(problem=f"The new scores do not allow your tags: {error}")
+        self.annotation = replace(after, revision=before.revision + 1)
+
+
+def show(request: Request, *, key: str | None) -> Labelled:
+    """Draw the labeller, or why it cannot be drawn; see `crfviz.st_labeller`."""
+    labelled = Labelled(())
+    with st.container(key=key), errors_as_messages():
+        element = _element(request, request.desk(), key)
+        element.take_events()
+        if key is not None:
+            with errors_as_messages():
+                element.take_state(key)
+        sheet = Sheet(
+            element.desk,
+            element.annotation,
+            element.desk.propose(element.annotation.offsets, element.annotation.pins),
+            element.last,
+            ack=last_event(element.name),
+        )
+        data = {**labeller_payload(sheet), "guest": True, "place": ""}
+        mount("labeller", data, key=element.name, on_events=element.take_events)
+        final = ("" if tag == UNSET else tag for tag in element.annotation.final)
+        labelled = Labelled(tuple(final), done=element.annotation.state == "done")
+        element.labelled = labelled
+        if key is not None:
+            st.session_state[key] = labelled
+    return labelled
+
+
+def _element(request: Request, desk: Desk, key: str | None) -> Element:
+    """Return the state of an element; a new one where its words, tags or proposals are others."""
+    elements = session_value("guests.labelling", lambda: LRUCache[Element](MAX_ELEMENTS))
+    content = digest(desk.item.text, desk.item.offsets, desk.tagger.tags, request.proposed)
+    name = f"crfviz.labeller.{key or content}"
+    element = elements.get(name)
+    if element is None or element.content != content:
+        labelled = element.labelled if element else None
+        desk = replace(desk, item=replace(desk.item, id=int(content[:8], 16) or 1))
+        begun = _begun(desk, request.proposed)
+        element = Element(name, content, desk, begun, labelled=labelled)
+        elements.add(name, element)
+    elif not _proposes_same(element.desk.tagger, desk.tagger):
+        element.take_scores(desk)
+    return element
+
+
+def _proposes_same(first: Tagger, second: Tagger) -> bool:
+    if isinstance(first, GivenTagger) and isinstance(second, GivenTagger):
+        return has_same_scores(first.chain, second.chain)
+    return type(first) is type(second)
+
+
+def _texts(texts: object, name: str) -> tuple[str, ...]:
+    if not isinstance(texts, Sequence) or isinstance(texts, str) or not texts:
+        raise CrfvizError(f"expected a list of {name}, got {abbreviate_value(texts)}")
+    if wrong := [each for each in texts if not isinstance(each, str) or not each]:
+        what = abbreviate_value(wrong[0])
+        raise CrfvizError(f"expected a list of {name}, none of them empty, got {what}")
+    return tuple(texts)
+
+
+def _check_tags(tags: object, known: Sequence[str], num_words: int) -> None:
+    if not isinstance(tags, Sequence) or isinstance(tags, str) or len(tags) != num_words:
+        raise ShapeError(f"expected {num_words} tags, got {abbreviate_value(tags)}")
+    for tag in tags:
+        if tag not in known:
+            names = ", ".join(filter(None, known))
+            raise UnknownTagError(f"expected tags of {names}, got {abbreviate_value(tag)}")
+
+
+def _begun(desk: Desk, tags: Sequence[str] | None) -> Annotation:
+    """Return the first annotation: as few given tags are set as make the best path give all."""
+    annotation = labelling.begin(desk)
+    given = {t: tag for t, tag in enumerate(tags or ()) if tag}
+    pins: dict[int, str] = {}
+    while wrong := {t: tag for t, tag in given.items() if annotation.final[t] != tag}:
+        pins |= given if is_bio(desk.tagger.tags) else wrong  # of BIO tags whole entities
+        annotation = replace(annotation, **desk.decoded(annotation.offsets, pins))
+    return annotation
+
+
+def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> Annotation:
+    match event:
+        case {"kind": "accept"}:
+            return labelling.accept(before)
+        case {"kind": "undo"}:
+            return labelling.undo(desk, before)
+        case {"kind": "cut" | "join"}:
+            raise CrfvizError(FIXED)
+        case {"kind": "correct", "first": int(first), "last": int(last), "what": str(what)}:
+            if 0 <= first <= last < len(before.offsets):
+                return labelling.correct(desk, before, first, last, what)
+    raise ValueError

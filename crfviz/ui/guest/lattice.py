@@ -1,0 +1,327 @@
+"""The stage as an element of any Streamlit app.
+
+The state of an element lies in the session under its key. Nothing else of the app is used: no
+scenario, URL, style sheet or hook. `crfviz.ui.session.components` mounts it, as for the pages.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+import streamlit as st
+import torch
+
+from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.edits import Edits
+from crfviz.chain.potentials import Potentials
+from crfviz.exceptions import CrfvizError, ShapeError
+from crfviz.text.files import abbreviate_value
+from crfviz.ui.guest.records import VIEWS, Shown
+from crfviz.ui.session.components import (
+    fresh_events,
+    mount_stage,
+    note_payload,
+    sent_events,
+)
+from crfviz.ui.session.session_store import LRUCache, session_value
+from crfviz.ui.state.events import CHOSEN, Command, Event, View, apply_event, parse_event
+from crfviz.ui.state.scenario import (
+    BEFORE_FIRST,
+    FROM,
+    MAX_STEP,
+    Changes,
+    History,
+    Scenario,
+    covered,
+)
+from crfviz.ui.words import plain
+from crfviz.views.explanation import explain_edits
+from crfviz.views.exports.live import PAGES, Live
+from crfviz.views.stage.picture import WINDOW, Matrix, Picture, Subject, most_words
+from crfviz.views.strips.pictures import GHOSTS
+from crfviz.views.strips.why import WHY_LEGEND, ask_why, why_picture
+
+AT = "at"  # page option of the place that the reader clicked
+SELECTION = (AT, CHOSEN)
+TABLES = ("emissions", "transitions", "start", "end")
+MAX_ELEMENTS = 100  # of a session whose state is kept
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """The arguments of a call, unchecked."""
+
+    potentials: Any
+    view: str
+    gold: Any
+    at: Any
+    editable: bool
+
+    def check(self) -> Potentials:
+        """Return the potentials.
+
+        Raises:
+            CrfvizError: they are none, or there is no such view.
+        """
+        if not isinstance(self.potentials, Potentials):
+            raise CrfvizError(f"expected Potentials, got {abbreviate_value(self.potentials)}")
+        if self.view not in VIEWS:
+            expected = ", ".join(VIEWS)
+            raise CrfvizError(f"view must be one of {expected}, got {abbreviate_value(self.view)}")
+        return self.potentials
+
+    def gold_ids(self) -> list[int] | None:
+        """Return the T ids of the right tags; None without any."""
+        if self.gold is None:
+            return None
+        if not isinstance(self.gold, Sequence) or isinstance(self.gold, str):
+            raise CrfvizError(f"gold must be a list of tags, got {abbreviate_value(self.gold)}")
+        if len(self.gold) != self.potentials.num_tokens:
+            expected = self.potentials.num_tokens
+            raise ShapeError(f"gold needs one tag per word: {expected}, got {len(self.gold)}")
+        return [self.potentials.tag_id(tag) for tag in self.gold]
+
+    def place(self) -> tuple[int, int] | None:
+        """Return the position and tag id of `at`."""
+        return None if self.at is None else _place(self.at, self.potentials)
+
+
+@dataclass
+class Element:
+    """One element in one session: what its reader did."""
+
+    name: str  # of the component
+    key: str | None
+    trained: Analysis  # of the words that are computed with
+    scenario: Scenario
+    history: History[Changes] = field(default_factory=History)
+    shown: Shown | None = None  # as `st.session_state[key]` has it unless the app changed it
+    error: str = ""  # of the last event
+    fixed: bool = False
+
+    def take_events(self) -> None:
+        """Apply the new events of the browser: as its callback, and in forms at the next call."""
+        for fields in fresh_events(self.name, sent_events(self.name)):
+            self.error = ""
+            try:
+                event = parse_event(fields, self.trained.tags)
+            except CrfvizError as error:
+                self.error = str(error)
+                continue
+            note_payload(self.name, event.has)
+            if event.is_for(self.scenario.sentence):
+                self.apply(event)
+
+    def apply(self, event: Event) -> None:
+        """Apply one event; a change of edits can be undone."""
+        before, history = self.scenario, self.history
+        if isinstance(event, Command):
+            if event.name == "reset":
+                self.change(before.with_changes(Changes()))
+            elif event.name in ("undo", "redo") and (
+                history.past if event.name == "undo" else history.future
+            ):
+                travel = history.undone if event.name == "undo" else history.redone
+                changes, self.history = travel(before.changes)
+                self.scenario = before.with_changes(changes)
+            return
+        after = apply_event(before, event)
+        if isinstance(event, View) and event.name in SELECTION:
+            after = replace(after, view={**after.view, **dict.fromkeys(SELECTION, event.value)})
+        self.change(after)
+
+    def change(self, after: Scenario) -> None:
+        """Replace the state; a change of edits can be undone, and is refused where fixed."""
+        if after.changes == self.scenario.changes:
+            self.scenario = after
+        elif not self.fixed:
+            self.history = self.history.pushed(self.scenario.changes)
+            self.scenario = after
+
+    def place(self, option: str) -> tuple[int, int] | None:
+        """Return the position and tag id of an option "t TAG"; None if it is invalid."""
+        position, _, tag = self.scenario.view.get(option, "").partition(" ")
+        if not position.isdecimal() or tag not in self.trained.tags:
+            return None
+        t = int(position)
+        known = t < self.trained.potentials.num_tokens
+        return (t, self.trained.tags.index(tag)) if known else None
+
+    def take_state(self) -> None:
+        """Take what the app has put into `st.session_state[key]`."""
+        given: object = None if self.key is None else st.session_state.get(self.key)
+        if given is None or given is self.shown:
+            return
+        fields = vars(given) if isinstance(given, Shown) else given
+        if not isinstance(fields, Mapping) or not isinstance(fields.get("edits", Edits()), Edits):
+            raise CrfvizError(
+                f"st.session_state[{self.key!r}] must be a Shown or a dictionary with some of "
+                f"edits, selected and step, got {abbreviate_value(given)}"
+            )
+        after, chain = self.scenario, self.trained.potentials
+        if "edits" in fields:
+            fields["edits"].apply(chain)  # raises an error for another tag or word
+            after = replace(after, edits=fields["edits"])
+        if "selected" in fields:
+            view = {name: of for name, of in after.view.items() if name not in SELECTION}
+            if fields["selected"] is not None:
+                position, tag = _place(fields["selected"], chain)
+                view |= dict.fromkeys(SELECTION, f"{position} {chain.tag_names[tag]}")
+            after = replace(after, view=view)
+        if isinstance(step := fields.get("step"), int):
+            after = replace(after, step=min(step, MAX_STEP) or BEFORE_FIRST)
+        self.change(after)
+
+
+def show(request: Request, *, height: int | None, key: str | None) -> Shown:
+    """Draw a stage, or why it cannot be drawn; see `crfviz.st_lattice`."""
+    options: dict[str, Any] = {} if height is None else {"height": height, "border": False}
+    drawn = [Shown(request.potentials)]
+    with st.container(key=key, **options), errors_as_messages():
+        drawn.append(_draw(request, request.check(), key))
+    return drawn[-1]
+
+
+@contextmanager
+def errors_as_messages() -> Iterator[None]:
+    """Show an error of crfviz as a message in the element."""
+    try:
+        yield
+    except CrfvizError as error:
+        st.error(plain(str(error)))
+
+
+def _draw(request: Request, potentials: Potentials, key: str | None) -> Shown:
+    gold, given_place = request.gold_ids(), request.place()
+    element = _element(request, potentials, key)
+    element.take_events()
+    with errors_as_messages():
+        element.take_state()
+    if element.error:
+        st.error(plain(element.error))
+    now, edits = element.scenario, element.scenario.edits
+    trained, edited = element.trained, element.trained
+    num_words, total = trained.potentials.num_tokens, potentials.num_tokens
+    if num_words < total:
+        st.caption(f"The first {num_words:,} of {total:,} words are drawn.")
+    if edits:
+        edited = analyse(edits.apply(trained.potentials))
+    if num_words > WINDOW:
+        asked = now.view.get(FROM, "")
+        first = min(int(asked) if asked.isdecimal() else 0, num_words - WINDOW)
+        whole, trained = trained, trained.window(first, WINDOW)
+        edited = trained if edited is whole else edited.window(first, WINDOW)
+    first, length = trained.first, len(trained.words)
+    live = Live(potentials, gold=gold and gold[first : first + length])
+    place = element.place(AT)
+    picture = _picture(request.view, live, edited, trained if edits else None, place or given_place)
+    if not request.editable:
+        picture = replace(picture, hint="")
+    subject = Subject(
+        trained,
+        edited,
+        edits=edits,
+        step=now.step,
+        nodes=now.view.get("nodes", ""),
+        covered=covered(now.view),
+        chosen=_within(element.place(CHOSEN), first, length),
+        panel=now.view.get("panel", ""),
+        folding=now.view.get("folded", ""),
+        direction=now.view.get("direction", ""),
+    )
+    history = element.history
+    mount_stage(
+        subject,
+        picture,
+        key=element.name,
+        on_events=element.take_events,
+        sentence=now.sentence,
+        guest={
+            "undo": bool(history.past),
+            "redo": bool(history.future),
+            "reset": bool(edits),
+            "fixed": element.fixed,
+        },
+    )
+    selected = None if place is None else (place[0], trained.tags[place[1]])
+    step = picture.walk.at(now.step, length)
+    shown = Shown(edits.apply(potentials) if edits else potentials, edits, selected, step)
+    if key is not None:
+        st.session_state[key] = shown
+    element.shown = shown
+    return shown
+
+
+def _element(request: Request, potentials: Potentials, key: str | None) -> Element:
+    """Return the state of an element; a new one where its words or tags are others."""
+    elements = session_value("guests", lambda: LRUCache[Element](MAX_ELEMENTS))
+    view = request.view
+    most = most_words(potentials.num_tags, homogeneous=potentials.homogeneous)
+    chain = potentials.words_in(0, WINDOW if view == "why" else most)
+    text = digest(chain.tag_names, chain.tokens or chain.num_tokens)
+    if key is None:
+        rest = request.gold, request.at, request.editable
+        tables = [getattr(chain, name).detach().numpy().tobytes() for name in TABLES]
+        name = f"crfviz.{digest(text, view, rest, *tables)}"
+    else:
+        name = f"crfviz.{key}"
+    element = elements.get(name)
+    if element is None or element.scenario.sentence != text:
+        shown = element.shown if element else None
+        element = Element(name, key, analyse(chain), Scenario("", text), shown=shown)
+        elements.add(name, element)
+    elif not has_same_scores(element.trained.potentials, chain):
+        element.trained = analyse(chain)
+    element.fixed = not request.editable
+    return element
+
+
+def _place(place: object, chain: Potentials) -> tuple[int, int]:
+    """Return a position and tag as position and tag id."""
+    if not isinstance(place, Sequence) or isinstance(place, str) or len(place) != 2:
+        raise CrfvizError(f"expected a position and a tag, got {abbreviate_value(place)}")
+    return chain.position(place[0]), chain.tag_id(place[1])
+
+
+def has_same_scores(first: Potentials, second: Potentials) -> bool:
+    """Return whether two chains have the same tables."""
+    pairs = ((getattr(first, name), getattr(second, name)) for name in TABLES)
+    return all(torch.equal(one, other) for one, other in pairs)
+
+
+def digest(*parts: object) -> str:
+    """Return a short digest of values by their texts."""
+    return sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _picture(
+    view: str,
+    live: Live,
+    now: Analysis,
+    before: Analysis | None,
+    place: tuple[int, int] | None,
+) -> Picture:
+    """Return the picture of a view; `before` is the chain before the edits."""
+    here = _within(place, now.first, len(now.words))
+    if view == "why":
+        asked = ask_why(now, here)
+        picture = why_picture(now, asked, live.gold, before, legend=WHY_LEGEND)
+    else:
+        picture = PAGES[view].draw(live, now, before)
+    if before is not None:
+        if view == "explore" and now.viterbi is not None:
+            picture = replace(picture, note=f"{explain_edits(before, now)} {picture.note}")
+        legend = " · ".join(filter(None, [picture.legend, GHOSTS]))
+        picture = replace(picture, legend=legend)
+    if picture.side is None or isinstance(picture.side, Matrix):
+        picture = replace(picture, asks=AT, asked=here)
+    return picture
+
+
+def _within(place: tuple[int, int] | None, first: int, length: int) -> tuple[int, int] | None:
+    """Return a place counted from the first word that is drawn; None if it is not drawn."""
+    if place is None or not 0 <= place[0] - first < length:
+        return None
+    return place[0] - first, place[1]

@@ -1,0 +1,75 @@
+"""The public functions for any Streamlit app; they import Streamlit when they are called."""
+
+from collections.abc import Sequence
+
+from crfviz.chain.potentials import Potentials, Tag
+from crfviz.ui.guest.records import Labelled, Shown
+
+
+def st_lattice(
+    potentials: Potentials,
+    *,
+    view: str = "explore",
+    gold: Sequence[Tag] | None = None,
+    at: tuple[int, Tag] | None = None,
+    editable: bool = True,
+    height: int | None = None,
+    key: str | None = None,
+) -> Shown:
+    """Draw the live stage in a Streamlit app, and return its state.
+
+    The browser draws an edit at once and then runs the app once. Edits, selection and step stay
+    under the same `key` while words and tags are the same, also with other scores. Bad input is
+    shown as a message in place of the stage.
+
+    Args:
+        potentials: best with tags and tokens. Of more than 120 words a window is drawn, with the
+            numbers of all.
+        view: one of "explore", "emissions", "transitions", "forward-backward", "viterbi",
+            "marginals" and "why".
+        gold: T right tags, for a row of their own.
+        at: the position and tag that "why" explains before a click; by default the tag that
+            comes closest to the least certain one of the best path.
+        editable: whether scores can be changed.
+        height: pixels, beyond which the element scrolls; None for as high as it is.
+        key: identity in the app. Without one other potentials begin anew, and equal ones may be
+            drawn once only.
+
+    Returns:
+        The state. `st.session_state[key]` holds it too; before the call it may be set to another
+        `Shown` or to a dictionary with some of "edits", "selected" and "step".
+    """
+    from crfviz.ui.guest import lattice
+
+    asked = lattice.Request(potentials, view, gold, at, editable=editable)
+    return lattice.show(asked, height=height, key=key)
+
+
+def st_labeller(
+    tokens: Sequence[str],
+    tags: Sequence[str],
+    *,
+    proposed: Sequence[str] | None = None,
+    potentials: Potentials | None = None,
+    key: str | None = None,
+) -> Labelled:
+    """Draw a sentence to be tagged by keys in a Streamlit app, and return its tags.
+
+    Given potentials, a correction repairs its neighbours: the best path under the reader's tags is
+    shown. Bad input is shown as a message in place of the element. Keys act while it has the focus.
+
+    Args:
+        tokens: T words, which stay as they are.
+        tags: those that a key can set; of BIO tags whole entities are marked.
+        proposed: T tags to begin with; by default the best path of the potentials, else none.
+        potentials: of these words and tags.
+        key: identity in the app. Under it the reader's tags stay while words, tags and proposed
+            tags are the same, also with other scores. A form answers one key a time.
+
+    Returns:
+        The state. `st.session_state[key]` holds it too; before the call it may be set to another
+        `Labelled` or to a dictionary with some of "tags" and "done".
+    """
+    from crfviz.ui.guest import labeller
+
+    return labeller.show(labeller.Request(tokens, tags, proposed, potentials), key=key)

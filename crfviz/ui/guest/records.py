@@ -1,0 +1,34 @@
+"""The states of the elements: what they return and what the session of an app holds."""
+
+from dataclasses import dataclass, field
+
+from crfviz.chain.edits import Edits
+from crfviz.chain.potentials import Potentials
+
+VIEWS = (
+    "explore",
+    "emissions",
+    "transitions",
+    "forward-backward",
+    "viterbi",
+    "marginals",
+    "why",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The state of a stage: what `st_lattice` returns and `st.session_state[key]` holds."""
+
+    potentials: Potentials  # with the reader's edits
+    edits: Edits = field(default_factory=Edits)
+    selected: tuple[int, str] | None = None  # position from 0 and tag name, clicked last
+    step: int = 0  # steps done of the view's walk
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """The state of a labeller: what `st_labeller` returns and `st.session_state[key]` holds."""
+
+    tags: tuple[str, ...]  # T; empty texts where nothing is set yet
+    done: bool = False  # whether the reader accepted the sentence

@@ -1,0 +1,49 @@
+"""What `crfviz.watch` costs: the time of a forward pass, and the memory that it keeps."""
+
+import statistics
+import time
+
+import torch
+
+import crfviz
+from tests.support import unknown_layers as layers
+
+TAGS = {"B": 0, "I": 1, "O": 2, layers.START: 3, layers.STOP: 4}
+KINDS = {  # how to make a layer, its arguments, and the calls of a pass over 16 sentences
+    "BiLSTM-CRF, one sentence a call": (lambda: layers.OneByOne(TAGS), "sentence", 16),
+    "start and end vectors, masks": (layers.Constrained, "mask", 4),
+    "padded paths, START and STOP": (layers.TwoMore, "mask", 4),
+}
+
+
+def cost(name, rounds):
+    """Median CPU times of a pass without and with the recorder in turn, and what it keeps."""
+    torch.manual_seed(0)
+    make, arguments, number = KINDS[name]
+    model = make().eval()
+    calls = list(layers.batches(arguments, number))
+    times = {False: [], True: []}
+    with torch.no_grad():
+        for _ in range(rounds):
+            times[False].append(_pass(model, calls))
+            with crfviz.watch(model) as seen:
+                times[True].append(_pass(model, calls))
+    scores = [t for call in seen._search.calls for t in call.scores.values()]
+    begin = time.process_time()
+    found = len(seen.potentials)
+    alone, recorded = (statistics.median(times[watched]) for watched in (False, True))
+    return {
+        "layer": name,
+        "sentences": found,
+        "ms": 1e3 * alone,
+        "ratio": recorded / alone,
+        "kept_mb": sum(t.numel() * t.element_size() for t in scores) / 1e6,
+        "search_ms": 1e3 * (time.process_time() - begin),
+    }
+
+
+def _pass(model, calls):
+    begin = time.process_time()
+    for call in calls:
+        model(*call)
+    return time.process_time() - begin

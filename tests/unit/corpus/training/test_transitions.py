@@ -1,0 +1,145 @@
+"""Transitions on frozen emissions: a minimum by enumeration, and what they add."""
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import pytest
+import torch
+
+import crfviz
+from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
+
+TAGS = ("A", "B", "C")
+
+
+def chains_and_paths(number, seed=0, tags=TAGS, strength=1.5):
+    """Sentences whose tags follow a cycle, under weak emissions."""
+    generator = torch.Generator().manual_seed(seed)
+    chains, paths = [], []
+    for _ in range(number):
+        length = int(torch.randint(2, 6, (), generator=generator))
+        first = int(torch.randint(0, len(tags), (), generator=generator))
+        path = [(first + t) % len(tags) for t in range(length)]
+        emissions = torch.randn(length, len(tags), generator=generator, dtype=torch.float64)
+        emissions[torch.arange(length), path] += strength
+        zeros = torch.zeros(len(tags), len(tags), dtype=torch.float64)
+        chains.append(crfviz.Potentials(emissions, zeros, tags=tags))
+        paths.append(path)
+    return chains, paths
+
+
+def loss(chains, paths, fitted, l2):
+    """Minus the mean log-likelihood plus the penalty, by all paths, in plain Python."""
+    start, steps, end = (table.tolist() for table in (fitted.start, fitted.transitions, fitted.end))
+    total = 0.0
+    for chain, path in zip(chains, paths, strict=True):
+        rows = (chain.emissions * fitted.scale).tolist()
+
+        def score(tags, rows=rows):
+            inner = sum(steps[a][b] for a, b in zip(tags, tags[1:]))  # noqa: B905, RUF007
+            return start[tags[0]] + sum(r[t] for r, t in zip(rows, tags)) + inner + end[tags[-1]]  # noqa: B905
+
+        every = [score(tags) for tags in product(range(len(start)), repeat=len(rows))]
+        total += math.log(math.fsum(map(math.exp, every))) - score(path)
+    squares = sum(x * x for x in [*start, *end, *(x for row in steps for x in row)])
+    return total / len(chains) + l2 / 2 * squares
+
+
+def test_fitted_transitions_are_the_minimum_of_the_loss():
+    chains, paths = chains_and_paths(12)
+    fitted = crfviz.fit_transitions(chains, paths, l2=0.01)
+    least = loss(chains, paths, fitted, 0.01)
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(12):
+        moved = replace(
+            fitted,
+            **{
+                name: table + 0.03 * torch.randn(table.shape, generator=generator)
+                for name, table in vars(fitted).items()
+                if isinstance(table, torch.Tensor)
+            },
+        )
+        assert loss(chains, paths, moved, 0.01) > least
+    assert fitted.transitions.argmax(1).tolist() == [1, 2, 0]  # the cycle
+
+
+def test_sentences_of_very_different_lengths_are_fitted_together():
+    chains, paths = chains_and_paths(12)
+    generator = torch.Generator().manual_seed(2)
+    long = [t % 3 for t in range(200)]
+    emissions = torch.randn(200, 3, generator=generator, dtype=torch.float64)
+    both = [*chains, crfviz.Potentials(emissions, torch.zeros(3, 3), tags=TAGS)]
+    fitted = crfviz.fit_transitions(both, [*paths, long], l2=0.01)
+
+    steps = fitted.transitions.clone().requires_grad_()
+    total = 0.01 / 2 * steps.square().sum()
+    for chain, path in zip(both, [*paths, long], strict=True):
+        rows = chain.emissions * fitted.scale
+        table, score = fitted.start + rows[0], fitted.start[path[0]] + rows[0, path[0]]
+        for row, before, after in zip(rows[1:], path, path[1:], strict=False):
+            table = torch.logsumexp(table[:, None] + steps, 0) + row
+            score = score + steps[before, after] + row[after]
+        both_ends = torch.logsumexp(table + fitted.end, 0) - score - fitted.end[path[-1]]
+        total = total + both_ends / len(both)
+    total.backward()
+    assert steps.grad.abs().max() < 1e-3
+
+
+def test_gain_counts_words_of_held_out_sentences():
+    chains, paths = chains_and_paths(60)
+    gain = crfviz.crf_gain(chains, paths)
+    right = [
+        [sum(a == b for a, b in zip(x, y, strict=True)) for x in (alone, found)]
+        for alone, found, y in zip(
+            [chain.emissions.argmax(1).tolist() for chain in chains], gain.paths, paths, strict=True
+        )
+    ]
+    words = sum(map(len, paths))
+    assert gain.independent.token_accuracy == pytest.approx(sum(a for a, _ in right) / words)
+    assert gain.fitted.token_accuracy == pytest.approx(sum(b for _, b in right) / words)
+    assert gain.difference == pytest.approx(sum(b - a for a, b in right) / words)
+    assert gain.repaired == tuple(n for n, (a, b) in enumerate(right) if b > a)
+    assert gain.spoiled == tuple(n for n, (a, b) in enumerate(right) if b < a)
+    assert gain.interval[0] <= gain.difference <= gain.interval[1]
+    assert gain.difference > 0.05
+    assert gain.rules == gain.independent
+    assert gain.independent.entity_f1 is None
+    assert str(gain).startswith("On these 60 sentences a CRF layer adds ")
+    assert crfviz.crf_gain(chains, paths).paths == gain.paths  # the same seed
+    for number, (chain, path) in enumerate(zip(chains, gain.paths, strict=True)):
+        own = gain.folds[gain.fold_of[number]]
+        assert crfviz.viterbi(own.chain(chain)).path == list(path)
+
+
+def test_rules_of_bio_are_scored_with_entities():
+    chains, paths = chains_and_paths(30, tags=("O", "B-X", "I-X"), strength=0.5)
+    gain = crfviz.crf_gain(
+        chains,
+        [[chain.tag_names[t] for t in path] for chain, path in zip(chains, paths, strict=True)],
+    )
+    assert 0 < gain.independent.entity_f1 < gain.fitted.entity_f1 <= 1
+    assert gain.rules != gain.independent
+
+
+def test_forbidden_emissions_stay_forbidden():
+    chains, paths = chains_and_paths(20)
+    chains[0].emissions[0, (paths[0][0] + 1) % 3] = -torch.inf
+    fitted = crfviz.fit_transitions(chains, paths, l2=0.01)
+    assert torch.isfinite(fitted.transitions).all()
+    assert torch.isneginf(fitted.chain(chains[0]).emissions).sum() == 1
+    chains[1].emissions[0, paths[1][0]] = -torch.inf
+    with pytest.raises(CrfvizError, match="chain 2: the emissions forbid a gold tag"):
+        crfviz.fit_transitions(chains, paths)
+
+
+def test_bad_input_is_said():
+    chains, paths = chains_and_paths(4)
+    with pytest.raises(CrfvizError, match="at least one chain"):
+        crfviz.fit_transitions([], [])
+    with pytest.raises(ShapeError, match="a path for each of 4 chains, got 3"):
+        crfviz.fit_transitions(chains, paths[:3])
+    with pytest.raises(UnknownTagError, match="chain 1: expected a tag of the chain, got 'Z'"):
+        crfviz.fit_transitions(chains, [["Z"] * len(paths[0]), *paths[1:]])
+    with pytest.raises(CrfvizError, match="expected 2 to 4 folds"):
+        crfviz.crf_gain(chains, paths)

@@ -1,0 +1,241 @@
+"""Further files of each kind: what programs write, and what only looks like it."""
+
+import gzip
+import json
+import warnings
+import zipfile
+
+import pyarrow as pa
+import pytest
+import spacy
+from pyarrow import parquet
+from spacy.tokens import DocBin
+
+from crfviz import read_sentences
+from crfviz.annotations.files.importing import read_items
+from crfviz.exceptions import FormatError
+from crfviz.text.formats import parse_sentences
+from crfviz.text.readers.losses import LossWarning
+
+OSLO = ["Anna", "lives", "in", "New", "York", "."]
+TAGS = ["B-PER", "O", "O", "B-LOC", "I-LOC", "O"]
+TEXT = "Anna lives in New York ."
+SPANS = [[0, 4, "PER"], [14, 22, "LOC"]]
+
+
+def rows(separator, *columns):
+    return "".join(separator.join(row) + "\n" for row in zip(*columns, strict=True))
+
+
+OTHERS = ["NNP", "VBZ", "IN", "NNP", "NNP", "."]
+WEBANNO = (
+    "#FORMAT=WebAnno TSV 3.3\n#T_SP=webanno.custom.NamedEntity|identifier|value\n\n\n"
+    f"#Text={TEXT}\n"
+    "1-1\t0-4\tAnna\t_\tPER\n1-2\t5-10\tlives\t_\t_\n1-3\t11-13\tin\t_\t_\n"
+    "1-4\t14-17\tNew\t_[1]\tLOC[1]\n1-5\t18-22\tYork\t_[1]\tLOC[1]\n1-6\t23-24\t.\t_\t_\n"
+)
+CONLL_2012 = "#begin document (a); part 000\n" + rows(
+    "   ",
+    ["a"] * 6,
+    ["0"] * 6,
+    [str(n) for n in range(6)],
+    OSLO,
+    OTHERS,
+    *[["-"] * 6 for _ in range(5)],
+    ["(PER)", "*", "*", "(LOC*", "*)", "*"],
+    ["-"] * 6,
+)
+RESULT = [
+    {"value": {"start": 0, "end": 4, "text": "Anna", "labels": ["PER"]}, "type": "labels"},
+    {"value": {"start": 14, "end": 22, "text": "New York", "labels": ["LOC"]}, "type": "labels"},
+]
+SPACY_2 = [
+    {
+        "id": 0,
+        "paragraphs": [
+            {"sentences": [{"tokens": [{"orth": w, "ner": t} for w, t in zip(OSLO, TAGS)]}]}  # noqa: B905
+        ],
+    }
+]
+SAME = {
+    "TAB": rows("\t", OSLO, OTHERS, TAGS),
+    "blanks": rows(" ", OSLO, OTHERS, TAGS),
+    "several blanks": rows("   ", OSLO, TAGS),
+    "numbered": rows("\t", [str(n) for n in range(1, 7)], OSLO, TAGS),
+    "header": "word\tpos\tner\n" + rows("\t", OSLO, OTHERS, TAGS),
+    "header in another order": "ner word\n" + rows(" ", TAGS, OSLO),
+    "global columns": "# global.columns = ID FORM NER\n"
+    + rows("\t", [str(n) for n in range(1, 7)], OSLO, TAGS),
+    "document": "-DOCSTART-\tO\n\n" + rows("\t", OSLO, TAGS),
+    "brackets": rows(" ", OSLO, ["(PER*)", "*", "*", "(LOC*", "*)", "*"]),
+    "WebAnno": WEBANNO,
+    "CoNLL-2012": CONLL_2012,
+    "CSV": "sentence_id,word,pos,tag\n" + rows(",", ["1"] * 6, OSLO, OTHERS, TAGS),
+    "semicolons": "Sentence #;Word;POS;Tag\n"
+    + rows(";", ["Sentence: 1", "", "", "", "", ""], OSLO, OTHERS, TAGS),
+    "pairs": rows(",", OSLO, TAGS),
+    "lists in cells": f'tokens,tags\n"{OSLO}","{TAGS}"\n',
+    "words and labels": json.dumps({"words": OSLO, "labels": TAGS}),
+    "data": json.dumps({"version": 1, "data": [{"tokens": OSLO, "ner_tags": TAGS}]}),
+    "indented": json.dumps([{"tokens": OSLO, "pos_tags": OTHERS, "ner_tags": TAGS}], indent=1),
+    "rows of a list": json.dumps([list(map(list, zip(OSLO, OTHERS, TAGS, strict=True)))]),
+    "doccano 1": json.dumps({"text": TEXT, "labels": SPANS}),
+    "doccano 2": json.dumps({"id": 1, "data": TEXT, "label": SPANS}),
+    "Label Studio, old": json.dumps(
+        [{"data": {"text": TEXT}, "completions": [{"result": RESULT}]}]
+    ),
+    "Label Studio": json.dumps([{"data": {"body": TEXT}, "annotations": [{"result": RESULT}]}]),
+    "spaCy 2": json.dumps(SPACY_2),
+    "spaCy 3": json.dumps([{"text": TEXT, "annotations": {"entities": SPANS}}]),
+    "ner-annotator": json.dumps({"classes": ["PER"], "annotations": [[TEXT, {"entities": SPANS}]]}),
+    "lines of pairs": json.dumps([TEXT, {"entities": SPANS}]) + "\n",
+    "entity groups": json.dumps(
+        {"text": TEXT, "entities": [{"start": a, "end": b, "entity_group": c} for a, b, c in SPANS]}
+    ),
+}
+
+
+@pytest.mark.parametrize("text", SAME.values(), ids=SAME)
+def test_the_same_sentence_is_read_from_each_format(text, tmp_path):
+    path = tmp_path / "file"
+    for content in (text.encode(), text.replace("\n", "\r\n").encode(), text.encode("utf-16")):
+        path.write_bytes(content)
+        (sentence,) = read_sentences(path)
+        assert (list(sentence.tokens), list(sentence.tags)) == (OSLO, TAGS)
+        (item,) = read_items(content, "file").items
+        assert (list(item.tokens), list(item.gold)) == (OSLO, TAGS)
+    path.write_bytes(gzip.compress(text.encode()))
+    assert list(read_sentences(path)[0].tags) == TAGS
+    assert list(read_items(path.read_bytes(), "file").items[0].gold) == TAGS
+
+
+def test_class_names_of_parquet_are_read_in_both_shapes(tmp_path):
+    names = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+    path = tmp_path / "a.parquet"
+    label = {"names": names, "_type": "ClassLabel"}
+    for feature in (
+        {"feature": label, "_type": "Sequence"},
+        {"feature": label, "_type": "List"},
+        [label],
+    ):
+        table = pa.table({"tokens": [OSLO], "ner_tags": [[names.index(tag) for tag in TAGS]]})
+        info = json.dumps({"info": {"features": {"ner_tags": feature}}})
+        parquet.write_table(table.replace_schema_metadata({"huggingface": info}), path)
+        assert list(read_sentences(path)[0].tags) == TAGS
+    parquet.write_table(table.replace_schema_metadata({}), path)
+    with pytest.raises(FormatError, match="class numbers without their names"):
+        read_sentences(path)
+
+
+def test_docbin_keeps_entities_and_else_parts_of_speech(tmp_path):
+    nlp = spacy.blank("en")
+    doc = nlp(TEXT)
+    doc.ents = [doc.char_span(*span[:2], label=span[2]) for span in SPANS]
+    path = tmp_path / "a.spacy"
+    DocBin(docs=[doc]).to_disk(path)
+    assert list(read_sentences(path)[0].tags) == TAGS
+    plain = nlp("It rains")
+    for token, tag in zip(plain, ["PRON", "VERB"], strict=True):
+        token.pos_ = tag
+    DocBin(attrs=["POS"], docs=[plain]).to_disk(path)
+    assert read_sentences(path)[0].tags == ("PRON", "VERB")
+
+
+def test_brat_is_read_from_a_pair_of_files_and_from_an_archive(tmp_path):
+    text, marks = (
+        f"{TEXT}\nIt rains .\n",
+        "T1\tPER 0 4\tAnna\nT2\tLOC 14 22\tNew York\n#1\tNote T1\tx\n",
+    )
+    (tmp_path / "a.txt").write_text(text, "utf-8")
+    (tmp_path / "a.ann").write_text(marks, "utf-8")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("x/a.txt", text)
+        archive.writestr("x/a.ann", marks)
+    for name in ("a.txt", "a.ann", "a.zip"):
+        first, second = read_sentences(tmp_path / name)
+        assert (list(first.tags), set(second.tags)) == (TAGS, {"O"})
+
+
+def said(path, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LossWarning)
+        sentences = read_sentences(path, **options)
+    return sentences, [str(each.message) for each in caught]
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "message"),
+    [
+        (b"Zo\xeb\tB-PER\n", 1, "read as Windows-1252"),
+        (b'{"text": "a b", "label": [[0, 1, "X"], [0, 1, "X"], [0, 3, "Y"]]}', 2, "overlapping"),
+        (b'{"text": "a b", "label": [[1, 2, "X"]]}', 2, "without a word"),
+        (b"a O O\nb B-X B-X\nc O B-X\n", 3, "tagger's answers"),
+        (
+            b'{"text": "a", "spans": []}\n{"text": "b", "spans": [], "answer": "ignore"}',
+            1,
+            "ignore",
+        ),
+    ],
+)
+def test_what_is_lost_is_said_once(content, words, message, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    sentences, messages = said(path)
+    assert sum(len(each.tokens) for each in sentences) == words
+    assert len(messages) == 1
+    assert message in messages[0]
+    assert str(path) in messages[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("Anna lives in Oslo .\nDogs run .\n", "plain text without tags"),
+        ("Dogs run .\nCats run .\n", "plain text without tags"),
+        ("Plan A\nPlan B\n", "plain text without tags"),
+        ("wear U-boots\n", "plain text without tags"),
+        ("AC/DC TCP/IP\n", "plain text without tags"),
+        ("<html><body>a</body></html>", "seems to be HTML"),
+        ("U00:%x[0,0]\nB\n", "template of CRF"),
+        ("T1\tPER 0 4\tAnna\n", "brat's annotations without their text"),
+        ('{"name": "x", "version": "1"}', "expected a sentence such as"),
+        ('{"tokens": ["a"], "ner_tags": [3]}', "class numbers without their names"),
+        ('{"text": "a", "label": [[0, 1, 3]]}', "class numbers without their names"),
+        ('{"text": "a", "label": "good"}', "class of the whole text"),
+        ('{"text": "a", "label": [[0, 9, "X"]]}', "inside of 1 characters"),
+        ("%PDF-1.7", "got a PDF; save it as plain text"),
+        ("word\tpos\tner\na\tX\n", "line 2: expected word TAB tag .CoNLL columns., got 2"),
+        ("a\tB-X\n", "expected a column from 1 to 2"),
+    ],
+)
+def test_what_is_no_corpus_is_refused_in_one_line(content, message, tmp_path):
+    path = tmp_path / "file"
+    path.write_text(content, "utf-8")
+    column = 7 if message.startswith("expected a column") else None
+    with pytest.raises(FormatError, match=message) as refused:
+        read_sentences(path, column=column)
+    assert "\n" not in str(refused.value)
+    assert str(path) in str(refused.value)
+
+
+def test_a_hash_is_a_word_in_rows_and_else_a_comment():
+    text = "# sent_id 3\n# X O\n#NYC X B-LOC\nrains X O\n"
+    (sentence,) = parse_sentences(text)
+    assert sentence.tokens == ("#", "#NYC", "rains")
+
+
+@pytest.mark.parametrize(
+    ("column", "tags"),
+    [("pos", OTHERS), (2, OTHERS), ("2", OTHERS), (-2, OTHERS), (-1, TAGS), ("ner", TAGS)],
+)
+def test_a_column_is_chosen_by_name_or_number(column, tags, tmp_path):
+    path = tmp_path / "file"
+    path.write_text("word\tpos\tner\n" + rows("\t", OSLO, OTHERS, TAGS), "utf-8")
+    assert list(read_sentences(path, column=column)[0].tags) == tags
+
+
+def test_plain_text_is_text_to_label_and_a_table_is_none():
+    for text in ("Dogs run .\nCats run .\n", "AC/DC plays\n", "wear U-boots\n", "Plan A\nPlan B\n"):
+        assert read_items(text.encode(), "file").format == "text"
+    for text in SAME.values():
+        assert read_items(text.encode(), "file").format != "text"

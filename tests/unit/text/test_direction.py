@@ -1,0 +1,39 @@
+"""The direction of a sentence, in Python and in JavaScript."""
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from crfviz.text.direction import right_to_left
+from tests.support import node
+
+WEB = Path("crfviz/views/stage/web").resolve()
+KINDS = ("R", "AL")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("שלום עולם", True),
+        ("ذهب الولد", True),
+        ("1. «שלום» Paris", True),
+        ("Paris שלום", False),
+        ("पेरिस שלום", False),
+        ("123 . !", False),
+        ("٣ .", False),  # Arabic digits belong to no direction of their own
+        ("", False),
+    ],
+)
+def test_the_first_letter_decides(text, expected):
+    assert right_to_left(text) is expected
+
+
+def test_the_browser_decides_as_python_does(tmp_path):
+    letters = [chr(n) for n in range(0x110000) if unicodedata.category(chr(n))[0] == "L"]
+    texts = [[letter] for letter in letters] + [["1", "«ש", "a"], ["a", "ש"], ["7", "."], []]
+    expected = [right_to_left(" ".join(words)) for words in texts]
+    assert expected[:-4] == [unicodedata.bidirectional(letter) in KINDS for letter in letters]
+    modules = {WEB / "direction.js": "isRightToLeft"}
+    found = node.run(tmp_path, modules, "return told.map(isRightToLeft);", texts)
+    assert found == expected

@@ -1,0 +1,102 @@
+"""Conversion between formats: there and back gives the same entities."""
+
+import json
+import warnings
+from itertools import accumulate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crfviz import read_sentences
+from crfviz.__main__ import main
+from crfviz.exceptions import FormatError
+from crfviz.text.formats import parse_sentences
+from crfviz.text.readers.spelling import TARGETS
+from crfviz.text.schemes import Span, spans, tags_of
+from crfviz.text.sentences import Sentence, joined
+from crfviz.text.writing import WRITERS, written
+
+WORDS = st.sampled_from(
+    ["Anna", "Oslo", "lives", ",", "don't", "AHU7-Ctrl", "12.5", "日本", "#NYC"]
+)
+
+
+@st.composite
+def sentences(draw):
+    """A sentence with entities in BIO, with or without its text."""
+    words = tuple(draw(st.lists(WORDS, min_size=2, max_size=8)))
+    marks, at = [], 0
+    while at < len(words):
+        end = at + draw(st.integers(1, 3))
+        if draw(st.booleans()) and end <= len(words):
+            marks.append(Span(draw(st.sampled_from(["PER", "LOC"])), at, end))
+        at = end
+    text = joined(words)[0] if draw(st.booleans()) else None
+    return Sentence(words, tuple(tags_of(marks, len(words))), text)
+
+
+def entities(sentence):
+    """Type and letters of each entity, without blanks: some formats split words anew."""
+    ends = [0, *accumulate(map(len, sentence.tokens))]
+    return [(span.type, ends[span.start], ends[span.end]) for span in spans(sentence.tags)]
+
+
+@pytest.mark.parametrize("first", WRITERS)
+@given(
+    st.sampled_from(list(WRITERS)),
+    st.lists(sentences(), min_size=1, max_size=3),
+    st.sampled_from([*TARGETS, None]),
+)
+def test_entities_survive_every_pair_of_formats(first, second, given_sentences, scheme):
+    if not any(set(each.tags) - {"O"} for each in given_sentences):
+        given_sentences = [Sentence(("Anna", "ran"), ("B-PER", "O"))]  # else no tag tells a column
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        once = parse_sentences(written(given_sentences, first, scheme), scheme="BIO")
+        twice = parse_sentences(written(once, second, scheme), scheme="BIO")
+    expected = [entities(each) for each in given_sentences]
+    assert [entities(each) for each in once] == expected
+    assert [entities(each) for each in twice] == expected
+
+
+def test_parts_of_speech_survive_where_they_can_be_written():
+    given_sentences = [Sentence(("Dogs", "run"), ("NOUN", "VERB"))] * 2
+    for name in WRITERS:
+        if name in ("doccano", "labelstudio", "prodigy"):
+            with pytest.raises(
+                FormatError, match=f"{name} with spans holds entities such as B-PER"
+            ):
+                written(given_sentences, name)
+        else:
+            read = parse_sentences(written(given_sentences, name))
+            assert [(each.tokens, each.tags) for each in read] == [
+                (each.tokens, each.tags) for each in given_sentences
+            ]
+
+
+def test_label_studio_imports_what_is_written_as_predictions():
+    (task,) = json.loads(written([Sentence(("Anna", "ran"), ("B-PER", "O"))], "labelstudio"))
+    assert task["data"] == {"text": "Anna ran"}
+    (result,) = task["predictions"][0]["result"]
+    assert result["value"] == {"start": 0, "end": 4, "text": "Anna", "labels": ["PER"]}
+    assert (result["from_name"], result["to_name"], result["type"]) == ("label", "text", "labels")
+
+
+def test_a_word_with_a_blank_needs_tabs():
+    with pytest.raises(FormatError, match="columns with blanks cannot hold 'New York'"):
+        written([Sentence(("New York",), ("B-LOC",))], "blanks")
+
+
+def test_the_command_tells_the_format_from_the_name(tmp_path, capsys):
+    source = tmp_path / "in.txt"
+    source.write_text("Anna I-PER\nin O\nOslo I-LOC\nBergen B-LOC\n", "utf-8")
+    for name in ("out.jsonl", "out.conll", "out.spacy", "out.parquet", "out.json"):
+        out = tmp_path / name
+        assert main(["convert", str(source), str(out)]) == 0
+        assert read_sentences(out)[0].tags == ("B-PER", "O", "B-LOC", "B-LOC")
+    assert main(["convert", str(source), str(tmp_path / "out.bio"), "--scheme", "bilou"]) == 0
+    assert "Oslo U-LOC" in (tmp_path / "out.bio").read_text("utf-8")
+    assert "1 sentences (blanks)" in capsys.readouterr().err
+    assert main(["convert", str(source), str(tmp_path / "out.xyz")]) == 2
+    assert "expected a name that ends in .conllu" in capsys.readouterr().err
