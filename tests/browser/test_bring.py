@@ -103,9 +103,11 @@ NAMES = (
     ".matrix-label",
     ".matrix-head span",
 )
-SPILLED = """(names) => names.filter((name) => name.scrollWidth > name.clientWidth + 1 && !(
-  getComputedStyle(name).textOverflow === "ellipsis" && getComputedStyle(name).overflow === "hidden"
-  && name.closest("[title]"))).map((name) => name.outerHTML)"""
+SPILLED = """(names) => names.filter((name) => {
+  const { textOverflow, overflowX } = getComputedStyle(name);
+  const dots = textOverflow === "ellipsis" && overflowX !== "visible" && name.closest("[title]");
+  return name.scrollWidth > name.clientWidth + 1 && !dots;
+}).map((name) => name.outerHTML)"""
 
 
 @pytest.mark.rotating
