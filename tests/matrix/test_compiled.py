@@ -132,21 +132,33 @@ def best_paths_in_the_same_order_to_the_last_one(chain, k):
 
 
 TRAPS = {
-    test_engine.test_two_tags_that_never_meet: [()],
-    test_engine.test_a_path_far_below_two_dead_ends: [(420.0,), (100.0,), (40.0,)],
-    test_engine.test_a_hopeless_tag_wins_in_the_end: [(150,), (320,), (360,), (740,)],
-    test_engine.test_a_forbidden_score: [("emissions",), ("transitions",), ("end",)],
-    test_engine.test_no_path_at_all: [(0.0,), (-INF,)],
-    test_engine.test_one_word_one_tag_and_many: [(1, 1), (5, 1), (2, 30)],
-    test_engine.test_ten_thousand_words: [()],
+    test_engine.test_engine_keeps_the_better_of_two_tags_that_never_meet: [()],
+    test_engine.test_engine_finds_a_path_far_below_two_dead_ends: [(420.0,), (100.0,), (40.0,)],
+    test_engine.test_engine_finds_a_hopeless_tag_that_wins_in_the_end: [
+        (150,),
+        (320,),
+        (360,),
+        (740,),
+    ],
+    test_engine.test_forbidden_scores_stay_on_the_fast_path: [
+        ("emissions",),
+        ("transitions",),
+        ("end",),
+    ],
+    test_engine.test_sentence_without_a_path_has_minus_infinity_and_finite_gradients: [
+        (0.0,),
+        (-INF,),
+    ],
+    test_engine.test_shortest_and_longer_chains_stay_on_the_fast_path: [(1, 1), (5, 1), (2, 30)],
+    test_engine.test_fast_path_sums_ten_thousand_words: [()],
     test_engine.test_twenty_thousand_chains_equal_log_space: [()],
-    test_engine.test_alone_and_in_a_batch_are_one: [()],
-    test_engine.test_two_thousand_words_against_80_bits: [()],
-    test_engine.test_float32_is_worked_out_in_float64: [()],
-    test_engine.test_a_gradient_is_the_same_after_another_batch: [(3,), (30,)],
-    test_engine.test_first_and_second_derivatives_are_slopes: [()],
-    test_forward_backward.test_scores_that_break_every_scaled_implementation: [()],
-    test_forward_backward.test_a_path_that_only_logarithms_find: [()],
+    test_engine.test_single_sentences_equal_their_batch: [()],
+    test_engine.test_two_thousand_words_equal_80_bit_floats: [()],
+    test_engine.test_float32_is_computed_in_float64: [()],
+    test_engine.test_gradient_is_the_same_after_another_batch: [(3,), (30,)],
+    test_engine.test_first_and_second_derivatives_equal_finite_differences: [()],
+    test_forward_backward.test_large_opposing_scores_sum_exactly: [()],
+    test_forward_backward.test_log_space_finds_a_path_far_below_dead_ends: [()],
     test_forward_backward.test_ten_thousand_words_stay_finite: [()],
 }
 CASES.extend((trap, value) for trap, values in TRAPS.items() for value in values)

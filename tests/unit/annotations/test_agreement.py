@@ -45,7 +45,7 @@ def diagnoses():
     return [((one,), (other,)) for (one, other), n in DIAGNOSES.items() for _ in range(n)]
 
 
-def test_kappa_is_that_of_the_textbook():
+def test_kappa_equals_the_textbook():
     found = compared(diagnoses())
     assert found.words == found.sentences == 100
     assert found.observed == pytest.approx(0.89)
@@ -54,14 +54,14 @@ def test_kappa_is_that_of_the_textbook():
     assert by_tag == {"N": 0.50, "O": 0.77, "P": 0.69}
 
 
-def test_interval_of_independent_words_is_about_that_of_the_formula():
+def test_kappa_interval_of_independent_words_matches_the_formula():
     kappa = compared(diagnoses()).kappa
     standard_error = 0.087  # of the textbook, for this table
     assert kappa.high - kappa.low == pytest.approx(2 * 1.96 * standard_error, rel=0.15)
     assert kappa.low < kappa.value < kappa.high
 
 
-def test_words_that_depend_on_each_other_give_a_wider_interval():
+def test_repeated_words_leave_the_interval_unchanged():
     tenfold = [((one,) * 10, (other,) * 10) for (one,), (other,) in diagnoses()]
     alone, repeated = compared(diagnoses()).kappa, compared(tenfold).kappa
     assert repeated.value == pytest.approx(alone.value)
@@ -80,7 +80,7 @@ sentences = st.lists(
 
 @fewer_examples
 @given(sentences)
-def test_kappa_equals_that_of_scikit_learn(drawn):
+def test_kappa_equals_scikit_learn(drawn):
     ones, others = ([tag for sides in drawn for tag in sides[k]] for k in (0, 1))
     found = compared(drawn)
     if len({*ones, *others}) == 1:
@@ -94,19 +94,19 @@ def test_kappa_equals_that_of_scikit_learn(drawn):
 
 @fewer_examples
 @given(sentences)
-def test_it_does_not_matter_who_comes_first(drawn):
+def test_agreement_is_symmetric(drawn):
     there, back = compared(drawn), compared([sides[::-1] for sides in drawn])
     assert there.kappa == back.kappa
     assert len(there.disagreements) == len(back.disagreements)
 
 
-def test_disagreements_name_sentence_word_and_both_tags():
+def test_disagreements_have_sentence_word_and_both_tags():
     found = compared([(("A", "B"), ("A", "B")), (("A", "B", "A"), ("A", "C", "B"))])
     named = [(d.item.id, d.position, d.word, d.start, d.tags) for d in found.disagreements]
     assert named == [(2, 1, "x", 2, ("B", "C")), (2, 2, "x", 4, ("A", "B"))]
 
 
-def test_open_sentences_and_those_of_one_annotator_do_not_count():
+def test_agreement_ignores_open_and_single_annotated_sentences():
     pairs = [
         *annotated(1, [("A", "B"), ("A", "B")]),
         *annotated(2, [("A",), ("B",)], state="open"),
@@ -116,7 +116,7 @@ def test_open_sentences_and_those_of_one_annotator_do_not_count():
     assert (found.sentences, found.words, found.disagreements) == (1, 2, ())
 
 
-def test_words_that_were_split_in_two_ways_are_counted_apart():
+def test_words_split_differently_are_counted_separately():
     item = Item("cannot go", ((0, 6), (7, 9)), id=1)
     anna = Annotation(1, "anna", item.offsets, ("A", "B"), ("A", "B"), state="done")
     split = ((0, 3), (3, 6), (7, 9))
@@ -157,31 +157,31 @@ def test_entity_f1_equals_a_count_in_plain_python():
     assert found.low < found.value < found.high
 
 
-def test_plain_tags_have_no_entities():
+def test_plain_tags_have_no_entity_f1():
     found = compared([(("A", "B"), ("A", "A"))])
     assert found.entity_f1 is None
     assert found.entity_f1_by_type == {}
 
 
-def test_nothing_in_common_is_no_number():
+def test_agreement_without_common_sentences_is_none():
     found = annotators_agreement([], "anna", "ben")
     assert (found.sentences, found.words, found.observed) == (0, 0, None)
     assert found.kappa.value is None
 
 
-def test_one_sentence_has_no_interval():
+def test_single_sentence_has_no_interval():
     kappa = compared([(("A", "B", "A"), ("A", "B", "B"))]).kappa
     assert kappa.value is not None
     assert not math.isnan(kappa.value)
     assert (kappa.low, kappa.high) == (None, None)
 
 
-def test_two_names_are_needed():
+def test_agreement_of_an_annotator_with_itself_is_rejected():
     with pytest.raises(CrfvizError, match="needs two annotators, got 'anna' twice"):
         annotators_agreement([], "anna", "anna")
 
 
-def test_two_taggings_of_the_same_sentences_are_compared():
+def test_agreement_compares_two_taggings_of_the_same_sentences():
     first = [(["a", "b"], ["X", "Y"]), (["c"], ["X"])]
     second = [Sentence(("a", "b"), ("X", "X")), Sentence(("c",), ("X",))]
     found = agreement(first, second, ("anna", "ben"))

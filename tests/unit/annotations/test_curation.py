@@ -35,7 +35,7 @@ BEN = version("ben", ("B-PER", "O", "O", "B-LOC", "O"))
 CLEO = version("cleo", ("B-PER", "O", "B-LOC", "O"), ((0, 3), (4, 7), (8, 16), (17, 18)))
 
 
-def test_an_entity_is_disputed_as_a_whole():
+def test_entity_is_disputed_as_a_whole():
     (found,) = disputes([ANNA, BEN])
     assert (found.start, found.end) == (8, 16)
     assert found.readings[0] == ((8, 11, "B-LOC"), (12, 16, "I-LOC"))
@@ -44,27 +44,27 @@ def test_an_entity_is_disputed_as_a_whole():
     assert disputes([ANNA, replace(ANNA, annotator="dora")]) == []
 
 
-def test_words_that_are_split_differently_are_one_dispute_by_characters():
+def test_different_word_splits_are_one_dispute_by_characters():
     (found,) = disputes([ANNA, CLEO])
     assert (found.start, found.end, found.splits_words) == (8, 16, True)
     assert found.readings[1] == ((8, 16, "B-LOC"),)
 
 
-def test_only_what_all_say_is_set_at_the_beginning():
+def test_curation_starts_with_the_tags_all_agree_on():
     assert agreed([ANNA, BEN, CLEO]) == (OFFSETS, {0: "B-PER", 1: "O", 4: "O"})
     begun = begin(desk_for(ANNA, BEN))
     assert begun.annotator == CURATED
     assert begun.pins == {0: "B-PER", 1: "O", 4: "O"}
 
 
-def test_a_majority_overrules_nobody_unseen():
+def test_unresolved_dispute_blocks_acceptance_despite_a_majority():
     desk = desk_for(ANNA, replace(ANNA, annotator="dora"), BEN)
     with pytest.raises(CrfvizError, match="1 dispute is not settled yet"):
         accept(begin(desk), desk.versions)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
-def test_taking_a_reading_gives_its_words_and_tags_and_undo_takes_it_back(number):
+def test_taking_a_reading_sets_its_words_and_tags_and_can_be_undone(number):
     desk = desk_for(ANNA, BEN, CLEO)
     begun = begin(desk)
     taken = take(desk, begun, number, 2)
@@ -75,7 +75,7 @@ def test_taking_a_reading_gives_its_words_and_tags_and_undo_takes_it_back(number
     assert (back.offsets, back.pins, back.past) == (begun.offsets, begun.pins, ())
 
 
-def test_readings_of_two_versions_make_one_answer():
+def test_readings_of_two_versions_form_one_answer():
     ben = version("ben", ("O", "O", "O", "B-LOC", "O"))
     desk = desk_for(ANNA, ben)
     begun = begin(desk)
@@ -88,20 +88,20 @@ def test_readings_of_two_versions_make_one_answer():
     assert accept(both, desk.versions).state == "done"
 
 
-def test_a_whole_version_replaces_what_was_taken_before():
+def test_taking_a_whole_version_replaces_earlier_readings():
     desk = desk_for(ANNA, CLEO)
     taken = take(desk, take(desk, begin(desk), 1, 2), 0, -1)
     assert (taken.offsets, taken.final) == (ANNA.offsets, ANNA.final)
     assert set(taken.pins) == set(range(5))
 
 
-def test_a_correction_settles_a_dispute_too():
+def test_correction_settles_a_dispute():
     desk = desk_for(ANNA, BEN)
     corrected = correct(desk, begin(desk), 2, 3, "PER")
     assert accept(corrected, desk.versions).final == ("B-PER", "O", "B-PER", "I-PER", "O")
 
 
-def test_a_reading_takes_words_whole_that_were_joined_or_cut_by_hand():
+def test_taking_a_reading_restores_words_joined_or_cut_by_hand():
     desk = desk_for(ANNA, BEN)
     joined = join(desk, begin(desk), 1)  # saw New
     taken = take(desk, joined, 0, 2)
@@ -110,7 +110,7 @@ def test_a_reading_takes_words_whole_that_were_joined_or_cut_by_hand():
     assert take(desk, halves, 1, 3).final == BEN.final
 
 
-def test_there_is_nothing_to_take_where_all_agree_or_nobody_is():
+def test_reading_without_a_dispute_or_version_is_rejected():
     desk = desk_for(ANNA, BEN)
     for number, word in ((0, 0), (0, 99), (5, 2), (-1, 2)):
         with pytest.raises(CrfvizError, match=r"same tag here|one of 2 versions"):
@@ -140,7 +140,7 @@ def said(pairs):
     return [(item.id, "".join(each.final)) for item, each in pairs]
 
 
-def test_the_answer_is_what_all_say_or_what_a_curator_settled():
+def test_chosen_copies_are_agreed_or_curated():
     assert said(chosen_copies(PAIRS, "agreed")) == [(1, "NV"), (4, "NN")]
     assert said(chosen_copies([*PAIRS, FIFTH], "agreed")) == [(1, "NV"), (4, "NN"), (5, "VV")]
     assert answers([*PAIRS, FIFTH])[1] == 2
@@ -149,7 +149,7 @@ def test_the_answer_is_what_all_say_or_what_a_curator_settled():
     assert chosen_copies([*PAIRS, FIFTH], "all") == [*PAIRS, FIFTH]
 
 
-def test_sentences_without_an_answer_are_refused_unless_a_way_is_chosen():
+def test_disputed_sentences_are_rejected_without_a_choice():
     with pytest.raises(CrfvizError, match="disagree about 3 of 5 sentences: settle them"):
         chosen_copies(PAIRS, None)
     mine = [pair for pair in PAIRS if pair[1].annotator == "anna"]
@@ -172,7 +172,7 @@ def settle(store, final=ANNA.final):
     return store.save(replace(new, item=item, revision=before.revision if before else 0))
 
 
-def test_an_answer_is_none_once_a_version_that_it_settled_has_changed(store):
+def test_changed_version_invalidates_the_curated_answer(store):
     settle(store)
     (item, _) = store.item_ids("news")
     assert [each.annotator for _, each in answers(store.annotations("news"))[0]] == [CURATED]
@@ -190,7 +190,7 @@ def test_an_answer_is_none_once_a_version_that_it_settled_has_changed(store):
 
 
 @pytest.mark.parametrize("file_format", FILE_FORMATS)
-def test_a_settled_sentence_comes_back_from_a_file(store, file_format, tmp_path):
+def test_curated_sentence_survives_export_and_import(store, file_format, tmp_path):
     settle(store)
     content = render(store.annotations("news"), file_format).encode()
     with open_store(f"sqlite:///{tmp_path}/b.db") as other:
@@ -213,7 +213,7 @@ def test_a_settled_sentence_comes_back_from_a_file(store, file_format, tmp_path)
         {"by": "carl", "versions": {"anna": "now"}},
     ],
 )
-def test_a_record_of_a_settled_sentence_that_cannot_be_read_is_refused(fields):
+def test_malformed_curation_record_is_rejected(fields):
     with pytest.raises(FormatError, match="expected who settled a sentence"):
         curation_of(fields)
     assert curation_of({"by": "carl", "versions": {"anna": None}}).versions == {"anna": None}

@@ -78,7 +78,7 @@ def check_old(url):
         assert (document.tags, document.model) == (None, "upos-en")
 
 
-def test_a_file_of_version_1_is_migrated_with_all_its_rows(old):
+def test_version_1_store_is_migrated_with_all_rows(old):
     check_old(f"sqlite:///{old}")
     check_old_again = sqlite3.connect(old)
     assert check_old_again.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [
@@ -107,7 +107,7 @@ def labelled(tmp_path, version):
         yield store
 
 
-def test_every_record_of_an_older_crfviz_is_read(labelled, version):
+def test_records_of_an_older_store_are_read(labelled, version):
     names = [document.name for document in labelled.documents()]
     annotators = labelled.annotators()
     records = {
@@ -137,7 +137,7 @@ def test_every_record_of_an_older_crfviz_is_read(labelled, version):
 
 
 @pytest.mark.parametrize("file_format", [name for name in SUFFIXES if name != "jsonl"])
-def test_exports_are_those_of_an_older_crfviz_byte_by_byte(
+def test_exports_of_an_older_store_are_unchanged_byte_by_byte(
     labelled, version, file_format, tmp_path
 ):
     then = (FIXTURES / f"{version}{SUFFIXES[file_format]}").read_bytes()
@@ -149,9 +149,7 @@ def test_exports_are_those_of_an_older_crfviz_byte_by_byte(
         assert render(again.annotations(), file_format).encode() == then
 
 
-def test_jsonl_of_an_older_crfviz_is_read_and_its_values_are_still_there(
-    labelled, version, tmp_path
-):
+def test_older_jsonl_export_is_read_and_keeps_its_values(labelled, version, tmp_path):
     then = (FIXTURES / f"{version}.jsonl").read_bytes()
     now = render(labelled.annotations(), "jsonl")
     for before, row in zip(then.split(b"\n")[:-1], now.split("\n")[:-1], strict=True):
@@ -165,7 +163,7 @@ def test_jsonl_of_an_older_crfviz_is_read_and_its_values_are_still_there(
         assert render(again.annotations(), "jsonl") == now
 
 
-def test_work_goes_on_in_the_store_of_an_older_crfviz(labelled):
+def test_older_store_can_be_edited_after_migration(labelled):
     _, begun = labelled.annotations(state="open")[0]
     assert labelled.save(begun).revision == begun.revision + 1
     assert labelled.add("gone.txt", [Item("Back", ((0, 4),))]) == "gone.txt"
@@ -173,7 +171,7 @@ def test_work_goes_on_in_the_store_of_an_older_crfviz(labelled):
     assert labelled.item_ids("gone.txt")[0] > max(ids)
 
 
-def test_a_migration_that_fails_leaves_the_old_version(old, monkeypatch):
+def test_failed_migration_keeps_the_old_version(old, monkeypatch):
     before = dump(old)
     monkeypatch.setattr("alembic.op.add_column", fail)
     with pytest.raises(OSError, match="pulled"):
@@ -206,12 +204,12 @@ def assert_migrated(url):
     engine.dispose()
 
 
-def test_the_migrations_make_the_tables_of_the_schema(tmp_path):
+def test_migrations_create_the_tables_of_the_schema(tmp_path):
     assert_migrated(f"sqlite:///{tmp_path}/new.db")
 
 
 @pytest.mark.parametrize("version", ["6", "12", "later"])
-def test_a_newer_store_is_left_alone(tmp_path, version):
+def test_store_of_a_newer_version_is_rejected_unchanged(tmp_path, version):
     url = f"sqlite:///{tmp_path}/new.db"
     open_store(url).close()
     engine = create_engine(url)
@@ -222,7 +220,7 @@ def test_a_newer_store_is_left_alone(tmp_path, version):
         open_store(url)
 
 
-def test_the_file_survives_a_loss_of_power_by_its_settings(tmp_path):
+def test_sqlite_settings_survive_a_power_loss(tmp_path):
     with open_store(f"sqlite:///{tmp_path}/a.db") as store, store._engine.connect() as connection:
         settings = {
             name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
@@ -236,7 +234,7 @@ def test_the_file_survives_a_loss_of_power_by_its_settings(tmp_path):
     }
 
 
-def test_the_store_is_where_the_environment_says(tmp_path, monkeypatch):
+def test_store_location_is_read_from_the_environment(tmp_path, monkeypatch):
     monkeypatch.delenv("CRFVIZ_DATABASE_URL", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     with open_store() as store:
@@ -260,24 +258,24 @@ def test_the_store_is_where_the_environment_says(tmp_path, monkeypatch):
         ("sqlite:////dev/null/a.db", "the annotations go to /dev/null, which cannot be made"),
     ],
 )
-def test_an_address_that_means_nothing_is_refused(url, message):
+def test_invalid_database_url_is_rejected(url, message):
     with pytest.raises(StoreError, match=message):
         open_store(url)
 
 
-def test_the_password_is_never_shown():
+def test_password_is_hidden_in_errors():
     with pytest.raises(StoreError, match=r"postgresql://kim:\*\*\*@127.0.0.1:1/x failed") as error:
         open_store("postgres://kim:secret@127.0.0.1:1/x")
     assert "secret" not in str(error.value)
 
 
-def test_a_missing_driver_is_named(monkeypatch):
+def test_missing_driver_is_named_in_the_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(StoreError, match=r"pip install 'crfviz\[postgres\]'"):
         open_store("postgresql://kim@127.0.0.1:1/x")
 
 
-def test_stores_can_be_made_at_once(tmp_path):
+def test_stores_can_be_created_concurrently(tmp_path):
     def make(number):
         with open_store(f"sqlite:///{tmp_path}/{number}.db") as store:
             return store.documents()
@@ -301,7 +299,7 @@ class Made:
         self.done.append(statement)
 
 
-def test_a_file_that_is_being_made_is_waited_for(monkeypatch):
+def test_locked_new_file_is_retried(monkeypatch):
     monkeypatch.setattr(database, "AGAIN", 0.0)
     made = Made(3)
     database._write_ahead(made)
@@ -313,7 +311,7 @@ def test_a_file_that_is_being_made_is_waited_for(monkeypatch):
         database._write_ahead(Made(1))
 
 
-def test_a_step_waits_for_a_program_that_keeps_the_store_locked(tmp_path, monkeypatch):
+def test_store_locked_by_another_program_raises_after_the_timeout(tmp_path, monkeypatch):
     monkeypatch.setattr(database, "WAIT", 0.05)
     file = tmp_path / "annotations.db"
     with open_store(f"sqlite:///{file}") as store:

@@ -115,7 +115,7 @@ def test_export_import_export_gives_the_same_bytes(stores, file_format, content)
 
 @pytest.mark.parametrize("scheme", [None, "IOB1", "BIOES", "BILOU"])
 @pytest.mark.parametrize("file_format", FOREIGN_SUFFIXES)
-def test_other_programs_get_the_final_entities(stores, file_format, scheme):
+def test_export_to_other_programs_has_the_final_entities(stores, file_format, scheme):
     store, _ = stores
     empty(store)
     text = "Anna Lee met Bo in Oslo."
@@ -145,7 +145,7 @@ def pair(final, **fields):
     return item, Annotation(0, "anna", WORDS, final[:1] * 6, final, **fields)
 
 
-def test_conllu_is_conllu_for_others():
+def test_conllu_export_is_read_by_the_conllu_library():
     (sentence,) = conllu.parse(render([pair(UPOS)], "conllu"))
     assert sentence.metadata["text"] == TEXT
     assert sentence.metadata["sent_id"] == "a.txt-5-anna"
@@ -160,14 +160,14 @@ def test_conllu_is_conllu_for_others():
 
 
 @pytest.mark.parametrize("file_format", ["conllu", "columns", "jsonl"])
-def test_exports_are_tagged_sentences_for_the_other_pages(file_format):
+def test_exports_are_read_as_tagged_sentences(file_format):
     (sentence,) = parse_sentences(render([pair(UPOS)], file_format))
     assert sentence.tokens == ("Kim", "saw", "Oslo", "'s", "fjord", ".")
     assert (sentence.tags, sentence.text) == (UPOS, TEXT)
 
 
 @pytest.mark.parametrize("text", [TEXT, TEXT.replace("  ", " ")])
-def test_spacy_takes_the_entities(text):
+def test_spacy_reads_exported_entities(text):
     """With two blanks the words cannot be said to spaCy, so it splits the text itself."""
     shift = len(TEXT) - len(text)
     words = tuple((max(0, a - shift * (a > 0)), b - shift * (a > 0)) for a, b in WORDS)
@@ -179,14 +179,14 @@ def test_spacy_takes_the_entities(text):
     assert found == [("Kim", "PER", 0, 3), ("Oslo", "LOC", start, start + 4)]
 
 
-def test_spacy_takes_the_tags():
+def test_spacy_reads_exported_tags():
     (row,) = json.loads(render([pair(UPOS)], "spacy"))
     example = Example.from_dict(spacy.blank("en").make_doc(row["text"]), row["annotations"])
     assert [token.tag_ for token in example.reference] == list(UPOS)
     assert example.get_aligned("TAG", as_string=True)[:1] == ["PROPN"]
 
 
-def test_a_big_export_comes_in_pieces():
+def test_large_export_is_streamed_in_pieces():
     pieces = rendered(iter([pair(BIO)] * 3), "spacy")
     assert next(pieces).startswith('[\n{"text"')
     assert len(list(pieces)) == 3
@@ -195,7 +195,7 @@ def test_a_big_export_comes_in_pieces():
 
 @pytest.mark.parametrize("file_format", ["conllu", "columns"])
 @pytest.mark.parametrize("tag", ["", " ", "A\tB", " A"])
-def test_columns_refuse_a_tag_that_they_could_not_give_back(file_format, tag):
+def test_columns_reject_a_tag_they_cannot_hold(file_format, tag):
     with pytest.raises(FormatError, match=r"cannot hold the tag .*JSONL can hold it"):
         render([pair((tag, *UPOS[1:]))], file_format)
 
@@ -231,7 +231,7 @@ CONLLU = (
          ((0, 3), (4, 5)), ("PROPN", "X")),
     ],
 )  # fmt: skip
-def test_every_format_is_recognised(content, file_format, text, offsets, gold):
+def test_every_format_is_detected(content, file_format, text, offsets, gold):
     read = read_items(content.encode(), "a file")
     assert read.problems == []
     assert read.format == file_format
@@ -239,7 +239,7 @@ def test_every_format_is_recognised(content, file_format, text, offsets, gold):
     assert read.annotations == ()
 
 
-def test_every_input_format_is_named():
+def test_input_formats_are_listed():
     assert set(INPUT_FORMATS) == {"text", "conllu", "iob2", "columns", "jsonl", "spacy"}
 
 
@@ -261,7 +261,7 @@ GOOD = b"Oslo\tB-LOC\n"
         (b"# text = other\na\tO\n\n" + GOOD, "line 1: the words are not those of # text", False),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_columns_is_said_with_its_line(content, message, dropped):
+def test_invalid_columns_are_reported_with_their_line(content, message, dropped):
     read = read_items(content, "f.conll", rules=TagRules(["O", "B-LOC", "B-PER", "I-PER"]))
     (problem,) = read.problems
     assert problem.dropped == dropped
@@ -286,7 +286,7 @@ def test_what_is_wrong_with_columns_is_said_with_its_line(content, message, drop
         ('[["a", {"entities": []}],\n oops', "line 2: expected JSON, got .*; the rest is not read"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_json_is_said_with_its_line(content, message):
+def test_invalid_json_is_reported_with_its_line(content, message):
     (problem,) = read_items(content.encode(), "f").problems
     assert problem.dropped
     assert re.match(f"f, {message}", problem.message)
@@ -307,7 +307,7 @@ def test_what_is_wrong_with_json_is_said_with_its_line(content, message):
         ),
     ],
 )
-def test_spans_that_cannot_be_kept_are_said(content, gold, message):
+def test_invalid_spans_are_reported(content, gold, message):
     read = read_items(content.encode(), "f")
     (problem,) = read.problems
     assert not problem.dropped
@@ -336,7 +336,7 @@ ONE = {"text": "Kim left", "tags": ["X", "Y"], "offsets": [[0, 3], [4, 8]], "ann
         ({"text": None}, 'expected a string in "text"'),
     ],
 )
-def test_what_is_wrong_with_an_annotation_is_said(change, message):
+def test_invalid_annotation_is_reported(change, message):
     content = json.dumps(ONE | change).encode()
     read = read_items(content, "f")
     assert read.items == ()
@@ -346,7 +346,7 @@ def test_what_is_wrong_with_an_annotation_is_said(change, message):
 MIXED = "Kim\tPROPN\n\nOslo\tB-LOC\n\nBo\tPROPN\nleft\tO\n\nof\tADP\nYork\tI-LOC\n"
 
 
-def test_a_document_with_tags_of_two_kinds_is_said_with_its_lines():
+def test_document_with_two_kinds_of_tags_is_reported_with_lines():
     read = read_items(MIXED.encode(), "f")
     assert [problem.message for problem in read.problems] == [
         "f, line 3: expected tags of one kind in a document, got 'B-LOC' beside tags such as 'ADP'",
@@ -359,7 +359,7 @@ def test_a_document_with_tags_of_two_kinds_is_said_with_its_lines():
         assert (allowed.dropped, len(allowed.items)) == (0, 4)
 
 
-def test_xpos_beside_upos_is_said_with_its_lines():
+def test_xpos_mixed_with_upos_is_reported_with_lines():
     upos, xpos = "Kim\tPROPN\nleft\tVERB\n,\t,\n", "Bo\tNNP\nleft\tVBD\n,\t,\n"
     read = read_items(f"{upos}\n{xpos}\n{upos}\nthe\tDET\ndog\tNN\n".encode(), "f")
     told = "expected tags of one kind in a document, got"
@@ -373,12 +373,12 @@ def test_xpos_beside_upos_is_said_with_its_lines():
     assert read_items(both.encode(), "f").problems == []
 
 
-def test_tags_of_other_programs_for_entities_are_one_kind():
+def test_entity_prefixes_of_all_schemes_are_one_kind():
     lines = "\n".join(f"x\t{tag}" for tag in ("O", "B-X", "I-X", "E-X", "S-X", "L-X", "U-X"))
     assert read_items(lines.encode(), "f").problems == []
 
 
-def test_annotations_of_two_kinds_in_a_document_are_said_with_their_lines():
+def test_annotations_of_two_kinds_in_a_document_are_reported_with_lines():
     first, second = pair(UPOS), pair(BIO)
     other = replace(second[0], position=5), second[1]
     elsewhere = replace(second[0], document="b.txt"), second[1]
@@ -397,7 +397,7 @@ def test_annotations_of_two_kinds_in_a_document_are_said_with_their_lines():
     assert [each.annotator for each in read.annotations] == ["anna"]
 
 
-def test_an_annotation_needs_no_more_than_its_annotator():
+def test_annotation_requires_only_text_words_tags_and_annotator():
     read = read_items(json.dumps(ONE).encode(), "f")
     assert read.items == (Item("Kim left", ((0, 3), (4, 8)), document="f"),)
     assert read.annotations == (
@@ -405,7 +405,7 @@ def test_an_annotation_needs_no_more_than_its_annotator():
     )
 
 
-def test_annotations_of_one_sentence_meet_again_wherever_they_stand():
+def test_annotations_of_one_sentence_are_grouped_across_the_file():
     item, anna = pair(BIO)
     other = replace(item, position=5), anna
     ben = item, replace(anna, annotator="ben")
@@ -422,7 +422,7 @@ def test_annotations_of_one_sentence_meet_again_wherever_they_stand():
     )
 
 
-def test_a_word_that_was_changed_by_hand_is_refused_and_a_tag_is_taken():
+def test_edited_word_is_rejected_and_edited_tag_accepted():
     exported = render([pair(UPOS)], "conllu")
     (problem,) = read_items(exported.replace("\tfjord\t", "\tfjords\t").encode(), "f").problems
     assert problem.message == (
@@ -435,7 +435,7 @@ def test_a_word_that_was_changed_by_hand_is_refused_and_a_tag_is_taken():
     assert 'line 2: "annotations" and "crfviz" say different things' in problem.message
 
 
-def test_a_file_that_is_too_large_or_utf_16_is_refused():
+def test_file_that_is_too_large_or_utf_16_is_rejected():
     with pytest.raises(FormatError, match=r"big: expected at most 5 MB, got 5,242,881 bytes"):
         read_items(b"x" * (MAX_BYTES + 1), "big")
     word = "x" * MAX_BYTES
@@ -447,7 +447,7 @@ def test_a_file_that_is_too_large_or_utf_16_is_refused():
     assert read_items("Kim".encode("utf-16"), "f").items[0].tokens == ("Kim",)
 
 
-def test_a_file_that_is_cut_off_loses_only_its_last_sentence():
+def test_truncated_file_loses_only_its_last_sentence():
     for file_format in FILE_FORMATS:
         pairs = [(replace(item, position=n), a) for n, (item, a) in enumerate([pair(BIO)] * 3)]
         exported = render(pairs, file_format)
@@ -457,7 +457,7 @@ def test_a_file_that_is_cut_off_loses_only_its_last_sentence():
 
 
 @pytest.mark.parametrize("file_format", FILE_FORMATS)
-def test_an_export_that_went_through_an_editor_of_windows_is_the_same(file_format):
+def test_export_with_windows_line_ends_and_bom_is_unchanged(file_format):
     exported = render([pair(BIO, state="done")], file_format)
     edited = b"\xef\xbb\xbf" + exported.replace("\n", "\r\n").encode()
     read = read_items(edited, "f")
@@ -479,18 +479,18 @@ def test_an_export_that_went_through_an_editor_of_windows_is_the_same(file_forma
         ("", "expected a JSON list"),
     ],
 )
-def test_no_part_of_a_list_is_left_out_without_a_word(text, says):
+def test_skipped_list_entries_are_reported(text, says):
     found = read_items(text.encode(), "file", "spacy")
     assert found.dropped
     assert says in found.problems[0].message
 
 
-def test_a_list_of_tasks_is_text():
+def test_markdown_task_list_is_read_as_text():
     found = read_items(b"[ ] buy milk\n[x] sleep\n", "tasks")
     assert (found.format, len(found.items)) == ("text", 2)
 
 
-def test_the_columns_of_jsonl_are_the_same_in_every_row():
+def test_jsonl_columns_have_one_type_in_every_row():
     """Arrow takes the types of its columns from the first rows, and casts those of other files."""
     words = ((0, 3), (4, 8))
     bare = Item("Kim left", words, document="a")
@@ -505,7 +505,7 @@ def test_the_columns_of_jsonl_are_the_same_in_every_row():
     assert tables[0].schema.field("gold").type == pyarrow.list_(pyarrow.string())
 
 
-def test_an_older_export_is_read_as_before():
+def test_older_export_is_read():
     old = {
         "text": "Kim left", "tokens": ["Kim", "left"], "tags": ["X", "O"],
         "offsets": [[0, 3], [4, 8]], "annotator": "bo", "pins": {"0": "X"},
@@ -531,18 +531,18 @@ LONG = 1001
     ],
     ids=["text", "marks", "conllu", "columns", "jsonl", "spacy", "entities"],
 )
-def test_a_sentence_has_at_most_a_thousand_words(content):
+def test_sentence_over_a_thousand_words_is_rejected(content):
     read = read_items(content.encode(), "f")
     assert (read.items, read.dropped) == ((), 1)
     assert read.problems[0].message.startswith("f, line 1: expected at most 1,000 words")
 
 
-def test_problems_beyond_the_first_thousand_are_counted():
+def test_problems_after_the_first_thousand_are_counted_only():
     read = read_items(b"dog\tX\n\n" + b"dog\n\n" * 3000, "f")
     assert (len(read.items), len(read.problems), read.wrong, read.dropped) == (1, 1000, 3000, 3000)
 
 
-def test_a_page_takes_so_many_sentences_and_the_command_line_all(monkeypatch):
+def test_sentence_limit_applies_to_pages_and_not_to_the_command_line(monkeypatch):
     monkeypatch.setattr(importing, "MAX_SENTENCES", 2)
     assert len(read_items(b"dog\tX\n\n" * 3, "f", limit=None).items) == 3
     with pytest.raises(FormatError, match="f, line 5: expected at most 2 sentences"):
@@ -584,7 +584,7 @@ def join(store, content, name="ben.jsonl"):
 
 
 @pytest.mark.parametrize("file_format", FILE_FORMATS)
-def test_a_second_annotator_joins_the_document_and_twice_is_as_once(two, file_format):
+def test_second_annotator_is_merged_and_merging_twice_is_idempotent(two, file_format):
     here, there = two
     exported = render(there.annotations(), file_format).encode()
     assert join(here, exported) == (["dogs.txt"], 3, [])
@@ -599,7 +599,7 @@ def test_a_second_annotator_joins_the_document_and_twice_is_as_once(two, file_fo
     assert here.annotations() == once
 
 
-def test_what_contradicts_is_told_and_not_overwritten(two):
+def test_conflicting_annotations_are_reported_and_not_overwritten(two):
     here, there = two
     kept = say(here, 0, "ben", "V")
     begun = say(here, 3, "ben", "N", state="open")
@@ -620,7 +620,7 @@ def test_what_contradicts_is_told_and_not_overwritten(two):
         ("done", "done", "done"),
     ],
 )
-def test_merging_finishes_an_open_annotation_only_if_the_file_says_done(
+def test_merging_finishes_an_open_annotation_only_if_the_file_is_done(
     two, stored, imported, merged
 ):
     here, there = two
@@ -633,7 +633,7 @@ def test_merging_finishes_an_open_annotation_only_if_the_file_says_done(
     assert (after.state, after.revision) == (merged, before.revision + finished)
 
 
-def test_tags_of_another_kind_do_not_join(two):
+def test_merging_tags_of_another_kind_is_rejected(two):
     here, there = two
     exported = render(there.annotations(), "jsonl")
     for tag in {tag for _, each in there.annotations() for tag in each.final}:
@@ -648,12 +648,12 @@ def test_tags_of_another_kind_do_not_join(two):
     ("lines", "known"),
     [(DOGS, True), (DOGS[:3], False), (DOGS[::-1], False), ([*DOGS, "More ."], False)],
 )
-def test_a_file_without_annotations_is_known_if_it_is_all_of_a_document(two, lines, known):
+def test_file_without_annotations_is_recognised_only_if_complete(two, lines, known):
     read = read_items("\n".join(lines).encode(), "other.txt")
     assert bool(known_documents(two[0], read)) is known
 
 
-def test_sentences_that_moved_are_found_in_their_order(two):
+def test_moved_sentences_are_matched_in_order(two):
     here, there = two
     lines = render(there.annotations(), "jsonl").splitlines()
     moved = [json.dumps(json.loads(line) | {"sentence": 9 + n}) for n, line in enumerate(lines)]

@@ -81,17 +81,17 @@ def best_by_enumeration(chain, pins, forbidden):
 # marks
 
 
-def test_a_mark_is_a_whole_entity():
+def test_mark_entity_tags_the_whole_span():
     assert mark_entity({}, 3, 4, "LOC") == {3: "B-LOC", 4: "I-LOC"}
     assert mark_entity({}, 1, 1, "") == {1: "O"}
 
 
-def test_a_mark_replaces_those_it_touches_and_no_others():
+def test_mark_entity_replaces_only_overlapping_entities():
     pins = {0: "O", 1: "B-PER", 2: "I-PER", 3: "I-PER", 5: "B-LOC"}
     assert mark_entity(pins, 3, 4, "LOC") == {0: "O", 3: "B-LOC", 4: "I-LOC", 5: "B-LOC"}
 
 
-def test_an_entity_ends_where_its_mark_ends():
+def test_entity_ends_at_the_end_of_its_mark():
     assert ends({1: "B-PER", 2: "I-PER", 4: "B-LOC", 5: "O", 7: "B-PER"}, 8) == [(3, "I-PER")]
 
 
@@ -108,7 +108,7 @@ MARKS = st.lists(
 
 @fewer_examples
 @given(MARKS)
-def test_half_entities_cannot_be_made(marks):
+def test_edits_never_create_partial_entities(marks):
     desk = people()
     annotation = begin(desk)
     for how, a, b, kind in marks:
@@ -137,31 +137,31 @@ def test_half_entities_cannot_be_made(marks):
 # words
 
 
-def test_cut_words_keep_the_pins_of_all_others():
+def test_splitting_a_word_keeps_the_pins_of_others():
     offsets, pins = split_word(TEXT, OFFSETS, {0: "X", 1: "Y", 4: "Z"}, 1, 2)
     assert offsets == ((0, 2), (3, 5), (5, 7), (8, 11), (12, 16), (17, 21))
     assert pins == {0: "X", 5: "Z"}
 
 
 @pytest.mark.parametrize(("tag", "halves"), [("B-PER", ("B-PER", "I-PER")), ("O", ("O", "O"))])
-def test_halves_of_a_word_stay_in_its_entity(tag, halves):
+def test_halves_of_a_split_word_stay_in_its_entity(tag, halves):
     _, pins = split_word(TEXT, OFFSETS, {1: tag}, 1, 2)
     assert (pins[1], pins[2]) == halves
 
 
-def test_a_blank_at_the_cut_belongs_to_no_half():
+def test_splitting_at_a_blank_drops_the_blank():
     joined, _ = join_words(OFFSETS, {}, 0)
     for at in (2, 3):
         assert split_word(TEXT, joined, {}, 0, at) == (OFFSETS, {})
 
 
-def test_joined_words_keep_the_pins_of_all_others():
+def test_joining_words_keeps_the_pins_of_others():
     offsets, pins = join_words(OFFSETS, {0: "X", 1: "Y", 2: "V", 4: "Z"}, 1)
     assert offsets == ((0, 2), (3, 11), (12, 16), (17, 21))
     assert pins == {0: "X", 3: "Z"}
 
 
-def test_joined_words_keep_what_they_agree_on():
+def test_joined_words_keep_their_common_tag():
     assert join_words(OFFSETS, {1: "B-PER", 2: "I-PER", 3: "I-PER"}, 1)[1] == {
         1: "B-PER",
         2: "I-PER",
@@ -169,19 +169,19 @@ def test_joined_words_keep_what_they_agree_on():
     assert join_words(OFFSETS, {1: "NOUN", 2: "NOUN"}, 1)[1] == {1: "NOUN"}
 
 
-def test_cut_and_joined_again_is_as_before():
+def test_splitting_and_joining_restores_the_words():
     offsets, _ = split_word(TEXT, OFFSETS, {}, 1, 2)
     assert join_words(offsets, {}, 1) == (OFFSETS, {})
 
 
 @pytest.mark.parametrize(("word", "at"), [(5, 1), (-1, 1), (1, 0), (1, 4)])
-def test_a_word_cannot_be_cut_outside(word, at):
+def test_splitting_outside_a_word_is_rejected(word, at):
     with pytest.raises(ShapeError):
         split_word(TEXT, OFFSETS, {}, word, at)
 
 
 @pytest.mark.parametrize("word", [4, 5, -1])
-def test_a_word_cannot_be_joined_with_nothing(word):
+def test_joining_the_last_word_is_rejected(word):
     with pytest.raises(ShapeError):
         join_words(OFFSETS, {}, word)
 
@@ -191,7 +191,7 @@ def test_a_word_cannot_be_joined_with_nothing(word):
 
 @fewer_examples
 @given(st.data())
-def test_the_proposal_is_the_best_of_all_paths_with_these_tags(data):
+def test_proposal_is_the_best_path_under_the_pins(data):
     desk = people()
     pins = data.draw(
         st.sampled_from([{}, {3: "B-LOC"}, {1: "B-PER"}, {3: "B-PER", 4: "I-PER"}, {0: "B-LOC"}])
@@ -212,7 +212,7 @@ def test_the_proposal_is_the_best_of_all_paths_with_these_tags(data):
     assert desk.bio
 
 
-def test_one_correction_repairs_its_neighbours():
+def test_correction_updates_the_neighbours():
     desk = people()
     before = begin(desk)
     after = correct(desk, before, 3, 3, "PER")
@@ -221,16 +221,16 @@ def test_one_correction_repairs_its_neighbours():
     assert after.proposed == before.proposed
 
 
-def test_own_tags_do_not_follow():
+def test_followed_lists_changed_words_without_pins():
     assert followed(("A", "B", "C"), ("X", "Y", "C"), {0: "X"}) == [1]
 
 
-def test_a_tag_that_does_not_exist_is_refused():
+def test_unknown_tag_is_rejected():
     with pytest.raises(UnknownTagError):
         correct(parts(), begin(parts()), 0, 0, "DET")
 
 
-def test_a_tag_that_no_path_has_is_refused():
+def test_tag_without_a_path_is_rejected():
     chain = Potentials([[0.0, -torch.inf], [0.0, 0.0]], [[0.0, 0.0]] * 2, tags=("A", "B"))
     with pytest.raises(NoPathError):
         propose(chain, {0: "B"})
@@ -263,13 +263,13 @@ def test_only_the_newest_steps_are_kept():
     assert [step.pins for step in states[-1].past] == newest
 
 
-def test_done_can_be_undone_and_keeps_the_steps():
+def test_undoing_acceptance_keeps_the_earlier_steps():
     desk = parts()
     corrected = correct(desk, begin(desk), 0, 0, "VERB")
     assert undo(desk, accept(corrected)) == corrected
 
 
-def test_a_later_model_does_not_change_what_was_accepted():
+def test_later_model_keeps_accepted_tags():
     desk = parts()
     done = accept(correct(desk, begin(desk), 2, 2, "VERB"))
     later = Desk(desk.item, "anna", FakeTagger(("NOUN", "VERB"), {"home": {"NOUN": 9.0}}), "v2")
@@ -278,13 +278,13 @@ def test_a_later_model_does_not_change_what_was_accepted():
     assert again.state == "open"
 
 
-def test_breaks_are_no_work():
+def test_long_breaks_are_not_counted_as_work():
     annotation = worked(worked(begin(parts()), 5.0), 3600.0)
     assert annotation.seconds == 5.0 + LONGEST_PAUSE
     assert worked(annotation, -3.0) == annotation
 
 
-def test_the_proposal_of_an_annotation_has_its_tags():
+def test_proposal_under_the_pins_equals_the_final_tags():
     desk = people()
     annotation = correct(desk, begin(desk), 3, 4, "LOC")
     assert desk.propose(annotation.offsets, annotation.pins).tags == annotation.final
@@ -293,7 +293,7 @@ def test_the_proposal_of_an_annotation_has_its_tags():
 # the order of sentences
 
 
-def test_doubt_is_that_of_the_distribution():
+def test_doubt_measures_equal_the_distribution():
     chain = Potentials([[0.0, 1.0], [0.0, 0.3]], [[0.0, 0.0]] * 2)
     p, q = 1 / (1 + math.exp(-1.0)), 1 / (1 + math.exp(-0.3))
     entropy = -sum(x * math.log(x) + (1 - x) * math.log(1 - x) for x in (p, q))
@@ -303,12 +303,12 @@ def test_doubt_is_that_of_the_distribution():
     assert found.corrections == pytest.approx(2 - p - q)
 
 
-def test_a_single_path_is_sure():
+def test_chain_with_a_single_path_has_no_doubt():
     found = doubt(Potentials([[1.0]], [[0.0]]))
     assert (found.entropy, found.margin, found.corrections) == (0.0, math.inf, 0.0)
 
 
-def test_the_most_doubtful_comes_first():
+def test_sentences_are_ordered_by_doubt():
     sure = doubt(Potentials([[0.0, 9.0]], [[0.0, 0.0]] * 2))
     unsure = doubt(Potentials([[0.0, 0.1]], [[0.0, 0.0]] * 2))
     doubts = {1: sure, 2: unsure, 3: sure}
@@ -319,7 +319,7 @@ def test_the_most_doubtful_comes_first():
     assert reason(None, "entropy") == "not scored, so in the order of the file"
 
 
-def test_proposals_of_a_desk_are_the_model_s(tmp_path):
+def test_desk_proposals_equal_those_of_the_model(tmp_path):
     tagger = load_tagger(save_tiny(tmp_path / "tiny"))
     words, pins = ("He", "runs", "!"), {1: "NOUN"}
     chain = tagger.potentials(words)
@@ -332,14 +332,14 @@ def test_proposals_of_a_desk_are_the_model_s(tmp_path):
     assert proposal_of(tagger, ("He", "runs"), ()).marginals.shape[0] == 2
 
 
-def test_a_proposal_without_a_path_is_not_kept(tmp_path):
+def test_failed_proposal_is_not_cached(tmp_path):
     tagger = load_tagger(save_tiny(tmp_path / "tiny"))
     for _ in range(2):
         with pytest.raises(UnknownTagError):
             proposal_of(tagger, ("He",), ((0, "B-NONE"),))
 
 
-def test_a_sentence_is_accepted_once_all_its_words_have_a_tag():
+def test_sentence_is_accepted_only_with_a_tag_on_every_word():
     desk = Desk(Item(TEXT, OFFSETS, id=7), "anna", BlankTagger(("NAME", "REST")), "")
     annotation = begin(desk)
     assert annotation.final == ("_",) * 5
@@ -349,7 +349,7 @@ def test_a_sentence_is_accepted_once_all_its_words_have_a_tag():
     assert accept(correct(desk, annotation, 4, 4, "REST")).final == ("NAME",) * 4 + ("REST",)
 
 
-def test_a_begun_sentence_is_decoded_again_by_a_later_model_and_a_done_one_is_not():
+def test_later_model_redecodes_open_sentences_only():
     blank = Desk(Item(TEXT, OFFSETS, id=7), "anna", BlankTagger(BIO), "")
     begun = correct(blank, begin(blank), 3, 3, "LOC")
     assert begun.final == ("O", "O", "O", "B-LOC", "O")

@@ -8,17 +8,17 @@ from crfviz.exceptions import ShapeError
 OFFSETS = ((0, 2), (3, 7))
 
 
-def test_words_are_cut_out_of_the_text():
+def test_item_tokens_are_cut_from_the_text():
     assert Item("Mr Ford", OFFSETS).tokens == ("Mr", "Ford")
 
 
 @pytest.mark.parametrize("offsets", [((0, 3), (2, 7)), ((0, 8),), ((2, 2),), ((3, 7), (0, 2))])
-def test_words_must_be_in_order_and_inside(offsets):
+def test_word_offsets_must_be_ordered_and_inside_the_text(offsets):
     with pytest.raises(ShapeError, match="word"):
         Item("Mr Ford", offsets)
 
 
-def test_one_gold_tag_per_word():
+def test_item_needs_one_gold_tag_per_word():
     with pytest.raises(ShapeError, match="expected 2, got 1"):
         Item("Mr Ford", OFFSETS, gold=("PROPN",))
 

@@ -43,7 +43,7 @@ def begun(store, settings=SETTINGS):
         (["Größe", "צבע", "PRP$"], False, ("Größe", "צבע", "PRP$")),
     ],
 )
-def test_names_become_tags(names, bio, tags):
+def test_own_tags_are_parsed_from_names(names, bio, tags):
     assert own_tags(names, bio=bio) == tags
 
 
@@ -61,7 +61,7 @@ def test_names_become_tags(names, bio, tags):
         (["_"], False, "another name than '_'"),
     ],
 )
-def test_names_that_are_no_tags_are_said(names, bio, message):
+def test_invalid_tag_names_are_rejected(names, bio, message):
     with pytest.raises(CrfvizError, match=message):
         own_tags(names, bio=bio)
 
@@ -79,7 +79,7 @@ def test_names_that_are_no_tags_are_said(names, bio, message):
         (["A"], "an object of settings"),
     ],
 )
-def test_settings_of_no_use_are_said(fields, message):
+def test_invalid_settings_are_rejected(fields, message):
     with pytest.raises(FormatError, match=f"line 3: .*{message}"):
         settings_of(fields, "line 3")
 
@@ -101,7 +101,7 @@ def test_settings_are_stored_and_changed(store):
         store.change("Waren", new)
 
 
-def test_a_tag_that_is_in_use_stays(store):
+def test_tag_in_use_cannot_be_removed(store):
     name = begun(store)
     with pytest.raises(UnknownTagError, match="'FARBE' is in use in 2 annotated sentences of 'Wa"):
         store.change(name, replace(SETTINGS, tags=("WARE", "MASS")))
@@ -109,7 +109,7 @@ def test_a_tag_that_is_in_use_stays(store):
     assert len(store.annotations()) == 3
 
 
-def test_only_tags_of_the_document_are_stored(store):
+def test_tag_outside_the_document_tags_is_rejected(store):
     begun(store)
     new = Annotation(store.item_ids("Waren")[3], "anna", OFFSETS, ("_", "_"), ("_", "NOUN"))
     with pytest.raises(UnknownTagError, match="'NOUN' is none of them: expected one of WARE, FAR"):
@@ -120,7 +120,7 @@ def test_only_tags_of_the_document_are_stored(store):
 
 
 @pytest.mark.parametrize("file_format", FILE_FORMATS)
-def test_settings_go_with_the_data_and_come_back(store, tmp_path, file_format):
+def test_settings_survive_export_and_import(store, tmp_path, file_format):
     begun(store)
     settings = {each.name: each.settings for each in store.documents()}
     file = render(store.annotations(), file_format, settings)
@@ -133,7 +133,7 @@ def test_settings_go_with_the_data_and_come_back(store, tmp_path, file_format):
         assert render(again.annotations(), file_format, settings) == file
 
 
-def test_rows_have_the_same_keys_and_types(store):
+def test_exported_rows_have_the_same_keys_and_types(store):
     begun(store)
     file = render(store.annotations(), "jsonl", {"Waren": SETTINGS})
     rows = [json.loads(line) for line in file.splitlines()]
@@ -141,7 +141,7 @@ def test_rows_have_the_same_keys_and_types(store):
     assert len({tuple(row) for row in rows}) == 1
 
 
-def test_settings_that_lack_a_tag_of_the_file_are_left_out_and_said(store):
+def test_settings_lacking_a_used_tag_are_dropped_and_reported(store):
     begun(store)
     file = render(store.annotations(), "jsonl", {"Waren": replace(SETTINGS, tags=("WARE", "X"))})
     read = read_items(file.encode(), "a file")

@@ -37,7 +37,7 @@ def annotation(item, annotator="anna", **fields):
     return Annotation(item, annotator, **({"offsets": OFFSETS} | given | fields))
 
 
-def test_what_is_stored_comes_back_as_it_was(store, url):
+def test_stored_annotations_are_read_back(store, url):
     name = store.add("a.txt", [sentence(), sentence(gold=GOLD), sentence(text=TEXT + " ☕\u2028")])
     assert name == "a.txt"
     ids = store.item_ids(name)
@@ -56,7 +56,7 @@ def test_what_is_stored_comes_back_as_it_was(store, url):
         assert other.annotation(ids[1], "ben") is None
 
 
-def test_a_save_from_an_old_revision_is_a_conflict_and_overwrites_nothing(store):
+def test_save_from_an_old_revision_is_a_conflict_and_overwrites_nothing(store):
     store.add("a", [sentence()])
     (item,) = store.item_ids("a")
     first = store.save(annotation(item))
@@ -71,7 +71,7 @@ def test_a_save_from_an_old_revision_is_a_conflict_and_overwrites_nothing(store)
         store.save(annotation(99))
 
 
-def test_two_annotators_keep_two_rows(store):
+def test_two_annotators_have_separate_rows(store):
     store.add("a", [sentence()])
     (item,) = store.item_ids("a")
     anna = store.save(annotation(item))
@@ -84,7 +84,7 @@ def test_two_annotators_keep_two_rows(store):
     assert store.annotators("b") == []
 
 
-def test_progress_and_done(store):
+def test_progress_counts_done_and_open_sentences(store):
     store.add("a", [sentence()] * 4)
     store.add("b", [sentence()])
     ids = store.item_ids("a")
@@ -97,7 +97,7 @@ def test_progress_and_done(store):
     assert store.done_ids("b", "anna") == set()
 
 
-def test_a_sentence_that_was_undone_whole_is_not_begun(store):
+def test_fully_undone_sentence_is_not_open(store):
     store.add("a", [sentence()] * 2)
     first, second = store.item_ids("a")
     begun = store.save(annotation(first, past=(Step(OFFSETS, {}),)))
@@ -119,7 +119,7 @@ def test_a_sentence_that_was_undone_whole_is_not_begun(store):
     ],
     ids=lambda left: ", ".join(left),
 )
-def test_a_single_thing_that_is_left_makes_a_sentence_begun(store, left):
+def test_any_remaining_change_makes_a_sentence_open(store, left):
     store.add("a", [sentence()])
     (item,) = store.item_ids("a")
     untouched = annotation(item, pins={}, past=(), final=("PROPN", "NOUN", "PROPN"))
@@ -130,7 +130,7 @@ def test_a_single_thing_that_is_left_makes_a_sentence_begun(store, left):
     assert progress.open + progress.done == 1
 
 
-def test_documents_get_free_names_and_go_with_everything_in_them(store):
+def test_documents_get_unused_names_and_are_deleted_with_their_contents(store):
     names = [store.add("a", [sentence()] * n) for n in (1, 2, 0)]
     assert names == ["a", "a (2)", "a (3)"]
     assert [(d.name, d.sentences) for d in store.documents()] == [
@@ -152,21 +152,21 @@ def test_documents_get_free_names_and_go_with_everything_in_them(store):
         store.item(item)
 
 
-def test_an_annotation_that_somebody_removed_is_a_conflict(store):
+def test_saving_a_removed_annotation_is_a_conflict(store):
     store.add("a", [sentence()])
     (item,) = store.item_ids("a")
     with pytest.raises(ConflictError, match="removed meanwhile"):
         store.save(annotation(item, revision=3))
 
 
-def test_sentences_keep_places_that_rise_and_get_the_next_otherwise(store):
+def test_increasing_positions_are_kept_and_others_renumbered(store):
     store.add("a", [sentence(position=n) for n in (0, 4, 2, 9)])
     assert [item.position for item in store.items("a")] == [0, 4, 5, 9]
     assert [item.position for item in store.items("a", start=1, limit=2)] == [4, 5]
     assert store.items("a", start=4) == []
 
 
-def test_annotations_come_with_their_document_or_not_at_all(store):
+def test_document_and_its_annotations_are_added_atomically(store):
     moment = datetime(2020, 2, 29, 12, 30, 1, 5, tzinfo=UTC)
     labelled = [annotation(1, created=moment, updated=moment), annotation(0, "ben", revision=7)]
     told = []
@@ -182,7 +182,7 @@ def test_annotations_come_with_their_document_or_not_at_all(store):
     assert [d.name for d in store.documents()] == ["a"]
 
 
-def test_an_import_that_is_stopped_leaves_nothing(store):
+def test_interrupted_import_stores_nothing(store):
     def stop(*_):
         raise KeyboardInterrupt
 
@@ -193,7 +193,7 @@ def test_an_import_that_is_stopped_leaves_nothing(store):
 
 
 @pytest.mark.parametrize("text", ["a\0b", "a\ud800b"])
-def test_text_that_no_database_holds_is_refused(store, text):
+def test_text_with_unstorable_characters_is_rejected(store, text):
     with pytest.raises(StoreError, match="got the character"):
         store.add("a", [Item(text, ((0, 1),))])
     with pytest.raises(StoreError, match="got the character"):
@@ -206,7 +206,7 @@ def test_text_that_no_database_holds_is_refused(store, text):
         store.save(annotation(item, " "))
 
 
-def test_of_two_tabs_exactly_one_stores_a_revision(store):
+def test_concurrent_saves_of_one_revision_store_exactly_one(store):
     store.add("a", [sentence()])
     (item,) = store.item_ids("a")
     current = annotation(item)
@@ -218,7 +218,7 @@ def test_of_two_tabs_exactly_one_stores_a_revision(store):
     assert current.revision == 10
 
 
-def test_twenty_annotators_at_once_lose_and_double_nothing(store):
+def test_twenty_concurrent_annotators_lose_and_duplicate_nothing(store):
     store.add("a", [sentence()] * 5)
     ids = store.item_ids("a")
 
@@ -235,7 +235,7 @@ def test_twenty_annotators_at_once_lose_and_double_nothing(store):
     assert {(one.revision, one.state, one.seconds) for one in rows} == {(3, "done", 3.0)}
 
 
-def test_programs_that_start_at_once_make_one_store_and_get_names_of_their_own(url):
+def test_concurrent_programs_create_one_store_with_distinct_names(url):
     programs, refused = at_once([partial(open_store, url)] * 6)
     assert refused == []
     names, refused = at_once([partial(one.add, "a", [sentence()]) for one in programs * 3])
@@ -266,7 +266,7 @@ def at_once(tasks):
     return results, errors
 
 
-def test_counts_are_those_of_the_lists(store):
+def test_counts_equal_the_lengths_of_lists(store):
     for name in ("a", "b"):
         store.add(name, [sentence(), sentence()])
         for item in store.item_ids(name):
@@ -279,7 +279,7 @@ def test_counts_are_those_of_the_lists(store):
 
 
 @pytest.mark.parametrize("number", [-1, 0, 10**6, 2**31, 2**63, 2**64])
-def test_a_number_that_no_database_has_is_no_sentence(store, number):
+def test_id_outside_the_database_range_is_not_found(store, number):
     with pytest.raises(StoreError, match="is not in the store"):
         store.item(number)
 
@@ -293,7 +293,7 @@ def test_a_number_that_no_database_has_is_no_sentence(store, number):
         ("done", "done", "done"),
     ],
 )
-def test_merging_the_same_tags_changes_the_state_from_open_to_done_only(store, stored, came, after):
+def test_merging_equal_tags_changes_only_open_to_done(store, stored, came, after):
     name = store.add("a.txt", [sentence()])
     (item,) = store.item_ids(name)
     saved = store.save(annotation(item, state=stored))
@@ -304,7 +304,7 @@ def test_merging_the_same_tags_changes_the_state_from_open_to_done_only(store, s
     assert (there.state, there.revision) == (after, saved.revision + changed)
 
 
-def test_merging_words_that_are_split_otherwise_is_a_conflict_and_changes_nothing(store):
+def test_merging_differently_split_words_is_a_conflict(store):
     name = store.add("a.txt", [sentence()])
     (item,) = store.item_ids(name)
     saved = store.save(annotation(item))
@@ -314,7 +314,7 @@ def test_merging_words_that_are_split_otherwise_is_a_conflict_and_changes_nothin
     assert store.annotation(item, "anna") == saved
 
 
-def test_the_last_sentence_done_is_the_one_accepted_last(store):
+def test_last_done_is_the_most_recently_accepted_sentence(store):
     name = store.add("a.txt", [sentence(), sentence(), sentence()])
     first, second, third = store.item_ids(name)
     assert store.last_done(name, "anna") is None
@@ -331,7 +331,7 @@ def settle(store, item):
     return store.save(replace(settled, curation=Curation("carl", times)))
 
 
-def test_the_store_says_what_is_disputed_and_settled_until_a_version_changes(store):
+def test_curated_sentence_is_settled_until_a_version_changes(store):
     store.add("news", [sentence(), sentence()])
     (item, other) = store.item_ids("news")
     store.save(annotation(item, state="done"))
@@ -356,13 +356,13 @@ def test_the_store_says_what_is_disputed_and_settled_until_a_version_changes(sto
     assert store.disputed("news") == {}
 
 
-def test_nobody_labels_under_the_name_of_the_curated_layer(store):
+def test_reserved_annotator_name_is_rejected(store):
     store.add("news", [sentence()])
     with pytest.raises(StoreError, match="label under another name"):
         store.save(annotation(store.item_ids("news")[0], CURATED))
 
 
-def test_skipped_sentences_are_in_the_store(store, url):
+def test_skipped_sentences_are_stored_per_annotator(store, url):
     store.add("news", [sentence(), sentence()])
     (_, second) = store.item_ids("news")
     for _ in range(2):

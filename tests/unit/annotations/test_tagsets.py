@@ -34,7 +34,7 @@ def begun(store):
     return store.item_ids("a")
 
 
-def test_the_first_confirmation_gives_a_document_its_tags_and_others_are_refused(store):
+def test_first_confirmed_annotation_fixes_the_tags_of_a_document(store):
     first, second, _ = begun(store)
     assert (document(store).tags, document(store).model) == (None, "")
     saved = store.save(said(first, ("PROPN", "VERB")), UPOS)
@@ -50,7 +50,7 @@ def test_the_first_confirmation_gives_a_document_its_tags_and_others_are_refused
     assert document(store).model == "upos"
 
 
-def test_a_document_that_came_with_annotations_waits_for_a_model_that_can_go_on(store):
+def test_imported_document_accepts_only_models_with_its_tags(store):
     labelled = [said(0, ("PROPN", "VERB")), said(1, ("PRON", "VERB")), said(2, ("O", "O"), "ner")]
     store.add("a", [Item("Kim left", OFFSETS)] * 3, labelled=labelled)
     assert (document(store).tags, document(store).model) == (None, "upos")
@@ -62,14 +62,14 @@ def test_a_document_that_came_with_annotations_waits_for_a_model_that_can_go_on(
     assert (document(store).tags, document(store).model) == (UPOS, "upos")
 
 
-def test_a_refused_annotation_leaves_the_document_open(store):
+def test_rejected_annotation_does_not_fix_the_tags(store):
     (item, *_) = begun(store)
     with pytest.raises(StoreError, match="removed meanwhile"):
         store.save(said(item, ("NOUN", "VERB"), revision=4), UPOS)
     assert document(store).tags is None
 
 
-def test_entities_do_not_join_parts_of_speech_before_a_tag_set_is_known(store):
+def test_entities_and_parts_of_speech_are_not_mixed_without_a_tag_set(store):
     store.add("a", [Item("Kim left", OFFSETS)], labelled=[said(0, ("PROPN", "VERB"))])
     (item,) = store.item_ids("a")
     with pytest.raises(UnknownTagError, match="tags such as 'PROPN', so 'B-ORG' is none of them"):
@@ -77,7 +77,7 @@ def test_entities_do_not_join_parts_of_speech_before_a_tag_set_is_known(store):
     assert len(store.merge("a", [said(item, ("X", "O"), "other", "ben")]).new) == 1
 
 
-def test_xpos_does_not_join_upos_before_a_tag_set_is_known(store):
+def test_xpos_and_upos_are_not_mixed_without_a_tag_set(store):
     store.add("a", [Item("Kim left", OFFSETS)], labelled=[said(0, ("PROPN", "VERB"))])
     (item,) = store.item_ids("a")
     with pytest.raises(UnknownTagError, match="tags such as 'PROPN', so 'NNP' is none of them"):
@@ -88,7 +88,7 @@ def test_xpos_does_not_join_upos_before_a_tag_set_is_known(store):
     assert [each.used for each in found] == [{"PROPN", "SYM"}, {"NNP"}]
 
 
-def test_documents_are_one_set_of_tags_where_nothing_speaks_against_it():
+def test_documents_with_compatible_tags_form_one_tag_set():
     def pairs(*documents):
         for name, tags, model in documents:
             item = Item("Kim left", OFFSETS, document=name)
@@ -109,7 +109,7 @@ def test_documents_are_one_set_of_tags_where_nothing_speaks_against_it():
     ]
 
 
-def test_a_document_is_not_gone_through_again_for_each_stranger(monkeypatch):
+def test_strangers_are_listed_in_linear_time(monkeypatch):
     seen, example = [], mixing.example
 
     def counted(tags):

@@ -34,7 +34,7 @@ def database(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", FILES.values(), ids=FILES)
-def test_texts_without_words_are_split_by_the_tokenizer(content):
+def test_unsplit_text_is_split_by_the_named_tokenizer(content):
     read = read_items(content.encode(), "a file", tokenizer="characters")
     assert read.items[0].tokens == CHARACTERS
     assert read.was_split
@@ -45,7 +45,7 @@ def test_texts_without_words_are_split_by_the_tokenizer(content):
     assert english.documents[0].settings == UNSETTLED
 
 
-def test_given_words_stay_and_need_no_tokenizer():
+def test_given_words_are_kept_without_a_tokenizer():
     rows = "z.\tX\nB.\tX\n\n"
     read = read_items(rows.encode(), "a file", tokenizer="spacy:de")
     assert read.items[0].tokens == ("z.", "B.")
@@ -54,7 +54,7 @@ def test_given_words_stay_and_need_no_tokenizer():
 
 
 @pytest.mark.parametrize("file_format", FILE_FORMATS)
-def test_the_tokenizer_is_stored_exported_and_read_again(file_format, tmp_path):
+def test_tokenizer_is_stored_exported_and_imported(file_format, tmp_path):
     read = read_items(b"Das ist z.B. gut.", "gut", tokenizer="spacy:de")
     assert read.items[0].tokens == ("Das", "ist", "z.B.", "gut", ".")
     (name,) = [document.name for document in read.documents]
@@ -73,7 +73,7 @@ def test_the_tokenizer_is_stored_exported_and_read_again(file_format, tmp_path):
         assert other.documents()[0].settings == document.settings
 
 
-def test_a_tokenizer_of_no_use_is_refused(database):
+def test_invalid_tokenizer_is_rejected(database):
     with pytest.raises(CrfvizError, match=r"such as spacy:de, characters or blanks, got 'letters'"):
         Settings(tokenizer="letters")
     with pytest.raises(FormatError, match=r"line 3: expected a tokenizer .* got 'letters'"):
@@ -85,7 +85,7 @@ def test_a_tokenizer_of_no_use_is_refused(database):
     assert not database.exists()
 
 
-def test_a_language_that_is_not_here_leaves_its_document_readable(database):
+def test_document_with_an_unavailable_language_is_readable(database):
     with open_store() as store:
         store.add("doc", read_items(b"a b", "doc").items, None, (), Settings(("X", "Y")))
     with closing(sqlite3.connect(database)) as connection, connection:
@@ -94,7 +94,7 @@ def test_a_language_that_is_not_here_leaves_its_document_readable(database):
         assert store.documents()[0].settings == Settings(("X", "Y"), tokenizer="spacy:ja")
 
 
-def test_the_command_takes_the_name_of_a_tokenizer(tmp_path, capsys):
+def test_annotations_commands_accept_a_tokenizer(tmp_path, capsys):
     path = tmp_path / "zh.txt"
     path.write_text(TEXT, "utf-8")
     more = ["--tokenizer", "characters"]

@@ -87,7 +87,7 @@ def test_twelve_iterations_equal_hmmlearn(seed):
     np.testing.assert_allclose(steps[-1].emissions, model.emissionprob_, atol=1e-6)
 
 
-def test_the_diary_equals_hmmlearn():
+def test_em_on_the_diary_equals_hmmlearn():
     steps = baum_welch(START, STAY, ICE_CREAMS, [DAYS], 11)
     history, model = by_hmmlearn(START, STAY, ICE_CREAMS, [DAYS], 11)
     np.testing.assert_allclose([step.log_likelihood for step in steps], history, atol=1e-6)
@@ -95,7 +95,7 @@ def test_the_diary_equals_hmmlearn():
 
 
 @pytest.mark.parametrize("end", [False, True])
-def test_a_step_equals_the_enumeration_of_paths(end):
+def test_em_step_equals_the_enumeration_of_paths(end):
     start, transitions, emissions, stop = random_model(7, 3, 2, end=end)
     sequences = [[0, 1, 1, 0, 1], [1], [0, 0]]
     step, after = baum_welch(start, transitions, emissions, sequences, 2, end=stop)
@@ -116,7 +116,7 @@ def test_a_step_equals_the_enumeration_of_paths(end):
     assert after.log_likelihood == pytest.approx(second, abs=1e-12)
 
 
-def test_log_likelihood_never_falls_with_the_end_of_the_diary():
+def test_log_likelihood_never_decreases_with_an_end():
     steps = baum_welch(START, WEATHER, ICE_CREAMS, [DAYS], 40, end=STOP)
     history = [step.log_likelihood for step in steps]
     assert all(after >= before - 1e-12 for before, after in pairwise(history))
@@ -127,7 +127,7 @@ def test_log_likelihood_never_falls_with_the_end_of_the_diary():
     assert counts.emissions.sum() == pytest.approx(33)
 
 
-def test_a_symmetric_start_never_moves():
+def test_symmetric_start_never_changes():
     even = [[1 / 3] * 3] * 2
     steps = baum_welch([0.5, 0.5], [[0.5, 0.5]] * 2, even, [DAYS], 5)
     shares = np.bincount(DAYS) / len(DAYS)
@@ -137,14 +137,14 @@ def test_a_symmetric_start_never_moves():
     assert steps[-1].log_likelihood == pytest.approx(steps[1].log_likelihood, abs=1e-10)
 
 
-def test_zeros_stay_zeros():
+def test_em_keeps_zero_probabilities():
     emissions = [[0.7, 0.3, 0.0], [0.1, 0.2, 0.7]]
     for step in baum_welch([1.0, 0.0], STAY, emissions, [DAYS], 10):
         assert step.emissions[0, 2] == 0
         assert step.start.tolist() == [1, 0]
 
 
-def test_an_unused_state_keeps_its_rows():
+def test_unused_state_keeps_its_rows():
     transitions = [[1.0, 0.0], [0.4, 0.6]]
     (step,) = baum_welch([1.0, 0.0], transitions, [[0.5, 0.5], [0.2, 0.8]], [[0, 0, 1]], 1)
     assert step.transitions[1].tolist() == [0.4, 0.6]
@@ -188,7 +188,7 @@ def test_tagged_sentences_are_counted_like_certain_posteriors():
         ),
     ],
 )
-def test_bad_input_is_refused_in_words(change, error, message):
+def test_invalid_input_is_rejected_with_a_message(change, error, message):
     given = {
         "start": START,
         "transitions": STAY,

@@ -13,7 +13,7 @@ from crfviz.chain.potentials import Potentials
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 
 
-def test_rules_from_and_to():
+def test_bio_rules_allow_or_forbid_each_transition():
     rules = scheme_automaton(TAGS).product
     assert rules.start.tolist() == [True, True, False, True, False]
     assert rules.transitions.tolist() == [
@@ -25,14 +25,14 @@ def test_rules_from_and_to():
     ]
 
 
-def test_tags_that_are_not_bio_are_free():
+def test_tags_outside_bio_are_unconstrained():
     rules = scheme_automaton(("NOUN", "INTJ", "I")).product
     assert rules.start.tolist() == [True, True, False]
     assert rules.transitions[:, :2].all()
 
 
 @pytest.mark.parametrize("shape", [(5, 5), (3, 5, 5)], ids=["one matrix", "matrix per step"])
-def test_constrain_forbids_and_keeps_the_rest(shape):
+def test_constrain_forbids_illegal_transitions_and_keeps_other_scores(shape):
     potentials = Potentials(torch.ones(4, 5), torch.full(shape, 2.0), torch.ones(5), tags=TAGS)
     after = constrain(potentials)
     rules = scheme_automaton(TAGS).product
@@ -44,7 +44,7 @@ def test_constrain_forbids_and_keeps_the_rest(shape):
 
 
 @given(st.lists(st.sampled_from(TAGS), min_size=1, max_size=8))
-def test_illegal_positions_are_the_forbidden_moves(tags):
+def test_illegal_positions_equal_the_forbidden_transitions(tags):
     potentials = constrain(Potentials(torch.zeros(len(tags), 5), torch.zeros(5, 5), tags=TAGS))
     assert (illegal_positions(tags) == []) == (potentials.score(tags) == 0.0)
     for position in illegal_positions(tags):
@@ -53,7 +53,7 @@ def test_illegal_positions_are_the_forbidden_moves(tags):
         assert before[-1][1:] != tags[position][1:]
 
 
-def test_illegal_positions():
+def test_illegal_positions_by_hand():
     assert illegal_positions([]) == []
     assert illegal_positions(["B-PER", "I-PER", "I-PER", "O", "B-LOC", "B-LOC"]) == []
     assert illegal_positions(["I-PER", "I-PER", "I-LOC", "O", "I-LOC"]) == [0, 2, 4]

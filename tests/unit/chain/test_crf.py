@@ -80,7 +80,7 @@ def test_loss_gradients_and_paths_equal_pytorch_crf(seed, dtype, close):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_batch_equals_its_sentences(seed):
+def test_batch_equals_its_sentences(seed):
     emissions, tags, mask = batch(seed)
     crf = layer(seed=seed)
     likelihoods = crf.log_likelihood(emissions, tags, mask)
@@ -105,7 +105,7 @@ def test_likelihood_equals_enumeration():
 
 
 @pytest.mark.parametrize("padding", [1e6, -INF, INF, math.nan])
-def test_padding_changes_nothing(padding):
+def test_padding_changes_no_result(padding):
     emissions, tags, mask = batch()
     padded = torch.where(mask[..., None], emissions, padding)
     padded_tags = torch.where(mask, tags, -100)
@@ -125,7 +125,7 @@ def test_padding_changes_nothing(padding):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_forbidden_emissions_and_transitions_leave_no_nan_in_any_gradient(dtype):
+def test_forbidden_scores_leave_no_nan_in_any_gradient(dtype):
     """pytorch-crf fails here: clamping one word to one tag makes its gradients NaN."""
     emissions, tags, mask = batch(dtype=dtype)
     tags[mask] = 0
@@ -145,7 +145,7 @@ def test_forbidden_emissions_and_transitions_leave_no_nan_in_any_gradient(dtype)
     assert_close(emissions.grad, expected.detach(), rtol=0, atol=1e-4)
 
 
-def test_a_forbidden_tagging_has_likelihood_minus_inf():
+def test_forbidden_tagging_has_likelihood_minus_infinity():
     crf = layer()
     emissions = torch.zeros(2, 3, 4, dtype=torch.float64)
     emissions[0, 1, 2] = -INF
@@ -158,7 +158,7 @@ def test_a_forbidden_tagging_has_likelihood_minus_inf():
     assert not any(parameter.grad.isnan().any() for parameter in crf.parameters())
 
 
-def test_ties_are_decoded_as_in_viterbi():
+def test_tied_paths_decode_to_the_lowest_tags():
     crf = CRF(3)
     with torch.no_grad():
         for parameter in crf.parameters():
@@ -166,7 +166,7 @@ def test_ties_are_decoded_as_in_viterbi():
     assert crf.decode(torch.zeros(2, 4, 3)) == [[0, 0, 0, 0]] * 2
 
 
-def test_byte_masks_are_masks():
+def test_byte_mask_equals_bool_mask():
     emissions, tags, mask = batch()
     expected = layer().log_likelihood(emissions, tags, mask)
     assert torch.equal(layer().log_likelihood(emissions, tags, mask.to(torch.uint8)), expected)
@@ -208,19 +208,19 @@ def test_byte_masks_are_masks():
         (UnknownTagError, "tags must be from 0 to 3", {"tags": torch.full((6, 7), -1)}),
     ],
 )
-def test_bad_input_is_named(error, message, change):
+def test_invalid_input_is_named_in_the_error(error, message, change):
     emissions, tags, mask = batch()
     inputs = {"emissions": emissions, "tags": tags, "mask": mask} | change
     with pytest.raises(error, match=message):
         layer().log_likelihood(**inputs)
 
 
-def test_at_least_one_tag():
+def test_crf_without_tags_is_rejected():
     with pytest.raises(CrfvizError, match="at least 1, got 0"):
         CRF(0)
 
 
-def test_repr_tells_the_number_of_tags():
+def test_repr_shows_the_number_of_tags():
     assert repr(CRF(3)) == "CRF(num_tags=3)"
 
 
@@ -248,7 +248,7 @@ def test_partial_likelihood_equals_enumeration(seed):
         assert found[i].item() == pytest.approx(expected, abs=1e-12)
 
 
-def test_partial_likelihood_is_that_of_the_tags_where_one_is_allowed_and_0_where_all_are():
+def test_partial_likelihood_of_one_tag_per_word_equals_the_likelihood():
     emissions, tags, mask = batch()
     crf = layer()
     one = torch.nn.functional.one_hot(tags, 4).bool()
@@ -264,7 +264,7 @@ def test_partial_likelihood_is_that_of_the_tags_where_one_is_allowed_and_0_where
     )
 
 
-def test_gradients_of_the_partial_likelihood():
+def test_gradients_of_the_partial_likelihood_pass_gradcheck():
     emissions, _, mask = batch(3, B=3, T=4, K=3)
     allowed = torch.rand(3, 4, 3, generator=torch.Generator().manual_seed(3)) < 0.7
     allowed[..., 0] = True
@@ -281,7 +281,7 @@ def test_gradients_of_the_partial_likelihood():
     assert torch.autograd.gradgradcheck(value, inputs)
 
 
-def test_a_wrong_shape_of_what_is_allowed_is_said():
+def test_allowed_tags_of_the_wrong_shape_are_rejected():
     emissions, _, mask = batch()
     with pytest.raises(ShapeError, match=r"allowed must be \(6, 7, 4\).* got \(6, 7\)"):
         layer().partial_log_likelihood(emissions, mask, mask)

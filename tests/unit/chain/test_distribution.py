@@ -37,24 +37,24 @@ def test_probability_is_never_above_one():
     assert probability(0.0, 1.0) == pytest.approx(0.36787944117144233, abs=1e-15)
 
 
-def test_a_reachable_end_is_a_path():
+def test_require_path_accepts_a_reachable_end():
     require_path(torch.tensor([[0.0, -INF], [-INF, 0.0]]), torch.tensor([-INF, 0.0]))
 
 
-def test_error_says_where_prefixes_break_off():
+def test_error_names_the_position_without_reachable_tags():
     prefixes = torch.tensor([[0.0, 0.0], [-INF, -INF], [-INF, -INF]])
     with pytest.raises(NoPathError, match="position 1"):
         require_path(prefixes, prefixes[-1])
 
 
-def test_error_says_that_no_tag_may_end():
+def test_error_reports_that_no_tag_may_end():
     with pytest.raises(NoPathError, match="may end the sentence"):
         require_path(torch.tensor([[0.0, -INF]]), torch.tensor([-INF, -INF]))
 
 
 @fewer_examples
 @given(chains(max_tokens=5, max_tags=4))
-def test_terms_add_up_to_the_score(potentials):
+def test_terms_sum_to_the_score(potentials):
     assume(oracle.allowed(potentials))
     path = viterbi(potentials).path
     parts = terms(potentials, path)
@@ -64,7 +64,7 @@ def test_terms_add_up_to_the_score(potentials):
     assert parts.score == math.fsum(parts.all())
 
 
-def test_each_term_is_at_its_place():
+def test_each_term_is_at_its_position():
     per_step = torch.tensor([[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0], [6.0, 7.0]]])
     potentials = Potentials(torch.arange(6.0).view(3, 2), per_step, [0.5, 0.25], [10.0, 20.0])
     parts = terms(potentials, [0, 1, 0])
@@ -75,7 +75,7 @@ def test_each_term_is_at_its_place():
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
-def test_a_lead_is_the_difference_of_two_scores_word_by_word_and_step_by_step(potentials):
+def test_lead_is_the_score_difference_by_word_and_step(potentials):
     allowed = oracle.allowed(potentials)
     assume(allowed)
     path, score = allowed[-1]
@@ -114,7 +114,7 @@ def test_samples_are_allowed_paths_with_their_scores(potentials):
 
 @fewer_examples
 @given(chains(max_tokens=5, max_tags=4).filter(oracle.allowed))
-def test_a_pile_is_allowed_and_counted(potentials):
+def test_sample_counts_count_allowed_paths(potentials):
     scores = oracle.paths(potentials)
     found = sample_counts(potentials, 7, seed=2)
     paths = found.paths.tolist()
@@ -128,7 +128,7 @@ def test_a_pile_is_allowed_and_counted(potentials):
 
 @pytest.mark.parametrize("draw", [paths_of_samples, paths_of_a_pile])
 @pytest.mark.parametrize("per_step", [False, True], ids=["one matrix", "matrix per step"])
-def test_frequencies_are_the_probabilities(draw, per_step):
+def test_sample_frequencies_equal_the_probabilities(draw, per_step):
     """Within five standard errors of p for each of the 27 paths: wrong by chance once in 60,000."""
     n = 20_000
     generator = seeded(3)
@@ -143,13 +143,13 @@ def test_frequencies_are_the_probabilities(draw, per_step):
         assert counts[path] / n == pytest.approx(p, abs=5 * math.sqrt(p * (1 - p) / n))
 
 
-def test_frequencies_of_a_pile_are_its_shares():
+def test_frequencies_are_counts_over_the_number_of_samples():
     found = sample_counts(FREE, 40, seed=1)
     shares = (found.uses.double() / 40).flatten().tolist()
     assert found.frequencies.flatten().tolist() == pytest.approx(shares)
 
 
-def test_the_generator_decides():
+def test_samples_depend_on_the_generator():
     assert sample(FREE, 3, seeded(1)) == sample(FREE, 3, seeded(1))
     assert sample(FREE, 3, seeded(1)) != sample(FREE, 3, seeded(2))
     generator = seeded(1)
@@ -157,20 +157,20 @@ def test_the_generator_decides():
 
 
 @pytest.mark.parametrize("more", [1, 10, 17, 400])
-def test_the_first_samples_stay_the_same(more):
+def test_more_samples_keep_the_first_ones(more):
     first = sample_counts(FREE, 9, seed=5).paths
     assert torch.equal(sample_counts(FREE, 9 + more, seed=5).paths[:9], first)
     assert not torch.equal(sample_counts(FREE, 9, seed=6).paths, first)
 
 
-def test_the_largest_gap_has_a_place():
+def test_largest_gap_returns_its_position_and_tag():
     gap, position, tag = largest_gap(
         torch.tensor([[0.5, 0.5], [0.0, 1.0]]), torch.tensor([[0.4, 0.6], [0.25, 0.75]])
     )
     assert (gap, position, tag) == (0.25, 1, 0)
 
 
-def test_no_samples_and_one_word():
+def test_sampling_zero_paths_or_a_single_word_works():
     assert sample(FREE, 0, seeded()) == []
     none = sample_counts(FREE, 0, seed=0)
     assert none.paths.shape == (0, 20)
@@ -185,7 +185,7 @@ def test_no_samples_and_one_word():
 
 
 @given(chains(max_tokens=5, max_tags=4).filter(oracle.allowed))
-def test_entropies_equal_enumeration(chain):
+def test_position_entropies_equal_enumeration(chain):
     tables = forward_backward(chain)
     marginals = oracle.marginals(chain)
     found = position_entropies(tables).tolist()
@@ -197,21 +197,21 @@ def test_entropies_equal_enumeration(chain):
 
 
 @given(chains(max_tokens=4, max_tags=3).filter(oracle.allowed), st.integers(1, 50))
-def test_mass_equals_enumeration(chain, k):
+def test_cumulated_mass_equals_enumeration(chain, k):
     found = cumulated_mass(k_best(chain, k))
     expected = [oracle.probability(chain, path) for path, _ in oracle.allowed(chain)[:k]]
     assert found == pytest.approx(list(accumulate(expected)), abs=1e-9)
     assert all(0.0 <= mass <= 1.0 for mass in found)
 
 
-def test_nothing_allowed_has_no_entropy():
+def test_chain_without_a_path_has_zero_entropy():
     dead = Potentials(torch.zeros(2, 2), torch.full((2, 2), -math.inf))
     assert position_entropies(forward_backward(dead)).tolist() == [0.0, 0.0]
     assert cumulated_mass([]) == []
 
 
 @given(chains(min_tokens=2, max_tokens=4, max_tags=3).filter(oracle.allowed), st.data())
-def test_pairs_equal_enumeration(chain, data):
+def test_pair_marginals_equal_enumeration(chain, data):
     first = data.draw(st.integers(0, chain.num_tokens - 2))
     second = data.draw(st.integers(first + 1, chain.num_tokens - 1))
     table = pair_marginals(forward_backward(chain), first, second)
@@ -225,7 +225,7 @@ def test_pairs_equal_enumeration(chain, data):
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 1), (-1, 2), (0, 5)])
-def test_positions_out_of_order_are_refused(first, second):
+def test_positions_out_of_order_are_rejected(first, second):
     tables = forward_backward(Potentials(torch.zeros(5, 3), torch.zeros(3, 3)))
     with pytest.raises(IndexError, match="expected 0 <= first < second < 5"):
         pair_marginals(tables, first, second)

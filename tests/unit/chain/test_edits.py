@@ -27,7 +27,7 @@ def trained(**changes):
     return Potentials(**(scores | changes))
 
 
-def test_no_edits_change_nothing():
+def test_empty_edits_change_nothing():
     before, after = trained(), Edits().apply(trained())
     for name in ("emissions", "transitions", "start", "end"):
         assert torch.equal(getattr(before, name), getattr(after, name))
@@ -35,7 +35,7 @@ def test_no_edits_change_nothing():
     assert len(Edits()) == 0
 
 
-def test_cells_replace_trained_scores():
+def test_edited_cells_replace_trained_scores():
     edits = (
         Edits()
         .with_transition("DET", "NOUN", -INF)
@@ -51,7 +51,7 @@ def test_cells_replace_trained_scores():
     assert len(edits) == 4
 
 
-def test_strength_scales_the_trained_scores_below_the_cells():
+def test_strength_scales_trained_scores_but_not_edited_cells():
     edits = Edits(transitions={("DET", "NOUN"): 10.0}, strength=0.5)
     after = edits.apply(trained())
     assert after.transitions.tolist() == [[0.5, 10.0], [1.5, 2.0]]
@@ -60,20 +60,20 @@ def test_strength_scales_the_trained_scores_below_the_cells():
     assert len(edits) == 2
 
 
-def test_edits_behind_the_end_of_the_sentence_wait():
+def test_edits_after_the_end_of_the_sentence_are_ignored():
     edits = Edits().with_emission(2, "DET", 9.0)
     assert torch.equal(edits.apply(trained()).emissions, trained().emissions)
     longer = trained(emissions=torch.ones(3, 2))
     assert edits.apply(longer).emissions[2].tolist() == [9.0, 1.0]
 
 
-def test_a_second_edit_of_a_cell_replaces_the_first():
+def test_second_edit_of_a_cell_replaces_the_first():
     edits = Edits().with_emission(0, "DET", 1.0).with_emission(0, "DET", 2.0)
     assert edits.emissions == {(0, "DET"): 2.0}
     assert len(edits) == 1
 
 
-def test_without_takes_off_one_cell():
+def test_without_removes_one_cell():
     edits = Edits().with_transition("DET", "NOUN", 1.0).with_emission(0, "DET", 2.0)
     assert edits.without(("DET", "NOUN")).transitions == {}
     assert edits.without((0, "DET")) == Edits().with_transition("DET", "NOUN", 1.0)
@@ -81,12 +81,12 @@ def test_without_takes_off_one_cell():
     assert len(edits) == 2
 
 
-def test_dropped_constraints_count_as_an_edit():
+def test_disabled_constraints_count_as_an_edit():
     assert len(Edits(constrained=False)) == 1
     assert Edits(constrained=False)
 
 
-def test_unknown_tags_are_named():
+def test_unknown_tag_is_named_in_the_error():
     with pytest.raises(UnknownTagError, match="got 'VERB'"):
         Edits().with_transition("DET", "VERB", 1.0).apply(trained())
     with pytest.raises(UnknownTagError, match="got 'VERB'"):
@@ -94,7 +94,7 @@ def test_unknown_tags_are_named():
 
 
 @pytest.mark.parametrize("score", [math.nan, INF, 1e300])
-def test_bad_scores_are_named(score):
+def test_invalid_score_is_rejected_with_its_cell(score):
     with pytest.raises(ScoreError, match=r"the score of \('DET', 'NOUN'\)"):
         Edits().with_transition("DET", "NOUN", score)
     with pytest.raises(ScoreError, match=r"the score of \('DET', 'NOUN'\) .* got '1'"):
@@ -109,12 +109,12 @@ def test_bad_scores_are_named(score):
 
 
 @pytest.mark.parametrize("strength", [-0.1, math.nan, INF])
-def test_bad_strength_is_named(strength):
+def test_invalid_strength_is_rejected(strength):
     with pytest.raises(ScoreError, match="strength"):
         Edits(strength=strength)
 
 
-def test_edits_can_reach_another_chain():
+def test_reaching_returns_edits_that_produce_another_chain():
     before = trained(transitions=[[1.0, -INF], [3.0, 4.0]])
     wanted = trained(
         transitions=[[1.25, -INF], [3.0 + 1e-7, 4.0]], start=[5.0, 6.0 + 1 / 3], end=[7.0, -8.0]
@@ -132,7 +132,7 @@ def test_edits_can_reach_another_chain():
         assert_close(getattr(reached, name), getattr(wanted, name), atol=5e-7, rtol=0)
 
 
-def test_edits_reach_no_chain_with_a_matrix_for_each_step():
+def test_reaching_a_chain_with_transitions_per_step_is_rejected():
     per_step = trained(transitions=torch.zeros(1, 2, 2))
     with pytest.raises(ShapeError, match="one transition matrix"):
         Edits().reaching(trained(), per_step)
@@ -154,12 +154,12 @@ VALUES = {
 
 
 @pytest.mark.parametrize("weight", VALUES)
-def test_the_value_is_that_of_the_cell(weight):
+def test_value_of_returns_the_score_of_the_cell(weight):
     assert edits.value_of(CHAIN, weight) == VALUES[weight]
 
 
 @pytest.mark.parametrize("weight", list(all_weights(CHAIN)))
-def test_a_new_value_goes_into_the_cell_alone(weight):
+def test_with_weight_changes_only_its_cell(weight):
     found, expected = edits.with_weight(CHAIN, weight, -7.0), changed(CHAIN, weight, -7.0)
     for name in ("emissions", "transitions", "start", "end"):
         assert torch.equal(getattr(found, name), getattr(expected, name))
@@ -167,7 +167,7 @@ def test_a_new_value_goes_into_the_cell_alone(weight):
 
 
 @pytest.mark.parametrize("wanted", [False, True])
-def test_many_new_values_leave_the_chain_as_it_was_and_gradients_connected(wanted):
+def test_with_weights_copies_the_chain_and_keeps_gradients(wanted):
     transitions = torch.zeros(2, 2, requires_grad=wanted)
     chain = Potentials(torch.zeros(3, 2), transitions, tags="AB")
     values = {("transition", "A", "B"): 1.0, ("transition", "B", "B"): -2.0, ("start", "A"): 3.0}
@@ -184,18 +184,18 @@ def test_many_new_values_leave_the_chain_as_it_was_and_gradients_connected(wante
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e101])
-def test_a_new_value_that_is_no_score_is_refused(value):
+def test_invalid_new_value_is_rejected(value):
     with pytest.raises(ScoreError, match=r"transitions\[0, 1\] must be"):
         edits.with_weights(CHAIN, {("transition", 0, 1): value})
 
 
 @pytest.mark.parametrize("path", [[0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 1]])
-def test_uses_are_counted(path):
+def test_uses_counts_a_weight_in_a_path(path):
     for weight in all_weights(CHAIN):
         assert edits.uses(weight, path) == uses(weight, path)
 
 
-def test_names_become_ids():
+def test_resolve_turns_tag_names_into_ids():
     assert edits.resolve(CHAIN, ("transition", "A", "B")) == ("transition", 0, 1)
     assert edits.resolve(CHAIN, ("start", "B")) == ("start", 1)
     assert edits.resolve(CHAIN, ["end", 1]) == ("end", 1)
@@ -205,12 +205,12 @@ def test_names_become_ids():
 @pytest.mark.parametrize(
     "weight", [("start",), ("middle", 0), ("transition", 0), ("emission", 0, 0, 0), "start", None]
 )
-def test_anything_else_is_no_weight(weight):
+def test_unknown_weight_is_rejected(weight):
     with pytest.raises(CrfvizError, match="weight must be"):
         edits.resolve(CHAIN, weight)
 
 
-def test_a_transition_of_many_values_has_none():
+def test_transition_that_differs_between_steps_has_no_single_value():
     steps = torch.zeros(2, 2, 2)
     steps[1, 0, 1] = 1.0
     chain = Potentials(torch.zeros(3, 2), steps)

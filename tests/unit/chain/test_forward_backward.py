@@ -82,7 +82,7 @@ def test_marginals_are_the_gradient_of_log_partition(potentials):
 
 @fewer_examples
 @given(st.lists(chains(), min_size=1, max_size=4), st.booleans())
-def test_many_chains_at_once_are_as_each_alone(several, shared):
+def test_batched_chains_equal_single_chains(several, shared):
     first = several[0]
     alike = [chain for chain in several if chain.num_tags == first.num_tags]
     if shared and first.homogeneous:
@@ -98,7 +98,7 @@ def test_many_chains_at_once_are_as_each_alone(several, shared):
         assert log_partition(chain) == found.log_partition
 
 
-def test_ice_cream_diary():
+def test_ice_cream_diary_has_the_published_numbers():
     tables = forward_backward(ice_cream())
     assert tables.log_partition == pytest.approx(-41.537818, abs=5e-7)
     assert math.exp(tables.log_partition) == pytest.approx(9.127565e-19, rel=1e-6)
@@ -107,14 +107,14 @@ def test_ice_cream_diary():
     assert other.tolist() == pytest.approx([0.4909, 0.9176, 0.9749], abs=5e-5)
 
 
-def test_scores_that_break_every_scaled_implementation():
+def test_large_opposing_scores_sum_exactly():
     emissions = [[100.0, 0.0]] * 8 + [[0.0, 100.0]] * 16
     tables = forward_backward(Potentials(emissions, [[0.0, -INF], [-INF, 0.0]]))
     assert tables.log_partition == 1600.0
     assert tables.marginals[:, 1].tolist() == pytest.approx([1.0] * 24, abs=1e-12)
 
 
-def test_a_path_that_only_logarithms_find():
+def test_log_space_finds_a_path_far_below_dead_ends():
     """At mid-sentence the two best paths are 420 nats below a dead prefix and a dead suffix."""
     emissions = torch.zeros(6, 3)
     emissions[:3, 0] = emissions[3:, 1] = 420.0
@@ -126,7 +126,7 @@ def test_a_path_that_only_logarithms_find():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1000.0])
-def test_two_thousand_words_sum_to_one(scale):
+def test_marginals_of_two_thousand_words_sum_to_one(scale):
     generator = torch.Generator().manual_seed(0)
     emissions = torch.randn(2000, 17, generator=generator, dtype=torch.float64) * scale
     transitions = torch.randn(17, 17, generator=generator, dtype=torch.float64) * scale
@@ -146,7 +146,7 @@ def test_ten_thousand_words_stay_finite():
     assert tables.entropy == pytest.approx(10_000 * bits, rel=1e-9)
 
 
-def test_normalise_gives_zeros_for_a_dead_row_and_no_nan_in_its_gradient():
+def test_normalise_gives_zeros_and_finite_gradients_for_a_dead_row():
     scores = torch.tensor([[0.0, 0.0], [-INF, -INF], [-INF, 1.0]], requires_grad=True)
     weights = normalise(scores)
     assert weights.tolist() == [[0.5, 0.5], [0.0, 0.0], [0.0, 1.0]]
@@ -154,7 +154,7 @@ def test_normalise_gives_zeros_for_a_dead_row_and_no_nan_in_its_gradient():
     assert scores.grad.tolist() == [[0.25, -0.25], [0.0, 0.0], [0.0, 0.0]]
 
 
-def test_no_probability_is_rounded_above_one():
+def test_rounded_marginals_never_exceed_one():
     alone = Potentials([[0.0]] * 3, [[0.0]], start=[1.4286], end=[-3.0])
     assert forward_backward(alone).marginals.tolist() == [[1.0]] * 3
     moved = Potentials([[0.0]] * 3, [[0.1]], start=[1.4286], end=[-3.0])

@@ -126,7 +126,7 @@ def test_rule_without_a_matching_sentence_has_one_state():
         (["A"], "a rule must be a text, got ['A']"),
     ],
 )
-def test_bad_rule_names_the_column(pattern, message):
+def test_invalid_rule_is_rejected_with_its_column(pattern, message):
     with pytest.raises(FormatError) as error:
         automaton(pattern, AB)
     assert str(error.value) == message
@@ -140,7 +140,7 @@ def test_bad_rule_names_the_column(pattern, message):
         ("qqq", "column 1: expected a tag: A, NOUN, PROPN, \".\", got 'qqq'"),
     ],
 )
-def test_unknown_tag_names_the_near_ones(pattern, message):
+def test_unknown_tag_error_suggests_similar_tags(pattern, message):
     with pytest.raises(UnknownTagError) as error:
         automaton(pattern, ("A", "NOUN", "PROPN", "."))
     assert str(error.value) == message
@@ -155,7 +155,7 @@ def test_unknown_tag_names_the_near_ones(pattern, message):
         ("(A{99}){99}", "1,001 states or more"),
     ],
 )
-def test_rule_with_too_many_states_is_refused_with_its_size(pattern, size):
+def test_rule_with_too_many_states_is_rejected_with_its_size(pattern, size):
     with pytest.raises(
         CrfvizError, match=f"the rule needs {size}.*at most {MAX_STATES} are possible"
     ):
@@ -163,5 +163,5 @@ def test_rule_with_too_many_states_is_refused_with_its_size(pattern, size):
 
 
 @pytest.mark.parametrize("tag", ["B-PER", "PRP$", ".", "a b", 'say "x"', "", "[", "é"])
-def test_quoted_names_stand_for_themselves(tag):
+def test_quoted_tag_name_is_read_literally(tag):
     assert automaton(quoted(tag), ("Z", tag)).next.tolist() == [[-1, 1], [-1, -1]]

@@ -47,7 +47,7 @@ def small(**changes):
     ],
     ids=["new", "changed", "copied", "pickled"],
 )
-def test_numpy_reads_scores_without_a_warning(name, altered):
+def test_numpy_converts_scores_without_a_warning(name, altered):
     scores = getattr(altered(small()), name)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -62,7 +62,7 @@ def test_numpy_reads_scores_without_a_warning(name, altered):
     [lambda x: x, np.array, torch.tensor, lambda x: torch.tensor(x).int(), lambda x: tuple(x)],
     ids=["lists", "arrays", "tensors", "integers", "tuples"],
 )
-def test_anything_array_like_becomes_float64(make):
+def test_array_like_scores_become_float64(make):
     potentials = Potentials(make([[1.0, 2.0]]), make([[0.0, 1.0], [2.0, 3.0]]), make([4.0, 5.0]))
     assert all(getattr(potentials, name).dtype == torch.float64 for name in FIELDS)
     assert potentials.emissions.tolist() == [[1.0, 2.0]]
@@ -77,13 +77,13 @@ def test_anything_array_like_becomes_float64(make):
     [np.zeros((3, 2)), torch.zeros(3, 2, dtype=torch.float64)],
     ids=["array", "tensor"],
 )
-def test_later_changes_outside_do_not_reach_in(emissions):
+def test_later_changes_of_the_input_do_not_change_potentials(emissions):
     potentials = small(emissions=emissions)
     emissions[0, 0] = 7.0
     assert potentials.emissions[0, 0] == 0.0
 
 
-def test_gradients_flow_back_to_a_tensor_that_wants_one():
+def test_gradients_flow_back_to_the_input_tensor():
     emissions = torch.zeros(3, 2, requires_grad=True)
     small(emissions=emissions).with_emission(0, 0, 5.0).emissions.sum().backward()
     assert emissions.grad.tolist() == [[0.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
@@ -107,29 +107,29 @@ def test_gradients_flow_back_to_a_tensor_that_wants_one():
         ({"tokens": ("a", "b")}, "expected 3 tokens, got 2"),
     ],
 )
-def test_wrong_shape_is_named(changes, message):
+def test_wrong_shape_is_named_in_the_error(changes, message):
     with pytest.raises(ShapeError, match=message):
         small(**changes)
 
 
 @pytest.mark.parametrize("emissions", [[], np.zeros((0, 2)), torch.zeros(0, 2)])
-def test_a_sentence_without_words_is_no_sentence(emissions):
+def test_empty_sentence_is_rejected(emissions):
     with pytest.raises(EmptySentenceError, match="at least one word"):
         small(emissions=emissions, tokens=None)
 
 
-def test_a_text_is_not_split_into_letters_but_for_names_of_one():
+def test_string_of_tokens_is_rejected_but_one_letter_tags_work():
     with pytest.raises(CrfvizError, match="tokens must be a list of words, got the text 'ab'"):
         Potentials(torch.zeros(2, 2), torch.zeros(2, 2), tokens="ab")
     assert Potentials(torch.zeros(2, 2), torch.zeros(2, 2), tags="AB").tags == ("A", "B")
 
 
-def test_tags_must_differ():
+def test_duplicate_tags_are_rejected():
     with pytest.raises(CrfvizError, match="different names"):
         small(tags=("DET", "DET"))
 
 
-def test_a_nan_of_an_odd_kind_is_refused_without_a_warning():
+def test_signalling_nan_is_rejected_without_a_warning():
     signals = np.array([[0x7F800001]], dtype=np.uint32).view(np.float32)
     with pytest.raises(CrfvizError, match="nan"):
         Potentials(signals, [[0.0]])
@@ -137,7 +137,7 @@ def test_a_nan_of_an_odd_kind_is_refused_without_a_warning():
 
 @pytest.mark.parametrize("bad", [INF, math.nan, 2 * LARGEST, -2 * LARGEST])
 @pytest.mark.parametrize("name", FIELDS)
-def test_scores_are_finite_or_forbidden(name, bad):
+def test_scores_must_be_finite_or_minus_infinity(name, bad):
     scores = torch.zeros(getattr(small(), name).shape, dtype=torch.float64)
     scores.view(-1)[-1] = bad
     cell = r", ".join(str(size - 1) for size in scores.shape)
@@ -148,7 +148,7 @@ def test_scores_are_finite_or_forbidden(name, bad):
     small(**{name: torch.full_like(scores, -INF)})
 
 
-def test_tags_by_name_and_by_id():
+def test_tag_id_accepts_names_and_ids():
     potentials = small()
     assert [potentials.tag_id(tag) for tag in ("DET", "NOUN", 0, np.int64(1))] == [0, 1, 0, 1]
     assert potentials.tag_names == ("DET", "NOUN")
@@ -156,7 +156,7 @@ def test_tags_by_name_and_by_id():
     assert small(tags=None).tag_id("1") == 1
 
 
-def test_changes_make_new_objects_and_touch_one_cell():
+def test_with_methods_return_copies_with_one_changed_cell():
     before = small()
     assert before.with_transition("DET", "NOUN", 5).transitions.tolist() == [[0, 5], [0, 0]]
     assert before.with_emission(2, "NOUN", -INF).emissions.tolist() == [[0, 0], [0, 0], [0, -INF]]
@@ -165,18 +165,18 @@ def test_changes_make_new_objects_and_touch_one_cell():
     assert all(not getattr(before, name).any() for name in FIELDS)
 
 
-def test_names_and_words_survive_changes():
+def test_tags_and_tokens_survive_changes():
     after = small().with_start(0, 1).with_transition(0, 0, 1).pin({0: 0}).scale_transitions(0.5)
     assert (after.tags, after.tokens) == (("DET", "NOUN"), ("a", "dog", "dog"))
 
 
-def test_a_transition_per_step_changes_at_every_step():
+def test_with_transition_changes_every_step():
     after = small(transitions=torch.zeros(2, 2, 2)).with_transition(0, 1, 5)
     assert after.transitions.tolist() == [[[0, 5], [0, 0]]] * 2
 
 
 @pytest.mark.parametrize("bad", [math.nan, INF])
-def test_a_bad_score_is_not_let_in_by_a_change(bad):
+def test_invalid_score_is_rejected_by_with_methods(bad):
     with pytest.raises(ScoreError):
         small().with_transition(0, 0, bad)
     with pytest.raises(ScoreError):
@@ -189,14 +189,14 @@ def test_pin_forbids_the_other_tags_and_keeps_the_score():
 
 
 @given(chains(max_tokens=4, max_tags=3), st.data())
-def test_pinned_chains_keep_exactly_the_paths_that_agree(potentials, data):
+def test_pinned_chain_allows_exactly_the_agreeing_paths(potentials, data):
     t = data.draw(st.integers(0, potentials.num_tokens - 1))
     k = data.draw(st.integers(0, potentials.num_tags - 1))
     expected = {path: score for path, score in oracle.allowed(potentials) if path[t] == k}
     assert dict(oracle.allowed(potentials.pin({t: k}))) == expected
 
 
-def test_strength_scales_all_but_the_emissions():
+def test_scale_transitions_leaves_emissions_unchanged():
     scores = {"transitions": [[1, 2], [3, 4]], "start": [5, 6], "end": [7, -INF]}
     after = small(emissions=torch.ones(3, 2), **scores).scale_transitions(0.5)
     assert after.emissions.tolist() == [[1, 1]] * 3
@@ -208,7 +208,7 @@ def test_strength_scales_all_but_the_emissions():
 
 
 @pytest.mark.parametrize("strength", [-1.0, math.nan, INF])
-def test_strength_must_be_a_strength(strength):
+def test_invalid_strength_is_rejected(strength):
     with pytest.raises(ScoreError, match="strength"):
         small().scale_transitions(strength)
 
@@ -220,14 +220,14 @@ def test_score_equals_the_sum_of_its_terms(potentials, data):
     assert potentials.score(path) == pytest.approx(oracle.paths(potentials)[path], abs=1e-9)
 
 
-def test_score_of_a_path_of_names():
+def test_score_accepts_tag_names_and_ids():
     potentials = small(emissions=[[1, 2], [3, 4], [5, 6]]).with_transition("DET", "NOUN", 10)
     assert potentials.score(["DET", "NOUN", "NOUN"]) == 21.0
     assert potentials.score([0, 1, 1]) == 21.0
 
 
 @given(chains(min_tokens=2))
-def test_the_first_words_are_a_chain_of_their_own(potentials):
+def test_first_words_return_a_shorter_chain(potentials):
     shorter = potentials.first_words(potentials.num_tokens - 1)
     assert shorter.num_tokens == potentials.num_tokens - 1
     path = [0] * shorter.num_tokens
@@ -239,7 +239,7 @@ def test_the_first_words_are_a_chain_of_their_own(potentials):
 
 
 @given(chains())
-def test_there_is_a_matrix_for_each_step(potentials):
+def test_steps_have_one_matrix_each(potentials):
     given = potentials.transitions
     assert potentials.steps.shape == (potentials.num_tokens - 1, *given.shape[-2:])
     assert potentials.homogeneous == (given.dim() == 2)
@@ -249,18 +249,18 @@ def test_there_is_a_matrix_for_each_step(potentials):
         assert torch.equal(potentials.step(t), expected)
 
 
-def test_a_single_word_has_the_matrix_of_all_steps_or_none():
+def test_single_word_step_is_the_shared_matrix_or_nan():
     assert Potentials([[0.0]], [[2.0]]).step(0).tolist() == [[2.0]]
     assert Potentials([[0.0]], torch.zeros(0, 1, 1)).step(0).isnan().all()
 
 
 @pytest.mark.parametrize("position", [2, np.int64(2), torch.tensor(2)])
-def test_whole_numbers_are_positions(position):
+def test_whole_numbers_are_accepted_as_positions(position):
     assert small().position(position) == 2
 
 
 @pytest.mark.parametrize("names", [5, 1.5, object()])
-def test_names_are_lists(names):
+def test_names_must_be_lists(names):
     for which in ("tags", "tokens"):
         with pytest.raises(ShapeError, match=f"{which} must be a list of names, got"):
             Potentials([[0.0]], [[0.0]], **{which: names})

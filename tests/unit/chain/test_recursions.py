@@ -34,7 +34,7 @@ def batches(draw):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1000.0])
-def test_logsumexp_is_that_of_torch_where_something_is_allowed(scale):
+def test_logsumexp_equals_torch_except_for_dead_rows(scale):
     scores = torch.randn(4, 5, generator=torch.Generator().manual_seed(0)).double() * scale
     scores[1, 2] = -INF
     for dim in (0, 1):
@@ -55,7 +55,7 @@ def test_logsumexp_of_a_dead_row_has_gradient_zero():
 
 
 @given(chains(max_tokens=4, max_tags=3))
-def test_tables_equal_enumeration(potentials):
+def test_recursion_tables_equal_enumeration(potentials):
     emissions, transitions, start, end = (
         getattr(potentials, name) for name in ("emissions", "transitions", "start", "end")
     )
@@ -76,7 +76,7 @@ def test_tables_equal_enumeration(potentials):
 
 @fewer_examples
 @given(chains())
-def test_numpy_and_tensors_walk_the_same_loop(potentials):
+def test_numpy_and_tensors_give_equal_tables(potentials):
     emissions, transitions, start, end = potentials.arrays()
     tensors = (potentials.emissions, potentials.transitions, potentials.start, potentials.end)
     for reduce in (recursions.logsumexp, recursions.maximum):
@@ -90,7 +90,7 @@ def test_numpy_and_tensors_walk_the_same_loop(potentials):
 
 @fewer_examples
 @given(batches())
-def test_a_batch_equals_its_sentences_whatever_its_padding(batch):
+def test_batch_equals_its_sentences_for_any_padding(batch):
     emissions, transitions, start, end, mask = batch
     log_alpha = recursions.forward(emissions, transitions, start, mask)
     log_beta = recursions.backward(emissions, transitions, end, mask)
@@ -114,7 +114,7 @@ def test_a_batch_equals_its_sentences_whatever_its_padding(batch):
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3), st.data())
-def test_path_scores_of_many_paths_at_once(potentials, data):
+def test_path_scores_of_many_paths_equal_enumeration(potentials, data):
     tag = st.integers(0, potentials.num_tags - 1)
     path = st.tuples(*[tag] * potentials.num_tokens)
     paths = data.draw(st.lists(path, min_size=1, max_size=4))
@@ -124,7 +124,7 @@ def test_path_scores_of_many_paths_at_once(potentials, data):
     assert found.tolist() == pytest.approx([expected[path] for path in paths], abs=1e-9)
 
 
-def test_gradients_are_the_slopes():
+def test_gradients_equal_finite_differences():
     generator = torch.Generator().manual_seed(0)
     shapes = [(2, 3, 2), (2, 2), (2,), (2,)]
     leaves = [
@@ -135,12 +135,12 @@ def test_gradients_are_the_slopes():
     assert_slopes(lambda *x: recursions.log_partition(*x, mask).sum(), leaves)
 
 
-def test_follow_walks_along_pointers():
+def test_follow_traces_backpointers():
     assert recursions.follow(1, []) == [1]
     assert recursions.follow(1, [[5, 0], [1, 9]]) == [1, 0, 1]
 
 
-def test_backpointers_take_the_lowest_of_tied_tags():
+def test_backpointers_break_ties_by_lowest_tag():
     best = torch.tensor([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
     transitions = torch.zeros(3, 3, dtype=torch.float64)
     transitions[0, 2] = 5.0
@@ -214,16 +214,16 @@ INF = torch.inf
         "more around zero",
     ],
 )
-def test_lowest_best(scores, expected):
+def test_lowest_best_returns_the_lowest_tied_index(scores, expected):
     assert lowest_best(torch.tensor(scores, dtype=torch.float64), -1) == expected
 
 
-def test_near_best_marks_all_that_tie():
+def test_near_best_marks_all_tied_scores():
     scores = torch.tensor([[1.0, 3.0, 3.0], [-INF, -INF, -INF]])
     assert near_best(scores, -1).tolist() == [[False, True, True], [True, True, True]]
 
 
-def test_dim_is_the_one_that_is_compared():
+def test_lowest_best_compares_along_dim():
     scores = torch.tensor([[0.0, 9.0], [1.0, 0.0], [1.0, 9.0]])
     assert lowest_best(scores, 0).tolist() == [1, 0]
     assert lowest_best(scores, 1).tolist() == [1, 0, 1]

@@ -41,7 +41,7 @@ def paths_of(potentials):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_path_is_a_list_of_ids_with_names_beside_them(seed):
+def test_result_paths_are_lists_of_ids_with_names(seed):
     potentials = chain(seed=seed, tags=TAGS)
     best = max(oracle.paths(potentials).items(), key=lambda item: item[1])[0]
     for how, path in paths_of(potentials).items():
@@ -58,7 +58,7 @@ def test_every_path_is_a_list_of_ids_with_names_beside_them(seed):
         assert path.names == ["ABC"[tag] for tag in path.tags]
 
 
-def test_tags_without_names_are_named_by_their_ids():
+def test_unnamed_tags_are_named_by_their_ids():
     for path in paths_of(chain()).values():
         assert path.names == list(map(str, path))
     assert Path([2, 0], 0.0, 1.0).names == ["2", "0"]
@@ -77,7 +77,7 @@ def results(potentials):
     yield crfviz.enumerate_paths(potentials.first_words(2))
 
 
-def test_the_text_of_a_result_fits_a_screen():
+def test_repr_of_any_result_fits_a_screen():
     names = tuple(f"x{k}" for k in range(40))
     small, large = chain(tags=TAGS), chain(300, 40, tags=names, tokens=["w" * 200] * 300)
     for potentials in (small, large):
@@ -99,7 +99,7 @@ def test_the_text_of_a_result_fits_a_screen():
     ("export", "name"),
     [(crfviz.export_html, "a.html"), (crfviz.export_table, "a.md"), (crfviz.export_tikz, "a.tex")],
 )
-def test_exports_return_the_path_that_they_wrote(export, name, tmp_path):
+def test_exports_return_the_written_path(export, name, tmp_path):
     potentials = chain(tags=TAGS, tokens=list("abcd"))
     for given in (tmp_path / name, str(tmp_path / name)):
         written = export(potentials, given)

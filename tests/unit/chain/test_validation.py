@@ -101,14 +101,14 @@ def cases(questions):
 @cases(
     {name: lambda chain, ask=ask: ask(chain, 0, 0) for name, ask in WITH_A_CELL.items()} | OTHERS
 )
-def test_a_chain_without_a_path_is_refused(ask):
+def test_chain_without_a_path_is_rejected(ask):
     with pytest.raises(NoPathError, match="forbidden"):
         ask(DEAD)
 
 
 @pytest.mark.parametrize("position", [-1, 3, 1.0, "1", None])
 @cases(WITH_A_CELL | CELLS_WITHOUT_PATHS)
-def test_a_position_outside_the_sentence_is_refused(ask, position):
+def test_position_outside_the_sentence_is_rejected(ask, position):
     if isinstance(position, int) and position < 0:
         wanted = "position must be 0 to 2, got -1|last must be at least first"
     else:
@@ -125,13 +125,13 @@ def test_a_position_outside_the_sentence_is_refused(ask, position):
         if "entity" not in name and (name != "influence")
     }
 )
-def test_an_unknown_tag_is_refused(ask, tag):
+def test_unknown_tag_is_rejected(ask, tag):
     with pytest.raises(UnknownTagError, match="expected one of the tags O, B-X, I-X or an id"):
         ask(FREE, 0, tag)
 
 
 @cases(WITH_A_PATH)
-def test_a_path_that_does_not_fit_is_refused(ask):
+def test_path_of_the_wrong_length_or_tags_is_rejected(ask):
     with pytest.raises(ShapeError, match="path must have 3 tags, got 2"):
         ask([0, 1])
     with pytest.raises(UnknownTagError, match=r"expected one of the tags .* got 'VERB'"):
@@ -143,24 +143,24 @@ def test_a_path_that_does_not_fit_is_refused(ask):
 
 @pytest.mark.parametrize("value", [math.nan, INF, -INF, "1", None, [2.0], 10**400])
 @pytest.mark.parametrize("name", WITH_A_NUMBER)
-def test_a_number_must_be_finite(name, value):
+def test_infinite_or_non_numeric_value_is_rejected(name, value):
     with pytest.raises(CrfvizError, match=f"{name} must be a finite number.* got"):
         WITH_A_NUMBER[name](value)
 
 
 @pytest.mark.parametrize("name", ["highest", "temperature"])
-def test_a_number_has_a_bound(name):
+def test_negative_value_is_rejected(name):
     with pytest.raises(CrfvizError, match=f"{name} must be a finite number of at least 0, got -1"):
         WITH_A_NUMBER[name](-1)
 
 
 @pytest.mark.parametrize("value", [2, 2.0, np.float32(2.0)])
-def test_finite_numbers_pass(value):
+def test_finite_numbers_are_accepted(value):
     assert require_number("size", value) == 2.0
 
 
 @pytest.mark.parametrize("value", ["2", None, 1.5, 2.0, [2], 0, -1])
-def test_a_count_must_be_whole_and_positive(value):
+def test_count_must_be_a_positive_integer(value):
     with pytest.raises(CrfvizError, match="k must be at least 1, got"):
         k_best(FREE, value)
     with pytest.raises(CrfvizError, match="limit must be at least 1, got"):
@@ -170,20 +170,20 @@ def test_a_count_must_be_whole_and_positive(value):
             sample(FREE, value, torch.Generator())
 
 
-def test_a_count_has_an_end():
+def test_count_above_maximum_is_rejected():
     with pytest.raises(CrfvizError, match="k must be at most 2,147,483,647, got 1000"):
         k_best(FREE, 10**400)
 
 
 @pytest.mark.parametrize("pins", ["A", "", None, 0, [0, 1], [(0, "A")]])
-def test_pins_that_map_nothing_are_refused(pins):
+def test_pins_that_are_not_a_mapping_are_rejected(pins):
     for ask in (pin_probability, condition, Potentials.pin):
         with pytest.raises(ShapeError, match=r"pins must map positions to tags, .* \{0: 'O'\}"):
             ask(FREE, pins)
 
 
 @pytest.mark.parametrize("cells", ["A", None, 0, [0], ["0A"], [("A",)]])
-def test_forbidden_cells_that_are_no_pairs_are_refused(cells):
+def test_forbidden_cells_that_are_not_pairs_are_rejected(cells):
     for ask in (pin_probability, condition):
         with pytest.raises(ShapeError, match="forbidden must be pairs of position and tag"):
             ask(FREE, {}, cells)

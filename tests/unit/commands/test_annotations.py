@@ -47,13 +47,13 @@ def kept(tmp_path, monkeypatch):
         (["--document", "b.txt"], []),
     ],
 )
-def test_export_writes_what_the_filters_leave(capsysbinary, filters, sentences):
+def test_export_writes_the_filtered_sentences(capsysbinary, filters, sentences):
     assert main(["annotations", "export", "--format", "jsonl", *filters]) == 0
     lines = capsysbinary.readouterr().out.decode().splitlines()
     assert [json.loads(line)["text"] for line in lines] == sentences
 
 
-def test_export_asks_which_of_contradicting_copies_go_out(tmp_path, capsys):
+def test_export_with_contradicting_annotators_requires_a_choice(tmp_path, capsys):
     out = tmp_path / "out.conllu"
     assert main(["annotations", "export", "--out", str(out)]) == 2
     said = capsys.readouterr().err
@@ -62,7 +62,7 @@ def test_export_asks_which_of_contradicting_copies_go_out(tmp_path, capsys):
     assert not out.exists()
 
 
-def test_export_and_import_carry_a_store_into_another(tmp_path, capsys):
+def test_exported_store_is_imported_into_another(tmp_path, capsys):
     every = ["--copies", "all"]
     files = [tmp_path / f"out{suffix}" for suffix in (".conllu", ".conll", ".jsonl", ".json")]
     for number, file in enumerate(files):
@@ -80,7 +80,7 @@ def test_export_and_import_carry_a_store_into_another(tmp_path, capsys):
     assert sorted(path.name for path in tmp_path.glob(".*")) == []
 
 
-def test_import_asks_before_it_leaves_sentences_out(tmp_path, capsys):
+def test_import_with_invalid_sentences_requires_keep_good(tmp_path, capsys):
     file = tmp_path / "c.conll"
     file.write_text("Kim\tX\nbroken\n\nKim\tX\n", encoding="utf-8")
     assert main(["annotations", "import", str(file)]) == 2
@@ -96,7 +96,7 @@ def test_import_asks_before_it_leaves_sentences_out(tmp_path, capsys):
         assert [item.gold for item in store.items("c.conll")] == [("X",)]
 
 
-def test_import_asks_about_sentences_that_are_there(tmp_path, capsys):
+def test_import_of_existing_sentences_requires_a_choice(tmp_path, capsys):
     out = tmp_path / "out.jsonl"
     assert main(["annotations", "export", "--annotator", "anna", "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8").replace('"annotator": "anna"', '"annotator": "cleo"')
@@ -132,7 +132,7 @@ def test_stats_count_by_document_and_annotator(capsys):
     assert (row["done"], row["open"], row["seconds"]) == (0, 1, None)
 
 
-def test_what_fails_is_said(tmp_path, capsys):
+def test_failures_are_reported_on_stderr(tmp_path, capsys):
     assert main(["annotations", "import", str(tmp_path / "nothing")]) == 2
     assert "nothing: there is no such file; there are 'annotations.db'" in capsys.readouterr().err
     assert main(["annotations", "import", str(tmp_path)]) == 2
@@ -144,7 +144,7 @@ def test_what_fails_is_said(tmp_path, capsys):
     assert "crfviz: expected sqlite or postgresql" in capsys.readouterr().err
 
 
-def test_only_a_plain_file_is_written_over(tmp_path, capsys):
+def test_export_overwrites_only_regular_files(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "pipe")
     for out in (tmp_path, tmp_path / "file" / "x", tmp_path / "pipe", Path()):
@@ -154,7 +154,7 @@ def test_only_a_plain_file_is_written_over(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("kind", ["export", "stats"])
-def test_a_store_that_is_not_there_is_said_and_not_made(kind, tmp_path, capsys):
+def test_missing_store_is_reported_and_not_created(kind, tmp_path, capsys):
     for missing, near in (
         (tmp_path / "nosuch/dir/x.db", r"cannot be read: No such file or folder: nosuch"),
         (tmp_path / "annotation.db", r"there is no such file; near are 'annotations.db'"),
@@ -165,7 +165,7 @@ def test_a_store_that_is_not_there_is_said_and_not_made(kind, tmp_path, capsys):
     assert not (tmp_path / "nosuch").exists()
 
 
-def test_an_import_makes_a_store_but_no_folder(tmp_path, capsys):
+def test_import_creates_a_store_but_no_folder(tmp_path, capsys):
     file = tmp_path / "a.txt"
     file.write_text("Kim left")
     database = f"sqlite:///{tmp_path}/nosuch/x.db"
@@ -174,9 +174,7 @@ def test_an_import_makes_a_store_but_no_folder(tmp_path, capsys):
     assert not (tmp_path / "nosuch").exists()
 
 
-def test_files_that_are_not_there_or_hold_no_sentence_are_said_and_make_no_document(
-    tmp_path, capsys
-):
+def test_missing_or_empty_files_are_reported_and_store_nothing(tmp_path, capsys):
     database = ["--database", f"sqlite:///{tmp_path}/new.db"]
     (tmp_path / "dogs.txt").write_text("Dogs run.")
     assert main(["annotations", "import", str(tmp_path / "dgs.txt"), *database]) == 2
@@ -187,7 +185,7 @@ def test_files_that_are_not_there_or_hold_no_sentence_are_said_and_make_no_docum
     assert "expected sentences, got none; nothing of it was stored" in capsys.readouterr().err
 
 
-def test_an_export_of_nothing_writes_over_no_file(tmp_path, capsys):
+def test_empty_export_overwrites_no_file(tmp_path, capsys):
     out = tmp_path / "out.jsonl"
     out.write_text("before")
     nothing = ["annotations", "export", "--annotator", "anna", "--state", "open"]
@@ -209,7 +207,7 @@ def test_an_export_of_nothing_writes_over_no_file(tmp_path, capsys):
         (["--out", "nosuch/x.jsonl"], "No such file or folder: nosuch"),
     ],
 )  # fmt: skip
-def test_what_is_misspelt_is_said_with_what_is_near_and_nothing_is_written(
+def test_misspelt_option_suggests_similar_names_and_writes_nothing(
     options, said, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
@@ -233,7 +231,7 @@ def entities():
 
 
 @pytest.mark.usefixtures("entities")
-def test_an_export_never_mixes_the_tags_of_documents_unasked(tmp_path, capsys):
+def test_export_of_documents_with_different_tags_requires_a_choice(tmp_path, capsys):
     out, anna = tmp_path / "out.jsonl", ["--annotator", "anna"]
     assert main(["annotations", "export", *anna, "--out", str(out)]) == 2
     said = capsys.readouterr().err
@@ -248,7 +246,7 @@ def test_an_export_never_mixes_the_tags_of_documents_unasked(tmp_path, capsys):
     assert "3 annotations stored as a.txt, c.txt" in capsys.readouterr().err
 
 
-def test_documents_with_the_same_tags_are_one_file(capsys):
+def test_documents_with_the_same_tags_are_exported_together(capsys):
     tags = ("NOUN", "PROPN", "PRON", "VERB", "AUX", "X")
     with open_store() as store:
         for name, of_model in (("c.txt", tags), ("d.txt", tags[::-1])):
@@ -265,7 +263,7 @@ def test_documents_with_the_same_tags_are_one_file(capsys):
     assert "'c.txt', 'd.txt', 'a.txt' (AUX, NOUN, PRON, …); 'e.txt'" in capsys.readouterr().err
 
 
-def test_an_import_asks_before_it_mixes_tags(tmp_path, capsys):
+def test_import_of_mixed_tags_requires_a_choice(tmp_path, capsys):
     file = tmp_path / "mixed.conll"
     file.write_text("Kim\tPROPN\nleft\tVERB\n\nYork\tB-LOC\n\nBo\tPROPN\n", encoding="utf-8")
     assert main(["annotations", "import", str(file)]) == 2
@@ -282,7 +280,7 @@ def test_an_import_asks_before_it_mixes_tags(tmp_path, capsys):
         assert len(store.items("mixed.conll (2)")) == 2
 
 
-def test_a_second_merge_says_that_it_stored_nothing(tmp_path, capsys):
+def test_repeated_merge_reports_that_nothing_was_stored(tmp_path, capsys):
     out = tmp_path / "out.jsonl"
     assert main(["annotations", "export", "--annotator", "anna", "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8").replace('"annotator": "anna"', '"annotator": "cleo"')

@@ -50,13 +50,13 @@ def test_tag_prints_every_decoder_below_the_words(model, capsys):
     assert lines[7].startswith("log p = -")
 
 
-def test_tag_reads_a_sentence_a_line_from_standard_input(model, capsys, monkeypatch):
+def test_tag_reads_one_sentence_per_line_from_standard_input(model, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("He runs\n\nRun!\n"))
     assert main(["tag", "--model", str(model)]) == 0
     assert capsys.readouterr().out.count("log p = ") == 2
 
 
-def test_tag_takes_a_paragraph_sentence_by_sentence(model, capsys):
+def test_tag_splits_a_paragraph_into_sentences(model, capsys):
     text = "He runs. She ran. Fine!"
     assert main(["tag", text, "--json", "--model", str(model)]) == 0
     said = capsys.readouterr()
@@ -69,7 +69,7 @@ def test_tag_takes_a_paragraph_sentence_by_sentence(model, capsys):
     assert not said.err
 
 
-def test_tag_prints_json_a_line(model, capsys, monkeypatch):
+def test_tag_prints_one_json_object_per_line(model, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("  He’s here\n\nRun!\n"))
     assert main(["tag", "--json", "--model", str(model)]) == 0
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -85,7 +85,7 @@ def test_tag_prints_json_a_line(model, capsys, monkeypatch):
     assert "expected --json or --file, got both" in capsys.readouterr().err
 
 
-def test_one_sentence_loads_neither_numba_nor_spacy(model):
+def test_tagging_one_sentence_loads_neither_numba_nor_spacy(model):
     code = (
         "import sys; from crfviz.__main__ import main; "
         f"main(['tag', 'These look fine to me.', '--json', '--model', {str(model)!r}]); "
@@ -110,7 +110,7 @@ def _everything_written_to(terminal: int) -> bytes:
     return b"".join(pieces)
 
 
-def test_progress_is_for_terminals_alone(model, file, capsys, monkeypatch):
+def test_progress_is_shown_only_on_a_terminal(model, file, capsys, monkeypatch):
     arguments = ["tag", "--file", str(file), "--model", str(model)]
     assert main(arguments) == 0
     captured = capsys.readouterr()
@@ -124,7 +124,7 @@ def test_progress_is_for_terminals_alone(model, file, capsys, monkeypatch):
     assert b"100%" in _everything_written_to(end)
 
 
-def test_version(capsys):
+def test_version_option_prints_the_version(capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["--version"])
     assert stopped.value.code == 0
@@ -155,21 +155,21 @@ def test_bring_adds_a_model_to_the_list(tmp_path, capsys, monkeypatch):
     assert "gone.json: cannot be read" in capsys.readouterr().err
 
 
-def test_standard_input_that_is_no_utf8_is_named(model, capsys, monkeypatch):
+def test_invalid_utf8_on_standard_input_is_reported(model, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9"), encoding="utf-8"))
     assert main(["tag", "--model", str(model)]) == 2
     assert "crfviz: expected UTF-8 text on standard input, got" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", " \t "])
-def test_tag_without_a_word_says_so(text, model, capsys):
+def test_tag_without_a_word_is_rejected(text, model, capsys):
     assert main(["tag", text, "--model", str(model)]) == 2
     assert capsys.readouterr().err == (
         "crfviz: expected a sentence with at least one word, got none\n"
     )
 
 
-def test_tag_with_an_unknown_model_says_which(capsys):
+def test_tag_with_an_unknown_model_names_the_model(capsys):
     assert main(["tag", "Hi", "--model", "no-such-model"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -178,7 +178,7 @@ def test_tag_with_an_unknown_model_says_which(capsys):
     assert "Traceback" not in captured.err
 
 
-def test_a_long_sentence_is_folded_to_the_width():
+def test_long_sentence_is_wrapped_to_the_terminal_width():
     fake = FakeTagger(["X", "Y"], {"a": {"Y": 1.0}})
     text = tagged(fake, ["a"] * 30, 60)
     rows = text.splitlines()[:-1]
@@ -187,19 +187,19 @@ def test_a_long_sentence_is_folded_to_the_width():
     assert sum(row.count("Y") for row in rows if row.startswith("Viterbi ")) == 30
 
 
-def test_a_word_wider_than_the_terminal_still_shows():
+def test_word_wider_than_the_terminal_is_printed():
     fake = FakeTagger(["X"], {})
     assert "w" * 100 in tagged(fake, ["w" * 100, "b"], 40)
 
 
-def test_wide_characters_keep_the_columns():
+def test_wide_characters_keep_the_columns_aligned():
     fake = FakeTagger(["X"], {})
     words, greedy, *_ = tagged(fake, ["日本", "e\u0301", "b"], 80).splitlines()
     assert words.endswith("日本   e\u0301      b")
     assert greedy.endswith("X      X      X")
 
 
-def test_control_characters_never_reach_the_terminal():
+def test_control_characters_are_escaped():
     assert printable("a\x1b[31m\ud83d\u200b") == r"a\x1b[31m\ud83d\u200b"
     assert "\x1b" not in tagged(FakeTagger(["X"], {}), ["\x1b[31m"], 80)
 
@@ -217,7 +217,7 @@ def test_evaluate_prints_and_writes_json(model, file, tmp_path, capsys):
     assert not (model / "evaluation.json").exists()
 
 
-def test_evaluate_writes_a_report_that_needs_no_network(model, file, tmp_path):
+def test_evaluate_writes_a_self_contained_report(model, file, tmp_path):
     report, figures = tmp_path / "report.html", tmp_path / "figures.json"
     options = ["--report", str(report), "--json", str(figures)]
     assert main(["evaluate", str(file), "--model", str(model), *options]) == 0
@@ -230,7 +230,7 @@ def test_evaluate_writes_a_report_that_needs_no_network(model, file, tmp_path):
     assert worst["p_gold"] == min(row["p_gold"] for row in record["tables"]["errors"])
 
 
-def test_a_report_that_cannot_be_written_says_so(model, file, tmp_path, capsys):
+def test_unwritable_report_is_reported(model, file, tmp_path, capsys):
     folder = tmp_path / "folder"
     folder.mkdir()
     assert main(["evaluate", str(file), "--model", str(model), "--report", str(folder)]) == 2
@@ -249,7 +249,7 @@ def test_evaluate_adds_a_rule_as_a_decoder(model, file, tmp_path, capsys):
     assert said in report.read_text(encoding="utf-8")
 
 
-def test_evaluate_writes_the_card(model, file, capsys):
+def test_evaluate_writes_figures_into_the_model_card(model, file, capsys):
     arguments = ["evaluate", str(file), "--model", str(model), "--card", "--label"]
     assert main([*arguments, "one"]) == 0
     assert main([*arguments, "two"]) == 0
@@ -291,7 +291,7 @@ TYPES = "Ann\tB-person\nLee\tI-person\n\nTV\tB-product\nOslo\tB-place\n"
         ("a\tNOUN\n", ["person=PER"], "has one of its types ('person': there are none)"),
     ],
 )
-def test_a_map_of_types_that_no_word_has_is_refused(
+def test_type_map_without_a_matching_word_is_rejected(
     command, content, pairs, message, tmp_path, capsys
 ):
     file, folder = tmp_path / "some.conll", tmp_path / "ner"
@@ -310,7 +310,7 @@ def test_a_map_of_types_that_no_word_has_is_refused(
     assert sorted(tmp_path.rglob("*")) == there
 
 
-def test_a_map_for_other_files_too_is_said_and_taken(tmp_path, capsys):
+def test_type_map_with_some_unused_types_is_noted(tmp_path, capsys):
     file, folder = tmp_path / "some.conll", tmp_path / "ner"
     file.write_text(TYPES, encoding="utf-8")
     save_tiny(folder, tags=("O", "B-PER", "I-PER"), scheme="BIO")
@@ -332,7 +332,7 @@ def test_a_map_for_other_files_too_is_said_and_taken(tmp_path, capsys):
         ("a\tNOUN\n", ["--json", "/no/such/folder/x"], "/no/such/folder/x: cannot be written"),
     ],
 )
-def test_evaluate_says_what_is_wrong(content, options, message, model, tmp_path, capsys):
+def test_evaluate_reports_invalid_input(content, options, message, model, tmp_path, capsys):
     path = tmp_path / "bad.conll"
     path.write_text(content, encoding="utf-8")
     assert main(["evaluate", str(path), "--model", str(model), *options]) == 2
@@ -341,7 +341,7 @@ def test_evaluate_says_what_is_wrong(content, options, message, model, tmp_path,
     assert "Traceback" not in error
 
 
-def test_evaluate_without_the_file_says_so(model, tmp_path, capsys):
+def test_evaluate_of_a_missing_file_is_reported(model, tmp_path, capsys):
     assert main(["evaluate", str(tmp_path / "none"), "--model", str(model)]) == 2
     assert "expected a file to read" in capsys.readouterr().err
 
@@ -354,30 +354,30 @@ def test_every_command_has_help(command, capsys):
 
 
 @pytest.mark.parametrize("arguments", [[], ["fly"]])
-def test_an_unknown_command_shows_the_usage(arguments, capsys):
+def test_unknown_command_shows_the_usage(arguments, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     assert "usage: crfviz" in capsys.readouterr().err
 
 
-def test_a_textbook_chain_is_tagged_at_blanks(capsys):
+def test_textbook_chain_splits_at_blanks(capsys):
     assert main(["tag", "2 3 3", "--model", "textbook/ice-cream"]) == 0
     printed = capsys.readouterr().out
     assert printed.splitlines()[0].split() == ["2", "3", "3"]
     assert "not probabilities" not in printed
 
 
-def test_an_unknown_observation_is_said_without_a_trace(capsys):
+def test_unknown_observation_is_reported_without_a_traceback(capsys):
     assert main(["tag", "2 4", "--model", "textbook/ice-cream"]) == 2
     assert "type some of 1, 2, 3" in capsys.readouterr().err
 
 
-def test_scores_of_a_perceptron_are_called_scores(capsys):
+def test_perceptron_values_are_called_scores(capsys):
     assert main(["tag", "He runs", "--model", "upos-en-perceptron"]) == 0
     assert "scores, not probabilities" in capsys.readouterr().out
 
 
-def test_a_textbook_chain_has_no_card_to_write_into(tmp_path, capsys):
+def test_evaluating_a_textbook_chain_rejects_card(tmp_path, capsys):
     path = tmp_path / "days.conll"
     path.write_text("2\tH\n1\tC\n", encoding="utf-8")
     assert main(["evaluate", str(path), "--model", "textbook/ice-cream", "--card"]) == 2

@@ -39,9 +39,7 @@ def write(path, sentences, scheme, separator):
     ("scheme", "separator"),
     [("IOB1", "\t"), ("IOB1", " X "), ("BIOES", "\t"), ("BILOU", " "), ("BIO", " ")],
 )
-def test_the_same_entities_give_the_same_figures_in_every_scheme(
-    scheme, separator, tmp_path, capsys
-):
+def test_same_entities_give_the_same_figures_in_every_scheme(scheme, separator, tmp_path, capsys):
     sentences = [each for each in read_sentences(EXCERPT) if " " not in "".join(each.tokens)][:60]
     expected = figures(write(tmp_path / "bio.conll", sentences, "BIO", "\t"), tmp_path)
     written = write(tmp_path / "other.conll", sentences, scheme, separator)
@@ -49,7 +47,7 @@ def test_the_same_entities_give_the_same_figures_in_every_scheme(
     assert "stopped" not in capsys.readouterr().err
 
 
-def test_an_error_is_said_without_a_word_on_what_is_kept(tmp_path, capsys):
+def test_input_error_is_not_reported_as_an_interrupted_run(tmp_path, capsys):
     path = tmp_path / "broken.conll"
     path.write_text("Anna\tB-PER\nlives\n", "utf-8")
     assert main(["evaluate", str(path), "--model", MODEL]) == 2

@@ -21,7 +21,7 @@ def written(path, sentences):
     return path
 
 
-def test_figures_are_those_of_plain_counts(tmp_path, capsys):
+def test_fit_transitions_figures_equal_plain_counts(tmp_path, capsys):
     sentences = crfviz.read_sentences(EXCERPT)[:40]
     path, out = written(tmp_path / "some.conll", sentences), tmp_path / "figures.json"
     options = ["--model", MODEL, "--fit-transitions", "--json", str(out), "--shard-bytes", "2000"]
@@ -52,7 +52,7 @@ def test_figures_are_those_of_plain_counts(tmp_path, capsys):
     assert "{:.2f} ({:.1f} to {:.1f})".format(fitted, *ends) in printed
 
 
-def test_figures_are_there_only_if_asked_for(tmp_path, capsys):
+def test_fit_transitions_figures_are_optional(tmp_path, capsys):
     path = written(tmp_path / "some.conll", crfviz.read_sentences(EXCERPT)[:6])
     out = tmp_path / "figures.json"
     assert main(["evaluate", str(path), "--model", MODEL, "--json", str(out)]) == 0
@@ -60,7 +60,7 @@ def test_figures_are_there_only_if_asked_for(tmp_path, capsys):
     assert "CRF layer" not in capsys.readouterr().out
 
 
-def test_entities_get_their_rules(capsys):
+def test_fit_transitions_of_entities_includes_bio_rules(capsys):
     path = ROOT / "models" / "excerpts" / "btc-dev.conll"
     assert main(["evaluate", str(path), "--model", "ner-en", "--fit-transitions"]) == 0
     printed = capsys.readouterr().out
@@ -70,7 +70,7 @@ def test_entities_get_their_rules(capsys):
     assert f1[0][8] == f1[1][4]  # independent F1, by `evaluate` and here
 
 
-def test_too_little_to_fit_is_said(tmp_path, capsys):
+def test_too_few_sentences_to_fit_are_rejected(tmp_path, capsys):
     path = written(tmp_path / "few.conll", crfviz.read_sentences(EXCERPT)[:3])
     assert main(["evaluate", str(path), "--model", MODEL, "--fit-transitions"]) == 2
     assert "takes at least 5 tagged sentences, got 3" in capsys.readouterr().err

@@ -61,7 +61,7 @@ def label(number, start=0, *, bio=True, who="anna", same=False):
             store.save(accept(annotation), tagger.tags)
 
 
-def test_new_stores_sentences_under_tags_of_their_own(file, capsys):
+def test_new_stores_sentences_with_their_own_tags(file, capsys):
     assert new(file, "--bio") == 0
     assert (
         "12 sentences stored as Waren, to be labelled with O, B-FARBE, I-"
@@ -75,7 +75,7 @@ def test_new_stores_sentences_under_tags_of_their_own(file, capsys):
     assert "a document 'Waren' already" in capsys.readouterr().err
 
 
-def test_keys_stand_behind_the_names_of_tags(file):
+def test_new_reads_keys_after_tag_names(file):
     assert new(file, "--bio", tags="FARBE=f, WARE") == 0
     with open_store() as store:
         (document,) = store.documents()
@@ -94,7 +94,7 @@ def test_keys_stand_behind_the_names_of_tags(file):
         ("A=a,B=a", "one tag for each key, got 'a' for A and B"),
     ],
 )
-def test_tags_of_no_use_are_said_and_nothing_is_stored(file, capsys, tags, message):
+def test_invalid_tags_are_rejected_and_nothing_is_stored(file, capsys, tags, message):
     assert new(file, tags=tags) == 2
     assert message in capsys.readouterr().err
     with open_store() as store:
@@ -102,14 +102,14 @@ def test_tags_of_no_use_are_said_and_nothing_is_stored(file, capsys, tags, messa
 
 
 @pytest.mark.parametrize("name", ["", "  "])
-def test_a_document_without_a_name_is_not_stored(file, capsys, name):
+def test_document_without_a_name_is_rejected(file, capsys, name):
     assert main(["annotations", "new", name, "--tags", "A,B", str(file)]) == 2
     assert "expected a name for the document, got none" in capsys.readouterr().err
     with open_store() as store:
         assert store.documents() == []
 
 
-def test_gold_tags_of_the_file_must_be_among_them(tmp_path, capsys):
+def test_gold_tags_outside_the_tag_list_are_rejected(tmp_path, capsys):
     path = tmp_path / "gold.conll"
     path.write_text("rote\tFARBE\nHose\tDING\n", encoding="utf-8")
     assert new(path) == 2
@@ -121,7 +121,7 @@ def test_gold_tags_of_the_file_must_be_among_them(tmp_path, capsys):
 
 @pytest.mark.parametrize("family", [CRF, PERCEPTRON])
 @pytest.mark.parametrize("bio", [True, False], ids=["entities", "words"])
-def test_propose_makes_a_model_that_knows_the_tags(file, capsys, family, bio):
+def test_propose_trains_a_model_with_the_tags(file, capsys, family, bio):
     assert new(file, *["--bio"] * bio, tags="FARBE,WARE,SELTEN" + ",REST" * (not bio)) == 0
     label(10, bio=bio)
     assert asked("--family", family) == 0
@@ -144,7 +144,7 @@ def test_propose_makes_a_model_that_knows_the_tags(file, capsys, family, bio):
     assert (made.score.entity_f1 is not None) == bio
 
 
-def test_a_later_version_replaces_an_earlier_one_and_no_other_model(file, capsys):
+def test_propose_replaces_only_its_own_earlier_model(file, capsys):
     assert new(file, "--bio") == 0
     label(10)
     assert asked(model="upos-en") == 2
@@ -178,7 +178,7 @@ def test_a_later_version_replaces_an_earlier_one_and_no_other_model(file, capsys
     ],
     ids=["three sentences", "one label"],
 )
-def test_too_little_to_learn_from_is_said(file, capsys, number, same, message):
+def test_too_few_sentences_to_learn_from_are_rejected(file, capsys, number, same, message):
     assert new(file, tags="FARBE,WARE,REST") == 0
     with open_store() as store:
         (document,) = store.documents()
@@ -196,7 +196,7 @@ def test_too_little_to_learn_from_is_said(file, capsys, number, same, message):
         assert store.count() == number
 
 
-def test_annotators_who_disagree_are_asked_about(file, capsys):
+def test_disagreeing_annotators_require_a_choice(file, capsys):
     assert new(file, "--bio") == 0
     label(12)
     label(10, who="ben", same=True)
@@ -209,7 +209,7 @@ def test_annotators_who_disagree_are_asked_about(file, capsys):
     assert "at least 10 finished sentences to learn from, got 2" in capsys.readouterr().err
 
 
-def test_begun_sentences_teach_too(file, capsys):
+def test_open_sentences_are_used_for_training(file, capsys):
     assert new(file, "--bio") == 0
     label(10)
     with open_store() as store:
@@ -227,7 +227,7 @@ def test_begun_sentences_teach_too(file, capsys):
     )
 
 
-def test_a_locked_store_is_said_and_no_model_is_left(file, tmp_path, capsys, monkeypatch):
+def test_locked_store_is_reported_and_leaves_no_model(file, tmp_path, capsys, monkeypatch):
     assert new(file, "--bio") == 0
     label(12)
     monkeypatch.setattr(database, "WAIT", 0.05)
@@ -248,7 +248,7 @@ def test_a_locked_store_is_said_and_no_model_is_left(file, tmp_path, capsys, mon
     other.close()
 
 
-def test_a_refused_version_leaves_the_one_before(file, tmp_path, monkeypatch):
+def test_rejected_version_keeps_the_previous_model(file, tmp_path, monkeypatch):
     assert new(file, "--bio") == 0
     label(10)
     assert asked(model="first") == 0
@@ -266,7 +266,7 @@ def test_a_refused_version_leaves_the_one_before(file, tmp_path, monkeypatch):
         assert store.documents()[0].model == "second"
 
 
-def test_settings_that_are_changed_during_the_training_stay(file):
+def test_settings_changed_during_training_are_kept(file):
     assert new(file, "--bio") == 0
     label(10)
     with open_store() as store:
@@ -286,7 +286,7 @@ def test_settings_that_are_changed_during_the_training_stay(file):
         assert propose(tagger.potentials(TEXTS[-1].split()), {}).tags == ("O", "B-FARBE", "B-WARE")
 
 
-def test_no_model_is_left_of_a_document_that_is_removed_during_the_training(file):
+def test_document_removed_during_training_leaves_no_model(file):
     assert new(file, "--bio") == 0
     label(10)
     with open_store() as store:

@@ -54,7 +54,7 @@ def by_enumeration(model, words):
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("options", [[], ["--marginals"]])
-def test_the_tags_are_those_of_the_best_paths(name, options, model, tmp_path):
+def test_tagged_file_has_the_best_paths(name, options, model, tmp_path):
     content = FILES[name]
     before = parse_sentences(content)
     after = parse_sentences(tag(model, content, tmp_path, *options), file_format=name)
@@ -64,7 +64,7 @@ def test_the_tags_are_those_of_the_best_paths(name, options, model, tmp_path):
         assert sentence.tags == by_enumeration(model, sentence.tokens)
 
 
-def test_conllu_keeps_all_but_the_tags(model, tmp_path):
+def test_conllu_output_changes_only_the_tags(model, tmp_path):
     found = tag(model, CONLLU, tmp_path).splitlines()
     for line, was in zip(found, CONLLU.splitlines(), strict=True):
         cells, old = line.split("\t"), was.split("\t")
@@ -76,14 +76,14 @@ def test_conllu_keeps_all_but_the_tags(model, tmp_path):
     assert fifth[2].split("\t")[4] == found[2].split("\t")[3]
 
 
-def test_words_alone_get_a_column(model, tmp_path):
+def test_untagged_columns_get_a_tag_column(model, tmp_path):
     found = tag(model, ALONE, tmp_path, "--format", "columns")
     first, second = by_enumeration(model, ["He", "runs"])
     (third,) = by_enumeration(model, ["dogs"])
     assert found == f"He\t{first}\nruns\t{second}\n\n# c\ndogs\t{third}\n"
 
 
-def test_other_fields_of_an_object_stay(model, tmp_path):
+def test_other_json_fields_are_unchanged(model, tmp_path):
     first, blank, second = tag(model, JSONL, tmp_path).split("\n")[:3]
     tags = list(by_enumeration(model, ["He", "runs"]))
     assert json.loads(first) == {"id": 7, "tokens": ["He", "runs"], "text": "He runs", "tags": tags}
@@ -104,7 +104,7 @@ def read_marginals(name, content):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_marginals_are_those_of_enumeration(name, model, tmp_path):
+def test_written_marginals_equal_enumeration(name, model, tmp_path):
     content = FILES[name]
     found = iter(read_marginals(name, tag(model, content, tmp_path, "--marginals")))
     tagger = load_tagger(model)
@@ -118,7 +118,7 @@ def test_marginals_are_those_of_enumeration(name, model, tmp_path):
     assert next(found, None) is None
 
 
-def test_misc_keeps_its_other_attributes(model, tmp_path):
+def test_misc_column_keeps_its_other_attributes(model, tmp_path):
     once = tag(model, CONLLU, tmp_path, "--marginals")
     misc = [line.split("\t")[9] for line in once.splitlines() if line[:1].isdigit()]
     assert misc[2].startswith("SpaceAfter=No|Marginals=")
@@ -127,7 +127,7 @@ def test_misc_keeps_its_other_attributes(model, tmp_path):
     assert tag(model, once, tmp_path, "--marginals") == once
 
 
-def test_a_pipe_is_tagged_as_a_file_is(model, tmp_path, monkeypatch, capfdbinary):
+def test_pipe_is_tagged_like_a_file(model, tmp_path, monkeypatch, capfdbinary):
     wanted = tag(model, CONLLU, tmp_path)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(CONLLU.encode())))
     capfdbinary.readouterr()
@@ -136,7 +136,7 @@ def test_a_pipe_is_tagged_as_a_file_is(model, tmp_path, monkeypatch, capfdbinary
 
 
 @pytest.mark.parametrize("workers", [2, 7])
-def test_many_write_what_one_writes(workers, model, tmp_path, monkeypatch):
+def test_several_workers_write_the_same_file_as_one(workers, model, tmp_path, monkeypatch):
     monkeypatch.setattr("crfviz.commands.sharded_work.ProcessPool", Shuffled)
     content = CONLLU * 50
     options = ["--workers", str(workers), "--shard-bytes", "700"]
@@ -144,7 +144,7 @@ def test_many_write_what_one_writes(workers, model, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt"]
 
 
-def test_a_full_disk_leaves_nothing_that_looks_whole(model, tmp_path, capsys):
+def test_full_disk_keeps_the_old_file_and_resumes(model, tmp_path, capsys):
     file, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
     file.write_text(CONLLU * 300, encoding="utf-8")
     out.write_text("older", encoding="utf-8")
@@ -167,7 +167,9 @@ def test_a_full_disk_leaves_nothing_that_looks_whole(model, tmp_path, capsys):
         ("He\tX\n\xff", ["--format", "conllu"], "line 1: expected 10 columns"),
     ],
 )
-def test_bad_input_is_said_with_its_line(content, options, message, model, tmp_path, capsys):
+def test_invalid_input_is_reported_with_its_line(
+    content, options, message, model, tmp_path, capsys
+):
     file = tmp_path / "bad.txt"
     file.write_text(content, encoding="utf-8")
     assert main(["tag", "--file", str(file), "--model", str(model), *options]) == 2
@@ -185,7 +187,7 @@ def test_lines_of_plain_text_become_jsonl(model, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("options", [[], ["--marginals"]])
-def test_letters_of_fasta_become_lines_of_columns(options, tmp_path):
+def test_fasta_letters_become_lines_of_columns(options, tmp_path):
     content = ">one island\nACG\ncg\n; remark\n>two\nTT\n"
     written = tag("textbook/cpg", content, tmp_path, *options)
     assert written.startswith("# one island\nA\t")
@@ -200,14 +202,14 @@ def test_letters_of_fasta_become_lines_of_columns(options, tmp_path):
         assert sum(map(float, first.values())) == pytest.approx(1, abs=2e-6)
 
 
-def test_a_letter_that_a_tagger_lacks_is_said_with_its_line(tmp_path, capsys):
+def test_unknown_fasta_letter_is_reported_with_its_line(tmp_path, capsys):
     file = tmp_path / "in.fasta"
     file.write_text(">one\nACGT\n\n>two\nACNT\n", encoding="utf-8")
     assert main(["tag", "--file", str(file), "--model", "textbook/cpg"]) == 2
     assert f"{file}, line 5: textbook/cpg has no observation 'N'" in capsys.readouterr().err
 
 
-def test_words_that_a_tagger_lacks_are_said_with_their_line(tmp_path, capsys):
+def test_unknown_observation_is_reported_with_its_line(tmp_path, capsys):
     file = tmp_path / "days.conll"
     file.write_text("2\t_\n\n1\t_\n4\t_\n", encoding="utf-8")
     assert main(["tag", "--file", str(file), "--model", "textbook/ice-cream"]) == 2
@@ -222,7 +224,7 @@ def test_words_that_a_tagger_lacks_are_said_with_their_line(tmp_path, capsys):
         (["--file", "/none"], "/none: expected a file to read, got: No such file"),
     ],
 )
-def test_options_that_do_not_fit_are_said(arguments, message, model, capsys):
+def test_incompatible_options_are_rejected(arguments, message, model, capsys):
     assert main(["tag", *arguments, "--model", str(model)]) == 2
     assert message in capsys.readouterr().err
 

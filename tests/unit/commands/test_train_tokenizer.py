@@ -34,7 +34,7 @@ def tokenizer_in(folder):
     return json.loads((folder / "config.json").read_text("utf-8")).get("tokenizer")
 
 
-def test_a_model_of_chinese_characters_splits_characters(tmp_path, capsys):
+def test_model_trained_on_single_characters_splits_into_characters(tmp_path, capsys):
     status, out = train(tmp_path, as_columns(CHINESE * 10))
     assert status == 0
     assert tokenizer_in(out) == "characters"
@@ -44,7 +44,7 @@ def test_a_model_of_chinese_characters_splits_characters(tmp_path, capsys):
     assert len(tagger.tag("安娜去挪威。").tags) == 6
 
 
-def test_a_model_of_a_treebank_takes_the_rules_of_its_language(tmp_path, capsys):
+def test_model_trained_on_a_treebank_splits_by_its_language(tmp_path, capsys):
     """The recipe of the documents: a CoNLL-U file of any treebank becomes a tagger."""
     rows = []
     for number, good in enumerate(("gut", "neu", "alt", "rot", "klein", "lang")):
@@ -61,7 +61,7 @@ def test_a_model_of_a_treebank_takes_the_rules_of_its_language(tmp_path, capsys)
     assert "spacy:de: 100.0%" in capsys.readouterr().err
 
 
-def test_a_tokenizer_can_be_named_and_a_poor_one_is_warned_of(tmp_path, capsys):
+def test_tokenizer_option_is_used_and_a_poor_fit_is_warned(tmp_path, capsys):
     status, out = train(tmp_path, as_columns(CHINESE * 10), "--tokenizer", "blanks")
     assert (status, tokenizer_in(out)) == (0, "blanks")
     assert crfviz.load_tagger(out).split("安娜 住在") == ["安娜", "住在"]
@@ -72,7 +72,7 @@ def test_a_tokenizer_can_be_named_and_a_poor_one_is_warned_of(tmp_path, capsys):
     assert "expected a tokenizer such as spacy:de" in capsys.readouterr().err
 
 
-def test_an_unknown_tokenizer_in_a_model_is_refused(tmp_path):
+def test_unknown_tokenizer_in_a_model_is_rejected(tmp_path):
     _, out = train(tmp_path, as_columns(CHINESE * 10))
     config = out / "config.json"
     content = json.loads(config.read_text("utf-8")) | {"tokenizer": "letters"}
@@ -81,13 +81,13 @@ def test_an_unknown_tokenizer_in_a_model_is_refused(tmp_path):
         crfviz.load_tagger(out)
 
 
-def test_shipped_models_are_split_by_english_rules():
+def test_shipped_models_split_by_english_rules():
     tagger = crfviz.load_tagger("upos-en")
     assert tagger.tokenizer == "spacy:en"
     assert tagger.split("I can't.") == ["I", "ca", "n't", "."]
 
 
-def test_files_of_texts_are_tagged_as_the_model_splits(tmp_path, capsys):
+def test_text_files_are_split_by_the_tokenizer_of_the_model(tmp_path, capsys):
     _, model = train(tmp_path, as_columns(CHINESE * 10))
     text = "安娜住在奥斯陆。"
     spans = json.dumps({"text": text, "entities": [[0, 2, "PER"]]}, ensure_ascii=False)

@@ -21,7 +21,7 @@ def scored(chain):
 
 
 @pytest.mark.parametrize("seed", [0, 7])
-def test_no_variant_ties_underflows_or_is_solved_by_greed(seed):
+def test_worksheet_variants_have_no_ties_or_underflow_and_defeat_greedy(seed):
     for chain in variants(seed, 30):
         (best, path), (second, _), *_, (worst, _) = scored(chain)
         assert best - second >= 0.5
@@ -51,7 +51,7 @@ def as_numbers(chains):
     return [[table.tolist() for table in chain.scores()] for chain in chains]
 
 
-def test_a_seed_gives_the_same_numbers_and_another_seed_others():
+def test_variants_depend_only_on_the_seed():
     assert as_numbers(variants(7, 5)) == as_numbers(variants(7, 30))[:5]
     assert as_numbers(variants(8, 5)) != as_numbers(variants(7, 5))
     every = as_numbers(variants(7, 60))
@@ -59,6 +59,6 @@ def test_a_seed_gives_the_same_numbers_and_another_seed_others():
 
 
 @pytest.mark.parametrize("students", [0, 1001, 1.5])
-def test_impossible_numbers_of_students_are_refused(students):
+def test_invalid_number_of_students_is_rejected(students):
     with pytest.raises(CrfvizError, match="students must be at"):
         variants(7, students)

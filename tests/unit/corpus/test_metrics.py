@@ -40,7 +40,7 @@ def generator():
 
 @fewer_examples
 @given(taggings())
-def test_accuracy_is_that_of_scikit_learn(pair):
+def test_accuracy_equals_scikit_learn(pair):
     gold, guess = pair
     found = accuracy(gold, guess)
     assert found.tokens.value == pytest.approx(
@@ -53,7 +53,7 @@ def test_accuracy_is_that_of_scikit_learn(pair):
 
 @fewer_examples
 @given(taggings())
-def test_entity_scores_are_those_of_seqeval_in_strict_mode(pair):
+def test_entity_scores_equal_seqeval_in_strict_mode(pair):
     gold, guess = pair
     found = entity_scores(gold, guess, generator())
     assert entity_f1(gold, guess) == pytest.approx(found.f1.value, abs=1e-12)
@@ -69,17 +69,17 @@ def test_entity_scores_are_those_of_seqeval_in_strict_mode(pair):
     assert list(found.f1_by_type.values()) == pytest.approx(by_type.tolist(), abs=1e-12)
 
 
-def test_no_entity_anywhere_is_zero():
+def test_scores_without_entities_are_zero():
     found = entity_scores([["O"]], [["O"]], generator())
     assert (found.f1.value, found.f1.low, found.f1.high) == (0.0, 0.0, 0.0)
     assert found.f1_by_type == {}
 
 
-def test_the_same_seed_gives_the_same_interval():
+def test_same_seed_gives_the_same_interval():
     assert entity_scores(GOLD, GUESS, generator()) == entity_scores(GOLD, GUESS, generator())
 
 
-def test_the_bootstrap_interval_is_that_of_a_plain_loop():
+def test_bootstrap_interval_equals_a_normal_approximation():
     """Precision of 400 sentences with one guess each, right in 70 %: a binomial, nearly normal."""
     gold = [["B-X"]] * 280 + [["O"]] * 120
     found = entity_scores(gold, [["B-X"]] * 400, generator()).precision
@@ -98,7 +98,7 @@ def test_the_bootstrap_interval_is_that_of_a_plain_loop():
         (0, 0, 0.0, 1.0),
     ],
 )
-def test_wilson_interval(right, total, low, high):
+def test_wilson_interval_has_known_limits(right, total, low, high):
     rate = wilson(right, total)
     assert (rate.low, rate.high) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
 
@@ -114,7 +114,7 @@ def test_wilson_limits_solve_the_score_equation(total, data):
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=50))
-def test_calibration_error_is_that_of_a_plain_loop(words):
+def test_calibration_error_equals_a_plain_loop(words):
 
     expected = 0.0
     for number in range(15):

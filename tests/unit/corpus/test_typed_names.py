@@ -23,7 +23,7 @@ def test_each_half_has_sixty_sentences(sentences: list[Sentence]) -> None:
     assert len(sentences) == 60
 
 
-def test_no_sentence_is_there_twice() -> None:
+def test_sentences_are_distinct() -> None:
     assert len({sentence.tokens for sentence in (*FIRST, *SECOND)}) == 120
 
 
@@ -41,7 +41,7 @@ def test_sentences_of_the_first_half_end_with_a_full_stop_or_question_mark() -> 
         assert (sentence.tags or ())[-1] == OUTSIDE
 
 
-def test_second_half_has_other_habits() -> None:
+def test_second_half_has_headlines_questions_and_lower_case() -> None:
     texts = [" ".join(sentence.tokens) for sentence in SECOND]
     assert sum(text[-1].isalpha() for text in texts) >= 20  # headlines and hurried messages
     assert sum(text.endswith("?") for text in texts) >= 12
@@ -49,7 +49,7 @@ def test_second_half_has_other_habits() -> None:
 
 
 @HALVES
-def test_each_type_is_there_thirty_times_and_some_sentences_have_no_name(
+def test_each_entity_type_occurs_thirty_times_and_some_sentences_have_none(
     sentences: list[Sentence],
 ) -> None:
     found = [spans(sentence.tags or ()) for sentence in sentences]

@@ -27,7 +27,7 @@ def emission_gap(tagger, words, position, tag, rival):
 
 @pytest.mark.parametrize("name", ["upos-en", "upos-en-contextfree", "ner-en"])
 @pytest.mark.parametrize("position", [0, 2, 7])
-def test_contributions_of_the_shipped_networks_add_up_to_the_gap(name, position):
+def test_contributions_of_shipped_networks_sum_to_the_gap(name, position):
     tagger = load_tagger(name)
     tag, rival = tagger.tags[1], tagger.tags[-1]
     found = attribute(tagger, WORDS, position, tag, rival)
@@ -38,20 +38,20 @@ def test_contributions_of_the_shipped_networks_add_up_to_the_gap(name, position)
 
 
 @pytest.mark.parametrize("position", range(len(WORDS)))
-def test_other_words_have_exactly_zero_in_the_context_free_network(position):
+def test_other_words_contribute_exactly_zero_without_context(position):
     found = attribute(load_tagger("upos-en-contextfree"), WORDS, position, "VERB", "NOUN")
     others = np.delete(found.words, position)
     assert others.tolist() == [0.0] * len(others)
     assert found.words[position] != 0
 
 
-def test_the_network_with_context_reads_other_words():
+def test_bilstm_attributes_scores_to_other_words():
     found = attribute(load_tagger("upos-en"), WORDS, 2, "VERB", "NOUN")
     assert (found.words != 0).all()
 
 
 @pytest.mark.parametrize("architecture", ["bilstm", "contextfree"])
-def test_contributions_equal_integrals_of_differences(tmp_path, architecture):
+def test_contributions_equal_integrals_of_finite_differences(tmp_path, architecture):
     tagger = NeuralTagger(save_tiny(tmp_path / "tiny", architecture=architecture))
     words = ["He", "runs", "dogs"]
     network = tagger.model.network
@@ -94,7 +94,7 @@ def weight(model, text, tag):
     return float(model.emissions[rows[0], tag]) if len(rows) else 0.0
 
 
-def test_features_of_the_perceptron_are_its_weights():
+def test_perceptron_features_contribute_their_weights():
     tagger = load_tagger("upos-en-perceptron")
     found = attribute(tagger, ["They", "walk", "home"], 1, "VERB", "NOUN")
     verb, noun = tagger.tags.index("VERB"), tagger.tags.index("NOUN")
@@ -118,7 +118,7 @@ def test_features_of_the_perceptron_are_its_weights():
 
 
 @pytest.mark.parametrize("position", [0, 3, 7])
-def test_features_of_the_perceptron_add_up_to_the_gap(position):
+def test_perceptron_contributions_sum_to_the_gap(position):
     tagger = load_tagger("upos-en-perceptron")
     found = attribute(tagger, WORDS, position, "VERB", "NOUN")
     gap = emission_gap(tagger, WORDS, position, "VERB", "NOUN")
@@ -128,7 +128,7 @@ def test_features_of_the_perceptron_add_up_to_the_gap(position):
     assert found.words[far].tolist() == [0.0] * len(far)
 
 
-def test_rules_of_tags_do_not_change_the_contributions(tmp_path):
+def test_bio_rules_do_not_change_the_contributions(tmp_path):
     folder = save_tiny(tmp_path / "bio", tags=("O", "B-PER", "I-PER"), scheme="BIO")
     found = attribute(NeuralTagger(folder), ["He", "runs"], 0, "I-PER", "O")
     assert np.isfinite(found.gap)
@@ -144,25 +144,25 @@ def test_rules_of_tags_do_not_change_the_contributions(tmp_path):
         (("They walk", 0, "VERB", "NOUN"), CrfvizError, "expected a list of words"),
     ],
 )
-def test_bad_input_is_refused_in_words(args, error, message):
+def test_invalid_arguments_are_rejected_with_a_message(args, error, message):
     with pytest.raises(error, match=message):
         attribute(load_tagger("upos-en-contextfree"), *args)
 
 
 @pytest.mark.parametrize("name", ["textbook/ice-cream", "upos-en-hmm"])
-def test_a_tagger_without_a_network_is_refused(name):
+def test_tagger_without_a_network_is_rejected(name):
     tagger = load_tagger(name)
     with pytest.raises(CrfvizError, match=f"{name} is a tagger without a network.*from_crfsuite"):
         attribute(tagger, ["1", "2"], 0, 0, 1)
 
 
 @pytest.mark.parametrize("other", ["upos-en", None])
-def test_something_that_is_no_tagger_is_refused(other):
+def test_attribute_rejects_an_object_that_is_not_a_tagger(other):
     with pytest.raises(CrfvizError, match="expected a tagger, got"):
         attribute(other, WORDS, 0, 0, 1)
 
 
-def test_a_sentence_that_needs_more_points_than_are_computed_together_adds_up_too():
+def test_contributions_computed_in_several_batches_sum_to_the_gap():
     words = ("My old bed got tossed in a dumpster . " * 5).split()
     found = attribute(load_tagger("ner-en"), words, 3, 0, 1)
     assert found.words.sum() + found.baseline == pytest.approx(found.gap, abs=1e-3)

@@ -15,7 +15,7 @@ WORDS = ("Der", "rote", "Schuh")
 @pytest.mark.parametrize(
     ("tags", "first"), [(("FARBE", "WARE"), UNSET), (bio_tags(["FARBE", "WARE"]), "O")]
 )
-def test_a_blank_tagger_proposes_nothing(tags, first):
+def test_blank_tagger_proposes_the_first_tag_everywhere(tags, first):
     tagger = BlankTagger(tags)
     chain = tagger.potentials(WORDS)
     assert {*tags, first} == set(tagger.tags)
@@ -25,19 +25,19 @@ def test_a_blank_tagger_proposes_nothing(tags, first):
         tagger.potentials(())
 
 
-def test_a_set_tag_changes_no_other_under_a_blank_tagger():
+def test_pinned_tag_changes_no_other_word_of_a_blank_tagger():
     chain = BlankTagger(bio_tags(["WARE"])).potentials(WORDS).pin({1: "B-WARE", 2: "I-WARE"})
     assert [chain.tags[k] for k in viterbi(chain).path] == ["O", "B-WARE", "I-WARE"]
 
 
-def test_a_document_gets_a_blank_tagger_where_its_tags_are_not_those_of_the_model():
+def test_document_with_other_tags_gets_a_blank_tagger():
     model = FakeTagger(["A", "B"], {"Der": {"A": 1.0}})
     assert document_tagger(("B", "A"), model) is model
     assert isinstance(document_tagger(("A", "C"), model), BlankTagger)
     assert isinstance(document_tagger(("A", "C"), None), BlankTagger)
 
 
-def test_a_tag_that_was_added_later_is_never_proposed_and_can_be_set():
+def test_tag_missing_in_the_model_is_never_proposed_and_can_be_set():
     scores = {"Der": {"A": 2.0, "B": -3.0}, "rote": {"B": 1.0}, "Schuh": {"A": -1.0, "B": -2.0}}
     model = FakeTagger(["A", "B"], scores)
     assert isinstance(document_tagger(("A", "B", "C"), model), BlankTagger)
@@ -49,7 +49,7 @@ def test_a_tag_that_was_added_later_is_never_proposed_and_can_be_set():
     assert [wide.tags[k] for k in viterbi(after.pin({1: "C"})).path] == ["A", "C", "A"]
 
 
-def test_a_tag_that_was_removed_later_is_never_proposed():
+def test_removed_tag_is_never_proposed():
     scores = {"Der": {"A": 2.0, "C": 3.0}, "rote": {"B": 1.0}, "Schuh": {"C": 2.0, "B": 1.0}}
     model = FakeTagger(["A", "C", "B"], scores)
     narrow = document_tagger(("A", "B"), model, own=True)

@@ -60,7 +60,7 @@ def ways(theirs, path):
     return [*made, by_word]
 
 
-def test_a_crfsuite_model_tags_like_crfsuite(trained):
+def test_crfsuite_model_tags_like_crfsuite(trained):
     theirs, path = trained
     for ours in ways(theirs, path):
         generator = random.Random(5)
@@ -75,7 +75,7 @@ def test_a_crfsuite_model_tags_like_crfsuite(trained):
             assert best.probability == pytest.approx(theirs.probability(found.tags), rel=1e-9)
 
 
-def test_the_scores_of_a_tagger_are_those_of_its_file(trained):
+def test_scores_from_a_crfsuite_object_equal_those_of_its_file(trained):
     theirs, path = trained
     words = [*WORDS, "never"]
     from_object, from_file = (
@@ -89,7 +89,7 @@ def test_the_scores_of_a_tagger_are_those_of_its_file(trained):
         assert np.ptp(difference, axis=None if part == "transitions" else 1).max() < 1e-10
 
 
-def test_weights_that_no_probability_shows_are_the_rounded_ones():
+def test_extreme_crfsuite_weights_are_read_from_the_rounded_dump():
     labels = ["A", "B"]
     info = SimpleNamespace(transitions={("A", "B"): -900.25}, state_features={("x", "A"): 800.5})
     theirs = SimpleNamespace(
@@ -114,13 +114,13 @@ def test_weights_that_no_probability_shows_are_the_rounded_ones():
         (lambda _: [["a"], {"b": float("nan")}], "word 2: the attribute 'b' must be"),
     ],
 )
-def test_features_that_are_none_are_named(trained, function, message):
+def test_invalid_feature_functions_are_rejected(trained, function, message):
     tagger = crfviz.from_crfsuite(trained[1], function)
     with pytest.raises((ModelError, FormatError), match=message):
         tagger.potentials(["an", "ox"])
 
 
-def test_what_is_no_crfsuite_model_is_refused(trained, tmp_path):
+def test_object_that_is_not_a_crfsuite_model_is_rejected(trained, tmp_path):
     unfitted = SimpleNamespace(modelfile=SimpleNamespace(name=None))
     for wrong in (3, unfitted, object()):
         with pytest.raises(FormatError, match="expected a pycrfsuite"):
@@ -140,7 +140,7 @@ START, MOVES = [0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]]
 SAYS, SYMBOLS = [[0.5, 0.4, 0.1], [0.1, 0.3, 0.6]], ["normal", "cold", "dizzy"]
 
 
-def test_an_hmm_is_that_of_hmmlearn():
+def test_hmm_equals_hmmlearn():
     theirs = CategoricalHMM(2)
     theirs.startprob_, theirs.transmat_, theirs.emissionprob_ = map(np.array, (START, MOVES, SAYS))
     ours = crfviz.from_hmm(
@@ -163,7 +163,7 @@ def test_an_hmm_is_that_of_hmmlearn():
     assert not ours.reads("cold feet")
 
 
-def test_an_hmm_may_have_an_end_and_nameless_states():
+def test_hmm_may_have_end_scores_and_unnamed_states():
     moves, end = [[0.5, 0.25], [0.5, 0.5]], [0.25, 0.0]
     tagger = crfviz.from_hmm(
         start=START, transitions=moves, emissions=SAYS, symbols=range(3), end=end
@@ -198,18 +198,18 @@ def test_an_hmm_may_have_an_end_and_nameless_states():
         ({"states": ["A", ""]}, ModelError, "states must have"),
     ],
 )
-def test_an_hmm_that_is_none_is_refused(changed, error, message):
+def test_invalid_hmm_is_rejected(changed, error, message):
     given = {"start": START, "transitions": MOVES, "emissions": SAYS, "symbols": SYMBOLS}
     with pytest.raises(error, match=message):
         crfviz.from_hmm(**(given | changed))
 
 
-def test_an_unknown_symbol_is_named():
+def test_unknown_symbol_is_named_in_the_error():
     with pytest.raises(UnknownObservationError, match="hmm has no observation 'feet'"):
         crfviz.from_hmm(START, MOVES, SAYS, SYMBOLS).tag("cold feet")
 
 
-def test_attributes_of_a_word_add_up_to_its_emission_and_name_the_words_they_look_at(trained):
+def test_attributes_sum_to_the_emission_and_name_their_words(trained):
     theirs, path = trained
     words = ["no", "ox", "strange", "an"]
     for tagger in ways(theirs, path):

@@ -45,7 +45,7 @@ def test_written_examples_are_read_back(tmp_path):
         ({"gold": ["X"]}, "'gold' must be null or a list of 2 tags"),
     ],
 )
-def test_a_bad_field_is_named_with_its_line(tmp_path, change, message):
+def test_invalid_field_is_named_with_its_line(tmp_path, change, message):
     path = tmp_path / "examples.jsonl"
     path.write_text(json.dumps(LINE) + "\n\n" + json.dumps({**LINE, **change}) + "\n")
     with pytest.raises(ModelError, match=rf"examples\.jsonl, line 3: field {message}"):
@@ -53,7 +53,7 @@ def test_a_bad_field_is_named_with_its_line(tmp_path, change, message):
 
 
 @pytest.mark.parametrize(("line", "message"), [("{", "is no JSON"), ("[]", "must be a JSON obj")])
-def test_a_broken_line_is_named(tmp_path, line, message):
+def test_malformed_line_is_named_in_the_error(tmp_path, line, message):
     path = tmp_path / "examples.jsonl"
     path.write_text(f"{line}\n")
     with pytest.raises(ModelError, match=rf"line 1: {message}"):
@@ -78,16 +78,16 @@ def test_a_broken_line_is_named(tmp_path, line, message):
     ],
     ids=lambda value: str(value) if isinstance(value, bool) else value.kind,
 )
-def test_claims_are_decided(claim, true):
+def test_each_kind_of_claim_is_evaluated(claim, true):
     assert holds(claim, PULLED) == true
 
 
-def test_a_tie_is_a_near_tie():
+def test_tied_paths_count_as_a_near_tie():
     chain = Potentials([[0.0, 0.0], [9.0, 0.0]], [[0, 0], [0, 0]], tags=["X", "Y"])
     assert holds(claim_of("near_tie"), chain)
 
 
-def test_likeliest_tag_of_a_word_may_be_off_the_best_path():
+def test_max_marginal_claim_holds_where_the_tag_is_off_the_best_path():
     # One path through X has the most mass (e^1), but three through Y together have more (3 e^0.5).
     matrix = [[1.0, -9, -9], [0.5, 0.5, 0.5], [-9, -9, -9]]
     chain = Potentials([[0.0] * 3] * 2, matrix, tags=["X", "Y", "Z"])
@@ -95,7 +95,7 @@ def test_likeliest_tag_of_a_word_may_be_off_the_best_path():
     assert not holds(claim_of("near_tie"), chain)
 
 
-def test_greedy_that_continues_nothing_breaks_bio():
+def test_greedy_claim_holds_where_it_breaks_bio():
     tags = ["O", "B-PER", "I-PER"]
     wall = float("-inf")
     rules = [[0, 0, wall], [0, 0, 0], [0, 0, 0]]
@@ -104,7 +104,7 @@ def test_greedy_that_continues_nothing_breaks_bio():
     assert not holds(claim_of("breaks_bio", 0), chain)
 
 
-def test_an_unknown_kind_cannot_be_decided():
+def test_unknown_kind_of_claim_is_rejected():
     with pytest.raises(ModelError, match="'magic' is no kind of claim"):
         holds(claim_of("magic"), PULLED)
 
@@ -125,6 +125,6 @@ def test_every_shipped_example_is_true_of_the_shipped_weights(name):
         assert any(example.kind == "viterbi_wrong" for example in examples)
 
 
-def test_the_first_example_shows_greedy_and_viterbi_apart():
+def test_first_example_shows_greedy_wrong_and_viterbi_right():
     first = load_tagger("upos-en-contextfree").examples()[0]
     assert (first.text, first.kind) == ("These look fine to me .", "viterbi_right")

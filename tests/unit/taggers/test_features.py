@@ -21,7 +21,7 @@ from crfviz.taggers.features import EMAIL, HANDLE, SHAPES, URL, fold, key, shape
         ("“", '"'),
     ],
 )
-def test_names_and_addresses_fold_to_their_class(word, folded):
+def test_handles_urls_and_addresses_fold_to_their_class(word, folded):
     assert fold(word) == folded
 
 
@@ -34,7 +34,7 @@ def test_spelling_of_a_long_word_keeps_both_ends():
     assert len(spelling("x" * 500)) == 24
 
 
-def test_spelling_of_an_address_is_that_of_its_class():
+def test_spelling_of_an_address_is_its_class():
     assert spelling("jane@example.org") == EMAIL
 
 
@@ -55,5 +55,5 @@ def test_spelling_of_an_address_is_that_of_its_class():
         ("北京", "other"),
     ],
 )
-def test_shape(word, name):
+def test_word_shapes_are_classified(word, name):
     assert SHAPES[shape(word)] == name

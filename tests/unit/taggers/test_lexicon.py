@@ -26,7 +26,7 @@ def tagger(tmp_path):
     return FakeTagger(["DET", "NOUN", "NUM", "VERB", "X"], {"the": {"DET": 1}}, folder=tmp_path)
 
 
-def test_a_lexicon_is_read_as_it_was_written(tmp_path):
+def test_written_lexicon_is_read_back(tmp_path):
     lexicon = build_lexicon(
         [*TRAINED, Sentence(("“", '"', "a\\b", "],"), ("X", "Y Z", "Y Z", "X"))]
     )
@@ -38,7 +38,7 @@ def test_a_lexicon_is_read_as_it_was_written(tmp_path):
     assert lexicon.longest == 4
 
 
-def test_a_folder_without_one_is_a_model_all_the_same(tmp_path):
+def test_folder_without_a_lexicon_is_read(tmp_path):
     assert read_lexicon(tmp_path) is None
 
 
@@ -51,13 +51,13 @@ def test_a_folder_without_one_is_a_model_all_the_same(tmp_path):
         '{"format": 1, "longest": 1, "words": {"X": null}}',
     ],
 )
-def test_a_broken_lexicon_is_named(tmp_path, content):
+def test_malformed_lexicon_is_named_in_the_error(tmp_path, content):
     (tmp_path / LEXICON_FILE).write_text(content)
     with pytest.raises(ModelError, match=r"lexicon\.json"):
         read_lexicon(tmp_path)
 
 
-def test_words_are_parted_by_what_training_had(tagger):
+def test_words_are_sliced_by_their_tags_in_training(tagger):
     gold = [
         Sentence(("the", "run", "run", "Oslo"), ("DET", "VERB", "NUM", "X")),
         Sentence(("2", "the"), ("NUM", "X")),
@@ -77,14 +77,14 @@ def test_words_are_parted_by_what_training_had(tagger):
     assert words == counts == {SEEN[0]: 3, SEEN[1]: 2, SEEN[2]: 1}
 
 
-def test_without_it_the_slice_is_not_offered():
+def test_slice_by_training_needs_a_lexicon():
     found = run(FakeTagger(["X"], {}), [Sentence(("a",), ("X",))])
     assert IN_TRAINING not in dimensions_of(found)
     with pytest.raises(CrfvizError, match=r"no lexicon\.json"):
         slice_table(found, [IN_TRAINING])
 
 
-def test_sentences_longer_than_the_training_are_said(tagger):
+def test_sentences_longer_than_in_training_are_noted(tagger):
     found = run(tagger, [Sentence(("the",) * 4, ("DET",) * 4), Sentence(("the",), ("DET",))])
     record = full_record(found, "file", tables_of(found))
     assert record["longer_than_trained"] == {"longest_trained": 3, "sentences": 1}
@@ -92,7 +92,7 @@ def test_sentences_longer_than_the_training_are_said(tagger):
 
 
 @pytest.mark.parametrize("name", [n for n in list_taggers() if not n.startswith("textbook/")])
-def test_shipped_models_have_a_small_one_with_their_own_tags(name):
+def test_shipped_models_have_a_small_lexicon_of_their_tags(name):
     path = SHIPPED / name / LEXICON_FILE
     assert path.stat().st_size <= 1_000_000
     lexicon = read_lexicon(SHIPPED / name)
@@ -101,7 +101,7 @@ def test_shipped_models_have_a_small_one_with_their_own_tags(name):
     assert 50 < lexicon.longest < 300
 
 
-def test_the_command_writes_it_and_wants_a_model(tmp_path, capsys):
+def test_lexicon_command_writes_the_file_and_requires_a_model(tmp_path, capsys):
     train = tmp_path / "train.conll"
     train.write_text("The\tDET\nrun\tNOUN\n")
     assert main(["lexicon", str(tmp_path), "--train", str(train)]) == 2

@@ -21,7 +21,7 @@ OTHERS = ["upos-en-hmm", "upos-en-perceptron"]
 
 
 @pytest.mark.parametrize("model", [*NEURAL, *OTHERS])
-def test_one_batch_equals_single_runs(model):
+def test_batched_occlusion_equals_single_runs(model):
     tagger = load_tagger(model)
     occlusion = occlude(tagger, WORDS)
     assert len(occlusion.hidden) == len(WORDS)
@@ -38,7 +38,7 @@ def test_one_batch_equals_single_runs(model):
 
 
 @pytest.mark.parametrize("model", NEURAL)
-def test_no_shipped_network_knows_the_hidden_word(model):
+def test_hidden_word_is_unknown_to_every_shipped_network(model):
     vocabulary = load_model(SHIPPED / model).vocabulary
     batch = vocabulary.encode([[HIDDEN]])
     assert batch.words.tolist() == [[UNKNOWN]]
@@ -47,7 +47,7 @@ def test_no_shipped_network_knows_the_hidden_word(model):
 
 
 @pytest.mark.parametrize("architecture", ["bilstm", "contextfree"])
-def test_only_a_network_with_context_sees_other_words(tmp_path, architecture):
+def test_only_a_network_with_context_changes_at_other_words(tmp_path, architecture):
     tagger = NeuralTagger(save_tiny(tmp_path / "tiny", architecture=architecture))
     occlusion = occlude(tagger, ["He", "runs", "to", "Paris", "."])
     for position in range(5):
@@ -58,7 +58,7 @@ def test_only_a_network_with_context_sees_other_words(tmp_path, architecture):
             assert len(moved) > 1
 
 
-def test_any_tagger_can_be_asked():
+def test_occlude_works_with_any_tagger():
     tagger = FakeTagger(["A", "B"], {"a": {"A": 2.0}, "b": {"B": 3.0}})
     occlusion = occlude(tagger, ["a", "b", "a"])
     assert occlusion.change(1, "B").tolist() == [0.0, -3.0, 0.0]
@@ -68,17 +68,17 @@ def test_any_tagger_can_be_asked():
         occlusion.change(0, "C")
 
 
-def test_a_chain_of_few_observations_has_nothing_to_hide_them_with():
+def test_occluding_a_chain_of_known_observations_is_rejected():
     with pytest.raises(CrfvizError, match="textbook/casino knows only H, T"):
         occlude(load_tagger("textbook/casino"), ["H", "T"])
 
 
-def test_rounding_is_no_change():
+def test_rounding_errors_are_not_changes():
     tagger = FakeTagger(["A"], {"a": {"A": ROUNDING / 2}, "b": {"A": 2 * ROUNDING}})
     assert occlude(tagger, ["a", "b"]).change(0, 0).tolist() == [0.0, 0.0]
     assert occlude(tagger, ["a", "b"]).change(1, 0).tolist() == [0.0, -2 * ROUNDING]
 
 
-def test_what_stays_forbidden_does_not_move():
+def test_forbidden_scores_do_not_change():
     tagger = FakeTagger(["A"], {"a": {"A": -math.inf}, HIDDEN: {"A": -math.inf}})
     assert occlude(tagger, ["a"]).change(0, 0).tolist() == [0.0]

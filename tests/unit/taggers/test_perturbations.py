@@ -30,13 +30,13 @@ TAGS += ["NOUN", "SYM", "NUM", "PUNCT", "ADJ", "PUNCT"]
         ("no punctuation", "Ann does n't owe the 2 boys $ 1,500.75 right"),
     ],
 )
-def test_changes_without_chance(kind, expected):
+def test_deterministic_perturbations_give_the_expected_words(kind, expected):
     assert " ".join(perturb(kind, WORDS, TAGS).words) == expected
 
 
 @pytest.mark.parametrize("kind", DRAWN)
 @pytest.mark.parametrize("seed", range(20))
-def test_the_seed_alone_decides_and_one_word_changes(kind, seed):
+def test_same_seed_changes_the_same_word(kind, seed):
     first, again = (perturb(kind, WORDS, TAGS, seed) for _ in range(2))
     assert first == again
     changed = [
@@ -48,11 +48,11 @@ def test_the_seed_alone_decides_and_one_word_changes(kind, seed):
 
 
 @pytest.mark.parametrize("kind", DRAWN)
-def test_other_seeds_make_other_sentences(kind):
+def test_different_seeds_give_different_sentences(kind):
     assert len({perturb(kind, WORDS, TAGS, seed).words for seed in range(20)}) > 1
 
 
-def test_a_number_keeps_its_form_and_no_digit_stays():
+def test_other_number_keeps_the_format_and_changes_every_digit():
     for seed in range(20):
         found = perturb("other number", ["1,500.75"], ["NUM"], seed)
         (number,) = found.words
@@ -60,13 +60,13 @@ def test_a_number_keeps_its_form_and_no_digit_stays():
         assert all(a != b for a, b in zip("1,500.75", number, strict=True) if a.isdigit())
 
 
-def test_a_number_word_gives_way_to_another():
+def test_number_word_is_replaced_by_another():
     (word,) = perturb("other number", ["Three"], ["NUM"]).words
     assert word != "Three"
     assert word[0].isupper()
 
 
-def test_an_entity_gives_way_to_one_of_its_type_and_length():
+def test_entity_is_replaced_by_one_of_its_type_and_length():
     words = ["She", "left", "New", "York", "on", "Monday"]
     tags = ["O", "O", "B-LOC", "I-LOC", "O", "O"]
     for seed in range(20):
@@ -76,7 +76,7 @@ def test_an_entity_gives_way_to_one_of_its_type_and_length():
         assert found.what.startswith("New York → ")
 
 
-def test_a_name_of_another_length_keeps_the_rest_aligned():
+def test_name_of_another_length_keeps_the_rest_aligned():
     words = ["The", "A", "B", "C", "D", "E", "won"]
     tags = ["O", "B-ORG", *["I-ORG"] * 4, "O"]
     found = perturb("other name", words, tags)
@@ -112,12 +112,12 @@ def test_names_are_entities_or_runs_of_proper_nouns():
         ("upper case", ["中", "文"], ["NOUN", "NOUN"]),
     ],
 )
-def test_nothing_to_change(kind, words, tags):
+def test_perturb_returns_none_without_target(kind, words, tags):
     assert perturb(kind, words, tags) is None
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=8), st.integers(0, 99))
-def test_any_words_give_words_with_an_alignment(words, seed):
+def test_perturbed_words_are_aligned_with_the_original(words, seed):
     for kind in KINDS:
         found = perturb(kind, words, ["PROPN"] * len(words), seed)
         if found is not None:
@@ -130,7 +130,7 @@ def test_any_words_give_words_with_an_alignment(words, seed):
 
 
 @given(st.lists(st.sampled_from("ab"), min_size=1), st.lists(st.sampled_from("abc"), min_size=1))
-def test_words_of_a_free_edit_keep_their_order_and_those_that_stayed_their_place(before, after):
+def test_rewritten_sentence_is_aligned_in_order(before, after):
     way = rewritten(before, after)
     if way is None:
         assert before == after

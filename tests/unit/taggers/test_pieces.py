@@ -18,7 +18,7 @@ SENTENCES = [list(each.tokens) for each in read_excerpt("excerpts/ewt-dev.conllu
 
 
 @pytest.mark.parametrize("model", ["upos-en", "upos-en-contextfree", "ner-en", "upos-en-hmm"])
-def test_the_chain_of_first_pieces_is_the_chain_of_the_words(model):
+def test_chain_of_first_pieces_equals_the_word_chain(model):
     for words in itertools.islice(SENTENCES, 0, None, 15):
         chain = load_tagger(model).potentials(words)
         read = pieces(chain)
@@ -50,7 +50,7 @@ def test_each_piece_has_the_emissions_of_its_word():
     assert len(pieces(chain, entries=250).all.words) > 9
 
 
-def test_the_vocabulary_is_small_and_holds_no_address():
+def test_piece_vocabulary_is_small_and_contains_no_address():
     listed = VOCABULARY.read_text("utf-8").split()
     assert VOCABULARY.stat().st_size <= 100_000
     assert len(set(listed)) == len(listed) == LARGEST
@@ -62,7 +62,7 @@ def test_the_vocabulary_is_small_and_holds_no_address():
     assert letters <= {*plain[1:250]}
 
 
-def test_chains_that_cannot_be_split_say_why():
+def test_chain_that_cannot_be_split_is_rejected_with_the_reason():
     with pytest.raises(CrfvizError, match="no words to split: give word_ids or mask"):
         pieces(Potentials([[0.0]], [[0.0]]))
     chain = load_tagger("textbook/label-bias").potentials(["r", "o", "b"])
@@ -73,7 +73,7 @@ def test_chains_that_cannot_be_split_say_why():
         pieces(load_tagger("upos-en").potentials(["a"]), entries=0)
 
 
-def test_a_watched_layer_shows_what_it_does_with_a_mask_with_holes():
+def test_watched_layer_shows_a_mask_with_holes():
     """As of a Hugging Face model: special tokens around, later pieces masked."""
     word_ids = [None, 0, 0, 1, 2, 2, 2, 3, None, None]
     torch.manual_seed(4)

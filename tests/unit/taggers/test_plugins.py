@@ -129,7 +129,7 @@ def package(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("package")
 @pytest.mark.parametrize("name", ["Vowels", "instance", "factory"])
-def test_an_object_with_tags_and_potentials_is_a_tagger(name):
+def test_object_with_tags_and_potentials_is_a_tagger(name):
     assert name in list_taggers()
     tagger = load_tagger(name)
     assert (tagger.name, tagger.tags, tagger.family) == (name, ("VOWEL", "OTHER"), "crf")
@@ -147,7 +147,7 @@ def test_an_object_with_tags_and_potentials_is_a_tagger(name):
 
 
 @pytest.mark.usefixtures("package")
-def test_more_of_a_tagger_is_used_where_it_is_there():
+def test_optional_tagger_members_are_used():
     full = load_tagger("Full")
     assert (full.family, full.probabilistic, full.scheme) == ("perceptron", False, "BIO")
     assert full.split("x y|z") == ["x y", "z"]
@@ -163,7 +163,7 @@ def test_more_of_a_tagger_is_used_where_it_is_there():
 
 @pytest.mark.usefixtures("package")
 @pytest.mark.parametrize(("name", "message"), [item for item in BROKEN.items() if item[1]])
-def test_a_broken_one_is_a_message_and_the_others_stay(name, message, caplog):
+def test_broken_plugin_raises_a_message_and_others_still_load(name, message, caplog):
     assert {name, *GOOD} <= set(list_taggers())
     with pytest.raises(ModelError, match=message), caplog.at_level(logging.WARNING):
         load_tagger(name).potentials(["a", "b"])
@@ -172,13 +172,13 @@ def test_a_broken_one_is_a_message_and_the_others_stay(name, message, caplog):
 
 
 @pytest.mark.usefixtures("package")
-def test_a_module_that_is_not_there_is_a_message():
+def test_missing_module_raises_a_model_error():
     with pytest.raises(ModelError, match="nowhere failed: ModuleNotFoundError"):
         load_tagger("nowhere")
 
 
 @pytest.mark.usefixtures("package")
-def test_the_log_has_a_trace_once_for_each_reason(caplog):
+def test_log_has_one_traceback_per_reason(caplog):
     for name in ("nowhere", "Raises", "nowhere", "Raises", "nowhere"):
         with pytest.raises(ModelError):
             load_tagger(name)
@@ -193,7 +193,7 @@ def test_the_log_has_a_trace_once_for_each_reason(caplog):
 
 
 @pytest.mark.usefixtures("package")
-def test_a_shipped_name_cannot_be_taken_over():
+def test_plugin_cannot_replace_a_shipped_model():
     assert len(load_tagger("upos-en").tags) == 17
     assert list_taggers().count("upos-en") == 1
 
@@ -214,7 +214,7 @@ def folder(tmp_path, monkeypatch):
     sys.modules.pop("their_module", None)
 
 
-def test_a_setting_names_objects_and_folders_of_files(folder):
+def test_plugins_setting_names_objects_and_folders(folder):
     (folder / "by_class.py").write_text(vowels("V"))
     (folder / "_helper.py").write_text("1 / 0")
     (folder / "by-variable.py").write_text(
@@ -228,7 +228,7 @@ def test_a_setting_names_objects_and_folders_of_files(folder):
     assert (hmm.name, hmm.family, hmm.tag("b a").tags) == ("by-variable", "hmm", ["S", "S"])
 
 
-def test_changed_code_is_loaded_again(folder):
+def test_changed_plugin_code_is_reloaded(folder):
     file, module = folder / "mine.py", folder.parent / "their_module.py"
     for name, path in (("mine", file), ("Vowels", module)):
         versions = []
@@ -255,7 +255,7 @@ def test_changed_code_is_loaded_again(folder):
         ("import no_such_module", "The plug-in mine failed: ModuleNotFoundError"),
     ],
 )
-def test_a_file_without_a_tagger_is_a_message(folder, code, message):
+def test_file_without_a_tagger_is_rejected(folder, code, message):
     (folder / "mine.py").write_text(code)
     assert "mine" in list_taggers()
     with pytest.raises(ModelError, match=message):
@@ -264,7 +264,7 @@ def test_a_file_without_a_tagger_is_a_message(folder, code, message):
     assert load_tagger("mine").tag("an").tags == ["VOWEL"]
 
 
-def test_a_module_that_is_gone_is_a_message(monkeypatch):
+def test_plugin_of_a_missing_module_raises_a_model_error(monkeypatch):
     monkeypatch.setenv("CRFVIZ_PLUGINS", "no_such_module.at_all:Vowels")
     assert "Vowels" in list_taggers()
     assert plugin_version("Vowels") == ""
@@ -290,7 +290,7 @@ class Case:
 
 
 @pytest.mark.usefixtures("registered")
-def test_a_tagger_that_is_registered_can_be_loaded():
+def test_registered_tagger_can_be_loaded():
     for given, name in ((Case, "Case"), (Case(), "Case")):
         made = register(given)
         assert made.tag("AN ox").tags == ["UPPER", "lower"]
@@ -307,7 +307,7 @@ def test_a_tagger_that_is_registered_can_be_loaded():
 
 
 @pytest.mark.usefixtures("registered")
-def test_the_later_one_of_a_name_replaces_it():
+def test_later_registration_replaces_an_earlier_one():
     register(Case())
     before = plugin_version("Case")
     other = Case()
@@ -318,7 +318,7 @@ def test_the_later_one_of_a_name_replaces_it():
 
 
 @pytest.mark.usefixtures("registered", "package")
-def test_what_cannot_be_registered_is_refused():
+def test_invalid_registration_is_rejected():
     for name in ("upos-en", "textbook/ice-cream", "Vowels"):
         with pytest.raises(ModelError, match=f"'{name}' is the name of another model"):
             register(Case(), name)
@@ -332,9 +332,7 @@ def test_what_cannot_be_registered_is_refused():
     assert not {"nothing", "int"} & set(list_taggers())
 
 
-def test_a_package_with_modules_of_its_own_is_loaded_and_one_that_fails_is_a_message(
-    tmp_path, monkeypatch
-):
+def test_package_plugins_load_and_a_failing_package_is_rejected(tmp_path, monkeypatch):
     for name, code in (("fine_package", ""), ("failing_package", "raise RuntimeError('no')")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text(code)
@@ -349,7 +347,7 @@ def test_a_package_with_modules_of_its_own_is_loaded_and_one_that_fails_is_a_mes
     assert load_tagger("Mine").tag("an").tags == ["VOWEL"]
 
 
-def test_shards_of_other_code_are_not_gone_on_from(folder):
+def test_shards_of_changed_plugin_code_are_not_reused(folder):
     references = []
     for tag in ("ONE", "TWO"):
         (folder / "mine.py").write_text(vowels(tag))

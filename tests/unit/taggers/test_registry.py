@@ -39,32 +39,32 @@ def added(tmp_path, monkeypatch):
     return first
 
 
-def test_the_shipped_taggers_are_listed_in_order(monkeypatch):
+def test_shipped_taggers_are_listed_in_order(monkeypatch):
     monkeypatch.delenv("CRFVIZ_MODELS", raising=False)
     assert list_taggers() == SHIPPED_NAMES
 
 
 @pytest.mark.usefixtures("added")
-def test_added_folders_are_listed_too():
+def test_added_folders_are_listed():
     assert list_taggers() == sorted([*SHIPPED_NAMES, "tiny"])
 
 
 @pytest.mark.usefixtures("added")
-def test_an_added_tagger_loads_by_its_name():
+def test_added_tagger_is_loaded_by_name():
     assert load_tagger("tiny").tags == ("NOUN", "VERB", "X")
 
 
-def test_a_folder_loads_by_its_path(added):
+def test_folder_is_loaded_by_path(added):
     assert load_tagger(added / "tiny").name == "tiny"
     assert load_tagger(str(added / "tiny")).name == "tiny"
 
 
-def test_a_shipped_name_cannot_be_taken_over(added):
+def test_added_folder_cannot_replace_a_shipped_model(added):
     save_tiny(added / "upos-en")
     assert len(load_tagger("upos-en").tags) == 17
 
 
-def test_an_unknown_name_says_what_is_known():
+def test_unknown_name_error_lists_the_known_ones():
     with pytest.raises(ModelError, match=r"'upos-xx'.* known: ner-en, textbook/casino, "):
         load_tagger("upos-xx")
 
@@ -72,18 +72,18 @@ def test_an_unknown_name_says_what_is_known():
 @pytest.mark.parametrize(
     "name", ["", "  ", "../nothing", "upos-en/../nothing", "\x00", "x" * 5000, "/nowhere"]
 )
-def test_what_is_no_folder_is_no_tagger(name):
+def test_name_of_no_folder_is_rejected(name):
     with pytest.raises(ModelError, match="no tagger is called"):
         load_tagger(name)
 
 
 @pytest.mark.usefixtures("added")
-def test_a_folder_without_a_model_says_which_file_is_missing():
+def test_folder_without_a_model_names_the_missing_file():
     with pytest.raises(ModelError, match=r"notes/config\.json: the file is missing"):
         load_tagger("notes")
 
 
-def test_the_device_variable_is_heeded(monkeypatch):
+def test_device_variable_selects_the_device(monkeypatch):
     monkeypatch.setenv("CRFVIZ_DEVICE", "CPU")
     assert choose_device() == torch.device("cpu")
     monkeypatch.setenv("CRFVIZ_DEVICE", "tpu")
@@ -91,7 +91,7 @@ def test_the_device_variable_is_heeded(monkeypatch):
         choose_device()
 
 
-def test_a_gpu_that_is_not_there_is_missed(monkeypatch):
+def test_cuda_without_a_gpu_is_rejected(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.delenv("CRFVIZ_DEVICE", raising=False)
     assert choose_device() == torch.device("cpu")
@@ -100,7 +100,7 @@ def test_a_gpu_that_is_not_there_is_missed(monkeypatch):
         choose_device()
 
 
-def test_an_unknown_family_is_named(tmp_path):
+def test_unknown_family_is_named_in_the_error(tmp_path):
     (tmp_path / "config.json").write_text('{"format": 1, "family": "oracle"}', encoding="utf-8")
     with pytest.raises(
         ModelError, match=r"'family' must be one of crf, perceptron, hmm, imported, got 'ora"
@@ -118,7 +118,7 @@ def test_textbook_chains_of_an_added_folder_are_listed(added):
 
 
 @pytest.mark.parametrize("name", SHIPPED_NAMES)
-def test_every_tagger_says_what_its_scores_are(name):
+def test_every_tagger_reports_its_family_and_whether_it_is_probabilistic(name):
     tagger = load_tagger(name)
     assert tagger.family in (CRF, PERCEPTRON, HMM, MEMM)
     assert tagger.probabilistic == (tagger.family != PERCEPTRON)
@@ -131,7 +131,7 @@ def test_every_tagger_says_what_its_scores_are(name):
 @pytest.mark.parametrize(
     "name", ["upos-en-contextfree", "upos-en-perceptron", "upos-en-hmm", "textbook/ice-cream"]
 )
-def test_a_text_is_no_list_of_words(name):
+def test_text_instead_of_words_is_rejected(name):
     tagger = load_tagger(name)
     for text in ("These look fine", "1"):
         with pytest.raises(CrfvizError, match=r"expected a list of words.*split it first"):
@@ -157,11 +157,11 @@ def test_a_text_is_no_list_of_words(name):
         (lambda: from_hmm([1], [[1]], [[1]], ["x"]), "MarkovTagger('hmm', hmm, 1 tag)"),
     ],
 )
-def test_a_tagger_shows_name_family_and_number_of_tags(make, expected):
+def test_repr_shows_name_family_and_number_of_tags(make, expected):
     assert repr(make()) == expected
 
 
-def test_a_long_name_of_a_tagger_fits_on_a_screen():
+def test_repr_shortens_a_long_name():
     class Shouting:
         """One tag for everything."""
 

@@ -18,7 +18,7 @@ def change(path, **fields):
     path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
 
 
-def test_a_saved_model_comes_back_as_it_was(folder):
+def test_saved_model_is_restored(folder):
     stored = load_model(folder)
     assert stored.config.tags == ("NOUN", "VERB", "X")
     assert stored.config.temperature == 1.5
@@ -27,33 +27,33 @@ def test_a_saved_model_comes_back_as_it_was(folder):
         assert torch.equal(stored.network.get_parameter(name), tensor.float()), name
 
 
-def test_a_loaded_network_wants_no_gradient(folder):
+def test_loaded_network_requires_no_gradient(folder):
     network = load_model(folder).network
     assert not network.training
     assert not any(weights.requires_grad for weights in network.parameters())
 
 
-def test_a_missing_folder_is_named(tmp_path):
+def test_missing_folder_is_named_in_the_error(tmp_path):
     with pytest.raises(ModelError, match="nowhere: there is no such folder"):
         load_model(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("size", [0, 7, 300, -1], ids=["empty", "no header", "header", "last byte"])
-def test_truncated_weights_are_refused(folder, size):
+def test_truncated_weights_are_rejected(folder, size):
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(ModelError, match=r"model\.safetensors: is damaged"):
         load_model(folder)
 
 
-def test_a_pickle_is_refused(folder):
+def test_pickle_is_rejected(folder):
     torch.save({"words.weight": torch.zeros(2)}, folder / "model.safetensors")
     with pytest.raises(ModelError, match=r"model\.safetensors: is damaged or no safetensors"):
         load_model(folder)
 
 
 @pytest.mark.parametrize("name", ["config.json", "vocabulary.json", "model.safetensors"])
-def test_a_missing_or_broken_file_is_named(folder, name):
+def test_missing_or_malformed_file_is_named_in_the_error(folder, name):
     for content, message in (
         (b"{", "cannot be read as JSON"),
         (b"\xff\xfe", "cannot be read as JSON"),
@@ -91,14 +91,14 @@ SIZES = {
 
 
 @pytest.mark.parametrize(("field", "value", "message"), FIELDS)
-def test_a_bad_config_field_is_named(folder, field, value, message):
+def test_invalid_config_field_is_named_in_the_error(folder, field, value, message):
     change(folder / "config.json", **{field: value})
     with pytest.raises(ModelError, match=rf"config\.json: field {message}"):
         load_model(folder)
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_a_bad_size_is_named(folder, name):
+def test_invalid_size_is_named_in_the_error(folder, name):
     sizes = json.loads((folder / "config.json").read_text())["sizes"]
     values, message = SIZES[name]
     for value in values:
@@ -108,7 +108,7 @@ def test_a_bad_size_is_named(folder, name):
 
 
 @pytest.mark.parametrize("field", ["words", "characters"])
-def test_a_bad_vocabulary_field_is_named(folder, field):
+def test_invalid_vocabulary_field_is_named_in_the_error(folder, field):
     change(folder / "vocabulary.json", **{field: ["a", 1]})
     with pytest.raises(ModelError, match=rf"vocabulary\.json: field '{field}' must be a list"):
         load_model(folder)
@@ -121,7 +121,7 @@ def test_a_bad_vocabulary_field_is_named(folder, field):
         ("vocabulary.json", {"words": ["a"]}, r"'words\.weight' must be \(3, 6\) to match"),
     ],
 )
-def test_names_that_do_not_fit_the_weights_are_refused(folder, file, fields, message):
+def test_names_that_do_not_fit_the_weights_are_rejected(folder, file, fields, message):
     change(folder / file, **fields)
     with pytest.raises(ModelError, match=rf"model\.safetensors: tensor {message}"):
         load_model(folder)
@@ -138,7 +138,7 @@ def test_names_that_do_not_fit_the_weights_are_refused(folder, file, fields, mes
     ],
     ids=["type", "nan", "shape", "missing", "one too many"],
 )
-def test_a_bad_tensor_is_named(folder, name, value, message):
+def test_invalid_tensor_is_named_in_the_error(folder, name, value, message):
     tensors = load_file(folder / "model.safetensors")
     tensors[name] = value
     kept = {key: tensor for key, tensor in tensors.items() if tensor is not None}

@@ -28,7 +28,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(("name", "text"), TEXTS.items())
-def test_every_tagger_gives_the_best_path_with_its_marginals(name, text):
+def test_every_tagger_returns_the_best_path_with_marginals(name, text):
     tagger = load_tagger(name)
     found = tagger.tag(text)
     chain = tagger.potentials(found.words)
@@ -43,7 +43,7 @@ def test_every_tagger_gives_the_best_path_with_its_marginals(name, text):
     assert covered == {i for i, letter in enumerate(text) if not letter.isspace()}
 
 
-def test_probabilities_are_those_of_the_best_path_also_where_another_tag_is_likelier():
+def test_probabilities_belong_to_the_best_path_not_the_likeliest_tags():
     tagger = load_tagger("upos-en-contextfree")
     found = tagger.tag("Which one should i get ?")
     tables = forward_backward(tagger.potentials(found.words)).marginals
@@ -52,12 +52,12 @@ def test_probabilities_are_those_of_the_best_path_also_where_another_tag_is_like
     assert found.probabilities == pytest.approx(own, abs=1e-9)
 
 
-def test_a_word_that_comes_twice_has_two_places():
+def test_repeated_word_has_its_own_offsets():
     found = load_tagger("upos-en-hmm").tag("a an a")
     assert found.offsets == [(0, 1), (2, 4), (5, 6)]
 
 
-def test_a_list_is_a_batch_of_the_same_sentences():
+def test_list_of_texts_equals_single_texts():
     tagger = load_tagger("upos-en")
     texts = ["These look fine.", "Go!", "They do not know how fine it is to be here ."]
     for text, found in zip(texts, tagger.tag(texts), strict=True):
@@ -69,7 +69,7 @@ def test_a_list_is_a_batch_of_the_same_sentences():
     assert tagger.tag(("Go!",))[0].words == ["Go", "!"]
 
 
-def test_given_scores_tag_their_own_sentences_and_say_so_of_others(tmp_path, monkeypatch):
+def test_imported_scores_tag_only_their_own_sentences(tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
     file = tmp_path / "scores.json"
     sentence = {"tokens": ["The", "dog"], "emissions": [[1, 0], [0, 2]]}
@@ -86,7 +86,7 @@ def test_given_scores_tag_their_own_sentences_and_say_so_of_others(tmp_path, mon
         tagger.tag("The cat")
 
 
-def test_what_is_no_text_is_refused():
+def test_empty_or_non_string_text_is_rejected():
     tagger = load_tagger("upos-en-hmm")
     with pytest.raises(EmptySentenceError, match="got ' ' as text 2"):
         tagger.tag(["Go", " "])
@@ -98,7 +98,7 @@ def test_what_is_no_text_is_refused():
         tagger.tag(3)
 
 
-def test_a_text_without_a_path_is_refused(monkeypatch):
+def test_text_without_a_path_is_rejected(monkeypatch):
     tagger = load_tagger("upos-en-hmm")
     chain = tagger.potentials(["Go"])
     blocked = chain.altered(end=chain.end.masked_fill(chain.end > -1e9, -float("inf")))
@@ -107,7 +107,7 @@ def test_a_text_without_a_path_is_refused(monkeypatch):
         tagger.tag("Go")
 
 
-def test_a_splitter_that_changes_words_is_refused(monkeypatch):
+def test_splitter_that_changes_words_is_rejected(monkeypatch):
     tagger = load_tagger("upos-en-hmm")
     monkeypatch.setattr(tagger, "split", lambda text: text.lower().split())
     with pytest.raises(ModelError, match="'york' \\(number 2\\) is not in it after character 3"):

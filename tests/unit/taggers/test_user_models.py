@@ -31,7 +31,7 @@ def keep(name, *, fails=False):
             raise RuntimeError("the disk is full")
 
 
-def test_the_folder_is_that_of_the_variable_else_where_programs_keep_data(monkeypatch):
+def test_user_models_folder_is_the_variable_or_the_data_directory(monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", "/some/where")
     assert user_models() == Path("/some/where")
     monkeypatch.delenv("CRFVIZ_USER_MODELS")
@@ -42,7 +42,7 @@ def test_the_folder_is_that_of_the_variable_else_where_programs_keep_data(monkey
     assert user_models() == Path("/data/crfviz/models")
 
 
-def test_without_a_home_the_variable_is_asked_for_and_the_other_models_stay(monkeypatch):
+def test_without_a_home_the_error_names_the_variable_and_shipped_models_remain(monkeypatch):
     def no_home():
         raise RuntimeError("Could not determine home directory.")
 
@@ -68,18 +68,18 @@ def test_without_a_home_the_variable_is_asked_for_and_the_other_models_stay(monk
         ("textbook", "textbook-2"),
     ],
 )
-def test_a_name_is_safe_and_free(wanted, name):
+def test_free_name_is_safe_and_unused(wanted, name):
     taken = ["upos-en", *(["upos-en-2"] if wanted == "UPOS-en" else [])]
     assert free_name(wanted, taken) == name
 
 
 @pytest.mark.parametrize("wanted", ["", "  ", "../..", "\x00", "日本"])
-def test_a_name_without_a_letter_is_refused(wanted):
+def test_name_without_a_letter_or_digit_is_rejected(wanted):
     with pytest.raises(ModelError, match="needs a name with a letter or digit"):
         free_name(wanted, ())
 
 
-def test_what_is_written_appears_under_its_name(own):
+def test_new_model_is_listed_after_the_block(own):
     with new_model("mine") as folder:
         save_tiny(folder)
         assert "mine" not in list_taggers()
@@ -90,13 +90,13 @@ def test_what_is_written_appears_under_its_name(own):
     assert (own / "mine").stat().st_mode & 0o777 == 0o755
 
 
-def test_nothing_stays_of_what_fails(own):
+def test_failed_write_leaves_no_files(own):
     with pytest.raises(RuntimeError, match="the disk is full"):
         keep("mine", fails=True)
     assert list(own.iterdir()) == []
 
 
-def test_a_model_is_never_overwritten(own):
+def test_existing_model_is_never_overwritten(own):
     keep("mine")
     (own / "mine" / "README.md").write_text("# mine", encoding="utf-8")
     with pytest.raises(ModelError, match="is taken, or no safe name"):
@@ -106,13 +106,13 @@ def test_a_model_is_never_overwritten(own):
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ".x", "", "textbook", "a b"])
-def test_an_unsafe_name_is_refused(own, name):
+def test_unsafe_name_is_rejected(own, name):
     with pytest.raises(ModelError), new_model(name):
         pytest.fail("never reached")
     assert not own.exists()
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path, monkeypatch):
+def test_unwritable_folder_is_reported(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "file"))
     with pytest.raises(ModelError, match="no model can be written there"):
@@ -120,7 +120,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path, monkeypatch):
     assert own_models() == []
 
 
-def test_a_model_can_be_removed(own):
+def test_model_can_be_removed(own):
     keep("mine")
     keep("other")
     remove_model("mine")
@@ -130,7 +130,7 @@ def test_a_model_can_be_removed(own):
 
 
 @pytest.mark.usefixtures("own")
-def test_the_name_of_a_model_that_is_gone_is_not_given_again():
+def test_name_of_a_removed_model_is_not_reused():
     keep("mine")
     assert free_name("mine", ()) == "mine-2"
     remove_model("mine")
@@ -139,14 +139,14 @@ def test_the_name_of_a_model_that_is_gone_is_not_given_again():
         keep("mine")
 
 
-def test_two_that_take_a_name_at_once_do_not_mix(own):
+def test_concurrent_writes_of_one_name_do_not_mix(own):
     with pytest.raises(ModelError, match="cannot be written"), new_model("mine"):
         save_tiny(own / "mine")  # somebody else was faster
     assert own_models() == ["mine"]
 
 
 @pytest.mark.usefixtures("own")
-def test_there_is_an_end_to_the_number_of_models(monkeypatch):
+def test_too_many_models_are_rejected(monkeypatch):
     monkeypatch.setattr("crfviz.taggers.user_models.MAX_MODELS", 1)
     keep("mine")
     with pytest.raises(ModelError, match="There are 1 models of this kind already"):
@@ -154,7 +154,7 @@ def test_there_is_an_end_to_the_number_of_models(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["upos-en", "../own/mine", ".", "", "nothing"])
-def test_only_what_was_brought_is_removed(own, name):
+def test_only_brought_models_can_be_removed(own, name):
     keep("mine")
     with pytest.raises(ModelError, match="was brought"):
         remove_model(name)
@@ -162,14 +162,14 @@ def test_only_what_was_brought_is_removed(own, name):
     assert own.is_dir()
 
 
-def test_a_shipped_name_cannot_be_taken_over(own):
+def test_user_model_cannot_replace_a_shipped_one(own):
     save_tiny(own / "upos-en")
     assert len(load_tagger("upos-en").tags) == 17
 
 
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize("what", ["disk", "memory"])
-def test_all_together_are_bounded_and_the_message_names_the_largest(monkeypatch, what):
+def test_total_size_is_limited_and_the_error_names_the_largest(monkeypatch, what):
     for name in ("small", "large"):
         keep(name)
     sizes = {"small": 100, "large": 800}
@@ -187,7 +187,7 @@ def test_all_together_are_bounded_and_the_message_names_the_largest(monkeypatch,
     assert own_models() == ["fits", "large", "small"]
 
 
-def test_what_a_model_takes_is_told_from_its_headers(tmp_path):
+def test_model_memory_is_estimated_from_its_headers(tmp_path):
     folder = save_tiny(tmp_path / "tiny")
     assert disk_bytes(folder) == sum(path.stat().st_size for path in folder.iterdir())
     numbers = sum(

@@ -36,12 +36,12 @@ words = st.text("ab", min_size=1, max_size=8)
 
 
 @given(words, st.sets(st.tuples(st.sampled_from(["", "##"]), words), max_size=12))
-def test_the_longest_piece_goes_first(word, drawn):
+def test_longest_matching_piece_is_taken_first(word, drawn):
     pieces = {mark + text for mark, text in drawn}
     assert split_word(word, pieces) == (longest_first(word, pieces) or ["[UNK]"])
 
 
-def test_pieces_know_their_words():
+def test_pieces_have_the_ids_of_their_words():
     split = split_words(["ab", "b", "é", "a"], {"a", "##b", "b"})
     assert split == (["a", "##b", "b", "[UNK]", "a"], [0, 0, 1, 2, 3])
     assert split_words([], {"a"}) == ([], [])

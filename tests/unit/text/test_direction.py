@@ -25,11 +25,11 @@ KINDS = ("R", "AL")
         ("", False),
     ],
 )
-def test_the_first_letter_decides(text, expected):
+def test_first_letter_decides_the_text_direction(text, expected):
     assert right_to_left(text) is expected
 
 
-def test_the_browser_decides_as_python_does(tmp_path):
+def test_browser_detects_the_same_direction_as_python(tmp_path):
     letters = [chr(n) for n in range(0x110000) if unicodedata.category(chr(n))[0] == "L"]
     texts = [[letter] for letter in letters] + [["1", "«ש", "a"], ["a", "ש"], ["7", "."], []]
     expected = [right_to_left(" ".join(words)) for words in texts]

@@ -75,7 +75,7 @@ READ = {  # what a text says, as words, tags and, where it is told, the text its
 
 
 @pytest.mark.parametrize("case", READ.values(), ids=READ)
-def test_a_text_is_read(case):
+def test_each_format_is_parsed(case):
     text, *expected = case
     assert parse_sentences(text) == [
         Sentence(tuple(words.split(" ")), tuple(tags.split()) if tags else None, *raw)
@@ -83,17 +83,17 @@ def test_a_text_is_read(case):
     ]
 
 
-def test_blanks_and_odd_line_ends_inside_of_words_stay():
+def test_blanks_and_unusual_line_ends_inside_words_are_preserved():
     assert parse_sentences('{"tokens": ["a", "b c"]}')[0].tokens == ("a", "b c")
     assert parse_sentences("ke s\tO\n")[0].tokens == ("ke s",)
     assert parse_sentences("a\u2028b\tO\r\nc\x85d\tO\r\n")[0].tokens == ("a\u2028b", "c\x85d")
 
 
-def test_conllu_xpos_is_the_fifth_column():
+def test_conllu_xpos_reads_the_fifth_column():
     assert parse_sentences(CONLLU, file_format="conllu-xpos")[0].tags == ("PRP", "VBP", "RB", ".")
 
 
-def test_the_excerpt_is_read_as_the_conllu_library_reads_it():
+def test_conllu_excerpt_is_read_as_by_the_conllu_library():
     expected = [
         Sentence(
             tuple(word["form"] for word in sentence.filter(id=lambda i: isinstance(i, int))),
@@ -125,7 +125,7 @@ def test_the_excerpt_is_read_as_the_conllu_library_reads_it():
         ("# only a comment\n", "columns"),
     ],
 )
-def test_the_format_is_told_from_the_content(text, expected):
+def test_format_is_detected_from_the_content(text, expected):
     assert detect_format(text.split("\n")) == expected
 
 
@@ -158,12 +158,12 @@ def test_the_format_is_told_from_the_content(text, expected):
         ('{"tokens": ["a"], "text": 1}', r"line 1: expected a string in \"text\", got 1"),
     ],
 )
-def test_errors_name_the_line_and_what_came(text, message):
+def test_parse_errors_name_the_line_and_the_bad_input(text, message):
     with pytest.raises(FormatError, match=message):
         parse_sentences(text, name="file")
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
+def test_missing_file_is_named_in_the_error(tmp_path):
     with pytest.raises(
         FormatError, match=r"nothing\.conllu: expected a file to read, got: No such"
     ):
@@ -172,14 +172,14 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         read_sentences(tmp_path)
 
 
-def test_bytes_that_are_no_utf8_are_named_with_their_line(tmp_path):
+def test_invalid_utf8_is_reported_with_its_line(tmp_path):
     path = tmp_path / "latin1.conll"
     path.write_bytes(b"a\tO\ncaf\xe9\tO\n\xc3\xa9\tO\n")  # the third line is UTF-8
     with pytest.raises(FormatError, match="line 2: expected UTF-8 text, got byte 0xe9"):
         read_sentences(path)
 
 
-def test_a_byte_order_mark_is_no_word(tmp_path):
+def test_byte_order_mark_is_not_part_of_the_first_word(tmp_path):
     path = tmp_path / "bom.conll"
     path.write_bytes(b"\xef\xbb\xbfa\tO\n")
     assert read_sentences(path) == [Sentence(("a",), ("O",))]
@@ -193,14 +193,14 @@ def test_options_fold_handles_and_map_types(tmp_path):
     ]
 
 
-def test_nothing_is_read_from_an_empty_file(tmp_path):
+def test_empty_file_has_no_sentences(tmp_path):
     path = tmp_path / "empty"
     path.touch()
     assert read_sentences(path) == []
 
 
 @pytest.mark.parametrize("file_format", WRITTEN)
-def test_what_was_written_is_read_again(file_format, tmp_path):
+def test_written_sentences_are_read_back(file_format, tmp_path):
     sentences = [
         Sentence(("Allen", "#", "ke s", "{", "日本"), ("B-PER", "O", "O", "O", "B-LOC"), "Allen #"),
         Sentence(("so",), ("O",)),
@@ -213,7 +213,7 @@ def test_what_was_written_is_read_again(file_format, tmp_path):
         assert detect_format(lines) == file_format
 
 
-def test_fasta_is_not_written():
+def test_writing_fasta_is_rejected():
     with pytest.raises(FormatError, match="FASTA has no place for tags"):
         render_sentences([Sentence(("A",), ("O",))], "fasta")
 
@@ -225,7 +225,7 @@ def test_untagged_sentences_survive_writing(file_format):
     assert parse_sentences(text, file_format=file_format) == sentences
 
 
-def test_the_conllu_library_reads_what_we_write():
+def test_conllu_library_reads_our_conllu():
     written = render_sentences(read_sentences(EXCERPT), "conllu")
     assert [[word["form"] for word in sentence] for sentence in conllu.parse(written)] == [
         list(sentence.tokens) for sentence in read_sentences(EXCERPT)
@@ -239,14 +239,14 @@ names = st.text(  # without the marks of entity tags, whose spelling is changed
 
 
 @given(st.lists(st.tuples(anything, names), min_size=1, max_size=5), st.none() | st.text())
-def test_jsonl_holds_any_word_and_any_text(words, text):
+def test_jsonl_preserves_any_word_and_text(words, text):
     tokens, tags = zip(*words, strict=True)
     sentence = Sentence(tokens, tags, text)
     assert parse_sentences(render_sentences([sentence], "jsonl")) == [sentence]
 
 
 @given(st.lists(anything, min_size=1, max_size=5), st.sampled_from(["columns", "conllu", "iob2"]))
-def test_columns_hold_a_word_exactly_or_refuse_it(tokens, file_format):
+def test_columns_preserve_a_word_or_reject_it(tokens, file_format):
     sentence = Sentence(tuple(tokens), ("X",) * len(tokens))
     try:
         written = render_sentences([sentence], file_format)
@@ -257,18 +257,18 @@ def test_columns_hold_a_word_exactly_or_refuse_it(tokens, file_format):
 
 
 @pytest.mark.parametrize("word", ["", " a", "a\tb", "a\nb"])
-def test_a_word_that_no_column_can_hold_is_named(word):
+def test_word_that_columns_cannot_hold_is_rejected(word):
     with pytest.raises(FormatError, match="CoNLL columns cannot hold"):
         render_sentences([Sentence((word,), ("X",))], "columns")
 
 
-def test_line_breaks_of_the_raw_text_become_blanks():
+def test_line_breaks_in_the_raw_text_become_blanks():
     text = render_sentences([Sentence(("a", "b"), ("X", "X"), "a\n\tb")], "columns")
     assert parse_sentences(text)[0].text == "a b"
 
 
 @pytest.mark.parametrize("content", [b"\xef\xbb\xbfa\x81\tX\n", b"a\x81\tX\n"])
-def test_a_byte_that_is_no_text_is_named_behind_a_byte_order_mark_too(content, tmp_path):
+def test_invalid_utf8_after_a_byte_order_mark_is_reported(content, tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes(content)
     with pytest.raises(FormatError, match="line 1: expected UTF-8 text, got byte 0x81"):
@@ -278,12 +278,12 @@ def test_a_byte_that_is_no_text_is_named_behind_a_byte_order_mark_too(content, t
 
 
 @given(st.text())
-def test_any_text_is_read_or_refused(text):
+def test_any_text_is_parsed_or_rejected(text):
     with contextlib.suppress(FormatError):
         assert all(sentence.tokens for sentence in parse_sentences(text))
 
 
-def test_a_file_is_read_anew_each_time_and_a_sentence_at_a_time(tmp_path):
+def test_sentence_file_is_read_lazily_on_each_iteration(tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes(b"\xef\xbb\xbfOne\tX\r\n\r\ntwo\xc2\x85\tY\n\nthree\n")
     sentences = iter(SentenceFile(path))
@@ -297,7 +297,7 @@ def test_a_file_is_read_anew_each_time_and_a_sentence_at_a_time(tmp_path):
 
 
 @pytest.mark.parametrize("file_format", [None, "columns"])
-def test_a_pipe_is_read_from_its_beginning(tmp_path, file_format):
+def test_pipe_is_read_from_its_beginning(tmp_path, file_format):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     text = "".join(f"# {n}\nword{n}\tX\n\n" for n in range(5000))

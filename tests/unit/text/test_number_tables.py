@@ -48,33 +48,33 @@ def saved(save, *arrays, **named):
         '{"alpha": [[0.5, -1.25], [3, "-inf"], [2e-5, 4]], "beta": [[1]]}',
     ],
 )
-def test_one_table_in_many_notations(text):
+def test_one_table_is_read_in_many_notations(text):
     table = parse_number_table(text, names=TAGS, words=WORDS, prefer="alpha")
     assert table.values.tolist() == TABLE
 
 
-def test_labels_are_kept():
+def test_header_and_row_labels_are_returned():
     table = parse_number_table(",NOUN,VERB\na,1,2\nb,3,4", names=TAGS)
     assert (table.header, table.labels) == (("NOUN", "VERB"), ("a", "b"))
 
 
-def test_names_in_cells_mean_their_ids():
+def test_tag_names_in_cells_become_tag_ids():
     table = parse_number_table("START START\nVERB NOUN\nNOUN NOUN", names=TAGS)
     assert table.values.tolist() == [[-1, -1], [1, 0], [0, 0]]
 
 
-def test_words_that_look_like_numbers_may_head_the_columns():
+def test_words_that_look_like_numbers_can_be_column_headers():
     table = parse_number_table("day,2,3\nC,0.1,0.2\nH,0.3,0.4", names=("C", "H"), words=("2", "3"))
     assert table.values.tolist() == [[0.1, 0.2], [0.3, 0.4]]
 
 
-def test_numbers_beyond_a_float_are_infinite():
+def test_numbers_too_large_for_a_float_become_infinity():
     huge = "9" * 5000
     for text in (f"1,{huge}\n2,3", f"[[1, {huge}], [2, 3]]"):
         assert parse_number_table(text).values.tolist() == [[1, np.inf], [2, 3]]
 
 
-def test_empty_cells_are_nan():
+def test_empty_cells_become_nan():
     table = parse_number_table("1,,2\n-,nan,3")
     assert np.isnan(table.values).tolist() == [[False, True, False], [True, True, False]]
 
@@ -104,29 +104,29 @@ def test_empty_cells_are_nan():
         ("[[1, [2]]]", "row 1, column 2"),
     ],
 )
-def test_what_is_no_table_is_said_with_its_place(text, message):
+def test_invalid_table_is_rejected_with_its_place(text, message):
     with pytest.raises(FormatError, match=message):
         parse_number_table(text)
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_a_table_or_a_message(text):
+def test_any_text_is_a_table_or_a_format_error(text):
     with suppress(FormatError):
         assert parse_number_table(text, names=TAGS, words=WORDS).values.ndim == 2
 
 
 @given(st.binary(max_size=60), st.sampled_from([b"", b"PK\x03\x04", b"\x93NUMPY"]))
-def test_any_bytes_are_a_table_or_a_message(data, start):
+def test_any_bytes_are_a_table_or_a_format_error(data, start):
     with suppress(FormatError):
         assert read_number_table(start + data).values.ndim == 2
 
 
 @given(st.lists(st.lists(st.floats(allow_nan=False), min_size=2, max_size=2), min_size=1))
-def test_json_comes_back(rows):
+def test_json_rows_are_read_back_unchanged(rows):
     assert parse_number_table(json.dumps(rows)).values.tolist() == rows
 
 
-def test_arrays_in_files():
+def test_numpy_files_are_read_as_tables():
     table = np.array(TABLE)
     assert read_number_table(saved(np.save, table)).values.tolist() == TABLE
     assert read_number_table(saved(np.savez, table)).values.tolist() == TABLE
@@ -137,13 +137,13 @@ def test_arrays_in_files():
     assert read_number_table("\ufeff1,2\n3,4".encode()).values.tolist() == [[1, 2], [3, 4]]
 
 
-def test_a_nan_of_an_odd_kind_is_an_empty_cell():
+def test_signalling_nan_is_an_empty_cell():
     table = np.array([[0x7F800001, 0]], dtype=np.uint32).view(np.float32)  # it signals
     for file in (saved(np.save, table), saved(np.savez, alpha=table)):
         assert np.isnan(read_number_table(file).values).tolist() == [[True, False]]
 
 
-def test_nothing_is_unpickled():
+def test_pickled_objects_are_never_loaded():
     class Trap:
         def __reduce__(self):
             return (pytest.fail, ("unpickled",))
@@ -154,7 +154,7 @@ def test_nothing_is_unpickled():
             read_number_table(data)
 
 
-def test_a_zip_bomb_is_not_unpacked():
+def test_zip_bomb_is_rejected_before_unpacking():
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("alpha.npy", b"\0" * 30_000_000)
@@ -175,6 +175,6 @@ def test_a_zip_bomb_is_not_unpacked():
     ],
     ids=["two", "a list", "texts", "cut", "cut array", "no text", "long"],
 )
-def test_files_that_hold_no_table(data, message):
+def test_files_without_a_table_are_rejected(data, message):
     with pytest.raises(FormatError, match=message):
         read_number_table(data, prefer="alpha")

@@ -20,22 +20,22 @@ TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 taggings = st.lists(st.sampled_from(TAGS), min_size=1, max_size=12)
 
 
-def test_spans_of_a_sentence():
+def test_spans_of_bio_tags():
     tags = ["B-PER", "I-PER", "B-PER", "O", "B-LOC"]
     assert spans(tags) == [Span("PER", 0, 2), Span("PER", 2, 3), Span("LOC", 4, 5)]
 
 
-def test_an_illegal_i_belongs_to_no_entity():
+def test_illegal_i_tag_belongs_to_no_entity():
     assert spans(["I-PER", "B-PER", "I-LOC", "I-LOC"]) == [Span("PER", 1, 2)]
 
 
-def test_tags_of_no_scheme_have_no_spans():
+def test_tags_without_a_scheme_have_no_spans():
     assert spans(["DET", "NOUN"]) == []
     assert spans([]) == []
 
 
 @given(taggings)
-def test_spans_are_those_of_seqeval_in_strict_mode(tags):
+def test_spans_equal_seqeval_in_strict_mode(tags):
     expected = [(e.tag, e.start, e.end) for e in Entities([tags], IOB2).entities[0]]
     assert [(span.type, span.start, span.end) for span in spans(tags)] == expected
 
@@ -45,7 +45,7 @@ PREFIXES = {"BIOES": ("BIES", IOBES), "BILOU": ("BILU", BILOU)}
 
 @pytest.mark.parametrize("scheme", PREFIXES)
 @given(data=st.data())
-def test_spans_of_closed_schemes_are_those_of_seqeval(scheme, data):
+def test_spans_of_closed_schemes_equal_seqeval(scheme, data):
     letters, theirs = PREFIXES[scheme]
     known = ["O", *[f"{letter}-{kind}" for letter in letters for kind in ("PER", "LOC")]]
     tags = data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=9))
@@ -60,13 +60,13 @@ def test_spans_of_closed_schemes_are_those_of_seqeval(scheme, data):
 
 
 @given(taggings)
-def test_tags_of_spans_give_the_spans_again(tags):
+def test_tags_from_spans_have_the_same_spans(tags):
     found = spans(tags)
     assert spans(tags_of(found, len(tags))) == found
 
 
 @given(taggings)
-def test_repaired_tags_are_legal_and_legal_tags_stay(tags):
+def test_repair_makes_tags_legal_and_is_idempotent(tags):
     repaired = repair(tags)
     assert tags_of(spans(repaired), len(tags)) == repaired
     assert repair(repaired) == repaired
@@ -92,15 +92,15 @@ def test_repair_begins_an_entity_where_the_type_changes():
         ([], False),
     ],
 )
-def test_is_bio(tags, expected):
+def test_is_bio_recognises_bio_tags(tags, expected):
     assert is_bio(tags) is expected
 
 
-def test_a_type_may_have_a_hyphen():
+def test_entity_type_may_contain_a_hyphen():
     assert split_tag("B-creative-work") == ("B", "creative-work")
 
 
-def test_an_inside_tag_may_follow_the_begin_and_inside_tags_of_its_type_only():
+def test_inside_tag_may_follow_only_its_own_type():
     before = {tag: {other for other in TAGS if may_follow(tag, other)} for tag in TAGS}
     assert before == {
         "O": set(TAGS),
@@ -127,5 +127,5 @@ def test_an_inside_tag_may_follow_the_begin_and_inside_tags_of_its_type_only():
         (["", "B-X"], None),
     ],
 )
-def test_the_scheme_is_told_by_the_prefixes(tags, scheme):
+def test_entity_scheme_is_detected_by_the_prefixes(tags, scheme):
     assert entity_scheme(tags) == scheme

@@ -26,7 +26,7 @@ from crfviz.text.splitting import BLANKS, CHARACTERS
         ("😀! 😀!", ["😀! 😀!"]),
     ],
 )
-def test_sentences_of_english(text, sentences):
+def test_english_text_is_split_into_sentences(text, sentences):
     assert split_sentences(text) == sentences
 
 
@@ -42,7 +42,7 @@ def test_sentences_of_english(text, sentences):
         ("هل أنت بخير؟ نعم.", "spacy:ar", 2),
     ],
 )
-def test_marks_of_other_languages(text, tokenizer, sentences):
+def test_punctuation_of_other_languages_ends_sentences(text, tokenizer, sentences):
     found = split_sentences(text, tokenizer)
     assert len(found) == sentences
     assert "".join("".join(found).split()) == "".join(text.split())

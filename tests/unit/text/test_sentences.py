@@ -17,5 +17,5 @@ from crfviz.text.sentences import located
         ("b a", None),
     ],
 )
-def test_words_have_places_in_a_text_of_nothing_but_them_and_white_space(text, places):
+def test_words_are_located_in_their_text(text, places):
     assert located(["a", "b"], text) == places

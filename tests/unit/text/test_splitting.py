@@ -41,7 +41,7 @@ GERMAN = [
         (CHARACTERS, "", []),
     ],
 )
-def test_a_text_is_split_as_its_name_says(name, text, words):
+def test_named_tokenizer_splits_the_text(name, text, words):
     found = list(splitter(name)(text))
     assert [token.text for token in found] == words
     assert all(text[token.start : token.end] == token.text for token in found)
@@ -61,7 +61,7 @@ SEQUENCES = (
 
 
 @pytest.mark.parametrize("text", SEQUENCES)
-def test_characters_are_those_of_the_browser(tmp_path, text):
+def test_characters_are_split_as_in_the_browser(tmp_path, text):
     body = """
       const parts = new Intl.Segmenter("en", { granularity: "grapheme" }).segment(told);
       return Array.from(parts, ({ segment }) => segment).filter((each) => each.trim());
@@ -72,7 +72,7 @@ def test_characters_are_those_of_the_browser(tmp_path, text):
 @given(
     st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Cn", "Co"]), max_size=20)
 )
-def test_no_letter_is_lost_and_none_is_cut_from_its_marks(text):
+def test_character_tokenizer_keeps_letters_with_their_marks(text):
     words = [token.text for token in splitter(EACH)(text)]
     assert "".join(words) == "".join(text.split())
     begun = {part[0] for part in text.split()}
@@ -82,14 +82,14 @@ def test_no_letter_is_lost_and_none_is_cut_from_its_marks(text):
 @pytest.mark.parametrize(
     "text", ["Das ist z.B. am 3. Mai.", "Er sagt: „Ja, klar!“", "a" * 300 + " b"]
 )
-def test_another_language_is_split_by_its_rules_of_spacy(text):
+def test_spacy_tokenizer_of_another_language_is_used(text):
     own = words_of_text(text, "spacy:de")
     assert "".join(own) == "".join(text.split())
     if len(text) < 200:
         assert own == [word.text for word in spacy.blank("de")(text)]
 
 
-def test_english_is_the_tokenizer_of_the_library():
+def test_english_spacy_is_the_library_tokenizer():
     text = "I can't e-mail Mr. Ford!!!"
     assert words_of_text(text, "spacy:en") == [token.text for token in tokenize(text)]
 
@@ -97,7 +97,7 @@ def test_english_is_the_tokenizer_of_the_library():
 @pytest.mark.parametrize(
     "name", ["spacy:xx-yy", "spacy:", "letters", "spacy:qqq", "characters:all"]
 )
-def test_an_unknown_tokenizer_is_refused(name):
+def test_unknown_tokenizer_is_rejected(name):
     with pytest.raises(FormatError, match=r"expected a|cannot be used"):
         splitter(name)
 
@@ -112,23 +112,23 @@ def test_an_unknown_tokenizer_is_refused(name):
         ([Sentence(tuple("我用AB。"), text="我用AB。")], EACH),
     ],
 )
-def test_the_tokenizer_of_a_file_is_told_by_its_words(sentences, name):
+def test_tokenizer_is_detected_from_the_words_of_a_file(sentences, name):
     best, share, shares = told_by(sentences)
     assert (best, share) == (name, 1.0)
     assert shares[best] == max(shares.values())
 
 
-def test_a_file_that_no_tokenizer_fits_has_a_poor_share():
+def test_file_that_fits_no_tokenizer_has_a_low_share():
     _, share, _ = told_by([Sentence(("ab", "cd", "ef"), text="abcdef")])
     assert share < 0.95
 
 
-def test_words_are_written_as_people_type_them():
+def test_typed_joins_words_as_people_write_them():
     assert typed(["He", "(", "Bo", ")", "said", ":", "“", "no", "”", "."]) == "He (Bo) said: “no”."
     assert typed([]) == ""
 
 
-def test_spans_of_a_text_are_read_with_the_words_of_a_tokenizer(tmp_path):
+def test_spans_are_read_with_the_chosen_tokenizer(tmp_path):
     path = tmp_path / "doccano.jsonl"
     path.write_text('{"text": "Am 3. Mai kam Ida.", "label": [[14, 17, "PER"]]}\n', "utf-8")
     (english,) = read_sentences(path)

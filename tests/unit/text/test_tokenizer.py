@@ -41,7 +41,7 @@ def test_shipped_sentences_are_split_as_annotated(spaced, least):
     assert f1(read_sentences(EXCERPT), spaced) >= least  # measured 0.9887 and 0.9961
 
 
-def test_tokens_have_their_place():
+def test_tokens_have_character_offsets():
     assert tokenize("Hi, you!") == [
         Token("Hi", 0, 2),
         Token(",", 2, 3),
@@ -58,7 +58,7 @@ def test_tokens_have_their_place():
         "It ’s fine , I ’m OK",
     ],
 )
-def test_blanks_between_words_are_enough(text):
+def test_words_separated_by_blanks_are_unchanged(text):
     assert words(text) == text.split()
 
 
@@ -81,7 +81,7 @@ def test_blanks_between_words_are_enough(text):
         (" \t\r\n\u00a0\u3000", []),
     ],
 )
-def test_words_of(text, expected):
+def test_words_splits_punctuation_and_contractions(text, expected):
     assert words(text) == expected
 
 
@@ -90,7 +90,7 @@ def test_words_of(text, expected):
 @example("\x00\x1b[31m\x85")
 @example("<script>alert(1)</script> ![x](http://e.org/)")
 @example("a" * (LONGEST + 1) + " b")
-def test_any_text_gives_its_own_characters_in_order(text):
+def test_tokens_cover_all_characters_in_order(text):
     end = 0
     for token in tokenize(text):
         assert token.start >= end
@@ -108,13 +108,13 @@ def test_ten_thousand_characters_without_a_blank_are_split(part):
     assert tokenize(text)[-1].end == 10_000  # spaCy's own rules need half a minute for brackets
 
 
-def test_a_long_address_stays_one_word():
+def test_long_url_stays_one_word():
     address = "https://example.org/" + "a/" * LONGEST
     assert words(f"see {address} now") == ["see", address, "now"]
 
 
 @pytest.mark.parametrize("text", [["Kim", "left"], None, b"Kim left", 5])
-def test_what_is_no_text_is_refused(text):
+def test_tokenizing_a_non_string_is_rejected(text):
     with pytest.raises(FormatError, match="text must be one text, got"):
         tokenize(text)
 
@@ -132,7 +132,7 @@ def test_what_is_no_text_is_refused(text):
         ("", None),
     ],
 )
-def test_two_blanks_in_every_gap_keep_the_words(sentence, words):
+def test_two_blanks_in_every_gap_preserve_the_words(sentence, words):
     assert given_words(sentence) == words
 
 
@@ -145,7 +145,7 @@ def test_two_blanks_in_every_gap_keep_the_words(sentence, words):
         (["New York", "is"], None),
     ],
 )
-def test_a_sentence_is_found_that_splits_into_the_words(words, sentence):
+def test_sentence_of_finds_text_that_splits_into_the_words(words, sentence):
     assert sentence_of(words, english_words) == sentence
 
 
@@ -153,7 +153,7 @@ def by_rules(text):
     return list(tokenizer._split(text, 0, len(text)))
 
 
-def test_plain_texts_are_split_as_by_the_rules():
+def test_plain_words_skip_the_rules_with_the_same_tokens():
     exceptions = {"".join(parts) for parts in tokenizer.affix_rules().exceptions}
     assert len(exceptions) > 1000
     words = {form(word) for word in exceptions for form in (str, str.lower, str.title, str.upper)}
@@ -172,12 +172,12 @@ LETTERS = "abcdimnstuvwADIMNSTUW"
 
 
 @given(st.text(f"{LETTERS}    ..,!?;:\n\t\u00a0'-", max_size=40))
-def test_what_is_taken_for_plain_is_split_as_by_the_rules(text):
+def test_fast_path_splits_as_the_rules_do(text):
     found = tokenizer._plain_places(text)
     assert found is None or found == by_rules(text)
 
 
-def test_a_plain_sentence_needs_no_rules(monkeypatch):
+def test_plain_sentence_is_split_without_the_rules(monkeypatch):
     monkeypatch.setattr(tokenizer, "_rules", None)
     words = [token.text for token in tokenizer.tokenize(" These look fine,\tto me . Go! ")]
     assert words == ["These", "look", "fine", ",", "to", "me", ".", "Go", "!"]

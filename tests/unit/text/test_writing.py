@@ -48,7 +48,9 @@ def entities(sentence):
     st.lists(sentences(), min_size=1, max_size=3),
     st.sampled_from([*TARGETS, None]),
 )
-def test_entities_survive_every_pair_of_formats(first, second, given_sentences, scheme):
+def test_entities_survive_conversion_between_every_pair_of_formats(
+    first, second, given_sentences, scheme
+):
     if not any(set(each.tags) - {"O"} for each in given_sentences):
         given_sentences = [Sentence(("Anna", "ran"), ("B-PER", "O"))]  # else no tag tells a column
     with warnings.catch_warnings():
@@ -60,7 +62,7 @@ def test_entities_survive_every_pair_of_formats(first, second, given_sentences, 
     assert [entities(each) for each in twice] == expected
 
 
-def test_parts_of_speech_survive_where_they_can_be_written():
+def test_parts_of_speech_survive_formats_that_can_hold_them():
     given_sentences = [Sentence(("Dogs", "run"), ("NOUN", "VERB"))] * 2
     for name in WRITERS:
         if name in ("doccano", "labelstudio", "prodigy"):
@@ -75,7 +77,7 @@ def test_parts_of_speech_survive_where_they_can_be_written():
             ]
 
 
-def test_label_studio_imports_what_is_written_as_predictions():
+def test_label_studio_export_has_the_shape_of_predictions():
     (task,) = json.loads(written([Sentence(("Anna", "ran"), ("B-PER", "O"))], "labelstudio"))
     assert task["data"] == {"text": "Anna ran"}
     (result,) = task["predictions"][0]["result"]
@@ -83,12 +85,12 @@ def test_label_studio_imports_what_is_written_as_predictions():
     assert (result["from_name"], result["to_name"], result["type"]) == ("label", "text", "labels")
 
 
-def test_a_word_with_a_blank_needs_tabs():
+def test_blank_columns_reject_a_word_with_a_blank():
     with pytest.raises(FormatError, match="columns with blanks cannot hold 'New York'"):
         written([Sentence(("New York",), ("B-LOC",))], "blanks")
 
 
-def test_the_command_tells_the_format_from_the_name(tmp_path, capsys):
+def test_convert_command_infers_the_format_from_the_file_name(tmp_path, capsys):
     source = tmp_path / "in.txt"
     source.write_text("Anna I-PER\nin O\nOslo I-LOC\nBergen B-LOC\n", "utf-8")
     for name in ("out.jsonl", "out.conll", "out.spacy", "out.parquet", "out.json"):

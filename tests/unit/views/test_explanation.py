@@ -152,7 +152,7 @@ LONE_EXAMPLES = {
 @pytest.mark.parametrize(
     ("potentials", "expected"), LONE_EXAMPLES.values(), ids=LONE_EXAMPLES.keys()
 )
-def test_the_deciding_side_is_named_where_viterbi_leaves_the_word_alone(potentials, expected):
+def test_note_names_the_deciding_side_of_an_inner_word(potentials, expected):
     tag = "C" if "B as high" in expected else "B"
     opening = f"Viterbi tags “w1” {tag} although its emission "
     assert sentence(potentials) == opening + expected
@@ -168,13 +168,13 @@ def test_the_deciding_side_is_named_where_viterbi_leaves_the_word_alone(potentia
     ],
     ids=["right", "right against the left", "left", "forbidden start"],
 )
-def test_the_first_word_looks_at_start_and_at_the_next_word(start, expected):
+def test_note_of_the_first_word_compares_start_and_next(start, expected):
     potentials = Potentials([[0.0, 1.0], [2.0, 0.0]], [[1.5, 0.0], [0.0, 0.0]], start)
     opening = "Viterbi tags “w0” A although its emission prefers B by 1.00 nats: the transition "
     assert sentence(potentials) == opening + expected
 
 
-def test_one_word_looks_at_start_and_end():
+def test_note_of_a_single_word_compares_start_and_end():
     potentials = Potentials([[0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]], [2.0, 0.0], [0.5, 0.0])
     assert sentence(potentials) == (
         "Viterbi tags “w0” A although its emission prefers B by 1.00 nats: the transition "
@@ -182,7 +182,7 @@ def test_one_word_looks_at_start_and_end():
     )
 
 
-def test_each_step_has_its_own_transitions():
+def test_note_uses_the_transitions_of_its_step():
     """The matrix into w2 speaks for B, the matrix out of it for A; the first one is far off."""
     into_1 = [[7.0, -7.0], [-7.0, 7.0]]
     into_2 = [[0.0, 3.0], [0.0, 0.0]]
@@ -194,7 +194,7 @@ def test_each_step_has_its_own_transitions():
     )
 
 
-def test_differences_too_small_for_two_decimals_are_no_zeros():
+def test_tiny_differences_are_not_rounded_to_zero():
     potentials = Potentials([[0.0, 0.0012]], torch.zeros(2, 2), [0.0034, 0.0])
     assert "by 1e−03 nats: the transition START→A beats START→B by 3e−03" in sentence(potentials)
 
@@ -202,28 +202,28 @@ def test_differences_too_small_for_two_decimals_are_no_zeros():
 LEFT_TO_RIGHT = Potentials([[1.0, 0.5], [1.0, 0.0]], [[2.0, 0.0], [0.0, 0.0]], [0.0, 1.0])
 
 
-def test_left_to_right_commits_early_and_pays_later():
+def test_greedy_note_has_the_early_gain_and_the_later_cost():
     assert sentence(LEFT_TO_RIGHT) == (
         "Greedy tags “w0” B, 0.50 better than A so far; "
         "the rest costs it 2.00, so its path scores 1.50 less than Viterbi's."
     )
 
 
-def test_left_to_right_ends_on_a_forbidden_path():
+def test_greedy_note_reports_a_forbidden_path():
     trap = LEFT_TO_RIGHT.with_transition("1", "0", -INF).with_transition("1", "1", -INF)
     assert sentence(trap) == (
         "Greedy tags “w0” B, 0.50 better than A so far, but its path is forbidden."
     )
 
 
-def test_left_to_right_may_find_another_path_that_is_as_good():
+def test_greedy_note_reports_an_equally_good_path():
     level = Potentials([[0.0, 1.0], [1.0, 0.0]], [[-5.0, 1.0], [0.0, -5.0]], [1.0, 0.0])
     assert sentence(level) == (
         f"Greedy tags “w0” A, as good as B so far, and its path scores as much as Viterbi's.{TIE}"
     )
 
 
-def test_left_to_right_sees_at_the_last_word_what_is_a_tie_among_large_scores():
+def test_greedy_note_reports_a_tie_within_rounding():
     """Half a millionth decides the last step, and is within rounding of a path worth a million."""
     large = Potentials([[1e6, 0.0], [1.0, 0.0]], torch.zeros(2, 2), end=[0.0, 1.0 + 5e-7])
     assert sentence(large) == (
@@ -240,21 +240,21 @@ def joint(probabilities):
     return Potentials(emissions, table.log() - emissions[0][:, None] - emissions[1][None, :])
 
 
-def test_max_marginal_adds_up_the_paths():
+def test_max_marginal_note_sums_over_paths():
     assert sentence(joint([[0.35, 0, 0], [0, 0.33, 0.32], [0, 0, 0]])) == (
         "For “w0” max-marginal takes B (p 0.65): all paths through it together weigh more than "
         "those through A (p 0.35), which lies on the single best path."
     )
 
 
-def test_marginals_that_look_alike_get_more_digits():
+def test_close_marginals_get_more_digits():
     """At two digits both are 0.50, and at four too."""
     text = sentence(joint([[0.499999, 0, 0], [0, 0.25, 0.250001], [0, 0, 0]]))
     assert "takes B (p 0.500001)" in text
     assert "through A (p 0.499999)" in text
 
 
-def test_max_marginal_may_tie_with_viterbi():
+def test_max_marginal_note_reports_a_tie_with_viterbi():
     chain = Potentials(
         [[0.0, 1.0], [0.0, 9.0]],
         [[math.log(0.25) - 0.0, math.log(0.25) - 9.0], [-INF, math.log(0.5) - 10.0]],
@@ -265,7 +265,7 @@ def test_max_marginal_may_tie_with_viterbi():
     )
 
 
-def test_all_agree():
+def test_note_reports_that_all_decoders_agree():
     potentials = Potentials([[2.0, 0.0]], torch.zeros(2, 2))
     assert sentence(potentials) == (
         "All decoders agree on this sentence: the transitions do not change these "
@@ -273,7 +273,7 @@ def test_all_agree():
     )
 
 
-def test_a_tie_is_told():
+def test_note_reports_a_tie():
     assert sentence(Potentials(torch.zeros(1, 2), torch.zeros(2, 2))).endswith(f"0.50.{TIE}")
 
 
@@ -285,12 +285,12 @@ def test_a_tie_is_told():
     ],
     ids=["transitions", "one cell"],
 )
-def test_no_path_is_told_and_how_to_go_on(potentials):
+def test_note_without_a_path_suggests_undoing_an_edit(potentials):
     assert "No tag sequence is allowed" in sentence(potentials)
     assert "Undo an edit" in sentence(potentials)
 
 
-def test_words_are_passed_on_as_they_are():
+def test_words_are_quoted_unescaped():
     chain = replace(LEFT_TO_RIGHT, tokens=["<b>", "<b>"])
     assert "“<b>”" in explain(analyse(chain))
 
@@ -318,7 +318,7 @@ def test_every_number_equals_the_potentials(potentials):
 
 @fewer_examples
 @given(chains(min_tokens=2, max_tokens=4, max_tags=3))
-def test_every_number_equals_the_potentials_where_the_words_agree_with_viterbi(potentials):
+def test_every_number_equals_the_potentials_where_greedy_equals_viterbi(potentials):
     """The other sentences show only then, and chance seldom makes it so."""
     assume(oracle.best_score(potentials) > -INF)
     path = analyse(potentials).viterbi.path
@@ -433,14 +433,14 @@ def edited(before, after):
     return explain_edits(named(before), named(after))
 
 
-def test_edits_that_change_no_tag_still_change_the_probability():
+def test_edit_note_has_the_new_probability_of_an_unchanged_path():
     before = Potentials([[2.0, 0.0]], torch.zeros(2, 2))
     assert edited(before, before.with_emission(0, 0, 1.0)) == (
         "The best path stays as it was; p(best path) 0.88 → 0.73."
     )
 
 
-def test_edits_that_change_tags_name_the_words():
+def test_edit_note_names_the_changed_words():
     before = Potentials([[2.0, 0.0], [0.0, 2.0]], torch.zeros(2, 2))
     assert edited(before, before.with_emission(1, 0, 4.0)) == (
         "The best path changes at “w1” B → A; p(best path) 0.78 → 0.78."
@@ -448,7 +448,7 @@ def test_edits_that_change_tags_name_the_words():
 
 
 @pytest.mark.parametrize(("moved", "more"), [(3, ""), (4, " and 1 more"), (6, " and 3 more")])
-def test_three_words_are_named_and_the_rest_counted(moved, more):
+def test_edit_note_names_at_most_three_words(moved, more):
     before = Potentials([[9.0, 0.0]] * 6, torch.zeros(2, 2))
     after = Potentials([[0.0, 9.0]] * moved + [[9.0, 0.0]] * (6 - moved), torch.zeros(2, 2))
     assert edited(before, after).startswith(
@@ -456,7 +456,7 @@ def test_three_words_are_named_and_the_rest_counted(moved, more):
     )
 
 
-def test_edits_that_leave_no_path_say_so():
+def test_edit_note_without_a_path_says_so():
     before = Potentials([[2.0, 0.0]], torch.zeros(2, 2))
     nothing = before.pin({0: 0}).with_start(0, -INF)
     assert "No tag sequence is allowed" in edited(before, nothing)
@@ -465,7 +465,7 @@ def test_edits_that_leave_no_path_say_so():
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3, forbidden=False))
-def test_edits_tell_the_probabilities_before_and_after(potentials):
+def test_edit_note_has_the_probabilities_before_and_after(potentials):
     after = potentials.scale_transitions(0.0)
     text = edited(potentials, after)
     before, now = re.search(r"p\(best path\) (\S+) → (\S+)\.$", text).groups()
@@ -481,7 +481,7 @@ def test_edits_tell_the_probabilities_before_and_after(potentials):
 COIN = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
 
 
-def test_the_note_says_before_after_and_what_was_predicted():
+def test_step_note_has_the_loss_before_after_and_predicted():
     """Three coins: a loss of log 8; gradient 1/2 in the four transitions and in start and end."""
     step = gradient_step(COIN, [0, 0, 1], 0.5)
     moved = step.potentials
@@ -494,7 +494,7 @@ def test_the_note_says_before_after_and_what_was_predicted():
     assert "(∞ as trained)" in step_note(step, COIN, math.inf)
 
 
-def test_the_note_names_the_weights_that_change_most_before_and_after():
+def test_step_note_names_the_most_changed_weights():
     right = [0, 1, 0]
     step = gradient_step(COIN, right, 1.0)
     before, after = oracle_weights(COIN), oracle_weights(step.potentials)

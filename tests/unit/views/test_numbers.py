@@ -30,11 +30,11 @@ from crfviz.views.formatting import (
         (0.00003, "3e−05"),
     ],
 )
-def test_a_small_probability_keeps_its_first_figure(value, text):
+def test_small_probability_keeps_one_significant_digit(value, text):
     assert format_probability(value) == text
 
 
-def test_probabilities_can_have_more_digits():
+def test_probability_digits_can_be_chosen():
     assert [
         format_probability(0.03, 3),
         format_probability(0.0004, 3),
@@ -46,7 +46,7 @@ def test_probabilities_can_have_more_digits():
     ]
 
 
-def test_two_probabilities_are_told_apart():
+def test_two_close_probabilities_get_distinguishing_digits():
     assert told_apart(0.499999, 0.500001) == ("0.499999", "0.500001")
     assert told_apart(0.5, 0.5) == ("0.50", "0.50")
 
@@ -55,7 +55,7 @@ def test_two_probabilities_are_told_apart():
     ("value", "text"),
     [(-1.25, "−1.25"), (-0.0, "0.00"), (-0.001, "0.00"), (-math.inf, "−∞"), (math.nan, "–")],
 )
-def test_scores_have_a_true_minus_and_nothing_is_minus_zero(value, text):
+def test_score_has_a_minus_sign_and_no_negative_zero(value, text):
     assert score(value) == text
 
 
@@ -63,16 +63,16 @@ def test_scores_have_a_true_minus_and_nothing_is_minus_zero(value, text):
     ("value", "text"),
     [(0.5, "+0.50"), (-2.0, "−2.00"), (0.0, "0"), (0.001, "0.00"), (math.inf, "+∞")],
 )
-def test_changes_have_a_sign(value, text):
+def test_signed_numbers_have_a_sign(value, text):
     assert signed(value) == text
 
 
-def test_scores_in_sentences_have_two_decimals():
+def test_short_scores_have_two_decimals():
     assert [short(x) for x in (12.34, -0.25, -0.0012)] == ["12.34", "−0.25", "−1e−03"]
     assert short(1.5, plus=True) == "+1.50"
 
 
-def test_cells_per_cent_rounding_and_counts():
+def test_shares_per_cent_rounding_and_counts_are_formatted():
     assert [share(0.004), share(0.25)] == ["·", "0.25"]
     assert [per_cent(0.5), per_cent(0.1234, 1)] == ["50.00 %", "12.3 %"]
     assert per_cent(3e-9) == "3.0e−07 %"
@@ -81,5 +81,5 @@ def test_cells_per_cent_rounding_and_counts():
     assert count(17500, "sentence") == "17,500 sentences"
 
 
-def test_a_negative_number_is_taken_away():
+def test_negative_summand_is_subtracted():
     assert (added(1.5), added(-1.5, 1), added(0.0, 0)) == ("+ 1.50", "− 1.5", "+ 0")

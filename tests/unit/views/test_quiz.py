@@ -140,7 +140,7 @@ def any_ask(draw, kind, chain):
     return Ask(kind, word if "word" in form else None, given)
 
 
-def test_every_question_has_one_right_answer_and_it_is_that_of_enumeration():
+def test_every_question_has_one_right_answer_equal_to_enumeration():
     draw = random.Random(13)
     asked = dict.fromkeys(FORMS, 0)
     kinds, pages = itertools.cycle(FORMS), itertools.cycle(PAGES)
@@ -163,7 +163,7 @@ def test_every_question_has_one_right_answer_and_it_is_that_of_enumeration():
     assert min(asked.values()) >= 6, asked
 
 
-def test_what_ties_is_not_asked():
+def test_tied_questions_are_not_asked():
     even = analyse(Potentials([[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]], tags=TAGS[:2]))
     for kind in ("greedy", "viterbi", "max_marginal"):
         assert question(even, even, Ask(kind, 1)) is None
@@ -172,7 +172,7 @@ def test_what_ties_is_not_asked():
     assert question(even, even, Ask("log_z")) is None
 
 
-def test_a_forbidden_chain_asks_nothing_that_has_no_answer():
+def test_chain_without_a_path_gets_only_answerable_questions():
     never = [[float("-inf")] * 2] * 2
     blocked = analyse(Potentials([[0.0, 1.0], [2.0, 0.0]], never, tags=TAGS[:2]))
     for page in PAGES:
@@ -192,7 +192,7 @@ def test_a_forbidden_chain_asks_nothing_that_has_no_answer():
         Ask("cost", rule="[^ 'A']* B{2}"),
     ],
 )
-def test_a_question_is_read_as_it_is_written(ask):
+def test_question_text_is_parsed_back(ask):
     assert read_ask(str(ask)) == ask
 
 
@@ -212,12 +212,12 @@ def test_a_question_is_read_as_it_is_written(ask):
         "(" * 500,
     ],
 )
-def test_what_is_no_question_is_refused(text):
+def test_invalid_question_is_rejected(text):
     with pytest.raises(FormatError, match=r"expected a question, one of greedy\(word\)"):
         read_ask(text)
 
 
-def test_what_a_rule_costs_is_asked_only_where_it_costs_something():
+def test_cost_of_a_rule_is_asked_only_if_positive():
     chain = analysed(chain_of(random.Random(1)))
     for rule in (".*", "A{9}"):  # the best path matches; nothing does
         assert question(chain, chain, Ask("cost", rule=rule)) is None
@@ -225,7 +225,7 @@ def test_what_a_rule_costs_is_asked_only_where_it_costs_something():
         question(chain, chain, Ask("cost", rule="A (B"))
 
 
-def test_marginals_under_a_rule_are_asked_of_the_paths_that_match():
+def test_marginals_under_a_rule_equal_those_of_matching_paths():
     draw, asked = random.Random(3), 0
     for _ in range(20):
         chain = chain_of(draw)
@@ -254,7 +254,7 @@ def test_marginals_under_a_rule_are_asked_of_the_paths_that_match():
 
 
 @pytest.mark.parametrize("text", ["viterbi(9)", "viterbi('x')", "alpha(1, 'X')", "flips('X', 'A')"])
-def test_a_word_or_tag_that_is_not_there_is_said(text):
+def test_unknown_word_or_tag_is_rejected(text):
     chain = analysed(chain_of(random.Random(1)))
     with pytest.raises(CrfvizError):
         question(chain, chain, read_ask(text))

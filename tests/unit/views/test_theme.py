@@ -72,7 +72,7 @@ def shares(pattern):
     return found
 
 
-def test_black_on_white_has_the_contrast_of_the_standard():
+def test_contrast_equals_the_wcag_values():
     assert contrast(rgb("#000000"), rgb("#ffffff")) == pytest.approx(21.0, abs=1e-9)
     assert contrast(rgb("#767676"), rgb("#ffffff")) == pytest.approx(4.54, abs=0.005)
 
@@ -82,7 +82,7 @@ def test_every_universal_tag_has_its_own_colour():
     assert len(set(tag_colours(UPOS))) == len(UPOS)
 
 
-def test_universal_tags_keep_their_colours_in_every_order_and_company():
+def test_universal_tags_keep_their_colours_in_any_order():
     assert tag_colours(UPOS[::-1]) == tag_colours(UPOS)[::-1]
     assert tag_colours(["FOO", "NOUN"])[1] == tag_colours(["NOUN"])[0]
 
@@ -96,7 +96,7 @@ def test_no_two_colours_look_alike(colours):
 
 
 @pytest.mark.parametrize("name", list_taggers())
-def test_the_shipped_models_have_a_colour_for_every_tag(name):
+def test_shipped_models_have_a_colour_for_every_tag(name):
     tags = load_tagger(name).tags
     colours = dict(zip(tags, tag_colours(tags), strict=True))
     kinds = {tag.removeprefix("B-").removeprefix("I-") for tag in tags}
@@ -107,7 +107,7 @@ types = st.lists(st.text("ABCDEFG-", min_size=1), min_size=1, max_size=30, uniqu
 
 
 @given(types, st.booleans())
-def test_begin_and_inside_share_and_types_differ(names, outside_first):
+def test_begin_and_inside_share_a_colour_and_types_differ(names, outside_first):
     tags = [f"{prefix}-{name}" for name in names for prefix in "BI"]
     tags = ["O", *tags] if outside_first else [*tags, "O"]
     colours = dict(zip(tags, tag_colours(tags), strict=True))
@@ -119,7 +119,7 @@ def test_begin_and_inside_share_and_types_differ(names, outside_first):
 
 
 @given(st.lists(st.sampled_from([*UPOS, "NN", "NNP", "VBZ", "O"]), unique=True))
-def test_other_tags_take_no_colour_of_a_tag_that_has_its_own(tags):
+def test_other_tags_do_not_take_reserved_colours(tags):
     colours = tag_colours(tags)
     assert len(colours) == len(tags)
     assert all(re.fullmatch(r"#[0-9A-F]{6}", colour) for colour in colours)
@@ -130,14 +130,14 @@ def test_other_tags_take_no_colour_of_a_tag_that_has_its_own(tags):
         assert not others & own
 
 
-def test_no_tags_have_no_colours():
+def test_empty_tag_list_has_no_colours():
     assert tag_colours([]) == []
 
 
 @in_both_pages
 @pytest.mark.parametrize("background", ["page", "panel"])
 @pytest.mark.parametrize("colour", dict.fromkeys([*PALETTE, *UPOS_COLOURS.values()]))
-def test_tag_names_can_be_read(colour, background, paper, ink):
+def test_tag_names_are_readable(colour, background, paper, ink):
     paper, ink = rgb(paper), rgb(ink)
     if background == "panel":
         (shade,) = shares(r"--shade: color-mix\(in srgb, var\(--ink\) ([\d.]+)%, var\(--paper\)\)")
@@ -150,7 +150,7 @@ def test_tag_names_can_be_read(colour, background, paper, ink):
 
 @in_both_pages
 @pytest.mark.parametrize("colour", PALETTE)
-def test_text_on_a_strip_can_be_read(colour, paper, ink):
+def test_text_on_a_strip_is_readable(colour, paper, ink):
     paper, ink = rgb(paper), rgb(ink)
     tint, *entities = shares(
         r"background: color-mix\(in srgb, var\(--tag\) ([\d.]+)%, var\(--paper\)\)"
@@ -166,7 +166,7 @@ def test_text_on_a_strip_can_be_read(colour, paper, ink):
 
 
 @in_both_pages
-def test_quiet_and_warning_text_can_be_read(paper, ink):
+def test_quiet_and_warning_text_is_readable(paper, ink):
     paper, ink = rgb(paper), rgb(ink)
     (quiet,) = shares(r"--quiet: color-mix\(in srgb, var\(--ink\) ([\d.]+)%, var\(--paper\)\)")
     (shade,) = shares(r"--shade: color-mix\(in srgb, var\(--ink\) ([\d.]+)%, var\(--paper\)\)")
@@ -181,7 +181,7 @@ def test_quiet_and_warning_text_can_be_read(paper, ink):
 
 @in_both_pages
 @pytest.mark.parametrize("colour", [theme.POSITIVE, theme.NEGATIVE])
-def test_numbers_on_full_cells_can_be_read(colour, paper, ink):
+def test_numbers_on_full_cells_are_readable(colour, paper, ink):
     cells = (Path(theme.__file__).parent / "stage/web/parts/cells.js").read_text()
     (full,) = re.findall(r"Math\.round\((\d+) \* share\)}%", cells)
     assert contrast(rgb(ink), mix(rgb(colour), rgb(paper), float(full))) >= READABLE
@@ -190,5 +190,5 @@ def test_numbers_on_full_cells_can_be_read(colour, paper, ink):
 @pytest.mark.parametrize(
     ("name", "colour"), [("above", theme.POSITIVE), ("below", theme.NEGATIVE)], ids=str
 )
-def test_the_style_sheet_has_the_colours_of_the_theme(name, colour):
+def test_style_sheet_has_the_colours_of_the_theme(name, colour):
     assert f"--{name}: {colour.lower()};" in CSS

@@ -17,7 +17,7 @@ def test_no_line_is_longer_than_120_columns(path):
     assert [number for number, line in enumerate(lines, 1) if len(line) > 120] == []
 
 
-def test_one_module_knows_streamlit():
+def test_only_host_js_calls_streamlit():
     texts = {
         path.relative_to(WEB).as_posix(): path.read_text("utf-8") for path in WEB.rglob("*.js")
     }
@@ -25,6 +25,6 @@ def test_one_module_knows_streamlit():
     assert knowing == ["host.js"]
 
 
-def test_no_folder_is_a_long_list():
+def test_folders_have_at_most_20_modules():
     folders = {path.parent for path in WEB.rglob("*.js")}
     assert max(len(list(folder.glob("*.js"))) for folder in folders) <= 20

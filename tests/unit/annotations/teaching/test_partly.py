@@ -32,18 +32,18 @@ def allowed(tags):
     return ["".join(tag[0] for tag, may in zip(TAGS, row, strict=True) if may) for row in table]
 
 
-def test_set_tags_are_given_and_the_rest_is_free():
+def test_set_tags_are_known_and_other_words_are_free():
     assert given() == [("_", "B-WARE", "I-WARE", "_")]
     assert given(replace(BEGUN, state="done")) == given(replace(BEGUN, pins={})) == []
     assert given(replace(BEGUN, pins={0: "B-DING"})) == []
 
 
-def test_no_entity_goes_on_from_a_given_word_into_a_free_one():
+def test_entities_do_not_continue_from_known_into_free_words():
     assert allowed(["_", "B-WARE", "I-WARE", "_"]) == ["OB", "B", "I", "OB"]
     assert allowed(["_", "_", "O", "_"]) == ["OB", "OBI", "O", "OB"]
 
 
-def test_sure_guesses_are_given_and_of_entities_whole_ones():
+def test_confident_guesses_are_known_as_whole_entities():
     scores = {"a": {"O": 9.0}, "b": {"B-WARE": 9.0}, "c": {"I-WARE": 1.0}, "d": {"O": 9.0}}
     tagger = FakeTagger(TAGS, scores, scheme="BIO")
     pinned = replace(BEGUN, pins={3: "O"})
@@ -54,14 +54,14 @@ def test_sure_guesses_are_given_and_of_entities_whole_ones():
     assert given(pinned, tagger) == [("_", "_", "_", "O")]
 
 
-def test_sentences_that_somebody_finished_are_not_begun():
+def test_sentence_finished_by_another_annotator_is_not_partial():
     other = replace(BEGUN, annotator="ben", state="done")
     assert learnable([(ITEM, BEGUN)], "agreed") == [(ITEM, BEGUN)]
     assert learnable([(ITEM, BEGUN), (ITEM, other)], "agreed") == [(ITEM, other)]
 
 
 @pytest.mark.parametrize("tag", ["NOUN", "VERB"])
-def test_a_network_learns_the_given_words_alone(tmp_path, tag):
+def test_network_learns_from_the_known_words_only(tmp_path, tag):
     before = NeuralTagger(save_tiny(tmp_path / "tiny"))
     stored = load_model(before.folder)
     words = ("He", "runs", "to", "Paris")

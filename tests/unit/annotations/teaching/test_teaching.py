@@ -37,7 +37,7 @@ def path_probability(tagger, sentence):
     return oracle.probability(chain, [tagger.tags.index(tag) for tag in sentence.tags])
 
 
-def test_the_shipped_sentences_are_measured_without_those_that_were_taught():
+def test_shipped_excerpt_excludes_taught_sentences():
     tagger = load_tagger("upos-en-contextfree")
     ((name, every),) = teaching.shipped_excerpt(tagger, []).items()
     ((_, left),) = teaching.shipped_excerpt(tagger, every[:3]).items()
@@ -47,7 +47,7 @@ def test_the_shipped_sentences_are_measured_without_those_that_were_taught():
     assert len(left) < len(every)
 
 
-def test_what_is_held_out_is_not_taught():
+def test_held_out_sentences_are_not_taught():
     sentences = [Sentence((str(n), "x"), ("A", "B")) for n in range(20)]
     held_out, taught = hold_out([*sentences, *sentences[:5]], 0.25, seed=1)
     assert len({s.tokens for s in held_out}) == 5
@@ -57,7 +57,7 @@ def test_what_is_held_out_is_not_taught():
     assert hold_out(sentences[:3], 0.2, seed=1) == ([], sentences[:3])
 
 
-def test_only_finished_sentences_are_learnt_from():
+def test_only_finished_sentences_are_taught():
     item = Item("He runs", ((0, 2), (3, 7)))
     tags = {"proposed": ("X", "X"), "final": ("NOUN", "VERB")}
     done = Annotation(1, "anna", item.offsets, state="done", **tags)
@@ -71,7 +71,7 @@ def test_only_finished_sentences_are_learnt_from():
     ]
 
 
-def test_gain_counts_what_was_righted_and_what_was_broken():
+def test_gain_counts_corrected_and_broken_words():
     sentences = [Sentence(("a", "b"), ("X", "Y")), Sentence(("c",), ("Y",))]
     before = FakeTagger(["X", "Y"], {"a": {"X": 1.0}, "b": {"X": 2.0}, "c": {"Y": 1.0}})
     after = FakeTagger(["X", "Y"], {"a": {"X": 1.0}, "b": {"Y": 2.0}, "c": {"X": 0.5}})
@@ -84,7 +84,7 @@ def test_gain_counts_what_was_righted_and_what_was_broken():
         assert score.log_likelihood == pytest.approx(torch.tensor(by_hand).log().sum() / 3)
 
 
-def test_a_tag_that_the_model_has_not_is_named(tiny):
+def test_tag_missing_in_the_model_is_named_in_the_error(tiny):
     with pytest.raises(UnknownTagError, match=r"sentence 2 .* tag 'ADV'; the model has NOUN, VERB"):
         teach(Lesson(str(tiny)), [SENTENCES[0], Sentence(("so",), ("ADV",))], quiet)
 
@@ -92,12 +92,12 @@ def test_a_tag_that_the_model_has_not_is_named(tiny):
 @pytest.mark.parametrize(
     "sentences", [[], [Sentence(("He",), None)]], ids=["no sentence", "no tags"]
 )
-def test_there_must_be_something_to_learn(tiny, sentences):
+def test_teaching_without_sentences_is_rejected(tiny, sentences):
     with pytest.raises(FormatError, match="to learn from"):
         teach(Lesson(str(tiny)), sentences, quiet)
 
 
-def test_other_families_cannot_be_taught():
+def test_only_networks_can_be_taught():
     hmm = load_tagger("upos-en-hmm")
     assert not teachable(hmm)
     with pytest.raises(ModelError, match="upos-en-hmm cannot be taught: only networks with a CRF"):
@@ -116,12 +116,12 @@ def test_other_families_cannot_be_taught():
         ("seed", -1),
     ],
 )
-def test_numbers_out_of_range_are_named(name, value):
+def test_lesson_number_out_of_range_is_named_in_the_error(name, value):
     with pytest.raises(CrfvizError, match=f"{name} must be"):
         Lesson("tiny", **{name: value})
 
 
-def test_a_model_that_became_worse_is_said_to_be():
+def test_worse_model_is_reported():
     sentences = [Sentence(("a", "b"), ("X", "Y")), Sentence(("c",), ("Y",))]
     good = FakeTagger(["X", "Y"], {"a": {"X": 1.0}, "b": {"Y": 2.0}, "c": {"Y": 1.0}})
     bad = FakeTagger(["X", "Y"], {"a": {"X": 1.0}, "b": {"X": 2.0}, "c": {"Y": 1.0}})

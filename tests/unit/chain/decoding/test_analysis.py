@@ -52,7 +52,7 @@ def test_independent_takes_the_best_emission_of_each_word(potentials):
 
 
 @pytest.mark.parametrize("steps", [1, 2999], ids=["one matrix", "a matrix a step"])
-def test_greedy_decodes_a_long_sentence_as_it_does_among_others(steps):
+def test_greedy_path_of_a_long_sentence_is_the_same_in_a_batch(steps):
     dice = torch.Generator().manual_seed(3)
     emissions = torch.randint(-2, 3, (3000, 7), generator=dice).double()
     transitions = torch.randint(-2, 3, (steps, 7, 7), generator=dice).double()
@@ -73,17 +73,17 @@ def test_left_to_right_commits_to_each_tag_in_turn(potentials):
 
 @pytest.mark.parametrize("how", ["independent", "left_to_right"])
 @pytest.mark.parametrize("score", [0.0, -INF])
-def test_tied_and_forbidden_scores_go_to_the_lowest_tag(how, score):
+def test_equal_or_forbidden_scores_give_the_lowest_tag(how, score):
     assert greedy(Potentials(torch.full((3, 2), score), torch.zeros(2, 2)), how) == [0, 0, 0]
 
 
-def test_unknown_kinds_are_named():
+def test_unknown_greedy_method_is_rejected():
     with pytest.raises(CrfvizError, match=r"independent.*left_to_right.*got 'best'"):
         greedy(Potentials([[0.0]], [[0.0]]), "best")
 
 
 @given(chains(max_tokens=4, max_tags=3))
-def test_each_tag_has_the_largest_marginal(potentials):
+def test_max_marginal_picks_the_largest_marginal_of_each_word(potentials):
     assume(oracle.allowed(potentials))
     path = max_marginal(potentials)
     assert len(path) == potentials.num_tokens
@@ -93,7 +93,7 @@ def test_each_tag_has_the_largest_marginal(potentials):
         assert marginals[t, tag] >= largest - 1e-9
 
 
-def test_it_may_be_a_forbidden_path():
+def test_max_marginal_path_may_be_forbidden():
     """Tag 0 has half of the probability at each word, but never at both."""
     joint = torch.tensor([[0.0, 0.25, 0.25], [0.26, 0.0, 0.0], [0.24, 0.0, 0.0]])
     potentials = Potentials(torch.zeros(2, 3), joint.log())
@@ -102,7 +102,7 @@ def test_it_may_be_a_forbidden_path():
     assert potentials.score([0, 0]) == -INF
 
 
-def test_a_tie_goes_to_the_lowest_tag_even_if_the_last_bit_says_no():
+def test_marginals_that_differ_by_rounding_give_the_lowest_tag():
     marginals = torch.tensor([[0.1, 0.45, 0.45 + 1e-16], [0.5, 0.5, 0.0]], dtype=torch.float64)
     assert likeliest(marginals) == [1, 0]
     assert max_marginal(Potentials(torch.zeros(5, 3), torch.zeros(3, 3))) == [0] * 5
@@ -131,7 +131,7 @@ def searched(chain, width):
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 5, 9])
-def test_it_is_beam_search_over_whole_prefixes(width):
+def test_beam_search_equals_search_over_whole_prefixes(width):
     for seed in range(40):
         chain = random_chain(seed, 7, 5)
         assert beam(chain, width) == searched(chain, width)
@@ -139,12 +139,12 @@ def test_it_is_beam_search_over_whole_prefixes(width):
             assert beam(chain, 1) == greedy(chain, "left_to_right")
 
 
-def test_no_width_is_refused():
+def test_beam_width_below_one_is_rejected():
     with pytest.raises(CrfvizError, match="width must be at least 1, got 0"):
         beam(random_chain(0, 7, 5), 0)
 
 
-def test_it_makes_search_errors_that_a_wider_beam_does_not():
+def test_wider_beam_makes_fewer_search_errors():
     several = [random_chain(seed, 7, 5) for seed in range(40)]
     wrong = [
         sum(beam(chain, width) != viterbi(chain).path for chain in several) for width in (1, 2, 5)
@@ -153,7 +153,7 @@ def test_it_makes_search_errors_that_a_wider_beam_does_not():
 
 
 @given(chains())
-def test_as_wide_as_there_are_tags_it_finds_a_best_path(chain):
+def test_beam_as_wide_as_the_tag_set_finds_a_best_path(chain):
     best = oracle.best_score(chain)
     path = beam(chain, chain.num_tags)
     assert len(path) == chain.num_tokens
@@ -161,14 +161,14 @@ def test_as_wide_as_there_are_tags_it_finds_a_best_path(chain):
         assert oracle.paths(chain)[tuple(path)] == pytest.approx(best, abs=1e-9)
 
 
-def test_a_dead_end_is_left_by_the_best_emission():
+def test_beam_at_a_dead_end_takes_the_best_emission():
     wall = [[-math.inf, 0.0], [0.0, 0.0]]
     chain = Potentials([[5.0, 0.0], [0.0, 1.0], [3.0, 0.0]], [[[-math.inf] * 2] * 2, wall])
     assert beam(chain, 2) == [0, 1, 0]
 
 
 @given(st.lists(chains(max_tokens=5, max_tags=3), min_size=1, max_size=4), st.integers(1, 3))
-def test_together_they_take_the_same_paths_as_alone(several, width):
+def test_batched_decoders_equal_single_decoding(several, width):
     alike = [chain for chain in several if chain.num_tags == several[0].num_tags]
     assert beams(alike, width) == [beam(chain, width) for chain in alike]
     alike = [chain for chain in alike if oracle.allowed(chain)]
@@ -176,7 +176,7 @@ def test_together_they_take_the_same_paths_as_alone(several, width):
         assert best_paths(alike) == [best_path(chain) for chain in alike]
 
 
-def test_chains_that_share_their_transitions_take_the_same_paths_as_alone():
+def test_batch_with_shared_transitions_equals_single_decoding():
     same = random_chain(0, 7, 5)
     parts = same.transitions, same.start, same.end
     several = [Potentials(random_chain(seed, seed, 5).emissions, *parts) for seed in (3, 1, 9, 4)]
@@ -194,7 +194,7 @@ def same(first, second):
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=4))
-def test_every_part_is_what_its_own_function_gives(potentials):
+def test_analysis_parts_equal_their_own_functions(potentials):
     analysis = analyse(potentials)
     tables = forward_backward(potentials)
     assert analysis.potentials is potentials
@@ -225,7 +225,7 @@ def test_every_part_is_what_its_own_function_gives(potentials):
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
-def test_the_best_prefixes_are_there_even_where_no_path_is(potentials):
+def test_best_prefixes_exist_even_without_a_complete_path(potentials):
     walled = replace(potentials, end=torch.full((potentials.num_tags,), -INF))
     analysis = analyse(walled)
     assert analysis.viterbi is None
@@ -246,7 +246,7 @@ def test_the_best_prefixes_are_there_even_where_no_path_is(potentials):
     ],
     ids=["one cell", "emissions", "transitions", "transitions per step", "start"],
 )
-def test_a_chain_without_a_path_raises_nothing(potentials):
+def test_analysis_without_a_path_raises_nothing(potentials):
     analysis = analyse(potentials)
     assert (analysis.viterbi, analysis.max_marginal) == (None, None)
     assert analysis.forward_backward.log_partition == -INF
@@ -255,7 +255,7 @@ def test_a_chain_without_a_path_raises_nothing(potentials):
     assert len(analysis.greedy) == len(analysis.left_to_right) == potentials.num_tokens
 
 
-def test_potentials_that_want_gradients_are_analysed_too():
+def test_analysis_of_potentials_with_gradients_is_detached():
     emissions = torch.zeros(2, 2, dtype=torch.float64, requires_grad=True)
     transitions = torch.full((2, 2), -INF, dtype=torch.float64)
     for chain in (Potentials(emissions, transitions.exp()), Potentials(emissions, transitions)):
@@ -270,7 +270,7 @@ def near(first, second):
 
 @fewer_examples
 @given(chains(max_tokens=5, max_tags=3), st.data())
-def test_a_window_has_the_numbers_of_the_sentence(potentials, data):
+def test_window_has_the_numbers_of_the_whole_sentence(potentials, data):
     T, K = potentials.emissions.shape
     first = data.draw(st.integers(0, T - 1))
     length = data.draw(st.integers(1, T - first))

@@ -47,7 +47,7 @@ def test_backpointers_lead_to_the_best_prefixes(potentials):
         assert row == pytest.approx(expected, abs=1e-9)
 
 
-def test_two_best_weeks_of_the_ice_cream_diary_differ_in_the_last_bit_only():
+def test_two_best_weeks_of_the_ice_cream_diary_tie():
     """Both are hot 13 days, then cold 13 or 14 days; the lowest tag, cold, wins day 27."""
     best = viterbi(ice_cream())
     assert best.path == best_path(ice_cream()) == [1] * 13 + [0] * 14 + [1] * 6
@@ -56,7 +56,7 @@ def test_two_best_weeks_of_the_ice_cream_diary_differ_in_the_last_bit_only():
 
 
 @pytest.mark.parametrize("position", ["1", "end"])
-def test_where_paths_break_off_is_said(position):
+def test_no_path_error_names_the_position(position):
     walls = torch.full((2, 2), -INF) if position == "1" else torch.zeros(2, 2)
     chain = Potentials(torch.zeros(3, 2), walls, end=[-INF, -INF])
     message = f"position {position}" if position == "1" else "may end"
@@ -65,7 +65,7 @@ def test_where_paths_break_off_is_said(position):
             decode(chain)
 
 
-def test_ten_thousand_words():
+def test_viterbi_decodes_ten_thousand_words():
     emissions = torch.zeros(10_000, 3)
     emissions[:, 1] = 1000.0
     best = viterbi(Potentials(emissions, torch.zeros(3, 3)))
@@ -85,7 +85,7 @@ def test_best_through_equals_enumeration(potentials):
 
 
 @pytest.mark.parametrize("words", [1, 2])
-def test_paths_that_tie_but_for_the_last_bit_go_to_the_lowest_tag(words):
+def test_paths_within_rounding_tie_to_the_lowest_tag(words):
     """0.1 + 0.2 is more than 0.3 in floats; a plain argmax would follow the last bit."""
     emissions = [[0.0, 0.2], [0.0, -9.0]][:words]
     chain = Potentials(emissions, [[0.0, 0.0], [0.0, 0.0]], start=[0.3, 0.1])
@@ -95,13 +95,13 @@ def test_paths_that_tie_but_for_the_last_bit_go_to_the_lowest_tag(words):
     assert best_paths([chain, chain]) == [lowest, lowest]
 
 
-def test_one_tie_in_the_last_bit_goes_to_the_lowest_tag_in_a_batch():
+def test_batch_breaks_a_tie_within_rounding_by_lowest_tag():
     chain = Potentials([[1.0, math.nextafter(1.0, 2.0)]], [[0.0, 0.0], [0.0, 0.0]])
     assert best_paths([chain, chain.with_emission(0, 1, 2.0)]) == [[0], [1]]
 
 
 @given(chains(max_tokens=4, max_tags=4), st.integers(1, 60) | st.just(1000))
-def test_paths_come_sorted_and_once_with_the_scores_of_enumeration(potentials, k):
+def test_k_best_are_sorted_distinct_and_equal_enumeration(potentials, k):
     every = oracle.allowed(potentials)
     assume(every)
     found, scores = k_best(potentials, k), dict(every)
@@ -115,7 +115,7 @@ def test_paths_come_sorted_and_once_with_the_scores_of_enumeration(potentials, k
         assert path.probability == pytest.approx(probability, abs=1e-9)
 
 
-def test_tied_paths_both_come_and_viterbi_first():
+def test_k_best_returns_both_tied_paths_with_viterbi_first():
     diary = ice_cream()
     first, second, third = k_best(diary, 3)
     assert first.tags == viterbi(diary).path
@@ -124,7 +124,7 @@ def test_tied_paths_both_come_and_viterbi_first():
     assert third.score < second.score - 0.01
 
 
-def test_fifty_of_a_long_sentence():
+def test_fifty_best_paths_of_a_long_sentence_have_their_scores():
     potentials = random_chain(0, 40, 17)
     found = k_best(potentials, 50)
     assert len({tuple(path.tags) for path in found}) == 50

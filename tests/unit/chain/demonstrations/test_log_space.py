@@ -29,7 +29,7 @@ SCORES = st.lists(st.floats(-2000, 2000) | st.just(-INF), min_size=1, max_size=6
 
 
 @given(SCORES)
-def test_the_steps_give_the_log_of_the_sum(scores):
+def test_log_sum_exp_steps_give_the_log_of_the_sum(scores):
     found = log_sum_exp(np.array(scores))
     best = max(scores)
     if best == -INF:
@@ -56,7 +56,7 @@ def test_the_steps_give_the_log_of_the_sum(scores):
         ([-746.0, 0.0], "float64", 0.0, 1, 0),
     ],
 )
-def test_what_becomes_of_the_sum_without_the_trick(scores, precision, result, lost, overflowed):
+def test_direct_sum_underflows_or_overflows(scores, precision, result, lost, overflowed):
     found = log_sum_exp(np.array(scores)).direct[precision]
     assert found.result == pytest.approx(result, rel=1e-6)
     assert (found.lost, found.overflowed) == (lost, overflowed)
@@ -64,7 +64,7 @@ def test_what_becomes_of_the_sum_without_the_trick(scores, precision, result, lo
 
 @fewer_examples
 @given(chains(min_tokens=2))
-def test_a_cell_of_alpha_is_the_sum_of_its_inputs(potentials):
+def test_cell_inputs_sum_to_alpha(potentials):
     tables = forward_backward(potentials)
     T = potentials.num_tokens
     for t in range(1, T):
@@ -76,7 +76,7 @@ def test_a_cell_of_alpha_is_the_sum_of_its_inputs(potentials):
     assert last == pytest.approx(oracle.log_partition(potentials), abs=1e-9)
 
 
-def test_products_are_their_logarithms_until_they_become_zero():
+def test_products_match_log_sums_until_they_underflow():
     found = underflow(potentials := random_chain(0, 60, 17), forward_backward(potentials))
     alive = found.products > 1e-30
     assert np.log(found.products[alive]) == pytest.approx(found.log_sums[alive], rel=1e-4)
@@ -89,7 +89,7 @@ def test_products_are_their_logarithms_until_they_become_zero():
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
-def test_log_sums_are_scaled_sums_over_prefixes(potentials):
+def test_log_sums_equal_scaled_sums_over_prefixes(potentials):
     found = underflow(potentials, forward_backward(potentials))
     scale = 0.0
     e, w = potentials.emissions.tolist(), potentials.transitions
@@ -122,13 +122,13 @@ def soft_sum(scores, temperature):
 
 
 @given(chains(max_tokens=5, max_tags=4), TEMPERATURES)
-def test_the_value_equals_enumeration(chain, temperature):
+def test_soft_forward_equals_enumeration(chain, temperature):
     expected = soft_sum(list(oracle.paths(chain).values()), temperature)
     assert soft_forward(chain, temperature).value == pytest.approx(expected, abs=1e-9)
 
 
 @given(chains())
-def test_one_is_the_sum_and_zero_exactly_the_maximum(chain):
+def test_temperature_one_is_the_sum_and_zero_the_maximum(chain):
     tables = forward_backward(chain)
     warm = soft_forward(chain, 1.0)
     assert_close(warm.table, tables.log_alpha, atol=1e-9, rtol=1e-12)
@@ -140,7 +140,7 @@ def test_one_is_the_sum_and_zero_exactly_the_maximum(chain):
 
 
 @pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e-12])
-def test_almost_zero_is_almost_the_maximum_and_nothing_overflows(temperature):
+def test_temperature_near_zero_is_almost_the_maximum_without_overflow(temperature):
     scores = np.array([[900.0, -900.0, 900.0 - 1e-3], [-INF, -INF, -INF]])
     found = smooth_maximum(scores, -1, temperature)
     assert found[0] == pytest.approx(900.0, abs=1e-9)
@@ -149,7 +149,7 @@ def test_almost_zero_is_almost_the_maximum_and_nothing_overflows(temperature):
 
 @fewer_examples
 @given(st.lists(chains(max_tokens=5, max_tags=3), min_size=1, max_size=4))
-def test_a_batch_equals_its_sentences_and_is_held_still(sentences):
+def test_padded_batch_equals_its_sentences(sentences):
     K = sentences[0].num_tags
     sentences = [one for one in sentences if one.num_tags == K]
     batch = padded_batch(sentences)
@@ -168,7 +168,7 @@ def test_a_batch_equals_its_sentences_and_is_held_still(sentences):
         assert (batch.emissions[b, one.num_tokens :] == 0).all()
 
 
-def test_a_batch_without_sentences_or_of_two_tag_sets_is_refused():
+def test_batch_that_is_empty_or_mixes_tag_sets_is_rejected():
     with pytest.raises(CrfvizError, match="at least one sentence"):
         padded_batch([])
     with pytest.raises(CrfvizError, match="expected 17 tags"):

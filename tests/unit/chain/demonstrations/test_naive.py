@@ -25,7 +25,7 @@ INF = math.inf
 
 
 @given(chains())
-def test_every_path_is_scored_sorted_and_summed(potentials):
+def test_enumerated_paths_are_scored_sorted_and_summed(potentials):
     found = enumerate_paths(potentials)
     scores = oracle.paths(potentials)
     assert found.num_paths == len(scores)
@@ -49,7 +49,7 @@ def test_every_path_is_scored_sorted_and_summed(potentials):
     assert found.curve.ranks[-1] == found.num_paths
 
 
-def test_the_list_has_its_first_and_its_last():
+def test_list_has_the_first_50_and_last_5_paths():
     potentials = Potentials(
         torch.randn(5, 4, generator=torch.Generator().manual_seed(0)), torch.eye(4)
     )
@@ -57,7 +57,7 @@ def test_the_list_has_its_first_and_its_last():
     assert listed.ranks.tolist() == [*range(1, 51), *range(1020, 1025)]
 
 
-def test_more_than_a_million_paths_are_refused_with_the_number():
+def test_more_than_a_million_paths_are_rejected_with_their_number():
     potentials = Potentials(torch.zeros(6, 17), torch.zeros(17, 17))
     with pytest.raises(CrfvizError, match="24,137,569"):
         enumerate_paths(potentials)
@@ -74,7 +74,7 @@ def test_a_million_paths_are_enumerated():
     assert found.log_sum == pytest.approx(6 * math.log(10), abs=1e-9)
 
 
-def test_what_is_timed_is_worked_out_each_time(monkeypatch):
+def test_timing_bypasses_the_cache(monkeypatch):
     potentials = Potentials(torch.zeros(3, 2), torch.zeros(2, 2))
     log_partition(potentials)  # which the chain keeps
     calls = []
@@ -86,7 +86,7 @@ def test_what_is_timed_is_worked_out_each_time(monkeypatch):
     assert len(calls) == REPEATS
 
 
-def test_one_tag_has_one_path_however_long():
+def test_chain_of_one_tag_has_one_path_at_any_length():
     potentials = Potentials(torch.zeros(120, 1), torch.zeros(1, 1))
     assert words_that_fit(potentials) == 120
     assert enumerate_paths(potentials).largest_deviation == 0.0

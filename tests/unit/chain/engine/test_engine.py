@@ -83,7 +83,7 @@ def check(crf, emissions, tags=None, mask=None, **close):
     return found.detach()
 
 
-def test_two_tags_that_never_meet():
+def test_engine_keeps_the_better_of_two_tags_that_never_meet():
     """Other scaled methods lose the better path, which begins hopeless: they say 800 or 2365."""
     emissions = torch.zeros(1, 24, 2, dtype=torch.float64)
     emissions[0, :8, 0] = emissions[0, 8:, 1] = 100.0
@@ -94,7 +94,7 @@ def test_two_tags_that_never_meet():
 
 
 @pytest.mark.parametrize("size", [420.0, 200.0, 100.0, 40.0])
-def test_a_path_far_below_two_dead_ends(size):
+def test_engine_finds_a_path_far_below_two_dead_ends(size):
     """The best prefix and the best suffix are dead: both sweeps pass, their product does not."""
     emissions = torch.zeros(1, 6, 3, dtype=torch.float64)
     emissions[0, :3, 0] = emissions[0, 3:, 1] = size
@@ -106,7 +106,7 @@ def test_a_path_far_below_two_dead_ends(size):
 
 
 @pytest.mark.parametrize("depth", [60, 150, 280, 320, 340, 360, 400, 700, 740, 760])
-def test_a_hopeless_tag_wins_in_the_end(depth):
+def test_engine_finds_a_hopeless_tag_that_wins_in_the_end(depth):
     """However deep it was, in steps that products can hold: at the bounds and around them."""
     T = depth // 20
     emissions = torch.zeros(1, 2 * T + 1, 2, dtype=torch.float64)
@@ -123,7 +123,7 @@ def test_a_hopeless_tag_wins_in_the_end(depth):
 
 @pytest.mark.parametrize("scale", [1000.0, -1000.0])
 @pytest.mark.parametrize("where", ["emissions", "transitions", "both"])
-def test_scores_of_a_thousand(scale, where):
+def test_scores_of_a_thousand_leave_the_fast_path(scale, where):
     generator = torch.Generator().manual_seed(0)
     emissions = torch.randn(4, 7, 3, generator=generator, dtype=torch.float64)
     transitions = torch.randn(3, 3, generator=generator, dtype=torch.float64)
@@ -134,7 +134,7 @@ def test_scores_of_a_thousand(scale, where):
 
 
 @pytest.mark.parametrize("where", ["emissions", "transitions", "start", "end"])
-def test_a_forbidden_score(where):
+def test_forbidden_scores_stay_on_the_fast_path(where):
     generator = torch.Generator().manual_seed(0)
     tables = {
         name: torch.randn(*shape, generator=generator, dtype=torch.float64)
@@ -148,7 +148,7 @@ def test_a_forbidden_score(where):
 
 
 @pytest.mark.parametrize("level", [1e15, -1e15, 1e6])
-def test_a_level_that_all_scores_share_costs_no_speed(level):
+def test_constant_added_to_all_scores_stays_on_the_fast_path(level):
     emissions = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64) + level
     crf = layer([[0.0, -1.0], [0.0, 0.0]])
     assert is_fast(crf, emissions)
@@ -156,7 +156,7 @@ def test_a_level_that_all_scores_share_costs_no_speed(level):
 
 
 @pytest.mark.parametrize("score", [0.0, -INF])
-def test_no_path_at_all(score):
+def test_sentence_without_a_path_has_minus_infinity_and_finite_gradients(score):
     emissions = torch.zeros(3, 4, 2, dtype=torch.float64)
     emissions[1] = -INF
     emissions.requires_grad_()
@@ -172,7 +172,7 @@ def test_no_path_at_all(score):
 
 
 @pytest.mark.parametrize(("T", "K"), [(1, 1), (1, 3), (5, 1), (2, 30)])
-def test_one_word_one_tag_and_many(T, K):
+def test_shortest_and_longer_chains_stay_on_the_fast_path(T, K):
     generator = torch.Generator().manual_seed(T)
     emissions = torch.randn(3, T, K, generator=generator, dtype=torch.float64)
     crf = layer(torch.randn(K, K, generator=generator))
@@ -180,7 +180,7 @@ def test_one_word_one_tag_and_many(T, K):
     check(crf, emissions)
 
 
-def test_ten_thousand_words():
+def test_fast_path_sums_ten_thousand_words():
     emissions = torch.ones(1, 10_000, 2, dtype=torch.float64) * torch.tensor([1.0, 2.0])
     crf = layer([[0.0, 0.0], [0.0, 0.0]])
     assert is_fast(crf, emissions)
@@ -192,7 +192,7 @@ def test_ten_thousand_words():
     assert crf.decode(emissions) == [[1] * 10_000]
 
 
-def test_float32_is_worked_out_in_float64():
+def test_float32_is_computed_in_float64():
     generator = torch.Generator().manual_seed(0)
     emissions = torch.randn(5, 60, 9, generator=generator)
     crf = layer(torch.randn(9, 9, generator=generator), dtype=torch.float32)
@@ -249,12 +249,12 @@ def batches(draw):
 
 
 @given(batches())
-def test_chains_that_are_searched_for_a_difference_equal_log_space(batch):
+def test_hypothesis_chains_equal_log_space(batch):
     """Twenty in each example: 20,000 with `HYPOTHESIS_PROFILE=long`."""
     check(*batch, rtol=1e-12, atol=2e-11)
 
 
-def test_best_paths_of_random_chains_are_best():
+def test_decoded_paths_of_random_chains_are_best():
     rng = np.random.default_rng(1)
     for _ in range(60):
         crf, emissions, mask = random_batch(rng, 30)
@@ -275,7 +275,7 @@ def test_best_paths_of_random_chains_are_best():
                 assert_close(found, expected[there], **CLOSE)
 
 
-def test_a_batch_is_decoded_alike_after_any_other_and_in_any_mode():
+def test_decoding_is_the_same_after_other_batches_and_in_threads():
     generator = torch.Generator().manual_seed(0)
     crf = layer(torch.randn(4, 4, generator=generator))
     batches = [torch.randn(B, T, 4, generator=generator) for B, T in ((2, 3), (9, 30), (1, 5))]
@@ -287,7 +287,7 @@ def test_a_batch_is_decoded_alike_after_any_other_and_in_any_mode():
 
 
 @pytest.mark.parametrize("K", [3, 30])
-def test_a_gradient_is_the_same_after_another_batch(K):
+def test_gradient_is_the_same_after_another_batch(K):
     generator = torch.Generator().manual_seed(0)
     crf = layer(torch.randn(K, K, generator=generator))
     first, other = (torch.randn(4, 6, K, generator=generator).double() for _ in range(2))
@@ -301,7 +301,7 @@ def test_a_gradient_is_the_same_after_another_batch(K):
     assert torch.equal(*slopes)
 
 
-def test_alone_and_in_a_batch_are_one():
+def test_single_sentences_equal_their_batch():
     rng = np.random.default_rng(2)
     for _ in range(20):
         crf, emissions, mask = random_batch(rng, 8)
@@ -331,7 +331,7 @@ def in_80_bits(emissions, transitions, start, end):
     return np.exp(np.array(alpha) + np.array(beta[::-1]) - total), total
 
 
-def test_two_thousand_words_against_80_bits():
+def test_two_thousand_words_equal_80_bit_floats():
     generator = torch.Generator().manual_seed(0)
     emissions = 1.5 * torch.randn(1, 2000, 17, generator=generator, dtype=torch.float64)
     parts = [torch.randn(*s, generator=generator).double() for s in ((17, 17), (17,), (17,))]
@@ -346,7 +346,7 @@ def test_two_thousand_words_against_80_bits():
 @pytest.mark.parametrize(
     ("T", "K", "scale"), [(500, 1, 1.0), (501, 2, 6.0), (777, 5, 1.0), (1003, 24, 0.5)]
 )
-def test_a_long_sentence_is_summed_up_by_pieces(T, K, scale):
+def test_long_sentence_is_summed_in_chunks(T, K, scale):
     rng = np.random.default_rng(T)
     parts = [scale * rng.standard_normal(shape) for shape in [(T, K), (K, K), (K,), (K,)]]
     chain = Potentials(*parts)
@@ -371,7 +371,7 @@ def test_a_long_sentence_is_summed_up_by_pieces(T, K, scale):
         ([[0.0, -200.0], [0.0, 0.0]], "a division by the sum at every other word"),
     ],
 )
-def test_a_long_sentence_stays_in_one_piece_for(scores, why):
+def test_long_sentence_is_summed_in_one_chunk_for_extreme_scores(scores, why):
     emissions = torch.randn(1, 600, 2, generator=torch.Generator().manual_seed(0)).double()
     chain = Potentials(emissions[0], scores)
     assert chunks_for(exponentials(*chain.scores()), pack_one(600)) is None, why
@@ -379,7 +379,7 @@ def test_a_long_sentence_stays_in_one_piece_for(scores, why):
     check(layer(scores), emissions, rtol=1e-12, atol=1e-10)
 
 
-def test_first_and_second_derivatives_are_slopes():
+def test_first_and_second_derivatives_equal_finite_differences():
     generator = torch.Generator().manual_seed(0)
     emissions = torch.randn(2, 3, 2, generator=generator, dtype=torch.float64).requires_grad_()
     tags, mask = torch.tensor([[0, 1, 1], [1, 0, 0]]), torch.tensor([[1, 1, 1], [1, 1, 0]]).bool()
@@ -409,7 +409,7 @@ def test_first_and_second_derivatives_are_slopes():
 
 
 @pytest.mark.parametrize("K", [3, 40])
-def test_tensors_take_the_same_steps_as_arrays(K):
+def test_tensors_and_arrays_take_the_same_steps(K):
     """What a GPU runs, here on the CPU."""
     rng = np.random.default_rng(0)
     packed = pack(np.array([3, 90, 41]), 90)

@@ -47,7 +47,7 @@ def first_difference(kind, table, right):
 
 
 @pytest.mark.parametrize(("name", "kind", "mistake"), BUGS, ids=IDS)
-def test_the_first_wrong_cell_and_the_bug_are_found(name, kind, mistake):
+def test_check_finds_the_first_wrong_cell_and_the_bug(name, kind, mistake):
     for seed in range(2):
         chain = random_chain(seed, wall="finite" in mistake)
         table = Student(chain, **mistake).table(kind)
@@ -60,13 +60,13 @@ def test_the_first_wrong_cell_and_the_bug_are_found(name, kind, mistake):
         assert wrong.bug == name
 
 
-def test_the_catalogue_has_every_bug_that_is_tested():
+def test_catalogue_lists_every_tested_bug():
     assert set(NAMES) <= {bug.name for bug in CATALOGUE}
     assert len(NAMES) >= 12
 
 
 @pytest.mark.parametrize(("name", "kind", "mistake"), BUGS, ids=IDS)
-def test_a_bug_is_named_in_rounded_tables_and_in_probabilities(name, kind, mistake):
+def test_bug_is_recognised_in_rounded_and_probability_tables(name, kind, mistake):
     chain = random_chain(3, wall="finite" in mistake)
     table = np.array(Student(chain, **mistake).table(kind))
     written = [table.round(2), table.round(4)]
@@ -106,7 +106,7 @@ def _joined(row, w, k):
     return best if best == -INF else best + math.log(sum(math.exp(x - best) for x in scores))
 
 
-def test_no_alarm_on_right_tables():
+def test_correct_tables_in_every_notation_raise_no_alarm():
     """More than 100 tables: every notation, exact, float32 and rounded, both ways round."""
     count = 0
     for seed in range(2):
@@ -120,7 +120,7 @@ def test_no_alarm_on_right_tables():
     assert count > 100
 
 
-def test_no_alarm_where_rounded_numbers_were_carried_on():
+def test_table_computed_with_rounded_numbers_raises_no_alarm():
     for decimals in (2, 3, 4):
         chain = ice_cream()
         table = [np.round((chain.start + chain.emissions[0]).numpy(), decimals)]
@@ -130,7 +130,7 @@ def test_no_alarm_where_rounded_numbers_were_carried_on():
         assert check_table(chain, "alpha", table) is None
 
 
-def test_transitions_per_step():
+def test_check_supports_transitions_per_step():
     random = np.random.default_rng(0)
     steps = random.normal(size=(4, 3, 3))
     chain = Potentials(random.normal(size=(5, 3)), steps, random.normal(size=3))
@@ -141,14 +141,14 @@ def test_transitions_per_step():
     assert (wrong.position, wrong.tag, wrong.bug) == (1, 0, "transposed matrix")
 
 
-def test_ties_of_backpointers_are_all_right():
+def test_tied_backpointers_are_all_correct():
     chain = Potentials(torch.zeros(3, 3), torch.zeros(3, 3))
     assert check_table(chain, "backpointers", [[-1] * 3, [2, 1, 0], [1, 1, 2]]) is None
     wrong = check_table(chain, "backpointers", [[-1] * 3, [2, 1, 0], [1, 1, 3]])
     assert (wrong.position, wrong.tag) == (2, 2)
 
 
-def test_a_first_row_of_zeros_points_nowhere():
+def test_first_backpointer_row_of_zeros_is_accepted():
     chain = random_chain(0)
     table = np.array(Student(chain).pointers())
     table[0] = 0
@@ -158,7 +158,7 @@ def test_a_first_row_of_zeros_points_nowhere():
     assert (wrong.position, wrong.tag) == (2, 1)
 
 
-def test_one_slip_is_found_and_no_bug_is_named():
+def test_single_slip_is_found_without_a_bug_name():
     chain = random_chain(0)
     table = forward_backward(chain).log_alpha.clone()
     table[3, 2] += 0.01
@@ -168,7 +168,7 @@ def test_one_slip_is_found_and_no_bug_is_named():
 
 
 @pytest.mark.parametrize(("shift", "bug"), [(60.0, "overflow"), (-60.0, "underflow")])
-def test_float32_products_that_leave_their_range_are_named(shift, bug):
+def test_float32_overflow_and_underflow_are_recognised(shift, bug):
     chain = random_chain(0)
     chain = Potentials(chain.emissions + shift, chain.transitions, chain.start, chain.end)
     with np.errstate(all="ignore"):
@@ -178,13 +178,13 @@ def test_float32_products_that_leave_their_range_are_named(shift, bug):
     assert (wrong.position, wrong.bug) == (1, bug)
 
 
-def test_half_a_unit_is_rounding_whichever_way_it_goes():
+def test_half_a_unit_may_round_up_or_down():
     chain = Potentials(np.log([[0.345, 0.1]]), np.zeros((2, 2)))
     for written in (0.34, 0.35):
         assert check_table(chain, "alpha", [[written, 0.1]]) is None
 
 
-def test_an_empty_cell_is_wrong():
+def test_empty_cell_is_wrong():
     chain = random_chain(0)
     table = forward_backward(chain).log_alpha.clone()
     table[1, 0] = math.nan
@@ -206,14 +206,14 @@ def test_an_empty_cell_is_wrong():
     ),
     products=st.booleans(),
 )
-def test_no_tolerance_is_larger_than_the_coarsest(values, rounding, products):
+def test_tolerance_never_exceeds_the_coarsest(values, rounding, products):
     right = np.array(values).reshape(3, 2)
     for steps in (np.arange(3), np.arange(3)[::-1], np.arange(3) + 7):
         allowed = tolerance(rounding, right, steps, products=products)
         assert allowed.max() <= coarsest(rounding, right)
 
 
-def test_whole_numbers_need_no_rounding():
+def test_table_of_whole_numbers_is_compared_exactly():
     chain = Potentials([[1, 2], [3, 1], [0, 4]], [[1, 0], [2, 1]], [0, 1], [1, 0])
     table = viterbi(chain).best.clone()
     assert check_table(chain, "viterbi", table) is None
@@ -221,7 +221,7 @@ def test_whole_numbers_need_no_rounding():
     assert check_table(chain, "viterbi", table).position == 2
 
 
-def test_padding_may_be_held_still_or_empty():
+def test_padding_rows_may_be_repeated_or_empty():
     chain = random_chain(0)
     table = forward_backward(chain).log_alpha.numpy()
     for row in (table[-1:], np.zeros((1, 4)), np.full((1, 4), math.nan)):
@@ -232,7 +232,7 @@ def test_padding_may_be_held_still_or_empty():
 
 @pytest.mark.parametrize("kind", ["alpha", "beta", "viterbi"])
 @pytest.mark.parametrize("space", ["log", "probability"])
-def test_the_arithmetic_ends_with_the_right_value(kind, space):
+def test_arithmetic_ends_with_the_expected_value(kind, space):
     chain = random_chain(0)
     right = np.array(Student(chain).table(kind))
     for t, k in [(0, 0), (0, 3), (1, 1), (2, 2), (3, 0), (4, 1), (4, 3)]:
@@ -245,7 +245,7 @@ def test_the_arithmetic_ends_with_the_right_value(kind, space):
         assert chain.tags[k] in wrong.arithmetic
 
 
-def test_how_the_table_was_read_is_told():
+def test_check_reports_how_the_table_was_read():
     chain = random_chain(0)
     table = np.exp(forward_backward(chain).log_alpha.numpy())
     found = check(chain, "alpha", table.T.round(3))
@@ -267,12 +267,12 @@ def test_how_the_table_was_read_is_told():
         ("beta", np.zeros((4, 4)), "5 words by 4 tags"),
     ],
 )
-def test_what_is_no_such_table_is_refused(kind, table, message):
+def test_invalid_table_is_rejected(kind, table, message):
     with pytest.raises(CrfvizError, match=message):
         check_table(random_chain(0), kind, table)
 
 
-def test_two_words_leave_no_room_for_what_is_not_known():
+def test_bugs_are_recognised_in_two_words():
     for name, kind, mistake in BUGS:
         if kind == "alpha":
             chain = random_chain(0, num_tokens=2, wall="finite" in mistake)
@@ -280,7 +280,7 @@ def test_two_words_leave_no_room_for_what_is_not_known():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_single_word(kind):
+def test_single_word_is_checked(kind):
     chain = random_chain(0, num_tokens=1)
     right = np.array(Student(chain).table(kind), dtype=float)
     assert check_table(chain, kind, right) is None
@@ -290,7 +290,7 @@ def test_a_single_word(kind):
 
 @pytest.mark.parametrize("renamed", [True, False])
 @pytest.mark.parametrize("missing", [0, 1])
-def test_backpointers_in_another_order_of_tags_are_told(renamed, missing):
+def test_backpointers_with_reordered_tags_are_recognised(renamed, missing):
     told = 0
     for seed in range(4):
         chain = random_chain(seed, num_tokens=6, num_tags=5)
@@ -307,7 +307,7 @@ def test_backpointers_in_another_order_of_tags_are_told(renamed, missing):
     assert told >= 3  # an order that changes nothing is no mistake
 
 
-def test_one_wrong_backpointer_is_no_other_order():
+def test_one_wrong_backpointer_is_not_a_reordering():
     for seed in range(4):
         chain = random_chain(seed, num_tokens=6, num_tags=5)
         table = viterbi(chain).backpointers.numpy().copy()

@@ -107,7 +107,7 @@ RIGHT = [
 
 
 @pytest.mark.parametrize(("table", "program"), RIGHT)
-def test_right_programs_are_right_in_any_order(table, program):
+def test_correct_programs_pass_in_any_order_of_writes(table, program):
     # The last has as many words as tags: its transpose would have the same shape.
     for chain in (CHAIN, random_chain(2, wall=True), ice_cream(), random_chain(3, num_tokens=4)):
         found = grade(program, chain, table)
@@ -117,7 +117,7 @@ def test_right_programs_are_right_in_any_order(table, program):
 
 @pytest.mark.parametrize(("name", "kind", "mistake"), BUGS)
 @pytest.mark.parametrize("order", [None, lambda cells: cells[::-1]], ids=["down", "up"])
-def test_the_first_wrong_write_and_the_bug_are_found(name, kind, mistake, order):
+def test_grade_finds_the_first_wrong_write_and_the_bug(name, kind, mistake, order):
     chain = random_chain(0, wall="finite" in mistake)
     right = Student(chain).table(kind)
     table = Student(chain, **mistake).table(kind)
@@ -142,7 +142,7 @@ def test_the_first_wrong_write_and_the_bug_are_found(name, kind, mistake, order)
     assert f"Likely bug: {name}." in found.message
 
 
-def test_arithmetic_has_a_line_for_each_number():
+def test_arithmetic_has_a_line_for_expected_and_actual():
     chain = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.25, 0.0]], tags=["N", "V"])
     table = Student(chain, transposed=True).table("alpha")
     found = grade(cell_by_cell(table, "alpha"), chain, "alpha")
@@ -159,7 +159,7 @@ def test_arithmetic_has_a_line_for_each_number():
     )
 
 
-def test_maxima_for_sums_are_written_as_maxima():
+def test_arithmetic_shows_a_maximum_used_for_a_sum():
     table = Student(CHAIN, join="max").table("alpha")
     found = grade(cell_by_cell(table, "alpha"), CHAIN, "alpha")
     correct, yours = found.arithmetic.splitlines()
@@ -168,7 +168,7 @@ def test_maxima_for_sums_are_written_as_maxima():
     assert yours.endswith(f"{found.got:.4f}".replace("-", "−"))
 
 
-def test_an_unknown_mistake_is_measured():
+def test_unknown_mistake_is_reported_with_its_difference():
     table = np.array(Student(CHAIN).table("alpha"))
     table[2, 1] += 0.5
     found = grade(cell_by_cell(table, "alpha"), CHAIN, "alpha")
@@ -176,7 +176,7 @@ def test_an_unknown_mistake_is_measured():
     assert found.arithmetic.endswith("0.5000 more")
 
 
-def test_a_right_cell_that_is_overwritten_counts_at_its_last_write():
+def test_overwritten_cell_counts_at_its_last_write():
     table = Student(CHAIN).table("alpha")
 
     def program(board):
@@ -187,7 +187,7 @@ def test_a_right_cell_that_is_overwritten_counts_at_its_last_write():
     assert (found.step, found.position, found.tag) == (5 * 4, 0, 1)
 
 
-def test_a_cell_that_is_never_written_is_named():
+def test_cell_never_written_is_reported():
     table = Student(CHAIN).table("beta")
     found = grade(cell_by_cell(table[1:], "beta"), CHAIN, "beta")  # rows move up, row 4 stays
     assert not found.correct
@@ -196,7 +196,7 @@ def test_a_cell_that_is_never_written_is_named():
     assert "never written" in found.message
 
 
-def test_columns_in_another_order_are_named():
+def test_columns_in_another_order_are_recognised():
     table = np.array(Student(CHAIN).table("alpha"))[:, [1, 0, 2, 3]]
     found = grade(cell_by_cell(table, "alpha"), CHAIN, "alpha")
     assert "tags in another order" in found.message
@@ -213,13 +213,13 @@ def test_wrong_backpointers_are_reported_as_tag_ids():
     assert found.arithmetic.endswith(f"yours: {found.got:.0f}")
 
 
-def test_a_single_word_needs_no_backpointer():
+def test_single_word_needs_no_backpointer():
     chain = random_chain(1, num_tokens=1)
     assert grade(lambda _: None, chain, "backpointers").correct
     assert not grade(lambda _: None, chain, "viterbi").correct
 
 
-def test_a_flipped_table_of_a_square_chain_is_wrong():
+def test_transposed_table_of_a_square_chain_is_wrong():
     chain = random_chain(3, num_tokens=4)
     table = np.array(Student(chain).table("alpha")).T
     assert not grade(cell_by_cell(table, "alpha"), chain, "alpha").correct
@@ -285,7 +285,7 @@ def two_arguments(board, potentials):
         (lambda _: exit(), "raised SystemExit"),
     ],
 )
-def test_programs_that_fail_get_a_message(program, message):
+def test_failing_programs_get_a_message(program, message):
     found = grade(program, CHAIN, "alpha", max_lines=5000)
     assert not found.correct
     assert re.search(message, found.message), found.message
@@ -299,13 +299,13 @@ def test_programs_that_fail_get_a_message(program, message):
         ((alpha_in_loops, [[1.0]], "alpha"), "expected Potentials, got"),
     ],
 )
-def test_bad_arguments_are_refused(given_args, message):
+def test_invalid_grade_arguments_are_rejected(given_args, message):
     with pytest.raises(CrfvizError, match=message):
         grade(*given_args)
 
 
 @given(st.data())
-def test_the_tables_behave_like_numpy_arrays(data):
+def test_board_tables_behave_like_numpy_arrays(data):
     board, plain = Board(CHAIN), np.full((5, 4), -np.inf)
     keys = [
         st.tuples(st.integers(-5, 4), st.integers(-4, 3)),
@@ -342,7 +342,7 @@ def test_copies_and_results_are_not_recorded():
     assert type(board.alpha + 1) is np.ndarray
 
 
-def test_a_trace_survives_its_file(tmp_path):
+def test_trace_is_restored_from_json(tmp_path):
     chain = random_chain(2, wall=True)
     table = Student(chain, transposed=True).table("alpha")
     found = trace(cell_by_cell(table, "alpha"), chain, "alpha")
@@ -354,7 +354,7 @@ def test_a_trace_survives_its_file(tmp_path):
     assert (again.potentials.start == chain.start).all()
 
 
-def test_a_trace_of_one_word_without_a_step_survives_its_file():
+def test_trace_of_one_word_without_steps_is_restored_from_json():
     chain = Potentials([[1.0, 2.0]], np.zeros((0, 2, 2)))
     found = trace(lambda board: board.alpha.__setitem__(0, [1.0, 3.0]), chain, "alpha")
     again = Trace.from_json(found.to_json())
@@ -386,12 +386,12 @@ def changed(**fields):
         (changed(steps=[[[0, 0]]]), "step 1: expected position, tag and value"),
     ],
 )
-def test_files_that_are_no_trace_are_refused(text, message):
+def test_json_that_is_not_a_trace_is_rejected(text, message):
     with pytest.raises(FormatError, match=message):
         Trace.from_json(text)
 
 
-def test_first_difference_is_the_first_wrong_write_of_beta():
+def test_first_difference_equals_the_first_wrong_write_of_beta():
     table = Student(CHAIN, no_end=True).table("beta")
     found = grade(lambda board: board.beta.__setitem__(..., table), CHAIN, "beta")
     right = Student(CHAIN).table("beta")

@@ -19,20 +19,20 @@ from tests.support.strategies import chains
 FREE = [[0.0, 0.0], [0.0, 0.0]]
 
 
-def test_flips_follow_the_words_not_the_positions():
+def test_flips_follow_aligned_words_not_positions():
     assert flips([0, 1, 0], [1, 0], [1, 2]) == []
     assert flips([0, 1, 0], [1, 1], [1, 2]) == [1]
 
 
 @given(chains(), st.floats(-5, 5))
-def test_a_number_added_to_a_word_is_no_change(chain, number):
+def test_constant_added_to_a_word_is_no_emission_change(chain, number):
     moved = Potentials(chain.emissions + number, chain.transitions, chain.start, chain.end)
     origins = range(chain.num_tokens)
     assert emission_changes(chain, moved, origins).abs().max() < 1e-9
     assert largest_changes(chain, moved, origins, 5, 1e-9) == []
 
 
-def test_changes_by_hand():
+def test_emission_changes_by_hand():
     before = Potentials([[1.0, 2.0], [0.0, 0.0]], FREE)
     after = Potentials([[5.0, 5.0], [1.0, 5.0]], FREE)
     change = emission_changes(before, after, [None, 0])
@@ -44,18 +44,18 @@ def test_changes_by_hand():
     }
 
 
-def test_what_stays_forbidden_does_not_move_and_what_becomes_forbidden_does():
+def test_only_newly_forbidden_scores_count_as_changes():
     before = Potentials([[-math.inf, 2.0, 0.0]], [[0.0] * 3] * 3)
     after = Potentials([[-math.inf, 3.0, -math.inf]], [[0.0] * 3] * 3)
     assert emission_changes(before, after, [0]).tolist() == [[0.0, 0.0, -math.inf]]
 
 
-def test_a_shared_matrix_does_not_move():
+def test_shared_matrix_has_no_step_changes():
     chain = Potentials([[0.0, 0.0]] * 2, FREE)
     assert largest_step_changes(chain, chain, [0, 1], 5) == []
 
 
-def test_steps_move_between_words_that_were_neighbours():
+def test_step_changes_compare_words_that_were_neighbours():
     steps = torch.zeros(2, 2, 2)
     before = Potentials([[0.0, 0.0]] * 3, steps)
     other = steps.clone()
@@ -69,6 +69,6 @@ def test_steps_move_between_words_that_were_neighbours():
 @pytest.mark.parametrize(
     ("origins", "message"), [([0], "a place for each of 2 words, got 1"), ([0, 7], "0 to 1, got 7")]
 )
-def test_an_alignment_that_does_not_fit_is_refused(origins, message):
+def test_alignment_of_the_wrong_shape_is_rejected(origins, message):
     with pytest.raises(ShapeError, match=message):
         flips([0, 1], [0, 1], origins)

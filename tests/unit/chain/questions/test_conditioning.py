@@ -43,14 +43,14 @@ def pinned_chains(draw):
 
 
 @given(pinned_chains())
-def test_the_probability_of_pins_equals_enumeration(case):
+def test_pin_probability_equals_enumeration(case):
     chain, pins, forbidden, left = case
     expected = math.fsum(oracle.probability(chain, path) for path in left)
     assert pin_probability(chain, pins, forbidden) == pytest.approx(expected, abs=1e-9)
 
 
 @given(pinned_chains())
-def test_cost_and_loss_equal_enumeration(case):
+def test_cost_and_score_loss_of_pins_equal_enumeration(case):
     chain, pins, forbidden, left = case
     if not left:
         with pytest.raises(NoPathError):
@@ -66,7 +66,7 @@ def test_cost_and_loss_equal_enumeration(case):
     assert dict(oracle.allowed(found.potentials)) == pytest.approx(left)
 
 
-def test_a_pin_on_a_long_sentence_keeps_its_digits():
+def test_cost_of_a_pin_on_a_long_sentence_is_precise():
     """The cost is found although its probability is too small for a float."""
     chain = Potentials(torch.tensor([[0.0, -1.0]] * 1000), torch.zeros(2, 2))
     found = condition(chain, dict.fromkeys(range(1000), 1))
@@ -74,13 +74,13 @@ def test_a_pin_on_a_long_sentence_keeps_its_digits():
     assert found.probability == 0.0
 
 
-def test_names_and_ids_are_both_tags():
+def test_pins_accept_tag_names_and_ids():
     assert pin_probability(COIN, {0: "B"}, [(1, "A")]) == pytest.approx(0.25, abs=1e-12)
     assert restrict(COIN, {}, [(1, "A")]).emissions[1].tolist() == [-INF, 0.0]
     assert COIN.emissions[1].tolist() == [0.0, 0.0]
 
 
-def test_a_message_says_which_pin_is_at_fault():
+def test_no_path_error_names_the_responsible_pin():
     wall = Potentials(
         [[0.0, -INF, 0.0], [0.0, 0.0, 0.0]],
         [[0.0, 0.0, -INF], [0.0, 0.0, 0.0], [0.0, 0.0, -INF]],
@@ -99,7 +99,7 @@ def test_a_message_says_which_pin_is_at_fault():
 
 
 @given(chains(max_tokens=5, max_tags=4), st.data())
-def test_tags_in_a_row_are_as_probable_by_the_tables_as_by_a_pinned_chain(potentials, data):
+def test_run_probability_equals_that_of_a_pinned_chain(potentials, data):
     assume(oracle.allowed(potentials))
     first = data.draw(st.integers(0, potentials.num_tokens - 1))
     run = range(first, data.draw(st.integers(first + 1, potentials.num_tokens)))
@@ -114,7 +114,7 @@ PAIR = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]], tags=["A"
 
 
 @given(chains(max_tokens=5, max_tags=4), st.data())
-def test_score_path_and_probability_equal_enumeration(potentials, data):
+def test_why_not_score_path_and_probability_equal_enumeration(potentials, data):
     position = data.draw(st.integers(0, potentials.num_tokens - 1))
     tag = data.draw(st.integers(0, potentials.num_tags - 1))
     with_tag = [score for path, score in oracle.allowed(potentials) if path[position] == tag]
@@ -137,7 +137,7 @@ def test_score_path_and_probability_equal_enumeration(potentials, data):
 
 @fewer_examples
 @given(chains(max_tokens=5, max_tags=4))
-def test_the_tag_of_the_best_path_has_no_gap(potentials):
+def test_why_not_of_the_best_path_has_no_gap(potentials):
     assume(oracle.allowed(potentials))
     best = viterbi(potentials)
     for position, tag in enumerate(best.path):
@@ -148,7 +148,7 @@ def test_the_tag_of_the_best_path_has_no_gap(potentials):
         assert not answer.transition_terms.any()
 
 
-def test_each_term_is_at_its_place():
+def test_why_not_terms_are_at_their_positions():
     potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.25]], [2.0, 0], [3, 0])
     answer = why_not(potentials, 0, 1)
     assert answer.path == [1, 0]
@@ -157,7 +157,7 @@ def test_each_term_is_at_its_place():
     assert answer.gap == 3.0
 
 
-def test_the_deciding_term_is_the_largest():
+def test_deciding_term_is_the_largest():
     assert why_not(PAIR, 1, "B").deciding == Term("transition", 1, 1.0)
     assert why_not(PAIR, 0, "B").deciding == Term("emission", 0, 1.0)
     begins = Potentials(torch.zeros(2, 2), torch.zeros(2, 2), [5.0, 0.0], [0.0, 0.0])
@@ -166,14 +166,14 @@ def test_the_deciding_term_is_the_largest():
     assert why_not(ends, 1, 1).deciding == Term("end", 1, 5.0)
 
 
-def test_a_rival_that_ties_has_no_gap_even_if_the_last_bit_says_less():
+def test_rival_tied_within_rounding_has_no_gap():
     """0.1 + 0.2 is more than 0.3 in floats, but it is the same score: the lower tag wins."""
     potentials = Potentials([[0.3, 0.1], [0.0, 0.2]], [[0.0, -math.inf], [-math.inf, 0.0]])
     assert viterbi(potentials).path == [0, 0]
     assert why_not(potentials, 0, 1).gap == 0.0
 
 
-def test_a_tag_out_of_reach_says_so():
+def test_why_not_of_an_unreachable_tag_raises_no_path_error():
     blocked = Potentials(
         torch.zeros(3, 2), [[0.0, -math.inf], [0.0, 0.0]], [0.0, -math.inf], tags=["A", "B"]
     )

@@ -39,7 +39,7 @@ def test_every_parameter_is_listed_once():
     assert [len(row) for row in numbers_of(GIVEN._replace(end=None))] == [2, 5, 5]
 
 
-def test_days_add_up_to_the_expected_counts():
+def test_days_sum_to_the_expected_counts():
     (step,) = baum_welch(FIRST_DAY, WEATHER, ICE_CREAMS, [DAYS], 1, end=STOP)
     tables = posterior(GIVEN, DAYS)
     for number in (number for row in numbers_of(GIVEN) for number in row):
@@ -48,7 +48,7 @@ def test_days_add_up_to_the_expected_counts():
         assert days.sum() == pytest.approx(number.value(step.counts), abs=1e-12)
 
 
-def test_days_equal_the_enumeration_of_paths():
+def test_expected_counts_by_day_equal_enumeration():
     few = [1, 2, 0, 2]
     weights = {}
     for path in product((0, 1), repeat=4):
@@ -71,13 +71,13 @@ def test_days_equal_the_enumeration_of_paths():
     assert by_day(Number(END, 0, 0), tables, few) == pytest.approx([0, 0, 0, last])
 
 
-def test_a_better_start_begins_higher():
+def test_better_start_begins_with_a_higher_likelihood():
     usual, better = run("model")[1], run("better")[1]
     assert better[0].log_likelihood > usual[0].log_likelihood + 1
     assert better[-1].log_likelihood == pytest.approx(usual[-1].log_likelihood, abs=0.2)
 
 
-def test_the_symmetric_start_never_moves():
+def test_symmetric_start_never_changes():
     first, steps = run("symmetric", 30)
     for step in steps:
         np.testing.assert_allclose(step.start, first.start, atol=1e-12)
@@ -88,13 +88,13 @@ def test_the_symmetric_start_never_moves():
     assert steps[0].log_likelihood < run("model")[1][-1].log_likelihood
 
 
-def test_a_zero_stays():
+def test_em_keeps_zero_probabilities():
     first, steps = run("zero")
     assert first.emissions[0].tolist() == pytest.approx([7 / 9, 2 / 9, 0])
     assert [step.emissions[0, 2] for step in steps] == [0] * 11
 
 
-def test_no_zero_is_found_where_every_emission_is_needed():
+def test_zero_start_is_rejected_where_every_emission_occurs():
     one = Parameters(np.ones(1), np.ones((1, 1)), np.array([[0.2, 0.3, 0.5]]))
     with pytest.raises(CrfvizError, match="none can be 0"):
         STARTS["zero"](one, DAYS)

@@ -50,14 +50,14 @@ def spans(chain, data):
 
 
 @given(bio_chains(), st.data())
-def test_the_probability_equals_enumeration(chain, data):
+def test_entity_probability_equals_enumeration(chain, data):
     span = spans(chain, data)
     expected = math.fsum(mass for mass, found in readings(chain) if span in found)
     assert entity_probability(chain, *span) == pytest.approx(expected, abs=1e-9)
 
 
 @given(bio_chains(), st.data())
-def test_rivals_equal_enumeration_and_sum_to_one(chain, data):
+def test_entity_rivals_equal_enumeration_and_sum_to_one(chain, data):
     span = _, first, last = spans(chain, data)
     masses = defaultdict(float)
     for mass, found in readings(chain):
@@ -76,7 +76,7 @@ def test_rivals_equal_enumeration_and_sum_to_one(chain, data):
     assert probabilities == sorted(probabilities, reverse=True)
 
 
-def test_rivals_say_how_they_differ():
+def test_rivals_have_their_relation_to_the_entity():
     chain = Potentials(torch.zeros(3, 5), torch.zeros(5, 5), tags=["O", "B-X", "I-X", "B-Y", "I-Y"])
     relations = {
         (rival.label, rival.first, rival.last): rival.relation
@@ -89,7 +89,7 @@ def test_rivals_say_how_they_differ():
     assert ("X", 0, 0) not in relations
 
 
-def test_an_illegal_tag_belongs_to_no_entity():
+def test_illegal_tag_belongs_to_no_entity():
     """O I-PER I-PER and B-X I-Y: the orphans are outside of everything."""
     names = ["O", "B-X", "I-Y"]
     emissions = torch.full((3, 3), -INF)
@@ -99,7 +99,7 @@ def test_an_illegal_tag_belongs_to_no_entity():
     assert [rival.label for rival in entity_rivals(chain, "X", 1, 1)] == [None]
 
 
-def test_shortcuts_are_those_of_the_marginals():
+def test_shortcuts_equal_mean_product_and_minimum_of_marginals():
     chain = Potentials([[0.0, 2.0, 0.0], [0.0, 0.0, 1.0]], torch.zeros(3, 3), tags=FREE.tags)
     marginals = forward_backward(chain).marginals
     one, two = marginals[0, 1].item(), marginals[1, 2].item()
@@ -109,7 +109,7 @@ def test_shortcuts_are_those_of_the_marginals():
     assert found.minimum == min(one, two)
 
 
-def test_the_average_is_not_the_probability():
+def test_mean_of_marginals_is_not_the_entity_probability():
     """Two tags that occur, but never together: the mean of their marginals is a third."""
     never = [[0.0, 0.0, 0.0], [0.0, 0.0, -INF], [0.0, 0.0, 0.0]]
     chain = Potentials([[-INF, 0.0, 0.0], [0.0, -INF, 0.0]], never, tags=FREE.tags)
@@ -117,7 +117,7 @@ def test_the_average_is_not_the_probability():
     assert entity_shortcuts(chain, "PER", 0, 1).mean == pytest.approx(1 / 3, abs=1e-9)
 
 
-def test_positions_go_first_and_the_type_may():
+def test_entity_type_may_be_omitted_or_passed_first():
     generator = np.random.default_rng(3)
     chain = Potentials(
         generator.normal(size=(3, 3)), generator.normal(size=(3, 3)), tags=["O", "B-X", "I-X"]
@@ -134,7 +134,7 @@ def weights(chain):
     return {path: math.exp(score) for path, score in oracle.paths(chain).items()}
 
 
-def test_types_come_from_the_tags():
+def test_entity_types_are_read_from_the_tags():
     assert entity_types(FREE) == ["PER"]
     assert entity_types(Potentials([[0.0]], [[0.0]], tags=["NOUN"])) == []
 
@@ -149,14 +149,14 @@ def test_types_come_from_the_tags():
         (["O", "B-PER", "I-PER"], ("PER", 2, 1), "last must be at least first, 2, got 1"),
     ],
 )
-def test_bad_spans_are_refused(ask, tags, span, message):
+def test_invalid_spans_are_rejected(ask, tags, span, message):
     chain = Potentials(torch.zeros(3, len(tags)), torch.zeros(len(tags), len(tags)), tags=tags)
     with pytest.raises((UnknownTagError, ShapeError), match=message):
         ask(chain, *span)
 
 
 @given(bio_chains(max_tokens=3))
-def test_every_path_is_there_once_with_its_score(chain):
+def test_product_with_strict_reading_has_every_path_once(chain):
     product = strict_reading(chain.tags).product
     large, source = chain.times(product), product.tags.tolist()
     found = {}
@@ -173,7 +173,7 @@ def test_every_path_is_there_once_with_its_score(chain):
     assert found == pytest.approx(dict(oracle.allowed(chain)), abs=1e-9)
 
 
-def test_tags_that_are_not_bio_are_outside():
+def test_strict_reading_puts_non_bio_tags_outside():
     product = strict_reading(["NOUN", "INTJ"]).product
     assert product.states.tolist() == [0, 0]
     assert product.transitions.all()
@@ -183,7 +183,7 @@ NAMES = ["O", "B-PER", "I-PER"]
 
 
 @given(bio_chains())
-def test_the_mass_equals_enumeration(chain):
+def test_illegal_mass_equals_enumeration(chain):
     expected = math.fsum(
         oracle.probability(chain, path)
         for path, _ in oracle.allowed(chain)
@@ -193,7 +193,7 @@ def test_the_mass_equals_enumeration(chain):
 
 
 @given(bio_chains())
-def test_a_constrained_chain_has_exactly_none(chain):
+def test_constrained_chain_has_no_illegal_mass(chain):
     legal = constrain(chain)
     if oracle.allowed(legal):
         assert illegal_mass(legal) == 0.0
@@ -202,7 +202,7 @@ def test_a_constrained_chain_has_exactly_none(chain):
 
 
 @pytest.mark.parametrize("score", [-30.0, -45.0, -300.0])
-def test_a_tiny_mass_keeps_its_digits(score):
+def test_tiny_illegal_mass_is_precise(score):
     """One illegal path, whose weight is far below the last digit of 1."""
     transitions = torch.full((3, 3), -INF)
     transitions[0, 0], transitions[0, 2] = 0.0, score
@@ -212,7 +212,7 @@ def test_a_tiny_mass_keeps_its_digits(score):
 
 @fewer_examples
 @given(bio_chains())
-def test_the_effect_is_that_of_decoding_twice(chain):
+def test_constraint_effect_equals_decoding_twice(chain):
     found = constraint_effect(chain)
     assert found.free == viterbi(chain).path
     assert found.mass == illegal_mass(chain)
@@ -228,7 +228,7 @@ def test_the_effect_is_that_of_decoding_twice(chain):
 
 @fewer_examples
 @given(chains(max_tokens=4).filter(oracle.allowed))
-def test_other_tags_have_no_rules(chain):
+def test_tags_without_a_scheme_have_no_illegal_mass(chain):
     assert illegal_mass(chain) == 0.0
     assert constraint_effect(chain).changed == []
 

@@ -71,7 +71,7 @@ def test_all_flips_equal_enumeration(chain):
 
 @fewer_examples
 @given(one_matrix(max_tokens=4, max_tags=3))
-def test_beyond_the_value_the_path_wins_and_before_it_does_not(chain):
+def test_path_flips_just_beyond_the_value_and_not_before(chain):
     best = viterbi(chain).path
     for flip in smallest_flips(chain, 5):
         assert flip.changed == [t for t in range(len(best)) if best[t] != flip.path[t]]
@@ -110,7 +110,7 @@ def brute_change_for(chain, position, tag):
 
 @fewer_examples
 @given(one_matrix(max_tokens=4, max_tags=3), st.data())
-def test_the_change_for_a_tag_equals_enumeration(chain, data):
+def test_smallest_change_for_a_tag_equals_enumeration(chain, data):
     position = data.draw(st.integers(0, chain.num_tokens - 1))
     tag = data.draw(st.sampled_from(sorted({p[position] for p, _ in oracle.allowed(chain)})))
     best = viterbi(chain).path
@@ -126,7 +126,7 @@ def test_the_change_for_a_tag_equals_enumeration(chain, data):
     assert min(abs(flip.value - edge) for edge in edges) <= 1e-9
 
 
-def test_a_transition_may_flip_other_words_first():
+def test_smallest_change_skips_flips_of_other_words():
     """More of B -> B first turns the first words, then all; only that reaches the last word."""
     emissions = [[0.0, -1.0], [0.0, -1.0], [0.0, 0.0], [0.0, -9.0], [0.0, -3.0]]
     chain = Potentials(emissions, torch.zeros(2, 2), tags=["A", "B"])
@@ -134,13 +134,13 @@ def test_a_transition_may_flip_other_words_first():
     assert abs(smallest_change_for(chain, 4, "B").change) == pytest.approx(3.0, abs=1e-9)
 
 
-def test_a_tied_path_needs_no_change():
+def test_tied_path_needs_no_change():
     first = smallest_flips(ice_cream(), 1)[0]
     assert first.change == 0.0
     assert first.changed == [26]
 
 
-def test_equal_changes_come_in_the_order_of_weights():
+def test_equal_changes_are_in_the_order_of_weights():
     found = [(flip.weight, flip.change) for flip in smallest_flips(PAIR, 20)]
     assert found[:4] == [
         (("transition", 0, 0), -0.5),
@@ -150,19 +150,19 @@ def test_equal_changes_come_in_the_order_of_weights():
     ]
 
 
-def test_one_word_flips_by_emission_start_or_end():
+def test_single_word_flips_by_emission_start_or_end():
     chain = Potentials([[0.0, 1.0]], torch.zeros(0, 2, 2))
     assert {flip.weight[0] for flip in smallest_flips(chain, 20)} == {"start", "end", "emission"}
     assert smallest_change_for(chain, 0, 0).change == 1.0
 
 
-def test_the_same_matrix_at_each_step_is_one_matrix():
+def test_repeated_step_matrix_flips_like_a_shared_matrix():
     shared = PAIR.transitions.expand(1, 2, 2)
     steps = Potentials(PAIR.emissions, shared, tags=["A", "B"])
     assert smallest_flips(steps, 30) == smallest_flips(PAIR, 30)
 
 
-def test_transitions_that_differ_from_step_to_step_are_refused():
+def test_flips_with_transitions_per_step_are_rejected():
     chain = Potentials(torch.zeros(3, 2), torch.arange(8.0).view(2, 2, 2))
     with pytest.raises(CrfvizError, match="expected the same transitions at each step"):
         smallest_flips(chain, 3)
@@ -171,7 +171,7 @@ def test_transitions_that_differ_from_step_to_step_are_refused():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_longer_sentences_agree_with_the_intervals_of_every_weight(seed):
+def test_flips_of_longer_sentences_equal_tipping_points(seed):
     """Where a transition is used often, other words flip long before the wanted one does."""
     chain = random_chain(seed, 12, 4)
     best = viterbi(chain).path
@@ -187,7 +187,7 @@ def test_longer_sentences_agree_with_the_intervals_of_every_weight(seed):
         assert abs(flip.change) == pytest.approx(min(sizes), abs=1e-9)
 
 
-def test_forty_words_of_seventeen_tags():
+def test_flips_of_forty_words_and_seventeen_tags_reach_their_paths():
     chain = random_chain(0, 40, 17)
     flips = [*smallest_flips(chain, 10), *(smallest_change_for(chain, 20, tag) for tag in (1, 9))]
     for flip in flips:
@@ -196,7 +196,7 @@ def test_forty_words_of_seventeen_tags():
     assert [flip.path[20] for flip in flips[-2:]] == [1, 9]
 
 
-def test_a_tag_that_no_path_has_is_refused():
+def test_change_for_an_impossible_tag_raises_no_path_error():
     wall = Potentials([[0.0, -INF], [0.0, 0.0]], torch.zeros(2, 2), tags=["A", "B"])
     with pytest.raises(NoPathError, match="no allowed path has the tag B at position 0"):
         smallest_change_for(wall, 0, "B")

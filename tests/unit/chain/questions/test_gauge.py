@@ -29,7 +29,7 @@ def compared(before, after):
 
 
 @given(chains(max_tags=3), AMOUNTS, st.data())
-def test_a_shifted_word_moves_every_path_by_c(potentials, amount, data):
+def test_shifting_a_word_adds_c_to_every_path(potentials, amount, data):
     position = data.draw(st.integers(0, potentials.num_tokens - 1))
     shifted = shift_word(potentials, Edits(), position, amount).apply(potentials)
     after = oracle.paths(shifted)
@@ -39,7 +39,7 @@ def test_a_shifted_word_moves_every_path_by_c(potentials, amount, data):
 
 
 @given(chains(max_tags=3).filter(one_matrix), AMOUNTS, st.data())
-def test_a_shifted_tag_moves_no_path(potentials, amount, data):
+def test_shifting_a_tag_changes_no_path_score(potentials, amount, data):
     tag = data.draw(st.integers(0, potentials.num_tags - 1))
     shifted = shift_tag(potentials, Edits(), tag, amount).apply(potentials)
     after = oracle.paths(shifted)
@@ -49,7 +49,7 @@ def test_a_shifted_tag_moves_no_path(potentials, amount, data):
 
 
 @pytest.mark.parametrize("tag", ["C", "H"])
-def test_every_marginal_of_the_diary_stays_within_rounding(tag):
+def test_shifts_keep_the_marginals_of_the_diary(tag):
     diary = ice_cream()
     edits = shift_tag(diary, Edits(), tag, 1.5)
     edits = shift_word(edits.apply(diary), edits, 3, -2.0)
@@ -59,7 +59,7 @@ def test_every_marginal_of_the_diary_stays_within_rounding(tag):
     assert found.same
 
 
-def test_any_other_edit_is_seen():
+def test_tiny_edit_is_not_mistaken_for_a_shift():
     edited = CHAIN.with_transition("A", "B", -1.0 + 1e-6)
     found = compared(CHAIN, edited)
     assert not found.same
@@ -68,26 +68,26 @@ def test_any_other_edit_is_seen():
     assert found.largest_change == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_same_marginals_of_tags_do_not_hide_changed_pairs():
+def test_equal_tag_marginals_do_not_hide_changed_pairs():
     even = Potentials(torch.zeros(2, 2), [[0.0, 0.0], [0.0, 0.0]])
     paired = Potentials(torch.zeros(2, 2), [[1.0, 0.0], [0.0, 1.0]])
     assert not compared(even, paired).same
 
 
-def test_shifts_keep_other_edits():
+def test_shifts_preserve_other_edits():
     edits = Edits({("B", "B"): 3.0}, {(1, "A"): 2.0})
     shifted = shift_word(edits.apply(CHAIN), edits, 0, 1.0)
     assert shifted.transitions == {("B", "B"): 3.0}
     assert shifted.emissions == {(1, "A"): 2.0, (0, "A"): 2.0, (0, "B"): 1.0}
 
 
-def test_steps_with_their_own_matrix_cannot_be_shifted_by_one_edit():
+def test_shifting_a_tag_with_transitions_per_step_is_rejected():
     steps = Potentials(torch.zeros(3, 2), torch.zeros(2, 2, 2))
     with pytest.raises(CrfvizError, match="one transition matrix for all steps"):
         shift_tag(steps, Edits(), 0, 1.0)
 
 
-def test_what_leaves_a_tag_of_an_hmm_is_one_until_it_is_shifted():
+def test_leaving_mass_of_an_hmm_is_one_until_shifted():
     diary = ice_cream()
     assert leaving(diary, with_end=True).tolist() == pytest.approx([1, 1, 1])
     assert leaving(diary, with_end=False).tolist() == pytest.approx([1, 0.9, 0.9])
@@ -96,6 +96,6 @@ def test_what_leaves_a_tag_of_an_hmm_is_one_until_it_is_shifted():
     assert leaving(shifted, with_end=True).tolist() == pytest.approx(expected)
 
 
-def test_a_single_word_has_no_step_to_leave_by():
+def test_leaving_mass_of_a_single_word_is_nan():
     single = Potentials(torch.zeros(1, 2), torch.zeros(0, 2, 2))
     assert leaving(single, with_end=True).isnan().tolist() == [False, True, True]

@@ -59,7 +59,7 @@ def log_sum(scores):
 
 
 @given(split_chains())
-def test_each_reading_is_what_enumeration_says(case):
+def test_each_piece_reading_equals_enumeration(case):
     chain, words = case
     starts = begun(words)
     read = read_pieces(chain, words)
@@ -87,7 +87,7 @@ def peer(chain):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_pytorch_crf_with_holes_is_what_the_library_does(seed):
+def test_mask_with_holes_equals_pytorch_crf(seed):
     generator = np.random.default_rng(seed)
     num_pieces, num_tags = int(generator.integers(1, 12)), int(generator.integers(1, 5))
     chain = random_chain(seed, num_pieces, num_tags)
@@ -109,14 +109,14 @@ def test_pytorch_crf_with_holes_is_what_the_library_does(seed):
         assert ours == pytest.approx(theirs, abs=1e-9, nan_ok=True)
 
 
-def test_without_a_hole_pytorch_crf_is_right():
+def test_mask_without_holes_is_correct_in_pytorch_crf():
     read = read_pieces(random_chain(3, 6, 4), range(6))
     assert read.pytorch_crf == read.first.best
     expected = math.log(read.first.best.probability)
     assert read.pytorch_crf_log_likelihood(read.first.path) == pytest.approx(expected)
 
 
-def test_the_log_likelihood_of_pytorch_crf_can_be_above_0():
+def test_pytorch_crf_log_likelihood_with_holes_can_exceed_0():
     chain = Potentials([[0.0, 0.0]] * 3, [[0.0, 5.0], [0.0, 0.0]], tags=["A", "B"])
     read = read_pieces(chain, [0, 0, 1])
     assert read.first.log_partition == pytest.approx(math.log(3 + math.exp(5)))
@@ -127,7 +127,7 @@ def test_the_log_likelihood_of_pytorch_crf_can_be_above_0():
 
 
 @given(split_chains())
-def test_inner_steps_are_those_between_pieces_of_a_word(case):
+def test_inner_steps_join_pieces_of_one_word(case):
     chain, words = case
     read = read_pieces(chain, words)
     for reading in (read.all, read.holes, read.first):
@@ -165,7 +165,7 @@ def test_special_tokens_and_padding_are_left_out(per_step):
 
 
 @pytest.mark.parametrize("of", [list, np.array, torch.tensor])
-def test_a_mask_is_another_way_to_say_word_ids(of):
+def test_mask_is_equivalent_to_word_ids(of):
     read = read_pieces(PAIR, mask=of([False, True, False, True]))
     assert read.all.words == [0, 0, 1]
     assert read.starts == [0, 2]
@@ -192,12 +192,12 @@ def test_a_mask_is_another_way_to_say_word_ids(of):
         ({"mask": [math.nan] * 4}, "mask must be \\(P,\\)"),
     ],
 )
-def test_what_does_not_fit_is_said(arguments, message):
+def test_mask_or_word_ids_of_the_wrong_shape_are_rejected(arguments, message):
     with pytest.raises(ShapeError, match=message):
         read_pieces(PAIR, **arguments)
 
 
-def test_there_must_be_a_word_and_one_way_to_say_where():
+def test_pieces_without_a_word_or_with_both_mask_and_ids_are_rejected():
     with pytest.raises(EmptySentenceError, match="at least one piece"):
         read_pieces(PAIR, [None] * 4)
     with pytest.raises(EmptySentenceError, match="at least one piece"):
@@ -208,7 +208,7 @@ def test_there_must_be_a_word_and_one_way_to_say_where():
         read_pieces(PAIR)
 
 
-def test_where_words_have_no_path_pytorch_crf_has_none():
+def test_pytorch_crf_path_raises_where_words_have_no_path():
     read = read_pieces(PAIR.pin({0: "A"}).with_start("A", -math.inf), [0, 0, 1, 1])
     for ask in (lambda: read.pytorch_crf, lambda: read.pytorch_crf_log_likelihood([0, 0, 0, 0])):
         with pytest.raises(NoPathError):

@@ -92,7 +92,7 @@ def test_match_equals_enumeration_with_re(block):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_constrained_chain_has_the_matching_paths(seed):
+def test_constrained_chain_has_only_the_matching_paths(seed):
     generator = np.random.default_rng(seed)
     chain, (ours, theirs), paths, scores = random_case(generator)
     left = scores[rules.matching(theirs, paths)]
@@ -110,7 +110,7 @@ def test_constrained_chain_has_the_matching_paths(seed):
     assert [chain.score(path) for path in read] == pytest.approx(expected, abs=1e-9)
 
 
-def test_constrained_chain_keeps_tags_that_need_one_copy():
+def test_constrained_chain_reuses_tags_that_need_one_copy():
     tags = ["O", "B-X", "I-X"]
     chain = Potentials(torch.zeros(3, 3), torch.zeros(3, 3), tags=tags, tokens=["a", "b", "c"])
     constrained = chain.constrained("(O | B-X I-X*)*")
@@ -120,19 +120,19 @@ def test_constrained_chain_keeps_tags_that_need_one_copy():
     assert torch.isneginf(constrained.start).tolist() == [False, False, True]
 
 
-def test_copies_have_names_that_no_tag_has():
+def test_tag_copies_get_unused_names():
     chain = Potentials(torch.zeros(2, 2), torch.zeros(2, 2), tags=["A", "A·0"])
     assert chain.constrained(". .").tags == ("A··1", "A··2", "A·0··1", "A·0··2")
 
 
-def test_rule_of_every_sentence_leaves_everything():
+def test_rule_matching_every_sentence_changes_nothing():
     chain, *_ = random_case(np.random.default_rng(3))
     found, best = match(chain, ".*"), viterbi(chain)
     assert (found.probability, found.cost, found.path) == (1.0, 0.0, best.path)
     assert torch.allclose(found.marginals, forward_backward(chain).marginals, atol=1e-12)
 
 
-def test_states_say_where_the_automaton_is():
+def test_match_returns_the_automaton_state_distribution():
     found = match(AB, "B* A .*")  # an A somewhere: seven of eight paths
     assert found.probability == pytest.approx(7 / 8)
     assert found.states[:, 1].tolist() == pytest.approx([4 / 7, 6 / 7, 1.0])
@@ -146,19 +146,19 @@ def test_states_say_where_the_automaton_is():
         ("B A .", "every path that matches the rule B A . is forbidden"),
     ],
 )
-def test_rule_that_nothing_matches(pattern, message):
+def test_rule_without_a_matching_path_raises_no_path_error(pattern, message):
     chain = AB.with_transition("B", "A", -math.inf)
     with pytest.raises(NoPathError) as error:
         match(chain, pattern)
     assert str(error.value) == message
 
 
-def test_chain_without_a_path_says_where_it_breaks():
+def test_chain_without_a_path_reports_its_first_position():
     with pytest.raises(NoPathError, match="no tag can be reached at position 0"):
         match(AB.with_start("A", -math.inf).with_start("B", -math.inf), ".*")
 
 
-def test_long_rule_on_a_long_sentence_sums_to_the_whole():
+def test_long_rule_and_its_complement_sum_to_one():
     """64 states and 120 words: the rule and its opposite have all the mass."""
     generator = np.random.default_rng(0)
     chain = Potentials(*(generator.normal(0, 2, shape) for shape in [(120, 17), (17, 17), 17, 17]))
@@ -219,7 +219,7 @@ def lowest_best(marginals):
     return [int((row >= row.max() - 1e-9).argmax()) for row in marginals]
 
 
-def test_samples_given_a_rule_match_it_as_often_as_they_should():
+def test_samples_given_a_rule_match_with_correct_frequencies():
     chain, pattern, paths, left = given_rule(7)
     found, shares = analyse_match(chain, pattern), np.exp(left - log_sum(left))
     drawn = found.sample_counts(4000, seed=1)
@@ -276,7 +276,7 @@ def test_pins_given_a_rule_equal_enumeration(seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_pin_is_the_rule_that_names_its_position(seed):
+def test_pin_equals_a_rule_naming_its_position(seed):
     """The mask of a pin is what the product of its automaton and the chain comes to."""
     chain, _, paths, _ = random_case(np.random.default_rng(seed))
     tag, t = rules.TAGS[paths[-1, -1]], len(paths[0]) // 2
@@ -306,7 +306,7 @@ def test_influence_given_a_rule_equals_enumeration(seed):
     assert np.abs(found.change.numpy() - expected).max() < 1e-9
 
 
-def test_analysis_of_a_rule_that_nothing_matches_has_no_path():
+def test_analysis_of_an_unmatched_rule_has_no_path():
     found = analyse_match(AB, "A{4}")
     assert found.viterbi is None
     assert found.max_marginal is None

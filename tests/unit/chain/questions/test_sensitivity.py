@@ -39,7 +39,7 @@ def chains_with_path(draw, **sizes):
 
 
 @given(chains_with_path(max_tokens=4, max_tags=4), SIZES)
-def test_the_step_equals_autograd_and_its_losses_enumeration(case, size):
+def test_gradient_step_equals_autograd_and_its_losses_enumeration(case, size):
     chain, path = case
     weights = [
         tensor.clone().requires_grad_() for tensor in (chain.transitions, chain.start, chain.end)
@@ -61,7 +61,7 @@ def test_the_step_equals_autograd_and_its_losses_enumeration(case, size):
 
 
 @given(chains_with_path(max_tokens=4, max_tags=4), SIZES)
-def test_the_prediction_is_autograd_along_the_step(case, size):
+def test_predicted_loss_change_equals_the_directional_derivative(case, size):
     """d loss / d size at 0, from the loss of weights that move along the step, times the size."""
     chain, path = case
     step = gradient_step(chain, path, size)
@@ -82,7 +82,7 @@ def test_the_prediction_is_autograd_along_the_step(case, size):
     assert step.predicted == pytest.approx(length.grad.item(), abs=1e-6)
 
 
-def test_the_step_is_what_the_layer_learns():
+def test_gradient_step_equals_sgd_on_the_crf_layer():
     """CRF.log_likelihood with plain gradient descent moves its parameters to the same values."""
     generator = torch.Generator().manual_seed(1)
     layer = CRF(3).double()
@@ -104,7 +104,7 @@ def test_the_step_is_what_the_layer_learns():
     assert not step.potentials.transitions.requires_grad
 
 
-def test_what_is_forbidden_stays_forbidden_and_names_stay():
+def test_gradient_step_keeps_forbidden_scores_and_names():
     chain = Potentials(
         torch.zeros(2, 2), [[0.0, -INF], [0.0, 0.0]], tags=["A", "B"], tokens=["x", "y"]
     )
@@ -114,13 +114,13 @@ def test_what_is_forbidden_stays_forbidden_and_names_stay():
     assert chain.transitions.tolist() == [[0.0, -INF], [0.0, 0.0]]
 
 
-def test_a_size_beyond_all_scores_is_refused():
+def test_step_size_that_overflows_scores_is_rejected():
     with pytest.raises(ScoreError, match="must be -inf"):
         gradient_step(COIN, "ABA", 1e200)
     assert gradient_step(COIN, "ABA", np.float32(0.5)).loss_after < 2.0
 
 
-def test_a_forbidden_path_is_refused():
+def test_gradient_step_on_a_forbidden_path_is_rejected():
     wall = COIN.with_transition("A", "B", -INF)
     with pytest.raises(CrfvizError, match="the path is forbidden"):
         gradient_step(wall, "ABA", 1.0)
@@ -156,13 +156,13 @@ def test_expected_counts_equal_enumeration(chain):
 
 @fewer_examples
 @given(chains(max_tokens=5, max_tags=4))
-def test_observed_counts_are_those_of_the_path(chain):
+def test_observed_counts_equal_those_of_the_path(chain):
     assume(oracle.allowed(chain))
     path = viterbi(chain).path
     assert_counts(observed_counts(chain, path), counted(chain, [(path, 1.0)]))
 
 
-def test_one_word_has_no_transition():
+def test_single_word_has_no_transition_counts():
     chain = Potentials([[0.0, 0.0]], torch.zeros(2, 2), tags=["A", "B"])
     for counts in (expected_counts(chain), observed_counts(chain, ["B"])):
         assert counts.transitions.shape == (2, 2)
@@ -175,7 +175,7 @@ STAY = Potentials([[0.0, 0.0]] * 9, [[1.0, 0.0], [0.0, 1.0]], tags=["A", "B"])
 
 
 @given(chains(max_tokens=4, max_tags=3).filter(oracle.allowed), st.floats(-3.0, 3.0), st.data())
-def test_changes_equal_enumeration(chain, delta, data):
+def test_influence_equals_enumeration(chain, delta, data):
     position = data.draw(st.integers(0, chain.num_tokens - 1))
     found = influence(chain, position, delta)
     assert found.tag == viterbi(chain).path[position]
@@ -191,7 +191,7 @@ def test_changes_equal_enumeration(chain, delta, data):
         assert found.reach[t].item() == pytest.approx(moved, abs=1e-9)
 
 
-def test_one_ice_cream_on_the_first_day_reaches_as_far_as_in_the_spreadsheet():
+def test_influence_of_one_ice_cream_equals_the_spreadsheet():
     """Only the ratio p(1 | C) / p(1 | H) = 7 in place of 1 counts, so one emission is enough."""
     diary = ice_cream()
     found = influence(diary, 0, math.log(7.0), COLD)
@@ -202,7 +202,7 @@ def test_one_ice_cream_on_the_first_day_reaches_as_far_as_in_the_spreadsheet():
     )
 
 
-def test_the_horizon_is_the_farthest_word_that_notices():
+def test_horizon_is_the_farthest_noticeably_changed_word():
     found = influence(STAY, 4, 1.0, "A")
     assert found.reach[4] == found.reach.max()
     assert found.horizon(4, noticeable=1.0) == 0
@@ -212,14 +212,14 @@ def test_the_horizon_is_the_farthest_word_that_notices():
     assert influence(STAY, 0, 1.0, "A").horizon(0, noticeable=0.0) == 8
 
 
-def test_no_nudge_moves_nothing():
+def test_influence_of_zero_delta_is_zero():
     found = influence(STAY, 3, 0)
     assert not found.change.any()
     assert found.horizon(3) == 0
 
 
 @given(chains_with_path(max_tokens=4, max_tags=3), st.data())
-def test_open_words_are_summed_over(case, data):
+def test_gradient_step_sums_over_unknown_tags(case, data):
     chain, path = case
     known = data.draw(st.lists(st.booleans(), min_size=len(path), max_size=len(path)))
     partial = [tag if given else None for tag, given in zip(path, known, strict=True)]

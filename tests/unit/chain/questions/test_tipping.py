@@ -40,7 +40,7 @@ def chains_with_weight(draw, **sizes):
 
 
 @given(chains_with_weight(max_tokens=5, max_tags=4))
-def test_breakpoints_equal_enumeration(chain_and_weight):
+def test_tipping_points_equal_enumeration(chain_and_weight):
     chain, weight = chain_and_weight
     expected = weight_lines(chain, weight)
     assume(expected)
@@ -57,7 +57,7 @@ def test_breakpoints_equal_enumeration(chain_and_weight):
 
 
 @given(chains_with_weight(max_tokens=5, max_tags=4))
-def test_paths_are_the_best_by_enumeration_and_viterbi_finds_them(chain_and_weight):
+def test_interval_paths_are_best_by_enumeration_and_viterbi(chain_and_weight):
     chain, weight = chain_and_weight
     assume(weight_lines(chain, weight))
     found = tipping_points(chain, weight)
@@ -74,7 +74,7 @@ def test_paths_are_the_best_by_enumeration_and_viterbi_finds_them(chain_and_weig
 
 @fewer_examples
 @given(chains_with_weight(max_tokens=4, max_tags=3))
-def test_the_value_it_has_now_does_not_matter(chain_and_weight):
+def test_tipping_points_ignore_the_current_value(chain_and_weight):
     chain, weight = chain_and_weight
     assume(weight_lines(chain, weight))
     found = tipping_points(chain, weight)
@@ -82,7 +82,7 @@ def test_the_value_it_has_now_does_not_matter(chain_and_weight):
     assert tipping_points(changed(chain, weight, -INF), weight) == found
 
 
-def test_one_line_for_each_number_of_uses():
+def test_tipping_points_cover_each_possible_number_of_uses():
     """A tag that costs more at each word, and what staying on it may earn at each of the steps."""
     emissions = torch.tensor([[0.0, -cost] for cost in (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)])
     potentials = Potentials(emissions, torch.zeros(2, 2))
@@ -98,25 +98,25 @@ def test_one_line_for_each_number_of_uses():
     assert [path.count(1) for _, _, path in found] == [0, 2, 3, 4, 5, 6]
 
 
-def test_a_weight_that_every_path_uses_changes_nothing():
+def test_weight_used_by_every_path_has_no_tipping_point():
     potentials = Potentials(torch.zeros(3, 1), [[2.0]])
     for weight in all_weights(potentials):
         assert tipping_points(potentials, weight) == [(-INF, INF, [0, 0, 0])]
 
 
-def test_one_word_uses_no_transition():
+def test_transition_of_a_single_word_has_no_tipping_point():
     potentials = Potentials([[1.0, 3.0]], torch.zeros(0, 2, 2))
     assert tipping_points(potentials, ("transition", 0, 1)) == [(-INF, INF, [1])]
 
 
-def test_nothing_allowed_whatever_the_value():
+def test_tipping_points_without_any_path_raise_no_path_error():
     potentials = Potentials(torch.zeros(3, 2), torch.full((2, 2), -INF))
     with pytest.raises(NoPathError, match="forbidden, whatever the value of the weight"):
         tipping_points(potentials, ("emission", 0, 0))
     assert tipping_points(potentials, ("transition", 0, 0)) == [(-INF, INF, [0, 0, 0])]
 
 
-def test_bad_weights_are_refused():
+def test_unknown_weight_kind_is_rejected():
     with pytest.raises(CrfvizError, match="weight must be"):
         tipping_points(COIN, ("middle", 0))
 
@@ -126,7 +126,7 @@ NUMBERS = st.integers(-20, 20).map(lambda number: number / 4)
 
 
 @given(st.lists(st.builds(Line, NUMBERS, NUMBERS), min_size=1, max_size=8))
-def test_every_piece_is_the_best_line_and_they_cover_everything(lines):
+def test_pieces_are_the_highest_lines_and_cover_the_axis(lines):
     found = pieces(lines)
     assert found[0].low == -INF
     assert found[-1].high == INF
@@ -142,7 +142,7 @@ def test_every_piece_is_the_best_line_and_they_cover_everything(lines):
 
 @fewer_examples
 @given(st.lists(st.builds(Line, NUMBERS, NUMBERS), min_size=1, max_size=8))
-def test_clipping_keeps_what_is_inside(lines):
+def test_clipping_preserves_the_inner_pieces(lines):
     everywhere = pieces(lines)
     clipped = pieces(lines, 0.0, 2.0)
     assert clipped[0].low == 0.0
@@ -154,7 +154,7 @@ def test_clipping_keeps_what_is_inside(lines):
     ]
 
 
-def test_a_line_that_only_touches_a_corner_is_left_out():
+def test_line_touching_only_a_corner_is_dropped():
     lines = [Line(0.0, 0.0), Line(1.0, 0.0), Line(2.0, 0.0)]
     assert pieces(lines) == [Piece(-INF, 0.0, 0.0), Piece(0.0, INF, 2.0)]
     lines[1] = Line(1.0, 1e-14)
@@ -163,7 +163,7 @@ def test_a_line_that_only_touches_a_corner_is_left_out():
     assert len(pieces(lines)) == 3
 
 
-def test_neighbours_with_the_same_path_are_one_interval():
+def test_adjacent_pieces_with_the_same_path_are_merged():
     found = [Piece(-INF, 0.0, 0.0), Piece(0.0, 1.0, 1.0), Piece(1.0, INF, 2.0)]
     assert intervals(found, lambda value: [int(value > 1)]) == [
         Interval(-INF, 1.0, [0]),
@@ -175,7 +175,7 @@ def test_lines_cross_where_they_are_equal():
     assert crossing(Line(1.0, 3.0), Line(3.0, -1.0)) == 2.0
 
 
-def test_a_range_too_narrow_to_tell_lines_apart_has_one_piece():
+def test_narrow_range_has_one_piece():
     assert pieces([Line(0.0, 0.0), Line(1.0, 0.0)], 1.0, 1.0 + 1e-13)[0].slope == 1.0
 
 
@@ -186,7 +186,7 @@ def strength_lines(chain):
 
 
 @given(chains(max_tokens=5, max_tags=4))
-def test_flips_along_the_strength_equal_enumeration(chain):
+def test_strength_intervals_equal_enumeration(chain):
     paths = strength_lines(chain)
     assume(paths)
     found = strength_intervals(chain)
@@ -204,7 +204,7 @@ def test_flips_along_the_strength_equal_enumeration(chain):
         assert left.high == pytest.approx((low - high) / (steep - flat), abs=1e-9)
 
 
-def test_the_word_that_flips_is_between_its_neighbours():
+def test_strength_intervals_by_hand():
     chain = Potentials([[2.0, 0.0], [0.0, 1.0], [2.0, 0.0]], [[0.0, -1.0], [-1.0, 0.0]])
     assert strength_intervals(chain) == [(0.0, 0.5, [0, 1, 0]), (0.5, 2.0, [0, 0, 0])]
     assert strength_intervals(chain, highest=0.25) == [(0.0, 0.25, [0, 1, 0])]
@@ -212,7 +212,7 @@ def test_the_word_that_flips_is_between_its_neighbours():
 
 @fewer_examples
 @given(chains(min_tokens=2, max_tokens=4, max_tags=3), st.data())
-def test_edited_scores_and_pins_do_not_scale(chain, data):
+def test_strength_leaves_edited_scores_and_pins_unscaled(chain, data):
     tags = st.sampled_from(chain.tag_names)
     scores = st.sampled_from([-2.0, -0.5, 0.0, 1.5, -INF])
     moves = st.sampled_from([(a, b) for a in chain.tag_names for b in chain.tag_names])
@@ -236,6 +236,6 @@ def test_edited_scores_and_pins_do_not_scale(chain, data):
     assert all(a.high == b.low and a.path != b.path for a, b in pairwise(found))
 
 
-def test_no_strength_is_one_point():
+def test_strength_range_of_zero_is_one_point():
     chain = Potentials([[0.0, 1.0]], torch.zeros(2, 2))
     assert strength_intervals(chain, highest=0) == [(0.0, 0.0, [1])]

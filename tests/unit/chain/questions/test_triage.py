@@ -58,7 +58,7 @@ def wrong(draw, **options):
 
 @pytest.mark.parametrize("part", PARTS)
 @given(wrong())
-def test_the_smallest_change_is_that_of_all_rivals(part, case):
+def test_smallest_change_is_the_minimum_over_rivals(part, case):
     chain, target = case
     assert smallest_change(chain, target, part) == pytest.approx(
         least(chain, target, part), rel=1e-9, abs=1e-9
@@ -68,7 +68,7 @@ def test_the_smallest_change_is_that_of_all_rivals(part, case):
 @fewer_examples
 @pytest.mark.parametrize("part", PARTS)
 @given(wrong())
-def test_applied_it_makes_the_target_win_and_a_thousandth_less_does_not(part, case):
+def test_smallest_change_makes_the_target_win_and_less_does_not(part, case):
     chain, target = case
     size = smallest_change(chain, target, part)
     assume(size > 1e-6)
@@ -78,7 +78,7 @@ def test_applied_it_makes_the_target_win_and_a_thousandth_less_does_not(part, ca
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("seed", range(8))
-def test_no_change_that_is_smaller_makes_the_target_win(part, seed):
+def test_no_smaller_change_makes_the_target_win(part, seed):
     generator = np.random.default_rng(seed)
     shapes = [(4, 3), (3, 3, 3), (3,), (3,)]
     scores = [generator.normal(0, 2, shape) for shape in shapes]
@@ -97,7 +97,7 @@ def test_no_change_that_is_smaller_makes_the_target_win(part, seed):
 
 @fewer_examples
 @given(wrong())
-def test_the_gap_is_the_sum_of_its_parts_and_decides_the_kind(case):
+def test_gap_is_the_sum_of_its_parts_and_decides_the_kind(case):
     chain, target = case
     best = best_path(chain)
     found = triage(chain, target, best)
@@ -114,7 +114,7 @@ def test_the_gap_is_the_sum_of_its_parts_and_decides_the_kind(case):
         assert found.kind == names[parts]
 
 
-def test_a_forbidden_target_is_a_constraint_fault():
+def test_forbidden_target_is_a_constraint_fault():
     chain = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -INF], [0.0, 0.0]])
     found = triage(chain, [0, 1], [0, 0])
     assert (found.kind, found.gap, found.transition_gap) == ("constraint", INF, INF)
@@ -122,13 +122,13 @@ def test_a_forbidden_target_is_a_constraint_fault():
     assert smallest_change(chain, [0, 1], "emission") == INF
 
 
-def test_a_best_path_needs_no_change():
+def test_best_path_needs_no_change():
     chain = Potentials([[0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]])
     for target in ([0], [1]):
         assert [smallest_change(chain, target, part) for part in PARTS] == [0.0, 0.0]
 
 
-def test_paths_of_another_length_are_refused():
+def test_path_of_another_length_is_rejected():
     chain = Potentials([[0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]])
     with pytest.raises(ShapeError, match="must have 1 tags, got 2"):
         triage(chain, [0, 1], [0])
@@ -136,7 +136,7 @@ def test_paths_of_another_length_are_refused():
 
 @fewer_examples
 @given(wrong())
-def test_the_gaps_of_the_errors_add_up_to_that_of_the_sentence(case):
+def test_gaps_of_errors_sum_to_the_gap_of_the_sentence(case):
     chain, gold = case
     best = best_path(chain)
     runs = wrong_runs(best, gold)

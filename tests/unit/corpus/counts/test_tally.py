@@ -52,7 +52,7 @@ def whole(one_at_a_time):  # noqa: ARG001
     name=st.sampled_from(sorted(CORPORA)),
     most=st.sampled_from([MAX_ENTRIES, 1000]),
 )
-def test_the_merge_of_any_parts_is_the_whole(whole, cuts, name, most):
+def test_merged_tally_of_any_parts_equals_the_whole(whole, cuts, name, most):
     tagger, sentences = CORPORA[name]
     tallies = [
         from_json(as_json(count_run(run(tagger, part, rule=RULE, most_kept=most))))
@@ -62,7 +62,7 @@ def test_the_merge_of_any_parts_is_the_whole(whole, cuts, name, most):
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_the_tables_of_a_merge_are_those_of_one_run(whole, name):
+def test_tables_of_merged_tallies_equal_those_of_one_run(whole, name):
     tagger, sentences = CORPORA[name]
     both = merge(count_run(run(tagger, part, rule=RULE)) for part in parts_of(sentences, [3, 7]))
     found = CountedRun(tagger, replace(both, most=1000))
@@ -77,7 +77,7 @@ def test_the_tables_of_a_merge_are_those_of_one_run(whole, name):
     assert record["errors"]["total"] == len(tables["errors"])
 
 
-def test_parts_of_a_comparison_are_the_whole():
+def test_merged_comparison_of_parts_equals_the_whole():
     lazy = type(POS)(POS.tags, {"run": {"VERB": 1.0}})
     sentences = POS_SENTENCES * 2
 
@@ -91,13 +91,13 @@ def test_parts_of_a_comparison_are_the_whole():
 
 
 @given(st.lists(st.floats(-1000, 1000), min_size=2, max_size=30), st.integers(1, 29))
-def test_sums_do_not_depend_on_the_parts(values, cut):
+def test_fixed_point_sums_do_not_depend_on_the_parts(values, cut):
     numbers = np.array(values)
     assert fixed(numbers[:cut]) + fixed(numbers[cut:]) == fixed(numbers[::-1])
     assert fixed(numbers) / UNIT == pytest.approx(sum(values), abs=1e-9)
 
 
-def test_counts_of_other_keys_are_joined():
+def test_added_joins_counts_with_different_keys():
     assert added({"a": [1], "b": {"x": 2}}, {"b": {"x": 1, "y": 1}}) == {
         "a": [1],
         "b": {"x": 3, "y": 1},

@@ -16,7 +16,7 @@ from tests.support.tagged import NER, NER_SENTENCES, POS, POS_SENTENCES
 BOUNDED = 2
 
 
-def test_the_smallest_are_kept_in_order():
+def test_smallest_items_are_kept_in_order():
     numbers = random.Random(0).choices(range(50), k=1000)
     kept = Smallest(7, key=lambda pair: (pair[0],))
     for place, number in enumerate(numbers):
@@ -30,7 +30,7 @@ def few():
     return run(POS, POS_SENTENCES * 20, most_kept=BOUNDED)
 
 
-def test_all_are_counted_and_few_are_kept(few):
+def test_all_errors_are_counted_and_few_are_listed(few):
     every = run(POS, POS_SENTENCES * 20)
     few_tables, tables = tables_of(few), tables_of(every)
     for name in tables:
@@ -41,7 +41,7 @@ def test_all_are_counted_and_few_are_kept(few):
     assert len(few.log.sentences) <= 8 * BOUNDED < len(every.log.sentences)
 
 
-def test_what_is_not_listed_is_said(few):
+def test_number_of_unlisted_errors_is_noted(few):
     tables = tables_of(few)
     record = full_record(few, "many.conll", tables)
     assert record["errors"]["listed"] == BOUNDED < record["errors"]["total"]
@@ -50,7 +50,7 @@ def test_what_is_not_listed_is_said(few):
     assert note in html_report(record, tables)
 
 
-def test_a_run_reads_its_sentences_in_batches_and_keeps_none_that_is_right(monkeypatch):
+def test_run_reads_batches_and_releases_correct_sentences(monkeypatch):
     monkeypatch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 256)
     alive = []
 
@@ -87,7 +87,7 @@ def test_entity_suspects_have_the_probability_of_enumeration():
         assert suspect.doubt == pytest.approx(1 - mass if suspect.in_gold else mass, abs=1e-9)
 
 
-def test_entities_on_both_sides_are_no_suspects():
+def test_correct_entities_are_not_suspects():
     chain = NER.potentials(["Ann", "runs"])
     path = [NER.tags.index(tag) for tag in ("B-PER", "O")]
     judged = judge_entities(chain, path, path)

@@ -13,7 +13,7 @@ from tests.support.fake_tagger import FakeTagger
 from tests.support.tagged import POS, POS_SENTENCES
 
 
-def test_what_the_first_call_loads_is_no_decoders_time(monkeypatch):
+def test_warm_up_of_the_first_call_is_not_timed(monkeypatch):
     decode, clock, called = tagging.DECODE["viterbi"], [0.0], []
 
     def slow_at_first(batch):
@@ -44,7 +44,7 @@ def ruled_tags(pattern, sentence):
         (".*", ".*"),
     ],
 )
-def test_a_rule_is_scored_as_enumeration_decodes(rule, letters):
+def test_rule_is_scored_as_decoded_by_enumeration(rule, letters):
     results = tagging.run(POS, POS_SENTENCES, rule=rule)
     sentences = [(list(s.tags), s.tokens) for s in POS_SENTENCES]
     ruled = [ruled_tags(letters, words) for _, words in sentences]
@@ -68,6 +68,6 @@ def test_a_rule_is_scored_as_enumeration_decodes(rule, letters):
     assert f"changes {wanted['changed']} of {len(ruled)} sentences" in as_text(record)
 
 
-def test_a_bad_rule_is_refused_before_the_run():
+def test_invalid_rule_is_rejected_before_the_run():
     with pytest.raises(FormatError, match="column 6"):
         tagging.run(POS, iter(()), rule="NOUN (VERB")  # there is no sentence, either

@@ -41,7 +41,7 @@ def flat(sentences):
 
 
 @pytest.mark.parametrize("case", [(POS, POS_SENTENCES), (NER, NER_SENTENCES)], ids=["pos", "ner"])
-def test_probabilities_are_those_of_enumeration(case):
+def test_run_probabilities_equal_enumeration(case):
     tagger, sentences = case
     found = run(tagger, sentences)
     start = 0
@@ -65,7 +65,7 @@ def test_probabilities_are_those_of_enumeration(case):
         start += len(gold)
 
 
-def test_errors_have_the_probabilities_of_their_words(pos):
+def test_error_probabilities_equal_enumeration(pos):
     assert len(pos.log.first) >= 3
     for error in pos.log.first:
         chain = POS.potentials(POS_SENTENCES[error.sentence].tokens)
@@ -82,7 +82,7 @@ def test_errors_have_the_probabilities_of_their_words(pos):
             assert p == pytest.approx(mass, abs=1e-9)
 
 
-def test_the_move_of_an_error_is_its_largest_step():
+def test_move_of_an_error_is_its_largest_step():
     found = run(POS, [Sentence(("Dogs", "run"), ("NOUN", "VERB"))]).log.first[0]
     assert (found.chosen_move, found.gold_move) == (("NOUN", "NOUN"), ("NOUN", "VERB"))
     assert found.step_gap == pytest.approx(0.9, abs=1e-12)
@@ -90,14 +90,14 @@ def test_the_move_of_an_error_is_its_largest_step():
     assert found.triage.gap == pytest.approx(1.7, abs=1e-12)
 
 
-def test_a_forbidden_gold_is_a_constraint_fault(ner):
+def test_forbidden_gold_is_a_constraint_fault(ner):
     kinds = {error.sentence: error.triage.kind for error in ner.log.first}
     assert kinds[4] == "constraint"
     assert list(kinds.values()).count("constraint") == 1
     assert ner.gold_log_probability[4] == -math.inf
 
 
-def test_tags_agree_with_scikit_learn(pos):
+def test_tag_scores_equal_scikit_learn(pos):
     gold = flat(POS_SENTENCES)
     guess = [t for tags in viterbi_tags(POS, POS_SENTENCES) for t in tags]
     wanted = precision_recall_fscore_support(gold, guess, labels=POS.tags, zero_division=0)
@@ -110,7 +110,7 @@ def test_tags_agree_with_scikit_learn(pos):
     assert count_run(pos).confusion == confusion_matrix(gold, guess, labels=POS.tags).tolist()
 
 
-def test_entities_agree_with_seqeval(ner):
+def test_entity_scores_equal_seqeval(ner):
     gold = [list(sentence.tags) for sentence in NER_SENTENCES[:4]]
     rows = tables_of(run(NER, NER_SENTENCES[:4]))
     strict = next(row for row in rows["entity_schemes"] if row["scheme"] == "strict")
@@ -121,7 +121,7 @@ def test_entities_agree_with_seqeval(ner):
     assert kinds["right"] == strict["correct"]
 
 
-def test_the_kinds_of_entity_errors():
+def test_each_kind_of_entity_error_is_counted():
     tagger = FakeTagger(
         ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"],
         {"P": {"B-PER": 9.0}, "p": {"I-PER": 9.0}, "L": {"B-LOC": 9.0}, "o": {"O": 9.0}},
@@ -141,7 +141,7 @@ def test_the_kinds_of_entity_errors():
 
 
 @pytest.mark.parametrize(("b", "c"), [(0, 0), (0, 1), (2, 8), (8, 2), (40, 60), (300, 412)])
-def test_mcnemar_agrees_with_scipy(b, c):
+def test_mcnemar_p_value_equals_scipy(b, c):
     wanted = binomtest(b, b + c).pvalue if b + c else 1.0
     assert mcnemar(b, c) == pytest.approx(wanted, rel=1e-9)
 
@@ -164,7 +164,7 @@ def test_mcnemar_counts_words_against_viterbi(pos):
     assert row["search_errors"] == worse > 0
 
 
-def test_the_oracle_rises_to_every_path(pos):
+def test_oracle_accuracy_never_decreases(pos):
     rows = tables_of(pos)["oracle"]
     shares = [row["sentences"] for row in rows]
     assert shares == sorted(shares)
@@ -177,7 +177,7 @@ def test_the_oracle_rises_to_every_path(pos):
     "dimensions",
     [[name] for name in dimensions_of(run(POS, POS_SENTENCES[:1]))] + [["gold tag", "position"]],
 )
-def test_slices_share_out_all_words_and_errors(pos, dimensions):
+def test_slices_partition_all_words_and_errors(pos, dimensions):
     rows = slice_table(pos, dimensions)
     gold, guess = flat(POS_SENTENCES), [t for s in viterbi_tags(POS, POS_SENTENCES) for t in s]
     wrong = sum(a != b for a, b in zip(gold, guess, strict=True))
@@ -188,7 +188,7 @@ def test_slices_share_out_all_words_and_errors(pos, dimensions):
     assert wins == sorted(wins, reverse=True)
 
 
-def test_slices_have_the_words_that_they_name(pos):
+def test_slices_contain_the_words_they_name(pos):
     counts = {row["gold tag"]: row["words"] for row in slice_table(pos, ["gold tag"])}
     assert counts == Counter(flat(POS_SENTENCES))
     positions = {row["position"]: row["words"] for row in slice_table(pos, ["position"])}
@@ -197,7 +197,7 @@ def test_slices_have_the_words_that_they_name(pos):
     assert shapes == {"title": 3, "lower": 11}
 
 
-def test_totals_add_up(pos):
+def test_table_totals_are_consistent(pos):
     tables = tables_of(pos)
     assert sum(row["errors"] for row in tables["kinds"]) == len(pos.log.first)
     wrong = int((~pos.right("viterbi")).sum())
@@ -210,7 +210,7 @@ def test_totals_add_up(pos):
         assert tables[name][-1]["share_so_far"] == pytest.approx(of_steps / len(pos.log.first))
 
 
-def test_suspects_begin_with_the_least_probable_gold(pos):
+def test_suspects_are_sorted_by_gold_probability(pos):
     order = [error.gold_probability for error in pos.log.suspects]
     assert order == sorted(order)
     assert len(order) == len(pos.log.first)
@@ -231,7 +231,7 @@ def test_calibration_counts_every_word_once(pos, ner):
     )
 
 
-def test_entities_have_the_probability_of_all_their_paths(ner):
+def test_entity_probabilities_equal_enumeration(ner):
     expected = []
     for sentence in NER_SENTENCES:
         chain = NER.potentials(sentence.tokens)
@@ -253,7 +253,7 @@ def test_entities_have_the_probability_of_all_their_paths(ner):
     assert ner.entity_probability.tolist() == pytest.approx(expected, abs=1e-9)
 
 
-def test_coverage_is_of_the_surest_words(pos):
+def test_coverage_contains_the_most_certain_words(pos):
     right = pos.tags["max_marginal"] == pos.gold
     doubts = 1 - pos.token_probability
     for row in tables_of(pos)["coverage"]:  # words that are nearly as sure may go in any order
@@ -267,7 +267,7 @@ def test_coverage_is_of_the_surest_words(pos):
     assert row["words"] == len(right)
 
 
-def test_coverage_of_many_words_is_that_of_their_exact_order():
+def test_coverage_of_many_words_approximates_the_exact_order():
     dice = np.random.default_rng(3)
     sure = 1 - dice.random(5000) ** 6
     right = dice.random(5000) < sure
@@ -280,7 +280,7 @@ def test_coverage_of_many_words_is_that_of_their_exact_order():
         assert 1 - row["least_marginal"] == pytest.approx(doubt[row["words"] - 1], rel=0.01)
 
 
-def test_the_record_is_plain_json_and_keeps_its_old_keys(ner):
+def test_record_is_plain_json_and_keeps_its_old_keys(ner):
     record = full_record(ner, "x", tables_of(ner))
     assert json.loads(json.dumps(record, allow_nan=False)) == record
     assert {"viterbi", "max_marginal", "independent", "left_to_right", "ece"} <= record.keys()
@@ -288,7 +288,7 @@ def test_the_record_is_plain_json_and_keeps_its_old_keys(ner):
     assert sum(record["errors"]["by_kind"].values()) == record["errors"]["total"]
 
 
-def test_all_right_and_all_wrong_have_their_tables():
+def test_runs_without_errors_or_only_with_errors_have_tables():
     tables = tables_of(run(POS, [Sentence(("Dogs",), ("NOUN",))]))
     assert tables["errors"] == tables["transitions"] == tables["tag_pairs"] == []
     assert [row["errors"] for row in tables["kinds"]] == [0] * 5
@@ -296,14 +296,14 @@ def test_all_right_and_all_wrong_have_their_tables():
     assert [row["words_right"] for row in tables["slices"]] == [0.0] * 4
 
 
-def test_errors_as_conll(pos):
+def test_errors_are_exported_as_conll(pos):
     text = conll(pos.log.first, pos.log.sentences)
     blocks = text.strip("\n").split("\n\n")
     assert blocks[0].splitlines() == ["Dogs\tNOUN\tNOUN\t_", "run\tVERB\tNOUN\tboth"]
     assert len(blocks) == len({error.sentence for error in pos.log.first})
 
 
-def test_a_run_can_be_stopped():
+def test_run_can_be_interrupted():
     def stop(done, total):
         raise KeyboardInterrupt(f"{done} of {total}")
 
@@ -311,7 +311,7 @@ def test_a_run_can_be_stopped():
         run(POS, POS_SENTENCES, stop)
 
 
-def test_csv_has_all_columns_and_no_formulas(pos):
+def test_csv_has_all_columns(pos):
     lines = as_csv(tables_of(pos)["decoders"]).splitlines()
     assert lines[0].startswith("decoder,words_right,words_right_low,words_right_high,sentences")
     assert len(lines) == 1 + len(EVERY_DECODER)

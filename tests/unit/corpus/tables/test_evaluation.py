@@ -36,7 +36,7 @@ def tagger(**better):
     return FakeTagger(["A", "B"], {"a": {"A": 2.0}, "b": {"B": 1.0}} | better)
 
 
-def test_sentences_come_as_pairs_as_objects_or_as_a_file(tmp_path):
+def test_evaluate_accepts_pairs_objects_and_files(tmp_path):
     file = tmp_path / "gold.conll"
     file.write_text("a\tA\nb\tB\n\nb\tB\na\tB\n")
     objects = [Sentence(tuple(words), tuple(tags)) for words, tags in GOLD]
@@ -52,7 +52,7 @@ def test_sentences_come_as_pairs_as_objects_or_as_a_file(tmp_path):
     assert len(repr(found)) < 2000
 
 
-def test_two_taggers_and_a_rule():
+def test_evaluate_compares_two_taggers_and_a_rule():
     other = tagger(a={"B": 3.0})
     found = evaluate(tagger(), GOLD, against=other, rule="A .*")
     words = next(row for row in found.tables["models"] if row["unit"] == "words")
@@ -60,7 +60,7 @@ def test_two_taggers_and_a_rule():
     assert found.figures["rule"]["changed"] == 1
 
 
-def test_what_cannot_be_evaluated_is_refused(tmp_path):
+def test_invalid_gold_data_is_rejected(tmp_path):
     with pytest.raises(UnknownTagError, match="X"):
         evaluate(tagger(), [(["a"], ["X"])])
     with pytest.raises(FormatError):
@@ -75,7 +75,7 @@ OTHER = FakeTagger(
 LAZY = FakeTagger(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"], {"Ann": {"B-PER": 1}}, scheme="BIO")
 
 
-def test_words_and_sentences_are_counted_as_by_hand():
+def test_words_and_sentences_of_a_comparison_are_counted_by_hand():
     words, sentences = model_table(run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES))
     right = [
         [
@@ -97,7 +97,7 @@ def test_words_and_sentences_are_counted_as_by_hand():
     assert words["wins"] + words["losses"] > 0
 
 
-def test_entities_are_those_of_gold():
+def test_entities_of_a_comparison_are_counted_from_gold():
     first, second = run(NER, NER_SENTENCES), run(LAZY, NER_SENTENCES)
     row = model_table(first, second)[2]
     gold = sum(tag.startswith("B-") for s in NER_SENTENCES for tag in s.tags)
@@ -106,7 +106,7 @@ def test_entities_are_those_of_gold():
     assert (row["both_right"] + row["wins"], row["both_right"] + row["losses"]) == strict
 
 
-def test_entities_are_left_out_where_the_gold_is_not_the_same():
+def test_entities_are_omitted_if_gold_tags_differ():
     others = [
         Sentence(s.tokens, tuple("O" if tag == "B-LOC" else tag for tag in s.tags))
         for s in NER_SENTENCES
@@ -115,7 +115,7 @@ def test_entities_are_left_out_where_the_gold_is_not_the_same():
     assert [row["unit"] for row in rows] == ["words", "sentences"]
 
 
-def test_sentences_are_listed_by_kind_and_add_up():
+def test_differing_sentences_are_listed_by_kind():
     first, second = run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES)
     tables = comparison_tables(first, second, POS_SENTENCES)
     words, sentences = tables["models"]
@@ -134,24 +134,24 @@ def test_sentences_are_listed_by_kind_and_add_up():
         assert row["where"].startswith(f"{sentence.tokens[place]} {sentence.tags[place]} ")
 
 
-def test_a_tagger_never_differs_from_itself():
+def test_tagger_does_not_differ_from_itself():
     found = run(POS, POS_SENTENCES)
     assert all(
         row["wins"] == row["losses"] == 0 and row["p"] == 1 for row in model_table(found, found)
     )
 
 
-def test_long_lists_are_cut():
+def test_disagreement_list_is_limited():
     found, other = run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES)
     assert len(disagreements(found, other, POS_SENTENCES, most=1)) == 1
 
 
-def test_other_sentences_are_refused():
+def test_comparison_of_different_sentences_is_rejected():
     with pytest.raises(ShapeError, match="same sentences, got 5 sentences of 14 words and 1 of 1"):
         model_table(run(POS, POS_SENTENCES), run(POS, [Sentence(("Dogs",), ("NOUN",))]))
 
 
-def test_the_command_line_gives_the_same_numbers(tmp_path, capsys):
+def test_evaluate_command_gives_the_same_numbers(tmp_path, capsys):
     path = tmp_path / "few.conllu"
     path.write_text(render_sentences(read_sentences(EXCERPT)[:20], "conllu"), encoding="utf-8")
     out, report = tmp_path / "out.json", tmp_path / "out.html"

@@ -91,7 +91,7 @@ ORACLES = {
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
-def test_every_decoder_is_scored_as_enumeration_decodes(decoder):
+def test_every_decoder_is_scored_as_decoded_by_enumeration(decoder):
     right = whole = 0
     for sentence in LETTER_SENTENCES:
         path = ORACLES[decoder](LETTERS.potentials(sentence.tokens))
@@ -106,12 +106,12 @@ def test_every_decoder_is_scored_as_enumeration_decodes(decoder):
     assert scores.seconds >= 0
 
 
-def test_the_decoders_of_the_example_do_disagree():
+def test_decoders_of_the_example_disagree():
     values = {s.accuracy.tokens.value for s in evaluate(LETTERS, LETTER_SENTENCES).values()}
     assert len(values) > 1
 
 
-def test_calibration_is_that_of_enumerated_probabilities():
+def test_calibration_error_equals_enumeration():
     words, sentences = [], []
     for sentence in LETTER_SENTENCES:
         chain = LETTERS.potentials(sentence.tokens)
@@ -148,13 +148,13 @@ def test_greedy_breaks_bio_and_viterbi_does_not():
     assert decoders["independent"].entities.recall.value == pytest.approx(1 / 2, abs=1e-12)
 
 
-def test_batches_are_as_good_as_one(monkeypatch):
+def test_batch_size_does_not_change_the_record(monkeypatch):
     whole = as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")
     monkeypatch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 1)
     assert without_seconds(as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")) == without_seconds(whole)
 
 
-def test_what_cannot_be_scored_ends_a_run(monkeypatch):
+def test_run_stops_at_an_error_in_the_last_sentence(monkeypatch):
     monkeypatch.setattr("crfviz.corpus.run.tagging.SENTENCES_AT_ONCE", 1)
     last, done = PEOPLE_SENTENCES[-1].tokens, []
     score = PEOPLE.potentials_batch
@@ -189,7 +189,7 @@ WALLS = FakeTagger(["X", "Y"], {"a": {"X": -math.inf, "Y": -math.inf}})
     ],
     ids=["other tags", "no tags", "no sentences", "no path"],
 )
-def test_what_cannot_be_evaluated_is_refused(tagger, sentences, error, message):
+def test_invalid_evaluation_input_is_rejected(tagger, sentences, error, message):
     with pytest.raises(error, match=message):
         run(tagger, sentences)
 
@@ -198,7 +198,7 @@ def figures(tagger, sentences, file="folder/file"):
     return as_record(run(tagger, sentences), file)
 
 
-def test_the_record_has_the_agreed_keys_and_is_plain_json():
+def test_record_has_the_documented_keys_and_is_plain_json():
     record = figures(LETTERS, LETTER_SENTENCES, "folder/file.conllu")
     assert json.loads(json.dumps(record)) == record
     assert (record["model"], record["file"]) == ("fake", "folder/file.conllu")
@@ -215,7 +215,7 @@ def test_the_record_has_the_agreed_keys_and_is_plain_json():
         assert scores["seconds"] >= 0
 
 
-def test_the_record_of_a_bio_tagger_has_entity_scores():
+def test_record_of_a_bio_tagger_has_entity_scores():
     viterbi = as_record(run(PEOPLE, PEOPLE_SENTENCES), "x")["viterbi"]
     assert viterbi["entity_f1"] == 1.0
     assert viterbi["entity_f1_by_type"] == {"PER": 1.0}
@@ -223,7 +223,7 @@ def test_the_record_of_a_bio_tagger_has_entity_scores():
     assert viterbi["invalid_bio"] == 0
 
 
-def test_entities_in_bioes_are_scored_as_seqeval_does():
+def test_bioes_entities_are_scored_as_by_seqeval():
     tags = ["O", "B-PER", "I-PER", "E-PER", "S-PER"]
     words = {"Ann": {"S-PER": 2.0, "B-PER": 1.0}, "Lee": {"E-PER": 2.0}, "runs": {"O": 2.0}}
     tagger = FakeTagger(tags, words, {("S-PER", "E-PER"): -3.0})
@@ -244,7 +244,7 @@ def test_entities_in_bioes_are_scored_as_seqeval_does():
     assert found["entity_f1_by_type"] == {"PER": pytest.approx(expected)}
 
 
-def test_the_printed_table_is_aligned():
+def test_printed_table_is_aligned():
     lines = as_text(as_record(run(LETTERS, LETTER_SENTENCES), "letters")).splitlines()
     assert lines[0] == "fake on letters: 4 sentences, 9 words"
     header, *rows = lines[2:7]
@@ -259,14 +259,14 @@ def test_the_printed_table_is_aligned():
     assert any("Expected calibration error: " in line for line in lines)
 
 
-def test_the_printed_table_of_a_bio_tagger_counts_what_breaks_bio():
+def test_printed_table_of_a_bio_tagger_counts_bio_violations():
     text = as_text(as_record(run(PEOPLE, PEOPLE_SENTENCES), "people"))
     assert "sentences that break BIO" in text
     assert "Viterbi F1 by type: PER 100.0." in text
     assert "scores as trained" in text
 
 
-def test_the_printed_table_of_bio_tags_without_the_rules_has_entities_too():
+def test_printed_table_without_bio_rules_has_entity_scores():
     brought = FakeTagger(PEOPLE.tags, PEOPLE.words)
     text = as_text(as_record(run(brought, PEOPLE_SENTENCES), "people"))
     assert "F1, %" in text
@@ -274,7 +274,7 @@ def test_the_printed_table_of_bio_tags_without_the_rules_has_entities_too():
     assert "rules of BIO" not in text
 
 
-def test_figures_go_between_the_markers_of_the_card(tmp_path):
+def test_figures_are_written_between_the_markers_of_the_card(tmp_path):
     card = tmp_path / "README.md"
     card.write_text(f"# Mine\n\nBefore.\n\n{BEGIN}\nformer\n{END}\n\nAfter.\n", encoding="utf-8")
     record = figures(LETTERS, LETTER_SENTENCES)
@@ -287,7 +287,7 @@ def test_figures_go_between_the_markers_of_the_card(tmp_path):
     assert read_evaluations(tmp_path) == {"letters": record}
 
 
-def test_a_second_file_is_added_and_a_repeated_one_replaced(tmp_path):
+def test_figures_of_a_second_file_are_added_and_repeats_replaced(tmp_path):
     first = figures(LETTERS, LETTER_SENTENCES)
     second = figures(LETTERS, LETTER_SENTENCES[:2], "folder/other")
     record_evaluation(tmp_path, "one", first)
@@ -301,7 +301,7 @@ def test_a_second_file_is_added_and_a_repeated_one_replaced(tmp_path):
     assert once.count("| Viterbi |") == 2
 
 
-def test_a_card_without_markers_keeps_its_text(tmp_path):
+def test_card_without_markers_keeps_its_text(tmp_path):
     (tmp_path / "README.md").write_text("# Mine\n\nWords.\n", encoding="utf-8")
     record_evaluation(tmp_path, "one", figures(LETTERS, LETTER_SENTENCES))
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
@@ -309,7 +309,7 @@ def test_a_card_without_markers_keeps_its_text(tmp_path):
 
 
 @pytest.mark.parametrize("card", [BEGIN, END, f"{END}\n{BEGIN}"])
-def test_a_card_with_broken_markers_is_left_alone(tmp_path, card):
+def test_card_with_broken_markers_is_unchanged(tmp_path, card):
     (tmp_path / "README.md").write_text(card, encoding="utf-8")
     with pytest.raises(ModelError, match="expected the markers"):
         record_evaluation(tmp_path, "one", figures(LETTERS, LETTER_SENTENCES))
@@ -326,11 +326,11 @@ def test_a_card_with_broken_markers_is_left_alone(tmp_path, card):
         ('{"one": {"file": "x"}}', "'one' is no evaluation .*'viterbi'"),
     ],
 )
-def test_a_broken_evaluation_file_is_named(tmp_path, content, message):
+def test_malformed_evaluation_file_is_named_in_the_error(tmp_path, content, message):
     (tmp_path / "evaluation.json").write_text(content, encoding="utf-8")
     with pytest.raises(ModelError, match=f"evaluation.json: {message}"):
         read_evaluations(tmp_path)
 
 
-def test_a_folder_without_figures_has_none(tmp_path):
+def test_folder_without_figures_has_no_evaluations(tmp_path):
     assert read_evaluations(tmp_path) == {}

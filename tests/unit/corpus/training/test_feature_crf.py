@@ -63,7 +63,7 @@ def attributes(words):
 
 
 @pytest.mark.parametrize("words", [("Der", "Hut"), ("rote", "Schuhe", "in", "Blau")])
-def test_marginals_are_those_of_crfsuite(tmp_path, words):
+def test_marginals_equal_crfsuite(tmp_path, words):
     tagger = PerceptronTagger(tmp_path, fit_feature_crf(*partial(SENTENCES), ridge=RIDGE))
     mine = forward_backward(tagger.potentials(words)).marginals
     assert mine.numpy() == pytest.approx(np.array(marginals_of_crfsuite(tmp_path, words)), abs=2e-3)
@@ -73,7 +73,7 @@ def partial(sentences):
     return [partly_tagged(sentence, TAGS) for sentence in sentences], TAGS
 
 
-def test_partly_tagged_sentences_end_where_observed_less_expected_is_the_penalty():
+def test_training_on_partial_tags_reaches_a_zero_gradient():
     half = PartlyTagged(("rote", "Hut"), np.array([[True, True, False], [True] * 3]))
     sentences = [partly_tagged(SENTENCES[0], TAGS), half]
     model = fit_feature_crf(sentences, TAGS, ridge=RIDGE)
@@ -95,7 +95,7 @@ def test_partly_tagged_sentences_end_where_observed_less_expected_is_the_penalty
     assert slopes == pytest.approx(RIDGE * model.transitions, abs=3e-3)
 
 
-def test_a_folder_gives_the_same_crf_back_and_says_that_it_is_one(tmp_path):
+def test_saved_feature_crf_is_restored_with_its_family(tmp_path):
     trained = fit_sentences(SENTENCES, TAGS)
     save_perceptron(tmp_path / "mine", trained)
     tagger = load_tagger(tmp_path / "mine")
@@ -111,7 +111,7 @@ def test_a_folder_gives_the_same_crf_back_and_says_that_it_is_one(tmp_path):
         load_tagger(tmp_path / "mine")
 
 
-def test_the_perceptron_has_tags_that_no_sentence_has():
+def test_training_accepts_tags_absent_from_the_data():
     model = fit_perceptron(PerceptronRecipe(), SENTENCES, (*TAGS, "SELTEN"))
     assert model.tags == (*TAGS, "SELTEN")
     with pytest.raises(UnknownTagError, match="expected one of FARBE, WARE, got the tag 'X'"):
@@ -120,7 +120,7 @@ def test_the_perceptron_has_tags_that_no_sentence_has():
         fit_sentences(SENTENCES, TAGS[:2])
 
 
-def test_each_sentence_is_tagged_by_a_model_that_has_not_seen_it():
+def test_cross_validation_tags_each_sentence_with_a_model_not_trained_on_it():
     seen = []
 
     def fit(sentences):
@@ -138,7 +138,7 @@ def test_each_sentence_is_tagged_by_a_model_that_has_not_seen_it():
         cross_validated([SENTENCES[0]] * 3, fit)
 
 
-def test_what_a_report_raises_ends_the_training():
+def test_exception_in_the_progress_callback_stops_training():
     def stop(_):
         raise KeyboardInterrupt
 
@@ -164,7 +164,7 @@ FAMILIES = [["perceptron"], ["hmm"], ["crf", "--architecture", "features"]]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family[-1])
-def test_train_needs_no_dev_files_and_takes_more_tags(tmp_path, file, family):
+def test_train_command_needs_no_dev_file_and_accepts_extra_tags(tmp_path, file, family):
     asked = ["train", "--family", *family, "--train", str(file)]
     assert main([*asked, "--out", str(tmp_path / "a"), "--tags", "X,WARE,FARBE,SELTEN"]) == 0
     assert load_tagger(tmp_path / "a").tags == ("X", "WARE", "FARBE", "SELTEN")
@@ -176,7 +176,7 @@ def test_train_needs_no_dev_files_and_takes_more_tags(tmp_path, file, family):
     assert "cross_validation" not in record
 
 
-def test_a_network_needs_dev_files_and_a_tag_must_be_asked_for(tmp_path, file, capsys):
+def test_train_command_requires_dev_for_networks_and_declared_tags(tmp_path, file, capsys):
     asked = ["train", "--train", str(file), "--out", str(tmp_path / "a")]
     assert main(asked) == 2
     assert "a network needs --dev" in capsys.readouterr().err

@@ -46,7 +46,7 @@ def loss(chains, paths, fitted, l2):
     return total / len(chains) + l2 / 2 * squares
 
 
-def test_fitted_transitions_are_the_minimum_of_the_loss():
+def test_fitted_transitions_minimise_the_loss():
     chains, paths = chains_and_paths(12)
     fitted = crfviz.fit_transitions(chains, paths, l2=0.01)
     least = loss(chains, paths, fitted, 0.01)
@@ -86,7 +86,7 @@ def test_sentences_of_very_different_lengths_are_fitted_together():
     assert steps.grad.abs().max() < 1e-3
 
 
-def test_gain_counts_words_of_held_out_sentences():
+def test_crf_gain_counts_words_of_held_out_sentences():
     chains, paths = chains_and_paths(60)
     gain = crfviz.crf_gain(chains, paths)
     right = [
@@ -112,7 +112,7 @@ def test_gain_counts_words_of_held_out_sentences():
         assert crfviz.viterbi(own.chain(chain)).path == list(path)
 
 
-def test_rules_of_bio_are_scored_with_entities():
+def test_crf_gain_with_bio_tags_includes_rules_and_entity_f1():
     chains, paths = chains_and_paths(30, tags=("O", "B-X", "I-X"), strength=0.5)
     gain = crfviz.crf_gain(
         chains,
@@ -133,7 +133,7 @@ def test_forbidden_emissions_stay_forbidden():
         crfviz.fit_transitions(chains, paths)
 
 
-def test_bad_input_is_said():
+def test_invalid_chains_or_paths_are_rejected():
     chains, paths = chains_and_paths(4)
     with pytest.raises(CrfvizError, match="at least one chain"):
         crfviz.fit_transitions([], [])

@@ -36,7 +36,7 @@ def encoder(tmp_path, table):
     return folder
 
 
-def test_a_word_has_the_mean_of_its_pieces_up_to_one_shift_and_scale(encoder, table):
+def test_word_vector_is_the_scaled_mean_of_its_pieces(encoder, table):
     words = ["the", "müller", "x'x", "qqq"]
     rows = table.half().double().numpy()
     means = np.array([rows[1], (rows[5] + rows[6]) / 2, (2 * rows[8] + rows[7]) / 3, rows[0]])
@@ -47,7 +47,7 @@ def test_a_word_has_the_mean_of_its_pieces_up_to_one_shift_and_scale(encoder, ta
     assert np.sqrt((found[2:] ** 2).mean()) == pytest.approx(vectors.SCALE)
 
 
-def test_a_layer_adds_the_unit_mean_of_its_output_for_the_word_alone(tmp_path):
+def test_encoder_layer_appends_its_normalised_output(tmp_path):
     """torch's own layer is the oracle, with the same weights."""
     size, heads = 6, 3
     torch.manual_seed(5)
@@ -114,20 +114,20 @@ def test_layers_without_a_fitting_number_of_heads_are_rejected(encoder, table, h
         read_vectors(encoder, ["the"])
 
 
-def test_the_table_is_what_training_saw():
+def test_exported_table_equals_the_projected_vectors():
     words = Projected(torch.randn(6, 5), 3)
     ids = torch.arange(PADDING + 1, 6)
     assert torch.allclose(words.table()(ids), words(ids))
     assert not words.table()(torch.tensor(PADDING)).any()
 
 
-def test_only_the_projection_is_learnt_and_saved():
+def test_only_the_projection_is_trained_and_saved():
     words = Projected(torch.randn(6, 5), 3)
     assert set(words.state_dict()) == {"projection.weight", "projection.bias"}
     assert {name for name, _ in words.named_parameters()} == set(words.state_dict())
 
 
-def test_training_takes_words_along_that_no_sentence_has(tmp_path, encoder):
+def test_training_adds_vocabulary_words_from_the_encoder(tmp_path, encoder):
     path = tmp_path / "seen.conll"
     path.write_text(SEEN, encoding="utf-8")
     recipe = replace(CONTEXTFREE, epochs=2, min_words=1, min_characters=1)
@@ -141,14 +141,14 @@ def test_training_takes_words_along_that_no_sentence_has(tmp_path, encoder):
 
 
 @pytest.mark.parametrize("content", ["{}", '{"model": {"vocab": ["the"]}}', '{"model": 1}'])
-def test_a_folder_without_pieces_is_named(encoder, content):
+def test_tokenizer_without_a_vocabulary_is_rejected(encoder, content):
     (encoder / "tokenizer.json").write_text(content)
     with pytest.raises(ModelError, match=r"tokenizer\.json: expected model\.vocab"):
         read_vectors(encoder, ["the"])
 
 
 @pytest.mark.parametrize("break_it", ["remove", "rename", "damage"])
-def test_a_folder_without_the_table_is_named(encoder, table, break_it):
+def test_encoder_without_an_embedding_table_is_rejected(encoder, table, break_it):
     path = encoder / "model.safetensors"
     if break_it == "remove":
         path.unlink()

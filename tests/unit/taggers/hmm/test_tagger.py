@@ -55,7 +55,7 @@ def test_every_distribution_of_a_real_corpus_sums_to_one():
     assert (chain.emissions > 0).all()
 
 
-def test_steps_are_counted_and_smoothed(folder):
+def test_transitions_are_counted_and_smoothed(folder):
     chain = HmmTagger(folder).potentials(["the", "dog"])
     # D is followed by N twice and by nothing else; c is added to D, N, V and the end.
     assert chain.transitions[0, 1].item() == pytest.approx(math.log(2.1 / 2.4), abs=1e-12)
@@ -63,7 +63,7 @@ def test_steps_are_counted_and_smoothed(folder):
     assert chain.start[0].item() == pytest.approx(math.log(2.1 / 3.3), abs=1e-12)
 
 
-def test_a_known_word_leans_on_its_class():
+def test_known_word_is_smoothed_with_its_class():
     """p(t | walk) = (count + b p(t | class)) / (count + b), turned round by Bayes' rule."""
     stored = count(("D", "N", "V"), SENTENCES, RECIPE)
     chain = estimate(stored.tags, stored.events, stored.counts, stored.smoothing)
@@ -99,7 +99,7 @@ def test_a_known_word_leans_on_its_class():
     np.testing.assert_allclose(chain.emissions.T, expected, atol=1e-12)
 
 
-def test_an_unknown_word_is_read_by_its_ending(folder):
+def test_unknown_word_is_scored_by_its_ending(folder):
     tagger = HmmTagger(folder)
     known = set(load_hmm(folder).events.classes)
     assert "lower -uns" in known
@@ -108,13 +108,13 @@ def test_an_unknown_word_is_read_by_its_ending(folder):
     assert not torch.equal(one, tagger.potentials(["XXX"]).emissions)
 
 
-def test_a_word_known_in_lower_case_counts_as_that(folder):
+def test_word_known_in_lower_case_keeps_its_scores(folder):
     tagger = HmmTagger(folder)
     one, other = (tagger.potentials([word]).emissions for word in ("The", "the"))
     assert torch.equal(one, other)
 
 
-def test_classes_go_from_general_to_special():
+def test_word_classes_are_ordered_from_general_to_specific():
     assert class_names("Doing") == [ANY, "title", "title -g", "title -ng", "title -ing"]
     assert [parent(name) for name in class_names("Doing")][1:] == class_names("Doing")[:-1]
     events = Events(("a",), (ANY, "title", "title -ing"))
@@ -123,7 +123,7 @@ def test_classes_go_from_general_to_special():
     assert events.classes[events.word_class("gone")] == ANY
 
 
-def test_the_folder_gives_back_what_was_counted(folder):
+def test_loaded_hmm_equals_the_counted_one(folder):
     stored, counted = load_hmm(folder), count(("D", "N", "V"), SENTENCES, RECIPE)
     assert stored.events.words == counted.events.words
     assert stored.smoothing == counted.smoothing
@@ -131,7 +131,7 @@ def test_the_folder_gives_back_what_was_counted(folder):
         np.testing.assert_array_equal(getattr(stored.counts, name), table)
 
 
-def test_figures_of_another_model_do_not_stay_in_its_folder(tmp_path, capsys):
+def test_retraining_removes_figures_of_the_previous_model(tmp_path, capsys):
     out, small, large = tmp_path / "mine", tmp_path / "small.conll", tmp_path / "large.conll"
     small.write_text("The\tD\ndog\tN\n", encoding="utf-8")
     large.write_text("The\tD\ndog\tN\nruns\tV\n", encoding="utf-8")
@@ -178,14 +178,14 @@ def test_figures_of_another_model_do_not_stay_in_its_folder(tmp_path, capsys):
         ),
     ],
 )
-def test_a_wrong_field_is_named(folder, file, change, message):
+def test_invalid_field_is_named_in_the_error(folder, file, change, message):
     path = folder / file
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(ModelError, match=message):
         load_hmm(folder)
 
 
-def test_a_class_that_is_not_there_is_named(folder):
+def test_missing_word_class_is_named_in_the_error(folder):
     path = folder / "model.safetensors"
     arrays = read_arrays(path)
     write_arrays(path, {**arrays, "word_classes": arrays["word_classes"] + np.uint32(99)})
@@ -194,7 +194,7 @@ def test_a_class_that_is_not_there_is_named(folder):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_likelihood_posteriors_and_path_are_those_of_hmmlearn(seed):
+def test_likelihood_posteriors_and_path_equal_hmmlearn(seed):
     """A model without END, for hmmlearn knows none."""
     generator = np.random.default_rng(seed)
     start, steps, says = (

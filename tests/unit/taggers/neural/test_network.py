@@ -20,7 +20,7 @@ def emissions(made, *sentences):
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_a_sentence_scores_the_same_alone_as_beside_longer_words_and_sentences(architecture):
+def test_sentence_scores_the_same_alone_and_padded(architecture):
     made = network(architecture)
     short, long = ["a", "b"], ["internationalisation"] * 9
     together = emissions(made, short, long)
@@ -28,13 +28,13 @@ def test_a_sentence_scores_the_same_alone_as_beside_longer_words_and_sentences(a
     assert_close(together[1], emissions(made, long)[0], atol=1e-6, rtol=0)
 
 
-def test_context_free_scores_do_not_see_the_neighbours():
+def test_context_free_scores_ignore_the_neighbours():
     made = network("contextfree")
     one, other = emissions(made, ["Run", "dogs"], ["Paris", "dogs"])
     assert_close(one[1], other[1], atol=1e-6, rtol=0)
 
 
-def test_bilstm_scores_see_both_sides():
+def test_bilstm_scores_depend_on_both_sides():
     made = network("bilstm")
     middle = [emissions(made, words)[0, 1] for words in (["He", "runs", "."], ["Run", "runs", "."])]
     assert (middle[0] - middle[1]).abs().max() > 1e-4
@@ -48,7 +48,7 @@ def test_every_window_width_reads_the_end_of_the_word():
     assert (ends[0] - ends[1]).abs().max() > 1e-5
 
 
-def test_equal_generators_make_equal_weights():
+def test_equal_generators_give_equal_weights():
     one, same, other = network("bilstm", 4), network("bilstm", 4), network("bilstm", 5)
     for name, weights in one.named_parameters():
         assert torch.equal(weights, same.get_parameter(name)), name

@@ -24,7 +24,7 @@ def bio(tmp_path):
     return NeuralTagger(save_tiny(tmp_path / "ner", tags=BIO, scheme="BIO"), CPU)
 
 
-def test_it_says_what_it_is(folder):
+def test_tagger_has_name_device_scheme_and_tags(folder):
     tagger = NeuralTagger(folder, CPU)
     assert (tagger.name, tagger.device, tagger.scheme) == ("tiny", "cpu", None)
     assert tagger.tags == ("NOUN", "VERB", "X")
@@ -32,7 +32,7 @@ def test_it_says_what_it_is(folder):
     assert tagger.examples() == []
 
 
-def test_potentials_are_the_scores_of_the_network_over_the_temperature(folder):
+def test_potentials_are_network_scores_over_temperature(folder):
     stored = load_model(folder)
     chain = NeuralTagger(folder, CPU).potentials(SENTENCES[0])
     with torch.inference_mode():
@@ -48,7 +48,7 @@ def test_potentials_are_the_scores_of_the_network_over_the_temperature(folder):
         assert_close(got, trained.detach().double() / 1.5, atol=1e-9, rtol=0)
 
 
-def test_tokens_do_as_well_as_strings(folder):
+def test_tokens_and_strings_give_equal_potentials(folder):
     tagger = NeuralTagger(folder, CPU)
     tokens = [Token("He", 0, 2), Token("runs", 3, 7)]
     one, other = tagger.potentials(tokens), tagger.potentials(["He", "runs"])
@@ -57,7 +57,7 @@ def test_tokens_do_as_well_as_strings(folder):
     assert one.tags == ("NOUN", "VERB", "X")
 
 
-def test_a_batch_keeps_the_order_of_the_sentences(folder):
+def test_batch_keeps_the_order_of_the_sentences(folder):
     tagger = NeuralTagger(folder, CPU)
     sentences = [["word"] * length for length in (5, 1, 90, 3, 2)] * 12
     for words, chain in zip(sentences, tagger.potentials_batch(sentences), strict=True):
@@ -70,12 +70,12 @@ def test_a_batch_keeps_the_order_of_the_sentences(folder):
 @pytest.mark.parametrize(
     "word", ["", " ", "\x00", "\ud800", "😀", "שלום", "a" * 10_000, "<script>", "\u200b"]
 )
-def test_any_word_has_scores(folder, word):
+def test_any_word_has_finite_scores(folder, word):
     chain = NeuralTagger(folder, CPU).potentials([word, "x"])
     assert torch.isfinite(chain.emissions).all()
 
 
-def test_bio_rules_forbid_what_continues_nothing(bio):
+def test_bio_rules_forbid_illegal_transitions(bio):
     chain = bio.potentials(["He", "runs"])
     assert torch.isneginf(chain.start).tolist() == [False, False, True, False, True]
     forbidden = torch.isneginf(chain.transitions)
@@ -91,7 +91,7 @@ def test_bio_rules_forbid_what_continues_nothing(bio):
     assert not forbidden[:, [0, 1, 3]].any()
 
 
-def test_bio_rules_can_be_left_out(bio):
+def test_bio_rules_can_be_disabled(bio):
     chain = bio.potentials(["He", "runs"], constrained=False)
     assert torch.isfinite(chain.transitions).all()
     assert torch.isfinite(chain.start).all()

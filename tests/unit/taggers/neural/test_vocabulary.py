@@ -11,15 +11,15 @@ VOCABULARY = build_vocabulary(
 )
 
 
-def test_rare_words_are_left_out_and_frequent_ones_come_first():
+def test_vocabulary_omits_rare_words_and_sorts_by_frequency():
     assert VOCABULARY.words == (".", "@user", "the")
 
 
-def test_no_entry_holds_a_name_or_an_address():
+def test_vocabulary_contains_no_names_or_addresses():
     assert not any("bob" in word or "a@b" in word for word in VOCABULARY.words)
 
 
-def test_batch_pads_words_and_keeps_their_number():
+def test_batch_pads_words_and_records_lengths():
     batch = VOCABULARY.encode([["The", "zebra"], ["."]])
     the, dot = VOCABULARY.word_ids["the"], VOCABULARY.word_ids["."]
     assert batch.words.tolist() == [[the, UNKNOWN], [dot, PADDING]]
@@ -27,7 +27,7 @@ def test_batch_pads_words_and_keeps_their_number():
     assert batch.mask.tolist() == [[True, True], [True, False]]
 
 
-def test_each_form_is_spelt_once_between_its_marks():
+def test_each_distinct_word_is_spelt_once_with_begin_and_end():
     batch = VOCABULARY.encode([["dog", "dog", "."]])
     assert batch.forms.tolist() == [[0, 0, 1]]
     dog = [VOCABULARY.character_ids[c] for c in "dog"]
@@ -39,11 +39,11 @@ def test_each_form_is_spelt_once_between_its_marks():
 
 
 @pytest.mark.parametrize("sentences", [[], [[]], [["a"], []]], ids=["none", "blank", "one blank"])
-def test_an_empty_sentence_is_refused(sentences):
+def test_empty_sentence_is_rejected(sentences):
     with pytest.raises(EmptySentenceError, match="at least one word"):
         VOCABULARY.encode(sentences)
 
 
-def test_ids_are_long():
+def test_batch_ids_have_dtype_long():
     batch = VOCABULARY.encode([["dog"]])
     assert {batch.words.dtype, batch.characters.dtype, batch.shapes.dtype} == {torch.long}

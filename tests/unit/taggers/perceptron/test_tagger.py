@@ -54,7 +54,7 @@ def folder(tmp_path):
     return tmp_path / "two"
 
 
-def test_a_word_has_features_of_itself_and_its_neighbours():
+def test_word_has_features_of_itself_and_its_neighbours():
     keys = feature_keys(WORDS)
     assert keys.shape == (6, NUM_FEATURES)
     neighbours = [
@@ -73,7 +73,7 @@ def test_features_of_a_word_are_distinct():
         assert len(set(row)) == NUM_FEATURES
 
 
-def test_far_words_change_no_feature():
+def test_distant_words_change_no_feature():
     one, other = feature_keys(["a", "b", "c", "d"]), feature_keys(["a", "b", "c", "x"])
     assert (one[0] == other[0]).all()
     assert (one[1] != other[1]).any()
@@ -100,7 +100,7 @@ def test_potentials_are_sums_of_the_weights(folder):
     assert PerceptronTagger(folder).potentials(["ran"]).transitions.shape == (0, 2, 2)
 
 
-def test_an_unknown_word_has_the_shared_transitions(folder):
+def test_unknown_word_has_the_shared_transitions(folder):
     model = load_perceptron(folder)
     chain = PerceptronTagger(folder).potentials(["ran", "zebra"])
     assert chain.transitions[0].tolist() == pytest.approx(model.transitions)
@@ -116,7 +116,7 @@ def test_an_unknown_word_has_the_shared_transitions(folder):
         ("format", 2, r"field 'format' must be 1"),
     ],
 )
-def test_a_wrong_field_is_named(folder, field, value, message):
+def test_invalid_field_is_named_in_the_error(folder, field, value, message):
     path = folder / "config.json"
     content = json.loads(path.read_text())
     path.write_text(json.dumps({**content, field: value}))
@@ -134,7 +134,7 @@ def test_a_wrong_field_is_named(folder, field, value, message):
         ("words.keys", lambda a: a[:-1], r"'words\.counts' must have \d+ numbers to match"),
     ],
 )
-def test_a_wrong_tensor_is_named(folder, name, change, message):
+def test_invalid_tensor_is_named_in_the_error(folder, name, change, message):
     path = folder / "model.safetensors"
     arrays = read_arrays(path)
     arrays[name] = change(arrays[name])
@@ -144,7 +144,7 @@ def test_a_wrong_tensor_is_named(folder, name, change, message):
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x04\x95pickle", b"{}"])
-def test_a_file_that_is_no_safetensors_is_refused(folder, content):
+def test_file_that_is_not_safetensors_is_rejected(folder, content):
     (folder / "model.safetensors").write_bytes(content)
     with pytest.raises(ModelError, match="no safetensors file"):
         PerceptronTagger(folder)
@@ -160,7 +160,7 @@ def random_table(rows, columns, seed):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (40, 17), (5, 289), (0, 3)], ids=str)
-def test_a_table_comes_back_within_half_a_unit(shape):
+def test_packed_table_is_restored_within_half_a_unit(shape):
     table = random_table(*shape, seed=1)
     packed = pack("a", table)
     found = unpack(PATH, packed, "a", shape[1])
@@ -169,7 +169,7 @@ def test_a_table_comes_back_within_half_a_unit(shape):
     assert not found[:-1][table == 0].any()
 
 
-def test_what_is_stored_is_one_byte_a_number():
+def test_packed_numbers_take_one_byte_each():
     packed = pack("a", random_table(100, 17, seed=2))
     assert {packed[f"a.{part}"].dtype.itemsize for part in ("counts", "columns", "values")} == {1}
 
@@ -194,7 +194,7 @@ def test_what_is_stored_is_one_byte_a_number():
     ],
     ids=["missing", "length", "column", "nan", "scale", "large scale", "kind", "shape"],
 )
-def test_parts_that_do_not_fit_are_named(change, message):
+def test_inconsistent_packed_parts_are_named_in_the_error(change, message):
     packed = pack("a", np.array([[1, 0], [0, 2]], dtype=np.float32)) | change
     packed = {name: array for name, array in packed.items() if array is not None}
     with pytest.raises(ModelError, match=message):

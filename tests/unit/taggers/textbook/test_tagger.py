@@ -28,13 +28,13 @@ def names(name, text):
     return [tagger.tags[tag] for tag in viterbi(tagger.potentials(text.split())).path]
 
 
-def test_ice_cream_is_the_diary_of_the_spreadsheet():
+def test_ice_cream_chain_equals_the_spreadsheet():
     ours, known = chain("ice-cream", " ".join(DIARY)), ice_cream()
     for part in ("emissions", "transitions", "start", "end"):
         assert_close(getattr(ours, part), getattr(known, part), atol=1e-12, rtol=0)
 
 
-def test_fever_is_the_example_of_the_encyclopaedia():
+def test_fever_chain_has_the_published_numbers():
     potentials = chain("fever", "normal cold dizzy")
     best = viterbi(potentials)
     assert names("fever", "normal cold dizzy") == ["Healthy", "Healthy", "Fever"]
@@ -44,7 +44,7 @@ def test_fever_is_the_example_of_the_encyclopaedia():
     assert torch.exp(best.best).flatten().tolist() == pytest.approx(expected, abs=1e-12)
 
 
-def test_umbrella_filters_and_smooths_as_in_the_book():
+def test_umbrella_chain_filters_and_smooths_as_in_the_book():
     two = forward_backward(chain("umbrella", "umbrella umbrella"))
     filtered = normalise(two.log_alpha)[:, 0].tolist()
     assert filtered == pytest.approx([0.818, 0.883], abs=5e-4)
@@ -63,13 +63,13 @@ def test_umbrella_of_five_days_has_the_path_of_the_book():
 @pytest.mark.parametrize(
     ("path", "probability"), [("FFFBBBBBFFF", 2.66e-6), ("FFFBBBFFFFF", 3.54e-6)]
 )
-def test_casino_scores_the_paths_of_the_book(path, probability):
+def test_casino_chain_scores_the_paths_of_the_book(path, probability):
     potentials = chain("casino", " ".join("THTHHHTHTTH"))
     assert math.exp(potentials.score(list(path))) == pytest.approx(probability, rel=3e-3)
 
 
 @pytest.mark.parametrize("word", ["r o b", "r i b"])
-def test_label_bias_ignores_the_letter(word):
+def test_label_bias_chain_ignores_the_letter(word):
     potentials = chain("label-bias", word)
     assert names("label-bias", word) == ["r1", "i", "b1"]
     assert viterbi(potentials).probability == pytest.approx(0.75, abs=1e-12)
@@ -81,7 +81,7 @@ def test_label_bias_ignores_the_letter(word):
     ("text", "expected"),
     [("the fish walk", "DET NOUN VERB"), ("the walk", "DET NOUN"), ("dog walk", "NOUN VERB")],
 )
-def test_the_toy_is_solved_on_paper(text, expected):
+def test_determiner_noun_verb_chain_is_solved_by_hand(text, expected):
     """p(the fish walk, DET NOUN VERB) = .7 .6 · .9 .3 · .5 .4 · .2 = 0.004536."""
     assert names("determiner-noun-verb", text) == expected.split()
     best = math.exp(viterbi(chain("determiner-noun-verb", "the fish walk")).score)
@@ -129,7 +129,7 @@ def cpg_by_hand():
     }
 
 
-def test_cpg_has_the_tables_of_the_book():
+def test_cpg_chain_has_the_tables_of_the_book():
     tagger = load_tagger("textbook/cpg")
     for (before, after), p in cpg_by_hand().items():
         j, k = tagger.tags.index(before), tagger.tags.index(after)
@@ -137,7 +137,7 @@ def test_cpg_has_the_tables_of_the_book():
     assert len(tagger.tags) == 8
 
 
-def test_cpg_agrees_with_hmmlearn_on_ten_thousand_letters():
+def test_cpg_chain_equals_hmmlearn_on_ten_thousand_letters():
     """log Z, the best path and all posteriors; islands are drawn from the chain itself."""
     tagger = load_tagger("textbook/cpg")
     model = CategoricalHMM(8, implementation="log")
@@ -157,16 +157,16 @@ def test_cpg_agrees_with_hmmlearn_on_ten_thousand_letters():
     assert {tagger.tags[k][1] for k in best.path} == {"+", "-"}
 
 
-def test_text_is_split_at_blanks_alone():
+def test_text_is_split_only_at_blanks():
     assert load_tagger("textbook/ice-cream").split(" 2 3,5\t3 ") == ["2", "3,5", "3"]
 
 
-def test_letters_need_no_blanks():
+def test_single_letter_observations_need_no_blanks():
     assert load_tagger("textbook/cpg").split("AC GT\nA") == ["A", "C", "G", "T", "A"]
     assert load_tagger("textbook/umbrella").split("none umbrella") == ["none", "umbrella"]
 
 
-def test_an_unknown_observation_says_which_there_are():
+def test_unknown_observation_error_lists_the_known_ones():
     with pytest.raises(UnknownObservationError, match=r"'4' \(number 2\): type some of 1, 2, 3"):
         chain("ice-cream", "2 4")
     with pytest.raises(EmptySentenceError, match="at least one observation"):
@@ -188,7 +188,7 @@ GOOD = {
 }
 
 
-def test_a_file_anywhere_is_a_tagger(tmp_path):
+def test_chain_file_is_loaded_by_path(tmp_path):
     path = tmp_path / "two.json"
     path.write_text(json.dumps(GOOD))
     assert load_tagger(path).potentials(["y", "x"]).emissions[0, 0] == -torch.inf
@@ -221,14 +221,14 @@ def test_a_file_anywhere_is_a_tagger(tmp_path):
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_a_wrong_field_is_named_with_its_file(tmp_path, change, message):
+def test_invalid_field_is_named_with_its_file(tmp_path, change, message):
     path = tmp_path / "two.json"
     path.write_text(json.dumps({**GOOD, **change}))
     with pytest.raises(ModelError, match=rf"two\.json.*{message}"):
         load_tagger(str(path))
 
 
-def test_a_conditional_chain_checks_each_row(tmp_path):
+def test_conditional_chain_validates_each_row(tmp_path):
     path = tmp_path / "two.json"
     rows = {"x": [[0.5, 0.5], [1, 0]], "y": [[0.5, 0.5], [0.2, 0.2]]}
     start = {"x": [1, 0], "y": [0, 1]}
@@ -237,7 +237,7 @@ def test_a_conditional_chain_checks_each_row(tmp_path):
         load_tagger(path)
 
 
-def test_a_step_of_a_conditional_chain_depends_on_the_word_that_it_comes_to():
+def test_conditional_transition_depends_on_the_next_word():
     start = np.array([[0.5, 0.5], [0.9, 0.1]])
     transitions = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.8], [0.3, 0.7]]])
     chain = ConditionalMarkov(("A", "B"), ("x", "y"), start, transitions)

@@ -33,7 +33,7 @@ def entities(sentence, scheme):
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_file_is_read_as_expected(name):
+def test_reading_a_file_gives_the_expected_sentences_or_error(name):
     expected = EXPECTED[name]
     if expected.get("refuse"):
         with pytest.raises(FormatError) as refused:

@@ -36,7 +36,7 @@ BIO, BILOU = "Anna\tB-PER\nran\tO\n", "Anna\tU-PER\nran\tO\n"
         (">x\nACGT\n", {}, "fasta"),
     ],
 )
-def test_only_files_of_plain_lines_are_split_as_they_stand(content, choice, expected, tmp_path):
+def test_only_plain_line_formats_are_split_without_rewriting(content, choice, expected, tmp_path):
     path = tmp_path / "file"
     path.write_text(content, "utf-8")
     assert format_of_parts(path, Choice(strict=False, **choice)) == expected
@@ -44,7 +44,7 @@ def test_only_files_of_plain_lines_are_split_as_they_stand(content, choice, expe
     assert format_of_parts(path, Choice(strict=False, **choice)) is None
 
 
-def test_rewritten_sentences_are_those_of_the_reader(tmp_path):
+def test_rewritten_file_reads_as_the_same_sentences(tmp_path):
     path = ROOT / "tests" / "fixtures" / "files" / "conll2003-iob1.txt"
     out = tmp_path / "out.jsonl"
     out.write_bytes(b"".join(rewritten(path, Choice())))

@@ -96,7 +96,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("text", SAME.values(), ids=SAME)
-def test_the_same_sentence_is_read_from_each_format(text, tmp_path):
+def test_same_sentence_is_read_from_every_format(text, tmp_path):
     path = tmp_path / "file"
     for content in (text.encode(), text.replace("\n", "\r\n").encode(), text.encode("utf-16")):
         path.write_bytes(content)
@@ -109,7 +109,7 @@ def test_the_same_sentence_is_read_from_each_format(text, tmp_path):
     assert list(read_items(path.read_bytes(), "file").items[0].gold) == TAGS
 
 
-def test_class_names_of_parquet_are_read_in_both_shapes(tmp_path):
+def test_parquet_class_names_are_read_in_both_shapes(tmp_path):
     names = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
     path = tmp_path / "a.parquet"
     label = {"names": names, "_type": "ClassLabel"}
@@ -127,7 +127,7 @@ def test_class_names_of_parquet_are_read_in_both_shapes(tmp_path):
         read_sentences(path)
 
 
-def test_docbin_keeps_entities_and_else_parts_of_speech(tmp_path):
+def test_docbin_reads_entities_or_else_parts_of_speech(tmp_path):
     nlp = spacy.blank("en")
     doc = nlp(TEXT)
     doc.ents = [doc.char_span(*span[:2], label=span[2]) for span in SPANS]
@@ -141,7 +141,7 @@ def test_docbin_keeps_entities_and_else_parts_of_speech(tmp_path):
     assert read_sentences(path)[0].tags == ("PRON", "VERB")
 
 
-def test_brat_is_read_from_a_pair_of_files_and_from_an_archive(tmp_path):
+def test_brat_is_read_from_file_pairs_and_archives(tmp_path):
     text, marks = (
         f"{TEXT}\nIt rains .\n",
         "T1\tPER 0 4\tAnna\nT2\tLOC 14 22\tNew York\n#1\tNote T1\tx\n",
@@ -177,7 +177,7 @@ def said(path, **options):
         ),
     ],
 )
-def test_what_is_lost_is_said_once(content, words, message, tmp_path):
+def test_losses_are_reported_in_one_message(content, words, message, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(content)
     sentences, messages = said(path)
@@ -208,7 +208,7 @@ def test_what_is_lost_is_said_once(content, words, message, tmp_path):
         ("a\tB-X\n", "expected a column from 1 to 2"),
     ],
 )
-def test_what_is_no_corpus_is_refused_in_one_line(content, message, tmp_path):
+def test_file_without_a_corpus_is_rejected_in_one_line(content, message, tmp_path):
     path = tmp_path / "file"
     path.write_text(content, "utf-8")
     column = 7 if message.startswith("expected a column") else None
@@ -218,7 +218,7 @@ def test_what_is_no_corpus_is_refused_in_one_line(content, message, tmp_path):
     assert str(path) in str(refused.value)
 
 
-def test_a_hash_is_a_word_in_rows_and_else_a_comment():
+def test_hash_in_a_row_is_a_word_and_elsewhere_a_comment():
     text = "# sent_id 3\n# X O\n#NYC X B-LOC\nrains X O\n"
     (sentence,) = parse_sentences(text)
     assert sentence.tokens == ("#", "#NYC", "rains")
@@ -228,13 +228,13 @@ def test_a_hash_is_a_word_in_rows_and_else_a_comment():
     ("column", "tags"),
     [("pos", OTHERS), (2, OTHERS), ("2", OTHERS), (-2, OTHERS), (-1, TAGS), ("ner", TAGS)],
 )
-def test_a_column_is_chosen_by_name_or_number(column, tags, tmp_path):
+def test_column_is_selected_by_name_or_number(column, tags, tmp_path):
     path = tmp_path / "file"
     path.write_text("word\tpos\tner\n" + rows("\t", OSLO, OTHERS, TAGS), "utf-8")
     assert list(read_sentences(path, column=column)[0].tags) == tags
 
 
-def test_plain_text_is_text_to_label_and_a_table_is_none():
+def test_plain_text_is_detected_as_text_and_tables_are_not():
     for text in ("Dogs run .\nCats run .\n", "AC/DC plays\n", "wear U-boots\n", "Plan A\nPlan B\n"):
         assert read_items(text.encode(), "file").format == "text"
     for text in SAME.values():

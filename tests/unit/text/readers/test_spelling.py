@@ -31,19 +31,19 @@ def written(tags, separator="\t"):
 
 
 @given(entities())
-def test_bilou_is_that_of_spacy(tags):
+def test_bilou_conversion_equals_spacy(tags):
     assert convert_tags(tags, "BIO", "BILOU") == iob_to_biluo(tags)
     assert convert_tags(iob_to_biluo(tags), "BILOU", "BIO") == biluo_to_iob(iob_to_biluo(tags))
 
 
 @given(entities())
-def test_entities_of_bioes_are_those_of_seqeval(tags):
+def test_entities_after_bioes_conversion_equal_seqeval(tags):
     converted = convert_tags(tags, "BIO", "BIOES")
     assert get_entities(converted) == get_entities(tags)
 
 
 @given(st.lists(entities(), min_size=1, max_size=4))
-def test_iob1_and_bmes_come_back_as_the_same_entities(sentences):
+def test_iob1_and_bmes_keep_their_entities(sentences):
     for scheme, target in (("IOB1", "BIO"), ("BIOES", "BIOES"), ("BILOU", "BILOU")):
         text = "".join(written(convert_tags(tags, "BIO", scheme)) for tags in sentences)
         expected = [tuple(convert_tags(tags, "BIO", target)) for tags in sentences]
@@ -66,12 +66,12 @@ def test_iob1_and_bmes_come_back_as_the_same_entities(sentences):
         (["-LRB-", "NNP", "-RRB-"], ["-LRB-", "NNP", "-RRB-"]),
     ],
 )
-def test_spelling_becomes_the_usual_one(tags, read):
+def test_unusual_tag_spellings_are_normalised(tags, read):
     (sentence,) = parse_sentences(written(tags))
     assert list(sentence.tags) == read
 
 
-def test_an_iob1_start_in_a_later_sentence_changes_earlier_ones_not():
+def test_iob1_marker_in_a_later_sentence_leaves_earlier_tags_unchanged():
     text = written(["O", "O"]) + written(["I-PER"]) + written(["I-LOC", "B-LOC"])
     assert [s.tags for s in parse_sentences(text)] == [("O", "O"), ("B-PER",), ("B-LOC", "B-LOC")]
     text += written(["O", "B-PER"])  # in IOB1 no B- stands here
@@ -79,7 +79,7 @@ def test_an_iob1_start_in_a_later_sentence_changes_earlier_ones_not():
 
 
 @pytest.mark.parametrize("scheme", TARGETS)
-def test_parts_of_speech_have_no_scheme(scheme):
+def test_scheme_for_parts_of_speech_is_rejected(scheme):
     with pytest.raises(FormatError, match=f"expected entity tags to convert to {scheme}"):
         parse_sentences(written(["NOUN", "VERB"]), scheme=scheme)
     with pytest.raises(FormatError, match="expected one of the schemes"):

@@ -79,7 +79,7 @@ def page(tmp_path, monkeypatch):
     store.close()
 
 
-def test_a_correction_is_stored_and_said(page):
+def test_correction_is_stored_and_reported(page):
     page.set(1, "VERB")
     assert page.stored().final[1] == "VERB"
     assert page.stored().seconds == 1.5
@@ -88,14 +88,14 @@ def test_a_correction_is_stored_and_said(page):
     assert (sheet.annotation, sheet.ack, sheet.last.problem) == (page.stored(), 1, "")
 
 
-def test_what_followed_is_told_with_the_tag_before(page):
+def test_changed_neighbours_are_reported_with_their_old_tags(page):
     before = page.sheet().annotation.final
     page.set(0, "VERB" if before[0] == "NOUN" else "NOUN")
     after = page.stored().final
     assert page.told.changed == {t: before[t] for t in (1, 2) if before[t] != after[t]}
 
 
-def test_accepting_opens_the_next_that_is_not_done(page):
+def test_accepting_opens_the_next_open_sentence(page):
     first, second, third = page.ids
     page.send("accept", second)
     page.send("accept", first)
@@ -105,7 +105,7 @@ def test_accepting_opens_the_next_that_is_not_done(page):
     assert page.store.done_ids(page.document.name, WHO) == set(page.ids)
 
 
-def test_undo_in_an_untouched_sentence_goes_back_to_the_last_one_done(page):
+def test_undo_in_an_untouched_sentence_returns_to_the_last_accepted_one(page):
     first, second, _ = page.ids
     page.set(0, "VERB")
     page.send("accept", first)
@@ -119,7 +119,7 @@ def test_undo_in_an_untouched_sentence_goes_back_to_the_last_one_done(page):
     assert page.told.note == "There is nothing to undo."
 
 
-def test_leafing_changes_nothing(page):
+def test_moving_between_sentences_stores_nothing(page):
     first, second, third = page.ids
     page.send("go", first, by=1)
     assert page.opened == str(second)
@@ -129,7 +129,7 @@ def test_leafing_changes_nothing(page):
     assert page.stored() is None
 
 
-def test_a_stale_picture_is_a_conflict_and_overwrites_nothing(page):
+def test_stale_revision_is_a_conflict_and_overwrites_nothing(page):
     page.set(0, "VERB")
     kept = page.stored()
     page.set(0, "NOUN", revision=0)
@@ -141,7 +141,7 @@ def test_a_stale_picture_is_a_conflict_and_overwrites_nothing(page):
     assert page.stored().revision == 2
 
 
-def test_the_same_event_counts_once(page):
+def test_repeated_event_counts_once(page):
     event = {"seq": 7, "kind": "correct", "item": page.ids[0], "revision": 0}
     event |= {"seconds": 0.0, "first": 0, "last": 0, "what": "VERB"}
     for _ in range(3):
@@ -173,7 +173,7 @@ def test_the_same_event_counts_once(page):
     ],
     ids=str,
 )
-def test_nonsense_is_refused_in_words_and_changes_nothing(page, fields):
+def test_invalid_event_is_rejected_with_a_message_and_stores_nothing(page, fields):
     page.set(0, "VERB")
     kept = page.stored()
     page.seq += 1
@@ -184,12 +184,12 @@ def test_nonsense_is_refused_in_words_and_changes_nothing(page, fields):
 
 
 @pytest.mark.parametrize("seconds", [float("nan"), float("inf"), "5", None, -3.0])
-def test_strange_times_count_as_none(page, seconds):
+def test_invalid_durations_count_as_zero(page, seconds):
     page.set(0, "VERB", seconds=seconds)
     assert page.stored().seconds == 0.0
 
 
-def test_a_store_that_fails_keeps_what_was_and_says_so(page, monkeypatch):
+def test_failed_save_keeps_the_stored_annotation_and_reports_the_error(page, monkeypatch):
     page.set(0, "VERB")
     kept = page.stored()
 
@@ -205,7 +205,7 @@ def test_a_store_that_fails_keeps_what_was_and_says_so(page, monkeypatch):
     monkeypatch.undo()
 
 
-def test_another_model_without_the_tags_says_which_to_choose(page, monkeypatch):
+def test_model_without_the_tags_names_the_model_to_choose(page, monkeypatch):
     page.set(0, "VERB")
     other = FakeTagger(("A", "B"), {})
     other.name = "other"
@@ -214,7 +214,7 @@ def test_another_model_without_the_tags_says_which_to_choose(page, monkeypatch):
         page.sheet()
 
 
-def test_the_queue_goes_round_and_leaves_out_what_is_done():
+def test_queue_wraps_around_and_skips_finished_sentences():
     queue = Queue(None, WHO, [5, 3, 9])
     assert queue.after(None, set()) == 5
     assert queue.after(3, {9}) == 5
@@ -224,7 +224,7 @@ def test_the_queue_goes_round_and_leaves_out_what_is_done():
     assert [queue.beside(5, -1), queue.beside(5, 1), queue.beside(9, 4)] == [5, 3, 9]
 
 
-def test_the_reason_is_that_of_the_sentence():
+def test_reason_shows_the_doubt_of_the_sentence():
     queue = Queue(None, WHO, [5], {5: Doubt(1.234, 0.5, 2.0)}, "entropy")
     assert "1.23 nats" in queue.reason(5)
     assert "not scored" in replace(queue, doubts={}).reason(5)
@@ -236,7 +236,7 @@ def test_times_are_counted_up_to_a_pause(page, seconds, counted):
     assert page.stored().seconds == counted
 
 
-def test_going_back_stays_in_the_document_and_with_the_annotator(page):
+def test_going_back_stays_within_the_document_and_annotator(page):
     first, second, _ = page.ids
     page.send("accept", first)
     other = replace(page.document, name="another")
@@ -250,7 +250,7 @@ def test_going_back_stays_in_the_document_and_with_the_annotator(page):
         assert page.opened == str(first)
 
 
-def test_the_way_back_into_an_accepted_sentence_survives_a_reload(page):
+def test_going_back_to_an_accepted_sentence_survives_a_reload(page):
     first, second, third = page.ids
     page.send("accept", second)
     page.send("accept", first)
@@ -259,14 +259,14 @@ def test_the_way_back_into_an_accepted_sentence_survives_a_reload(page):
     assert page.opened == str(first)
 
 
-def test_what_is_said_is_for_the_one_who_did_it(page):
+def test_messages_are_shown_only_to_the_annotator_concerned(page):
     page.set(1, "VERB")
     assert page.sheet().last.note
     other = desk.sheet_of(desk.desk_of(replace(page.queue, who="ben"), page.ids[0]), page.queue)
     assert other.last == desk.LastStep()
 
 
-def test_steps_wait_in_the_browser_while_the_store_is_lost(page, monkeypatch):
+def test_steps_are_held_in_the_browser_while_the_store_is_lost(page, monkeypatch):
     page.set(0, "VERB")
     kept, acknowledged = page.stored(), page.sheet().ack
 
@@ -285,13 +285,13 @@ def test_steps_wait_in_the_browser_while_the_store_is_lost(page, monkeypatch):
     assert page.stored().pins == {0: "VERB", 1: "VERB"}
 
 
-def test_a_document_gets_the_tags_of_the_model_with_its_first_step(page):
+def test_first_step_fixes_the_tags_of_the_document(page):
     page.set(0, "VERB")
     (document,) = page.store.documents()
     assert (document.tags, document.model) == (TAGGER.tags, TAGGER.name)
 
 
-def test_a_sentence_of_very_many_words_is_not_sent(page):
+def test_sentence_with_too_many_words_is_rejected(page):
     words = desk.MAX_WORDS + 1
     offsets = tuple((2 * n, 2 * n + 1) for n in range(words))
     page.store.add("long", [Item("a " * words, offsets)])
@@ -300,7 +300,7 @@ def test_a_sentence_of_very_many_words_is_not_sent(page):
         page.sheet(item)
 
 
-def test_a_sentence_with_tags_of_another_model_can_be_begun_anew(page):
+def test_sentence_with_tags_of_another_model_can_be_restarted(page):
     page.set(0, "VERB", item=page.ids[1])
     page.set(0, "VERB", item=page.ids[2])
     tags = ("DET",) * 3
@@ -319,7 +319,7 @@ def stamped(annotation):
     return replace(annotation, created=now, updated=now)
 
 
-def test_a_skipped_sentence_comes_when_no_other_is_left(page):
+def test_skipped_sentence_returns_when_no_other_is_left(page):
     first, second, third = page.ids
     page.send("go", first, by=1)
     page.send("accept", second)
@@ -365,7 +365,7 @@ def test_two_versions_are_settled_word_by_word(disputed):
     assert disputed.opened == ""
 
 
-def test_the_desk_shows_both_versions_and_what_changed_since(disputed):
+def test_desk_shows_both_versions_and_later_changes(disputed):
     queue = Queue(disputed.document, "carl", [disputed.ids[0]], settles=True)
 
     def sheet():
@@ -384,6 +384,6 @@ def test_the_desk_shows_both_versions_and_what_changed_since(disputed):
 
 
 @pytest.mark.parametrize("fields", [{"version": 2, "word": 0}, {"version": 0, "word": 2}, {}])
-def test_what_cannot_be_taken_is_refused_and_stores_nothing(disputed, fields):
+def test_invalid_reading_is_rejected_and_stores_nothing(disputed, fields):
     assert settle(disputed, "take", **fields) is None
     assert disputed.told.problem

@@ -54,7 +54,7 @@ def pictures(page):
     return [base64.b64decode(code).decode() for code in codes]
 
 
-def test_what_is_asked_and_covered_is_in_the_key_alone():
+def test_covered_answers_are_only_in_the_key():
     page = handout(read(ASKED, "mine.toml"))
     paper, key = page.split('<section class="key">')
     first, second = pictures(paper)
@@ -83,7 +83,7 @@ def test_what_is_asked_and_covered_is_in_the_key_alone():
         ("learn", "observed − expected counts"),
     ],
 )
-def test_each_page_has_its_own_tables_on_paper(page, said):
+def test_each_page_prints_its_own_tables(page, said):
     text = ASKED.split("[[cue]]")[2].replace("model", f'page = "{page}"\nmodel', 1)
     (shown,) = pictures(handout(read(f"title = 'Own'\nminutes = 1\n[[cue]]{text}", "own.toml")))
     assert said in shown
@@ -98,7 +98,7 @@ def test_each_page_has_its_own_tables_on_paper(page, said):
         ("naive", 'view.naive = "2"', ["All 4 paths, best first.", "H H", "Summed one by one"]),
     ],
 )
-def test_pages_of_numbers_have_them_on_paper_or_in_the_key(page, options, said):
+def test_numbers_of_a_page_are_on_paper_or_in_the_key(page, options, said):
     text = ASKED.split("[[cue]]")[2].replace("model", f'page = "{page}"\n{options}\nmodel', 1)
     head = "title = 'Own'\nminutes = 1\n[[cue]]"
     page = handout(read(f"{head}{text}", "own.toml"))
@@ -110,7 +110,7 @@ def test_pages_of_numbers_have_them_on_paper_or_in_the_key(page, options, said):
     assert "<table>" in key
 
 
-def test_a_handout_counts_as_many_em_iterations_as_its_cue():
+def test_handout_shows_the_em_iterations_of_its_cue():
     text = ASKED.split("[[cue]]")[2]
     text = text.replace("model", 'page = "em"\nview.iterations = "30"\nmodel', 1)
     page = handout(read(f"title = 'Own'\nminutes = 1\n[[cue]]{text}step = 20\n", "own.toml"))
@@ -119,7 +119,7 @@ def test_a_handout_counts_as_many_em_iterations_as_its_cue():
 
 
 @pytest.mark.parametrize("name", sorted(lectures()))
-def test_a_handout_asks_for_nothing(name):
+def test_handout_loads_nothing_from_the_network(name):
     page = handout(lecture(name))
     outside = Outside()
     outside.feed(page)
@@ -130,13 +130,13 @@ def test_a_handout_asks_for_nothing(name):
         assert not re.search(r"<script|href|url\(|@import", svg)
 
 
-def test_names_are_text():
+def test_names_in_a_handout_are_escaped():
     outside = Outside()
     outside.feed(handout(read(ASKED, "mine.toml")))
     assert outside.found == []
 
 
-def test_the_path_under_a_rule_is_in_the_key_alone_where_its_price_is_asked():
+def test_path_under_a_rule_is_in_the_key_where_its_cost_is_asked():
     cue = """
 [[cue]]
 page = "rules"

@@ -62,13 +62,13 @@ def tags_in(made):
 
 
 @given(made)
-def test_what_is_written_is_read_as_it_was(before):
+def test_written_lecture_is_read_back(before):
     text = to_toml(before)
     assert read(text, tags_in(before)) == before
 
 
 @given(made)
-def test_a_link_carries_the_lecture_whole(before):
+def test_link_contains_the_whole_lecture(before):
     name = to_link_name(before)
     assert from_link_name(name) == to_toml(before)
     assert len(name) <= MAX_LINK_NAME
@@ -86,7 +86,7 @@ BOMB = base64.urlsafe_b64encode(zlib.compress(b"#" * 50_000_000, 9)).decode().rs
 
 
 @given(st.text(max_size=60))
-def test_any_link_is_read_or_refused_in_words(text):
+def test_any_link_is_read_or_rejected_with_a_message(text):
     for name in (
         LINK_PREFIX + text,
         LINK_PREFIX + base64.urlsafe_b64encode(text.encode("utf-8", "replace")).decode(),
@@ -98,12 +98,12 @@ def test_any_link_is_read_or_refused_in_words(text):
 @pytest.mark.parametrize(
     "name", [LINK_PREFIX, LINK_PREFIX + BOMB[:14_000], LINK_PREFIX + "A" * 20_000]
 )
-def test_what_is_cut_off_or_grows_without_end_is_refused(name):
+def test_truncated_or_exploding_link_is_rejected(name):
     with pytest.raises(FormatError, match="has no lecture"):
         from_link_name(name)
 
 
-def test_what_is_too_long_for_a_link_is_said():
+def test_lecture_too_long_for_a_link_is_rejected():
     cue = lecture("greedy").cues[0]
     say = ["".join(sha256(bytes([n, m])).hexdigest() for m in range(5)) for n in range(200)]
     many = [replace(cue, say=text) for text in say]

@@ -18,7 +18,7 @@ def report():
     return html_report(full_record(results, "f", tables), tables)
 
 
-def test_no_figure_has_the_button_that_uploads():
+def test_exported_figures_have_no_upload_button():
     page = report()
     figures = page.split("Plotly.newPlot(")[1:]  # the library does not call itself so
     configs = [
@@ -31,7 +31,7 @@ def test_no_figure_has_the_button_that_uploads():
     assert "default-src 'none'" in page.split("<title>")[0]
 
 
-def test_figures_leave_by_one_door():
+def test_only_one_module_exports_plotly_figures():
     """A table of pandas (`frame.to_html`) is text alone and may leave elsewhere."""
     modules = [
         *ROOT.glob("crfviz/**/*.py"),

@@ -71,7 +71,7 @@ def chain(words=WORDS, seed=3):
     return Potentials(*scores, tags=list("ABCD"), tokens=words)
 
 
-def test_every_number_is_pythons_within_1e_9(tmp_path):
+def test_browser_numbers_equal_python_within_1e_9(tmp_path):
     answers = node.run(tmp_path, BACKEND, NUMBERS, [data(Live(chain()), list(PAGES)), EVENTS])
     expected = analyse(EDITS.apply(chain()))
     sweeps = expected.forward_backward
@@ -108,7 +108,7 @@ def scales(pages):
     return [table.pop("scale") for table in tables]
 
 
-def test_another_sentence_is_told_as_python_tells_it(tmp_path):
+def test_new_sentence_is_described_in_the_browser_as_in_python(tmp_path):
     chains = [chain(), *odd_chains()]
     analyses = [analyse(each) for each in chains]
     golds = [None if n % 2 else [0] * len(each.words) for n, each in enumerate(analyses)]
@@ -176,7 +176,7 @@ def under(potentials, rule):
     return found.path[:WINDOW], f"−{found.cost:.2f}" if found.cost else ""
 
 
-def test_a_live_file_decodes_under_the_rule_as_python_does(tmp_path):
+def test_browser_decodes_under_a_rule_as_python(tmp_path):
     cases = [(rule, four_tags(*shape)) for rule in RULES for shape in SHAPES.values()]
     events = [
         {"seq": 1, "kind": "transition", "from": "A", "to": "B", "score": 3.25},
@@ -197,7 +197,7 @@ def test_a_live_file_decodes_under_the_rule_as_python_does(tmp_path):
 
 
 @pytest.mark.parametrize("num_words", [5, 125])
-def test_marginals_of_a_live_file_are_given_the_rule(tmp_path, num_words):
+def test_browser_marginals_are_conditioned_on_the_rule(tmp_path, num_words):
     potentials = four_tags(num_words, (), seed=6)
     live = Live(potentials, rule=automaton(COUNTED, tuple("ABCD")), opens="marginals")
     event = {"seq": 1, "kind": "transition", "from": "A", "to": "C", "score": 4.5}

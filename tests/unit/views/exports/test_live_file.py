@@ -39,7 +39,7 @@ def data_of(page):
     return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
 
 
-def test_it_loads_nothing_and_its_policy_allows_nothing_else(tmp_path):
+def test_live_file_loads_nothing_and_its_policy_forbids_requests(tmp_path):
     page = exported(tmp_path, chain(3, 4))
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
@@ -61,12 +61,12 @@ def test_words_with_markup_are_text(tmp_path):
 
 
 @pytest.mark.parametrize(("tokens", "tags"), [(1, 1), (12, 17), (WINDOW, 60)])
-def test_it_is_small(tmp_path, tokens, tags):
+def test_live_file_is_small(tmp_path, tokens, tags):
     page = exported(tmp_path, chain(tokens, tags))
     assert len(page.encode()) <= LARGEST
 
 
-def test_a_long_chain_is_whole_and_its_first_words_stand_without_a_script(tmp_path):
+def test_long_chain_is_complete_and_its_first_words_need_no_script(tmp_path):
     potentials = chain(WINDOW + 30, 3, tokens=[f"w{n}" for n in range(WINDOW + 30)])
     page = exported(tmp_path, potentials)
     told = data_of(page)
@@ -80,7 +80,7 @@ def test_a_long_chain_is_whole_and_its_first_words_stand_without_a_script(tmp_pa
     assert f"log Z {log_z:.4f}".replace("-", "−") in before
 
 
-def test_its_tables_are_there_without_a_script(tmp_path):
+def test_tables_are_readable_without_a_script(tmp_path):
     potentials = chain(3, 4, tokens=("the", "dog", "barks"))
     page = exported(tmp_path, potentials).partition("<script")[0]
     marginal = crfviz.forward_backward(potentials).marginals[0, 0].item()
@@ -89,7 +89,7 @@ def test_its_tables_are_there_without_a_script(tmp_path):
         assert f"<h2>{title}" in page
 
 
-def test_it_says_nothing_of_the_machine(tmp_path):
+def test_live_file_contains_no_local_paths(tmp_path):
     here = FakeTagger(["X", "Y"], {"a": {"X": 1.0}}, folder=tmp_path / "kept at home")
     page = exported(tmp_path, here, sentence="a a")
     assert "kept at home" not in page
@@ -98,18 +98,18 @@ def test_it_says_nothing_of_the_machine(tmp_path):
     assert "no link can open them again" in data_of(page)["origin"]["text"]
 
 
-def test_a_shipped_model_is_named_with_its_sentence(tmp_path):
+def test_shipped_model_is_named_with_its_sentence(tmp_path):
     tagger = crfviz.load_tagger("textbook/ice-cream")
     sentence = tagger.examples()[0].text
     origin = data_of(exported(tmp_path, tagger, sentence=sentence))["origin"]
     assert origin["params"] == {"model": "textbook/ice-cream", "sentence": sentence}
 
 
-def test_the_same_chain_makes_the_same_bytes(tmp_path):
+def test_same_chain_gives_the_same_bytes(tmp_path):
     assert exported(tmp_path, chain(4, 3)) == exported(tmp_path, chain(4, 3))
 
 
-def test_a_model_in_the_file_is_small_and_no_request(tmp_path):
+def test_embedded_model_is_small_and_makes_no_request(tmp_path):
     tagger = crfviz.load_tagger("upos-en")
     page = exported(tmp_path, tagger, sentence="These look fine to me.", with_model=True)
     assert len(page.encode()) <= 6_000_000
@@ -117,13 +117,13 @@ def test_a_model_in_the_file_is_small_and_no_request(tmp_path):
     assert re.search(r"default-src 'none'; script-src 'sha256-\S+' 'sha256-\S+; ", page)
 
 
-def test_pages_come_in_the_order_asked_for(tmp_path):
+def test_pages_are_in_the_requested_order(tmp_path):
     page = exported(tmp_path, chain(2, 2), pages=["viterbi", "explore"])
     assert [each["id"] for each in data_of(page)["pages"]] == ["viterbi", "explore"]
     assert data_of(page)["opens"] == "viterbi"
 
 
-def test_it_opens_where_and_with_what_was_on_the_screen():
+def test_live_file_opens_with_the_edits_pins_page_and_step():
     edits = Edits({("TAG-0", "TAG-1"): 2.0}, {(0, "TAG-1"): -torch.inf}, 0.5)
     live = Live(chain(3, 2), edits=edits, pins={1: "TAG-0"}, opens="viterbi", step=2)
     told = data_of(live_page(live, list(PAGES)))
@@ -150,18 +150,18 @@ def test_it_opens_where_and_with_what_was_on_the_screen():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_cannot_be_exported_is_said(tmp_path, what, options, expected):
+def test_invalid_export_is_rejected(tmp_path, what, options, expected):
     with pytest.raises(crfviz.CrfvizError, match=expected):
         crfviz.export_html(what, tmp_path / "x.html", **options)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path):
+def test_unwritable_path_is_reported(tmp_path):
     with pytest.raises(crfviz.CrfvizError, match=r"x\.html: cannot be written"):
         crfviz.export_html(chain(2, 2), tmp_path / "no folder" / "x.html")
 
 
-def test_a_chain_without_any_path_has_a_file(tmp_path):
+def test_chain_without_a_path_is_exported(tmp_path):
     lost = crfviz.Potentials(torch.zeros(2, 2), torch.full((2, 2), -torch.inf))
     assert "No tag sequence is allowed" in exported(tmp_path, lost)
 
@@ -170,14 +170,14 @@ def test_a_chain_without_any_path_has_a_file(tmp_path):
     ("text", "expected"),
     [('import x from "./a.js";', "cannot be bundled"), ("const a = `one", "several lines")],
 )
-def test_what_the_bundle_cannot_put_together_is_refused(tmp_path, text, expected):
+def test_unsupported_javascript_is_rejected_by_the_bundler(tmp_path, text, expected):
     entry = tmp_path / "entry.js"
     entry.write_text(text)
     with pytest.raises(ValueError, match=expected):
         bundle.bundled(entry)
 
 
-def test_the_bundle_is_made_of_the_sources(tmp_path):
+def test_bundle_joins_and_minifies_the_sources(tmp_path):
     (tmp_path / "numbers.js").write_text(
         '// Said once.\nexport const ONE = 1; // the first\nconst own = "a://b // c";\n'
         'const told = one("a , b", { own });\n'
@@ -193,7 +193,7 @@ def test_the_bundle_is_made_of_the_sources(tmp_path):
     )
 
 
-def test_tables_without_a_script_run_from_right_to_left_as_the_words_do(tmp_path):
+def test_static_tables_follow_the_text_direction(tmp_path):
     hebrew = exported(tmp_path, chain(3, 2, tokens=("הילד", "הלך", "7")))
     english = exported(tmp_path, chain(3, 2, tokens=("The", "boy", "7")))
     still = hebrew.partition('id="data">')[0]

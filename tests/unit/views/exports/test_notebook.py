@@ -50,20 +50,20 @@ RESULTS = [
 
 
 @pytest.mark.parametrize("make", RESULTS)
-def test_a_result_is_drawn_and_words_are_text(make):
+def test_result_is_drawn_with_words_escaped(make):
     drawn = Elements(make(chain())._repr_html_())
     assert not set(drawn.names) & {"script", "b", "iframe"}
 
 
 @pytest.mark.parametrize("make", RESULTS)
-def test_a_large_one_is_cut_and_says_so(make):
+def test_large_result_is_shortened_with_a_note(make):
     large = chain(["w"] * 40, [f"T{k}" for k in range(40)])
     text = make(large)._repr_html_()
     assert len(text) < 600_000
     assert "10 more" in text
 
 
-def test_paths_are_named():
+def test_html_of_paths_shows_tag_names():
     named = chain(["a", "b"], ["N&N", "VB"])
     best = crfviz.viterbi(named)
     assert f"Best path {' '.join(best.names)}: ".replace("&", "&amp;") in best._repr_html_()
@@ -72,7 +72,7 @@ def test_paths_are_named():
     assert "Path 1 0: " in crfviz.Path([1, 0], 0.0, 1.0)._repr_html_()
 
 
-def test_it_has_the_numbers():
+def test_html_of_results_shows_their_numbers():
     sums, best = crfviz.forward_backward(chain()), crfviz.viterbi(chain())
     drawn = Elements(sums._repr_html_()).texts
     for value in sums.marginals.flatten().tolist():
@@ -82,7 +82,7 @@ def test_it_has_the_numbers():
     assert "−∞" in lost._repr_html_()
 
 
-def test_the_stage_is_the_live_file_in_a_frame_that_reaches_nothing():
+def test_show_embeds_the_live_file_in_a_sandboxed_frame():
     drawn = crfviz.show(chain())._repr_html_()
     frame = re.fullmatch(r'<iframe srcdoc="([^"]*)" ([^<>]*)></iframe>', drawn, re.DOTALL)
     page = html.unescape(frame[1])
@@ -91,7 +91,7 @@ def test_the_stage_is_the_live_file_in_a_frame_that_reaches_nothing():
     assert "allow-same-origin" not in frame[2]
 
 
-def test_a_tagger_is_shown_with_its_sentence():
+def test_show_of_a_tagger_requires_a_sentence():
     tagger = FakeTagger(["X", "Y"], {"a": {"X": 1.0}})
     assert repr(crfviz.show(tagger, "a a")) == "crfviz.show: 2 words, 2 tags"
     with pytest.raises(crfviz.CrfvizError, match="needs a sentence"):

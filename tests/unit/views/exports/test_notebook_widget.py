@@ -17,7 +17,7 @@ def widget():
     return crfviz.show(chain())
 
 
-def test_what_is_edited_comes_back(widget):
+def test_widget_edits_change_the_potentials_and_the_path(widget):
     assert widget.potentials.emissions.equal(chain().emissions)
     assert widget.path == crfviz.viterbi(chain()).path
     widget.edits = EDITS
@@ -27,7 +27,7 @@ def test_what_is_edited_comes_back(widget):
     assert widget.path == crfviz.viterbi(expected).path
 
 
-def test_other_potentials_are_drawn_and_have_no_edits(widget):
+def test_new_potentials_are_drawn_without_edits(widget):
     widget.edits = EDITS
     other = chain(["x", "y", "z"])
     widget.potentials = other
@@ -37,12 +37,12 @@ def test_other_potentials_are_drawn_and_have_no_edits(widget):
         widget.potentials = 3
 
 
-def test_a_saved_notebook_has_the_live_file_with_its_edits(widget):
+def test_saved_notebook_has_the_live_file_with_its_edits(widget):
     widget.edits = EDITS
     assert "&quot;strength&quot;:0.5" in widget._repr_html_()
 
 
-def test_no_path_is_none(widget):
+def test_widget_path_is_none_if_every_path_is_forbidden(widget):
     widget.edits = {**EDITS, "emissions": [[0, "A", None], [0, "<b>", None]]}
     assert widget.path is None
 
@@ -58,6 +58,6 @@ def test_no_path_is_none(widget):
     ],
     ids=str,
 )
-def test_what_are_no_edits_is_said(told):
+def test_invalid_edits_are_rejected(told):
     with pytest.raises(crfviz.CrfvizError):
         edits_of(told)

@@ -66,7 +66,7 @@ def functions(code):
     return {table: names[table] for table in TASKS}
 
 
-def test_the_key_has_the_numbers_of_another_program():
+def test_key_has_the_numbers_of_an_independent_program():
     page = FILES["keys/student-1/worksheet.html"]
     for table in ("alpha", "beta"):
         for row in Student(CHAIN).table(table):
@@ -95,7 +95,7 @@ def question(page):
     return rule, dict(re.findall(r"<th>([^<]+)</th>\s*<td>(.*?)</td>", table))
 
 
-def test_the_question_about_a_rule_has_one_answer_which_enumeration_finds():
+def test_rule_question_has_one_answer_equal_to_enumeration():
     rules = set()
     for chain in variants(7, 100):
         files = worksheet_files(chain, "student-1", "an/image")
@@ -123,7 +123,7 @@ def test_latex_compiles(folder):
 
 
 @pytest.mark.parametrize("folder", ["student-1", "keys/student-1"])
-def test_notebooks_are_valid_and_have_the_metadata_of_nbgrader(folder):
+def test_notebooks_are_valid_and_have_nbgrader_metadata(folder):
     notebook = nbformat.reads(FILES[f"{folder}/worksheet.ipynb"], as_version=4)
     nbformat.validate(notebook)
     for cell in notebook.cells:
@@ -146,7 +146,7 @@ def test_nbgrader_accepts_the_metadata():
         v3.MetadataValidatorV3().validate_nb(notebook)
 
 
-def test_the_key_runs_and_the_worksheet_waits_for_code():
+def test_key_notebook_passes_and_the_worksheet_raises_not_implemented():
     for folder, works in (("keys/student-1", True), ("student-1", False)):
         cells = json.loads(FILES[f"{folder}/worksheet.ipynb"])["cells"]
         names = {}
@@ -200,14 +200,14 @@ def as_a_program(_):
     subprocess.run([sys.executable, *sys.argv], check=True, capture_output=True)
 
 
-def test_prairielearn_gets_full_score_for_the_key(prairielearn):
+def test_prairielearn_gives_full_score_for_the_key(prairielearn):
     results = prairielearn(HEAD + solutions(), as_a_program)
     assert (results["gradable"], results["score"]) == (True, 1.0)
     assert [test["name"] for test in results["tests"]] == list(TASKS)
     assert all(test["message"].startswith("Right: all 12 cells") for test in results["tests"])
 
 
-def test_prairielearn_gets_messages_for_mistakes(prairielearn):
+def test_prairielearn_reports_mistakes_with_messages(prairielearn):
     code = solutions().replace(" + board.emissions[t]", "", 1).partition("def backpointers")[0]
     results = prairielearn(HEAD + code, run_path)
     assert results["score"] == 0.5
@@ -219,7 +219,7 @@ def test_prairielearn_gets_messages_for_mistakes(prairielearn):
     }  # fmt: skip
 
 
-def test_prairielearn_does_not_grade_what_cannot_be_read(prairielearn):
+def test_prairielearn_does_not_grade_invalid_code(prairielearn):
     results = prairielearn("def alpha(board) pass", run_path)
     assert results["gradable"] is False
     assert "solution.py: " in results["format_errors"][0]
@@ -234,7 +234,7 @@ def test_prairielearn_accepts_the_question():
     assert sorted(opened) == sorted(re.findall(r"</(pl-[a-z-]+)", question))
 
 
-def test_the_command_writes_a_folder_for_each_student(tmp_path, capsys):
+def test_worksheet_command_writes_a_folder_per_student(tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["worksheet", "--seed", "7", "--students", "12", str(out)]) == 0
     assert "12 worksheets" in capsys.readouterr().out

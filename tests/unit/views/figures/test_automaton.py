@@ -26,7 +26,7 @@ def svg_of(html):
 
 
 @pytest.mark.parametrize("pattern", RULES)
-def test_every_pair_of_states_with_a_tag_between_is_a_move(pattern):
+def test_states_joined_by_a_tag_are_one_move(pattern):
     rule = automaton(pattern, TAGS)
     wanted = {
         (before, after) for before, row in enumerate(rule.next) for after in row if after >= 0
@@ -44,7 +44,7 @@ def test_every_pair_of_states_with_a_tag_between_is_a_move(pattern):
 
 
 @pytest.mark.parametrize("pattern", RULES)
-def test_the_picture_has_every_state_and_label_inside_its_frame(pattern):
+def test_picture_has_every_state_and_label_inside_its_frame(pattern):
     rule = automaton(pattern, TAGS)
     label, svg = drawing(pattern)
     space = "{http://www.w3.org/2000/svg}"
@@ -70,7 +70,7 @@ CROWDED.append((TAGS, "(A B|C D|E){3,12}"))
 
 
 @pytest.mark.parametrize(("tags", "pattern"), [(ENTITIES, LONG_ENTITY), *CROWDED])
-def test_labels_of_a_crowded_automaton_cover_nothing_and_lines_stop_before_them(tags, pattern):
+def test_labels_of_a_crowded_automaton_do_not_overlap(tags, pattern):
     svg = svg_of(automaton_html(automaton(pattern, tags)))
     space = "{http://www.w3.org/2000/svg}"
     labels = [(t.text, float(t.get("x")), float(t.get("y"))) for t in svg.iter(f"{space}text")]
@@ -92,12 +92,12 @@ def test_labels_of_a_crowded_automaton_cover_nothing_and_lines_stop_before_them(
     assert len(group) == len(moves(automaton(pattern, tags))) + 1
 
 
-def test_the_words_say_every_move_and_where_a_sentence_may_end():
+def test_label_describes_every_move_and_the_final_states():
     label, _ = drawing("A B*")
     assert label.endswith("May end in: 1. Moves: 0 to 1: A; 1 to 1: B.")
 
 
-def test_the_table_has_a_row_for_every_move():
+def test_table_has_a_row_for_every_move():
     frame = move_frame(automaton("A B", ("A", "B")))
     assert frame.to_dict("list") == {
         "state": [0, 1],

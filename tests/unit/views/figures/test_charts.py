@@ -48,7 +48,7 @@ SPANS = record(
 EVALUATIONS = {"upos": {"ewt/test": TAGS}, "ner": {"btc/test": SPANS, "uner/test": SPANS}}
 
 
-def test_the_frame_has_a_row_for_each_model_file_and_decoder():
+def test_frame_has_a_row_per_model_file_and_decoder():
     frame = evaluation_frame(EVALUATIONS)
     assert len(frame) == 3 * len(TITLES)
     row = frame[(frame["file"] == "btc/test") & (frame["decoder"] == "Viterbi")].iloc[0]
@@ -61,21 +61,21 @@ def test_the_frame_has_a_row_for_each_model_file_and_decoder():
     assert row["ece"] == 0.0125
 
 
-def test_what_was_not_measured_is_nan():
+def test_unmeasured_values_are_nan():
     frame = evaluation_frame({"upos": {"ewt/test": TAGS}})
     assert frame["entity_f1"].isna().all()
     assert frame["entity_f1_low"].isna().all()
     assert frame["invalid_bio"].isna().all()
 
 
-def test_nothing_measured_is_an_empty_frame_with_the_same_columns():
+def test_frame_without_evaluations_is_empty_with_the_same_columns():
     frame = evaluation_frame({"upos": {}})
     assert frame.empty
     assert list(frame.columns) == list(evaluation_frame(EVALUATIONS).columns)
     assert evaluation_table(frame).empty
 
 
-def test_people_read_per_cent_and_whole_counts():
+def test_table_shows_per_cent_and_whole_counts():
     table = evaluation_table(evaluation_frame(EVALUATIONS))
     viterbi = table[(table["file"] == "uner/test") & (table["decoder"] == "Viterbi")].iloc[0]
     assert viterbi["token accuracy, %"] == pytest.approx(85.0)
@@ -85,7 +85,7 @@ def test_people_read_per_cent_and_whole_counts():
     assert pd.api.types.is_integer_dtype(table["break BIO"])
 
 
-def test_the_count_of_broken_sentences_names_the_schemes_of_the_tags():
+def test_count_of_invalid_sentences_names_the_tag_schemes():
     models = {"upos": {"ewt/test": TAGS}, "other": {"test": {**SPANS, "tag_scheme": "BILOU"}}}
     assert "break BILOU" in evaluation_table(evaluation_frame(models))
     assert "break BIO or BILOU" in evaluation_table(evaluation_frame({**EVALUATIONS, **models}))
@@ -130,7 +130,7 @@ def test_panels_and_decoders_keep_their_order():
             assert layer["encoding"]["y"]["scale"]["domain"] == list(TITLES.values())
 
 
-def test_all_panels_share_one_axis_that_each_draws():
+def test_panels_share_one_axis_range():
     for chart in decoder_charts(FRAME, "token_accuracy").values():
         x = chart.to_dict()["layer"][0]["encoding"]["x"]
         assert x["scale"]["domain"] == pytest.approx([79.0, 91.0])
@@ -138,23 +138,23 @@ def test_all_panels_share_one_axis_that_each_draws():
         assert x["axis"]["tickCount"]
 
 
-def test_labels_stand_beside_their_rows():
+def test_axis_labels_are_aligned_with_their_rows():
     for chart in decoder_charts(FRAME, "token_accuracy").values():
         assert chart.to_dict()["config"]["axis"]["labelFlush"] is False
 
 
-def test_a_chart_takes_the_room_it_is_given():
+def test_chart_fills_the_available_width():
     for chart in decoder_charts(FRAME, "token_accuracy").values():
         assert "width" not in chart.to_dict()
 
 
 @pytest.mark.parametrize("frame", [FRAME, evaluation_frame({})], ids=["without F1", "empty"])
-def test_nothing_measured_gives_no_chart(frame):
+def test_frame_without_measurements_gives_no_chart(frame):
     assert decoder_charts(frame, "entity_f1") == {}
     assert isinstance(frame, pd.DataFrame)
 
 
-def test_all_four_ways_were_measured():
+def test_comparison_has_every_pair_of_training_and_decoding():
     frame = comparison_frame(REPORT)
     ours = frame[frame["data"] != PUBLISHED_DATA]
     ways = {(row["trained"], row["decoded"]) for row in ours.to_dict("records")}
@@ -163,7 +163,7 @@ def test_all_four_ways_were_measured():
     assert set(DIGITS) <= set(frame.columns)
 
 
-def test_the_figures_are_those_of_the_shipped_models():
+def test_comparison_figures_equal_those_of_the_shipped_models():
     """Trained again by the benchmark, from the same files and seed: the same weights."""
     measured = {(row["trained"], row["decoded"]): row for row in REPORT["rows"]}
     for name, trained in (
@@ -180,7 +180,7 @@ def test_the_figures_are_those_of_the_shipped_models():
             )
 
 
-def test_published_figures_stand_beside_ours():
+def test_comparison_includes_published_figures():
     frame = comparison_frame(REPORT)
     published = frame[frame["data"] == PUBLISHED_DATA]
     assert published["token accuracy, %"].tolist() == [97.57, 97.67]

@@ -21,7 +21,7 @@ def drawn(words):
     ]
 
 
-def test_columns_run_as_the_words_do():
+def test_columns_follow_the_text_direction():
     (left, forwards), (right, backwards) = drawn(("a", "b", "7")), drawn(("א", "ב", "7"))
     assert forwards == backwards[::-1]
     assert forwards == sorted(forwards, key=int)

@@ -22,7 +22,7 @@ CHAIN = Potentials(
 )
 
 
-def test_rows_are_from_and_columns_are_to():
+def test_rows_are_from_tags_and_columns_are_to_tags():
     frame = transition_frame(CHAIN)
     assert list(frame.index) == ["START", "DET", "NOUN"]
     assert list(frame.columns) == ["DET", "NOUN", "END"]
@@ -45,25 +45,25 @@ def test_every_step_shows_its_own_matrix(potentials):
 
 
 @pytest.mark.parametrize(("tokens", "step"), [(3, -1), (3, 2), (1, 1)])
-def test_a_step_that_is_not_there_is_refused(tokens, step):
+def test_step_outside_the_sentence_is_rejected(tokens, step):
     chain = Potentials(torch.zeros(tokens, 2), torch.zeros(tokens - 1, 2, 2))
     with pytest.raises(ShapeError, match=rf"step must be 0 to {max(0, tokens - 2)}, got {step}"):
         transition_frame(chain, step)
 
 
-def test_one_word_has_no_step_but_a_start_and_an_end():
+def test_single_word_shows_start_and_end_without_a_step():
     frame = transition_frame(Potentials([[0.0, 0.0]], torch.zeros(0, 2, 2), [1.0, 2.0], [3.0, 4.0]))
     assert frame.loc["START", ["0", "1"]].tolist() == [1.0, 2.0]
     assert frame["END"].tolist()[1:] == [3.0, 4.0]
     assert frame.iloc[1:, :-1].isna().all(axis=None)
 
 
-def test_one_word_shows_the_matrix_it_does_not_use():
+def test_single_word_shows_the_unused_shared_matrix():
     one = Potentials([[0.0, 0.0]], [[1.0, 2.0], [3.0, 4.0]])
     assert transition_frame(one).iloc[1:, :-1].to_numpy().tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
-def test_what_wants_a_gradient_is_shown_too_and_a_table_is_a_copy():
+def test_table_is_a_copy_even_if_scores_require_gradients():
     wants = Potentials(CHAIN.emissions, CHAIN.transitions.requires_grad_(), CHAIN.start, CHAIN.end)
     frame = transition_frame(wants)
     frame.iloc[1, 0] = 99.0

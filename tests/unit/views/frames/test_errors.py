@@ -18,14 +18,14 @@ def tables():
     return tables_of(run(TAGGER, SENTENCES))
 
 
-def test_shares_are_in_per_cent_with_their_interval_beside_them(tables):
+def test_shares_are_in_per_cent_with_their_interval(tables):
     frame = error_frame(tables["decoders"])
     assert frame["token accuracy, %"].tolist()[0] == pytest.approx(100 / 3)
     assert re.fullmatch(r"\d+\.\d to \d+\.\d", frame["token accuracy, 95 %"][0])
     assert formats(frame)["token accuracy, %"] == "{:.2f}"
 
 
-def test_counts_stay_counts(tables):
+def test_counts_are_shown_as_counts(tables):
     frame = error_frame(tables["tags"])
     assert frame["right"].tolist() == [1, 0]
     assert frame["gold"].tolist() == [2, 1]
@@ -33,7 +33,7 @@ def test_counts_stay_counts(tables):
     assert list(error_frame(weights).columns) == ["from", "to", "errors", "of all, %", "so far, %"]
 
 
-def test_an_empty_table_is_an_empty_frame():
+def test_empty_table_gives_an_empty_frame():
     assert error_frame([]).empty
 
 
@@ -41,14 +41,14 @@ def test_every_table_has_a_title(tables):
     assert tables.keys() <= ABOUT.keys()
 
 
-def test_words_reach_the_report_as_text_only(tables):
+def test_words_are_escaped_in_the_report(tables):
     text = html_report(full_record(run(TAGGER, SENTENCES), "<b>f</b>", tables), tables)
     assert "&lt;script&gt;x()&lt;/script&gt;" in text
     assert "<script>x()" not in text
     assert "<b>f</b>" not in text
 
 
-def test_nothing_wrong_makes_a_report_too():
+def test_run_without_errors_gives_a_report():
     results = run(TAGGER, [Sentence(("a",), ("X",))])
     tables = tables_of(results)
     assert "None." in html_report(full_record(results, "f", tables), tables)

@@ -43,7 +43,7 @@ def test_both_tables_are_drawn_with_the_first_wrong_cell_marked():
     assert "16 of 20 cells differ" in how_read(checked, "alpha")
 
 
-def test_only_words_around_the_first_wrong_cell_are_drawn():
+def test_only_words_near_the_first_wrong_cell_are_drawn():
     chain = random_chain(0, num_tokens=20)
     words = [f"w{t}" for t in range(20)]
     table = np.array(Student(chain).table("alpha"))
@@ -55,7 +55,7 @@ def test_only_words_around_the_first_wrong_cell_are_drawn():
     assert len(given.data.columns) == 20
 
 
-def test_padding_is_a_column_of_its_own():
+def test_padding_has_its_own_columns():
     chain = random_chain(0)
     table = np.array(Student(chain, padding=2).forward())
     checked = check(chain, "alpha", table)
@@ -65,7 +65,7 @@ def test_padding_is_a_column_of_its_own():
     assert "row 6, which is padding" in verdict(checked, "alpha", WORDS, chain.tags)
 
 
-def test_backpointers_are_shown_as_tags():
+def test_backpointers_are_shown_as_tag_names():
     chain = random_chain(0)
     pointers = Student(chain).pointers()
     checked = check(chain, "backpointers", pointers)
@@ -75,7 +75,7 @@ def test_backpointers_are_shown_as_tags():
     assert verdict(checked, "backpointers", WORDS, chain.tags) == "Right: all 20 cells."
 
 
-def test_how_a_table_was_read_is_said():
+def test_how_read_describes_orientation_space_and_rounding():
     chain = random_chain(0)
     table = np.exp(Student(chain).forward()).T.round(2)
     said = how_read(check(chain, "alpha", table), "alpha")
@@ -84,7 +84,7 @@ def test_how_a_table_was_read_is_said():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_examples_come_back_through_the_box_and_are_diagnosed(kind):
+def test_example_tables_are_read_back_and_their_bugs_recognised(kind):
     chain = random_chain(2, wall=True)
     named = 0
     for bug in known_bugs(kind):
@@ -102,7 +102,7 @@ def test_examples_come_back_through_the_box_and_are_diagnosed(kind):
     assert check(chain, kind, right.values).first_wrong is None
 
 
-def test_an_example_that_changes_nothing_says_so():
+def test_example_bug_without_an_effect_is_rejected():
     with pytest.raises(CrfvizError, match="changes nothing here"):
         example_table(random_chain(0), "alpha", "-10000 leaking")
     with pytest.raises(CrfvizError, match="expected a bug of alpha tables"):

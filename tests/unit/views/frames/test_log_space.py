@@ -30,7 +30,7 @@ def long_chain(num_tokens=300):
 
 
 @given(chains())
-def test_every_reading_equals_enumeration(potentials):
+def test_every_reading_of_log_z_equals_enumeration(potentials):
     readings = consistency(potentials, forward_backward(potentials))
     expected = pytest.approx(oracle.log_partition(potentials), abs=1e-9)
     assert readings.from_alpha == expected
@@ -40,7 +40,7 @@ def test_every_reading_equals_enumeration(potentials):
     assert 0.0 <= readings.largest_deviation <= 1e-9
 
 
-def test_a_wrong_table_shows():
+def test_inconsistent_table_has_a_deviation():
     potentials = long_chain(5)
     tables = forward_backward(potentials)
     tables.log_beta[2] += 0.25
@@ -48,7 +48,7 @@ def test_a_wrong_table_shows():
     assert readings.largest_deviation == pytest.approx(0.25, abs=1e-9)
 
 
-def test_nothing_allowed_deviates_from_nothing():
+def test_chain_without_a_path_has_no_deviation():
     potentials = Potentials(torch.zeros(3, 2), torch.full((2, 2), -INF))
     readings = consistency(potentials, forward_backward(potentials))
     assert readings.from_alpha == readings.from_beta == -INF
@@ -57,7 +57,7 @@ def test_nothing_allowed_deviates_from_nothing():
 
 @fewer_examples
 @given(chains())
-def test_messages_lack_the_emission_of_the_next_word(potentials):
+def test_messages_omit_the_emission_of_the_next_word(potentials):
     tables = forward_backward(potentials)
     messages = forward_messages(potentials, tables)
     assert messages.shape == (potentials.num_tokens - 1, potentials.num_tags)
@@ -76,7 +76,7 @@ def test_messages_by_hand():
 
 @fewer_examples
 @given(chains(max_tokens=5, forbidden=False))
-def test_products_are_proportional_to_alpha_while_they_last(potentials):
+def test_products_are_proportional_to_alpha_before_underflow(potentials):
     tables = forward_backward(potentials)
     alpha = float32_products(potentials, tables).alpha.double()
     assert alpha.shape == potentials.emissions.shape
@@ -88,7 +88,7 @@ def test_products_are_proportional_to_alpha_while_they_last(potentials):
 
 @fewer_examples
 @given(chains())
-def test_products_never_leave_the_unit_interval(potentials):
+def test_products_stay_in_the_unit_interval(potentials):
     products = float32_products(potentials, forward_backward(potentials))
     assert ((products.alpha >= 0) & (products.alpha <= 1)).all()
     assert not (products.lost & (products.alpha > 0)).any()
@@ -105,14 +105,14 @@ def test_products_underflow_on_a_long_sentence():
     assert torch.isfinite(tables.log_alpha).all()
 
 
-def test_a_forbidden_tag_is_not_lost():
+def test_forbidden_tag_is_not_counted_as_underflow():
     potentials = Potentials(torch.zeros(3, 2), torch.zeros(2, 2)).with_emission(1, 0, -INF)
     products = float32_products(potentials, forward_backward(potentials))
     assert products.alpha[1, 0] == 0
     assert not products.lost.any()
 
 
-def test_the_sum_of_a_cell_is_told_apart_from_its_alpha():
+def test_alpha_line_distinguishes_the_sum_from_alpha():
     line = alpha_line(11.93, -2.58, (3, "ADJ"))
     assert line == (
         "This sum is the message passed on to ADJ at word 3. With the emission there, "
@@ -120,7 +120,7 @@ def test_the_sum_of_a_cell_is_told_apart_from_its_alpha():
     )
 
 
-def test_a_sum_of_several_terms_is_found():
+def test_telling_position_has_a_sum_of_several_terms():
     """Into word 2 one term counts, into word 3 both do."""
     potentials = Potentials([[9.0, -9.0], [0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]])
     assert telling_position(potentials, forward_backward(potentials), [0, 0, 0]) == 2

@@ -31,7 +31,7 @@ def domain(chart, axis):
 
 
 @given(chains(min_tokens=2, max_tokens=4, max_tags=3))
-def test_the_frame_holds_every_pair_of_the_enumeration(potentials):
+def test_pair_frame_equals_enumeration(potentials):
     assume(oracle.allowed(potentials))
     tags = TAGS[: potentials.num_tags]
     frame = pair_frame(pair_marginals(forward_backward(potentials), 0, 1), tags)
@@ -45,13 +45,13 @@ def test_the_frame_holds_every_pair_of_the_enumeration(potentials):
         assert value == pytest.approx(edges[0, move], abs=1e-9)
 
 
-def test_equal_pairs_stay_in_the_order_of_the_tags():
+def test_equal_pairs_stay_in_tag_order():
     frame = pair_frame(torch.full((3, 3), 1 / 9), TAGS)
     pairs = list(zip(frame["first"], frame["second"], strict=True))
     assert pairs == [(first, second) for first in TAGS for second in TAGS]
 
 
-def test_the_heatmap_draws_the_tags_that_carry_something():
+def test_heatmap_draws_only_tags_with_probability():
     chart = pair_heatmap(pair_frame(PAIRS, TAGS), TAGS)
     assert domain(chart, "y") == ["DET", "NOUN"]
     assert domain(chart, "x") == ["DET", "NOUN"]
@@ -65,13 +65,13 @@ def test_the_heatmap_draws_the_tags_that_carry_something():
     assert json.dumps(chart.to_dict(), allow_nan=False)
 
 
-def test_least_decides_what_carries_something():
+def test_least_sets_the_threshold_for_drawn_tags():
     chart = pair_heatmap(pair_frame(PAIRS, TAGS), TAGS, least=0.0001)
     assert domain(chart, "y") == TAGS
     assert len(data_of(chart)) == 6
 
 
-def test_the_axes_follow_the_ids_of_the_tags_and_not_their_probabilities():
+def test_axes_follow_the_tag_order_not_the_probabilities():
     pairs = torch.tensor([[0.0, 0.1], [0.6, 0.3]])
     chart = pair_heatmap(pair_frame(pairs, ["B", "A"]), ["B", "A"])
     assert domain(chart, "y") == domain(chart, "x") == ["B", "A"]
@@ -85,7 +85,7 @@ def test_the_axes_follow_the_ids_of_the_tags_and_not_their_probabilities():
     ],
     ids=["no path", "no tags"],
 )
-def test_an_empty_frame_gives_an_empty_valid_chart(frame):
+def test_empty_frame_gives_an_empty_valid_chart(frame):
     chart = pair_heatmap(frame, TAGS)
     assert data_of(chart) == []
     assert domain(chart, "x") == domain(chart, "y") == []
@@ -102,21 +102,21 @@ def test_every_chain_has_a_valid_chart(potentials):
 
 
 @pytest.mark.parametrize(("num_tags", "every"), [(MAX_NUMBERED, True), (20, False)])
-def test_among_many_columns_no_zero_is_written(num_tags, every):
+def test_zeros_are_omitted_in_heatmaps_with_many_columns(num_tags, every):
     tags = [f"T{k}" for k in range(num_tags)]
     pairs = torch.full((num_tags, num_tags), 1 / num_tags**2)
     numbers = pair_heatmap(pair_frame(pairs, tags), tags).to_dict()["layer"][1]
     assert ("transform" not in numbers) == every
 
 
-def test_tag_names_are_data_and_no_field_names():
+def test_tag_names_are_not_parsed_as_vega_fields():
     tags = ["a.b[c]", "<i>", 'it\'s: "q"']
     pairs = pair_marginals(forward_backward(Potentials(torch.zeros(2, 3), torch.zeros(3, 3))), 0, 1)
     chart = pair_heatmap(pair_frame(pairs, tags), tags)
     assert {row["first"] for row in data_of(chart)} == set(tags)
 
 
-def test_with_edits_the_trained_values_and_the_signs_of_change_come_along():
+def test_edited_pairs_have_trained_values_and_signs_of_change():
     before = torch.tensor([[0.5, 0.3, 0.0], [0.1, 0.0999, 0.0], [0.0001, 0.0, 0.0]])
     frame = pair_frame(PAIRS, TAGS, before.double())
     found = {(row.first, row.second): (row.trained, row.change) for row in frame.itertuples()}
@@ -128,7 +128,7 @@ def test_with_edits_the_trained_values_and_the_signs_of_change_come_along():
     assert len(spec["layer"]) == 3
 
 
-def test_long_names_of_tags_show_how_they_end():
+def test_long_tag_names_are_cut_at_the_front():
     encoding = pair_heatmap(pair_frame(PAIRS, TAGS), TAGS).to_dict()["layer"][0]["encoding"]
     for side in "xy":
         assert "slice(datum.label, -8)" in encoding[side]["axis"]["labelExpr"]

@@ -34,7 +34,7 @@ def test_rows_are_written_with_their_links():
     assert rows == [{}, {}, {"aria-current": "true"}]
 
 
-def test_names_are_text():
+def test_names_in_a_table_are_escaped():
     name = '<img src=http://leak.invalid/a>"&'
     seen = Seen(plain_table(pd.DataFrame({name: [name], "Why": [f"/why?{name}"]}), ["Why"]))
     assert {tag for tag, _ in seen.tags} == {

@@ -24,7 +24,7 @@ def drawn(program, chain=CHAIN, table="alpha"):
     return trace_picture(trace(program, chain, table))
 
 
-def test_each_write_is_a_step_and_the_last_says_the_grade():
+def test_each_write_is_a_step_and_the_last_has_the_grade():
     table = Student(CHAIN).table("alpha")
     picture = drawn(cell_by_cell(table, "alpha"))
     texts = [phase.text for phase in picture.walk.phases]
@@ -36,7 +36,7 @@ def test_each_write_is_a_step_and_the_last_says_the_grade():
     assert picture.grids[0].wrong is None
 
 
-def test_the_walk_stops_at_the_first_wrong_write():
+def test_walk_stops_at_the_first_wrong_write():
     table = Student(CHAIN, transposed=True).table("alpha")
     picture = drawn(cell_by_cell(table, "alpha"))
     (grid,) = picture.grids
@@ -47,14 +47,14 @@ def test_the_walk_stops_at_the_first_wrong_write():
     assert "yours: α(2, N)" in picture.note
 
 
-def test_a_write_of_several_cells_counts_them():
+def test_write_of_several_cells_shows_their_number():
     def program(board):
         board.alpha[0] = np.array([1.0, 0.0])
 
     assert drawn(program).walk.phases[0].text == "Write 1: 2 cells of board.alpha."
 
 
-def test_many_writes_are_played_from_the_last_ones():
+def test_long_traces_play_only_the_last_writes():
     chain = random_chain(4, num_tokens=120, num_tags=4)
     picture = drawn(cell_by_cell(Student(chain).table("alpha"), "alpha"), chain)
     assert len(picture.grids[0].writes) == MAX_STEPS
@@ -63,7 +63,7 @@ def test_many_writes_are_played_from_the_last_ones():
     assert sum(map(len, picture.grids[0].writes)) == 480
 
 
-def test_a_program_that_failed_shows_what_it_wrote():
+def test_failed_program_shows_its_writes_and_the_error():
     def program(board):
         board.alpha[0, 1] = math.nan
         board.alpha[2, 0] = 0
@@ -73,7 +73,7 @@ def test_a_program_that_failed_shows_what_it_wrote():
     assert "out of bounds" in picture.walk.phases[-1].text
 
 
-def test_the_payload_holds_the_writes_as_bytes():
+def test_payload_encodes_writes_as_bytes():
     picture = drawn(cell_by_cell([[math.nan, -math.inf], [2.0, 3.0]], "alpha"))
     analysis = analyse(CHAIN)
     data = payload(Subject(analysis, analysis), picture)

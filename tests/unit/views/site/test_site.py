@@ -37,7 +37,7 @@ def files_of(folder):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_folder_is_written_and_said(terminal, tmp_path, capsys, monkeypatch):
+def test_site_command_writes_a_folder_and_reports_it(terminal, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     out = tmp_path / "made" / "site"
     assert main(["site", str(out), *CHAINS]) == 0
@@ -49,7 +49,7 @@ def test_a_folder_is_written_and_said(terminal, tmp_path, capsys, monkeypatch):
     assert f"{out / 'index.html'}: open it" in said.out
 
 
-def test_its_page_asks_for_nothing_but_the_scripts_beside_it(tmp_path):
+def test_site_page_loads_only_its_own_scripts(tmp_path):
     write_site(tmp_path, [crfviz.load_tagger("textbook/fever")])
     page, index = index_of(tmp_path)
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
@@ -59,7 +59,7 @@ def test_its_page_asks_for_nothing_but_the_scripts_beside_it(tmp_path):
     assert index["models"][0]["examples"][0]["gold"] == [0, 0, 1]
 
 
-def test_every_page_of_the_app_is_drawn_or_says_that_it_needs_the_server(tmp_path):
+def test_every_page_is_drawn_or_says_that_it_needs_the_server(tmp_path):
     write_site(tmp_path, [crfviz.load_tagger("textbook/fever")])
     _, index = index_of(tmp_path)
     told = {page["title"]: page["elsewhere"] for page in index["elsewhere"]}
@@ -69,7 +69,7 @@ def test_every_page_of_the_app_is_drawn_or_says_that_it_needs_the_server(tmp_pat
     assert all("needs the server" in text and "make run" in text for text in told.values())
 
 
-def test_a_site_is_written_anew_and_what_is_no_longer_in_it_goes(tmp_path):
+def test_rewriting_a_site_removes_models_no_longer_in_it(tmp_path):
     chains = [crfviz.load_tagger(f"textbook/{name}") for name in ("fever", "casino")]
     write_site(tmp_path, chains)
     before = files_of(tmp_path)
@@ -78,7 +78,7 @@ def test_a_site_is_written_anew_and_what_is_no_longer_in_it_goes(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["thesis.txt", "index.html", "crfviz-site.json"])
-def test_a_folder_of_something_else_is_left_alone(tmp_path, capsys, name):
+def test_folder_with_other_files_is_rejected_unchanged(tmp_path, capsys, name):
     (tmp_path / name).write_text("mine")
     assert main(["site", str(tmp_path), *CHAINS]) == 2
     assert "expected a new or empty folder" in capsys.readouterr().err
@@ -86,7 +86,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path, capsys, name):
     assert (tmp_path / name).read_text() == "mine"
 
 
-def test_a_list_that_somebody_changed_takes_nothing_of_others_away(tmp_path):
+def test_edited_file_list_does_not_delete_files_outside(tmp_path):
     site, other = tmp_path / "site", tmp_path / "mine.js"
     other.write_text("mine")
     write_site(site, [crfviz.load_tagger("textbook/fever")])
@@ -103,20 +103,20 @@ def test_a_list_that_somebody_changed_takes_nothing_of_others_away(tmp_path):
         ([FakeTagger(["X"], {})], "has no example"),
     ],
 )
-def test_models_of_no_use_are_refused_before_anything_is_written(tmp_path, taggers, expected):
+def test_unsupported_models_are_rejected_before_writing(tmp_path, taggers, expected):
     loaded = [crfviz.load_tagger(each) if isinstance(each, str) else each for each in taggers]
     with pytest.raises(crfviz.CrfvizError, match=expected):
         write_site(tmp_path / "site", loaded)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path, capsys):
+def test_unwritable_folder_is_reported(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main(["site", str(tmp_path / "file" / "site"), *CHAINS]) == 2
     assert "cannot be changed" in capsys.readouterr().err
 
 
-def test_a_full_disk_is_said_and_can_be_gone_on_from(tmp_path, capsys):
+def test_full_disk_is_reported_and_writing_can_be_resumed(tmp_path, capsys):
     out = tmp_path / "site"
     with small_disk(60_000):
         assert main(["site", str(out), *CHAINS]) == 2
@@ -131,7 +131,7 @@ def test_a_full_disk_is_said_and_can_be_gone_on_from(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["replace", "unlink", "mkdir"])
-def test_a_folder_that_must_not_be_changed_is_said(tmp_path, capsys, monkeypatch, name):
+def test_file_that_cannot_be_removed_is_reported(tmp_path, capsys, monkeypatch, name):
     chains = [crfviz.load_tagger(f"textbook/{name}") for name in ("fever", "ice-cream")]
     write_site(tmp_path, chains)
     before = files_of(tmp_path)
@@ -145,7 +145,7 @@ def test_a_folder_that_must_not_be_changed_is_said(tmp_path, capsys, monkeypatch
     assert files_of(tmp_path) == before
 
 
-def test_models_of_like_names_have_files_of_their_own(tmp_path):
+def test_models_with_similar_names_get_distinct_files(tmp_path):
     names = ["a b", "a-b", "é"]
     chain = (SHIPPED / "textbook" / "fever.json").read_text("utf-8")
     for name in names:

@@ -77,7 +77,7 @@ def agree(chain, found, emissions, rest=1e-12):
         np.testing.assert_allclose(read(found[name]), expected, atol=close, rtol=0, err_msg=name)
 
 
-def test_the_browser_scores_and_tags_like_python(tmp_path):
+def test_browser_scores_and_tags_equal_python(tmp_path):
     names = ("upos-en", "upos-en-contextfree", "upos-en-hmm", "upos-en-perceptron", "ner-en")
     sentences = [sentence.tokens for sentence in SENTENCES[:12]] + [ODD.split(), ["."]]
     tags = sorted({tag for sentence in SENTENCES[:12] for tag in sentence.tags})
@@ -90,7 +90,7 @@ def test_the_browser_scores_and_tags_like_python(tmp_path):
             assert found["path"] == list(viterbi(chain).path)
 
 
-def test_chains_of_a_textbook_are_the_same_to_the_last_digit(tmp_path):
+def test_textbook_chains_are_bitwise_equal_in_the_browser(tmp_path):
     names = [name for name in crfviz.list_taggers() if name.startswith("textbook/")]
     taggers = [crfviz.load_tagger(name) for name in names]
     asked = [
@@ -102,7 +102,7 @@ def test_chains_of_a_textbook_are_the_same_to_the_last_digit(tmp_path):
             agree(tagger.potentials(words), found, emissions=0, rest=0)
 
 
-def test_words_are_split_and_seen_like_in_python(tmp_path):
+def test_browser_splits_and_classifies_words_as_python(tmp_path):
     texts = [sentence.text for sentence in SENTENCES] + odd_texts(600)
     words = sorted({token.text for text in texts for token in tokenize(text)})
     body = """
@@ -128,7 +128,7 @@ def test_words_are_split_and_seen_like_in_python(tmp_path):
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_characters_and_blanks_are_split_like_in_python(tmp_path, name):
+def test_browser_splits_characters_and_blanks_as_python(tmp_path, name):
     texts = [
         "安娜住在Oslo 12。",
         "👩‍👩‍👧🇳🇴👍🏽!",
@@ -144,7 +144,7 @@ def test_characters_and_blanks_are_split_like_in_python(tmp_path, name):
     assert found == [placed(name, text) for text in texts]
 
 
-def test_the_rules_of_other_languages_are_packed(tmp_path):
+def test_browser_splits_other_languages_as_spacy(tmp_path):
     told, expected = [], []
     for code in LANGUAGES:
         name = f"spacy:{code}"
@@ -167,7 +167,7 @@ def placed(name, text):
     ]
 
 
-def test_a_language_with_more_than_patterns_stays_on_the_server(tmp_path):
+def test_language_needing_more_than_patterns_is_rejected(tmp_path):
     folder = tmp_path / "other"
     shutil.copytree(crfviz.load_tagger("upos-en-hmm").folder, folder)
     write_tokenizer(folder, "spacy:zh")
@@ -211,19 +211,19 @@ def units(text):
 
 
 @pytest.mark.parametrize("name", ["upos-en", "ner-en"])  # the largest
-def test_a_payload_is_small_and_plain(name):
+def test_tagger_payload_is_small_base64(name):
     payload = tagger_payload(crfviz.load_tagger(name))
     assert len(payload) <= LARGEST
     assert payload.isascii()
     assert payload.strip("=").replace("+", "0").replace("/", "0").isalnum()
 
 
-def test_what_cannot_go_says_so():
+def test_tagger_without_javascript_support_is_rejected():
     with pytest.raises(CrfvizError, match="'fake' cannot go into a file"):
         tagger_payload(FakeTagger(("A", "B"), {}))
 
 
-def test_half_precision_keeps_what_it_can_and_refuses_the_rest(tmp_path):
+def test_weight_outside_half_precision_is_rejected(tmp_path):
     model = load_model(crfviz.load_tagger("upos-en-contextfree").folder)
     word, folder = model.vocabulary.words[0], tmp_path / "odd"
     with torch.no_grad():
@@ -251,7 +251,7 @@ def repacked(payload, change=dict, arrays=slice(None)):
     return b64encode(gzip.compress(whole)).decode()
 
 
-def test_a_damaged_tagger_is_refused_in_words(tmp_path):
+def test_damaged_tagger_payload_is_rejected_with_a_message(tmp_path):
     payload = tagger_payload(crfviz.load_tagger("upos-en-contextfree"))
     middle = len(payload) // 2
     letter = "B" if payload[middle] == "A" else "A"
@@ -292,7 +292,7 @@ def test_a_damaged_tagger_is_refused_in_words(tmp_path):
     }, said
 
 
-def test_a_tagger_of_no_use_is_refused_in_words(tmp_path):
+def test_truncated_or_unusable_tagger_is_rejected_with_a_message(tmp_path):
     payload = tagger_payload(crfviz.load_tagger("textbook/fever"))
     body = """
       const answers = [];

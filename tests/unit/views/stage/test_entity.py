@@ -39,7 +39,7 @@ def masses(chain, first, last):
 
 @fewer_examples
 @given(bio_chains(), st.data())
-def test_hypotheses_equal_enumeration_and_sum_to_one(chain, data):
+def test_entity_hypotheses_equal_enumeration_and_sum_to_one(chain, data):
     label = data.draw(st.sampled_from(entity_types(chain)))
     first = data.draw(st.integers(0, chain.num_tokens - 1))
     last = first
@@ -60,7 +60,7 @@ def test_hypotheses_equal_enumeration_and_sum_to_one(chain, data):
     assert math.fsum(rest) == pytest.approx(math.fsum(expected.values()), abs=1e-9)
 
 
-def test_the_tail_is_folded_and_the_entity_itself_never():
+def test_unlikely_rivals_are_folded_but_never_the_entity():
     chain = free()
     unlikely = min(
         (entity_panel(chain, (label, 0, last), WORDS, path=[0] * 4) for label in ("PER", "LOC")
@@ -76,7 +76,7 @@ def test_the_tail_is_folded_and_the_entity_itself_never():
     assert ranked == sorted(ranked, reverse=True)
 
 
-def test_ghosts_are_the_probabilities_of_the_trained_chain():
+def test_trained_values_equal_the_trained_chain():
     trained, now = free(0), free(1)
     panel = entity_panel(now, ("PER", 0, 1), WORDS, path=[0] * 4, trained=trained)
     before = masses(trained, 0, 1)
@@ -88,19 +88,19 @@ def test_ghosts_are_the_probabilities_of_the_trained_chain():
     assert entity_panel(now, ("PER", 0, 1), WORDS, path=[0] * 4).trained is None
 
 
-def test_a_trained_chain_without_a_path_has_no_ghosts():
+def test_trained_chain_without_a_path_has_no_trained_values():
     dead = Potentials(free().emissions, torch.full((5, 5), -math.inf), tags=TAGS)
     assert entity_panel(free(), ("PER", 0, 1), WORDS, path=[0] * 4, trained=dead).trained is None
 
 
-def test_shortcuts_carry_their_error():
+def test_shortcuts_have_their_error():
     panel = entity_panel(free(), ("PER", 0, 1), WORDS, path=[0] * 4)
     assert [shortcut.name for shortcut in panel.shortcuts] == ["mean", "product", "minimum"]
     for shortcut in panel.shortcuts:
         assert shortcut.error == pytest.approx(shortcut.value - panel.probability, abs=1e-12)
 
 
-def test_the_entities_of_the_best_path_are_offered():
+def test_entities_of_the_best_path_are_offered():
     panel = entity_panel(free(), ("PER", 0, 0), WORDS, path=[1, 2, 0, 3])
     offered = [(chip.label, chip.first, chip.last) for chip in panel.on_path]
     assert offered == [("PER", 0, 1), ("LOC", 3, 3)]
@@ -109,7 +109,7 @@ def test_the_entities_of_the_best_path_are_offered():
     assert path_entities(["I-PER", "O"]) == []
 
 
-def test_the_note_names_the_rival_and_the_worst_shortcut():
+def test_note_names_the_rival_and_the_worst_shortcut():
     panel = entity_panel(free(), ("PER", 0, 1), WORDS, path=[0] * 4)
     worst = max(panel.shortcuts, key=lambda shortcut: abs(shortcut.error))
     assert panel.note.startswith(f"PER “Ada Byron” has probability {panel.probability:.4f}")
@@ -117,7 +117,7 @@ def test_the_note_names_the_rival_and_the_worst_shortcut():
     assert "strongest rival is" in panel.note
 
 
-def test_an_entity_that_is_certain_has_no_rival():
+def test_certain_entity_has_no_rival():
     emissions = torch.full((1, 5), -math.inf)
     emissions[0, 1] = 0.0
     panel = entity_panel(
@@ -128,7 +128,7 @@ def test_an_entity_that_is_certain_has_no_rival():
     assert "rival" not in panel.note
 
 
-def test_a_long_entity_is_named_by_its_ends():
+def test_long_entity_is_abbreviated_by_its_first_and_last_word():
     words = list("abcdefg")
     panel = entity_panel(free(words=7), ("PER", 0, 6), words, path=[0] * 7)
     assert panel.title == "PER “a … g” (7 words)"

@@ -36,21 +36,21 @@ def sheet(desk, annotation=None, **more):
 
 
 @given(st.lists(st.text(string.ascii_uppercase, min_size=1, max_size=6), unique=True, max_size=40))
-def test_letters_are_all_different(names):
+def test_keys_are_distinct_letters(names):
     found = letters(names)
     used = [key for key in found.values() if key]
     assert len(set(used)) == len(used) == min(len(names), 26)
     assert letters(names, taken=NONE_KEY).get(names[0] if names else None) != NONE_KEY
 
 
-def test_every_tag_of_the_models_has_a_key_of_its_own():
+def test_every_tag_of_shipped_models_has_its_own_key():
     for name in ("upos-en", "ner-en"):
         keys = [choice.key for choice in choices(load_tagger(name).tags)]
         assert all(keys)
         assert len(set(keys)) == len(keys)
 
 
-def test_keys_are_letters_of_the_name():
+def test_keys_are_letters_of_the_tag_name():
     assert all(choice.key in choice.name.lower() for choice in choices(load_tagger("upos-en").tags))
 
 
@@ -63,7 +63,7 @@ def test_entities_are_chosen_by_type():
     ]
 
 
-def test_types_share_the_probability_of_both_tags():
+def test_probability_of_a_type_is_the_sum_of_its_tags():
     desk = people()
     annotation = labelling.begin(desk)
     marginals = desk.propose(annotation.offsets, annotation.pins).marginals
@@ -77,20 +77,20 @@ def test_types_share_the_probability_of_both_tags():
         assert [p for _, p in row] == sorted((p for _, p in row), reverse=True)
 
 
-def test_only_the_likeliest_tags_travel():
+def test_only_the_likeliest_tags_are_sent():
     tagger = FakeTagger([f"T{n}" for n in range(12)], {})
     data = labeller_payload(sheet(Desk(Item("a b", ((0, 1), (2, 3))), "anna", tagger, "v1")))
     assert all(len(row) == MAX_RANKED for row in data["ranked"])
 
 
-def test_gaps_and_words_make_the_text():
+def test_gaps_and_words_rebuild_the_text():
     text = " don't  panic!"
     offsets = ((1, 3), (3, 6), (8, 13), (13, 14))
     assert gaps(text, offsets) == [" ", "", "  ", ""]
     assert gaps(TEXT, OFFSETS) == ["", " ", " ", " ", " "]
 
 
-def test_what_an_annotator_set_is_marked_and_not_doubtful():
+def test_corrected_words_are_pinned_and_not_uncertain():
     desk = people()
     annotation = labelling.correct(desk, labelling.begin(desk), 3, 4, "LOC")
     data = labeller_payload(sheet(desk, annotation, last=LastStep(changed={1: "O"})))
@@ -101,7 +101,7 @@ def test_what_an_annotator_set_is_marked_and_not_doubtful():
     assert labeller_payload(sheet(desk, labelling.accept(annotation)))["doubtful"] == []
 
 
-def test_the_data_is_json():
+def test_labeller_payload_is_valid_json():
     data = labeller_payload(sheet(people()))
     assert faults(data, LabellerPayload) == []
     received = json.loads(json.dumps(data))
@@ -109,7 +109,7 @@ def test_the_data_is_json():
     assert json.dumps(received) == json.dumps(data)
 
 
-def test_versions_say_what_they_have_of_each_disputed_word():
+def test_versions_list_their_readings_of_each_dispute():
     words = ("Mr", "Ford", "saw", "Ford", "City")
     own = {"anna": ("O", "B-PER", "O", "B-LOC", "I-LOC"), "ben": ("O", "B-PER", "O", "B-LOC", "O")}
     said = [Annotation(0, who, OFFSETS, tags, tags, state="done") for who, tags in own.items()]

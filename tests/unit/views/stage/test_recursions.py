@@ -6,7 +6,7 @@ from tests.support import javascript_chains
 
 
 @pytest.mark.parametrize("case", javascript_chains.read(), ids=lambda case: case["name"])
-def test_fixture_of_javascript_has_the_numbers_of_the_library(case):
+def test_javascript_fixture_has_the_numbers_of_the_library(case):
     """`recursions.test.js` allows for 5e-10 from these: less than 1e-9 in all."""
     numbers, rows = javascript_chains.results(case)
     assert case["expected"].pop("rows") == rows

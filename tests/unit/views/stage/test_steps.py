@@ -27,26 +27,26 @@ from crfviz.views.stage.picture import (
         (ONE_PICTURE, 0),
     ],
 )
-def test_a_walk_has_a_step_for_each_word_of_each_sweep(walk, steps):
+def test_walk_has_a_step_per_word_and_sweep(walk, steps):
     assert walk.steps(5) == steps
     assert walk.at(steps + 100, 5) == steps
     assert walk.at(-1, 5) == 0
     assert walk.at(1, 5) == min(1, steps)
 
 
-def test_walks_open_after_their_last_step():
+def test_walks_open_at_their_last_step():
     assert viterbi_walk(possible=True).at(0, 5) == 10
     assert forward_backward_walk().at(0, 5) == 12
 
 
-def test_where_no_path_is_allowed_nothing_is_traced_back():
+def test_walk_without_a_path_has_no_traceback():
     *_, back = viterbi_walk(possible=False).phases
     assert {back.text, back.first, back.last} == {
         "No path is allowed, so there is nothing to trace back."
     }
 
 
-def test_the_naive_way_lists_more_and_more_paths():
+def test_naive_walk_lists_more_paths_at_each_step():
     assert [paths_at(step, 16) for step in range(naive_walk(16).steps(4) + 1)] == [
         *[0, 1, 2, 3, 10, 16],
         16,

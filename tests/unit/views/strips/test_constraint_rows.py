@@ -27,7 +27,7 @@ def rows_of(potentials, **options):
     return {row.id: row for row in rows}
 
 
-def test_rows_hold_the_decoders_and_mark_what_breaks_bio():
+def test_rows_show_the_decoders_and_mark_bio_violations():
     rows = rows_of(BROKEN, gold=[1, 2])
     assert list(rows) == ["greedy", "left_to_right", FREE, LEGAL, "gold"]
     assert list(rows["greedy"].tags) == list(rows[FREE].tags) == [2, 2]
@@ -41,25 +41,25 @@ def test_rows_hold_the_decoders_and_mark_what_breaks_bio():
     }
 
 
-def test_both_viterbi_rows_stay_whatever_is_chosen():
+def test_both_viterbi_rows_are_always_shown():
     rows = constraint_rows(analyse(BROKEN), constraint_effect(BROKEN), which=[])
     assert [row.id for row in rows] == [FREE, LEGAL]
 
 
-def test_without_any_path_both_viterbi_rows_have_dashes():
+def test_without_a_path_both_viterbi_rows_have_dashes():
     dead = chain([[0.0] * 3, [-math.inf] * 3])
     rows = constraint_rows(analyse(dead), None, which=[])
     assert [row.tags for row in rows] == [None, None]
 
 
-def test_the_note_names_mass_and_changes():
+def test_note_has_the_illegal_mass_and_the_changed_words():
     effect = constraint_effect(BROKEN)
     note = constraint_note(effect, FREE_CHAIN)
     assert f"{100 * effect.mass:.2f} % of the probability" in note
     assert "The rules change “Ada” I-PER → B-PER." in note
 
 
-def test_notes_for_legal_impossible_and_tiny():
+def test_notes_for_legal_impossible_and_tiny_mass():
     legal = ConstraintEffect(0.0, [0, 0], [0, 0], [])
     assert constraint_note(legal, FREE_CHAIN) == (
         "No probability goes to tag sequences that BIO forbids. "
@@ -74,12 +74,12 @@ def test_notes_for_legal_impossible_and_tiny():
     assert "nearly all of the probability" in constraint_note(almost, FREE_CHAIN)
 
 
-def test_of_many_changes_three_are_named():
+def test_note_names_at_most_three_changes():
     effect = ConstraintEffect(0.5, [2] * 5, [0] * 5, [0, 1, 2, 3, 4])
     assert "and 2 more." in constraint_note(effect, analyse(chain([[0.0] * 3] * 5, list("abcde"))))
 
 
-def test_rows_remember_the_chain_before_the_edits():
+def test_rows_include_the_path_before_the_edits():
     now, effect = analyse(BROKEN), constraint_effect(BROKEN)
     before = analyse(chain([[5.0, 0.0, 0.0], [5.0, 0.0, 0.0]]))
     rows = constraint_rows(now, effect, which=list(LABELS), trained=before)

@@ -40,30 +40,30 @@ def test_every_decoder_has_its_own_tags_in_its_row(potentials):
     ]
 
 
-def test_every_decoder_has_a_row_a_key_of_its_own_and_says_what_it_does():
+def test_every_decoder_has_a_row_a_distinct_key_and_a_description():
     assert [*analyse(CHAIN).paths, "gold"] == list(DECODERS)
     keys = [decoder.key for decoder in DECODERS.values()]
     assert len({*keys, "p", "n", "s", "k"}) == len(keys) + 4  # those of the other parts
     assert all(decoder.about.endswith(".") for decoder in list(DECODERS.values())[:-1])
 
 
-def test_a_word_without_a_tag_has_a_dash():
+def test_word_without_a_tag_has_a_dash():
     assert Row("some", "some", [1, -1]).names(["A", "B"]) == ["B", "–"]
 
 
-def test_only_what_is_wanted_is_drawn_and_always_in_one_order():
+def test_only_selected_decoders_are_drawn_in_fixed_order():
     rows = decoder_rows(analyse(CHAIN), which=["viterbi", "greedy", "no such decoder"])
     assert [row.id for row in rows] == ["greedy", "viterbi"]
     assert decoder_rows(analyse(CHAIN), which=[]) == []
 
 
-def test_no_gold_no_gold_row():
+def test_without_gold_tags_there_is_no_gold_row():
     assert "gold" not in [row.id for row in decoder_rows(analyse(CHAIN), which=EVERY)]
     rows = decoder_rows(analyse(CHAIN), which=["viterbi"], gold=[0, 0])
     assert [row.id for row in rows] == ["viterbi"]
 
 
-def test_the_trained_path_stands_above_the_one_of_now():
+def test_trained_path_is_drawn_above_the_edited_one():
     before = analyse(CHAIN)
     now = analyse(CHAIN.with_emission(0, "0", -9.0))
     rows = decoder_rows(now, which=USUAL_ROWS, gold=[0, 0], trained=before)
@@ -86,12 +86,12 @@ def test_the_trained_path_stands_above_the_one_of_now():
     [(CHAIN, NOTHING, EVERY), (CHAIN, CHAIN, ["greedy", "max_marginal"])],
     ids=["trained has no path", "viterbi is not wanted"],
 )
-def test_where_there_is_nothing_to_compare_the_rows_are_the_plain_ones(now, trained, which):
+def test_trained_rows_are_omitted_if_nothing_differs(now, trained, which):
     rows = decoder_rows(analyse(now), which=which, trained=analyse(trained))
     assert rows == decoder_rows(analyse(now), which=which)
 
 
-def test_edits_that_leave_no_path_draw_a_row_of_dashes():
+def test_edits_without_a_path_draw_dashes():
     rows = decoder_rows(analyse(NOTHING), which=["viterbi", "max_marginal"], trained=analyse(CHAIN))
     assert [row.tags for row in rows] == [[0, 0], None, None]
 
@@ -112,7 +112,7 @@ def test_backpointers_lead_back_along_the_viterbi_path(potentials):
 
 @fewer_examples
 @given(chains(max_tokens=5, max_tags=4))
-def test_cells_that_nothing_reaches_have_no_backpointer(potentials):
+def test_unreachable_cells_have_no_backpointer(potentials):
     tags = list("ABCD"[: potentials.num_tags])
     now = analyse(replace(potentials, tags=tags))
     for k, row in enumerate(backpointer_rows(now)):

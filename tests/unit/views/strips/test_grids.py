@@ -57,7 +57,7 @@ def test_every_table_has_a_cell_for_every_tag_of_every_word(potentials):
 
 @fewer_examples
 @given(small_chains)
-def test_only_the_scores_of_the_emissions_can_be_edited(potentials):
+def test_only_emission_scores_are_editable(potentials):
     analysis = analyse(potentials)
     editable = [table for table in every_table(analysis) if table.editable]
     assert [(table.name, table.kind) for table in editable] == [
@@ -70,7 +70,7 @@ def test_only_the_scores_of_the_emissions_can_be_edited(potentials):
 
 @fewer_examples
 @given(small_chains)
-def test_the_choice_of_each_word_alone_is_framed(potentials):
+def test_independent_choice_of_each_word_is_outlined(potentials):
     analysis = analyse(potentials)
     for display in EMISSION_DISPLAYS:
         framed = emission_grid(analysis, display).outlined
@@ -80,7 +80,7 @@ def test_the_choice_of_each_word_alone_is_framed(potentials):
 
 @fewer_examples
 @given(small_chains)
-def test_softmax_is_the_share_of_each_tag(potentials):
+def test_softmax_shows_the_share_of_each_tag(potentials):
     table = emission_grid(analyse(potentials), "softmax")
     for scores, shares in zip(potentials.emissions.tolist(), table.values.tolist(), strict=True):
         best = max(scores)
@@ -92,7 +92,7 @@ def test_softmax_is_the_share_of_each_tag(potentials):
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=5))
-def test_ranks_count_from_the_best_and_ties_from_the_lowest_tag(potentials):
+def test_ranks_break_ties_by_lowest_tag(potentials):
     table = emission_grid(analyse(potentials), "rank")
     for scores, ranks in zip(potentials.emissions.tolist(), table.values.tolist(), strict=True):
         by_hand = sorted(range(len(scores)), key=lambda k: (-scores[k], k))
@@ -108,7 +108,7 @@ def test_ranks_of_many_equal_scores_are_in_order():
 
 @fewer_examples
 @given(small_chains)
-def test_tables_of_the_recursions_are_those_of_the_chain(potentials):
+def test_recursion_tables_equal_those_of_the_chain(potentials):
     analysis = analyse(potentials)
     sums, guess = analysis.forward_backward, [0] * potentials.num_tokens
     marginals, best = marginal_grid(analysis, guess), best_grid(analysis)
@@ -136,7 +136,7 @@ def sweeps(analysis, display):
 
 @fewer_examples
 @given(small_chains)
-def test_normalised_columns_sum_to_one_where_anything_is_reached(potentials):
+def test_normalised_columns_sum_to_one_where_reachable(potentials):
     analysis = analyse(potentials)
     for table, logs in zip(sweeps(analysis, "normalised"), sweeps(analysis, "log"), strict=True):
         assert table.kind == "probability"
@@ -153,7 +153,7 @@ def test_normalised_columns_sum_to_one_where_anything_is_reached(potentials):
 
 @fewer_examples
 @given(chains(max_tokens=3, max_tags=3))
-def test_probabilities_are_the_exponentials_of_the_logs(potentials):
+def test_probability_display_is_the_exponential_of_the_logs(potentials):
     analysis = analyse(potentials)
     for table, logs in zip(sweeps(analysis, "probability"), sweeps(analysis, "log"), strict=True):
         assert table.kind == "exponent"
@@ -168,7 +168,7 @@ def test_probabilities_are_the_exponentials_of_the_logs(potentials):
                 assert math.isnan(value)
 
 
-def test_colour_is_full_at_the_largest_score():
+def test_colour_scale_ends_at_the_largest_score():
     potentials = Potentials([[2.0, -9.0], [4.0, -INF]], torch.zeros(2, 2))
     analysis = analyse(potentials)
     assert emission_grid(analysis, "score").scale == 4.0  # of the winners: they must stand out
@@ -178,7 +178,7 @@ def test_colour_is_full_at_the_largest_score():
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("display", SWEEP_DISPLAYS)
-def test_one_word_has_its_tables(display, convention):
+def test_single_word_has_tables(display, convention):
     analysis = analyse(Potentials([[0.5, -INF]], torch.zeros(2, 2)))
     row = alpha_grid(analysis, display, convention).values[0].tolist()
     if convention == "message":
@@ -187,7 +187,7 @@ def test_one_word_has_its_tables(display, convention):
         assert row[1] == (-INF if display == "log" else 0.0)
 
 
-def test_a_wall_of_forbidden_cells_has_tables_too():
+def test_fully_forbidden_chain_has_tables():
     analysis = analyse(Potentials(torch.full((3, 2), -INF), torch.full((2, 2), -INF)))
     assert all(table.scale > 0 for table in every_table(analysis))
 
@@ -207,7 +207,7 @@ def products_of(potentials):
 
 @fewer_examples
 @given(small_chains)
-def test_log_z_is_that_of_enumeration_at_every_word_and_in_both_directions(potentials):
+def test_log_z_equals_enumeration_at_every_word(potentials):
     analysis, expected = analyse(potentials), oracle.log_partition(potentials)
     (log_z,) = consistency_rows(analysis)
     assert (log_z.id, log_z.tags, len(log_z.texts)) == ("log_z", None, potentials.num_tokens)
@@ -237,7 +237,7 @@ def test_without_a_path_z_is_zero_everywhere():
     )
 
 
-def test_products_shrink_by_the_same_factor_and_are_lost_in_the_end():
+def test_products_halve_at_each_word_until_they_underflow():
     """Of K^2 equal moves K lead to each tag: the sums fall as 2^-t, to nothing below 2^-149.
 
     From 2^-126 on float32 has fewer digits, and how the last of them go is left to the processor.
@@ -251,12 +251,12 @@ def test_products_shrink_by_the_same_factor_and_are_lost_in_the_end():
     assert lost[150:] == [2] * 50
 
 
-def test_a_negative_log_z_has_a_real_minus():
+def test_negative_log_z_has_a_minus_sign():
     (log_z,) = consistency_rows(analyse(Potentials([[-1.5]], [[0.0]])))
     assert log_z.texts == ["−1.5000"]
 
 
-def test_under_the_other_convention_the_row_and_the_note_say_what_is_left_out():
+def test_message_convention_changes_the_row_label_and_note():
     analysis = analyse(Potentials([[1.0, 0.5], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]]))
     (included,), (message,) = (consistency_rows(analysis, name) for name in CONVENTIONS)
     assert (included.label, message.label) == ("log Σ α·β", "log Σ α·e·β")

@@ -25,7 +25,7 @@ def test_bars_are_shares_of_the_largest_change():
     assert moved.titles[1] == "without “old” −2.0000 nats"
 
 
-def test_no_change_at_all_and_infinite_ones_can_be_drawn():
+def test_zero_and_infinite_changes_can_be_drawn():
     moved, _ = occlusion_rows(watched([0.0, 0.0, 0.0]))
     assert (moved.texts, moved.shares) == (["0"] * 3, [0.0] * 3)
     moved, _ = occlusion_rows(watched([math.inf, -math.inf, 0.001]))
@@ -39,14 +39,14 @@ def test_changed_tags_are_counted_and_listed():
     assert tags.titles[2] == ""
 
 
-def test_without_a_path_nothing_changes():
+def test_without_a_path_no_tag_changes():
     nothing = watched([0.0] * 3, path=None, hidden=[None] * 3)
     assert occlusion_rows(nothing)[1].texts == ["·"] * 3
     one = watched([0.0] * 3, hidden=[None, *HIDDEN_PATHS[1:]])
     assert occlusion_rows(one)[1].texts == ["·", "2", "·"]
 
 
-def test_the_note_names_the_other_word_that_matters_most():
+def test_note_names_the_other_word_with_the_largest_effect():
     assert occlusion_note(watched([-3.0, 2.0, -2.5], tag=0)) == (
         "Hiding “the” (word 1) lowers its A score by 3.00. Of the others “the” (word 3) matters "
         "most (−2.50): without it no decoded tag changes."
@@ -56,13 +56,13 @@ def test_the_note_names_the_other_word_that_matters_most():
     )
 
 
-def test_the_note_says_when_only_the_word_itself_matters():
+def test_note_reports_that_other_words_change_nothing():
     assert occlusion_note(watched([0.0, 2.0, 0.0], position=1)) == (
         "Hiding “old” (word 2) raises its B score by 2.00; hiding others changes nothing."
     )
 
 
-def test_the_frame_has_a_line_per_hidden_word():
+def test_frame_has_a_row_per_hidden_word():
     frame = occlusion_frame(watched([-1.0, 0.0, 0.5]))
     assert frame["hidden word"].tolist() == ["1 the", "2 old", "3 the"]
     assert frame["emission moves by"].tolist() == [-1.0, 0.0, 0.5]

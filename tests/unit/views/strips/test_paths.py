@@ -45,7 +45,7 @@ def assert_says(text, value):
 
 @fewer_examples
 @given(allowed_chains)
-def test_samples_are_allowed_paths_with_their_number_and_probability(potentials):
+def test_samples_are_allowed_paths_with_number_and_probability(potentials):
     rows = sample_rows(analyse(potentials), 4, seed=0)
     assert [row.id for row in rows] == [f"sample_{i + 1}" for i in range(len(rows))]
     for row in rows:
@@ -59,7 +59,7 @@ def test_samples_are_allowed_paths_with_their_number_and_probability(potentials)
     assert times == sorted(times, reverse=True)
 
 
-def test_a_seed_draws_the_same_samples_again_and_another_seed_others():
+def test_samples_depend_only_on_the_seed():
     analysis = analyse(Potentials(torch.zeros(20, 5), torch.zeros(5, 5)))
     first = sample_rows(analysis, 10, seed=3)
     torch.manual_seed(99)
@@ -68,14 +68,14 @@ def test_a_seed_draws_the_same_samples_again_and_another_seed_others():
     assert len({tuple(row.tags) for row in first}) == 10
 
 
-def test_probabilities_too_small_for_three_decimals_are_no_zeros():
+def test_tiny_probabilities_are_not_rounded_to_zero():
     analysis = analyse(Potentials(torch.zeros(20, 5), torch.zeros(5, 5)))
     assert best_rows(analysis, 1)[0].value == "p = 1e−14"
 
 
 @fewer_examples
 @given(allowed_chains)
-def test_the_note_tells_the_entropy_of_enumeration(potentials):
+def test_entropy_note_equals_enumeration(potentials):
     text = entropy_note(analyse(potentials))
     entropy, largest, paths, tags, tokens = re.fullmatch(
         r"Entropy of the path ([\d.]+) nats of at most ([\d.]+): "
@@ -110,7 +110,7 @@ def test_without_a_path_there_are_no_rows_and_no_entropy():
     ],
     ids=str,
 )
-def test_the_number_of_paths_stays_readable(tokens, tags, paths):
+def test_huge_number_of_paths_is_shortened(tokens, tags, paths):
     """120 words once gave a number of 148 digits, and 400 an OverflowError."""
     uniform = Potentials(torch.zeros(tokens, tags), torch.zeros(tags, tags))
     assert f"as uncertain as {paths} equally likely" in entropy_note(analyse(uniform))
@@ -122,7 +122,7 @@ def read(text):
 
 @fewer_examples
 @given(allowed_chains)
-def test_the_best_paths_have_the_scores_and_probabilities_of_enumeration(potentials):
+def test_best_rows_equal_enumeration(potentials):
     analysis, allowed = analyse(potentials), oracle.allowed(potentials)
     rows, ranked = best_rows(analysis, 6), ranked_rows(k_best(potentials, 6))
     assert (
@@ -149,7 +149,7 @@ def test_the_best_paths_have_the_scores_and_probabilities_of_enumeration(potenti
 
 @fewer_examples
 @given(allowed_chains)
-def test_entropies_of_words_are_those_of_enumeration(potentials):
+def test_word_entropies_equal_enumeration(potentials):
     analysis = analyse(potentials)
     row = entropy_row(analysis)
     marginals = oracle.marginals(potentials)
@@ -169,7 +169,7 @@ def test_entropies_of_words_are_those_of_enumeration(potentials):
 
 @fewer_examples
 @given(allowed_chains)
-def test_gaps_between_samples_and_marginals_are_those_of_counting(potentials):
+def test_gaps_between_samples_and_marginals_equal_counts(potentials):
     analysis, samples = analyse(potentials), sample_counts(potentials, 4, seed=7)
     paths = samples.paths.tolist()
     marginals = oracle.marginals(potentials)
@@ -199,7 +199,7 @@ def test_gaps_between_samples_and_marginals_are_those_of_counting(potentials):
     assert frequency_grid(samples).values.sum().item() == pytest.approx(len(words))
 
 
-def test_before_the_first_sample_there_is_nothing_to_compare():
+def test_without_samples_there_are_no_gaps():
     samples, analysis = sample_counts(STAY, 0, seed=0), analyse(STAY)
     assert sample_row(samples) is None
     assert gap_row(samples, analysis).texts == ["–"] * 9
@@ -207,7 +207,7 @@ def test_before_the_first_sample_there_is_nothing_to_compare():
     assert frequency_grid(samples).values.tolist() == [[0.0, 0.0]] * 9
 
 
-def test_the_reach_is_drawn_and_said():
+def test_reach_row_and_note_equal_the_influence():
     found = influence(STAY, 4, 1.0, 0)
     row, table = reach_row(found), change_grid(found)
     assert row.shares[4] == 1.0
@@ -224,7 +224,7 @@ def test_the_reach_is_drawn_and_said():
     )
 
 
-def test_a_nudge_that_nobody_else_notices():
+def test_nudge_without_reach_is_reported():
     alone = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]], tags=TAGS, tokens=WORDS[:3])
     found = influence(alone, 1, -2.0, 0)
     assert reach_row(found).texts == ["·", "0.38", "·"]

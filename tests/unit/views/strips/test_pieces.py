@@ -24,7 +24,7 @@ CHAIN = Potentials(
 READ = read_pieces(CHAIN, [0, 0, 1, 2])
 
 
-def test_rows_have_the_tags_of_each_reading_and_its_inner_steps():
+def test_rows_have_the_tags_and_inner_steps_of_each_reading():
     rows = {row.id: row for row in piece_rows(READ)}
     assert rows["word"].texts == ["1", "·", "2", "3"]
     assert rows["word"].tags == [0, 0, 1, 1]
@@ -37,7 +37,7 @@ def test_rows_have_the_tags_of_each_reading_and_its_inner_steps():
     assert rows["pytorch_crf"].tags == [1, -1, 0, 1]
 
 
-def test_figures_are_sums_and_logarithms():
+def test_figures_by_hand():
     frame = figure_frame(READ)
     assert list(frame.index) == ["first pieces", "all pieces", "holes", "pytorch-crf’s path"]
     # NNN, NNV, NVN, NVV, VNN, VNV, VVN, VVV
@@ -61,7 +61,7 @@ def test_figures_are_sums_and_logarithms():
     assert frame["inner steps"].tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
-def test_sentences_say_what_the_readings_change():
+def test_notes_report_the_changed_tags_of_each_reading():
     assert piece_note(READ, WORDS) == (
         "1 of 3 words split. All pieces: “unfair” N → V; 1 inner step, such as V → N in “unfair”, "
         "adds 0 nats. Holes: “fair” V → N; 1 inner step, such as N → V in “unfair”, adds 0 nats."
@@ -78,7 +78,7 @@ def test_sentences_say_what_the_readings_change():
     assert taken + 1 > 0  # no logarithm of a probability
 
 
-def test_a_table_names_the_readings_of_the_steps():
+def test_tag_frame_has_a_row_per_reading():
     table = tag_frame(READ)
     assert list(table.columns) == ["1 un", "2 ##fair", "3 fair", "4 s"]
     assert table.loc["all pieces"].tolist() == ["V", "N", "V", "V"]
@@ -87,14 +87,14 @@ def test_a_table_names_the_readings_of_the_steps():
     assert table.loc["inner steps, holes"].tolist() == ["", "N → V 0.0000", "", ""]
 
 
-def test_without_a_split_word_there_is_nothing_to_say():
+def test_without_a_split_word_all_readings_are_the_same():
     whole = read_pieces(CHAIN, [0, 1, 2, 3])
     assert piece_note(whole, ["a", "b", "c", "d"]) == "No word is split: all readings are the same."
     assert pytorch_note(whole, ["a", "b", "c", "d"]) == ""
     assert [row.id for row in piece_rows(whole)] == ["word", "first", "all", "holes", "pytorch_crf"]
 
 
-def test_readings_without_a_path_are_dashes():
+def test_readings_without_a_path_have_dashes():
     blocked = read_pieces(CHAIN.with_transition("N", "N", -math.inf).pin({0: "N", 1: "N"}), [0] * 4)
     rows = {row.id: row for row in piece_rows(blocked)}
     assert rows["first"].tags == [0, -1, -1, -1]

@@ -35,7 +35,7 @@ def matches(rule, path):
 
 
 @pytest.mark.parametrize("tags", TAG_SETS)
-def test_the_examples_can_be_read_and_are_named_once(tags):
+def test_example_rules_are_valid_and_distinct(tags):
     made = examples(tags)
     assert len({each.name for each in made}) == len(made) >= 2
     for each in made:
@@ -47,7 +47,7 @@ def test_examples_with_too_many_states_are_left_out():
     assert "BIO" not in {each.name for each in examples(tags)}
 
 
-def test_names_longer_than_a_rule_leave_one_that_always_holds():
+def test_very_long_tag_names_leave_one_trivial_example():
     assert [each.rule for each in examples(["A" * 2000, "B" * 2000])] == [".*"]
 
 
@@ -64,7 +64,7 @@ OF_ENTITIES = {
 
 
 @pytest.mark.parametrize("name", OF_ENTITIES)
-def test_examples_of_entities_mean_what_they_say_on_every_legal_path(name):
+def test_entity_examples_match_the_described_legal_paths(name):
     rule = automaton({each.name: each.rule for each in examples(NER)}[name], NER)
     for path in itertools.product(range(len(NER)), repeat=5):
         tags = [NER[k] for k in path]
@@ -83,7 +83,7 @@ OF_TAGS = {
 
 
 @pytest.mark.parametrize("name", OF_TAGS)
-def test_examples_of_tags_mean_what_they_say_on_every_path(name):
+def test_tag_examples_match_the_described_paths(name):
     tags = ("NOUN", "VERB", "DET", "X")
     rule = automaton({each.name: each.rule for each in examples(tags)}[name], tags)
     for path in itertools.product(range(4), repeat=5):
@@ -93,7 +93,7 @@ def test_examples_of_tags_mean_what_they_say_on_every_path(name):
 CHAIN = Potentials([[2.0, 0.0], [0.0, 1.0], [0.5, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
 
 
-def test_rows_note_and_tables_are_those_of_the_match():
+def test_rows_note_and_tables_equal_the_match():
     now, pattern = analyse(CHAIN), "B* A{2}"
     found, rule = match(CHAIN, pattern), automaton("B* A{2}", ("A", "B"))
     rows = rule_rows(now, found, rule)
@@ -119,7 +119,7 @@ def test_rows_note_and_tables_are_those_of_the_match():
     ("nats", "shown"),
     [(0.0, "0.5000"), (-6.0, "0.002473"), (-20.0, "2.061e−09"), (-800.0, "< 1e−300")],
 )
-def test_a_probability_has_four_digits_and_is_neither_0_nor_1(nats, shown):
+def test_rule_probability_has_four_digits_without_rounding_to_0_or_1(nats, shown):
     found = match(Potentials([[nats, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"]), "A")
     assert rule_probability(found) == shown
     almost = Potentials([[20.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
@@ -128,7 +128,7 @@ def test_a_probability_has_four_digits_and_is_neither_0_nor_1(nats, shown):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_rule_that_every_path_matches_has_probability_one(seed):
+def test_rule_matching_every_path_has_probability_one(seed):
     torch.manual_seed(seed)
     chain = Potentials(torch.randn(6, 3), torch.randn(3, 3), tags=["A", "B", "C"])
     found = match(chain, "[^ A]* (A [^ A]*)*")
@@ -136,13 +136,13 @@ def test_a_rule_that_every_path_matches_has_probability_one(seed):
     assert rule_note(analyse(chain), found).startswith("100.00 % of the probability")
 
 
-def test_the_note_of_an_underflowing_probability_says_next_to_none():
+def test_note_of_an_underflowing_probability_says_next_to_none():
     chain = Potentials([[-800.0, 0.0]], [[0.0, 0.0]] * 2, tags=["A", "B"])
     assert rule_note(analyse(chain), match(chain, "A")).startswith("Next to none of the prob")
 
 
 @pytest.mark.parametrize(("a_step", "most"), [(False, 4_000_000), (True, 500_000)])
-def test_the_browser_decodes_under_a_rule_what_it_can_while_dragging(a_step, most):
+def test_browser_decodes_a_rule_only_below_the_size_limit(a_step, most):
     rule = automaton("B* A B*", ("A", "B"))
     assert len(rule.copies) == 3
     for words in (most // 9, most // 9 + 1):  # T K^2 of the copies
@@ -152,7 +152,7 @@ def test_the_browser_decodes_under_a_rule_what_it_can_while_dragging(a_step, mos
         assert (decoded_by_browser(rule, chain) is rule) == (words * 9 <= most)
 
 
-def test_the_legend_names_a_row_that_was_split():
+def test_legend_explains_split_rows():
     rule = automaton(".* B .*", ("A", "B"))
     assert copies_legend(rule, [1, 0]) == "A·1: the tag A, state 1 after it"
     assert copies_legend(rule, [1]) == "A·0: the tag A, state 0 after it"
@@ -182,7 +182,7 @@ def entities_of(tags, end):
 
 
 @pytest.mark.parametrize("scheme", LAST)
-def test_examples_of_other_schemes_mean_what_they_say_on_every_path(scheme):
+def test_examples_of_other_schemes_match_the_described_paths(scheme):
     end, single = LAST[scheme]
     letters = ("B", "I", end, single)
     tags = ("O", *(f"{letter}-PER" for letter in letters), "B-X", f"{end}-X")

@@ -76,7 +76,7 @@ def test_changes_and_distances_equal_enumeration(order):
     assert torch.equal(change_grid(both).values, both.change())
 
 
-def test_rows_of_the_second_are_in_the_tags_of_the_first():
+def test_rows_of_the_second_chain_use_the_tag_order_of_the_first():
     first, second = chain(0), permuted(chain(1), [2, 0, 1])
     rows = {row.id: row for row in comparison_rows(both_of(first, second), list(LABELS))}
     for name in ("greedy", "left_to_right", "viterbi", "max_marginal"):
@@ -87,7 +87,7 @@ def test_rows_of_the_second_are_in_the_tags_of_the_first():
     assert list(rows["viterbi_a"].tags) == analyse(first).viterbi.path
 
 
-def test_differences_are_counted_over_the_decoders_that_are_shown():
+def test_differences_are_counted_over_the_shown_decoders():
     first, second = chain(0), chain(1)
     one, two = analyse(first), analyse(second)
     rows = {row.id: row for row in comparison_rows(both_of(first, second), ["viterbi", "greedy"])}
@@ -102,7 +102,7 @@ def test_differences_are_counted_over_the_decoders_that_are_shown():
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
-def test_a_chain_against_itself_has_no_difference(potentials):
+def test_chain_compared_with_itself_has_no_difference(potentials):
     named = replace(potentials, tags=TAGS[: potentials.num_tags])
     both = both_of(named, named)
     rows = {row.id: row for row in comparison_rows(both, list(LABELS))}
@@ -112,7 +112,7 @@ def test_a_chain_against_itself_has_no_difference(potentials):
     assert change_grid(both).label.endswith("nowhere more than 0.005")
 
 
-def test_the_note_says_where_viterbi_differs_and_where_marginals_move_most():
+def test_note_names_differing_words_and_the_largest_marginal_change():
     first = Potentials([[2.0, 0.0, 0.0]] * 3, torch.zeros(3, 3), tags=TAGS, tokens=WORDS)
     second = first.with_emission(1, "B", 9.0)
     both = both_of(first, second)
@@ -123,7 +123,7 @@ def test_the_note_says_where_viterbi_differs_and_where_marginals_move_most():
     assert "takes the same path on both sides" in comparison_note(gentle)
 
 
-def test_different_tags_are_not_subtracted():
+def test_chains_with_different_tags_are_not_compared():
     assert both_of(chain(0), chain(1, tags=["A", "B", "D"])) is None
     note = incomparable_note(("upos", TAGS), ("ner", ["O", "A"]), same_words=True)
     assert "upos has 3 tags and ner 2, 1 of them the same" in note
@@ -154,7 +154,7 @@ def test_scores_of_two_models_are_not_subtracted():
     assert "log Z 0 · best score 0" in difference_line(one, one, same_scale=True)
 
 
-def test_without_a_path_there_is_nothing_to_compute():
+def test_comparison_with_a_chain_without_a_path_has_dashes():
     dead = Potentials(torch.zeros(3, 3), torch.full((3, 3), -INF), tags=TAGS)
     both = both_of(chain(0), dead)
     assert comparison_note(both).startswith("No tag sequence is allowed on B:")

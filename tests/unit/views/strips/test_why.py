@@ -35,7 +35,7 @@ def asked(tag, answer):
     return Question(analyse(CHAIN), 1, tag, answer)
 
 
-def test_the_likeliest_loser_is_the_best_rival_at_the_least_certain_word():
+def test_default_question_is_the_best_rival_at_the_least_certain_word():
     analysis = analyse(CHAIN)
     position, tag = likeliest_loser(analysis)
     marginals = analysis.forward_backward.marginals.tolist()
@@ -49,7 +49,7 @@ def test_the_likeliest_loser_is_the_best_rival_at_the_least_certain_word():
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
-def test_the_bars_add_up_to_the_gap(potentials):
+def test_bars_sum_to_the_gap(potentials):
     analysis = analyse(potentials)
     if analysis.viterbi is None:
         return
@@ -60,7 +60,7 @@ def test_the_bars_add_up_to_the_gap(potentials):
     assert len(terms.transitions) == len(terms.emissions) + 1
 
 
-def test_the_sentence_names_the_gap_the_ratio_and_the_largest_term():
+def test_note_has_the_gap_the_ratio_and_the_largest_term():
     answer = why_not(CHAIN, 1, "VERB")
     note = why_note(asked(2, answer))
     gap = CHAIN.score(["DET", "NOUN", "VERB"]) - CHAIN.score(answer.path)
@@ -70,7 +70,7 @@ def test_the_sentence_names_the_gap_the_ratio_and_the_largest_term():
     assert f"{math.exp(gap):.2g} times less probable" in note
 
 
-def test_a_chosen_tag_is_called_chosen():
+def test_tag_on_the_best_path_is_called_chosen():
     answer = why_not(CHAIN, 1, "NOUN")
     chosen = asked(1, answer)
     assert "is on the best path" in why_note(chosen)
@@ -78,7 +78,7 @@ def test_a_chosen_tag_is_called_chosen():
     assert list(why_row(chosen).tags) == answer.best
 
 
-def test_the_ruler_covers_the_line_and_its_pieces_are_named_by_the_words_that_differ():
+def test_ruler_intervals_cover_the_axis_and_name_differing_words():
     drawn = ruler(CHAIN, CHAIN, ("NOUN", "VERB"))
     lows = [low for low, _, _ in drawn.pieces]
     highs = [high for _, high, _ in drawn.pieces]
@@ -89,11 +89,11 @@ def test_the_ruler_covers_the_line_and_its_pieces_are_named_by_the_words_that_di
 
 
 @pytest.mark.parametrize("move", [("START", "NOUN"), ("NOUN", "END")], ids=["start", "end"])
-def test_start_and_end_have_rulers_too(move):
+def test_start_and_end_transitions_have_rulers(move):
     assert ruler(CHAIN, CHAIN, move).trained == 0.0
 
 
-def test_the_trained_terms_come_along_where_there_are_edits():
+def test_edited_gap_includes_the_trained_terms():
     now = CHAIN.with_transition(0, 1, -3.0)
     before, answer = why_not(CHAIN, 1, 2), why_not(now, 1, 2)
     assert why_gap(asked(2, answer)).trained is None
@@ -103,7 +103,7 @@ def test_the_trained_terms_come_along_where_there_are_edits():
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
-def test_the_log_odds_are_those_of_enumeration(potentials):
+def test_log_odds_equal_enumeration(potentials):
     weights = oracle.allowed(potentials)
     for k in range(potentials.num_tags):
         row = log_odds_row(analyse(potentials), k)
