@@ -46,7 +46,7 @@ def opened(address):
     return app.run()
 
 
-def test_the_answer_is_that_of_the_library(measured):
+def test_page_figures_equal_the_library(measured):
     assert not measured.exception
     tagger = crfviz.load_tagger("upos-en")
     sentences = tagger.tagged() or crfviz.read_sentences("models/excerpts/ewt-dev.conllu")
@@ -90,7 +90,7 @@ def test_links_have_the_paths_of_the_list(measured):
             assert best == row["fitted tag" if column == "fitted" else "independent tag"]
 
 
-def test_a_fitted_link_opens_with_its_edits(measured):
+def test_fitted_link_opens_with_its_edits(measured):
     app = opened(table_with(measured, "more words right")["fitted"][0])
     assert not app.exception
     assert not app.warning
@@ -98,7 +98,7 @@ def test_a_fitted_link_opens_with_its_edits(measured):
 
 
 @pytest.mark.parametrize("scale", [0.4, 2.5])
-def test_edits_have_the_paths_of_the_fitted_chain(scale):
+def test_fitted_edits_reproduce_the_fitted_path(scale):
     generator = torch.Generator().manual_seed(0)
     tags = ("A", "B", "C")
     tables = [torch.randn(shape, generator=generator).double() for shape in ((3, 3), (3,), (3,))]
@@ -128,7 +128,7 @@ def test_zero_edits_leave_only_emissions(forbidden):
     assert not without_transitions(Potentials(chain.emissions, torch.zeros(2, 2)), None)
 
 
-def test_a_sample_has_at_most_so_many_words():
+def test_sample_has_at_most_the_given_number_of_words():
     sentences = [Sentence(("a",) * n, ("X",) * n) for n in (3, 1, 4, 1, 5, 9, 2, 6)]
     kept = sample_of(sentences, 12)
     assert kept == sorted(set(kept))
@@ -136,7 +136,7 @@ def test_a_sample_has_at_most_so_many_words():
     assert sample_of(sentences, 100) == list(range(8))
 
 
-def test_a_large_file_is_sampled_and_said(app, monkeypatch):
+def test_large_file_is_sampled_with_a_note(app, monkeypatch):
     monkeypatch.setattr(added_layer, "MAX_WORDS_FITTED", 400)
     monkeypatch.setattr(added_layer, "RESULT", "layer gain of a sample")
     app.query_params.update({"model": "upos-en", **DECODERS})
@@ -145,7 +145,7 @@ def test_a_large_file_is_sampled_and_said(app, monkeypatch):
     assert "of 150" in "".join(caption.value for caption in app.caption)
 
 
-def test_a_full_queue_is_said(app, monkeypatch):
+def test_full_queue_is_reported(app, monkeypatch):
     monkeypatch.setattr(added_layer, "RESULT", "layer gain with a full queue")
     app.query_params.update({"model": "upos-en", **DECODERS})
     open_at(app, PAGE)
@@ -157,7 +157,7 @@ def test_a_full_queue_is_said(app, monkeypatch):
 
 
 @pytest.mark.usefixtures("measured")
-def test_the_fitted_model_is_kept_with_its_gold_tags(tmp_path, monkeypatch):
+def test_fitted_model_is_stored_with_its_gold_tags(tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
     app = new_app()
     app.query_params.update({"model": "upos-en", **DECODERS})
@@ -177,7 +177,7 @@ def test_the_fitted_model_is_kept_with_its_gold_tags(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("measured")
-def test_servers_without_uploads_keep_no_model(monkeypatch):
+def test_servers_without_uploads_store_no_model(monkeypatch):
     monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
     app = new_app()
     app.query_params.update({"model": "upos-en", **DECODERS})
@@ -186,14 +186,14 @@ def test_servers_without_uploads_keep_no_model(monkeypatch):
     assert not [b for b in app.button if b.label == "Keep as a model"]
 
 
-def test_too_few_sentences_are_said():
+def test_too_few_sentences_are_rejected():
     tagger = crfviz.load_tagger("upos-en")
     few = crfviz.read_sentences("models/excerpts/ewt-dev.conllu")[:4]
     with pytest.raises(crfviz.CrfvizError, match="at least 5 tagged sentences, got 4"):
         layer_gain(tagger, few)
 
 
-def test_a_sentence_counts_by_its_net_change():
+def test_changed_sentence_counts_by_its_net_change():
     sentences = [Sentence(("a", "b", "c"), ("X", "Y", "X"))]
     gain = type("Gain", (), {"repaired": (0,), "spoiled": (), "paths": ((0, 1, 1),)})
     row = changed_table(LayerGain(gain, None, ((1, 0, 0),)), sentences, ("X", "Y"))[0]

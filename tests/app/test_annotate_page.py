@@ -85,7 +85,7 @@ def finish(store, document, who, changes=()):
         store.save(labelling.accept(annotation), tagger.tags)
 
 
-def test_an_empty_store_asks_for_sentences(page):
+def test_empty_store_asks_for_sentences(page):
     assert not page.exception
     assert page.text_area(key="draft.annotate.paste")
     assert page.sidebar.text_input(key="view.by").value == "anna"
@@ -103,7 +103,7 @@ def test_pasted_lines_become_a_document(page, store):
     ]
 
 
-def test_a_line_of_several_sentences_is_offered_as_several(page, store):
+def test_line_of_several_sentences_can_be_split(page, store):
     paragraph = "Dogs run. Mr. Ford stops!\nStop!"
     page.text_area(key="draft.annotate.paste").set_value(paragraph).run()
     assert "plain text, a sentence a line**: 3 sentences" in texts(page)
@@ -124,7 +124,7 @@ def test_a_line_of_several_sentences_is_offered_as_several(page, store):
     ]
 
 
-def test_a_run_that_ends_before_it_stores_leaves_the_click_to_the_next(page, store, monkeypatch):
+def test_interrupted_run_stores_sentences_in_the_next_run(page, store, monkeypatch):
     known, ended = add._known_documents, []
 
     def ends_once(*given):
@@ -143,7 +143,7 @@ def test_a_run_that_ends_before_it_stores_leaves_the_click_to_the_next(page, sto
     assert [item.tokens for item in store.items("Dogs run .")] == [("Dogs", "run", ".")]
 
 
-def test_a_paste_of_sentences_that_are_there_is_asked_about(page, store):
+def test_pasting_stored_sentences_offers_a_choice(page, store):
     store.add("dogs", _items("Dogs run.", "Stop!"))
     open_part(page.run(), "add")
     page.text_area(key="draft.annotate.paste").set_value("Dogs run.\nStop!\n").run()
@@ -161,7 +161,7 @@ def test_a_paste_of_sentences_that_are_there_is_asked_about(page, store):
     assert [each.name for each in store.documents()] == ["dogs", "Dogs run ."]
 
 
-def test_a_broken_file_names_its_lines_and_keeps_nothing_unasked(page, store):
+def test_broken_file_lists_its_lines_and_stores_nothing_unconfirmed(page, store):
     upload(page, "dogs.conll", BROKEN.encode())
     assert "CoNLL columns" in texts(page)
     assert "line 5" in texts(page)
@@ -184,7 +184,7 @@ def test_a_broken_file_names_its_lines_and_keeps_nothing_unasked(page, store):
     ],
     ids=["empty", "Word", "PNG", "UTF-16", "not UTF-8", "unknown tag", "no tags"],
 )
-def test_bad_files_are_told_in_words(page, content, says):
+def test_invalid_files_are_reported(page, content, says):
     upload(page, "bad.txt", content)
     assert not page.exception
     assert says in texts(page)
@@ -192,7 +192,7 @@ def test_bad_files_are_told_in_words(page, content, says):
         assert "view.tagset" not in [each.key for each in page.button_group]
 
 
-def test_preview_names_format_scheme_and_the_first_gold_tags(page):
+def test_preview_shows_format_scheme_and_first_gold_tags(page):
     upload(page, "mine.bio", b"Anna I-PER\nin O\nOslo I-LOC\nBergen B-LOC\n")
     assert "is read as **CoNLL columns**: 1 sentence, 1 with gold tags in BIO" in texts(page)
     assert "entities begin with I- (IOB1): read as BIO" in texts(page)
@@ -205,7 +205,7 @@ def test_preview_names_format_scheme_and_the_first_gold_tags(page):
     assert "is read as **plain text, a sentence a line**: 4 sentences" in texts(page)
 
 
-def test_tags_that_the_model_lacks_are_said_once_and_can_be_mapped(page, store):
+def test_tags_unknown_to_the_model_are_reported_once_and_can_be_mapped(page, store):
     content = "\n\n".join(["Dogs\tNN\nrun\tVERB", "Cats\tNN\nsleep\tVBP", "Stop\tVERB"])
     upload(page, "dogs.conll", content.encode())
     assert texts(page).count("expected one of the tags") == 1
@@ -217,7 +217,7 @@ def test_tags_that_the_model_lacks_are_said_once_and_can_be_mapped(page, store):
     assert [i.gold for i in store.items("dogs.conll")] == [("NOUN", "VERB"), None, ("VERB",)]
 
 
-def test_a_kind_of_entity_is_mapped_once_for_its_beginning_and_inside(app, store):
+def test_entity_type_is_mapped_once_for_begin_and_inside_tags(app, store):
     app.query_params.update({"model": "ner-en", "v.by": "anna"})
     page = open_at(app, PAGE)
     content = "Ann\tB-person\nLee\tI-person\nran\tO\n\nRome\tB-geo\n\nTea\tB-drink\n"
@@ -231,7 +231,7 @@ def test_a_kind_of_entity_is_mapped_once_for_its_beginning_and_inside(app, store
     assert gold == [("B-PER", "I-PER", "O"), ("B-LOC",), None]
 
 
-def test_export_offers_what_the_filters_leave(page, store):
+def test_export_offers_the_filtered_sentences(page, store):
     name = store.add("dogs", _items("Dogs run .", "Stop !"))
     finish(store, name, "anna")
     open_part(page, "export", name)
@@ -240,7 +240,7 @@ def test_export_offers_what_the_filters_leave(page, store):
     assert "No sentence fits" in texts(page)
 
 
-def test_export_in_formats_of_other_programs_where_they_hold_the_tags(page, store):
+def test_export_offers_only_formats_that_hold_the_tags(page, store):
     name = store.add("dogs", _items("Dogs run ."))
     finish(store, name, "anna")
     open_part(page, "export", name)
@@ -251,7 +251,7 @@ def test_export_in_formats_of_other_programs_where_they_hold_the_tags(page, stor
     assert not page.get("download_button")
 
 
-def test_a_begun_version_is_no_disagreement_with_a_finished_one(page, store):
+def test_open_version_does_not_disagree_with_a_finished_one(page, store):
     name = store.add("dogs", _items("Dogs run ."))
     finish(store, name, "anna")
     ((_, said),) = store.annotations()
@@ -263,7 +263,7 @@ def test_a_begun_version_is_no_disagreement_with_a_finished_one(page, store):
     assert "disagree" not in texts(page)
 
 
-def test_a_second_annotator_joins_the_document(page, store):
+def test_second_annotator_is_merged_into_the_document(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     finish(store, name, "anna")
     pairs = [(item, replace(said, annotator="ben")) for item, said in store.annotations()]
@@ -277,7 +277,7 @@ def test_a_second_annotator_joins_the_document(page, store):
     assert [document.name for document in store.documents()] == ["dogs"]
 
 
-def test_agreement_of_two(page, store):
+def test_agreement_of_two_annotators_is_shown(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     open_part(page, "agreement", name)
     assert "two annotators" in texts(page)
@@ -291,7 +291,7 @@ def test_agreement_of_two(page, store):
     assert "Both corrected a model's proposals" in texts(page)
 
 
-def test_agreement_says_nothing_of_proposals_where_there_were_none(page, store, goods):
+def test_agreement_omits_proposals_of_documents_without_a_model(page, store, goods):
     label_own(store, 3)
     for item in store.items(goods)[:3]:
         said = ("O",) * 3
@@ -301,7 +301,7 @@ def test_agreement_says_nothing_of_proposals_where_there_were_none(page, store, 
     assert "proposals" not in texts(page)
 
 
-def test_agreement_marks_words_that_are_settled(page, store):
+def test_agreement_marks_settled_words(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     finish(store, name, "anna", [(0, "NOUN"), (1, "VERB")])
     finish(store, name, "ben", [(0, "VERB"), (1, "VERB")])
@@ -332,7 +332,7 @@ def test_annotators_named_like_columns_are_compared(page, store):
     assert all(f">{cell}<" in word_table(page) for cell in cells)
 
 
-def test_export_and_learn_leave_out_what_nobody_settled(page, store):
+def test_export_and_learn_leave_out_unsettled_sentences(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     finish(store, name, "anna", [(1, "VERB")])
     finish(store, name, "ben", [(1, "VERB")])
@@ -371,7 +371,7 @@ def test_disagreements_are_settled_at_the_desk(page, store):
     assert "0 of 2 disagreements settled" in page.get("progress")[0].proto.text
 
 
-def test_export_says_that_an_older_document_mixes_tags(page, store):
+def test_export_reports_mixed_tags_of_an_older_document(page, store):
     items = _items("Dogs run home .", "Stop them !")
     said = [
         Annotation(n, "anna", each.offsets, tags, tags, state="done", model=model)
@@ -386,7 +386,7 @@ def test_export_says_that_an_older_document_mixes_tags(page, store):
     assert "(B-ORG)" in texts(page)
 
 
-def test_model_errors_takes_what_was_labelled(page, store):
+def test_model_errors_evaluates_labelled_sentences(page, store):
     name = store.add("dogs", _items("Dogs run home .", "Stop them !"))
     page.switch_page("pages/model-errors.py").run()
     page.button_group(key="view.corpus").set_value("labelled").run()
@@ -403,7 +403,7 @@ def test_model_errors_takes_what_was_labelled(page, store):
     assert "dogs, labelled by" not in texts(page)
 
 
-def test_with_a_login_a_file_labels_under_nobody_elses_name(page, store, monkeypatch):
+def test_import_of_another_annotator_is_rejected_with_a_login(page, store, monkeypatch):
     name = store.add("dogs", _items("Dogs run ."))
     finish(store, name, "anna")
     content = render(store.annotations(name), "jsonl").encode()
@@ -420,7 +420,7 @@ def test_with_a_login_a_file_labels_under_nobody_elses_name(page, store, monkeyp
 
 
 @pytest.mark.parametrize("part", ["add", "learn", "export"])
-def test_where_uploads_are_off_nothing_is_added_taught_or_removed(page, store, monkeypatch, part):
+def test_disabled_uploads_hide_adding_teaching_and_removing(page, store, monkeypatch, part):
     name = store.add("dogs", _items("Dogs run ."))
     finish(store, name, "anna")
     monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
@@ -433,7 +433,7 @@ def test_where_uploads_are_off_nothing_is_added_taught_or_removed(page, store, m
 
 
 @pytest.mark.parametrize("wanted", ["dogs", "two  blanks", "a\ttab.txt "])
-def test_removal_asks_for_the_name(page, store, wanted):
+def test_removal_requires_the_document_name(page, store, wanted):
     name = store.add(wanted, _items("Dogs run ."))
     finish(store, name, "anna")
     open_part(page, "export", name)
@@ -443,7 +443,7 @@ def test_removal_asks_for_the_name(page, store, wanted):
     assert store.documents() == []
 
 
-def test_what_was_removed_can_be_added_again(page, store):
+def test_removed_document_can_be_added_again(page, store):
     for _ in range(2):
         open_part(page.run(), "add")
         upload(page, "dogs.txt", b"Dogs run .\n")
@@ -457,7 +457,7 @@ def test_what_was_removed_can_be_added_again(page, store):
 
 
 @pytest.mark.parametrize("table", ["crfviz_documents", "crfviz_annotations"])
-def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp_path, table):
+def test_unreadable_store_shows_an_error_and_a_retry(page, store, tmp_path, table):
     store.add("dogs", _items("Dogs run ."))
     (document,) = store.documents()
     engine = create_engine(f"sqlite:///{tmp_path}/annotations.db")
@@ -476,7 +476,7 @@ def test_a_store_that_cannot_be_read_is_a_message_with_a_way_on(page, store, tmp
     assert not page.error
 
 
-def test_a_sentence_that_the_model_cannot_score_has_ways_on(app, store):
+def test_sentence_the_model_cannot_score_shows_an_error_and_can_be_skipped(app, store):
     store.add("dogs", _items("Dogs run .", "1 2 3"))
     (document,) = store.documents()
     app.query_params.update({"model": "textbook/ice-cream", "v.by": "anna"})
@@ -490,7 +490,7 @@ def test_a_sentence_that_the_model_cannot_score_has_ways_on(app, store):
     assert app.query_params["v.item"] == str(store.item_ids("dogs")[1])
 
 
-def test_without_a_document_the_list_is_shown(page, store):
+def test_document_list_is_shown_if_none_is_chosen(page, store):
     names = [store.add(name, _items("Dogs run .")) for name in ("dogs", "cats  and\tmore")]
     finish(store, names[0], "anna")
     page.run()
@@ -503,7 +503,7 @@ def test_without_a_document_the_list_is_shown(page, store):
     assert page.button_group(key="view.part").value == "label"
 
 
-def test_opening_a_document_brings_its_model_along(page, store):
+def test_opening_a_document_selects_its_model(page, store):
     name = store.add("dogs", _items("Dogs run ."))
     finish(store, name, "anna")
     page.selectbox(key="model").set_value("ner-en").run()
@@ -515,7 +515,7 @@ def test_opening_a_document_brings_its_model_along(page, store):
     assert "17 tags" not in texts(page)
 
 
-def test_a_document_whose_model_is_gone_keeps_its_tags(page, store):
+def test_document_of_a_missing_model_keeps_its_tags(page, store):
     name = store.add("dogs", _items("Dogs run ."))
     (item,) = store.items(name)
     gone = Annotation(item.id, "anna", item.offsets, ("A",) * 3, ("A",) * 3, model="gone")
@@ -531,7 +531,7 @@ def _items(*sentences):
     return read_items("\n".join(sentences).encode(), "dogs").items
 
 
-def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store):
+def test_sentences_are_stored_only_by_a_click_on_the_current_text(page, store):
     page.text_area(key="draft.annotate.paste").set_value("One.\nTwo.").run()
     page.text_area(key="draft.annotate.paste").set_value("Other.\nSentences.")
     button(page, "Add 2 sentences").click().run()
@@ -539,7 +539,7 @@ def test_sentences_are_kept_by_the_click_on_them_and_by_none_before(page, store)
     assert store.documents() == []
 
 
-def test_who_teaches_while_another_does_sees_the_place_in_the_line(page, store, monkeypatch):
+def test_waiting_teaching_job_shows_its_queue_position(page, store, monkeypatch):
     jobs = Jobs()
     monkeypatch.setattr(Job, "run", lambda _: None)  # both wait for ever
     monkeypatch.setattr(learning, "jobs", lambda: jobs)
@@ -557,7 +557,7 @@ def test_who_teaches_while_another_does_sees_the_place_in_the_line(page, store, 
     assert [job.status.state for job in jobs.all] == ["cancelled", "waiting"]
 
 
-def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monkeypatch):
+def test_teaching_uses_the_choices_of_the_same_run(page, store, monkeypatch):
     taught = []
 
     def start(_jobs, *what, **_by):
@@ -578,7 +578,7 @@ def test_what_is_taught_is_what_is_chosen_when_it_is_asked_for(page, store, monk
     assert [sentence.tags[0] for sentence in sentences] == ["VERB"]
 
 
-def test_one_click_opens_ten_real_tweets_under_a_model_of_entities(page, store):
+def test_example_tweets_open_under_a_model_of_entities(page, store):
     assert page.caption
     page.button(key="annotate.tweets").click().run()
     assert not page.exception
@@ -593,7 +593,7 @@ def test_one_click_opens_ten_real_tweets_under_a_model_of_entities(page, store):
     assert page.button_group(key="view.part").value == "label"
 
 
-def test_a_file_keeps_its_own_tags(page, store):
+def test_file_keeps_its_own_tags(page, store):
     content = "Der\tO\nrote\tB-FARBE\nHut\tB-WARE\n\nBlaue\tB-FARBE\nHose\tB-WARE\n"
     upload(page, "waren.conll", content.encode())
     assert page.button_group(key="view.tagset").value == "file"
@@ -614,7 +614,7 @@ def own(page, tags, text="Die rote Jacke\nEin blauer Hut"):
     return page.text_input(key="draft.annotate.tags").set_value(tags).run()
 
 
-def test_sentences_are_labelled_with_tags_that_are_typed(page, store):
+def test_sentences_are_labelled_with_typed_tags(page, store):
     own(page.run(), "WARE, FARBE=a")
     page.color_picker(key="annotate.colour.new.WARE").set_value("#a0b1c2").run()
     button(page, "Add 2 sentences").click().run()
@@ -638,7 +638,7 @@ def test_sentences_are_labelled_with_tags_that_are_typed(page, store):
         ("WARE=a, FARBE=a", "got 'a' for WARE and FARBE"),
     ],
 )
-def test_typed_tags_of_no_use_are_said_and_the_sentences_stay(page, store, tags, says):
+def test_invalid_typed_tags_are_reported_and_the_text_stays(page, store, tags, says):
     own(page.run(), tags)
     assert not page.exception
     assert says in texts(page)
@@ -668,7 +668,7 @@ def goods(store):
     return store.add("Waren", items, settings=OWN)
 
 
-def test_a_document_is_renamed_and_its_keys_are_changed(page, store, goods):
+def test_document_can_be_renamed_and_its_keys_changed(page, store, goods):
     label_own(store, 2)
     open_part(page, "settings", goods)
     (key,) = [each.key for each in store.documents()]
@@ -685,7 +685,7 @@ def test_a_document_is_renamed_and_its_keys_are_changed(page, store, goods):
     assert store.documents()[0].tags == document.tags
 
 
-def test_a_taken_name_changes_nothing(page, store, goods):
+def test_name_of_another_document_is_rejected(page, store, goods):
     other = store.add("Autos", _items("Das rote Auto"))
     open_part(page, "settings", goods)
     (document,) = [each for each in store.documents() if each.name == goods]
@@ -696,7 +696,7 @@ def test_a_taken_name_changes_nothing(page, store, goods):
     assert document in store.documents()
 
 
-def test_saved_settings_keep_a_model_that_was_trained_meanwhile(page, store, goods):
+def test_saving_settings_keeps_a_newly_trained_model(page, store, goods):
     open_part(page, "settings", goods)
     (document,) = store.documents()
     store.change(goods, replace(OWN, model="mine"))
@@ -705,7 +705,7 @@ def test_saved_settings_keep_a_model_that_was_trained_meanwhile(page, store, goo
     assert store.documents()[0].settings == replace(OWN, model="mine", keys={"WARE": "k"})
 
 
-def test_the_tags_of_a_model_stay_and_their_keys_can_be_changed(page, store):
+def test_model_tags_are_fixed_and_their_keys_can_be_changed(page, store):
     store.add("dogs", _items("Dogs run ."))
     finish(store, "dogs", "anna")
     open_part(page, "settings", "dogs")
@@ -720,7 +720,7 @@ def test_the_tags_of_a_model_stay_and_their_keys_can_be_changed(page, store):
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_a_model_is_offered_from_ten_finished_sentences_on_and_every_ten(page, store, goods):
+def test_training_is_offered_after_every_ten_finished_sentences(page, store, goods):
     label_own(store, 9)
     open_part(page, "label", goods)
     assert "From 10 finished sentences on" in texts(page)
@@ -745,7 +745,7 @@ def test_a_model_is_offered_from_ten_finished_sentences_on_and_every_ten(page, s
     assert store.documents()[0].model == "Meine-Waren"
 
 
-def test_a_model_is_not_offered_for_sentences_that_are_not_settled(page, store, goods):
+def test_training_is_not_offered_with_unsettled_sentences(page, store, goods):
     label_own(store, 12)
     for item in store.items(goods)[:3]:
         said = ("O",) * 3
@@ -761,7 +761,7 @@ def test_a_model_is_not_offered_for_sentences_that_are_not_settled(page, store, 
     assert "Propose tags" in [each.label for each in page.button]
 
 
-def test_teaching_says_how_many_sentences_are_held_out_and_that_all_have_one_tag(page, store):
+def test_learn_shows_held_out_sentences_and_a_single_tag_warning(page, store):
     store.add("notes", read_items(b"Dogs\nCats\nBirds", "notes").items)
     finish(store, "notes", "anna", [(0, "NOUN")])
     store.add("more", _items(*(f"Dogs run {n}" for n in range(10))))
@@ -774,7 +774,7 @@ def test_teaching_says_how_many_sentences_are_held_out_and_that_all_have_one_tag
     assert "All words" not in texts(page)
 
 
-def test_a_result_of_teaching_is_not_shown_for_another_annotator(page, store, monkeypatch):
+def test_teaching_result_is_hidden_from_another_annotator(page, store, monkeypatch):
     jobs = Jobs()
     monkeypatch.setattr(Job, "run", lambda _: None)
     monkeypatch.setattr(learning, "jobs", lambda: jobs)
@@ -789,14 +789,14 @@ def test_a_result_of_teaching_is_not_shown_for_another_annotator(page, store, mo
     assert "cancelled; nothing was saved" not in texts(page)
 
 
-def test_a_model_without_the_tags_of_a_document_is_not_taught(page, store, goods):
+def test_model_without_the_document_tags_cannot_be_taught(page, store, goods):
     label_own(store, 3)
     open_part(page, "learn", goods)
     assert f"{MODEL} lacks the tags O, B-WARE, I-WARE and 2 more of Waren" in texts(page)
     assert "Teach" not in [each.label for each in page.button]
 
 
-def test_settings_that_cannot_be_stored_are_said_and_stay(
+def test_failed_settings_save_is_reported_and_stays_visible(
     page, store, goods, tmp_path, monkeypatch
 ):
     open_part(page, "settings", goods)
@@ -823,7 +823,7 @@ def test_settings_that_cannot_be_stored_are_said_and_stay(
     assert (document.name, document.settings.keys) == ("Katalog", {"WARE": "k"})
 
 
-def test_a_refusal_is_gone_when_its_boxes_are_drawn_anew(page, store, goods):
+def test_rejection_disappears_when_its_inputs_are_reset(page, store, goods):
     open_part(page, "settings", goods)
     (key,) = [each.key for each in store.documents()]
     page.text_input(key=f"annotate.retag.{key}").set_value("WARE, WARE")
@@ -836,7 +836,7 @@ def test_a_refusal_is_gone_when_its_boxes_are_drawn_anew(page, store, goods):
 
 
 @pytest.mark.parametrize("part", ["learn", "export"])
-def test_what_the_server_refuses_is_said_where_it_was_asked_for(page, store, monkeypatch, part):
+def test_server_errors_are_shown_beside_their_input(page, store, monkeypatch, part):
     def refuse(*_, **__):
         raise CrfvizError("there is no room for it")
 
@@ -856,7 +856,7 @@ def test_what_the_server_refuses_is_said_where_it_was_asked_for(page, store, mon
     assert not page.toast
 
 
-def test_the_preview_splits_as_chosen_and_the_document_keeps_it(page, store):
+def test_preview_uses_the_chosen_tokenizer_and_the_document_stores_it(page, store):
     open_part(page, "add")
     page.text_area(key="draft.annotate.paste").set_value("Das ist z.B. gut.").run()
     box = page.selectbox(key="view.splitting")
@@ -877,7 +877,7 @@ def test_the_preview_splits_as_chosen_and_the_document_keeps_it(page, store):
     assert store.documents()[0].settings.tokenizer == "characters"
 
 
-def test_words_of_a_file_are_not_split(page):
+def test_words_of_a_column_file_are_not_split(page):
     open_part(page, "add")
     upload(page, "rows.conll", b"z.\tX\nB.\tX\n\n")
     assert "view.splitting" not in [box.key for box in page.selectbox]

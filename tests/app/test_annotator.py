@@ -56,7 +56,7 @@ def without(name):
 
 
 @pytest.mark.parametrize("text", [None, "", "other = 1"], ids=["none", "empty", "other"])
-def test_without_a_login_the_name_is_typed(file, monkeypatch, text):
+def test_annotator_name_is_typed_without_a_login(file, monkeypatch, text):
     if text is not None:
         file.write_text(text)
     assert annotator() == "mallory"
@@ -64,7 +64,7 @@ def test_without_a_login_the_name_is_typed(file, monkeypatch, text):
     assert annotator() == NOBODY
 
 
-def test_a_server_without_a_login_says_what_that_means(file, caplog, monkeypatch):
+def test_missing_login_is_logged(file, caplog, monkeypatch):
     permission.log_missing_login()
     (line,) = caplog.messages
     assert "labels under any name" in line
@@ -75,7 +75,7 @@ def test_a_server_without_a_login_says_what_that_means(file, caplog, monkeypatch
     assert not caplog.messages
 
 
-def test_with_a_login_nobody_labels_under_a_typed_name(file):
+def test_typed_name_is_ignored_with_a_login(file):
     file.write_text(COMPLETE)
     assert is_login_required()
     assert annotator() is None
@@ -142,7 +142,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("breaking", BROKEN)
-def test_a_broken_login_lets_nobody_label(file, breaking):
+def test_broken_login_disables_labelling(file, breaking):
     breaking(file)
     with pytest.raises(LoginError):
         is_login_required()
@@ -151,7 +151,7 @@ def test_a_broken_login_lets_nobody_label(file, breaking):
 
 
 @pytest.mark.parametrize("breaking", [lost_quote, empty_section, incomplete, a_folder])
-def test_a_login_that_breaks_while_the_server_runs_lets_nobody_label(file, monkeypatch, breaking):
+def test_login_broken_at_run_time_disables_labelling(file, monkeypatch, breaking):
     file.write_text(COMPLETE)
     assert is_login_required()
     file.unlink()
@@ -161,7 +161,7 @@ def test_a_login_that_breaks_while_the_server_runs_lets_nobody_label(file, monke
 
 
 @pytest.mark.parametrize("left", [None, "", "other = 1"], ids=["deleted", "emptied", "other"])
-def test_a_login_that_goes_while_the_server_runs_lets_nobody_label(file, monkeypatch, left):
+def test_login_removed_at_run_time_disables_labelling(file, monkeypatch, left):
     file.write_text(COMPLETE)
     assert is_login_required()
     file.unlink() if left is None else file.write_text(left)
@@ -173,12 +173,12 @@ def test_a_login_that_goes_while_the_server_runs_lets_nobody_label(file, monkeyp
 
 
 @pytest.mark.usefixtures("file")
-def test_a_login_can_be_required_whatever_the_secrets_say(monkeypatch):
+def test_login_setting_overrides_missing_secrets(monkeypatch):
     monkeypatch.setenv("CRFVIZ_LOGIN", "required")
     assert annotator() is None
 
 
-def test_a_provider_of_its_own_table_is_complete(file):
+def test_named_provider_completes_the_login(file):
     names = ("client_id", "client_secret", "server_metadata_url")
     lines = COMPLETE.splitlines()
     own = [line for line in lines if line.startswith(names)]
@@ -201,19 +201,19 @@ ACCOUNTS = {
 
 
 @pytest.mark.parametrize(("account", "name"), ACCOUNTS.values(), ids=ACCOUNTS)
-def test_the_verified_address_is_the_annotator(file, monkeypatch, account, name):
+def test_verified_email_address_is_the_annotator(file, monkeypatch, account, name):
     file.write_text(COMPLETE)
     monkeypatch.setattr(st, "user", User(account))
     assert annotator() == name
     assert "no e-mail address" in no_annotator_message()
 
 
-def test_the_sample_of_the_documentation_is_refused():
+def test_documented_sample_secret_is_rejected():
     text = (ROOT / "docs/deployment.md").read_text("utf-8")
     assert f'cookie_secret = "{SAMPLE_SECRET}"' in text
 
 
-def test_nothing_labelled_is_shown_without_the_login(file, app, monkeypatch):
+def test_labelled_sentences_are_hidden_without_a_login(file, app, monkeypatch):
     file.write_text("[auth]\n")
     reread(monkeypatch)
     for page in ("annotate", "model-errors"):

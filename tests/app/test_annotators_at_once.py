@@ -34,7 +34,7 @@ def labelled(tmp_path_factory):
             yield store, people
 
 
-def test_no_row_is_lost_doubled_or_other_than_confirmed(labelled):
+def test_concurrent_annotators_store_exactly_their_confirmed_rows(labelled):
     store, people = labelled
     assert list(annotators.differences(store, people)) == []
     assert [each.problems for each in people] == [[]] * ANNOTATORS

@@ -72,7 +72,7 @@ def test_every_page_runs_from_a_cold_start(app, script):
     assert app.title[0].value == {entry.script: entry.title for entry in ENTRIES}[script]
 
 
-def test_the_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(app):
+def test_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(app):
     app.run()
     assert app.selectbox(key="model").value == FULL
     sentence = app.text_input(key="sentence").value
@@ -85,7 +85,7 @@ def test_the_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(
     assert path != [tagger.tags[k] for k in greedy(potentials)]
 
 
-def test_explore_greets_until_the_first_action(app):
+def test_explore_shows_a_greeting_until_the_first_action(app):
     assert greeting_of(app.run()) == GREETING
     app.text_input(key="sentence").set_value("He runs .").run()
     assert greeting_of(app) == ""
@@ -100,14 +100,14 @@ def greeting_of(app):
 
 
 @pytest.mark.parametrize("params", [{"k": "0.5"}, {"sentence": "He runs ."}], ids=["k", "sentence"])
-def test_a_link_without_a_model_opens_the_model_of_the_first_screen(app, params):
+def test_link_without_a_model_opens_the_default_model(app, params):
     app.query_params.update(params)
     app.run()
     assert app.selectbox(key="model").value == FULL
     assert app.query_params == params
 
 
-def test_a_missing_page_opens_the_home_page_with_a_line_of_similar_ones(app):
+def test_missing_page_opens_explore_and_suggests_similar_pages(app):
     app.query_params["missing"] = "vitrebi"
     app.run()
     assert_sound(app)
@@ -116,7 +116,7 @@ def test_a_missing_page_opens_the_home_page_with_a_line_of_similar_ones(app):
     assert app.query_params == {}
 
 
-def test_the_picker_says_which_model_is_for_lessons_and_why(app):
+def test_model_picker_marks_the_lesson_model(app):
     picker = app.run().selectbox(key="model")
     label = next(option for option in picker.options if option.startswith(CONTEXT_FREE))
     assert "for lessons: no word sees its neighbours" in label
@@ -135,7 +135,7 @@ def test_every_page_opens_from_a_link(app, script):
 
 
 @pytest.mark.parametrize("page", ["compare", "entities", "homework"])
-def test_an_old_link_opens_its_page_and_stays_the_address(app, page):
+def test_old_link_opens_its_page_unchanged(app, page):
     old = next(old for old in OLD["links"] if old["page"] == page)
     app.query_params.update(parse_qsl(old["link"], keep_blank_values=True))
     open_at(app, f"pages/{page}.py")
@@ -146,7 +146,7 @@ def test_an_old_link_opens_its_page_and_stays_the_address(app, page):
     assert urlencode(app.query_params) == old["link"]
 
 
-def test_a_typed_sentence_is_kept_over_pages_and_goes_into_the_address(app):
+def test_typed_sentence_survives_page_changes_and_is_in_the_url(app):
     app.run()
     for sentence in ("He runs .", "She ran .", "They run ."):
         app.text_input(key="sentence").set_value(sentence).run()
@@ -156,7 +156,7 @@ def test_a_typed_sentence_is_kept_over_pages_and_goes_into_the_address(app):
     assert app.query_params == {"sentence": "They run ."}
 
 
-def test_of_several_sentences_the_first_is_drawn_and_the_others_are_offered(app):
+def test_first_of_several_sentences_is_drawn_and_others_are_offered(app):
     app.run()
     text = "He runs. She ran. She ran."
     app.text_input(key="sentence").set_value(text).run()
@@ -175,14 +175,14 @@ def test_of_several_sentences_the_first_is_drawn_and_the_others_are_offered(app)
     assert not [each for each in app.caption if each.value.startswith(("Sentence ", "All "))]
 
 
-def test_several_sentences_of_a_link_stay_whole(app):
+def test_several_sentences_of_a_link_are_not_split(app):
     app.query_params["sentence"] = "He runs. She ran."
     app.run()
     assert_sound(app)
     assert app.text_input(key="sentence").value == "He runs. She ran."
 
 
-def test_the_model_picker_keeps_the_sentence(app):
+def test_model_picker_keeps_the_sentence(app):
     app.query_params["sentence"] = "He runs ."
     app.run().selectbox(key="model").select(CONTEXT_FREE).run()
     assert_sound(app)
@@ -197,7 +197,7 @@ def test_another_tag_set_drops_edits_with_a_message(app):
     assert "ner-en has no tag “DET”, “NOUN”" in app.toast[0].value
 
 
-def test_the_gallery_sets_sentence_and_model(app):
+def test_example_gallery_sets_sentence_and_model(app):
     app.run()
     gallery = app.selectbox(key="example")
     assert gallery.value is None  # it is a list to choose from: the caption says what is shown
@@ -229,7 +229,7 @@ def test_edits_are_counted_undone_redone_and_reset(app):
     assert app.button(key="reset").disabled
 
 
-def test_hidden_rows_are_kept_over_pages_and_in_the_address(app):
+def test_hidden_rows_survive_page_changes_and_are_in_the_url(app):
     app.query_params["v.rows"] = "viterbi.gold"
     app.run().switch_page("pages/transitions.py").run()
     assert_sound(app)
@@ -238,7 +238,7 @@ def test_hidden_rows_are_kept_over_pages_and_in_the_address(app):
     assert [part for part in stage_of(app)["covered"] if part in covered] == covered
 
 
-def test_a_hand_edited_address_is_answered_in_words(app):
+def test_invalid_url_parts_are_reported(app):
     app.query_params.update({"t": f"DET.NOUN:1,{IMAGE}", "k": "high", "model": IMAGE})
     app.run()
     assert_sound(app)
@@ -253,7 +253,7 @@ def test_a_hand_edited_address_is_answered_in_words(app):
     "sentence",
     [pytest.param("", id="empty"), pytest.param("   ", id="blank", marks=pytest.mark.rotating)],
 )
-def test_without_a_word_each_page_asks_for_one(app, script, sentence):
+def test_empty_sentence_asks_for_a_sentence(app, script, sentence):
     app.query_params.update({"sentence": sentence, "t": "DET.NOUN:-2"})
     open_at(app, script)
     assert_sound(app)
@@ -275,7 +275,7 @@ def test_without_a_word_each_page_asks_for_one(app, script, sentence):
         pytest.param("x" * 4000, id="one long word", marks=pytest.mark.rotating),
     ],
 )
-def test_no_sentence_upsets_a_page_or_is_read_as_markdown(app, script, sentence):
+def test_any_sentence_is_drawn_and_never_read_as_markdown(app, script, sentence):
     app.query_params.update({"sentence": sentence, "v.twin": "1"})
     open_at(app, script)
     assert_sound(app)
@@ -285,7 +285,7 @@ def test_no_sentence_upsets_a_page_or_is_read_as_markdown(app, script, sentence)
 
 
 @pytest.mark.parametrize("script", ON_A_SENTENCE)
-def test_of_a_long_sentence_a_page_draws_a_window_or_says_that_it_is_cut(app, script):
+def test_long_sentence_is_drawn_as_a_window_or_cut_with_a_note(app, script):
     app.query_params.update({"model": CONTEXT_FREE, "sentence": "word " * 200})  # LSTMs take long
     app.query_params.update({"v.from": "70", "v.twin": "1"})
     open_at(app, script)
@@ -298,14 +298,14 @@ def test_of_a_long_sentence_a_page_draws_a_window_or_says_that_it_is_cut(app, sc
         assert any(next(iter(table.columns)) == "71 word" for table in tables)
 
 
-def test_twenty_thousand_characters_are_cut_with_a_message(app):
+def test_sentence_over_15000_characters_is_cut_with_a_message(app):
     app.run().text_input(key="sentence").set_value("lorems " * 2860).run()
     assert_sound(app)
     assert len(app.text_input(key="sentence").value) == 15_000
     assert "cut after 15,000 characters" in app.toast[0].value
 
 
-def test_a_broken_model_is_explained_and_can_be_left(app, broken_model):
+def test_broken_model_shows_an_error_and_can_be_left(app, broken_model):
     app.run().selectbox(key="model").select(broken_model).run()
     assert not app.exception
     assert "config.json" in app.error[0].value
@@ -313,7 +313,7 @@ def test_a_broken_model_is_explained_and_can_be_left(app, broken_model):
     assert_sound(app)
 
 
-def test_a_model_folder_that_disappears_is_explained(app, broken_model, monkeypatch):
+def test_removed_model_folder_shows_an_error(app, broken_model, monkeypatch):
     app.run().selectbox(key="model").select(broken_model).run()
     monkeypatch.delenv("CRFVIZ_MODELS")
     app.run()
@@ -322,7 +322,7 @@ def test_a_model_folder_that_disappears_is_explained(app, broken_model, monkeypa
     assert app.selectbox(key="model").value == broken_model
 
 
-def test_the_models_page_explains_a_broken_model_beside_the_others(app, broken_model):
+def test_models_page_shows_a_broken_model_beside_the_others(app, broken_model):
     open_at(app, "pages/models.py")
     assert not app.exception
     assert [tab.label for tab in app.tabs][:2] == [FULL, CONTEXT_FREE]
@@ -331,7 +331,7 @@ def test_the_models_page_explains_a_broken_model_beside_the_others(app, broken_m
 
 
 @pytest.mark.parametrize("script", [entry.script for entry in ENTRIES if entry.model])
-def test_without_any_model_each_page_says_so(app, script, monkeypatch):
+def test_without_any_model_each_page_shows_an_error(app, script, monkeypatch):
     monkeypatch.setattr(cached, "list_taggers", list)
     monkeypatch.setattr(cached, "DEFAULT_MODEL", "none-of-these")
     open_at(app, script)
@@ -340,7 +340,7 @@ def test_without_any_model_each_page_says_so(app, script, monkeypatch):
     assert any("There is no model" in text for text in said)
 
 
-def test_an_unexpected_error_becomes_words_and_the_sidebar_stays(app, monkeypatch, caplog):
+def test_unexpected_error_shows_a_message_and_keeps_the_sidebar(app, monkeypatch, caplog):
     def fail(_scenario, *, windows):
         assert windows
         raise RuntimeError("secret detail")
@@ -361,7 +361,7 @@ def test_an_unexpected_error_becomes_words_and_the_sidebar_stays(app, monkeypatc
 
 
 @pytest.mark.parametrize(("script", "step"), [("marginals", 0), ("forward-backward", BEFORE_FIRST)])
-def test_a_page_begins_at_its_first_step_only_where_the_key_turned_to_it(app, script, step):
+def test_page_opens_at_its_first_step_only_after_the_next_key(app, script, step):
     app.switch_page(f"pages/{script}.py").run()
     app.session_state[STORE_KEY]["turn"] = "next"  # as the stage asks, after the last step
     app.run()
@@ -370,7 +370,7 @@ def test_a_page_begins_at_its_first_step_only_where_the_key_turned_to_it(app, sc
     assert app.session_state[STORE_KEY]["scenario"].step == step
 
 
-def test_each_page_link_carries_the_scenario(app):
+def test_each_page_link_contains_the_scenario(app):
     app.query_params["sentence"] = "He runs ."
     app.run()
     links = [link.proto for link in app.get("page_link")]
@@ -405,7 +405,7 @@ def test_every_page_works_with_every_family(app, model):
         pytest.param("textbook/label-bias", "r", marks=pytest.mark.rotating),
     ],
 )
-def test_a_single_word_works_too(app, model, word):
+def test_every_page_works_with_a_single_word(app, model, word):
     app.query_params.update({"model": model, "sentence": word})
     app.run()
     for script in ON_A_SENTENCE:
@@ -413,14 +413,14 @@ def test_a_single_word_works_too(app, model, word):
         assert_sound(app)
 
 
-def test_an_observation_that_is_not_there_is_said_in_words(app):
+def test_unknown_observation_shows_an_error(app):
     app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 4"})
     app.run()
     assert not app.exception
     assert "type some of 1, 2, 3" in app.error[0].value
 
 
-def test_a_shift_changes_nothing_and_can_be_undone(app):
+def test_gauge_shift_changes_nothing_and_can_be_undone(app):
     app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 3 3 1"})
     open_at(app, "pages/hmm-as-crf.py")
     button(app, "Shift the tag").click().run()
@@ -435,7 +435,7 @@ def test_a_shift_changes_nothing_and_can_be_undone(app):
 
 
 @pytest.mark.parametrize("what", ["word", "tag"])
-def test_a_shift_is_by_what_is_chosen_when_it_is_asked_for(app, what):
+def test_gauge_shift_uses_the_choices_of_the_same_run(app, what):
     app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 3 3 1"})
     open_at(app, "pages/hmm-as-crf.py")
     edits = []

@@ -57,7 +57,7 @@ def own():
     beside.end()
 
 
-def test_it_does_work_tells_how_far_it_is_and_stays(shared):
+def test_worker_returns_results_reports_progress_and_is_reused(shared):
     told, paused = [], []
     made = shared.run(
         partial(work.doubled, 21), lambda *at: told.append(at), pause=lambda: paused.append(1)
@@ -71,7 +71,7 @@ def test_it_does_work_tells_how_far_it_is_and_stays(shared):
     assert shared.pid == pid
 
 
-def test_what_is_refused_is_said_as_the_work_says_it_and_the_process_stays(shared):
+def test_exception_of_the_work_is_raised_and_the_worker_survives(shared):
     shared.run(partial(work.doubled, 1), print)
     pid = shared.pid
     with pytest.raises(UnknownTagError, match="no tag X"):
@@ -83,7 +83,7 @@ def test_what_is_refused_is_said_as_the_work_says_it_and_the_process_stays(share
     assert shared.pid == pid
 
 
-def test_large_things_are_written_and_read_in_pieces(shared):
+def test_large_results_are_transferred_in_pieces(shared):
     paused = []
     many = [f"word {n}" for n in range(50_000)]
     shared.run(partial(work.doubled, 1), print)
@@ -92,7 +92,7 @@ def test_large_things_are_written_and_read_in_pieces(shared):
     assert len(paused) > len(pickle.dumps(many)) // 2**17
 
 
-def test_one_that_dies_is_said_in_words_and_another_takes_its_place(own):
+def test_dead_worker_raises_lost_error_and_is_replaced(own):
     with pytest.raises(LostError, match="stopped with exit code 9, and its results are lost"):
         own.run(work.dying, print)
 
@@ -104,7 +104,7 @@ def test_one_that_dies_is_said_in_words_and_another_takes_its_place(own):
     assert own.run(partial(work.doubled, 3), print) == 6
 
 
-def test_whoever_stops_the_work_ends_the_process(own):
+def test_exception_in_the_progress_callback_kills_the_worker(own):
     class StoppedError(Exception):
         pass
 
@@ -121,12 +121,12 @@ def test_whoever_stops_the_work_ends_the_process(own):
     assert own.run(partial(work.doubled, 4), print) == 8
 
 
-def test_a_stop_that_python_ignores_ends_the_work_at_its_next_report(own):
+def test_ignored_stop_ends_the_work_at_its_next_report(own):
     with pytest.raises(LostError):
         own.run(work.stopped_in_a_callback, print)
 
 
-def test_it_is_made_ready_once_and_ends_when_nobody_asks():
+def test_prepared_worker_exits_after_its_idle_timeout():
     beside = BackgroundWorker(idle_timeout=0.0)
     beside.prepare(partial(work.doubled, 5))
     until(lambda: beside.pid is None)
@@ -134,7 +134,7 @@ def test_it_is_made_ready_once_and_ends_when_nobody_asks():
     until(lambda: beside.pid is None)
 
 
-def test_what_it_was_made_ready_with_is_done_first(own):
+def test_first_preparation_runs_before_the_work(own):
     own.prepare(partial(work.remembered, "first"))
     pid = own.pid
     own.prepare(partial(work.remembered, "not again"))
@@ -142,7 +142,7 @@ def test_what_it_was_made_ready_with_is_done_first(own):
     assert own.pid == pid
 
 
-def test_no_process_is_said_in_words(own, monkeypatch):
+def test_failed_process_start_raises_lost_error(own, monkeypatch):
     def refuse(*_, **__):
         raise OSError(12, "Cannot allocate memory")
 
@@ -152,7 +152,7 @@ def test_no_process_is_said_in_words(own, monkeypatch):
         own.run(partial(work.doubled, 1), print)
 
 
-def test_it_ends_with_the_server():
+def test_worker_exits_with_the_server():
     server = (
         "import sys\n"
         "from functools import partial\n"
@@ -174,7 +174,7 @@ def excerpt():
     return read_sentences(SHIPPED / "excerpts" / "ewt-dev.conllu")
 
 
-def test_a_run_beside_the_server_comes_to_what_one_in_it_does(shared, excerpt):
+def test_background_run_equals_a_run_in_the_server(shared, excerpt):
     told = []
     tagger = load_tagger("upos-en")
     here, *rest = analyse_sentences(tagger, excerpt, "excerpt", lambda *_: None)
@@ -198,7 +198,7 @@ def timeless(found):
     return [timeless(each) for each in found] if isinstance(found, list) else found
 
 
-def test_the_page_shows_the_same_whoever_did_the_run(app, monkeypatch):
+def test_model_errors_shows_the_same_for_background_runs(app, monkeypatch):
     tables = {}
     for most in (0, runs.MAX_WORDS_HERE):
         monkeypatch.setattr(runs, "MAX_WORDS_HERE", most)
@@ -211,7 +211,7 @@ def test_the_page_shows_the_same_whoever_did_the_run(app, monkeypatch):
     BACKGROUND.end()
 
 
-def test_a_run_whose_process_dies_is_said_and_can_be_run_again(app, monkeypatch):
+def test_lost_background_run_shows_an_error_and_can_be_repeated(app, monkeypatch):
     monkeypatch.setattr(runs, "MAX_WORDS_HERE", 0)
     monkeypatch.setattr(runs, "_digest", lambda *_: "run-whose-process-dies")
     monkeypatch.setattr(runs, "analyse_in_worker", work.dying_run)

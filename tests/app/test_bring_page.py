@@ -33,7 +33,7 @@ def page(**params):
 
 
 @pytest.mark.usefixtures("own")
-def test_what_was_brought_can_be_removed_and_a_session_that_used_it_goes_on():
+def test_removed_model_leaves_its_sessions_working():
     app = new_app()
     app.query_params["model"] = "dog"
     app.run()
@@ -49,7 +49,7 @@ def test_what_was_brought_can_be_removed_and_a_session_that_used_it_goes_on():
 
 
 @pytest.mark.usefixtures("own")
-def test_what_was_brought_is_loaded_when_it_is_used(monkeypatch):
+def test_brought_model_is_loaded_only_when_used(monkeypatch):
     loaded = []
 
     def load(folder):
@@ -71,7 +71,7 @@ def test_what_was_brought_is_loaded_when_it_is_used(monkeypatch):
 
 
 @pytest.mark.usefixtures("own")
-def test_a_server_may_take_no_models(monkeypatch):
+def test_disabled_uploads_hide_the_model_upload(monkeypatch):
     monkeypatch.setenv("CRFVIZ_UPLOADS", "Off")
     app = page()
     assert "takes no models" in app.info[0].value
@@ -81,7 +81,7 @@ def test_a_server_may_take_no_models(monkeypatch):
 
 
 @pytest.mark.parametrize("script", ["homework", "model-errors"])
-def test_a_server_may_take_no_files(script, monkeypatch):
+def test_disabled_uploads_hide_file_uploads(script, monkeypatch):
     monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
     app = new_app()
     app.query_params["v.corpus"] = "file"
@@ -91,7 +91,7 @@ def test_a_server_may_take_no_files(script, monkeypatch):
     assert not app.get("file_uploader")
 
 
-def test_boundary_tags_are_asked_about(monkeypatch):
+def test_boundary_tags_question_changes_the_tags(monkeypatch):
     never, zero = -10000.0, [0.0] * 4
     matrix = [[1, 2, never, 3], [4, 5, never, 6], [7, 8, never, 9], [never] * 4]
     tags = ["N", "V", "<START>", "<STOP>"]
@@ -106,7 +106,7 @@ def test_boundary_tags_are_asked_about(monkeypatch):
     assert "4: N, V, <START>, <STOP>" in understood_tags(app)
 
 
-def test_the_order_of_axes_is_asked_where_no_array_tells(monkeypatch):
+def test_axis_order_is_asked_for_an_ambiguous_batch(monkeypatch):
     mask = np.ones((3, 9), bool)
     mask[1:, 4] = False  # holes, or nine sentences of one and three words
     scores = {"emissions": np.zeros((3, 9, 6)), "transitions": np.zeros((6, 6))}
@@ -138,7 +138,7 @@ FASTA = b">chr1 quiet\nATTA\n>chr2 island\nacgcg\nCG\n"
 @pytest.mark.parametrize(
     ("model", "opens"), [("upos-en", "textbook/cpg"), ("textbook/cpg", "textbook/cpg")]
 )
-def test_a_sequence_of_fasta_opens_in_the_explorer(model, opens, monkeypatch):
+def test_fasta_sequence_opens_in_the_explorer(model, opens, monkeypatch):
     monkeypatch.setattr(bring, "uploaded_files", lambda: [("two.fasta", FASTA)])
     app = page(model=model)
     assert app.selectbox(key="bring.sequence").options == ["1. chr1 quiet", "2. chr2 island"]
@@ -157,7 +157,7 @@ def test_a_sequence_of_fasta_opens_in_the_explorer(model, opens, monkeypatch):
         ("model.pt", b"\x80\x04K\x01.", "model.pt is a pickle, which may hold programs"),
     ],
 )
-def test_what_cannot_be_read_is_said_and_offers_no_name(name, content, message, monkeypatch):
+def test_unreadable_file_shows_an_error_and_no_name_field(name, content, message, monkeypatch):
     monkeypatch.setattr(bring, "uploaded_files", lambda: [(name, content)])
     app = page()
     assert message in app.error[0].value
@@ -165,7 +165,7 @@ def test_what_cannot_be_read_is_said_and_offers_no_name(name, content, message, 
     assert "Use this model" not in {button.label for button in app.button}
 
 
-def test_rows_that_do_not_sum_to_one_are_divided_when_asked(monkeypatch):
+def test_unnormalised_rows_are_divided_on_request(monkeypatch):
     scores = {"tags": ["C", "H"], "transitions": [[8, 2], [1, 9]], "emissions": [[0.2, 0.3]]}
     file = as_json({**scores, "probabilities": True})
     monkeypatch.setattr(bring, "uploaded_files", lambda: [file])
@@ -178,7 +178,7 @@ def test_rows_that_do_not_sum_to_one_are_divided_when_asked(monkeypatch):
 
 
 @pytest.mark.usefixtures("own")
-def test_the_limits_are_said():
+def test_help_lists_the_upload_limits():
     app = new_app()
     open_at(app, "pages/bring.py")
     said = app.file_uploader(key="bring.files").help
@@ -199,7 +199,7 @@ def test_the_limits_are_said():
         assert limit in " ".join(document.split())
 
 
-def test_every_box_for_files_asks_whether_they_are_taken():
+def test_only_one_module_creates_file_uploaders():
     root = ROOT
     modules = [*root.glob("crfviz/**/*.py"), *root.glob("pages/*.py")]
     having = [path.name for path in modules if "st.file_uploader(" in path.read_text("utf-8")]
@@ -207,7 +207,7 @@ def test_every_box_for_files_asks_whether_they_are_taken():
 
 
 @pytest.mark.usefixtures("own")
-def test_another_sentence_gets_a_clear_message_on_a_page():
+def test_sentence_outside_the_imported_scores_shows_an_error():
     app = new_app()
     app.query_params.update({"model": "dog", "sentence": "A cat"})
     app.run()
@@ -217,7 +217,7 @@ def test_another_sentence_gets_a_clear_message_on_a_page():
     assert not app.exception
 
 
-def test_facts_name_what_was_understood():
+def test_facts_describe_the_imported_file():
     found = understand(as_json(start=["-inf", 0, 2.5], sentences=[DOG]))
     facts = dict(facts_frame(found).to_numpy())
     assert facts == {
@@ -238,7 +238,7 @@ def test_facts_name_what_was_understood():
     )
 
 
-def test_the_axis_line_tells_which_way_a_matrix_was_read():
+def test_axis_line_shows_the_direction_of_the_matrix():
     file = as_json(sentences=[DOG])
     assert axis_line(understand(file).sentences[0]) == (
         "Read so that NOUN after DET has 2, the largest between two tags, and DET after NOUN has "
@@ -249,7 +249,7 @@ def test_the_axis_line_tells_which_way_a_matrix_was_read():
     assert axis_line(one.sentences[0]) == ""
 
 
-def test_a_single_word_with_steps_has_no_transitions_to_show():
+def test_single_word_has_no_transitions_to_show():
     word = understand(as_json({"emissions": [[1.0, 2.0]], "transitions": []}))
     assert word.sentences[0].transitions.shape == (0, 2, 2)
     facts = dict(facts_frame(word).to_numpy())
@@ -261,7 +261,7 @@ def test_a_single_word_with_steps_has_no_transitions_to_show():
     ("tags", "are"),
     [("O B-X I-X", True), ("O", False), ("B-X I-X", False), ("O B-X NOUN", False)],
 )
-def test_bio_tags_are_known(tags, are):
+def test_bio_tags_are_detected(tags, are):
     assert could_be_bio(tags.split()) == are
 
 
@@ -292,7 +292,7 @@ def installed(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_plug_in_that_is_missing_is_in_the_log_once(caplog):
+def test_missing_plugin_is_logged_once(caplog):
     exceptions.reset_log()
     cached.examples.clear()
     for _ in range(3):
@@ -306,7 +306,7 @@ def test_a_plug_in_that_is_missing_is_in_the_log_once(caplog):
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_plug_in_is_in_the_picker_and_a_broken_one_is_a_message():
+def test_plugins_are_listed_and_a_broken_one_shows_an_error():
     app = new_app()
     app.query_params.update({"model": "Works", "sentence": "a b c"})
     app.run()

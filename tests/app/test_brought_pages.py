@@ -49,7 +49,7 @@ def page(script, **params):
     return opened(new_app(), f"pages/{script}", **params)
 
 
-def test_every_page_stands():
+def test_every_page_works_with_imported_scores():
     app = page("explore.py", model=bring("upos-given", UPOS))
     for script in PAGES:
         app.switch_page(f"pages/{script}").run()
@@ -57,7 +57,7 @@ def test_every_page_stands():
         assert not app.error, (script, [one.value for one in app.error])
 
 
-def test_bio_is_told_from_the_tags_and_its_entities_are_asked_about():
+def test_bio_tags_of_imported_scores_are_detected_and_have_entities():
     name = bring("bio-given", BIO)
     app = page("entities.py", model=name)
     assert not app.info
@@ -68,13 +68,13 @@ def test_bio_is_told_from_the_tags_and_its_entities_are_asked_about():
     assert load_tagger(name).scheme is None
 
 
-def test_tags_that_begin_no_entity_are_not_said_to_mark_single_words():
+def test_tags_without_begin_have_no_entities():
     app = page("entities.py", model=bring("inside-given", ("O", "I-PER", "I-LOC")))
     assert any("with a B-… that begins an entity" in text.value for text in app.caption)
     assert app.button(key="open_bio").label == "Use ner-en"
 
 
-def test_a_changed_sentence_of_the_file_is_shown_and_others_are_said():
+def test_perturbed_sentence_is_shown_only_if_it_has_scores():
     name = bring("what-given", UPOS)
     app = page("what-if.py", model=name, **{"v.change": "lower case"})
     assert stage_of(app)["words"] == SENTENCES[1]
@@ -89,7 +89,7 @@ def test_a_changed_sentence_of_the_file_is_shown_and_others_are_said():
     assert not app.info
 
 
-def test_right_tags_of_the_file_count():
+def test_gold_tags_of_the_file_are_evaluated():
     name = bring("right-given", UPOS)
     app = page("model-errors.py", model=name)
     tagger = load_tagger(name)
@@ -105,7 +105,7 @@ def test_right_tags_of_the_file_count():
 
 
 @pytest.mark.parametrize("tags", [BIO, ("B-PER", "O", "B-LOC")])
-def test_entities_of_bio_tags_count_without_the_rules(tags):
+def test_entities_of_unconstrained_bio_tags_are_evaluated(tags):
     tagger = load_tagger(bring("bio-errors", tags))
     assert tagger.scheme is None
     results = run(tagger, tagger.tagged())
@@ -115,12 +115,12 @@ def test_entities_of_bio_tags_count_without_the_rules(tags):
     assert len(results.entity_probability) == len(results.entity_right)
 
 
-def test_no_tagged_sentences_are_offered_that_it_has_no_scores_for():
+def test_excerpts_are_not_offered_for_imported_scores():
     app = page("model-errors.py", model=bring("no-gold-given", UPOS, gold=False))
     assert not app.error
     assert "Choose a file" in app.info[0].value
 
 
-def test_no_word_of_a_file_can_be_hidden():
+def test_occlusion_of_imported_scores_is_rejected():
     with pytest.raises(CrfvizError, match="knows only the sentences of its file"):
         occlude(load_tagger(bring("hidden-given", UPOS)), SENTENCES[0])

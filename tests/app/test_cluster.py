@@ -63,7 +63,7 @@ def wait_for_shards(process, folder):
         time.sleep(LOOKS)
 
 
-def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
+def test_cluster_run_equals_a_single_process_despite_a_lost_worker(cluster, tmp_path):
     address, workers, _ = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
     file.write_text(corpus(2400), encoding="utf-8")
@@ -81,7 +81,7 @@ def test_a_cluster_writes_what_one_writes_and_loses_a_worker(cluster, tmp_path):
 
 
 @pytest.mark.rotating
-def test_what_a_worker_of_a_cluster_cannot_do_is_said(cluster, tmp_path):
+def test_error_on_a_cluster_worker_is_reported_without_a_traceback(cluster, tmp_path):
     address, _, _ = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "bad.conll"
     file.write_text(f"{corpus(300)}no tag\n", encoding="utf-8")
@@ -94,7 +94,7 @@ def test_what_a_worker_of_a_cluster_cannot_do_is_said(cluster, tmp_path):
 
 
 @pytest.mark.rotating
-def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp_path):
+def test_lost_scheduler_is_reported_and_keeps_finished_shards(cluster, tmp_path):
     address, _, scheduler = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
     file.write_text(corpus(12000), encoding="utf-8")
@@ -111,7 +111,7 @@ def test_a_scheduler_that_goes_away_is_said_and_leaves_what_is_done(cluster, tmp
 
 
 @pytest.mark.rotating
-def test_a_scheduler_that_goes_while_a_result_is_fetched_is_said(cluster, tmp_path):
+def test_scheduler_lost_while_fetching_a_result_is_reported(cluster, tmp_path):
     address, _, _ = cluster
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
     file.write_text(corpus(300), encoding="utf-8")
@@ -131,7 +131,7 @@ sys.exit(main(sys.argv[1:]))
     assert f"crfviz: the scheduler at {address} is gone" in said
 
 
-def test_what_is_no_address_is_said(tmp_path, capsys):
+def test_invalid_scheduler_address_is_reported(tmp_path, capsys):
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
     file.write_text("a\tX\n", encoding="utf-8")
     assert main(["evaluate", str(file), "--model", str(model), "--scheduler", "here"]) == 2
@@ -139,7 +139,7 @@ def test_what_is_no_address_is_said(tmp_path, capsys):
     assert said in capsys.readouterr().err
 
 
-def test_a_scheduler_that_does_not_answer_is_said(tmp_path):
+def test_unreachable_scheduler_is_reported(tmp_path):
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
     file.write_text("a\tX\n", encoding="utf-8")
     code = "import sys; import crfviz.corpus.shards.cluster as c; c.TIMEOUT = 1; "
@@ -153,7 +153,7 @@ def test_a_scheduler_that_does_not_answer_is_said(tmp_path):
     assert "Traceback" not in said
 
 
-def test_a_cluster_without_its_package_is_said(tmp_path, monkeypatch, capsys):
+def test_missing_cluster_package_is_reported(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)
     model, file = save_tiny(tmp_path / "tiny"), tmp_path / "test.conll"
     file.write_text("a\tX\n", encoding="utf-8")
@@ -162,7 +162,7 @@ def test_a_cluster_without_its_package_is_said(tmp_path, monkeypatch, capsys):
     assert "pip install 'crfviz[cluster]'" in capsys.readouterr().err
 
 
-def test_nobody_imports_dask_who_does_not_ask_for_a_cluster():
+def test_dask_is_imported_only_for_a_cluster():
     code = "import sys; import crfviz.commands.evaluate, crfviz.commands.tag; "
     code += "sys.exit(bool({'dask', 'distributed'} & sys.modules.keys()))"
     with ForkedProgram([sys.executable, "-c", code]) as process:

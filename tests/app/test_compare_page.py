@@ -36,7 +36,7 @@ def save(app, name):
     sound(app)
 
 
-def test_by_default_as_trained_is_compared_with_now(page):
+def test_compare_opens_with_trained_against_now(page):
     app = page(t=EDIT)
     assert app.selectbox(key="view.a").value == "trained"
     assert app.selectbox(key="view.b").value == "now"
@@ -46,7 +46,7 @@ def test_by_default_as_trained_is_compared_with_now(page):
     assert "A and B are the same on this sentence" in said(app)
 
 
-def test_save_compare_rename_delete_and_bring_back(page):
+def test_snapshot_can_be_saved_compared_renamed_deleted_and_restored(page):
     app = page(t=EDIT)
     save(app, "soft <b>noun</b>")
     assert app.text_input(key="snapshot.name").value == ""
@@ -70,7 +70,7 @@ def test_save_compare_rename_delete_and_bring_back(page):
 
 
 @pytest.mark.parametrize("press", ["load", "delete"])
-def test_a_snapshot_chosen_before_the_page_has_answered_is_the_one_meant(page, press):
+def test_snapshot_button_uses_the_choice_of_the_same_run(page, press):
     app = page(t=EDIT)
     save(app, "edited")
     app.button(key="reset").click().run()
@@ -84,14 +84,14 @@ def test_a_snapshot_chosen_before_the_page_has_answered_is_the_one_meant(page, p
     )
 
 
-def test_a_link_brings_its_snapshot_along(page):
+def test_snapshot_of_a_link_is_compared(page):
     query = "model=upos-en-contextfree&sentence=He+runs+.&t=DET.NOUN%3A-2"
     app = page(**{"v.a": "snapshot mine", "s.mine": query})
     assert app.selectbox(key="view.a").value == "snapshot mine"
     assert "now was made on another sentence; here it is on this one." in said(app)
 
 
-def test_load_brings_the_state_back_and_undo_takes_it_away(page):
+def test_loading_a_snapshot_restores_its_state_and_can_be_undone(page):
     app = page(t=EDIT)
     save(app, "soft")
     app.button(key="reset").click().run()
@@ -103,7 +103,7 @@ def test_load_brings_the_state_back_and_undo_takes_it_away(page):
     assert "t" not in app.query_params
 
 
-def test_load_goes_to_another_model_and_sentence(page):
+def test_loading_a_snapshot_restores_its_model_and_sentence(page):
     app = page(t=EDIT)
     save(app, "soft")
     app.selectbox(key="model").select("ner-en").run()
@@ -119,7 +119,7 @@ def test_load_goes_to_another_model_and_sentence(page):
     ("name", "message"),
     [("x" * 41, "at most 40 fit"), ("  ", "needs a name"), ("soft", "called “soft” already")],
 )
-def test_bad_names_are_said_and_kept_to_be_mended(page, name, message):
+def test_invalid_snapshot_name_is_reported_and_stays_in_its_field(page, name, message):
     app = page()
     save(app, "soft")
     save(app, name)
@@ -128,7 +128,7 @@ def test_bad_names_are_said_and_kept_to_be_mended(page, name, message):
     assert app.selectbox(key="snapshot.chosen").options == ["soft"]
 
 
-def test_words_of_another_sentence_lose_their_edits_and_the_page_says_so(page):
+def test_edits_of_another_sentence_are_dropped_with_a_note(page):
     app = page(e="1.NOUN:9", p="0.DET")
     save(app, "words")
     app.text_input(key="sentence").set_value("He runs .").run()
@@ -139,7 +139,7 @@ def test_words_of_another_sentence_lose_their_edits_and_the_page_says_so(page):
     assert "without 1 edit and 1 pin of its own words" in said(app)
 
 
-def test_both_sides_are_given_the_rule(page):
+def test_both_sides_are_compared_under_the_rule(page):
     rule, words = "[^ VERB]* VERB VERB .*", "These look fine to me ."
     app = page(**{"sentence": words, "t": EDIT, "v.rule": rule})
     sound(app)
@@ -161,7 +161,7 @@ def test_both_sides_are_given_the_rule(page):
     )
 
 
-def test_models_with_other_tags_are_drawn_and_not_subtracted(page):
+def test_models_with_other_tags_are_drawn_without_differences(page):
     app = page(**{"v.b": "model ner-en"})
     assert "has 17 tags and ner-en 7, none the same" in said(app)
     assert "so nothing is subtracted" in said(app)
@@ -176,7 +176,7 @@ def test_models_with_other_tags_are_drawn_and_not_subtracted(page):
     assert len(payloads(app)) == 2
 
 
-def test_a_snapshot_without_a_word_is_compared_on_the_words_of_the_other_side(page):
+def test_snapshot_without_a_sentence_is_compared_on_the_other_sentence(page):
     app = page(sentence="")
     save(app, "blank")
     app.text_input(key="sentence").set_value("He runs .").run()
@@ -185,12 +185,12 @@ def test_a_snapshot_without_a_word_is_compared_on_the_words_of_the_other_side(pa
     assert "“blank” was made on another sentence" in said(app)
 
 
-def test_an_unknown_side_is_said(page):
+def test_unknown_side_is_reported(page):
     app = page(**{"v.a": "snapshot <i>gone</i>"})
     assert "There is no “<i>gone</i>” to compare with" in said(app)
 
 
-def test_scores_that_are_no_probabilities_are_called_so(page):
+def test_unnormalised_scores_are_labelled(page):
     names = [name for name in list_taggers() if not load_tagger(name).probabilistic]
     if not names:
         pytest.skip("every model here gives probabilities")
@@ -198,7 +198,7 @@ def test_scores_that_are_no_probabilities_are_called_so(page):
     assert f"{names[0]} was not trained to give probabilities" in said(app)
 
 
-def test_where_both_sides_are_the_same_two_things_worth_comparing_are_offered(page):
+def test_equal_sides_offer_two_other_comparisons(page):
     app = page(model="upos-en")
     label = "upos-en-contextfree, as trained"
     button(app, label).click().run()

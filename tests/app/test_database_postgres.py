@@ -27,22 +27,22 @@ def old_server(cluster):
     return url
 
 
-def test_a_server_of_version_1_is_migrated_with_all_its_rows(old_server):
+def test_version_1_server_is_migrated_with_all_rows(old_server):
     check_old(old_server)
 
 
-def test_the_migrations_make_the_tables_of_the_schema(cluster):
+def test_migrations_create_the_tables_of_the_schema(cluster):
     assert_migrated(cluster.create("migrated"))
 
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
-def test_a_server_that_is_not_set_to_utf_8_keeps_what_it_can(cluster, encoding):
+def test_server_without_utf_8_stores_its_own_letters(cluster, encoding):
     with open_store(cluster.create(encoding.lower(), encoding)) as store:
         store.add("été", [Item("Où est-il ?", ((0, 2), (3, 9), (10, 11)))])
         assert store.documents()[0].name == "été"
 
 
-def test_letters_that_a_database_does_not_have_are_named(cluster):
+def test_letters_outside_the_database_encoding_are_rejected(cluster):
     with open_store(cluster.create("latin", "LATIN1")) as store:
         with pytest.raises(StoreError, match=r"does not have these letters.*ENCODING 'UTF8'"):
             store.add("日本", [Item("日本", ((0, 2),))])

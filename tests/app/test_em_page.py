@@ -27,7 +27,7 @@ def labels(app):
     }
 
 
-def test_the_page_opens_at_the_start_with_the_models_numbers(app):
+def test_em_page_opens_at_the_start_with_the_numbers_of_the_model(app):
     opened(app)
     assert labels(app)["em.transition 0 1"] == "p(H | C) 0.100"
     assert labels(app)["em.emission 0 0"] == "p(1 | C) 0.700"
@@ -57,7 +57,7 @@ def test_iterations_equal_hmmlearn(app):
     np.testing.assert_allclose(after[:, 2:], model.emissionprob_, atol=1e-6)
 
 
-def test_a_number_opens_its_count_and_its_days(app):
+def test_chosen_number_shows_its_count_and_days(app):
     opened(app, step="2", **{"v.twin": "1"})
     app.button(key="em.emission 1 2").click().run()
     assert_sound(app)
@@ -71,7 +71,7 @@ def test_a_number_opens_its_count_and_its_days(app):
     assert app.query_params["v.count"] == "emission 1 2"
 
 
-def test_the_slider_moves_the_step(app):
+def test_slider_changes_the_step(app):
     opened(app)
     app.slider[0].set_value(5).run()
     assert_sound(app)
@@ -79,7 +79,7 @@ def test_the_slider_moves_the_step(app):
     assert "▲" in labels(app)["em.emission 1 1"]
 
 
-def test_the_symmetric_start_never_moves(app):
+def test_symmetric_start_never_changes(app):
     opened(app, step="11", **{"v.start": "symmetric", "v.twin": "1"})
     history = app.dataframe[-1].value
     assert len(history) == 12
@@ -87,7 +87,7 @@ def test_the_symmetric_start_never_moves(app):
     assert not any("▲" in label or "▼" in label for label in labels(app).values())
 
 
-def test_a_model_without_numbers_to_learn_shows_the_diary(app):
+def test_model_without_learnable_numbers_shows_the_diary(app):
     opened(app, model="upos-en-contextfree", sentence="They walk .")
     assert any("This is Eisner's ice-cream diary" in each.value for each in app.caption)
     assert len(labels(app)) == 14

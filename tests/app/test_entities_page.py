@@ -19,7 +19,7 @@ def page(app):
     return partial(opened, app, "pages/entities.py")
 
 
-def test_illegal_mass_switch_and_note_agree_with_the_library(page):
+def test_illegal_mass_switch_and_note_equal_the_library(page):
     app = page()
     chain = load_tagger("ner-en").potentials(SENTENCE.split(), constrained=False)
     mass = illegal_mass(chain)
@@ -41,13 +41,13 @@ def test_illegal_mass_switch_and_note_agree_with_the_library(page):
         ("<b>", "expected “1 3 LOC”"),
     ],
 )
-def test_what_cannot_be_asked_is_said_and_the_first_entity_shown(page, wanted, message):
+def test_invalid_entity_is_reported_and_the_first_one_shown(page, wanted, message):
     app = page(**{"v.entity": wanted})
     warning = re.sub(r"\\(.)", r"\1", app.warning[0].value)
     assert message in warning
 
 
-def test_a_model_without_entities_gets_an_example_and_a_way_back(page):
+def test_model_without_entities_shows_an_example_and_a_way_back(page):
     own = {"model": "upos-en", "sentence": "They run ."}
     app = page(**own)
     assert app.selectbox(key="model").value == "upos-en"
@@ -69,7 +69,7 @@ def test_a_model_without_entities_gets_an_example_and_a_way_back(page):
     assert app.text_input(key="sentence").value == own["sentence"]
 
 
-def test_the_example_is_taken_over_by_its_button(page):
+def test_example_button_selects_the_example_model(page):
     app = page(model="upos-en", sentence="They run .")
     app.button(key="open_bio").click().run()
     assert app.selectbox(key="model").value == "ner-en"
@@ -77,7 +77,7 @@ def test_the_example_is_taken_over_by_its_button(page):
     assert app.button(key="back_from_example").label == "Back to upos-en"
 
 
-def test_no_legal_path_is_said(page):
+def test_chain_without_a_legal_path_is_reported(page):
     app = page(p="0.I-ORG")
     said = [text.value for text in app.markdown]
     assert any("No legal tag sequence is allowed" in text for text in said)

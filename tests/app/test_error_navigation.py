@@ -41,7 +41,7 @@ def said(app):
     return next(text.value for text in app.main.text if " of " in text.value)
 
 
-def test_a_list_shows_the_words_around(errors):
+def test_list_shows_the_surrounding_words(errors):
     for around, words, text in zip(
         errors["in its sentence"], errors["words"], errors["text"], strict=True
     ):
@@ -50,7 +50,7 @@ def test_a_list_shows_the_words_around(errors):
         assert f"{before.strip('… ')} {words} {after.strip('… ')}".strip() in text
 
 
-def test_an_error_opens_at_its_wrong_word_with_the_wrong_tag(errors):
+def test_error_opens_at_its_wrong_word_and_tag(errors):
     row = errors.iloc[3]
     app = opened(row["explore"])
     shown = stage_of(app)
@@ -65,7 +65,7 @@ def test_an_error_opens_at_its_wrong_word_with_the_wrong_tag(errors):
     assert named(app, stage_of(app)["asked"]) == [row["position"] - 1, first]
 
 
-def test_the_next_error_and_the_one_before_are_opened_in_place(errors):
+def test_next_and_previous_errors_open_in_place(errors):
     app = opened(errors["explore"][0])
     assert app.button(key="list.Previous").disabled
     app.switch_page("pages/why.py").run()
@@ -81,7 +81,7 @@ def test_the_next_error_and_the_one_before_are_opened_in_place(errors):
     assert app.button(key="list.Next").disabled
 
 
-def test_a_box_that_still_holds_the_error_before_does_not_bring_it_back(errors):
+def test_stale_sentence_box_does_not_restore_the_previous_error(errors):
     app = opened(errors["explore"][0])
     old = app.text_input(key="sentence").value
     app.button(key="list.Next").click().run()
@@ -91,7 +91,7 @@ def test_a_box_that_still_holds_the_error_before_does_not_bring_it_back(errors):
     assert "".join(app.query_params["v.place"]) == "2"
 
 
-def test_back_is_the_same_list_with_the_error_marked(errors):
+def test_back_returns_to_the_list_with_the_error_marked(errors):
     app = opened(errors["explore"][0])
     app.button(key="list.Next").click().run()
     app.switch_page(PAGE).run()
@@ -103,14 +103,14 @@ def test_back_is_the_same_list_with_the_error_marked(errors):
     assert [place for place, text in enumerate(around) if text.startswith("▸")] == [1]
 
 
-def test_another_sentence_is_of_no_list(errors):
+def test_another_sentence_leaves_the_list(errors):
     app = opened(errors["explore"][0])
     app.text_input(key="sentence").set_value("They run .").run()
     assert "v.list" not in app.query_params
     assert not [button for button in app.button if button.label == "Back to the list"]
 
 
-def test_a_list_that_the_server_does_not_have_can_be_made_anew(errors):
+def test_expired_list_can_be_created_again(errors):
     app = opened(errors["explore"][0].replace("v.list=", "v.list=0"))
     assert "no longer has this list" in " ".join(caption.value for caption in app.caption)
     assert not [button for button in app.button if button.label == "Next"]
@@ -119,7 +119,7 @@ def test_a_list_that_the_server_does_not_have_can_be_made_anew(errors):
     assert len(listed(app)) == len(errors)
 
 
-def test_a_row_that_cannot_be_opened_has_no_place_in_its_list(monkeypatch):
+def test_row_that_cannot_be_opened_has_no_link(monkeypatch):
     lists = LRUCache(1)
     monkeypatch.setattr(error_navigation, "_lists", lambda: lists)
     monkeypatch.setattr(

@@ -68,7 +68,7 @@ def test_each_view_sends_words_and_tags_and_returns_the_state(view):
     assert at.markdown[0].value == best()
 
 
-def test_only_its_own_session_keys_are_used_and_the_address_stays():
+def test_element_uses_only_its_own_session_keys_and_leaves_the_url():
     at = app()
     assert set(at.session_state._state.filtered_state) <= {"k", "crfviz", "crfviz.k"}
     assert not at.query_params
@@ -96,7 +96,7 @@ def test_step_set_by_the_app_is_returned():
 @pytest.mark.parametrize(
     "state", [{"edits": 5}, {"selected": 5}, {"selected": (9, "DET")}, {"selected": (0, "X")}]
 )
-def test_invalid_state_is_a_message_and_the_stage_stays(state):
+def test_invalid_state_shows_one_message_and_the_stage_stays(state):
     at = app()
     set_state(at, **state)
     assert len(at.error) == 1
@@ -105,7 +105,7 @@ def test_invalid_state_is_a_message_and_the_stage_stays(state):
     assert not at.exception
 
 
-def test_edits_survive_other_scores_and_are_dropped_with_other_words():
+def test_edits_survive_new_scores_and_are_dropped_with_new_words():
     at = app(
         "chain(seed=st.session_state.get('seed', 1), words=st.session_state.get('words'"
         f", {WORDS})), view='transitions', key='k'"
@@ -143,7 +143,7 @@ def test_window_of_5000_words_is_drawn_and_all_words_are_returned():
         ("chain(), view='why', at=(9, 'DET')", "position must be 0 to 3"),
     ],
 )
-def test_bad_input_is_one_message_in_the_element(call, part):
+def test_invalid_arguments_show_one_message(call, part):
     at = app(call)
     assert len(at.error) == 1
     assert part in at.error[0].value
@@ -161,7 +161,7 @@ def test_bad_input_is_one_message_in_the_element(call, part):
     ],
     ids=["no path", "each step", "one word", "long"],
 )
-def test_odd_chains_without_tags_are_drawn(view, scores):
+def test_unusual_chains_without_tags_are_drawn(view, scores):
     text = f"import crfviz, torch\ncrfviz.st_lattice(crfviz.Potentials({scores}), view={view!r})"
     at = AppTest.from_string(text, default_timeout=120).run()
     assert not at.exception
@@ -185,7 +185,7 @@ def labelling(script):
     return at
 
 
-def test_the_labeller_begins_with_what_is_proposed():
+def test_labeller_opens_with_the_proposed_tags():
     at = labelling(LABELLERS)
     assert at.session_state["one"].tags == ("", "", "", "")
     assert " ".join(at.session_state["two"].tags) == best()
@@ -193,7 +193,7 @@ def test_the_labeller_begins_with_what_is_proposed():
     assert not at.session_state["three"].done
 
 
-def test_labels_set_by_the_app_are_drawn_and_other_tags_are_refused():
+def test_labels_set_by_the_app_are_drawn_and_unknown_tags_rejected():
     at = labelling(LABELLERS)
     at.session_state["two"] = {"tags": ["DET", "ADJ", "NOUN", "VERB"], "done": True}
     at.session_state["three"] = {"tags": ["X", "O"]}
@@ -207,7 +207,7 @@ def test_labels_set_by_the_app_are_drawn_and_other_tags_are_refused():
     assert at.session_state["one"].tags == ("DET", "", "", "")
 
 
-def test_labels_survive_other_scores_and_are_dropped_with_other_words():
+def test_labels_survive_new_scores_and_are_dropped_with_new_words():
     at = labelling(
         f"""
 words = st.session_state.get("words", {WORDS})
@@ -246,14 +246,14 @@ crfviz.st_labeller(words, {TAGS}, potentials=potentials, key="k")
         ('["a b", "c\\n"], ["A"], key="k"', None),
     ],
 )
-def test_bad_input_of_the_labeller_is_one_message(call, part):
+def test_invalid_labeller_arguments_show_one_message(call, part):
     at = labelling(f"crfviz.st_labeller({call})\nst.write('after')")
     assert at.markdown[-1].value == "after"
     assert len(at.error) == (part is not None)
     assert part is None or part in at.error[0].value
 
 
-def test_a_labeller_without_an_allowed_path_says_so():
+def test_labeller_without_an_allowed_path_shows_an_error():
     at = labelling(
         """
 shut = crfviz.Potentials([[0, 0], [0, 0]], [[-torch.inf] * 2] * 2, tags=["A", "B"])

@@ -11,7 +11,7 @@ LINK = re.compile(r"\]\(([^)]+)\)")
 
 
 @pytest.mark.parametrize("name", GUIDES)
-def test_a_guide_is_drawn_with_links_that_work(app, name):
+def test_guide_is_drawn_with_valid_links(app, name):
     opened(app, "pages/guides.py", **{"v.guide": name})
     assert_sound(app)
     text = "\n".join(each.value for each in app.markdown)
@@ -23,14 +23,14 @@ def test_a_guide_is_drawn_with_links_that_work(app, name):
             assert re.split("[=#]", target)[1] in GUIDES
 
 
-def test_the_left_side_opens_the_guides(app):
+def test_sidebar_opens_the_guides(app):
     app.run()
     button(app, "Guides").click().run()
     assert_sound(app)
     assert app.title[0].value == "Guides"
 
 
-def test_a_guide_that_is_not_installed_is_said(app, monkeypatch, tmp_path):
+def test_missing_guide_is_reported(app, monkeypatch, tmp_path):
     monkeypatch.setattr("crfviz.ui.panels.guides.DOCS", tmp_path)
     open_at(app, "pages/guides.py")
     assert_sound(app)

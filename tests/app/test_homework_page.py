@@ -37,12 +37,12 @@ def lines(table):
     return "\n".join(" ".join(map(str, row)) for row in table)
 
 
-def test_an_empty_box_asks_for_a_table(page):
+def test_empty_box_asks_for_a_table(page):
     assert_sound(page)
     assert "4 words by 2 tags" in page.info[0].value
 
 
-def test_without_a_table_the_page_shows_what_is_wanted(page):
+def test_expected_table_is_shown_before_the_first_upload(page):
     assert page.text[0].value == "The tags, in this order: C H"
     example = page.code[0].value.splitlines()
     assert example[0].split("\t") == ["word", "C", "H"]
@@ -55,7 +55,7 @@ def test_without_a_table_the_page_shows_what_is_wanted(page):
     assert "first wrong cell" in page.error[0].value
 
 
-def test_the_example_of_a_model_with_many_tags_is_no_wider_than_the_page(app):
+def test_example_of_many_tags_fits_the_page_width(app):
     app.query_params.update({"model": "upos-en-contextfree", "sentence": "These look fine to me ."})
     open_at(app, PAGE)
     example = app.code[0].value.splitlines()
@@ -65,7 +65,7 @@ def test_the_example_of_a_model_with_many_tags_is_no_wider_than_the_page(app):
 
 @pytest.mark.parametrize("labels", ["", "H C\n"])
 @pytest.mark.parametrize("flipped", [False, True])
-def test_tags_in_another_order_are_told_and_put_in_order(page, labels, flipped):
+def test_reordered_tags_are_reported_and_sorted(page, labels, flipped):
     swapped = log_alpha()[:, ::-1]
     if flipped:
         rows = lines(swapped.T).split("\n")
@@ -83,7 +83,7 @@ def test_tags_in_another_order_are_told_and_put_in_order(page, labels, flipped):
 
 
 @pytest.mark.parametrize("kind", ["beta", "viterbi"])
-def test_the_other_tables_are_put_in_order_too(page, kind):
+def test_viterbi_and_beta_tables_with_reordered_tags_are_sorted(page, kind):
     analysis = analyse(load_tagger(MODEL).potentials(DAYS.split()))
     table = analysis.best if kind == "viterbi" else analysis.forward_backward.log_beta
     page.button_group(key="view.kind").set_value(kind).run()
@@ -94,7 +94,7 @@ def test_the_other_tables_are_put_in_order_too(page, kind):
 
 
 @pytest.mark.parametrize("labels", ["", "ids", "names"])
-def test_backpointers_whose_tags_stand_in_another_order_are_put_in_order(app, labels):
+def test_backpointers_with_reordered_tags_are_sorted(app, labels):
     sentence = "These look fine to me ."
     app.query_params.update(
         {"model": "upos-en-contextfree", "sentence": sentence, "v.kind": "backpointers"}
@@ -119,13 +119,13 @@ def test_backpointers_whose_tags_stand_in_another_order_are_put_in_order(app, la
 
 
 @pytest.mark.parametrize("decimals", [3, 12])
-def test_a_right_table_is_right(page, decimals):
+def test_correct_table_is_accepted(page, decimals):
     paste(page, lines(log_alpha().round(decimals)))
     assert_sound(page)
     assert page.success[0].value.startswith("Right: all 8 cells")
 
 
-def test_a_wrong_cell_is_shown_and_the_text_is_kept(page):
+def test_wrong_cell_is_shown_and_the_text_kept(page):
     table = log_alpha()
     table[2, 1] += 1
     text = lines(table.T)
@@ -145,7 +145,7 @@ def test_a_wrong_cell_is_shown_and_the_text_is_kept(page):
         ("![x](http://a.b) 1\n2 3", "line 1, column 1"),
     ],
 )
-def test_what_is_no_such_table_is_said_and_kept(page, text, message):
+def test_invalid_table_is_reported_and_the_text_kept(page, text, message):
     paste(page, text)
     assert not page.exception
     assert message in page.error[0].value
@@ -162,13 +162,13 @@ def test_examples_fill_the_box(page):
     assert page.query_params["v.homework"] == "max for sum"
 
 
-def test_an_example_chosen_before_the_page_has_answered_is_the_one_filled_in(page):
+def test_fill_button_uses_the_example_chosen_in_the_same_run(page):
     page.selectbox(key="view.homework").select("max for sum")
     button(page, "Fill it in").click().run()
     assert "Likely bug: max for sum" in page.error[0].value
 
 
-def test_the_table_is_held_against_the_edited_chain(page):
+def test_table_is_compared_with_the_edited_chain(page):
     paste(page, lines(log_alpha()))
     page.query_params["t"] = "C.H:-1"
     page.run()
@@ -178,7 +178,7 @@ def test_the_table_is_held_against_the_edited_chain(page):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npz"])
-def test_a_file_goes_into_the_box(page, suffix):
+def test_uploaded_file_fills_the_box(page, suffix):
     if suffix == "csv":
         data = lines(log_alpha()).encode()
     else:
@@ -193,7 +193,7 @@ def test_a_file_goes_into_the_box(page, suffix):
     assert page.text_area[0].value == "1 2"
 
 
-def test_a_file_that_cannot_be_read_leaves_the_box_alone(page):
+def test_unreadable_file_leaves_the_box_unchanged(page):
     paste(page, lines(log_alpha()))
     page.file_uploader[0].set_value(("mine.npz", b"\x80\x04", "application/octet-stream")).run()
     assert "pickle" in page.error[0].value
@@ -215,7 +215,7 @@ def traced(**mistakes):
     return trace(program, chain, "alpha").to_json()
 
 
-def test_a_trace_is_played_and_closed(page):
+def test_trace_is_played_and_closed(page):
     upload(page, traced(no_start=True))
     assert any("This page plays what it wrote." in text.value for text in page.text)
     page.toggle(key="view.twin").set_value(True).run()
@@ -226,7 +226,7 @@ def test_a_trace_is_played_and_closed(page):
     assert page.text_area
 
 
-def test_a_damaged_trace_is_refused_in_words(page):
+def test_damaged_trace_is_rejected_with_a_message(page):
     upload(page, traced().replace('"version": 1', '"version": 9'))
     assert "field 'version' must be 1, got 9" in page.error[0].value
     assert page.text_area

@@ -42,7 +42,7 @@ def assert_nothing_left(own):
     assert not own.exists() or not list(own.iterdir())
 
 
-def test_a_job_ends_with_the_result_that_teaching_gives(tiny):
+def test_job_result_equals_direct_teaching(tiny):
     job = start_teaching(Jobs(), Lesson(tiny, name="beside"), SENTENCES)
     status = job.wait(DEADLINE)
     assert (status.state, status.progress) == ("done", 1.0)
@@ -54,7 +54,7 @@ def test_a_job_ends_with_the_result_that_teaching_gives(tiny):
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_progress_grows_for_everybody_and_a_cancelled_job_leaves_nothing_behind(own, tiny):
+def test_progress_is_shared_and_a_cancelled_job_leaves_no_files(own, tiny):
     jobs = Jobs()
     job = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES)
     seen = {"one": [], "other": []}
@@ -82,7 +82,7 @@ def test_progress_grows_for_everybody_and_a_cancelled_job_leaves_nothing_behind(
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_a_job_can_be_cancelled_before_it_has_begun(own, tiny):
+def test_job_can_be_cancelled_before_it_starts(own, tiny):
     job = start_teaching(Jobs(), Lesson(tiny, **LONG), SENTENCES)
     job.cancel()
     assert job.wait(DEADLINE).state == "cancelled"
@@ -90,7 +90,7 @@ def test_a_job_can_be_cancelled_before_it_has_begun(own, tiny):
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_a_crash_is_a_message(own, tiny):
+def test_killed_job_fails_with_a_message(own, tiny):
     job = start_teaching(Jobs(), Lesson(tiny, **LONG), SENTENCES)
     until(lambda: job.status.progress > 0)
     os.kill(job._worker.pid, signal.SIGKILL)
@@ -101,7 +101,7 @@ def test_a_crash_is_a_message(own, tiny):
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_what_a_command_refuses_is_the_message_of_its_job(tiny):
+def test_error_of_the_command_is_the_message_of_its_job(tiny):
     status = start_teaching(Jobs(), Lesson(tiny), [Sentence(("so",), ("ADV",))]).wait(DEADLINE)
     said = "sentence 1 to learn from has the tag 'ADV'; the model has NOUN, VERB, X"
     assert (status.state, status.message) == ("failed", said)
@@ -110,7 +110,7 @@ def test_what_a_command_refuses_is_the_message_of_its_job(tiny):
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_one_job_runs_at_a_time_and_the_others_wait_for_it(tiny):
+def test_jobs_run_one_at_a_time_in_order(tiny):
     jobs = Jobs()
     first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
     second = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
@@ -128,7 +128,7 @@ def test_one_job_runs_at_a_time_and_the_others_wait_for_it(tiny):
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_a_visitor_has_one_job(tiny):
+def test_second_job_of_a_visitor_is_rejected(tiny):
     jobs = Jobs()
     first = start_teaching(jobs, Lesson(tiny, **LONG), SENTENCES, visitor="a")
     waits = start_teaching(jobs, Lesson(tiny), SENTENCES, visitor="b")
@@ -148,7 +148,7 @@ def test_a_visitor_has_one_job(tiny):
     assert jobs.shown_to("a", "") is first
 
 
-def test_sentences_that_cannot_be_handed_on_are_said_at_once(tiny):
+def test_sentences_that_cannot_be_encoded_are_rejected_at_once(tiny):
     jobs = Jobs()
     with pytest.raises(FormatError, match="is no UTF-8 text"):
         start_teaching(jobs, Lesson(tiny), [Sentence(("\ud800",), ("X",))])
@@ -156,7 +156,7 @@ def test_sentences_that_cannot_be_handed_on_are_said_at_once(tiny):
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_many_sentences_go_through_the_pipe(tiny):
+def test_job_accepts_more_sentences_than_a_pipe_buffer(tiny):
     job = start_teaching(
         Jobs(), Lesson(tiny, "crf", epochs=1), SENTENCES * 1000
     )  # more than a pipe holds
@@ -176,7 +176,7 @@ time.sleep(600)
 """
 
 
-def test_the_work_ends_when_the_server_is_killed(own, tiny):
+def test_job_ends_when_the_server_is_killed(own, tiny):
     command = [sys.executable, "-c", SERVER, tiny]
     with ForkedProgram(command, stdout=subprocess.PIPE, text=True) as server:
         work = Path("/proc", server.stdout.readline().strip())

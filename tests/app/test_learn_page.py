@@ -53,7 +53,7 @@ def autograd(chain, path):
     return loss.item(), [weight.grad for weight in weights]
 
 
-def test_a_step_makes_edits_that_equal_autograd_and_undo_restores_every_bit(app):
+def test_step_edits_equal_autograd_and_undo_restores_them_exactly(app):
     learn(app, **MARKED)
     trained = load_tagger(MODEL).potentials(WORDS)
     path = [trained.tag_id(tag) for tag in ("PRON", "NOUN", "PUNCT")]
@@ -82,7 +82,7 @@ def test_a_step_makes_edits_that_equal_autograd_and_undo_restores_every_bit(app)
 
 
 @pytest.mark.parametrize("model", ["upos-en", "ner-en"])
-def test_the_link_after_a_step_on_forty_words_is_complete(app, model):
+def test_link_after_a_step_on_forty_words_is_complete(app, model):
     sentence = " ".join(["The", "old", "man", "boats", "."] * 8)
     learn(app, model=model, sentence=sentence, **{"v.size": "2"})
     button(app, "Take the step").click().run()
@@ -94,24 +94,24 @@ def test_the_link_after_a_step_on_forty_words_is_complete(app, model):
 @pytest.mark.parametrize(
     ("typed", "size"), [("0.5", 0.5), (" 1,5 ", 1.5), ("−2", -2.0), ("1e-3", 0.001), ("100", 100.0)]
 )
-def test_a_size_is_read_as_people_type_it(typed, size):
+def test_typed_step_size_is_parsed(typed, size):
     assert step_size(typed) == size
 
 
 @pytest.mark.parametrize("typed", ["", "abc", "1.2.3", "nan", "inf", "-inf", "1e999"])
-def test_what_is_no_number_is_no_size(typed):
+def test_step_size_that_is_not_a_number_is_rejected(typed):
     with pytest.raises(CrfvizError, match=r"Type a number such as 0\.5"):
         step_size(typed)
 
 
 @pytest.mark.parametrize("typed", ["1e9", "-100.1"])
-def test_a_size_may_be_too_large(typed):
+def test_too_large_step_size_is_rejected(typed):
     with pytest.raises(CrfvizError, match="too large: type a number from -100 to 100"):
         step_size(typed)
 
 
 @pytest.mark.parametrize("typed", ["abc", "1e9", "![x](http://a.b)"])
-def test_a_bad_size_is_said_and_nothing_is_lost(app, typed):
+def test_invalid_size_is_reported_and_stays_in_its_field(app, typed):
     learn(app, **MARKED)
     app.text_input(key="view.size").set_value(typed).run()
     assert not app.exception
@@ -123,7 +123,7 @@ def test_a_bad_size_is_said_and_nothing_is_lost(app, typed):
     assert not button(app, "Take the step").disabled
 
 
-def test_forbidden_right_tags_are_said(app):
+def test_forbidden_gold_tags_are_reported(app):
     learn(app, model="ner-en", sentence="John runs .", r="0.I-PER")
     assert "gold tags are forbidden" in app.info[0].value
     assert button(app, "Take the step").disabled
@@ -132,12 +132,12 @@ def test_forbidden_right_tags_are_said(app):
     assert "r" not in app.query_params
 
 
-def test_a_pin_that_contradicts_the_right_tags_is_said(app):
+def test_pin_that_contradicts_a_gold_tag_is_reported(app):
     learn(app, p="1.VERB", **MARKED)
     assert "drop the pin" in app.info[0].value
 
 
-def test_gold_is_right_where_it_is_known(app):
+def test_step_uses_the_gold_tags_of_an_example(app):
     learn(app, model=MODEL)
     trained = load_tagger(MODEL)
     example = trained.examples()[0]
@@ -150,7 +150,7 @@ def test_gold_is_right_where_it_is_known(app):
     assert math.isfinite(moved.end.sum())
 
 
-def test_a_step_is_towards_the_tags_that_are_right_when_it_is_asked_for(app):
+def test_step_uses_the_gold_tags_of_the_same_run(app):
     learn(app, **MARKED)
     chain = load_tagger(MODEL).potentials(WORDS)
     kept = app.session_state["crfviz"]
@@ -161,7 +161,7 @@ def test_a_step_is_towards_the_tags_that_are_right_when_it_is_asked_for(app):
     assert edits_of(app) == Edits().reaching(chain, after)
 
 
-def test_other_words_are_left_open(app):
+def test_unmarked_words_can_be_left_open(app):
     learn(app, **MARKED, **{"v.open": "1"})
     chain = load_tagger(MODEL).potentials(WORDS)
     step = gradient_step(chain, [None, chain.tag_id("NOUN"), None], 0.5)

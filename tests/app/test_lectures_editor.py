@@ -40,7 +40,7 @@ def app():
     return open_at(app, "pages/lectures.py")
 
 
-def test_what_the_browser_kept_is_taken_up_by_a_session_without_a_lecture(app):
+def test_lecture_saved_in_the_browser_is_restored_in_a_new_session(app):
     kept = app.session_state["crfviz"]
     text, lecture = kept["lecture.text"], lecture_of(app)
     assert text == to_link_name(lecture)
@@ -61,7 +61,7 @@ def test_what_the_browser_kept_is_taken_up_by_a_session_without_a_lecture(app):
     assert lecture_of(app) == lecture
 
 
-def test_a_lecture_is_made_of_screens_and_every_change_can_be_undone(app):
+def test_lecture_is_collected_from_screens_and_changes_can_be_undone(app):
     assert [cue.page for cue in lecture_of(app).cues] == ["viterbi", "transitions", "marginals"]
     assert cue_of(app).scenario.edits.transitions == {("H", "H"): 2.0}
     states = [lecture_of(app)]
@@ -91,7 +91,7 @@ def test_a_lecture_is_made_of_screens_and_every_change_can_be_undone(app):
         assert lecture_of(app) == after
 
 
-def test_what_would_be_lost_is_refused_and_stays_to_be_mended(app):
+def test_invalid_cue_text_is_rejected_and_stays_in_its_field(app):
     before = lecture_of(app)
     app.text_area(key="own.say").input("{viterbi(}").run()
     assert lecture_of(app) == before
@@ -101,7 +101,7 @@ def test_what_would_be_lost_is_refused_and_stays_to_be_mended(app):
     assert cue_of(app).say == "{viterbi(2)}"
 
 
-def test_a_link_plays_the_lecture_that_it_carries(app):
+def test_link_plays_its_embedded_lecture(app):
     name = to_link_name(lecture_of(app))
     player = new_app()
     player.query_params.update({"lecture": name, "cue": "2"})
@@ -111,7 +111,7 @@ def test_a_link_plays_the_lecture_that_it_carries(app):
     assert player.query_params == {"lecture": name, "cue": "2"}
 
 
-def test_a_link_that_carries_nothing_says_so():
+def test_link_without_a_valid_lecture_is_reported():
     player = new_app()
     player.query_params.update({"lecture": "~" + "x" * 5000})
     player.run()
@@ -122,7 +122,7 @@ def test_a_link_that_carries_nothing_says_so():
     assert len(told) < 200
 
 
-def test_what_is_saved_is_what_is_loaded():
+def test_saved_lecture_is_loaded_unchanged():
     made = with_screen(
         EMPTY, "viterbi", Scenario(ICE_CREAM, SENTENCE, view={"by": "me", "at": "1 H"})
     )
@@ -131,7 +131,7 @@ def test_what_is_saved_is_what_is_loaded():
     assert read(to_toml(once), "lecture.toml") == once
 
 
-def test_cues_stop_at_the_ends_and_there_are_not_too_many():
+def test_cues_move_within_the_list_and_their_number_is_limited():
     lecture = EMPTY
     for page in ("a", "b", "c"):
         lecture = with_screen(lecture, page, Scenario(ICE_CREAM, SENTENCE))

@@ -49,7 +49,7 @@ def said(app):
 
 
 @pytest.mark.usefixtures("mine")
-def test_the_page_lists_what_there_is_and_says_what_is_wrong():
+def test_page_lists_lectures_and_their_problems():
     app = open_at(new_app(), "pages/lectures.py")
     assert not app.exception
     titles = [text.value for text in app.markdown]
@@ -62,7 +62,7 @@ def test_the_page_lists_what_there_is_and_says_what_is_wrong():
 
 
 @pytest.mark.usefixtures("mine")
-def test_a_cue_that_cannot_be_drawn_says_why_and_the_next_one_plays():
+def test_cue_that_cannot_be_drawn_shows_its_error_and_the_next_one_plays():
     app = play(lecture="mine")
     assert not app.exception
     assert app.error
@@ -78,14 +78,14 @@ def test_a_cue_that_cannot_be_drawn_says_why_and_the_next_one_plays():
 @pytest.mark.parametrize(
     ("cue", "nearest"), [("0", "1"), ("99", "2"), ("x", "1"), ("1e3", "1"), ("9" * 20, "1")]
 )
-def test_a_number_that_is_none_shows_the_nearest_cue(cue, nearest):
+def test_invalid_cue_number_shows_the_nearest_cue(cue, nearest):
     app = play(lecture="mine", cue=cue)
     assert not app.exception
     assert app.query_params["cue"] == nearest
     assert any("There is no cue" in text for text in said(app))
 
 
-def test_a_reload_returns_to_the_step_of_its_cue():
+def test_reload_returns_to_the_step_of_the_cue():
     app = play(lecture="viterbi", cue="2", step="3")
     assert app.session_state[STORE_KEY]["scenario"].step == 3
     assert app.query_params == {"lecture": "viterbi", "cue": "2", "step": "3"}
@@ -96,7 +96,7 @@ def test_a_reload_returns_to_the_step_of_its_cue():
     assert app.query_params["step"] == step_text(own.step)
 
 
-def test_another_sentence_has_none_of_the_steps_of_its_cue():
+def test_another_sentence_drops_the_step_of_the_cue():
     app = play(lecture="viterbi", cue="2", step="3")
     app.session_state[STORE_KEY]["scenario"] = replace(
         app.session_state[STORE_KEY]["scenario"], sentence="They run .", step=0
@@ -105,7 +105,7 @@ def test_another_sentence_has_none_of_the_steps_of_its_cue():
     assert app.query_params == {"lecture": "viterbi", "cue": "2"}
 
 
-def test_keys_that_come_with_the_address_of_the_cue_before_do_not_lead_back_to_it():
+def test_stale_cue_in_the_url_does_not_return_to_the_previous_cue():
     app = play(lecture="greedy", cue="3")
     app.query_params["cue"] = "2"  # the browser has not heard of the new cue yet
     app.run()
@@ -113,7 +113,7 @@ def test_keys_that_come_with_the_address_of_the_cue_before_do_not_lead_back_to_i
     assert app.session_state[STORE_KEY]["scenario"].sentence == "Please book a table for two ."
 
 
-def test_a_lecture_that_is_not_there_leads_to_the_explorer():
+def test_missing_lecture_opens_the_explorer():
     app = play(lecture="nothing", cue="2")
     assert not app.exception
     assert app.title[0].value == "Explore"
@@ -128,7 +128,7 @@ def test_a_lecture_that_is_not_there_leads_to_the_explorer():
         ("log_z()", "mine.toml:4: “log_z()” has no single right answer here, so it is not asked."),
     ],
 )
-def test_a_question_without_an_answer_is_said_and_the_cue_plays(
+def test_question_without_an_answer_is_reported_and_the_cue_plays(
     tmp_path, monkeypatch, ask, message
 ):
     monkeypatch.setenv("CRFVIZ_LECTURES", str(tmp_path))

@@ -263,11 +263,11 @@ CHECKS = {
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 @pytest.mark.parametrize("title", CHECKS)
-def test_a_page_shows_what_its_recipe_returns(title, sentence):
+def test_page_numbers_equal_its_recipe(title, sentence):
     CHECKS[title](sentence)
 
 
-def test_every_page_is_compared():
+def test_every_page_is_compared_with_its_recipe():
     # files, cards, no numbers
     elsewhere = {"Homework", "Models", "Bring your own", "Lectures", "Guides"}
     here = {*CHECKS, "Annotate", "Model errors"}
@@ -276,7 +276,7 @@ def test_every_page_is_compared():
     assert here <= recipes
 
 
-def test_model_errors_shows_what_evaluate_returns():
+def test_model_errors_page_equals_evaluate():
     crfviz.register(Random(crfviz.load_tagger("upos-en").tags), "random")
     excerpt = SHIPPED / "excerpts" / "ewt-dev.conllu"
     found = crfviz.evaluate(crfviz.load_tagger("random"), excerpt)
@@ -292,7 +292,7 @@ def test_model_errors_shows_what_evaluate_returns():
     assert f"{100 * viterbi:.1f}" in facts
 
 
-def test_annotate_shows_what_agreement_returns(page, store):  # noqa: F811 - fixtures
+def test_annotate_page_equals_agreement(page, store):  # noqa: F811 - fixtures
     items = read_items(b"Dogs run home .\n\nStop them !\n\nWell , go !", "dogs").items
     name = store.add("dogs", items)
     finish(store, name, "anna", [(0, "NOUN"), (1, "VERB")])

@@ -50,7 +50,7 @@ def until(state):
         time.sleep(0.01)
 
 
-def test_a_room_is_led_in_one_process_and_followed_in_another(two_backends):
+def test_room_led_in_one_process_is_followed_in_another(two_backends):
     first, second = two_backends
     led = first.open()
     led.show({"n": 1})
@@ -73,7 +73,7 @@ def test_a_room_is_led_in_one_process_and_followed_in_another(two_backends):
     assert second.led_by(led.key) is None
 
 
-def test_who_leads_goes_on_in_another_process(two_backends):
+def test_leader_can_continue_in_another_process(two_backends):
     first, second = two_backends
     led = first.open()
     led.show({"n": 1}, OPEN)
@@ -86,7 +86,7 @@ def test_who_leads_goes_on_in_another_process(two_backends):
     assert second.find("a\0b") is second.led_by("a\0b") is None
 
 
-def test_no_answer_is_lost_or_counted_twice_wherever_it_is_given(two_backends):
+def test_concurrent_answers_are_counted_once_in_every_process(two_backends):
     first, second = two_backends
     led = first.open()
     rooms = led, second.find(led.code)
@@ -118,14 +118,14 @@ def test_no_answer_is_lost_or_counted_twice_wherever_it_is_given(two_backends):
         ("q", "a\0", 0),
     ],
 )
-def test_what_is_no_answer_counts_nothing(two_backends, question, voter, choice):
+def test_answers_without_an_open_question_are_ignored(two_backends, question, voter, choice):
     led = two_backends[0].open()
     led.show({"n": 1}, OPEN)
     assert not led.answer(question, voter, choice)
     assert led.count_answers("q", 3) == [0, 0, 0]
 
 
-def test_rooms_and_answers_are_bounded(two_backends, monkeypatch):
+def test_number_of_rooms_voters_and_questions_is_limited(two_backends, monkeypatch):
     monkeypatch.setattr(room_backend, "MAX_ROOMS", 2)
     monkeypatch.setattr(room_store, "MAX_VOTERS", 2)
     monkeypatch.setattr(room_store, "MAX_QUESTIONS", 1)
@@ -141,7 +141,7 @@ def test_rooms_and_answers_are_bounded(two_backends, monkeypatch):
     assert [led.count_answers(name, 2) for name in ("a", "b")] == [[0, 0], [1, 1]]
 
 
-def test_a_room_goes_after_its_hour_for_all_processes(two_backends, url):
+def test_room_expires_in_all_processes(two_backends, url):
     first, second = two_backends
     led = first.open()
     led.show({"n": 1}, OPEN)
@@ -154,7 +154,7 @@ def test_a_room_goes_after_its_hour_for_all_processes(two_backends, url):
     assert direct(url, "SELECT count(*) FROM crfviz_answers") == [(0,)]
 
 
-def test_a_database_that_restarts_loses_no_answer_and_no_screen(two_backends, cluster):
+def test_database_restart_loses_no_answer_and_no_screen(two_backends, cluster):
     first, second = two_backends
     led = first.open()
     led.show({"n": 1}, OPEN)
@@ -177,7 +177,7 @@ def test_a_database_that_restarts_loses_no_answer_and_no_screen(two_backends, cl
     assert led.reveal("q", 3) == [0, 1, 1]
 
 
-def test_the_settings_say_where_rooms_are(url, monkeypatch):
+def test_settings_select_the_room_backend(url, monkeypatch):
     make = room_backend.rooms.__wrapped__
     assert type(make()) is Rooms  # annotations are in a file
     monkeypatch.setenv("CRFVIZ_DATABASE_URL", url)

@@ -34,7 +34,7 @@ def diary(days=DAYS):
     return load_tagger(MODEL).potentials(days.split())
 
 
-def test_the_terms_are_sorted_and_written_both_ways():
+def test_terms_are_sorted_and_shown_as_logs_and_exponentials():
     frame = term_frame(log_sum_exp(np.array([-120.0, 2.0])), TAGS)
     assert frame["from j"].tolist() == ["H", "C"]
     assert frame["exp(a − max)"].tolist() == pytest.approx([1.0, math.exp(-122)])
@@ -52,17 +52,17 @@ def test_the_terms_are_sorted_and_written_both_ways():
         ([-INF, -INF], "float32", "log 0 = −∞"),
     ],
 )
-def test_what_would_have_happened_is_said(scores, precision, said):
+def test_direct_sum_line_describes_overflow_and_underflow(scores, precision, said):
     assert said in direct_line(log_sum_exp(np.array(scores)), precision)
 
 
-def test_the_sum_is_written_in_one_line():
+def test_sum_line_shows_the_log_of_the_sum():
     expected = 1 + math.log(2)
     assert sum_line(log_sum_exp(np.array([1.0, 1.0]))).endswith(f"= {expected:.6f}")
     assert "nothing arrives" in sum_line(log_sum_exp(np.array([-INF])))
 
 
-def test_underflow_is_told_and_drawn():
+def test_underflow_is_described_and_drawn():
     chain = random_chain(0, 60, 17)
     found = underflow(chain, forward_backward(chain))
     dead = int(np.flatnonzero(found.products == 0)[0])
@@ -74,13 +74,13 @@ def test_underflow_is_told_and_drawn():
     assert sum(row["way"] == "log space" for row in rows) == 60
 
 
-def test_a_short_sentence_loses_nothing():
+def test_short_sentence_has_no_underflow():
     chain = diary()
     found = underflow(chain, forward_backward(chain))
     assert "No product has become 0 yet" in underflow_note(found, 2)
 
 
-def test_the_batch_is_drawn_with_its_mask_and_held_still():
+def test_batch_frame_shows_its_mask_and_repeated_rows():
     chains = [diary(), diary("1 2")]
     batch = padded_batch(chains)
     frame = batch_frame(batch, [DAYS.split(), ["1", "2"]], 1, TAGS).data
@@ -96,7 +96,7 @@ def test_the_batch_is_drawn_with_its_mask_and_held_still():
     assert "2 of 8 columns are padding" in batch_note(batch)
 
 
-def test_sentences_without_a_path_differ_by_nothing():
+def test_sentences_without_a_path_have_no_difference():
     chain = diary()
     blocked = chain.pin({0: 0}).with_emission(0, 0, -INF)
     batch = padded_batch([blocked, diary("1 2")])
@@ -111,7 +111,7 @@ def page(app):
     return app
 
 
-def test_the_cell_can_be_chosen_and_shifted(page):
+def test_cell_can_be_chosen_and_shifted(page):
     assert_sound(page)
     page.selectbox(key="view.lse_word").select("4").run()
     assert_sound(page)
@@ -132,7 +132,7 @@ def test_every_part_works_with_every_family(app, model, part):
     assert app.dataframe
 
 
-def test_the_batch_box_keeps_what_cannot_be_read(page):
+def test_invalid_batch_text_is_reported_and_kept(page):
     page.button_group(key="view.log_space").set_value("batch").run()
     assert len(page.dataframe[1].value) >= 2
     page.text_area[0].set_value("2 3\n4 x\n\n1").run()
@@ -142,7 +142,7 @@ def test_the_batch_box_keeps_what_cannot_be_read(page):
     assert page.text_area[0].value == "2 3\n4 x\n\n1"
 
 
-def test_the_batch_follows_the_sentence_until_somebody_types(page):
+def test_batch_follows_the_sentence_until_edited(page):
     page.button_group(key="view.log_space").set_value("batch").run()
     assert page.text_area[0].value.splitlines()[0] == DAYS
     page.text_input(key="sentence").set_value("1 1").run()

@@ -72,7 +72,7 @@ async def press(session, headers, *events):
         return session.data
 
 
-def test_nobody_labels_as_somebody_else(document, tmp_path):
+def test_forged_login_cannot_label_as_another_annotator(document, tmp_path):
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(SECRETS)
     variables = {

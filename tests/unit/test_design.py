@@ -32,7 +32,7 @@ def is_function(file, name):
     return callable(attrgetter(name)(module))
 
 
-def test_there_are_two_flows():
+def test_structure_document_has_two_flows():
     assert [title for title, *_ in FLOWS] == [
         "A typed sentence becomes a picture",
         "A dragged transition gets its answer",

@@ -89,7 +89,7 @@ def test_readme_code_runs():
 @pytest.mark.parametrize(
     "name", [name for name in GUIDES[1:] if blocks("python", name) and name not in APPS]
 )
-def test_the_code_of_a_document_runs(name, tmp_path, monkeypatch):
+def test_document_code_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
     monkeypatch.setattr(plugins, "_registered", {})
@@ -101,7 +101,7 @@ def test_the_code_of_a_document_runs(name, tmp_path, monkeypatch):
         assert name != "docs/bring-your-own.md" or len(code.splitlines()) <= 15
 
 
-def test_the_model_that_the_document_brings_tags_its_sentence(tmp_path, monkeypatch):
+def test_bring_your_own_example_tags_its_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
     code = next(b for b in blocks("python", "docs/bring-your-own.md") if "bring(" in b)
@@ -112,7 +112,7 @@ def test_the_model_that_the_document_brings_tags_its_sentence(tmp_path, monkeypa
     assert "mine" in list_taggers()
 
 
-def test_the_recipe_of_a_pipeline_measures_its_first_pieces(tmp_path, monkeypatch, capsys):
+def test_pipeline_recipe_measures_first_pieces(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "transformers", fake_transformers)
     (tmp_path / "dev.conll").write_text(fake_transformers.DEV, "utf-8")
@@ -130,7 +130,7 @@ def test_the_recipe_of_a_pipeline_measures_its_first_pieces(tmp_path, monkeypatc
     assert chain.tags == ("O", "B-PER", "I-PER")
 
 
-def test_every_public_name_and_page_is_in_the_document_of_the_library():
+def test_library_document_lists_every_public_name_and_page():
     text = TEXTS["docs/library.md"]
     shown = {"Trace", "Grade", "Path", "Viterbi", "ForwardBackward", "Iteration", "Match"}
     results = shown | {
@@ -150,14 +150,14 @@ def test_every_public_name_and_page_is_in_the_document_of_the_library():
     assert pages <= {title for titles in recipes for title in titles}
 
 
-def test_every_page_is_in_the_readme():
+def test_readme_lists_every_page():
     readme = TEXTS["README.md"]
     for entry in ENTRIES:
         assert f"| {entry.title} | `/{entry.path}` |" in readme
     assert len(re.findall(r"^\| [^|]+ \| `/[\w-]*` \|", readme, re.MULTILINE)) == len(ENTRIES)
 
 
-def test_the_readme_has_the_groups_of_the_sidebar():
+def test_readme_has_the_sidebar_groups():
     table = TEXTS["README.md"].partition("## Pages")[2].partition("## ")[0]
     rows = re.findall(r"^\| (?:\*\*(.+)\*\* \| \||([^|*]+) \| `/)", table, re.MULTILINE)
     groups = [[heading, *(entry.title for entry in group)] for heading, group in GROUPS.items()]
@@ -166,14 +166,14 @@ def test_the_readme_has_the_groups_of_the_sidebar():
     ]
 
 
-def test_every_command_of_the_documents_is_one(capsys):
+def test_documents_name_exactly_the_existing_commands(capsys):
     named = {words[0] for name in GUIDES for words in commands(name)}
     printed = help_of(capsys)
     listed = set(re.findall(r"^  (\w+)  ", printed.split("commands:")[1], flags=re.MULTILINE))
     assert named == listed
 
 
-def test_commands_of_the_documents_have_options_that_exist(capsys):
+def test_documented_command_options_exist(capsys):
     known = {}
     unknown = []
     for name in DOCUMENTS:
@@ -186,7 +186,7 @@ def test_commands_of_the_documents_have_options_that_exist(capsys):
     assert unknown == []
 
 
-def test_every_target_of_make_in_the_documents_is_one():
+def test_documented_make_targets_exist():
     known = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     code = "\n".join(snippet for name in GUIDES for snippet in snippets(name))
     named = set(re.findall(r"\bmake (\w+)", code))
@@ -206,13 +206,13 @@ def can_be_imported(name):
         return False
 
 
-def test_links_and_pictures_of_the_documents_lead_somewhere():
+def test_document_links_and_pictures_resolve():
     every = [(name, link) for name in DOCUMENTS for link in links(name)]
     assert len(every) > 50
     assert [each for each in every if not leads_somewhere(*each)] == []
 
 
-def test_paths_and_modules_that_documents_name_exist():
+def test_documented_paths_and_modules_exist():
     every = [(name, code) for name in GUIDES for code in snippets(name)]
     paths = [(name, path.rstrip("./")) for name, code in every for path in PATHS.findall(code)]
     modules = [(name, code) for name, code in every if re.fullmatch(r"crfviz(\.\w+)+", code)]
@@ -224,7 +224,7 @@ def test_paths_and_modules_that_documents_name_exist():
     assert [(name, module) for name, module in modules if not can_be_imported(module)] == []
 
 
-def test_every_document_and_picture_can_be_found():
+def test_every_document_and_picture_is_linked():
     reached, waiting = set(), ["README.md"]
     while waiting:
         name = waiting.pop()
@@ -240,7 +240,7 @@ def test_every_document_and_picture_can_be_found():
     assert len(re.findall(r"!\[[^\]]+\]\(", TEXTS["README.md"])) == 3
 
 
-def test_the_measured_tables_are_what_the_programs_wrote(monkeypatch):
+def test_measured_tables_equal_the_benchmark_results(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # one of the programs sets it, for its own process
     before = set(sys.modules)
@@ -260,7 +260,7 @@ def test_the_measured_tables_are_what_the_programs_wrote(monkeypatch):
     assert not [section for section in measured.measured() if f"<!-- {section} -->" in others]
 
 
-def test_the_example_of_scores_fits_its_schema_and_is_that_of_the_page():
+def test_scores_example_fits_its_schema_and_equals_the_page():
     (example,) = blocks("json", "docs/bring-your-own.md")
     schema = json.loads((ROOT / "docs" / "potentials.schema.json").read_text())
     jsonschema.validate(json.loads(example), schema)
@@ -280,7 +280,7 @@ def test_the_example_of_scores_fits_its_schema_and_is_that_of_the_page():
         {},
     ],
 )
-def test_what_does_not_fit_the_schema_is_refused(wrong):
+def test_scores_outside_the_schema_are_rejected(wrong):
     schema = json.loads((ROOT / "docs" / "potentials.schema.json").read_text())
     wrong = {"transitions": [[0]], **wrong}
     with pytest.raises(jsonschema.ValidationError):
@@ -289,7 +289,7 @@ def test_what_does_not_fit_the_schema_is_refused(wrong):
         understand(("scores.json", json.dumps(wrong).encode()))
 
 
-def test_the_plug_in_of_the_documents_can_be_installed_and_is_a_tagger(tmp_path, monkeypatch):
+def test_documented_plugin_can_be_installed_and_loaded(tmp_path, monkeypatch):
     name = "docs/bring-your-own.md"
     module = next(b for b in blocks("python", name) if b.startswith("# shouting.py"))
     (project,) = blocks("toml", name)
@@ -313,7 +313,7 @@ def test_the_plug_in_of_the_documents_can_be_installed_and_is_a_tagger(tmp_path,
 
 
 @pytest.mark.parametrize("setting", ["{folder}", "shouting:Shouting"])
-def test_the_plug_in_of_the_documents_is_found_by_the_setting(setting, tmp_path, monkeypatch):
+def test_documented_plugin_is_loaded_by_the_setting(setting, tmp_path, monkeypatch):
     blocks_of_page = blocks("python", "docs/bring-your-own.md")
     module = next(block for block in blocks_of_page if block.startswith("# shouting.py"))
     (tmp_path / "shouting.py").write_text(module)
@@ -326,7 +326,7 @@ def test_the_plug_in_of_the_documents_is_found_by_the_setting(setting, tmp_path,
     assert tagger.tag("They said NO LOUDLY").tags == ["quiet", "quiet", "LOUD", "LOUD"]
 
 
-def test_settings_in_the_documents_are_toml():
+def test_documented_settings_are_valid_toml():
     assert all(tomllib.loads(block) for name in GUIDES for block in blocks("toml", name))
 
 
@@ -358,7 +358,7 @@ def test_sentences_have_at_most_25_words(name):
     assert [each for each in sentences(name) if len(each.split()) > 25] == []
 
 
-def test_the_newest_release_of_the_changelog_is_the_version_of_the_package():
+def test_newest_changelog_release_is_the_package_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     releases = re.findall(r"^## \[(\d[\d.]*)\]", TEXTS["CHANGELOG.md"], re.MULTILINE)
     assert releases[0] == project["version"] == crfviz.__version__

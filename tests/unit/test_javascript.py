@@ -10,7 +10,7 @@ from tests.support.paths import ROOT
 FILES = sorted((ROOT / "tests" / "unit" / "js").glob("*.test.js"))
 
 
-def test_unit_tests_of_javascript_pass():
+def test_javascript_unit_tests_pass():
     assert FILES
     done = subprocess.run(
         [node.program(), "--test", "--test-reporter", "spec", *FILES],

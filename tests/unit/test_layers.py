@@ -45,19 +45,19 @@ def is_forbidden_for_a_page(name):
     return is_closed and not any(f"{name}.".startswith(f"{door}.") for door in DOORS)
 
 
-def test_the_contracts_of_imports_hold(monkeypatch, capsys):
+def test_import_contracts_hold(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("logging.config.dictConfig", lambda _: None)  # switches off our loggers
     status = cli.lint_imports(str(PYPROJECT), no_cache=True)
     assert status == 0, capsys.readouterr().out
 
 
-def test_every_door_is_a_module():
+def test_every_entry_module_exists():
     paths = {door: ROOT.joinpath(*door.split(".")).with_suffix(".py") for door in DOORS}
     assert [door for door, path in paths.items() if not path.is_file()] == []
 
 
-def test_pages_import_streamlit_and_the_doors_of_packages():
+def test_pages_import_only_streamlit_and_entry_modules():
     assert [
         (path.name, name)
         for path in [ROOT / "app.py", *sorted(ROOT.glob("pages/*.py"))]
@@ -66,7 +66,7 @@ def test_pages_import_streamlit_and_the_doors_of_packages():
     ] == []
 
 
-def test_a_folder_has_at_most_twenty_modules():
+def test_folder_has_at_most_twenty_modules():
     folders = {path.parent for path in ROOT.glob("crfviz/**/*.py")}
     sizes = {
         folder.name: len({*folder.glob("*.py")} - {folder / "__init__.py"}) for folder in folders
@@ -92,7 +92,7 @@ def picture(folder=ROOT / "crfviz", depth=0):
     return [line.rstrip(), *(row for path in ordered for row in picture(path, depth + 1))]
 
 
-def test_the_picture_of_the_rooms_is_true():
+def test_structure_picture_is_up_to_date():
     """If this fails, `python -m tests.unit.test_layers` writes it anew."""
     assert STRUCTURE.read_text("utf-8") == with_picture()
 

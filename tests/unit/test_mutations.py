@@ -8,20 +8,20 @@ from tests.support.paths import ROOT
 MUTATIONS = read_mutations()
 
 
-def test_the_old_text_of_every_mutation_stands_once_in_its_file():
+def test_old_text_of_every_mutation_occurs_once():
     texts = {mutation.file: (ROOT / mutation.file).read_text("utf-8") for mutation in MUTATIONS}
     counts = [(m.file, m.old, texts[m.file].count(m.old)) for m in MUTATIONS]
     assert [entry for entry in counts if entry[-1] != 1] == []
     assert [m.file for m in MUTATIONS if m.applied(texts[m.file]) == texts[m.file]] == []
 
 
-def test_there_are_sixty_mutations_and_their_tests_exist():
+def test_sixty_mutations_have_existing_tests():
     assert len({(mutation.file, mutation.old) for mutation in MUTATIONS}) == 60
     tests = {test for mutation in MUTATIONS for test in mutation.tests}
     assert sorted(test for test in tests if not (ROOT / test).is_file()) == []
 
 
-def test_a_mutation_whose_old_text_is_gone_is_refused_with_its_file():
+def test_mutation_without_its_old_text_is_rejected():
     mutation = Mutation("crfviz/x.py", "a bug", "old", "new", ())
     assert mutation.applied("the old one") == "the new one"
     with pytest.raises(BrokenMutationError, match=r"crfviz/x\.py: expected the old text once"):

@@ -56,7 +56,7 @@ def test_named_module_exists(path):
     assert [name for name in stale if not name.startswith(elsewhere)] == []
 
 
-def test_stale_name_is_found():
+def test_stale_module_name_is_detected():
     assert list(stale_names("see `views.stage.steps`, `crfviz.chain.nowhere`")) == [
         "views.stage.steps",
         "crfviz.chain.nowhere",

@@ -13,7 +13,7 @@ SPOKEN = tuple(phrase for phrase in OLD if phrase not in LINKED | {"word alone",
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_old_strings_are_gone(kind):
+def test_abandoned_phrases_do_not_occur(kind):
     files = list(ROOT.glob(kind))
     assert files
     texts = {path: re.sub(r"\s+", " ", path.read_text("utf-8")) for path in files}
@@ -21,7 +21,7 @@ def test_old_strings_are_gone(kind):
     assert found == []
 
 
-def test_a_riddle_a_second_name_and_what_is_long_are_found():
+def test_plain_words_helpers_detect_phrases_labels_and_sentences():
     assert problems_of("word alone, and the right tags") == ["word alone", "right tags"]
     assert long_labels(["Four words for it", "Label ten of the real tweets", "a.b (1)"]) == [
         "Label ten of the real tweets"

@@ -104,12 +104,12 @@ NAMES = [
 ]
 
 
-def test_public_names_are_these():
+def test_public_names_are_complete():
     assert crfviz.__all__ == sorted(NAMES)
     assert all(hasattr(crfviz, name) for name in NAMES)
 
 
-def test_errors_are_all_crfviz_errors():
+def test_public_errors_derive_from_crfviz_error():
     errors = [getattr(crfviz, name) for name in NAMES if name.endswith("Error")]
     assert all(issubclass(error, crfviz.CrfvizError) for error in errors)
     assert issubclass(crfviz.CrfvizError, ValueError)

@@ -45,7 +45,7 @@ def lock_of(path):
     return {(m := read.fullmatch(entry.rstrip()))[1]: (m[2], m[4].split()) for entry in entries}
 
 
-def test_every_lock_has_every_pin_with_hashes_and_what_its_packages_need():
+def test_locks_have_every_pin_with_hashes_and_dependencies():
     assert len(LOCKS) == 2
     for path in LOCKS:
         lock = lock_of(path)
@@ -71,7 +71,7 @@ def missing_needs(lock):
     return missing
 
 
-def test_the_lock_of_the_tools_has_every_pin_and_no_package_of_the_app():
+def test_tools_lock_has_every_pin_and_no_app_package():
     """Both are installed at once, into one folder."""
     app, tools = lock_of(OF_THE_APP), lock_of(TOOLS)
     assert not app.keys() & tools.keys()
@@ -82,7 +82,7 @@ def test_the_lock_of_the_tools_has_every_pin_and_no_package_of_the_app():
     assert missing_needs(together) == []
 
 
-def test_the_lock_of_the_watched_libraries_has_their_pins():
+def test_peers_lock_equals_the_makefile_pins():
     makefile = (ROOT / "Makefile").read_text("utf-8").replace("\\\n", " ")
     pins = re.search(r"^PEERS = ([^#\n]*)", makefile, re.MULTILINE)[1].lower().split()
     lock = lock_of(ROOT / ".ci/peers.txt")
@@ -90,7 +90,7 @@ def test_the_lock_of_the_watched_libraries_has_their_pins():
     assert sorted(locked) == sorted(pins), "run `make lock`"
 
 
-def test_the_bill_of_materials_is_that_of_the_lock():
+def test_bill_of_materials_equals_the_lock():
     path = OF_THE_APP
     bill = json.loads(path.with_suffix(".cdx.json").read_text("utf-8"))
     assert bill["bomFormat"] == "CycloneDX"
@@ -105,7 +105,7 @@ def test_the_bill_of_materials_is_that_of_the_lock():
     assert listed == expected, "run `make sbom`"
 
 
-def test_the_default_lock_brings_no_cuda():
+def test_default_lock_contains_no_cuda():
     names = lock_of(OF_THE_APP)
     assert names["torch"][0].endswith("+cpu")
     assert not [name for name in names if name.startswith(("nvidia-", "cuda-", "triton"))]
@@ -117,20 +117,20 @@ def made(*options):
     return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
-def test_torch_is_asked_for_without_cuda_before_what_would_bring_it():
+def test_make_installs_cpu_torch_first():
     first, _, rest = made().partition("-r requirements.txt")
     assert "--no-deps --extra-index-url https://download.pytorch.org/whl/cpu" in first
     assert "grep '^torch==' requirements.txt" in first
     assert "pytorch.org" not in rest
 
 
-def test_the_documents_name_the_torch_that_is_pinned():
+def test_documents_name_the_pinned_torch():
     pinned = dict(pins_of("requirements.txt"))["torch"]
     named = re.findall(r"torch==([0-9.]+)", (ROOT / "docs/deployment.md").read_text("utf-8"))
     assert named == [pinned]
 
 
-def test_torch_with_cuda_can_be_chosen():
+def test_cuda_torch_can_be_selected():
     assert "pytorch.org" not in made("TORCH=cuda")
 
 
@@ -180,7 +180,7 @@ def faults_of(name):
 
 
 @pytest.mark.parametrize(("name", "status"), [("jinja2", 1), ("nobody", 0)])
-def test_the_audit_says_what_is_known(audit, capsys, name, status):
+def test_audit_reports_known_vulnerabilities(audit, capsys, name, status):
     with database(faults_of(name)) as url:
         assert audit.main(url) == status
     said = capsys.readouterr().out
@@ -189,7 +189,7 @@ def test_the_audit_says_what_is_known(audit, capsys, name, status):
 
 
 @pytest.mark.parametrize("body", [b"no JSON", b"[]", b"{}", b'{"results": [{}]}', None])
-def test_an_audit_without_data_says_so_and_does_not_fail(audit, capsys, body):
+def test_audit_without_data_is_reported_without_failing(audit, capsys, body):
     if body is None:
         assert audit.main("http://127.0.0.1:9/") == 0  # nobody listens there
     else:
@@ -201,7 +201,7 @@ def test_an_audit_without_data_says_so_and_does_not_fail(audit, capsys, body):
 @pytest.mark.parametrize(
     ("answer", "found"), [("printf 3.10.13; exit 1", "is 3.10.13"), ("exit 127", "is not there")]
 )
-def test_make_names_a_python_that_is_too_old_before_it_installs(tmp_path, answer, found):
+def test_make_rejects_a_too_old_python_before_installing(tmp_path, answer, found):
     old = tmp_path / "python"
     old.write_text(f"#!/bin/sh\n{answer}\n", encoding="utf-8")
     old.chmod(0o755)

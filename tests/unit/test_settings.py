@@ -19,7 +19,7 @@ from crfviz.ui.shell import server
 from tests.support.paths import ROOT
 
 
-def test_an_empty_environment_gives_the_defaults():
+def test_empty_environment_gives_the_defaults():
     assert read_settings({}) == Settings()
     assert read_settings(dict.fromkeys(variables(), " ")) == Settings()
 
@@ -51,7 +51,7 @@ def test_an_empty_environment_gives_the_defaults():
         ("streamlit_hooks", "off", False),
     ],
 )
-def test_a_variable_is_parsed(name, value, parsed):
+def test_each_variable_is_parsed(name, value, parsed):
     read = read_settings({f"CRFVIZ_{name.upper()}": f" {value} "})
     assert getattr(read, name) == parsed
 
@@ -78,7 +78,7 @@ def test_a_variable_is_parsed(name, value, parsed):
         ("MODELS", "${FOLDER:?}/x", "contains the placeholder ${FOLDER}"),
     ],
 )
-def test_a_bad_value_is_named_and_stops_the_server(name, value, message, monkeypatch):
+def test_invalid_value_is_named_and_stops_the_server(name, value, message, monkeypatch):
     with pytest.raises(SettingsError) as error:
         read_settings({f"CRFVIZ_{name}": value})
     assert str(error.value).startswith(f"CRFVIZ_{name}")
@@ -88,7 +88,7 @@ def test_a_bad_value_is_named_and_stops_the_server(name, value, message, monkeyp
         server.middleware()
 
 
-def test_settings_are_read_once_until_the_cache_is_cleared(monkeypatch):
+def test_settings_are_cached_until_cleared(monkeypatch):
     monkeypatch.setenv("CRFVIZ_REPLICA", "one")
     first = settings()
     assert first.replica == "one"
@@ -99,7 +99,7 @@ def test_settings_are_read_once_until_the_cache_is_cleared(monkeypatch):
         assert settings().replica == "two"
 
 
-def test_the_command_prints_every_setting_without_secrets(monkeypatch, capsys):
+def test_settings_command_hides_secrets(monkeypatch, capsys):
     monkeypatch.setenv("CRFVIZ_DATABASE_URL", "postgresql://kim:secret@host/name")
     monkeypatch.setenv("CRFVIZ_METRICS", "a-secret-of-17-ch")
     monkeypatch.setenv("CRFVIZ_LOG", "json")
@@ -120,13 +120,13 @@ def test_the_command_prints_every_setting_without_secrets(monkeypatch, capsys):
         assert f"  {about.meaning}\n  values: {about.values}\n".replace("`", "") in printed
 
 
-def test_the_command_fails_with_a_bad_value(monkeypatch, capsys):
+def test_settings_command_fails_with_an_invalid_value(monkeypatch, capsys):
     monkeypatch.setenv("CRFVIZ_LOG", "xml")
     assert main(["settings"]) == 2
     assert "crfviz: CRFVIZ_LOG: expected text or json" in capsys.readouterr().err
 
 
-def test_the_table_of_the_documents_is_that_of_the_settings(capsys):
+def test_documented_settings_table_is_up_to_date(capsys):
     """If this fails, put the output of `python -m crfviz settings --markdown` there."""
     text = (ROOT / "docs/deployment.md").read_text("utf-8")
     assert text.partition("<!-- settings -->\n")[2].partition("\n<!-- /settings -->")[0] == (
@@ -136,7 +136,7 @@ def test_the_table_of_the_documents_is_that_of_the_settings(capsys):
     assert capsys.readouterr().out == f"{settings_table()}\n"
 
 
-def test_only_the_settings_module_reads_variables_of_crfviz():
+def test_only_the_settings_module_reads_crfviz_variables():
     reads = re.compile(r"""(environ|getenv)(\.get)?[(\[](["']CRFVIZ|[A-Z_]+[,)\]])""")
     texts = {path: path.read_text("utf-8") for path in ROOT.glob("crfviz/**/*.py")}
     assert [path for path, text in texts.items() if reads.search(text)] == []

@@ -19,13 +19,13 @@ def tagger(tmp_path):
     return FakeTagger(["X"], {}, folder=folder)
 
 
-def test_it_goes_by_what_the_folder_holds(tagger):
+def test_equal_folders_have_the_same_version(tagger):
     shipped = version_of(FakeTagger(["X"], {}, folder=SHIPPED / NAME))
     assert version_of(tagger) == shipped
     assert len(shipped) == DIGITS
 
 
-def test_weights_config_and_new_files_change_the_version_and_descriptions_do_not(tagger):
+def test_version_depends_on_files_except_descriptions(tagger):
     versions = {}
     for name in [*DESCRIPTIONS, "model.safetensors", "config.json", "new"]:
         before = version_of(tagger)

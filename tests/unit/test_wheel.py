@@ -43,14 +43,14 @@ def wheel(tmp_path_factory):
     return built / "unpacked"
 
 
-def test_every_file_of_the_package_is_in_the_wheel(wheel):
+def test_wheel_contains_every_package_file(wheel):
     files = (path for path in (ROOT / "crfviz").rglob("*") if path.is_file())
     own = {path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts}
     packed = {path.relative_to(wheel).as_posix() for path in (wheel / "crfviz").rglob("*")}
     assert own <= packed
 
 
-def test_an_app_in_another_folder_draws_the_stage_of_the_wheel(wheel, tmp_path):
+def test_app_in_another_folder_draws_the_stage_from_the_wheel(wheel, tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", APP, str(wheel)],
         cwd=tmp_path,

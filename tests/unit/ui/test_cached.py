@@ -27,14 +27,14 @@ def model(tmp_path, monkeypatch):
     return tmp_path.name
 
 
-def test_the_trained_chain_is_the_model_s(model):
+def test_trained_chain_equals_the_model_output(model):
     trained = cached.trained(Scenario(model, "He runs !", EDITS))
     expected = cached.tagger(model).potentials(["He", "runs", "!"])
     assert torch.equal(trained.potentials.emissions, expected.emissions)
     assert torch.equal(trained.potentials.transitions, expected.transitions)
 
 
-def test_the_edited_chain_has_exactly_the_edits_and_pins(model):
+def test_edited_chain_has_exactly_the_edits_and_pins(model):
     now = cached.edited(Scenario(model, "He runs !", EDITS, pins={0: "NOUN", 7: "X"}))
     trained = cached.tagger(model).potentials(["He", "runs", "!"])
     expected = EDITS.apply(trained).pin({0: "NOUN"})
@@ -43,7 +43,7 @@ def test_the_edited_chain_has_exactly_the_edits_and_pins(model):
     assert now.viterbi.path[0] == 0
 
 
-def test_the_ruler_is_that_of_the_chain_as_it_is_edited_and_pinned(model):
+def test_cached_ruler_uses_the_edited_and_pinned_chain(model):
     scenario = Scenario(model, "He runs !", EDITS, pins={0: "VERB"})
     trained = cached.tagger(model).potentials(["He", "runs", "!"])
     now = EDITS.apply(trained).pin({0: "VERB"})
@@ -51,7 +51,7 @@ def test_the_ruler_is_that_of_the_chain_as_it_is_edited_and_pinned(model):
         assert cached.ruler(scenario, move) == ruler(now, trained, move)
 
 
-def test_tipping_points_of_a_window_are_those_of_all_words(model, monkeypatch):
+def test_tipping_points_of_a_window_use_all_words(model, monkeypatch):
     words = ["He", "runs", "!"] * 60
     edits, pins = Edits({("VERB", "NOUN"): 2.0}, {(150, "X"): 2.5}), {170: "VERB"}
     scenario = Scenario(model, " ".join(words), edits, pins)
@@ -67,7 +67,7 @@ def test_tipping_points_of_a_window_are_those_of_all_words(model, monkeypatch):
     assert cached.ruler(replace(scenario, sentence="He runs !"), ("X", "VERB")).pieces
 
 
-def test_a_class_that_opens_one_link_at_once_has_it_computed_once(model, monkeypatch):
+def test_concurrent_requests_compute_a_chain_once(model, monkeypatch):
     """Whoever comes while it is computed waits for that."""
     scored, analysed, goes_on = [], [], Event()
     tagger, all_there = cached.tagger(model), Barrier(CLASS + 1)
@@ -101,12 +101,12 @@ def test_a_class_that_opens_one_link_at_once_has_it_computed_once(model, monkeyp
     assert all(each is seen[0] for each in seen)
 
 
-def test_an_edit_of_a_tag_that_the_model_lacks_is_said(model):
+def test_edit_of_an_unknown_tag_is_rejected(model):
     with pytest.raises(UnknownTagError, match="'DET'"):
         cached.edited(Scenario(model, "He runs !", Edits({("DET", "X"): 1.0})))
 
 
-def test_without_constraints_bio_may_be_broken(tmp_path, monkeypatch):
+def test_constraints_can_be_disabled(tmp_path, monkeypatch):
     name = tmp_path.name
     save_tiny(tmp_path / name, tags=("O", "B-PER", "I-PER"), scheme="BIO")
     monkeypatch.setenv("CRFVIZ_MODELS", str(tmp_path))
@@ -116,18 +116,18 @@ def test_without_constraints_bio_may_be_broken(tmp_path, monkeypatch):
     assert free.potentials.start[2] > -torch.inf
 
 
-def test_only_the_words_that_are_drawn_are_scored(model):
+def test_only_displayed_words_are_scored(model):
     long = Scenario(model, "run " * 200)
     assert cached.trained(long).potentials.num_tokens == MAX_WORDS
     assert len(cached.words(model, long.sentence)) == 200
 
 
-def test_a_model_without_examples_begins_with_a_sentence_all_the_same(model):
+def test_model_without_examples_opens_with_a_fallback_sentence(model):
     assert cached.examples(model) == []
     assert cached.first_sentence(model) == cached.FALLBACK_SENTENCE
 
 
-def test_a_broken_model_has_no_examples_and_says_why_when_it_is_loaded(tmp_path, monkeypatch):
+def test_broken_model_has_no_examples_and_fails_when_loaded(tmp_path, monkeypatch):
     (tmp_path / "cut").mkdir()
     (tmp_path / "cut" / "config.json").write_text("{", encoding="utf-8")
     monkeypatch.setenv("CRFVIZ_MODELS", str(tmp_path))
@@ -137,14 +137,14 @@ def test_a_broken_model_has_no_examples_and_says_why_when_it_is_loaded(tmp_path,
         cached.tagger("cut")
 
 
-def test_the_lesson_s_model_comes_first(monkeypatch):
+def test_lesson_model_is_listed_first(monkeypatch):
     monkeypatch.setattr(cached, "list_taggers", lambda: ["a", cached.LESSON_MODEL, "z"])
     assert cached.models() == [cached.LESSON_MODEL, "a", "z"]
     monkeypatch.setattr(cached, "list_taggers", lambda: ["a", "z"])
     assert cached.default_model(cached.models()) == "a"
 
 
-def test_more_tags_than_can_be_drawn_are_refused(monkeypatch):
+def test_model_with_too_many_tags_is_rejected(monkeypatch):
     wide = SimpleNamespace(tags=[f"T{k}" for k in range(201)])
     monkeypatch.setattr(cached, "load_tagger", lambda _: wide)
     with pytest.raises(ModelError, match="201 tags; the pages draw at most 200"):
@@ -152,9 +152,7 @@ def test_more_tags_than_can_be_drawn_are_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("strength", [1.0, 0.25])
-def test_the_pieces_of_the_strength_are_those_of_the_chain_with_edits_and_pins(
-    model, strength, monkeypatch
-):
+def test_strength_intervals_use_edits_and_pins(model, strength, monkeypatch):
     sentence = "He runs !"
     chain = cached.potentials(model, sentence, constrained=True).scale_transitions(40.0)
     monkeypatch.setattr(cached, "potentials", lambda *_, **__: chain)

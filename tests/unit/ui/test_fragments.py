@@ -45,7 +45,7 @@ def end_callback(**options):
         redraw(**options)
 
 
-def test_step_redraws_the_page_alone(reruns):
+def test_step_redraws_only_the_page(reruns):
     draw_frame()
     change(step=3)
     end_callback()
@@ -62,7 +62,7 @@ def test_step_redraws_the_page_alone(reruns):
         reset,
     ],
 )
-def test_other_number_of_edits_redraws_the_sidebar_once(reruns, edit):
+def test_first_edit_redraws_the_sidebar_once(reruns, edit):
     change(edits=EDITED)
     draw_frame()
     edit()
@@ -72,7 +72,7 @@ def test_other_number_of_edits_redraws_the_sidebar_once(reruns, edit):
     assert reruns == [[EDITS, PAGE]]
 
 
-def test_sidebar_that_was_not_drawn_is_asked_for_again(reruns):
+def test_sidebar_not_drawn_yet_is_redrawn_again(reruns):
     draw_frame()
     change(edits=EDITED)
     end_callback()  # a second event ends this run before the sidebar is drawn
@@ -81,7 +81,7 @@ def test_sidebar_that_was_not_drawn_is_asked_for_again(reruns):
     assert reruns == [[EDITS, PAGE], [EDITS, PAGE]]
 
 
-def test_edited_score_that_is_edited_again_redraws_the_page_alone(reruns):
+def test_second_edit_of_a_score_redraws_only_the_page(reruns):
     change(edits=EDITED)
     draw_frame()
     change(edits=AGAIN)
@@ -89,7 +89,7 @@ def test_edited_score_that_is_edited_again_redraws_the_page_alone(reruns):
     assert reruns == []
 
 
-def test_run_of_the_whole_page_needs_no_fragments(reruns, monkeypatch):
+def test_full_rerun_redraws_no_fragments(reruns, monkeypatch):
     monkeypatch.setattr(fragments, "is_fragment_run", lambda: False)
     change(edits=EDITED)
     end_callback()
@@ -105,21 +105,21 @@ def test_run_of_the_whole_page_needs_no_fragments(reruns, monkeypatch):
         lambda: notify("Not so."),
     ],
 )
-def test_change_around_the_page_redraws_everything(reruns, act):
+def test_change_outside_the_page_reruns_the_app(reruns, act):
     draw_frame()
     act()
     end_callback(edits=True)
     assert reruns == ["app"]
 
 
-def test_option_that_only_the_page_shows_redraws_the_page_alone(reruns):
+def test_page_option_redraws_only_the_page(reruns):
     draw_frame()
     set_view_option("panel", "beta")
     end_callback()
     assert reruns == []
 
 
-def test_button_of_the_sidebar_redraws_the_page_too(reruns):
+def test_sidebar_button_also_redraws_the_page(reruns):
     change(edits=EDITED)
     draw_frame()
     end_callback(edits=True)

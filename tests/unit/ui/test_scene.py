@@ -41,7 +41,7 @@ def rows(monkeypatch):
 
 
 @pytest.mark.usefixtures("rows")
-def test_an_example_brings_its_gold_tags_and_its_claim(model, gold):
+def test_example_scene_has_gold_tags_and_a_claim(model, gold):
     gold(("X", "VERB", "NOUN"))
     built = scene.scene_of(Scenario(model, TEXT))
     assert built.gold == [2, 1, 0]
@@ -53,7 +53,7 @@ def test_an_example_brings_its_gold_tags_and_its_claim(model, gold):
 
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("tags", [None, ("X", "VERB", "DET")], ids=["none", "unknown tag"])
-def test_without_gold_there_is_no_gold_row(model, gold, tags):
+def test_without_gold_tags_there_is_no_gold_row(model, gold, tags):
     gold(tags)
     built = scene.scene_of(Scenario(model, TEXT))
     assert built.gold is None
@@ -61,7 +61,7 @@ def test_without_gold_there_is_no_gold_row(model, gold, tags):
 
 
 @pytest.mark.usefixtures("rows")
-def test_another_sentence_is_no_example(model, gold):
+def test_other_sentence_is_not_an_example(model, gold):
     gold(("X", "VERB", "NOUN"))
     built = scene.scene_of(Scenario(model, TEXT + " !"))
     assert built.gold is None
@@ -77,7 +77,7 @@ def test_pins_alone_make_a_scene_edited(model, gold):
 
 
 @pytest.mark.usefixtures("rows")
-def test_a_window_has_the_words_from_its_first_one_on(model, gold, monkeypatch):
+def test_window_starts_at_its_first_word(model, gold, monkeypatch):
     gold(None)
     monkeypatch.setattr(scene, "number_option", lambda _name, _default, _least, most: most)
     words = [f"w{n}" for n in range(150)]

@@ -23,7 +23,7 @@ def squares(most=2):
     return square, made
 
 
-def test_it_is_made_once_and_is_the_same_object():
+def test_cached_value_is_computed_once_and_shared():
     square, made = squares()
     assert square(3) == [9]
     assert square(3) is square(3)
@@ -32,14 +32,14 @@ def test_it_is_made_once_and_is_the_same_object():
     assert (square.__name__, square.__doc__) == ("square", "The square.")
 
 
-def test_what_nobody_asked_for_the_longest_goes_first():
+def test_least_recently_used_value_is_evicted():
     square, made = squares()
     for number in (1, 2, 1, 3, 1, 2):
         square(number)
     assert made == [1, 2, 3, 2]
 
 
-def test_an_error_is_raised_each_time():
+def test_exceptions_are_not_cached():
     square, made = squares()
     for _ in range(2):
         with pytest.raises(ValueError, match="-1"):
@@ -47,7 +47,7 @@ def test_an_error_is_raised_each_time():
     assert made == [-1, -1]
 
 
-def test_one_value_or_all_can_be_forgotten():
+def test_one_cached_value_or_all_can_be_cleared():
     square, made = squares()
     square(1), square(2)
     square.clear(1)
@@ -58,7 +58,7 @@ def test_one_value_or_all_can_be_forgotten():
     assert made == [1, 2, 1, 1, 2]
 
 
-def test_who_comes_while_it_is_made_waits_for_it():
+def test_concurrent_callers_wait_for_one_computation():
     square, made = squares()
     there, seen = Barrier(MANY), []
 

@@ -38,7 +38,7 @@ def imports_of_streamlit(path):
             yield from (f"{node.module}.{each.name}" for each in node.names)
 
 
-def test_no_other_module_imports_what_streamlit_does_not_document():
+def test_only_streamlit_compat_imports_undocumented_names():
     undocumented = {
         (path.name, name)
         for path in SOURCES
@@ -48,7 +48,7 @@ def test_no_other_module_imports_what_streamlit_does_not_document():
     assert undocumented == set()
 
 
-def test_no_other_module_reads_private_attributes_of_streamlit():
+def test_only_streamlit_compat_reads_private_attributes():
     private = ("session_state._", "st._", "PagesManager", "context._", "page._")
     found = {
         (path.name, name) for path in SOURCES for name in private if name in path.read_text("utf-8")
@@ -90,7 +90,7 @@ def lock():
     return floor.acquire, floor.release, floor.let_others_first
 
 
-def test_script_runner_makes_script_requests_by_its_own_name(monkeypatch):
+def test_script_runner_instantiates_script_requests_by_name(monkeypatch):
     monkeypatch.setattr(script_runner, "ScriptRequests", ScriptRequests)
     assert "self._requests = ScriptRequests()" in inspect.getsource(script_runner.ScriptRunner)
     for name in ("on_scriptrunner_ready", "on_scriptrunner_yield"):
@@ -99,7 +99,7 @@ def test_script_runner_makes_script_requests_by_its_own_name(monkeypatch):
     assert script_runner.ScriptRequests is not ScriptRequests
 
 
-def test_scripts_run_side_by_side_without_script_requests(monkeypatch, caplog):
+def test_without_script_requests_scripts_run_in_parallel(monkeypatch, caplog):
     monkeypatch.setattr(script_runner, "ScriptRequests", object)
     assert not compat.one_script_at_a_time(*lock())
     assert script_runner.ScriptRequests is object
@@ -131,7 +131,7 @@ def unsent_messages(status):
         (None, ForwardMsg.FINISHED_SUCCESSFULLY, ["new_session", "script_finished"]),
     ],
 )
-def test_fragment_run_drops_no_unsent_page_of_a_finished_run(monkeypatch, fragments, status, sent):
+def test_fragment_run_keeps_unsent_messages_of_a_finished_run(monkeypatch, fragments, status, sent):
     monkeypatch.setattr(app_session, "ForwardMsgQueue", ForwardMsgQueue)
     assert compat.send_whole_runs_completely()
     queue = unsent_messages(status)
@@ -139,12 +139,12 @@ def test_fragment_run_drops_no_unsent_page_of_a_finished_run(monkeypatch, fragme
     assert [message.WhichOneof("type") for message in queue.flush()] == sent
 
 
-def test_app_session_makes_its_queue_by_the_name_that_is_replaced():
+def test_app_session_instantiates_the_replaced_queue():
     assert "= ForwardMsgQueue()" in inspect.getsource(app_session.AppSession)
     assert hasattr(ForwardMsgQueue(), "_queue"), "ForwardMsgQueue._queue"
 
 
-def test_pages_may_flicker_without_forward_msg_queue(monkeypatch, caplog):
+def test_without_forward_msg_queue_a_warning_is_logged(monkeypatch, caplog):
     monkeypatch.setattr(app_session, "ForwardMsgQueue", object)
     assert not compat.send_whole_runs_completely()
     assert app_session.ForwardMsgQueue is object
@@ -152,7 +152,7 @@ def test_pages_may_flicker_without_forward_msg_queue(monkeypatch, caplog):
 
 
 @pytest.mark.usefixtures("context")
-def test_hooks_can_be_switched_off(monkeypatch):
+def test_hooks_can_be_disabled(monkeypatch):
     monkeypatch.setattr(script_runner, "ScriptRequests", ScriptRequests)
     monkeypatch.setenv("CRFVIZ_STREAMLIT_HOOKS", "off")
     assert not compat.one_script_at_a_time(*lock())
@@ -163,7 +163,7 @@ def test_hooks_can_be_switched_off(monkeypatch):
     assert compat.state_of_run() == (None, None)
 
 
-def test_safe_session_state_has_the_state_of_the_session(context):
+def test_session_state_of_a_run_is_accessible(context):
     assert hasattr(context.session_state, "_state"), "SafeSessionState._state"
     run, state = compat.state_of_run()
     assert run is context.session_state
@@ -173,20 +173,20 @@ def test_safe_session_state_has_the_state_of_the_session(context):
         state["crfviz"]
 
 
-def test_run_of_fragments_is_told_from_a_run_of_everything(context):
+def test_fragment_run_is_distinguished_from_a_full_run(context):
     assert not compat.is_fragment_run()
     context.fragment_ids_this_run = ["a"]
     assert compat.is_fragment_run()
 
 
-def test_history_navigation_and_session_are_read(context):
+def test_history_navigation_and_session_id_are_read(context):
     assert not compat.is_history_navigation()
     context.is_history_navigation = True
     assert compat.is_history_navigation()
     assert compat.session_id() == "one"
 
 
-def test_stop_is_the_sign_of_a_visitor_who_has_left(context):
+def test_stop_request_means_the_visitor_has_left(context):
     assert hasattr(context.script_requests, "_state"), "ScriptRequests._state"
     context.script_requests.request_rerun(RerunData())
     assert not compat.visitor_has_left()
@@ -194,7 +194,7 @@ def test_stop_is_the_sign_of_a_visitor_who_has_left(context):
     assert compat.visitor_has_left()
 
 
-def test_session_state_knows_what_the_browser_says(context):
+def test_browser_value_of_a_widget_is_detected(context):
     state = context.session_state._state
     for name in ("get_widget_id_from_key", "_new_widget_state"):
         assert hasattr(state, name), f"SessionState.{name}"
@@ -203,7 +203,7 @@ def test_session_state_knows_what_the_browser_says(context):
     assert compat.browser_says("box")
 
 
-def test_message_of_a_browser_is_read():
+def test_browser_message_is_parsed():
     for name in ("rerun_script", "backend_operation_request"):
         assert name in BackMsg.DESCRIPTOR.fields_by_name, f"BackMsg.{name}"
     back = BackMsg()
@@ -212,15 +212,15 @@ def test_message_of_a_browser_is_read():
     assert compat.read_message(b"\xff\xff") == (None, None)
 
 
-def test_component_manager_takes_a_manifest():
+def test_component_manager_accepts_a_manifest():
     for name in ("register_from_manifest", "get_component_asset_root"):
         assert hasattr(BidiComponentManager, name), f"BidiComponentManager.{name}"
 
 
-def test_static_folder_has_the_page():
+def test_static_folder_contains_the_page():
     assert compat.static_folder().joinpath("index.html").is_file()
     assert compat.static_folder().parent == Path(st.__file__).parent
 
 
-def test_host_is_listed_by_the_servers_names():
+def test_localhost_is_a_listed_host():
     assert compat.host_is_listed("localhost")

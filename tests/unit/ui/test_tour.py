@@ -46,19 +46,19 @@ BACK = "forward-backward"
         (8, screen(), screen(view={"said": "?"}), screen(view={"said": "A"})),
     ],
 )
-def test_a_stop_waits_for_what_it_asks(number, before, waits, done):
+def test_tour_stop_is_done_after_its_task(number, before, waits, done):
     stop = STOPS[number - 1]
     assert not stop.done(before, waits)
     assert stop.done(before, done)
 
 
-def test_the_tag_to_win_is_the_one_that_comes_closest():
+def test_target_is_the_rival_with_the_smallest_gap():
     assert target(TRAINED) == (1, 0)
     lone = analyse(Potentials([[1.0]], [[0.0]]))
     assert target(lone) == (0, 0)
 
 
-def test_every_stop_has_a_page_and_few_words():
+def test_every_stop_has_a_page_and_short_texts():
     paths = {entry.path for entry in ENTRIES}
     assert len(STOPS) == 8
     assert END == len(STOPS) + 1 == MAX_STOPS
@@ -68,7 +68,7 @@ def test_every_stop_has_a_page_and_few_words():
         assert len(stop.learnt) <= 100
 
 
-def test_the_link_says_the_stop():
+def test_link_contains_the_tour_stop():
     at = Scenario("tiny", "one two", view={"tour": "3"})
     link = encode(at, MODELS)
     assert link.params == {"tour": "3"}
@@ -77,7 +77,7 @@ def test_the_link_says_the_stop():
 
 
 @pytest.mark.parametrize("text", ["0", "10", "x", "3.5", "9" * 5000, "²"])
-def test_a_stop_that_there_is_not_is_said_and_the_tour_begins(text):
+def test_invalid_tour_stop_is_reported_and_the_tour_starts(text):
     read = decode({"tour": text}, MODELS)
     assert read.scenario.view == {"tour": "1"}
     (message,) = read.ignored

@@ -13,7 +13,7 @@ def test_only_columns_of_long_names_are_narrowed():
     assert narrowed(pd.DataFrame({"tag": [LONG[1:]]})) == {}
 
 
-def test_long_names_of_rows_and_heads_are_narrowed_and_heads_are_said_in_full():
+def test_long_row_and_column_names_are_narrowed_with_full_help():
     frame = pd.DataFrame([[0.5, 0.5]], index=[LONG], columns=["word", f"{LONG}*"])
     options = narrowed(frame)
     assert set(options) == {INDEX, f"{LONG}*"}

@@ -29,23 +29,23 @@ from crfviz.ui.words import clean, plain, quote
         ("a \\ b", r"a \\ b"),
     ],
 )
-def test_plain_text_shows_its_characters(text, shown):
+def test_plain_escapes_markdown(text, shown):
     assert plain(text) == shown
 
 
 @given(st.text())
-def test_every_character_that_markdown_acts_on_is_escaped(text):
+def test_every_markdown_character_is_escaped(text):
     left = re.sub(r"\\[\\`*_\[\]<>$~|&{}@:.#+=)-]", "", plain(text))
     assert not re.search(r"[\\`*_\[\]<>$~|&{}@\n]", left)
 
 
 @given(st.text())
-def test_plain_text_loses_nothing_but_white_space(text):
+def test_plain_loses_only_white_space(text):
     assert re.sub(r"\\(.)", r"\1", plain(text)) == " ".join(text.split())
 
 
 @given(st.text(st.characters()))
-def test_clean_text_has_no_control_characters_and_can_be_sent(text):
+def test_clean_removes_control_characters_and_surrogates(text):
     cleaned = clean(text)
     assert "\n" not in cleaned
     assert "\0" not in cleaned
@@ -53,7 +53,7 @@ def test_clean_text_has_no_control_characters_and_can_be_sent(text):
     assert clean(cleaned) == cleaned
 
 
-def test_of_a_long_text_no_more_is_cleaned_than_is_kept(monkeypatch):
+def test_long_text_is_cut_before_cleaning(monkeypatch):
     cleaned = []
 
     def count(text):
@@ -73,7 +73,7 @@ def test_of_a_long_text_no_more_is_cleaned_than_is_kept(monkeypatch):
     assert max(cleaned) == MAX_CHARACTERS
 
 
-def test_a_quote_is_short():
+def test_quote_shortens_long_text():
     assert quote("x" * 40) == f"“{'x' * 40}”"
     assert quote("x" * 41) == f"“{'x' * 39}…”"
     assert quote("a\nb") == "“a b”"

@@ -43,7 +43,7 @@ def read(text, file="mine.toml"):
     return read_lecture(text, file, MODELS, tags, ["", "viterbi"], other)
 
 
-def test_a_cue_has_the_words_of_a_link():
+def test_cue_has_every_part_of_a_link():
     lecture = read(
         HEAD
         + """
@@ -74,12 +74,12 @@ ask = "alpha('y', 'B')"
     assert cue.ask == "alpha('y', 'B')"
 
 
-def test_a_cue_can_be_one_of_another_lecture():
+def test_cue_can_be_copied_from_another_lecture():
     (cue,) = read(HEAD + '[[cue]]\nsame = "other 1"\n').cues
     assert cue == other("other").cues[0]
 
 
-def test_what_a_cue_leaves_out_is_as_in_a_link():
+def test_cue_defaults_equal_those_of_a_link():
     (cue,) = read(HEAD + CUE).cues
     assert (cue.scenario.model, cue.scenario.step, cue.page) == ("tiny", BEFORE_FIRST, "viterbi")
     (bare,) = read(HEAD + "[[cue]]\n").cues
@@ -110,7 +110,7 @@ def test_what_a_cue_leaves_out_is_as_in_a_link():
         ("pins = [1]", "mine.toml:12: expected a text or a number as pins"),
     ],
 )
-def test_a_problem_is_told_with_its_line_and_the_rest_plays(line, problem):
+def test_problem_is_reported_with_its_line_and_other_cues_play(line, problem):
     lecture = read(HEAD + CUE + "\n[[cue]]\n\n" + line + "\n" + CUE)
     assert problem in " ".join(lecture.problems)
     assert lecture.cues[0] == read(HEAD + CUE).cues[0]
@@ -133,14 +133,14 @@ def test_a_problem_is_told_with_its_line_and_the_rest_plays(line, problem):
         (HEAD + "[[cue]]\nstep = " + "1" * 5000, "mine.toml:3: expected TOML"),
     ],
 )
-def test_what_is_no_lecture_is_refused_with_its_place(text, message):
+def test_invalid_lecture_is_rejected_with_its_place(text, message):
     with pytest.raises(FormatError) as refused:
         read(text)
     assert message in str(refused.value)
 
 
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.toml")), ids=lambda path: path.stem)
-def test_broken_files_give_words_alone(path):
+def test_damaged_lecture_files_raise_only_format_errors(path):
     chance, text, refusals = random.Random(0), path.read_text("utf-8"), []
     for _ in range(300):
         mutated = list(text)
@@ -173,7 +173,7 @@ def chain():
     return Chain(now, Facts(analyse(POTENTIALS.with_transition("A", "B", 3.0))))
 
 
-def test_numbers_are_those_of_enumeration(chain):
+def test_facts_equal_enumeration(chain):
     (best,) = oracle.best_paths(POTENTIALS)
     share = oracle.marginals(POTENTIALS)
     for t, word in enumerate((1, "y", 3)):
@@ -195,7 +195,7 @@ def test_numbers_are_those_of_enumeration(chain):
     assert evaluate("paths()", chain) == len(oracle.paths(POTENTIALS))
 
 
-def test_every_fact_can_be_asked(chain):
+def test_every_fact_can_be_evaluated(chain):
     asked = {
         "word(3)": "x",
         "greedy(1)": "A",
@@ -216,7 +216,7 @@ def test_every_fact_can_be_asked(chain):
         assert isinstance(evaluate(expression, chain), float)
 
 
-def test_a_text_is_filled_in_as_numbers_are_written(chain):
+def test_facts_in_a_text_are_replaced_by_formatted_numbers(chain):
     text = "{viterbi(1)} {marginal(1, 'A')} {emission(1, 'B') - 2} {paths() * 1000} {1 < 2}"
     share = evaluate("marginal(1, 'A')", chain).value
     assert fill_in(text, chain) == f"{evaluate('viterbi(1)', chain)} {share:.2f} −1.50 8,000 yes"
@@ -250,7 +250,7 @@ def test_a_text_is_filled_in_as_numbers_are_written(chain):
         "(" * 300,
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_words(chain, expression):
+def test_invalid_expression_is_rejected_with_a_message(chain, expression):
     with pytest.raises(CrfvizError) as refused:
         evaluate(expression, chain)
     assert type(refused.value) is not CrfvizError

@@ -18,7 +18,7 @@ def facts(cue):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_said_holds(name):
+def test_claims_of_shipped_lectures_hold(name):
     shipped = lecture(name)
     assert shipped.problems == ()
     assert 8 <= shipped.minutes <= 15 or name == "45-minutes"
@@ -33,7 +33,7 @@ def test_what_is_said_holds(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_question_can_be_asked_and_waits_over_a_picture_that_shows_it(name):
+def test_questions_of_shipped_lectures_are_valid_and_covered(name):
     asked = [cue for cue in lecture(name).cues if cue.ask]
     assert len(asked) >= 2
     for cue in asked:

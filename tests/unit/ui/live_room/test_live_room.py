@@ -25,7 +25,7 @@ class Clock:
 OPEN, CLOSED = Question("q", 3, open=True), Question("q", 3, open=False)
 
 
-def test_the_last_answer_of_each_counts_once():
+def test_last_answer_of_each_voter_counts_once():
     room = Room("ABCDE")
     room.show({"n": 1}, OPEN)
     for _ in range(3):  # told again, as after a lost connection
@@ -39,7 +39,7 @@ def test_the_last_answer_of_each_counts_once():
     ("question", "voter", "choice"),
     [("other", "anna", 0), ("q", "anna", 3), ("q", "anna", -1), ("q", "", 0), ("q", "a" * 65, 0)],
 )
-def test_what_is_no_answer_to_the_open_question_counts_nothing(question, voter, choice):
+def test_answers_without_an_open_question_are_ignored(question, voter, choice):
     room = Room("ABCDE")
     assert not room.answer("q", "anna", 0)
     room.show({"n": 1}, OPEN)
@@ -49,7 +49,7 @@ def test_what_is_no_answer_to_the_open_question_counts_nothing(question, voter, 
     assert room.count_answers("q", 3) == [0, 0, 0]
 
 
-def test_no_answer_counts_once_the_wall_has_the_tally():
+def test_answers_after_the_reveal_are_ignored():
     room = Room("ABCDE")
     room.show({"n": 1}, OPEN)
     assert room.answer("q", "anna", 1)
@@ -58,7 +58,7 @@ def test_no_answer_counts_once_the_wall_has_the_tally():
     assert room.reveal("q", 3) == [0, 1, 0]
 
 
-def test_answers_are_bounded(monkeypatch):
+def test_number_of_voters_and_questions_is_limited(monkeypatch):
     monkeypatch.setattr(rooms, "MAX_VOTERS", 2)
     monkeypatch.setattr(rooms, "MAX_QUESTIONS", 2)
     room = Room("ABCDE")
@@ -70,7 +70,7 @@ def test_answers_are_bounded(monkeypatch):
     assert room.count_answers("c", 2) == [1, 1]
 
 
-def test_a_room_goes_after_its_hour_and_when_it_is_closed():
+def test_room_expires_after_its_lifetime_or_when_closed():
     clock = Clock()
     every = Rooms(clock)
     used, left = every.open(), every.open()
@@ -88,7 +88,7 @@ def test_a_room_goes_after_its_hour_and_when_it_is_closed():
     assert every.find(used.code) is None
 
 
-def test_a_server_takes_so_many_rooms(monkeypatch):
+def test_number_of_rooms_is_limited(monkeypatch):
     monkeypatch.setattr(rooms, "MAX_ROOMS", 2)
     every = Rooms()
     codes = {every.open().code, every.open().code}
@@ -102,7 +102,7 @@ def told(event):
     return json.loads(data.removeprefix("data:"))
 
 
-def test_who_follows_gets_the_newest_screen_and_no_other():
+def test_follower_gets_only_the_newest_screen():
     async def scene():
         room = Room("ABCDE")
         room.show({"n": 1})
@@ -130,7 +130,7 @@ def test_who_follows_gets_the_newest_screen_and_no_other():
     run(scene())
 
 
-def test_a_line_without_news_is_kept_open(monkeypatch):
+def test_idle_connection_gets_keep_alive_messages(monkeypatch):
     monkeypatch.setattr(rooms, "KEEP_ALIVE", 0.0)
 
     async def scene():
@@ -142,7 +142,7 @@ def test_a_line_without_news_is_kept_open(monkeypatch):
     run(scene())
 
 
-def test_who_follows_is_told_that_the_hour_is_over(monkeypatch):
+def test_followers_are_notified_when_the_room_expires(monkeypatch):
     monkeypatch.setattr(rooms, "KEEP_ALIVE", 0.0)
 
     async def scene():
@@ -156,7 +156,7 @@ def test_who_follows_is_told_that_the_hour_is_over(monkeypatch):
     run(scene())
 
 
-def test_a_full_room_takes_nobody(monkeypatch):
+def test_full_room_rejects_followers(monkeypatch):
     monkeypatch.setattr(rooms, "MAX_FOLLOWERS", 0)
     with pytest.raises(CrfvizError, match="at most 0"):
         run(anext(Room("ABCDE").screens()))
@@ -192,7 +192,7 @@ def room(monkeypatch):
     return opened
 
 
-def test_the_page_and_its_files(room):
+def test_follow_page_and_its_files_are_served(room):
     status, headers, page = ask(f"/follow/{room.code.lower()}")
     assert (status, headers["cache-control"]) == (200, "no-store")
     for name in ("stage.js", "stage.css"):
@@ -219,7 +219,7 @@ def test_the_page_and_its_files(room):
         (b"x" * 1001, 413),
     ],
 )
-def test_answers_are_taken_or_refused_in_words(room, body, status):
+def test_answers_are_accepted_or_rejected_with_a_message(room, body, status):
     answered, _, text = ask(f"/follow/{room.code}/answers", body)
     assert answered == status
     assert sum(room.count_answers("q", 3)) == (status == 204)
@@ -227,7 +227,7 @@ def test_answers_are_taken_or_refused_in_words(room, body, status):
     assert ask("/follow/NOONE/answers", body)[0] == 404
 
 
-def test_who_follows_asks_again_while_the_rooms_are_away(monkeypatch, room):
+def test_unavailable_store_answers_503(monkeypatch, room):
     def away(*_):
         raise StoreError("gone")
 
@@ -239,7 +239,7 @@ def test_who_follows_asks_again_while_the_rooms_are_away(monkeypatch, room):
     assert ask(f"/follow/{room.code}/screens")[0] == 503
 
 
-def test_codes_are_not_found_by_trying(room):
+def test_wrong_codes_are_rate_limited(room):
     wrong = [f"{first}{second}XYZ" for first in "ABCDEFGH" for second in "ABCDEFGH"]
     answered = [ask(f"/follow/{code}")[0] for code in wrong]
     assert answered == [404] * routes.MAX_WRONG_CODES + [429] * (
@@ -251,7 +251,7 @@ def test_codes_are_not_found_by_trying(room):
     assert ask(f"/follow/{room.code}", address="192.168.1.8")[0] == 200
 
 
-def test_who_guesses_locks_nobody_out_of_a_room_that_is_known_at_the_address(room):
+def test_rate_limit_does_not_block_known_rooms(room):
     assert ask(f"/follow/{room.code}")[0] == 200
     for _ in range(routes.MAX_WRONG_CODES + 1):
         ask("/follow/NOONE")
@@ -259,7 +259,7 @@ def test_who_guesses_locks_nobody_out_of_a_room_that_is_known_at_the_address(roo
     assert ask(f"/follow/{room.code.lower()}")[0] == 200
 
 
-def test_tries_come_back_and_addresses_are_forgotten(monkeypatch):
+def test_rate_limit_resets_and_forgets_old_addresses(monkeypatch):
     monkeypatch.setattr(routes, "MAX_ADDRESSES", 2)
     clock = Clock()
     every = CodeRateLimit(clock)

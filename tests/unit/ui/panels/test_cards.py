@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_folder_without_card_and_figures_is_an_empty_card():
+def test_folder_without_card_and_figures_has_an_empty_card():
     tiny, broken = cards.cards()
     assert (tiny.text, tiny.evaluations, tiny.problem) == ("", {}, None)
     assert broken.problem == "broken/config.json: the file is missing"
@@ -47,13 +47,13 @@ def test_a_folder_without_card_and_figures_is_an_empty_card():
     assert cards.summary("broken") == ""
 
 
-def test_a_card_is_read(folder):
+def test_model_card_is_read(folder):
     (folder / "README.md").write_text("# tiny\n\nKnows two tags. Really.", encoding="utf-8")
     assert cards.cards()[0].text == "Knows two tags. Really."
     assert cards.summary("tiny") == "Knows two tags."
 
 
-def test_only_shipped_cards_are_ours(folder, monkeypatch):
+def test_only_shipped_cards_are_trusted(folder, monkeypatch):
     assert not cards.cards()[0].ours
     monkeypatch.setattr(cards, "SHIPPED", folder.parent)
     assert cards.cards()[0].ours
@@ -64,14 +64,14 @@ def test_only_shipped_cards_are_ours(folder, monkeypatch):
     [("README.md", b"\xff\xfe\xff"), ("evaluation.json", b"[1, 2"), ("evaluation.json", b"[1]")],
     ids=["no text", "cut off", "no evaluations"],
 )
-def test_a_file_that_cannot_be_read_is_a_problem_in_words(folder, name, content):
+def test_unreadable_file_is_reported_as_a_problem(folder, name, content):
     (folder / name).write_bytes(content)
     tiny = cards.cards()[0]
     assert tiny.problem
     assert cards.summary("tiny") == ""
 
 
-def test_figures_that_cannot_be_read_are_in_the_log_once(tmp_path, monkeypatch, caplog):
+def test_unreadable_comparison_is_logged_once(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(cards, "SHIPPED", tmp_path)
     for _ in range(2):
         assert cards.comparison() is None
@@ -80,7 +80,7 @@ def test_figures_that_cannot_be_read_are_in_the_log_once(tmp_path, monkeypatch, 
     ]
 
 
-def test_a_card_is_shown_without_its_title_and_without_comments():
+def test_card_is_shown_without_title_and_comments():
     body = card_body(CARD)
     assert body.startswith("Tags words with parts of speech.")
     assert "<!--" not in body
@@ -100,12 +100,12 @@ def test_a_card_is_shown_without_its_title_and_without_comments():
     ],
     ids=["card", "bare", "empty", "section", "figures only", "no title", "two lines"],
 )
-def test_the_summary_is_the_first_sentence_that_somebody_wrote(card, summary):
+def test_summary_is_the_first_sentence_of_the_card(card, summary):
     assert card_summary(card) == summary
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"rows": []}', '{"rows": [{}]}'])
-def test_a_report_of_no_use_leaves_the_section_out(tmp_path, monkeypatch, content):
+def test_invalid_report_omits_the_comparison(tmp_path, monkeypatch, content):
     path = tmp_path / cards.COMPARISON_FILE
     path.parent.mkdir()
     path.write_text(content)

@@ -25,19 +25,19 @@ def widget(asked_again):
     return drawn
 
 
-def test_what_is_chosen_is_kept_though_another_run_is_asked_for(widget, asked_again):
+def test_chosen_value_is_kept_during_another_rerun(widget, asked_again):
     asked_again[widget.key] = "cat"
     widget.on_change()
     assert draft("word") == "cat"
 
 
-def test_any_other_look_would_end_the_callback(widget):
+def test_reading_session_state_during_a_rerun_stops_the_script(widget):
     with pytest.raises(StopException):
         st.session_state[widget.key]
 
 
 @pytest.mark.usefixtures("asked_again")
-def test_messages_are_said_until_they_are_forgotten():
+def test_messages_stay_until_discarded():
     notify("one")
     said = messages()
     notify("two")

@@ -42,7 +42,7 @@ def browser(monkeypatch, asked_again):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_files_are_found_without_installing(browser, name):
+def test_component_files_are_found_without_installing(browser, name):
     assert browser.manager.get_component_asset_root(f"crfviz.{name}") is None
     mount(name, {}, key="stage.x", on_events=print)
     folder = Path(browser.manager.get_component_asset_root(f"crfviz.{name}"))
@@ -51,7 +51,7 @@ def test_the_files_are_found_without_installing(browser, name):
     assert all((folder / name).is_file() for name in files.values())
 
 
-def test_they_are_registered_once(browser, monkeypatch):
+def test_components_are_registered_once(browser, monkeypatch):
     registered = []
     register = browser.manager.register_from_manifest
     monkeypatch.setattr(
@@ -65,14 +65,14 @@ def test_they_are_registered_once(browser, monkeypatch):
     assert [name for name, _ in browser.components] == [f"crfviz.{name}" for name in NAMES]
 
 
-def test_the_data_is_mounted_under_its_key(browser):
+def test_data_is_mounted_under_its_key(browser):
     data = {"words": ["a"], "panels": {"main": ["strips"]}}
     mount("stage", data, key="stage.x", on_events=print)
     assert browser.mounted["key"] == "stage.x"
     assert json.loads(json.dumps(browser.mounted["data"])) == data
 
 
-def test_callback_finds_the_events_in_order(browser):
+def test_callback_receives_the_events_in_order(browser):
     heard = []
     mount("stage", {}, key="stage.x", on_events=lambda: heard.extend(sent_events("stage.x")))
     events = [{"seq": 1, "kind": "transition"}, {"seq": 2, "kind": "reset"}]
@@ -81,7 +81,7 @@ def test_callback_finds_the_events_in_order(browser):
 
 
 @pytest.mark.parametrize("state", [None, "nonsense", {}, {"events": None}], ids=str)
-def test_what_holds_no_events_is_none(browser, state):
+def test_state_without_events_gives_none(browser, state):
     heard = []
     mount("stage", {}, key="stage.x", on_events=lambda: heard.append(sent_events("stage.x")))
     browser.sends(state)

@@ -111,7 +111,7 @@ def script(floor):
     return start
 
 
-def test_one_speaks_at_a_time_in_the_order_they_came(script):
+def test_scripts_run_one_at_a_time_in_order_of_arrival(script):
     each = [script(name) for name in "abcd"]
     for number, one in enumerate(each, 1):
         assert one.speaks.wait(DEADLINE)
@@ -119,7 +119,7 @@ def test_one_speaks_at_a_time_in_the_order_they_came(script):
         end(one)
 
 
-def test_who_spoke_long_enough_goes_behind_those_who_have_not_begun(script, clock):
+def test_script_over_its_time_slice_yields_to_new_ones(script, clock):
     first, second, third = script("a"), script("b"), script("c")
     first.draw.set()
     assert first.drawn.wait(DEADLINE)  # it has not had its time
@@ -136,7 +136,7 @@ def test_who_spoke_long_enough_goes_behind_those_who_have_not_begun(script, cloc
     end(first)
 
 
-def test_who_let_others_go_first_goes_on_however_many_there_are(script, clock):
+def test_script_that_yielded_continues_before_newer_ones(script, clock):
     first, second, third = script("a"), script("b"), script("c")
     clock.now += TIME_SLICE
     first.draw.set()
@@ -148,7 +148,7 @@ def test_who_let_others_go_first_goes_on_however_many_there_are(script, clock):
     end(first, second, third)
 
 
-def test_who_draws_nothing_is_passed_by_and_waits_when_it_does(script, clock, floor):
+def test_script_without_output_is_skipped_and_waits_at_its_next_draw(script, clock, floor):
     silent = script("silent")
     clock.now += SKIP_TIMEOUT
     second = script("b")
@@ -161,7 +161,7 @@ def test_who_draws_nothing_is_passed_by_and_waits_when_it_does(script, clock, fl
     end(silent)
 
 
-def test_a_short_one_that_was_passed_by_goes_on_to_its_end(script, clock, floor):
+def test_skipped_short_script_runs_to_its_end(script, clock, floor):
     floor._work = Clock()
     slow = script("slow")
     clock.now += SKIP_TIMEOUT
@@ -172,7 +172,7 @@ def test_a_short_one_that_was_passed_by_goes_on_to_its_end(script, clock, floor)
     end(slow, second)
 
 
-def test_who_waits_for_something_else_steps_aside(floor):
+def test_released_lock_lets_another_script_run(floor):
     inside, go, back = Event(), Event(), Event()
 
     def waits():
@@ -194,27 +194,27 @@ def test_who_waits_for_something_else_steps_aside(floor):
     assert back.wait(DEADLINE)
 
 
-def test_threads_that_never_took_the_floor_need_none(floor):
+def test_thread_without_the_lock_needs_no_release(floor):
     floor.let_others_first()
     with floor.released():
         assert not floor.release()
 
 
-def test_a_large_file_of_sentences_lets_others_go_first_at_each_of_them(monkeypatch):
+def test_reading_sentences_yields_after_each_sentence(monkeypatch):
     asked = []
     monkeypatch.setattr(SCRIPT_LOCK, "let_others_first", lambda: asked.append(1), raising=False)
     add._read("three.txt", b"One .\nTwo .\nThree .\n", "upos-en-contextfree")
     assert len(asked) == 3
 
 
-def test_a_large_file_of_tagged_sentences_lets_others_go_first_at_each_of_them(monkeypatch):
+def test_reading_tagged_sentences_yields_after_each_sentence(monkeypatch):
     asked = []
     monkeypatch.setattr(SCRIPT_LOCK, "let_others_first", lambda: asked.append(1), raising=False)
     source.read_upload("three.conll", b"One\tA\n\nTwo\tA\n\nThree\tB\n")
     assert len(asked) == 3
 
 
-def test_a_run_over_many_sentences_lets_others_go_first_within_a_batch():
+def test_evaluation_yields_within_a_batch():
     asked = []
     tagger = FakeTagger(("A", "B"), {"One": {"A": 1.0}}, {("A", "A"): 1.0})
     results = run(tagger, [Sentence(("One",), ("B",))] * 3, pause=lambda: asked.append(1))
@@ -224,7 +224,7 @@ def test_a_run_over_many_sentences_lets_others_go_first_within_a_batch():
     assert len(asked) == 6  # errors, and suspects
 
 
-def test_long_work_ends_where_its_visitor_has_left(monkeypatch):
+def test_long_work_stops_when_its_visitor_has_left(monkeypatch):
     turns.pause()
     monkeypatch.setattr(turns, "visitor_has_left", lambda: True)
     with pytest.raises(StopException):
@@ -261,7 +261,7 @@ def runners(streamlit_asks, tmp_path, monkeypatch):  # noqa: ARG001 - scripts ta
     return start
 
 
-def test_scripts_of_streamlit_run_one_at_a_time(runners):
+def test_streamlit_scripts_run_one_at_a_time(runners):
     assert scripts.serialize_scripts()
     for runner in [runners() for _ in range(5)]:
         runner.join()
@@ -279,7 +279,7 @@ def waits(runners):
     return runner
 
 
-def test_what_is_asked_for_while_a_script_waits_is_one_run(waits):
+def test_reruns_requested_by_a_waiting_script_are_merged(waits):
     for _ in range(3):
         assert waits.request_rerun(RerunData())
     scripts.SCRIPT_LOCK.release()
@@ -287,7 +287,7 @@ def test_what_is_asked_for_while_a_script_waits_is_one_run(waits):
     assert sys.modules["counted"].runs == 1
 
 
-def test_a_script_that_is_stopped_while_it_waits_leaves_the_floor_to_others(waits, runners):
+def test_stopped_waiting_script_releases_the_lock(waits, runners):
     waits.request_stop()
     scripts.SCRIPT_LOCK.release()
     waits.join()
@@ -295,7 +295,7 @@ def test_a_script_that_is_stopped_while_it_waits_leaves_the_floor_to_others(wait
     assert sys.modules["counted"].runs == 1
 
 
-def test_a_script_lets_others_go_first_when_it_draws(runners, monkeypatch):
+def test_script_yields_when_it_draws(runners, monkeypatch):
     asked = []
     monkeypatch.setattr(scripts.SCRIPT_LOCK, "let_others_first", lambda: asked.append(1))
     scripts.serialize_scripts()
@@ -303,7 +303,7 @@ def test_a_script_lets_others_go_first_when_it_draws(runners, monkeypatch):
     assert asked
 
 
-def test_no_garbage_is_collected_after_a_run_but_after_many(runners, monkeypatch):
+def test_garbage_is_collected_only_after_many_runs(runners, monkeypatch):
     collected = []
     monkeypatch.setattr(gc, "collect", lambda *_: collected.append(1))
     monkeypatch.setattr(scripts, "MIN_RUNS", 4)
@@ -314,7 +314,7 @@ def test_no_garbage_is_collected_after_a_run_but_after_many(runners, monkeypatch
     assert len(collected) == 3
 
 
-def test_collecting_garbage_is_a_small_part_of_the_work(monkeypatch):
+def test_garbage_collection_takes_a_small_part_of_the_time(monkeypatch):
     clock = [0.0]
     runs, collected = [], []
 

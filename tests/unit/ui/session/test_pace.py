@@ -33,26 +33,26 @@ def flood(pace, clock, messages):
     return waits
 
 
-def test_what_comes_faster_goes_on_at_the_pace_and_all_of_it(pace, clock):
+def test_messages_above_the_rate_are_delayed_and_none_is_lost(pace, clock):
     waits = flood(pace, clock, 1000)
     assert waits[: int(BURST * RATE)] == [0.0] * int(BURST * RATE)
     assert waits[int(BURST * RATE) :] == pytest.approx([1 / RATE] * (1000 - int(BURST * RATE)))
 
 
-def test_after_an_hour_of_silence_five_seconds_of_messages_go_on_at_once(pace, clock):
+def test_idle_session_may_send_a_burst_of_five_seconds(pace, clock):
     clock.now += 3600
     waits = flood(pace, clock, 60)
     assert waits == pytest.approx([0.0] * 5 * RATE + [1 / RATE] * 10)
 
 
-def test_a_reader_who_stays_below_it_never_waits(pace, clock):
+def test_messages_below_the_rate_are_never_delayed(pace, clock):
     for _ in range(1000):
         clock.now += 1 / RATE
         assert pace.wait() == 0.0
     assert not pace.is_message_due()
 
 
-def test_who_waited_is_told_once_in_a_while(pace, clock):
+def test_rate_limit_message_is_shown_once_per_interval(pace, clock):
     flood(pace, clock, 100)
     assert pace.is_message_due()
     flood(pace, clock, 100)
@@ -62,7 +62,7 @@ def test_who_waited_is_told_once_in_a_while(pace, clock):
     assert not pace.is_message_due()
 
 
-def test_the_server_holds_back_what_comes_too_fast(monkeypatch):
+def test_server_delays_messages_above_the_rate(monkeypatch):
     """The last message is here only after it waited, and none is lost."""
     slept = []
 
@@ -86,7 +86,7 @@ def test_the_server_holds_back_what_comes_too_fast(monkeypatch):
     assert slept == [0.5, 0.25]
 
 
-def test_the_session_of_a_connection_is_told(monkeypatch):
+def test_delayed_session_gets_a_rate_limit_message(monkeypatch):
     monkeypatch.setenv("CRFVIZ_LIMITS", "requests=1")
     monkeypatch.setattr(module, "request", lambda: "asks much")
     assert module.rate_limit_message() == ""
@@ -98,7 +98,7 @@ def test_the_session_of_a_connection_is_told(monkeypatch):
     assert module.rate_limit_message() == ""
 
 
-def test_a_visitor_has_so_many_long_runs_and_all_together(monkeypatch):
+def test_jobs_are_limited_per_visitor_and_in_total(monkeypatch):
     monkeypatch.setenv("CRFVIZ_LIMITS", "jobs=2 line=3")
     turns = JobQueue()
     with turns.turn("first", pytest.fail):

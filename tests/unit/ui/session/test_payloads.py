@@ -60,7 +60,7 @@ def of(edits=None, ack=0, chain=CHAIN):
 
 
 @pytest.mark.usefixtures("of_part")
-def test_who_has_a_picture_is_told_what_changed():
+def test_browser_with_the_last_payload_gets_only_changes():
     whole = answer("one", of())
     note_payload("one", whole[NAME])
     told = answer("one", of(EDITS, 1))
@@ -73,7 +73,7 @@ def test_who_has_a_picture_is_told_what_changed():
 
 
 @pytest.mark.usefixtures("of_part")
-def test_changes_are_those_since_the_picture_that_is_there():
+def test_changes_refer_to_the_payload_of_the_browser():
     whole = answer("one", of())
     for number in (1, 2):
         note_payload("one", whole[NAME])
@@ -83,7 +83,7 @@ def test_changes_are_those_since_the_picture_that_is_there():
 
 @pytest.mark.usefixtures("of_part")
 @pytest.mark.parametrize("has", [None, "another", 1, [], {}], ids=str)
-def test_who_has_another_picture_gets_the_whole(has):
+def test_browser_with_another_payload_gets_the_whole(has):
     name = answer("one", of())[NAME]
     note_payload("one", has)
     told = answer("one", of(EDITS, 1))
@@ -92,7 +92,7 @@ def test_who_has_another_picture_gets_the_whole(has):
 
 
 @pytest.mark.usefixtures("of_part")
-def test_a_run_that_no_event_asked_for_tells_the_whole():
+def test_run_without_an_event_sends_the_whole_payload():
     name = answer("one", of())[NAME]
     note_payload("one", name)
     assert SINCE in answer("one", of(EDITS, 1))
@@ -100,14 +100,14 @@ def test_a_run_that_no_event_asked_for_tells_the_whole():
     assert NAME in answer("one", of(EDITS, 1))
 
 
-def test_a_run_of_everything_tells_the_whole():
+def test_full_rerun_sends_the_whole_payload():
     name = answer("one", of())[NAME]
     note_payload("one", name)
     assert NAME in answer("one", of(EDITS, 1))
 
 
 @pytest.mark.usefixtures("of_part")
-def test_stages_have_pictures_of_their_own_and_old_ones_go():
+def test_stages_have_separate_payloads_and_old_ones_are_dropped():
     first = answer("one", of())[NAME]
     second = answer("two", of())[NAME]
     note_payload("one", second)
@@ -118,13 +118,13 @@ def test_stages_have_pictures_of_their_own_and_old_ones_go():
     assert first != second
 
 
-def test_where_no_scores_are_sent_all_tables_are():
+def test_read_only_stage_gets_all_tables_as_changes():
     before, now = ({**of(edits), "trained": None} for edits in (None, EDITS))
     assert changes(now, before)["results"] == now["results"]
 
 
 @pytest.mark.parametrize("edits", [EDITS, Edits(strength=0.5), FORBIDDEN], ids=str)
-def test_the_browser_has_the_same_of_changes_as_of_the_whole(tmp_path, edits):
+def test_applied_changes_equal_the_whole_payload_in_the_browser(tmp_path, edits):
     whole, changed = {**of(), NAME: "first"}, of(edits, 1)
     given = [whole, {**changes(changed, whole), SINCE: "first"}, {**changed, NAME: "second"}]
     result = node.run(tmp_path, MODULES, BODY, given)

@@ -88,12 +88,12 @@ def transition(number, score, source="DET", target="NOUN"):
 
 
 @pytest.mark.usefixtures("begun")
-def test_a_new_session_shows_the_first_sentence_of_the_first_model():
+def test_new_session_shows_the_first_sentence_of_the_first_model():
     assert session.scenario() == Scenario("tiny", "Run !")
     assert take_messages() == []
 
 
-def test_a_new_session_takes_the_good_parts_of_the_address_and_reports_the_others(address):
+def test_new_session_reads_valid_parts_of_the_url_and_reports_others(address):
     address.update(sentence="He runs", t="DET.NOUN:2,DET.XYZ:1,START.VERB:-inf", k="7")
     session.begin("")
     assert session.scenario().sentence == "He runs"
@@ -103,7 +103,7 @@ def test_a_new_session_takes_the_good_parts_of_the_address_and_reports_the_other
     assert "tiny has no tag “XYZ”" in unknown
 
 
-def test_the_address_is_written_only_when_it_says_something_else(begun):
+def test_url_is_written_only_when_it_changes(begun):
     session.publish()
     assert begun.written == 0
     session.change(sentence="He runs")
@@ -113,7 +113,7 @@ def test_the_address_is_written_only_when_it_says_something_else(begun):
     assert begun.written == 1
 
 
-def test_a_page_change_that_empties_the_address_loses_nothing(begun):
+def test_page_change_that_empties_the_url_loses_nothing(begun):
     session.change(sentence="He runs")
     session.publish()
     begun.clear()
@@ -122,7 +122,7 @@ def test_a_page_change_that_empties_the_address_loses_nothing(begun):
     assert begun == {"sentence": "He runs"}
 
 
-def test_going_back_takes_the_scenario_from_the_address(begun, monkeypatch):
+def test_going_back_restores_the_scenario_from_the_url(begun, monkeypatch):
     session.change(edits=Edits(strength=0.5))
     begun.from_dict({"k": "0.25", "step": "2"})
     go_back(monkeypatch)
@@ -132,7 +132,7 @@ def test_going_back_takes_the_scenario_from_the_address(begun, monkeypatch):
     assert session.scenario().edits == Edits(strength=0.5)
 
 
-def test_going_back_to_another_sentence_cannot_undo_edits_of_its_words(begun, monkeypatch):
+def test_going_back_to_another_sentence_clears_its_history(begun, monkeypatch):
     session.change(sentence="He runs", edits=Edits({}, {(1, "VERB"): 3.0}))
     begun.clear()
     go_back(monkeypatch)
@@ -142,7 +142,7 @@ def test_going_back_to_another_sentence_cannot_undo_edits_of_its_words(begun, mo
 
 
 @pytest.mark.usefixtures("begun")
-def test_every_change_of_edits_can_be_undone_and_redone():
+def test_every_edit_can_be_undone_and_redone():
     for strength in (0.1, 0.2, 0.3):
         session.change(edits=Edits(strength=strength))
     assert session.history().past
@@ -157,7 +157,7 @@ def test_every_change_of_edits_can_be_undone_and_redone():
 
 
 @pytest.mark.usefixtures("begun")
-def test_what_changes_no_edit_is_no_step():
+def test_change_without_an_edit_is_not_an_undo_step():
     session.change(edits=Edits())
     session.change(step=3, view={"rows": "gold"})
     assert not session.history().past
@@ -179,7 +179,7 @@ def test_reset_drops_edits_and_pins_and_can_be_undone():
 
 
 @pytest.mark.usefixtures("begun")
-def test_pins_and_right_tags_are_steps_of_their_own():
+def test_pins_are_separate_undo_steps():
     session.change(pins={0: "DET"})
     session.change(pins={0: "DET", 1: "NOUN"})
     session.undo()
@@ -189,7 +189,7 @@ def test_pins_and_right_tags_are_steps_of_their_own():
 
 
 @pytest.mark.usefixtures("begun")
-def test_another_sentence_keeps_transitions_and_says_what_went():
+def test_new_sentence_keeps_transition_edits_and_reports_dropped_ones():
     session.change(edits=Edits({("DET", "NOUN"): 2.0}), pins={0: "DET"}, step=1)
     session.change(edits=Edits({("DET", "NOUN"): 2.0}, {(0, "VERB"): 1.0}))
     session.change(sentence="He runs")
@@ -200,14 +200,14 @@ def test_another_sentence_keeps_transitions_and_says_what_went():
 
 
 @pytest.mark.usefixtures("begun")
-def test_a_sentence_that_is_too_long_is_cut_with_a_message():
+def test_too_long_sentence_is_cut_with_a_message():
     session.change(sentence="worded " * 3000)
     assert len(session.scenario().sentence) == 15_000
     assert "cut after 15,000 characters" in take_messages()[0]
 
 
 @pytest.mark.usefixtures("begun")
-def test_another_model_drops_edits_of_tags_it_does_not_have_and_says_so():
+def test_new_model_drops_edits_of_unknown_tags_with_a_message():
     session.change(edits=Edits({("DET", "NOUN"): 2.0, ("NOUN", END): 1.0}), pins={0: "VERB"})
     session.change(model="spans")
     assert session.scenario() == Scenario("spans", "Run !", Edits({("NOUN", END): 1.0}))
@@ -218,14 +218,14 @@ def test_another_model_drops_edits_of_tags_it_does_not_have_and_says_so():
 
 
 @pytest.mark.usefixtures("begun")
-def test_a_model_that_does_not_exist_is_refused():
+def test_unknown_model_is_rejected():
     session.change(model="../../etc")
     assert session.scenario().model == "tiny"
     assert take_messages() == ["There is no model called “../../etc”."]
 
 
 @pytest.mark.usefixtures("begun")
-def test_a_broken_model_can_be_chosen_and_left_again_without_losing_edits():
+def test_broken_model_can_be_chosen_and_left_without_losing_edits():
     session.change(edits=Edits({("DET", "NOUN"): 2.0}))
     session.change(model="broken")
     assert session.scenario().model == "broken"
@@ -245,7 +245,7 @@ def test_events_are_applied_once_and_in_order():
 
 
 @pytest.mark.usefixtures("begun")
-def test_undo_redo_and_reset_are_events_too():
+def test_undo_redo_and_reset_are_accepted_as_events():
     session.handle_events("stage", [transition(1, 1.0), {"seq": 2, "kind": "undo"}])
     assert session.scenario().edits == Edits()
     session.handle_events("stage", [{"seq": 3, "kind": "redo"}])
@@ -255,7 +255,7 @@ def test_undo_redo_and_reset_are_events_too():
 
 
 @pytest.mark.usefixtures("begun")
-def test_blanks_at_the_ends_are_no_other_sentence():
+def test_surrounding_blanks_do_not_change_the_sentence():
     session.change(step=3, pins={0: "DET"})
     before = session.scenario()
     session.change(sentence=f" {before.sentence}  ")
@@ -263,7 +263,7 @@ def test_blanks_at_the_ends_are_no_other_sentence():
 
 
 @pytest.mark.usefixtures("begun")
-def test_a_single_word_keeps_the_two_blanks_that_hold_it_together():
+def test_single_word_keeps_its_double_blanks():
     session.change(sentence=" can't   ")
     whole = session.scenario()
     assert given_words(whole.sentence) == ["can't"]
@@ -274,7 +274,7 @@ def test_a_single_word_keeps_the_two_blanks_that_hold_it_together():
 
 
 @pytest.mark.usefixtures("begun")
-def test_what_was_under_way_about_a_place_does_not_reach_the_next_sentence():
+def test_late_events_about_positions_do_not_change_the_next_sentence():
     session.change(sentence="They run")
     places = [
         {"kind": "step", "value": 1},
@@ -293,7 +293,7 @@ def test_what_was_under_way_about_a_place_does_not_reach_the_next_sentence():
 
 
 @pytest.mark.usefixtures("begun")
-def test_a_refused_event_keeps_the_others_and_says_why():
+def test_rejected_event_is_reported_and_others_are_applied():
     events = [transition(1, 1.0), transition(2, 1.0, target="XYZ"), transition(3, None, START)]
     session.handle_events("stage", events)
     expected = Edits({("DET", "NOUN"): 1.0, (START, "NOUN"): -float("inf")})
@@ -304,7 +304,7 @@ def test_a_refused_event_keeps_the_others_and_says_why():
 
 
 @pytest.mark.usefixtures("begun")
-def test_events_under_a_broken_model_are_answered_with_its_error():
+def test_events_under_a_broken_model_report_its_error():
     session.change(model="broken")
     session.handle_events("stage", [transition(1, 1.0)])
     assert session.scenario().edits == Edits()
@@ -312,7 +312,7 @@ def test_events_under_a_broken_model_are_answered_with_its_error():
 
 
 @pytest.mark.usefixtures("begun")
-def test_a_message_is_shown_once_even_if_it_is_said_twice():
+def test_repeated_message_is_shown_once():
     notify("once")
     notify("once")
     assert take_messages() == ["once"]
@@ -320,7 +320,7 @@ def test_a_message_is_shown_once_even_if_it_is_said_twice():
 
 
 @pytest.mark.usefixtures("address")
-def test_a_page_without_its_frame_begins_again(monkeypatch):
+def test_page_without_its_frame_reruns(monkeypatch):
     class Again(BaseException):
         pass
 
@@ -339,7 +339,7 @@ def test_a_page_without_its_frame_begins_again(monkeypatch):
 
 
 @pytest.mark.usefixtures("begun")
-def test_a_textbook_chain_begins_with_a_sentence_that_it_can_read():
+def test_textbook_chain_opens_with_a_sentence_it_can_read():
     session.change(sentence="They run")
     session.change(model="cones")
     assert session.scenario().sentence == "2 3 3"
@@ -352,7 +352,7 @@ def test_a_textbook_chain_begins_with_a_sentence_that_it_can_read():
 
 
 @pytest.mark.usefixtures("begun")
-def test_given_sentences_begin_with_one_of_theirs_and_are_kept_by_other_models():
+def test_imported_scores_open_with_one_of_their_sentences():
     session.change(sentence="They run")
     session.change(model="given")
     assert session.scenario().sentence == "the dog"

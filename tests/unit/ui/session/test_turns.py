@@ -62,7 +62,7 @@ def end(*workers):
         assert not worker.is_alive()
 
 
-def test_one_job_at_a_time_in_the_order_they_came(line):
+def test_jobs_run_one_at_a_time_in_order_of_arrival(line):
     workers = [line(f"visitor {number}") for number in range(4)]
     for number, worker in enumerate(workers):
         assert worker.works.wait(DEADLINE)
@@ -72,7 +72,7 @@ def test_one_job_at_a_time_in_the_order_they_came(line):
     assert [worker.ahead for worker in workers[1:2]] == [1]
 
 
-def test_the_second_job_of_a_visitor_comes_after_the_first_of_all_others(line):
+def test_second_job_of_a_visitor_waits_for_the_first_of_others(line):
     first, second, third = line("greedy"), line("greedy"), line("greedy")
     other = line("other")
     end(first)
@@ -82,7 +82,7 @@ def test_the_second_job_of_a_visitor_comes_after_the_first_of_all_others(line):
     assert line.done[:2] == [first.name, other.name]
 
 
-def test_who_leaves_the_line_holds_nobody_up(line):
+def test_cancelled_job_does_not_block_the_queue(line):
     first, gone, last = line("a"), line("b"), line("c")
     gone.leaves = True
     gone.join(DEADLINE)
@@ -91,7 +91,7 @@ def test_who_leaves_the_line_holds_nobody_up(line):
     assert line.done == [first.name, last.name]
 
 
-def test_work_that_fails_gives_its_turn_back():
+def test_failed_job_releases_its_turn():
     turns = JobQueue()
     with pytest.raises(ValueError, match="broken"), turns.turn("a", pytest.fail):
         raise ValueError("broken")
@@ -99,7 +99,7 @@ def test_work_that_fails_gives_its_turn_back():
         pass
 
 
-def test_who_waits_in_line_leaves_the_floor_to_others(monkeypatch):
+def test_queued_job_releases_the_script_lock(monkeypatch):
     floor = FairLock(lambda: 0.0, lambda: 0.0)  # nobody is ever passed by
     monkeypatch.setattr(module, "SCRIPT_LOCK", floor)
     turns, in_line, done = JobQueue(), Event(), Event()

@@ -21,7 +21,7 @@ def client():
 
 
 @pytest.mark.parametrize("kind", ["js", "css"])
-def test_a_file_comes_packed_and_stays(client, kind):
+def test_static_file_is_served_compressed_and_cached(client, kind):
     name = next(FOLDER.glob(f"{kind}/index.*.{kind}")).relative_to(FOLDER).as_posix()
     answer = client.get(f"/static/{name}", accept_encoding="gzip, deflate, br")
     assert answer.text == (FOLDER / name).read_text("utf-8")
@@ -49,18 +49,18 @@ def test_a_file_comes_packed_and_stays(client, kind):
     ],
     ids=str,
 )
-def test_everything_else_is_answered_by_streamlit(client, path, asked):
+def test_other_paths_are_served_by_streamlit(client, path, asked):
     assert client.get(path, **asked).text == "another"
 
 
-def test_it_is_found_under_the_path_of_the_app():
+def test_static_files_are_served_under_the_base_path():
     client = Client(Assets(PlainTextResponse("another"), base="/crf/"))
     for place, found in (("/crf/static", True), ("/static", False)):
         answer = client.get(f"{place}/js/{LARGEST}", accept_encoding="gzip")
         assert (answer.text != "another") is found
 
 
-def test_what_the_page_begins_with_is_packed_before_anybody_asks(client, monkeypatch):
+def test_first_scripts_of_the_page_are_compressed_at_startup(client, monkeypatch):
     pack_first()
     monkeypatch.setattr(assets, "compress", None)
     page = (FOLDER.parent / "index.html").read_text("utf-8")

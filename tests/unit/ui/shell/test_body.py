@@ -24,13 +24,13 @@ pytestmark = pytest.mark.usefixtures("asked_again")
         ("http://localhost:8501/viterbi", "marginals", False),
     ],
 )
-def test_page_is_open_where_address_and_session_say_so(monkeypatch, address, drawn, expected):
+def test_page_is_open_if_url_and_session_match(monkeypatch, address, drawn, expected):
     monkeypatch.setattr(st, "context", SimpleNamespace(url=address))
     set_path(drawn)
     assert is_open(at_path(drawn)) is expected
 
 
-def test_page_that_the_session_has_left_is_not_open(monkeypatch):
+def test_page_left_by_the_session_is_not_open(monkeypatch):
     monkeypatch.setattr(st, "context", SimpleNamespace(url="http://localhost:8501/viterbi"))
     set_path("marginals")
     assert not is_open(at_path("viterbi"))

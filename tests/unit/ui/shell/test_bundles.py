@@ -48,7 +48,7 @@ def client():
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
-def test_a_component_is_one_script_that_imports_nothing(client, name):
+def test_component_is_one_script_without_imports(client, name):
     answer = client.get(PLACE.format(name))
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/javascript")
@@ -56,7 +56,7 @@ def test_a_component_is_one_script_that_imports_nothing(client, name):
     assert [line.split()[:2] for line in left] == [["export", "default"]]
 
 
-def test_it_is_packed_for_who_can_unpack_it_and_not_sent_twice(client):
+def test_bundle_is_compressed_on_request_and_cached(client):
     plain = client.get(PLACE.format("stage"), accept_encoding="identity")
     packed = client.get(PLACE.format("stage"), accept_encoding="gzip")
     assert "content-encoding" not in plain.headers
@@ -71,18 +71,18 @@ def test_it_is_packed_for_who_can_unpack_it_and_not_sent_twice(client):
 @pytest.mark.parametrize(
     "path", ["/", "/_stcore/bidi-components/crfviz.stage/model.js", PLACE.format("other")]
 )
-def test_everything_else_is_answered_by_streamlit(client, path):
+def test_other_requests_are_served_by_streamlit(client, path):
     assert client.get(path).text == "another"
     assert client.get(PLACE.format("stage"), method="POST").text == "another"
 
 
-def test_it_is_found_under_the_path_of_the_app():
+def test_bundle_is_served_under_the_base_path():
     client = Client(Bundles(PlainTextResponse("another"), base="/crf/"))
     assert "export default" in client.get(f"/crf{PLACE.format('stage')}").text
     assert client.get(PLACE.format("stage")).text == "another"
 
 
-def test_the_head_of_a_page_has_our_script_first():
+def test_first_script_is_inserted_into_the_head():
     client = Client(FirstPaint(HTMLResponse(PAGE)))
     page = client.get("/viterbi", accept="text/html").text
     assert (

@@ -9,7 +9,7 @@ from crfviz.views.contents import ENTRIES
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.title)
-def test_a_page_says_in_one_plain_line_what_it_shows_in_words_that_are_explained(entry):
+def test_each_page_has_a_short_description_with_glossary_terms(entry):
     assert entry.answers[-1].isalpha()
     assert len(entry.answers) <= 85  # one line of the page
     assert not set(entry.answers) & set("αβΣ∂")
@@ -18,7 +18,7 @@ def test_a_page_says_in_one_plain_line_what_it_shows_in_words_that_are_explained
 
 
 @pytest.mark.parametrize("term", GLOSSARY)
-def test_an_entry_has_two_sentences_and_a_formula(term):
+def test_glossary_entry_has_two_sentences_and_a_formula(term):
     entry = GLOSSARY[term]
     assert len(re.findall(r"[.](?= [A-Z0]|$)", entry.text)) == 2, entry.text
     assert entry.formula
@@ -26,17 +26,17 @@ def test_an_entry_has_two_sentences_and_a_formula(term):
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.title)
-def test_the_panel_has_each_term_once_those_of_the_page_first(entry):
+def test_terms_panel_lists_each_term_once_with_the_page_terms_first(entry):
     listed = re.findall(r'data-term="([^"]+)"', terms_panel(entry.terms))
     assert listed[: len(entry.terms)] == list(entry.terms)
     assert sorted(listed) == sorted(GLOSSARY)
 
 
-def test_the_letters_are_text_in_html():
+def test_greek_letters_are_html_text():
     assert all("<" not in text for text in re.split(r"<[^<>]+>", terms_panel(())))
 
 
-def test_terms_in_a_sentence_are_buttons_in_place():
+def test_terms_in_a_sentence_become_buttons():
     shown = linked("Is Viterbi <best> for p and paths?", ["p", "path", "Viterbi", "Z"])
     text = re.sub(r"<div.*", "", shown)
     assert re.sub(r"<[^<>]+>", "", text) == "Is Viterbi &lt;best&gt; for p and paths?"

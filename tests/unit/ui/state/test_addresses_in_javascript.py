@@ -28,7 +28,7 @@ def query(params):
     )
 
 
-def test_step_in_the_address_is_what_python_writes(tmp_path):
+def test_step_url_from_javascript_equals_python(tmp_path):
     models = Models(["default", "other"], "default", lambda _: "First .")
     cases = [(before, step) for before in BEFORE for step in (BEFORE_FIRST, 0, 12)]
     given = [
@@ -43,7 +43,7 @@ def test_step_in_the_address_is_what_python_writes(tmp_path):
 
 
 @pytest.mark.parametrize("view", [dict.fromkeys(OF_PAGE, "x"), {"rows": "gold", "panel": "z"}])
-def test_link_to_another_page_is_what_python_writes(tmp_path, view):
+def test_page_link_from_javascript_equals_python(tmp_path, view):
     link = encode(Scenario("m", "é & +", step=3, view={**view, "weight": "DET NOUN"}))
     told = {"search": f"?{query(link.params)}", "own": NOT_ELSEWHERE}
     body = "return queryForLinks(told.search, told.own);"

@@ -13,12 +13,12 @@ from crfviz.ui.state.scenario import (
 )
 
 
-def test_nothing_is_covered_at_first():
+def test_nothing_is_covered_by_default():
     assert covered({}) == []
     assert wanted_rows(EVERY_ROW) == list(USUAL_ROWS)
 
 
-def test_rows_of_old_links_cover_the_others():
+def test_rows_option_of_old_links_covers_the_others():
     assert covered({"rows": "greedy.viterbi"}) == ["left_to_right", "max_marginal", "gold"]
     assert covered({"rows": "none"}) == list(USUAL_ROWS)
 
@@ -26,7 +26,7 @@ def test_rows_of_old_links_cover_the_others():
 @pytest.mark.parametrize(
     "parts", [[], ["gold"], ["path"], ["viterbi", "note", "score"], [*USUAL_ROWS, *OTHERS]], ids=str
 )
-def test_what_was_switched_off_is_read_again_and_other_options_stay(parts):
+def test_covered_parts_are_read_back_and_other_options_kept(parts):
     view = with_covered({"twin": "1", "rows": "gold", "hide": "note"}, parts)
     assert covered(view) == parts
     assert view["twin"] == "1"
@@ -35,11 +35,11 @@ def test_what_was_switched_off_is_read_again_and_other_options_stay(parts):
     )
 
 
-def test_what_is_no_part_is_left_out():
+def test_unknown_covered_parts_are_ignored():
     assert covered({"hide": "rubbish.path", "rows": EVERY_ROW}) == ["path"]
 
 
-def test_a_row_that_is_optional_is_drawn_once_it_is_chosen(monkeypatch):
+def test_optional_row_is_drawn_only_if_chosen(monkeypatch):
     monkeypatch.setattr(covers, "USUAL_ROWS", ["greedy", "viterbi"])
     monkeypatch.setattr(covers, "EVERY_ROW", "greedy.viterbi")
     assert covered({}) == []

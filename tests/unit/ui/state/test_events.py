@@ -39,29 +39,29 @@ def after(scenario, event):
     return apply_event(scenario, parse_event(event, TAGS))
 
 
-def test_a_transition_is_set():
+def test_transition_event_sets_the_score():
     after = apply(kind="transition", source="NOUN", to="DET", score=-2)
     assert after.edits.transitions == {("DET", "NOUN"): 1.0, ("NOUN", "DET"): -2.0}
     assert after.edits.emissions == EDITED.emissions
 
 
 @pytest.mark.parametrize("move", [(START, "NOUN"), ("NOUN", END)])
-def test_start_and_end_scores_are_transitions_too(move):
+def test_transition_events_set_start_and_end_scores(move):
     after = apply(kind="transition", source=move[0], to=move[1], score=1.5)
     assert after.edits.transitions[move] == 1.5
 
 
-def test_null_forbids():
+def test_null_score_forbids_the_transition():
     after = apply(kind="transition", source="DET", to="NOUN", score=None)
     assert after.edits.transitions == {("DET", "NOUN"): -math.inf}
 
 
-def test_a_word_score_is_set():
+def test_emission_event_sets_the_score():
     after = apply(kind="emission", position=0, tag="DET", score=0.5)
     assert after.edits.emissions == {(3, "NOUN"): 2.0, (0, "DET"): 0.5}
 
 
-def test_a_tag_is_marked_as_right():
+def test_right_event_marks_the_gold_tag():
     marked = apply(kind="right", position=1, tag="DET")
     assert marked.right == {1: "DET"}
     again = after(marked, {"kind": "right", "position": 1, "tag": "NOUN"})
@@ -73,13 +73,13 @@ def test_a_tag_is_marked_as_right():
         apply(kind="right", position=-1, tag="DET")
 
 
-def test_one_edit_is_restored():
+def test_restore_event_removes_one_edit():
     assert apply(kind="restore", source="DET", to="NOUN").edits == Edits({}, EDITED.emissions)
     assert apply(kind="restore", position=3, tag="NOUN").edits == Edits(EDITED.transitions)
     assert apply(kind="restore", source="NOUN", to="NOUN") == SCENARIO
 
 
-def test_strength_constraints_step_and_view_are_set():
+def test_strength_constraints_step_and_view_events_are_applied():
     assert apply(kind="strength", value=0).edits.strength == 0.0
     assert not apply(kind="constrained", value=False).edits.constrained
     assert apply(kind="step", value=4).step == 4
@@ -131,7 +131,7 @@ def test_strength_constraints_step_and_view_are_set():
         ({"kind": "view", "name": "rows", "value": 1}, "two short texts"),
     ],
 )
-def test_a_wrong_event_is_refused_in_words(event, message):
+def test_invalid_event_is_rejected_with_a_message(event, message):
     with pytest.raises(RefusedError, match="Ignored") as refusal:
         parse_event(event, TAGS)
     assert message in str(refusal.value)
@@ -141,7 +141,7 @@ def test_a_wrong_event_is_refused_in_words(event, message):
     st.sampled_from(KINDS),
     st.fixed_dictionaries({}, optional=dict.fromkeys(FIELDS, values)),
 )
-def test_whatever_comes_is_applied_or_refused(kind, fields):
+def test_any_event_is_applied_or_rejected(kind, fields):
     try:
         changed = after(SCENARIO, {"kind": kind, **fields})
     except RefusedError:
@@ -152,7 +152,7 @@ def test_whatever_comes_is_applied_or_refused(kind, fields):
     assert SCENARIO.edits == EDITED
 
 
-def test_only_new_events_come_and_in_their_order():
+def test_only_new_events_are_returned_in_order():
     events = [{"seq": 3}, {"seq": 2}, {"seq": 5}, {"seq": 4}]
     assert [number for number, _ in new_events(events, after=2)] == [3, 4, 5]
 
@@ -161,11 +161,11 @@ def test_only_new_events_come_and_in_their_order():
     "events",
     [None, 7, "x", {"seq": 1}, [None, 1, "x", {}, {"seq": None}, {"seq": True}, {"seq": "1"}]],
 )
-def test_what_is_no_list_of_numbered_events_is_nothing(events):
+def test_malformed_event_list_is_empty(events):
     assert new_events(events, after=0) == []
 
 
-def test_a_number_beyond_what_browsers_count_does_not_block_later_events():
+def test_sequence_numbers_beyond_javascript_integers_are_ignored():
     assert new_events([{"seq": 2**60}, {"seq": 1.5}], after=0) == []
 
 
@@ -184,11 +184,11 @@ def test_a_number_beyond_what_browsers_count_does_not_block_later_events():
         ({"kind": "step", "value": 1}, True),
     ],
 )
-def test_events_about_words_of_another_sentence_are_not_for_this_one(event, expected):
+def test_event_about_another_sentence_is_not_applied(event, expected):
     assert parse_event(event, TAGS).is_for("New") is expected
 
 
-def test_an_event_names_the_payload_of_its_browser_unless_that_needs_another():
+def test_event_names_the_payload_of_its_browser():
     assert parse_event({"kind": "undo", "has": "a"}, TAGS).has == "a"
     assert parse_event({"kind": "whole", "has": "a"}, TAGS).has is None
 
@@ -200,14 +200,14 @@ def test_an_event_names_the_payload_of_its_browser_unless_that_needs_another():
         ({"kind": "restore", "position": 3, "tag": "NOUN"}, {}),
     ],
 )
-def test_positions_count_from_the_window(event, expected):
+def test_event_positions_are_relative_to_the_window(event, expected):
     state = Scenario("tiny", "Run !", Edits({}, {(703, "NOUN"): 2.0}))
     kept = {} if event["kind"] == "restore" else state.edits.emissions
     edited = after(state, {**event, "offset": 700})
     assert edited.edits.emissions == {**kept, **expected}
 
 
-def test_page_options_that_name_a_word_count_from_the_window():
+def test_view_options_with_a_word_are_relative_to_the_window():
     def chosen(name, value):
         return apply(kind="view", name=name, value=value, offset=700).view[name]
 
@@ -220,6 +220,6 @@ def test_page_options_that_name_a_word_count_from_the_window():
 
 
 @pytest.mark.parametrize("offset", ["3", 1.5, -1, 15_000, True])
-def test_a_wrong_offset_is_refused(offset):
+def test_invalid_offset_is_rejected(offset):
     with pytest.raises(RefusedError, match="window"):
         apply(kind="emission", position=0, tag="DET", score=1, offset=offset)

@@ -62,7 +62,7 @@ def decode(params):
 
 
 @given(scenarios)
-def test_a_link_reproduces_the_scenario(scenario):
+def test_link_reproduces_the_scenario(scenario):
     link = encode(scenario)
     assert link.complete
     through_the_browser = dict(parse_qsl(urlencode(link.params), keep_blank_values=True))
@@ -72,7 +72,7 @@ def test_a_link_reproduces_the_scenario(scenario):
 
 
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=60), max_size=6))
-def test_any_address_gives_a_valid_scenario(params):
+def test_any_query_gives_a_valid_scenario(params):
     decoded = decode(params)
     assert decode(encode(decoded.scenario).params).scenario == decoded.scenario
 
@@ -85,23 +85,23 @@ def test_any_address_gives_a_valid_scenario(params):
         }
     )
 )
-def test_an_address_that_looks_nearly_right_gives_a_valid_scenario(params):
+def test_nearly_valid_query_gives_a_valid_scenario(params):
     decoded = decode(params)
     numbers = [*decoded.scenario.edits.transitions.values(), decoded.scenario.edits.strength]
     assert not any(math.isnan(number) or number == math.inf for number in numbers)
     assert decode(encode(decoded.scenario).params).scenario == decoded.scenario
 
 
-def test_the_default_scenario_has_an_empty_address():
+def test_default_scenario_has_an_empty_query():
     assert encode(Scenario("tiny", FIRST["tiny"])).params == {}
     assert decode({}).scenario == Scenario("tiny", FIRST["tiny"])
 
 
-def test_another_model_begins_with_its_own_first_sentence():
+def test_another_model_opens_with_its_own_first_sentence():
     assert decode({"model": "other.model"}).scenario.sentence == FIRST["other.model"]
 
 
-def test_an_address_is_short_and_readable():
+def test_query_is_short_and_readable():
     scenario = Scenario(
         "tiny",
         "Run !",
@@ -146,26 +146,26 @@ def test_an_address_is_short_and_readable():
         ({"sentence": "x" * 15_001}, "at most 15,000 characters"),
     ],
 )
-def test_each_wrong_part_is_reported_in_words(params, message):
+def test_each_invalid_part_is_reported(params, message):
     decoded = decode(params)
     assert len(decoded.ignored) == 1
     assert message in decoded.ignored[0]
 
 
-def test_good_parts_of_a_list_count_beside_bad_ones():
+def test_valid_parts_of_a_list_are_applied_beside_invalid_ones():
     decoded = decode({"t": "A.B:1,rubbish,C.D:-inf,also:bad", "k": "0.5", "step": "x"})
     assert decoded.scenario.edits == Edits({("A", "B"): 1.0, ("C", "D"): -math.inf}, strength=0.5)
     assert len(decoded.ignored) == 2
     assert "2 parts of t, the first being “rubbish”" in decoded.ignored[0]
 
 
-def test_a_long_list_is_cut_and_reported():
+def test_too_long_list_is_cut_and_reported():
     decoded = decode({"t": ",".join(f"A.B{number}:1" for number in range(5002))})
     assert len(decoded.scenario.edits.transitions) == 5000
     assert "2 parts of t" in decoded.ignored[0]
 
 
-def test_a_sentence_too_long_for_a_link_takes_what_hangs_on_its_words_with_it():
+def test_too_long_sentence_is_left_out_with_its_positions():
     edits = Edits({("A", "B"): 1.0}, {(0, "A"): 1.0})
     long = Scenario("tiny", "😀" * MAX_CHARACTERS, edits=edits, pins={1: "A"}, step=3)
     link = encode(long)
@@ -173,7 +173,7 @@ def test_a_sentence_too_long_for_a_link_takes_what_hangs_on_its_words_with_it():
     assert link.params == {"t": "A.B:1"}
 
 
-def test_edits_too_many_for_a_link_are_left_out_whole():
+def test_too_many_edits_are_left_out_completely():
     emissions = {(position, f"TAG{k}"): 0.1 for position in range(120) for k in range(17)}
     link = encode(Scenario("tiny", "My own .", edits=Edits({}, emissions, 0.5)))
     assert not link.complete
@@ -182,17 +182,17 @@ def test_edits_too_many_for_a_link_are_left_out_whole():
 
 
 @given(scenarios)
-def test_changes_alone_can_be_read_back(scenario):
+def test_encoded_changes_are_read_back(scenario):
     changed = decode(url.encode_changes(scenario)).scenario
     assert changed.edits == scenario.edits
     assert changed.pins == scenario.pins
 
 
-def test_no_changes_are_an_empty_text():
+def test_scenario_without_changes_encodes_to_nothing():
     assert url.encode_changes(Scenario("tiny", "Run !", step=3, view={"rows": "gold"})) == {}
 
 
-def test_a_link_without_a_model_means_the_default():
+def test_link_without_a_model_means_the_default():
     models = url.Models(["best", "lesson"], "best", {"best": "A b .", "lesson": "C d ."}.get)
     bare, lesson = Scenario("best", "A b ."), Scenario("lesson", "C d .")
     assert url.decode({}, models).scenario == bare

@@ -24,11 +24,11 @@ scores = st.integers(-1_999_999_999, 1_999_999_999).map(lambda n: n / 1_000_000)
         max_size=120,
     )
 )
-def test_many_edits_come_back(edits):
+def test_packed_edits_are_unpacked_unchanged(edits):
     assert unpack(pack(edits)) == edits
 
 
-def test_a_whole_matrix_of_seventeen_tags_is_short():
+def test_matrix_of_seventeen_tags_is_packed_into_2000_characters():
     tags = [f"B-TAG{k}" for k in range(17)]
     cells = [(a, b) for a in [START, *tags] for b in [*tags, END] if (a, b) != (START, END)]
     edits = {cell: round(math.sin(i), 6) for i, cell in enumerate(cells)}
@@ -37,7 +37,7 @@ def test_a_whole_matrix_of_seventeen_tags_is_short():
     assert unpack(text) == edits
 
 
-def test_what_is_few_long_or_large_is_not_packed():
+def test_few_long_or_large_scores_are_not_packed():
     few = {("T0", tag): 1.0 for tag in TAGS}
     many = {(a, b): 1.0 for a in TAGS for b in TAGS}
     assert pack(few) == ""
@@ -50,10 +50,10 @@ def test_what_is_few_long_or_large_is_not_packed():
     "text",
     ["", ":", "A", "A:", "A:AAAA", "A:!!!!", ".:AAAA", "A.A:AAAA", "A:AAAAA", "é:" + "A" * 9999],
 )
-def test_anything_else_is_nothing(text):
+def test_invalid_packed_text_gives_none(text):
     assert unpack(text) is None
 
 
 @given(st.text(max_size=60))
-def test_no_text_does_harm(text):
+def test_any_packed_text_is_unpacked_without_an_exception(text):
     unpack(text)

@@ -7,7 +7,7 @@ from crfviz.views.contents import ENTRIES
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.title)
-def test_the_address_of_a_page_stays(entry):
+def test_existing_path_is_not_redirected(entry):
     assert page_instead(entry.path, "k=0.5") is None
     assert page_instead(f"{entry.path}/", "") is None
 
@@ -24,7 +24,7 @@ def test_the_address_of_a_page_stays(entry):
         ("<b>", "missing=x", "./?missing=%3Cb%3E"),
     ],
 )
-def test_another_path_leads_to_a_page_and_keeps_the_query(path, query, address):
+def test_unknown_path_redirects_and_keeps_the_query(path, query, address):
     assert page_instead(path, query) == address
 
 
@@ -35,5 +35,5 @@ def test_another_path_leads_to_a_page_and_keeps_the_query(path, query, address):
         ("zzz", "There is no page “zzz”. All pages are listed on the left."),
     ],
 )
-def test_the_message_names_similar_pages(path, message):
+def test_message_names_similar_pages(path, message):
     assert no_such_page(path) == message

@@ -40,7 +40,7 @@ def snapshots_of(old):
 
 
 @LINKS
-def test_an_old_link_says_what_it_said(old):
+def test_old_link_opens_the_same_scenario(old):
     params = dict(parse_qsl(old["link"], keep_blank_values=True, strict_parsing=True))
     decoded = decode(without_snapshots(params), MODELS)
     assert decoded.scenario == scenario_of(old["scenario"])
@@ -49,7 +49,7 @@ def test_an_old_link_says_what_it_said(old):
 
 
 @LINKS
-def test_the_same_scenario_is_written_as_the_same_link(old):
+def test_scenario_is_encoded_as_the_old_link(old):
     scenario = scenario_of(old["scenario"])
     link = with_snapshots(encode(scenario, MODELS), snapshots_of(old))
     assert link.complete

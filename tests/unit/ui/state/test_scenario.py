@@ -29,29 +29,29 @@ SCENARIO = Scenario(
 )
 
 
-def test_a_scenario_cannot_be_changed_in_place():
+def test_scenario_is_immutable():
     with pytest.raises(FrozenInstanceError):
         SCENARIO.step = 3
 
 
-def test_another_sentence_keeps_transitions_and_view_and_drops_what_hangs_on_words():
+def test_new_sentence_keeps_transitions_and_view_and_drops_positions():
     after = with_sentence(SCENARIO, "He runs .")
     assert after == Scenario(
         "tiny", "He runs .", replace(BOTH, emissions={}), view={"rows": "gold"}
     )
 
 
-def test_the_same_sentence_drops_nothing():
+def test_same_sentence_drops_nothing():
     assert with_sentence(SCENARIO, "Run !") == SCENARIO
 
 
-def test_a_sentence_is_one_clean_line_of_limited_length():
+def test_sentence_is_one_clean_line_of_limited_length():
     after = with_sentence(SCENARIO, "a\nb\0" + "x" * MAX_CHARACTERS)
     assert after.sentence.startswith("a b x")
     assert len(after.sentence) == MAX_CHARACTERS
 
 
-def test_another_model_drops_only_what_it_does_not_know():
+def test_new_model_drops_only_unknown_tags():
     after, unknown = for_tags(SCENARIO, ["A", "B"])
     assert after.edits == Edits({("A", "B"): 1.0, ("A", END): 3.0}, {(0, "A"): 1.0}, 0.5)
     assert after.pins == {0: "A"}
@@ -59,7 +59,7 @@ def test_another_model_drops_only_what_it_does_not_know():
     assert unknown == ["C", "D"]
 
 
-def test_a_link_loses_changes_of_words_that_its_sentence_lacks():
+def test_changes_of_missing_words_are_dropped_with_a_message():
     after, (message,) = for_words(SCENARIO, 1)
     assert after.edits == replace(BOTH, emissions={(0, "A"): 1.0})
     assert after.pins == {0: "A"}
@@ -68,12 +68,12 @@ def test_a_link_loses_changes_of_words_that_its_sentence_lacks():
     assert for_words(SCENARIO, 2) == (SCENARIO, [])
 
 
-def test_start_is_no_target_and_end_is_no_source():
+def test_transitions_to_start_and_from_end_are_dropped():
     wrong = Scenario("tiny", "", Edits({("A", START): 1.0, (END, "A"): 1.0}))
     assert for_tags(wrong, ["A"])[0].edits == Edits()
 
 
-def test_undo_and_redo_walk_the_same_steps():
+def test_undo_and_redo_return_the_same_steps():
     one, two, three = (Changes(Edits(strength=strength)) for strength in (0.1, 0.2, 0.3))
     history = History().pushed(one).pushed(two)
     changes, history = history.undone(three)
@@ -86,13 +86,13 @@ def test_undo_and_redo_walk_the_same_steps():
     assert history == History((one, two), ())
 
 
-def test_a_new_edit_forgets_what_was_undone():
+def test_new_edit_clears_the_redo_steps():
     _, history = History().pushed(Changes()).undone(Changes(MOVES))
     assert history.future == (Changes(MOVES),)
     assert history.pushed(Changes(BOTH)).future == ()
 
 
-def test_fifty_steps_are_kept():
+def test_history_keeps_fifty_steps():
     history = History()
     for step in range(60):
         history = history.pushed(Changes(Edits(strength=step / 100)))
@@ -100,13 +100,13 @@ def test_fifty_steps_are_kept():
     assert history.past[-1] == Changes(Edits(strength=0.59))
 
 
-def test_history_for_another_sentence_has_no_steps_that_do_nothing():
+def test_history_for_another_sentence_has_no_empty_steps():
     words = Changes(replace(MOVES, emissions={(0, "A"): 1.0}), {0: "A"}, {1: "A"})
     history = History((Changes(), words, Changes(MOVES)))
     assert history.mapped(Changes.without_positions, Changes(MOVES)).past == (Changes(),)
 
 
-def test_history_for_another_model_knows_only_its_tags():
+def test_history_for_another_model_has_only_its_tags():
     unknown, known = Changes(Edits({("A", "C"): 1.0})), Changes(Edits({("A", "B"): 1.0}), {0: "B"})
     history = History((unknown, known))
     assert history.mapped(lambda each: each.for_tags(["A", "B"]), Changes()).past == (

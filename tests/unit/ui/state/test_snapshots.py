@@ -40,18 +40,18 @@ def decode(params):
     return linked_snapshots(params, Models(["upos", "ner"], "upos", lambda _: "First ."))
 
 
-def test_a_snapshot_keeps_the_state_without_page_options_and_step():
+def test_snapshot_omits_page_options_and_step():
     saved = shelf_of("soft").named("soft").scenario
     assert (saved.model, saved.sentence) == (STATE.model, STATE.sentence)
     assert (saved.edits, saved.pins) == (STATE.edits, STATE.pins)
     assert (saved.view, saved.step) == ({}, 0)
 
 
-def test_names_are_put_on_one_line():
+def test_snapshot_names_are_put_on_one_line():
     assert shelf_of("  two\nlines\t here ").names() == ["two lines here"]
 
 
-def test_html_in_a_name_is_text():
+def test_html_in_a_snapshot_name_is_unchanged():
     assert shelf_of("<b>x</b>").names() == ["<b>x</b>"]
 
 
@@ -64,7 +64,7 @@ def test_html_in_a_name_is_text():
         ("soft", "called “soft” already"),
     ],
 )
-def test_bad_names_are_refused_and_nothing_is_lost(name, message):
+def test_invalid_names_are_rejected_and_snapshots_kept(name, message):
     shelf = shelf_of("soft", "hard")
     for change in (lambda: shelf.saved(name, OTHER), lambda: shelf.renamed("hard", name)):
         with pytest.raises(RefusedError, match=message):
@@ -72,7 +72,7 @@ def test_bad_names_are_refused_and_nothing_is_lost(name, message):
     assert shelf.names() == ["soft", "hard"]
 
 
-def test_a_hundred_fit_and_one_more_does_not():
+def test_hundred_and_first_snapshot_is_rejected():
     shelf = shelf_of(*map(str, range(MAX_SNAPSHOTS)))
     assert len(shelf.names()) == 100
     with pytest.raises(RefusedError, match="100 snapshots already"):
@@ -81,7 +81,7 @@ def test_a_hundred_fit_and_one_more_does_not():
     assert len(emptier.saved("one more", STATE).restored().names()) == 100
 
 
-def test_rename_keeps_place_and_state():
+def test_rename_keeps_position_and_state():
     shelf = shelf_of("one", "two", "three").renamed("two", "zwei")
     assert shelf.names() == ["one", "zwei", "three"]
     assert shelf.current().name == "zwei"
@@ -90,7 +90,7 @@ def test_rename_keeps_place_and_state():
         shelf.renamed("two", "x")
 
 
-def test_delete_is_undone_in_place_and_in_order():
+def test_deleted_snapshots_are_restored_in_place():
     shelf = shelf_of("one", "two", "three").without("two").without("one")
     assert shelf.names() == ["three"]
     assert shelf.restored().names() == ["one", "three"]
@@ -98,18 +98,18 @@ def test_delete_is_undone_in_place_and_in_order():
     assert shelf.restored().restored().restored().names() == ["one", "two", "three"]
 
 
-def test_a_restored_name_that_is_taken_gets_a_number():
+def test_restored_snapshot_with_a_used_name_gets_a_number():
     shelf = shelf_of("one").without("one").saved("one", OTHER).restored()
     assert shelf.names() == ["one (2)", "one"]
 
 
-def test_the_last_saved_one_is_chosen():
+def test_last_saved_snapshot_is_current():
     assert Snapshots().current() is None
     assert shelf_of("one", "two").current().name == "two"
     assert shelf_of("one", "two").without("two").current().name == "one"
 
 
-def test_linked_ones_come_in_unless_their_name_is_taken():
+def test_linked_snapshots_are_added_unless_their_name_is_used():
     shelf = shelf_of("one").with_linked([Snapshot("one", OTHER), Snapshot("two", OTHER)])
     assert shelf.names() == ["one", "two"]
     assert shelf.named("one").scenario.model == "upos"
@@ -136,14 +136,14 @@ scenarios = st.builds(
 
 
 @given(names.filter(bool), scenarios)
-def test_any_snapshot_goes_through_the_address_and_back(name, state):
+def test_any_snapshot_survives_the_url(name, state):
     link = with_snapshots(Link({"sentence": "x"}, complete=True), [Snapshot(name, state)])
     assert link.complete
     assert decode(link.params) == [Snapshot(name, state)]
     assert without_snapshots(link.params) == {"sentence": "x"}
 
 
-def test_a_snapshot_too_long_for_a_link_stays_out_whole():
+def test_snapshot_too_long_for_a_link_is_left_out():
     long = Snapshot("long", Scenario("upos", "ü" * 4000))
     link = with_snapshots(Link({}, complete=True), [long, Snapshot("short", OTHER)])
     assert not link.complete
@@ -163,18 +163,18 @@ def test_a_snapshot_too_long_for_a_link_stays_out_whole():
         {"s.x": "%%%;;;&&=&model"},
     ],
 )
-def test_what_is_no_snapshot_stays_out(params):
+def test_invalid_snapshot_parameters_are_ignored(params):
     assert decode(params) == []
 
 
-def test_a_snapshot_inside_a_snapshot_is_ignored():
+def test_nested_snapshot_is_ignored():
     assert decode({"s.x": "model=ner&sentence=Hi&s.y=model%3Dner"}) == [
         Snapshot("x", Scenario("ner", "Hi"))
     ]
 
 
 @pytest.mark.parametrize("name", [7, 1.5, None, ["one"]])
-def test_name_that_is_no_text_is_refused(name):
+def test_non_string_snapshot_name_is_rejected(name):
     shelf = shelf_of("one")
     for change in (lambda: shelf.saved(name, STATE), lambda: shelf.renamed("one", name)):
         with pytest.raises(RefusedError, match="needs a name"):
