@@ -32,7 +32,7 @@ def open_page(app, **params):
 
 @pytest.mark.parametrize("model", ["upos-en", "ner-en"])
 @pytest.mark.parametrize("tab", list(PANELS))
-def test_every_question_is_answered(app, model, tab):
+def test_every_tab_of_model_errors_is_drawn(app, model, tab):
     open_page(app, model=model, **{"v.tab": tab})
     assert not app.exception
     assert not app.error
@@ -43,7 +43,7 @@ def test_every_question_is_answered(app, model, tab):
         assert app.dataframe
 
 
-def test_four_readings_of_right_have_the_width_of_the_page_and_scores_in_front(app):
+def test_entity_scheme_table_shows_scores_first(app):
     open_page(app, model="ner-en", **{"v.tab": "How wrong"})
     drawn = next(frame for frame in app.dataframe if "scheme" in frame.value)
     order = list(drawn.proto.column_order)
@@ -52,14 +52,14 @@ def test_four_readings_of_right_have_the_width_of_the_page_and_scores_in_front(a
     assert not any("scheme" in frame.value for column in app.columns for frame in column.dataframe)
 
 
-def test_two_models_that_nobody_ran_are_run_one_after_the_other(app, monkeypatch):
+def test_two_models_without_results_are_run_in_sequence(app, monkeypatch):
     monkeypatch.setattr(runs, "_digest", lambda tagger, *_: f"nobody-ran-{tagger.name}")
     open_page(app, model="upos-en", **{"v.tab": "Two models"})
     assert not app.error
     assert len(app.dataframe) == 2
 
 
-def test_two_models_are_set_side_by_side(app):
+def test_two_models_are_compared(app):
     params = {"v.tab": "Two models", "v.against": "upos-en-hmm", "v.kind_of": "loss"}
     open_page(app, model="upos-en", **params)
     first, second = (load_tagger(name) for name in ("upos-en", "upos-en-hmm"))
@@ -80,7 +80,7 @@ def one_person(tags):
     return "[^ B-PER I-PER]* (B-PER I-PER* [^ B-PER I-PER]*)?", letters, "o*(pq*o*)?"
 
 
-def test_a_rule_is_one_more_decoder(app):
+def test_rule_is_evaluated_as_a_decoder(app):
     rule, letters, pattern = one_person(load_tagger("ner-en").tags)
     open_page(app, model="ner-en", **{"v.tab": "What the CRF buys", "v.rule": rule})
     tagger = load_tagger("ner-en")
@@ -95,7 +95,7 @@ def test_a_rule_is_one_more_decoder(app):
     assert "Viterbi with the rule" in set(app.dataframe[0].value["decoder"])
 
 
-def test_a_rule_that_cannot_be_read_stays_in_its_box(app):
+def test_invalid_rule_is_reported_and_stays_in_its_field(app):
     open_page(app, model="upos-en", **{"v.tab": "What the CRF buys", "v.rule": "NOUN .*"})
     bad = "NOUN ( " + 1000 * "VERB "
     app.text_input(key="rule").set_value(bad).run()
@@ -109,14 +109,14 @@ def test_a_rule_that_cannot_be_read_stays_in_its_box(app):
     assert "v.rule" not in app.query_params
 
 
-def test_the_list_of_errors_can_be_filtered(app):
+def test_error_list_can_be_filtered_by_kind(app):
     open_page(app, model="upos-en", **{"v.tab": "Why", "v.kind": "near tie"})
     frame = next(d.value for d in app.dataframe if "p(gold)" in d.value.columns)
     assert set(frame["kind"]) == {"near tie"}
     assert (frame["gap, nats"] < 0.1).all()
 
 
-def test_a_stopped_run_says_so_and_can_be_run(app, monkeypatch):
+def test_stopped_run_is_reported_and_can_be_started(app, monkeypatch):
     monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-was-stopped")
     open_page(app, model="upos-en", **{"v.stopped": "a-run-that-was-stopped"})
     assert "stopped" in app.info[0].value
@@ -125,7 +125,7 @@ def test_a_stopped_run_says_so_and_can_be_run(app, monkeypatch):
     assert app.dataframe
 
 
-def test_a_line_that_is_full_says_so_and_the_run_can_be_asked_for_again(app, monkeypatch):
+def test_full_queue_is_reported_and_the_run_can_be_repeated(app, monkeypatch):
     monkeypatch.setattr(runs, "_digest", lambda *_: "a-run-that-finds-no-room")
     monkeypatch.setenv("CRFVIZ_LIMITS", "line=1")
     monkeypatch.setattr(turns.JOB_QUEUE, "_queue", [turns.Ticket("somebody else", before=0)])
@@ -138,7 +138,7 @@ def test_a_line_that_is_full_says_so_and_the_run_can_be_asked_for_again(app, mon
     assert app.dataframe
 
 
-def test_a_textbook_chain_asks_for_a_file(app):
+def test_textbook_chain_asks_for_a_file(app):
     open_page(app, model="textbook/ice-cream")
     assert not app.exception
     assert "Choose a file" in app.info[0].value
@@ -151,13 +151,13 @@ def test_excerpts_have_150_tagged_sentences(path):
     assert all(sentence.tags for sentence in sentences)
 
 
-def test_the_excerpt_is_one_whose_tags_the_tagger_has():
+def test_excerpt_is_chosen_by_the_tags_of_the_tagger():
     assert "EWT" in excerpt_of(load_tagger("upos-en")).name
     assert "Twitter" in excerpt_of(load_tagger("ner-en")).name
     assert excerpt_of(load_tagger("textbook/ice-cream")) is None
 
 
-def test_a_file_without_sentences_or_tags_is_named():
+def test_file_without_sentences_or_tags_is_named():
     with pytest.raises(FormatError, match=r"a\.txt holds no sentence"):
         require_gold(Source("a.txt", "0", []))
     with pytest.raises(FormatError, match=r"a\.txt: sentence 2 has no gold tags"):
@@ -166,12 +166,12 @@ def test_a_file_without_sentences_or_tags_is_named():
         decoded(b"a\tX\n\xe9\tX\n", name="a.txt")
 
 
-def test_tags_are_renamed_where_a_name_is_given():
+def test_tags_are_renamed_by_the_mapping():
     sentences = renamed([Sentence(("a", "b"), ("X", "Y"))], {"X": "Z"})
     assert sentences[0].tags == ("Z", "Y")
 
 
-def test_a_link_opens_the_words_of_the_error_with_all_gold_tags():
+def test_error_link_opens_its_words_with_all_gold_tags():
     tagger = load_tagger("upos-en")
     sentences = [
         Sentence(("I", "saw", "the", "pic's", "."), ("PRON", "VERB", "DET", "NOUN", "X")),
@@ -192,7 +192,7 @@ def test_a_link_opens_the_words_of_the_error_with_all_gold_tags():
     assert parse_qs(urlsplit(last[0]).query)["sentence"] == ["I  saw  the  pic's  ."]
 
 
-def test_the_explorer_draws_the_gold_of_a_link(app):
+def test_explorer_shows_the_gold_tags_of_a_link(app):
     app.query_params.update(
         {"model": "upos-en", "sentence": "He  runs  .", "r": "0.PRON,1.VERB,2.SYM"}
     )
@@ -202,7 +202,7 @@ def test_the_explorer_draws_the_gold_of_a_link(app):
     assert frame.loc["gold"].tolist() == ["PRON", "VERB", "SYM"]
 
 
-def test_the_matrix_shows_what_is_wrong_and_takes_clicks():
+def test_confusion_matrix_shows_errors_and_is_clickable():
     rows = [
         {"gold": "X", "predicted": "X", "words": 9},
         {"gold": "X", "predicted": "Y", "words": 2},
@@ -213,14 +213,14 @@ def test_the_matrix_shows_what_is_wrong_and_takes_clicks():
     assert [param["name"] for param in spec["params"]] == ["cell"]
 
 
-def test_the_matrix_has_the_colours_of_the_page_that_it_is_on():
+def test_confusion_matrix_is_readable_on_light_and_dark_pages():
     rows = [{"gold": "X", "predicted": "Y", "words": 2}]
     cells, numbers, _ = confusion_chart(rows, ["X", "Y"]).to_dict()["layer"]
     assert max(cells["encoding"]["fillOpacity"]["scale"]["range"]) <= 0.5
     assert numbers["mark"]["color"] == "currentColor"
 
 
-def test_long_names_in_the_matrix_keep_their_ends():
+def test_long_names_in_the_confusion_matrix_keep_their_ends():
     rows = [{"gold": "B-a-long-name-one", "predicted": "B-a-long-name-two", "words": 1}]
     spec = confusion_chart(rows, ["B-a-long-name-one", "B-a-long-name-two"]).to_dict()
     for side in ("x", "y"):
@@ -229,7 +229,7 @@ def test_long_names_in_the_matrix_keep_their_ends():
     assert {"field": "gold", "type": "nominal"} in spec["layer"][0]["encoding"]["tooltip"]
 
 
-def test_handles_are_joined_where_the_reader_wants_it(app):
+def test_handles_are_joined_on_request(app):
     import crfviz.ui.errors.source as sources
 
     text = b"@\tB-PER\nbob\tI-PER\nruns\tO\n\nHi\tO\n"
@@ -242,7 +242,7 @@ def test_handles_are_joined_where_the_reader_wants_it(app):
     assert app.query_params["v.fold"] == ["1"] or app.query_params["v.fold"] == "1"
 
 
-def test_the_page_says_which_file_its_results_are_from(app):
+def test_page_names_the_file_of_its_results(app):
     import crfviz.ui.errors.source as sources
 
     digest = sources.read_upload("mine.conll", b"He\tPRON\nruns\tVERB\n").digest
@@ -250,7 +250,7 @@ def test_the_page_says_which_file_its_results_are_from(app):
     assert "The results are from mine.conll" in " ".join(c.value for c in app.caption)
 
 
-def test_handles_are_offered_only_to_a_model_with_a_tag_for_them(app):
+def test_folding_handles_is_offered_only_for_models_with_such_a_tag(app):
     import crfviz.ui.errors.source as sources
 
     text = b"Meet\tVERB\n@\tADP\nnoon\tNOUN\n"
@@ -260,7 +260,7 @@ def test_handles_are_offered_only_to_a_model_with_a_tag_for_them(app):
     assert not app.checkbox
 
 
-def test_long_sentences_and_missing_links_are_said(app):
+def test_long_sentences_and_missing_links_are_reported(app):
     import crfviz.ui.errors.source as sources
 
     words = [*["the"] * 121, "@@"]
@@ -272,7 +272,7 @@ def test_long_sentences_and_missing_links_are_said(app):
     assert "1 error without a link" in captions
 
 
-def test_entities_in_another_scheme_with_other_names_are_mapped_and_run(app):
+def test_entities_of_another_scheme_are_mapped_and_evaluated(app):
     text = b"Anna U-PERSON\nlives O\nin O\nNew B-GPE\nYork L-GPE\n. O\n\nIt O\nrains O\n"
     import crfviz.ui.errors.source as sources
 
@@ -285,7 +285,7 @@ def test_entities_in_another_scheme_with_other_names_are_mapped_and_run(app):
     assert app.dataframe
 
 
-def test_what_a_file_loses_is_said(app):
+def test_overlapping_spans_are_reported_as_left_out(app):
     text = b'{"text": "Anna Berg ran", "label": [[0, 9, "PER"], [5, 9, "LOC"]]}\n'
     import crfviz.ui.errors.source as sources
 

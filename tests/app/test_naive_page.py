@@ -27,7 +27,7 @@ def diary():
     return load_tagger(MODEL).potentials(DAYS.split())
 
 
-def test_the_list_is_the_oracle_s():
+def test_path_list_equals_enumeration():
     frame = path_frame(enumerate_paths(diary()), ("C", "H"))
     expected = oracle.allowed(diary())
     assert frame["score"].tolist() == pytest.approx([score for _, score in expected], abs=1e-9)
@@ -35,7 +35,7 @@ def test_the_list_is_the_oracle_s():
     assert frame["running sum / Z"].iloc[-1] == pytest.approx(1.0, abs=1e-12)
 
 
-def test_the_curve_ends_at_the_z_of_the_recursion():
+def test_running_sum_ends_at_z():
     found = enumerate_paths(diary())
     data = running_chart(found).to_dict()["datasets"]
     curve = next(rows for rows in data.values() if "paths" in rows[0])
@@ -46,12 +46,12 @@ def test_the_curve_ends_at_the_z_of_the_recursion():
     )
 
 
-def test_the_note_tells_both_sums():
+def test_note_has_the_enumerated_and_the_recursive_sum():
     note = sum_note(enumerate_paths(diary()))
     assert note.count(f"{oracle.log_partition(diary()):.9f}".replace("-", "−")) == 2
 
 
-def test_nothing_allowed_is_said():
+def test_fully_forbidden_chain_has_sum_zero():
     found = enumerate_paths(Potentials(torch.zeros(2, 2), torch.full((2, 2), -math.inf)))
     assert sum_note(found) == "All 4 paths are forbidden: Z is 0 both ways."
     assert listing_note(found) == "All 4 paths, best first."
@@ -61,17 +61,17 @@ def test_nothing_allowed_is_said():
 @pytest.mark.parametrize(
     ("value", "text"), [(1.25, "1.2 s"), (0.0163, "16.3 ms"), (4.7e-5, "47 µs")]
 )
-def test_times_are_short(value, text):
+def test_seconds_are_formatted_briefly(value, text):
     assert seconds(value) == text
 
 
-def test_too_many_tags_for_one_word():
+def test_too_many_tags_for_one_word_are_rejected():
     potentials = Potentials(torch.zeros(2, 3), torch.zeros(3, 3))
     assert "even one word" in refusal(potentials, 0)
     assert "3^2 = 9 paths" in refusal(potentials, 1)
 
 
-def test_the_page_counts_and_lists(app):
+def test_naive_page_counts_and_lists_paths(app):
     app.query_params.update({"model": MODEL, "sentence": DAYS})
     open_at(app, PAGE)
     assert_sound(app)
@@ -81,7 +81,7 @@ def test_the_page_counts_and_lists(app):
     assert [metric.value for metric in app.metric[:2]] == ["4", "8"]
 
 
-def test_a_long_sentence_is_refused_and_its_beginning_shown(app):
+def test_long_sentence_is_rejected_and_its_beginning_shown(app):
     app.query_params.update({"model": "upos-en", "sentence": "These look fine to me ."})
     open_at(app, PAGE)
     assert_sound(app)
@@ -90,7 +90,7 @@ def test_a_long_sentence_is_refused_and_its_beginning_shown(app):
     assert len(app.dataframe[0].value) == 55
 
 
-def test_edits_count(app):
+def test_forbidden_edit_removes_a_path(app):
     app.query_params.update({"model": MODEL, "sentence": "2 3", "t": "C.H:-inf"})
     open_at(app, PAGE)
     assert_sound(app)

@@ -107,7 +107,7 @@ OPENED = [(entry.script, view) for entry in ENTRIES for view in VIEWS.get(entry.
 @pytest.mark.parametrize(
     ("script", "view"), OPENED, ids=[f"{s}{list(v.values())}" for s, v in OPENED]
 )
-def test_no_name_is_markup_on_a_page(script, view):
+def test_names_are_never_markup_on_a_page(script, view):
     app = opened(script, view)
     clicked = [each.label for each in app.button[:12] if not each.disabled]
     for label in clicked:  # what a click says, too
@@ -149,7 +149,7 @@ def opened(script, view):
 @pytest.mark.parametrize(
     "content", [CORPUS, CORPUS.replace("\t", "\t\t "), MARK], ids=["good", "odd", "bad"]
 )
-def test_no_file_is_markup(script, view, content):
+def test_file_contents_are_never_markup(script, view, content):
     app = new_app()
     app.query_params.update({"model": "marked", "sentence": "  ".join(WORDS), **view})
     open_at(app, script)
@@ -158,7 +158,7 @@ def test_no_file_is_markup(script, view, content):
     assert loading(app) == []
 
 
-def test_the_test_sees_what_would_load():
+def test_markup_check_detects_loading_elements():
     assert LOADS.search(MARK)
     assert LOADS.search(f"a {TAGS[0]} b")
     assert not LOADS.search(plain(TAGS[0]))

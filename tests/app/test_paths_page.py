@@ -21,14 +21,14 @@ def press(app, label):
     button(app, label).click().run()
 
 
-def test_the_number_of_paths_is_in_the_link(app):
+def test_number_of_paths_is_in_the_link(app):
     paths(app, **{"v.k": "50"})
     assert app.slider(key="view.k").value == 50
     app.slider(key="view.k").set_value(3).run()
     assert option(app, "v.k") == "3"
 
 
-def test_samples_are_drawn_and_dropped(app):
+def test_samples_are_drawn_and_cleared(app):
     paths(app, **{"v.paths": "samples", "v.seed": "7"})
     for label, drawn in (("Draw 1", "1"), ("Draw 10", "11"), ("Draw 100", "111")):
         press(app, label)
@@ -38,7 +38,7 @@ def test_samples_are_drawn_and_dropped(app):
     assert option(app, "v.seed") == "7"
 
 
-def test_there_is_an_end_to_drawing(app):
+def test_number_of_samples_is_limited(app):
     paths(app, **{"v.paths": "samples", "v.n": "1999"})
     press(app, "Draw 10")
     assert option(app, "v.n") == "2000"
@@ -60,18 +60,18 @@ def test_there_is_an_end_to_drawing(app):
     ],
     ids=str,
 )
-def test_a_bad_link_does_no_harm(app, options):
+def test_invalid_link_options_are_ignored(app, options):
     paths(app, **options)
 
 
 @pytest.mark.parametrize("show", ["best", "samples", "reach"])
 @pytest.mark.parametrize("sentence", ["Go", "Old dogs see the boat ."])
-def test_tables_can_be_read(app, show, sentence):
+def test_tables_are_available_for_every_view(app, show, sentence):
     paths(app, **{"sentence": sentence, "v.paths": show, "v.twin": "1", "v.n": "3"})
     assert len(app.dataframe) >= 1
 
 
 @pytest.mark.parametrize("show", ["best", "samples", "reach"])
-def test_without_an_allowed_path_the_page_says_so(app, show):
+def test_without_an_allowed_path_a_note_is_shown(app, show):
     paths(app, model="ner-en", sentence="Go", p="0.I-PER", **{"v.paths": show})
     assert stage_of(app)["note"].startswith("No tag sequence is allowed")

@@ -45,7 +45,7 @@ def decoded_by_pytorch_crf(read):
 
 @pytest.mark.parametrize("entries", [8000, 1000, 250])
 @pytest.mark.parametrize("edits", [None, Edits({("VERB", "VERB"): 3.0})])
-def test_rows_figures_and_words_are_those_of_the_library(page, entries, edits):
+def test_rows_figures_and_words_equal_the_library(page, entries, edits):
     app = page(**{"v.vocabulary": str(entries), **({"t": "VERB.VERB:3"} if edits else {})})
     read, rows = crfviz.pieces(chain(edits), entries=entries), rows_of(app)
     assert stage_of(app)["words"] == list(read.all.potentials.tokens)
@@ -81,7 +81,7 @@ def test_inner_steps_are_the_transitions_of_the_path(page):
                 assert score == pytest.approx(expected, abs=5e-5)
 
 
-def test_the_largest_vocabulary_that_splits_a_word_is_chosen_until_the_reader_does(page):
+def test_largest_splitting_vocabulary_is_the_default(page):
     app = page(sentence="These look fine to me .")
     assert stage_of(app)["words"] == ["The", "##se", "look", "fin", "##e", "to", "me", "."]
     assert "v.vocabulary" not in app.query_params
@@ -92,7 +92,7 @@ def test_the_largest_vocabulary_that_splits_a_word_is_chosen_until_the_reader_do
 
 
 @pytest.mark.parametrize("reading", ["all", "holes"])
-def test_the_lattice_is_that_of_the_reading(page, reading):
+def test_lattice_shows_the_chosen_reading(page, reading):
     data = stage_of(page(**{"v.pieces": reading}))
     expected = getattr(crfviz.pieces(chain()), reading)
     assert data["panels"]["main"] == ["strips", "lattice"]
@@ -100,7 +100,7 @@ def test_the_lattice_is_that_of_the_reading(page, reading):
     assert data["results"]["log_partition"] == expected.log_partition
 
 
-def test_tables_have_the_picture_as_text(page):
+def test_tables_equal_the_picture(page):
     table = page(**{"v.twin": "1"}).dataframe[-1].value
     read = crfviz.pieces(chain())
     names = chain().tag_names
@@ -109,7 +109,7 @@ def test_tables_have_the_picture_as_text(page):
     assert table.loc["inner steps, all pieces"].iloc[5].startswith("VERB → VERB")
 
 
-def test_a_matrix_for_each_step_is_declined_with_the_words_as_they_are(page):
+def test_transitions_per_step_are_rejected_and_whole_words_shown(page):
     app = page(model="upos-en-perceptron")
     assert "its own matrix" in app.info[0].value
     assert stage_of(app)["words"] == SENTENCE.split()
@@ -122,7 +122,7 @@ def test_without_a_path_the_readings_have_dashes(page):
     assert set(app.dataframe[-1].value.loc["all pieces"]) == {"–"}
 
 
-def test_only_as_many_words_are_drawn_as_have_room(page):
+def test_long_sentence_is_cut_to_whole_words_that_fit(page):
     words = ["unbelievable", "tokenization"] * 30
     app = page(sentence=" ".join(words), **{"v.vocabulary": "250"})
     data, read = stage_of(app), crfviz.pieces(chain(sentence=" ".join(words)), entries=250)

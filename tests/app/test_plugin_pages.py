@@ -40,7 +40,7 @@ def nothing_registered():
     plugins._registered.clear()
 
 
-def test_a_registered_crfsuite_model_is_on_every_page(theirs):
+def test_registered_crfsuite_model_is_on_every_page(theirs):
     crfviz.register(crfviz.from_crfsuite(theirs, features), "their-crf")
     app = new_app()
     app.query_params.update(model="their-crf", sentence="Nobody typed this before .")
@@ -54,7 +54,7 @@ def test_a_registered_crfsuite_model_is_on_every_page(theirs):
         assert not app.error, (script, [one.value for one in app.error])
 
 
-def test_model_errors_counts_what_crfsuite_gets_wrong(theirs):
+def test_model_errors_counts_the_errors_of_crfsuite(theirs):
     crfviz.register(crfviz.from_crfsuite(theirs, features), "their-crf")
     app = new_app()
     app.query_params.update(model="their-crf")
@@ -69,7 +69,7 @@ def test_model_errors_counts_what_crfsuite_gets_wrong(theirs):
     assert f"token accuracy **{per_cent(right / words)}**" in facts
 
 
-def test_an_hmm_from_tables_is_learnt_by_em_and_shown_with_its_tables():
+def test_hmm_from_tables_is_trained_by_em_and_shown():
     hmm = crfviz.from_hmm(
         [0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]], [[0.8, 0.2], [0.1, 0.9]], ["dry", "wet"], ["L", "H"]
     )
@@ -86,7 +86,7 @@ def test_an_hmm_from_tables_is_learnt_by_em_and_shown_with_its_tables():
     assert any("| H | 0.1 | 0.9 |" in text.value for text in app.text)
 
 
-def test_a_changed_plug_in_is_used_at_the_next_run(tmp_path, monkeypatch):
+def test_changed_plugin_is_reloaded_in_the_next_run(tmp_path, monkeypatch):
     code = (
         "from crfviz import Potentials\n"
         "class Mine:\n"

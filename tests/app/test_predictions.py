@@ -52,7 +52,7 @@ def entities(tags):
     return set(found)
 
 
-def test_last_column_is_judged_by_the_one_before(app):
+def test_last_column_is_evaluated_against_the_one_before(app):
     open_file(app, columns(0, 1, 2))
     assert not app.exception
     assert not app.warning
@@ -68,7 +68,7 @@ def test_last_column_is_judged_by_the_one_before(app):
 
 
 @pytest.mark.parametrize("tab", TABS)
-def test_a_tab_that_needs_scores_says_so(app, tab):
+def test_tab_that_needs_scores_says_so(app, tab):
     open_file(app, columns(0, 1, 2), **{"v.tab": tab})
     assert not app.exception
     assert not app.error
@@ -77,7 +77,7 @@ def test_a_tab_that_needs_scores_says_so(app, tab):
     assert bool(app.dataframe) == (tab not in NEED_SCORES)
 
 
-def test_errors_open_with_gold_and_their_tags_under_the_model(app):
+def test_errors_open_with_gold_and_predicted_tags(app):
     open_file(app, columns(0, 1, 2), **{"v.cell": "B-ORG B-PER"})
     listed = next(frame.value for frame in app.dataframe if "explore" in frame.value)
     (link,) = listed["explore"]
@@ -88,20 +88,20 @@ def test_errors_open_with_gold_and_their_tags_under_the_model(app):
     assert not {"kind", "gap, nats", "p(gold)"} & set(listed)
 
 
-def test_the_same_words_twice_keep_their_own_predictions(app):
+def test_repeated_sentence_keeps_its_own_predictions(app):
     open_file(app, columns(0, 1, 2), **{"v.tab": "Two models", "v.against": "ner-en"})
     listed = next(frame.value for frame in app.dataframe if "where" in frame.value)
     assert "Shell B-ORG B-PER/" in listed["where"].tolist()[1]
     assert not any("Shell B-ORG B-ORG" in where for where in listed["where"].tolist()[:2])
 
 
-def test_the_model_can_be_judged_instead(app):
+def test_model_can_be_evaluated_instead_of_predictions(app):
     open_file(app, columns(0, 1, 2), **{"v.judged": "model", "v.tab": "Why"})
     assert "**ner-en** on theirs.conll" in headline(app)
     assert app.dataframe
 
 
-def test_second_file_over_the_same_words(app):
+def test_predictions_in_a_second_file_are_evaluated(app):
     gold = sources.read_upload("gold.conll", columns(0, 1))
     both = sources.with_answers(gold, "out.conll", columns(0, 2))
     app.query_params.update({"model": "ner-en", "v.corpus": "file", "v.file": both.digest})
@@ -109,7 +109,7 @@ def test_second_file_over_the_same_words(app):
     assert "**predictions in out.conll** on gold.conll" in headline(app)
 
 
-def test_second_file_of_other_tags_maps_them_for_the_links_alone(app):
+def test_tags_of_a_second_file_are_mapped_only_for_links(app):
     def person(tag):
         return tag.replace("PER", "PERSON").replace("LOC", "GPE")
 
@@ -127,14 +127,14 @@ def test_second_file_of_other_tags_maps_them_for_the_links_alone(app):
         (ROWS[:2], "expected 3 sentences as in gold, got 2"),
     ],
 )
-def test_other_words_are_refused(rows, message):
+def test_predictions_for_other_words_are_rejected(rows, message):
     gold = sources.read_upload("gold.conll", columns(0, 1))
     with pytest.raises(FormatError, match="same words in the same order") as refused:
         sources.with_answers(gold, "out.conll", columns(0, 2, rows=rows))
     assert message in str(refused.value)
 
 
-def test_elsewhere_the_last_column_is_said_to_be_left_out(tmp_path):
+def test_extra_column_is_reported_as_left_out(tmp_path):
     from crfviz import read_sentences  # the door of the library
 
     path = tmp_path / "theirs.conll"
@@ -144,7 +144,7 @@ def test_elsewhere_the_last_column_is_said_to_be_left_out(tmp_path):
     assert [list(s.tags) for s in sentences] == [[word[1] for word in block] for block in ROWS]
 
 
-def test_report_of_predictions_has_no_table_of_scores():
+def test_report_of_predictions_omits_score_tables():
     source = sources.read_upload("theirs.conll", columns(0, 1, 2))
     tagger = Answers("theirs", source.sentences, source.answers)
     _, record, tables, _ = analyse_sentences(

@@ -40,7 +40,7 @@ def chain(edits=None):
     return (edits or Edits()).apply(potentials)
 
 
-def test_edits_count_under_the_rule(page):
+def test_edits_apply_under_the_rule(page):
     app = page(t="VERB.VERB:3", **{"v.rules": "lattice"})
     found = match(chain(Edits({("VERB", "VERB"): 3.0})), RULE)
     assert {row["id"]: row for row in stage_of(app)["rows"]}["rule"]["tags"] == found.path
@@ -49,7 +49,7 @@ def test_edits_count_under_the_rule(page):
     ] == f"{found.cost:.2f} nats"
 
 
-def test_the_lattice_by_state_is_the_product(page):
+def test_lattice_by_state_is_the_product(page):
     app = page(t="VERB.VERB:3", **{"v.rules": "states"})
     data, product = stage_of(app), chain().constrained(RULE)
     assert data["tags"] == list(product.tags)
@@ -64,7 +64,7 @@ def test_the_lattice_by_state_is_the_product(page):
     assert [colours[name] for name in data["copies"]["of"]] == data["colours"]
 
 
-def test_an_example_is_put_in_force_by_a_click_and_is_in_the_link(page):
+def test_example_button_applies_a_rule_and_updates_the_link(page):
     app = page()
     button(app, "At most one VERB").click().run()
     assert app.query_params["v.rule"] == "[^ VERB]* VERB? [^ VERB]*"
@@ -75,7 +75,7 @@ def test_an_example_is_put_in_force_by_a_click_and_is_in_the_link(page):
     assert app.text_input(key="rule").value == "DET .*"
 
 
-def test_a_bad_rule_says_where_and_everything_stays(page):
+def test_invalid_rule_is_reported_and_the_old_one_stays(page):
     app = page()
     before = stage_of(app)["rows"]
     app.text_input(key="rule").set_value("VERB (NOUN").run()
@@ -86,7 +86,7 @@ def test_a_bad_rule_says_where_and_everything_stays(page):
     assert "expected a tag such as VERB" in app.warning[0].value
 
 
-def test_a_bad_rule_is_in_the_link_and_the_rule_in_force_stays(page):
+def test_invalid_rule_is_in_the_link_beside_the_applied_rule(page):
     app = page()
     app.text_input(key="rule").set_value(' VERB  (NOUN"').run()
     again = page(**app.query_params)
@@ -98,7 +98,7 @@ def test_a_bad_rule_is_in_the_link_and_the_rule_in_force_stays(page):
     assert not again.warning
 
 
-def test_a_rule_that_is_too_long_for_a_link_stays_and_a_reload_has_its_beginning(page):
+def test_too_long_rule_stays_in_its_field_and_is_cut_in_the_link(page):
     app, typed = page(), "VERB NOUN " * 10_000
     app.text_input(key="rule").set_value(typed).run()
     assert app.text_input(key="rule").value == typed
@@ -110,7 +110,7 @@ def test_a_rule_that_is_too_long_for_a_link_stays_and_a_reload_has_its_beginning
     assert again.query_params["v.rule"] == RULE
 
 
-def test_a_rule_of_another_model_is_put_in_force_by_a_click(page):
+def test_rule_of_another_model_is_applied_by_a_click(page):
     app = page()
     app.text_input(key="rule").set_value("Fever .*").run()
     app.selectbox(key="model").set_value("textbook/fever").run()
@@ -122,26 +122,26 @@ def test_a_rule_of_another_model_is_put_in_force_by_a_click(page):
     assert not app.warning
 
 
-def test_a_rule_that_nothing_matches_is_said(page):
+def test_rule_without_a_matching_path_is_reported(page):
     app = page(**{"v.rule": "NOUN"})
     assert "No sentence of 6 words can match the rule NOUN" in app.warning[0].value
     assert {metric.label: metric.value for metric in app.metric}["P(rule)"] == "0"
 
 
-def test_too_many_states_to_draw_are_said_and_the_lattice_is_drawn(page):
+def test_too_many_states_are_reported_and_the_plain_lattice_drawn(page):
     app = page(**{"v.rules": "states", "v.rule": ".{6}"})
     assert "at most 80" in app.info[0].value
     assert stage_of(app)["copies"] is None
     assert figures(page(step="start", **{"v.rules": "states", "v.rule": ".{6}"}))["Price"] == "…"
 
 
-def test_tables_have_the_automaton(page):
+def test_tables_include_the_automaton(page):
     app = page(**{"v.twin": "1"})
     assert "next state" in app.dataframe[-1].value
 
 
 @pytest.mark.parametrize("script", ["explore", "transitions", "viterbi", "entities"])
-def test_a_rule_in_force_has_its_path_below_viterbis_on_other_pages(app, script):
+def test_applied_rule_has_its_path_below_viterbi_on_other_pages(app, script):
     entities = script == "entities"
     model = {"model": "ner-en" if entities else "upos-en-contextfree"}
     rule = "[^ B-LOC]*" if entities else RULE
@@ -157,7 +157,7 @@ def test_a_rule_in_force_has_its_path_below_viterbis_on_other_pages(app, script)
         assert ("rule" in phase["parts"]) == ("viterbi" in phase["parts"])
 
 
-def test_the_chip_removes_the_rule(page):
+def test_rule_chip_removes_the_rule(page):
     app = page()
     app.switch_page("pages/explore.py").run()
     assert app.query_params["v.rule"] == RULE
@@ -168,7 +168,7 @@ def test_the_chip_removes_the_rule(page):
 
 
 @pytest.mark.parametrize("path", [each.path for each in ENTRIES if each.sentence])
-def test_the_chip_says_whether_the_page_adds_the_best_path(app, path):
+def test_rule_chip_says_whether_only_a_path_is_added(app, path):
     sentence = {"model": "textbook/ice-cream", "sentence": "2 3 1", "v.rule": "C .*"}
     app.query_params.update(sentence)
     open_at(app, at_path(path).script)
@@ -179,7 +179,7 @@ def test_the_chip_says_whether_the_page_adds_the_best_path(app, path):
     )
 
 
-def test_the_chip_leaves_a_refused_rule_in_the_box(page):
+def test_rule_chip_keeps_a_rejected_draft(page):
     app = page()
     app.text_input(key="rule").set_value("VERB (NOUN").run()
     app.button(key="no_rule").click().run()
@@ -188,7 +188,7 @@ def test_the_chip_leaves_a_refused_rule_in_the_box(page):
     assert app.warning[0].value.endswith("is never closed.")
 
 
-def test_a_rule_for_other_tags_is_kept_and_not_used(app):
+def test_rule_for_other_tags_is_kept_but_not_applied(app):
     app.query_params.update({"model": "textbook/fever", "sentence": "cold", "v.rule": RULE})
     open_at(app, "pages/explore.py")
     assert not app.exception
@@ -197,7 +197,7 @@ def test_a_rule_for_other_tags_is_kept_and_not_used(app):
     assert "rule" not in [row["id"] for row in stage_of(app)["rows"]]
 
 
-def test_where_nothing_matches_the_row_has_dashes(app):
+def test_rule_row_without_a_match_has_dashes(app):
     app.query_params.update({"model": "textbook/fever", "sentence": "cold", "v.rule": "Fever{2}"})
     open_at(app, "pages/explore.py")
     assert next(row for row in stage_of(app)["rows"] if row["id"] == "rule")["tags"] is None
@@ -213,7 +213,7 @@ def figures(app):
     return {metric.label: metric.value for metric in app.metric}
 
 
-def test_the_steps_are_the_chain_the_automaton_the_product_and_the_sum(page):
+def test_walk_shows_chain_automaton_product_and_sum(page):
     seen = []
     for step in ("start", "1", "2", "3", "4"):
         app = page(step=step)
@@ -230,7 +230,7 @@ def test_the_steps_are_the_chain_the_automaton_the_product_and_the_sum(page):
     assert [len(phase["parts"]) > 0 for phase in stage_of(app)["walk"]["phases"]] == [1, 0, 1, 1]
 
 
-def test_by_state_the_steps_are_those_of_viterbi_and_the_figures_stay(page):
+def test_walk_by_state_has_the_viterbi_steps(page):
     app = page(step="3", **{"v.rules": "states"})
     data, product = stage_of(app), chain().constrained(RULE)
     walk = data["walk"]
@@ -241,7 +241,7 @@ def test_by_state_the_steps_are_those_of_viterbi_and_the_figures_stay(page):
     assert figures(app)["Price"] == f"{match(chain(), RULE).cost:.2f} nats"
 
 
-def test_a_question_keeps_the_price_back_until_it_is_answered(page):
+def test_question_hides_the_cost_until_answered(page):
     app = page(**{"v.ask": "1", "v.asked": f"cost({RULE!r})"})
     assert figures(app) == {"P(rule)": "…", "Price": "…"}
     parts = {part for part, *_ in stage_of(app)["withheld"]}
@@ -251,20 +251,20 @@ def test_a_question_keeps_the_price_back_until_it_is_answered(page):
     assert figures(app)["Price"] == f"{match(chain(), RULE).cost:.2f} nats"
 
 
-def test_the_first_question_is_about_the_rule_on_the_page(page):
+def test_first_question_is_about_the_current_rule(page):
     app = page(**{"v.ask": "1"})
     (asked,) = payloads(app, "choices")
     assert asked["text"] == f"What does the rule {RULE} cost, in nats?"
 
 
-def test_a_chain_without_a_path_is_not_the_rules_fault(page):
+def test_chain_without_a_path_is_reported_instead_of_the_rule(page):
     app = page(**{"model": "ner-en", "sentence": "Go", "p": "0.I-PER", "v.rule": "."})
     assert app.warning[0].value.endswith("Undo an edit or drop a pin.")
     assert figures(app) == {"P(rule)": "–", "Price": "–"}
     assert stage_of(app)["results"]["path"] is None
 
 
-def test_marginals_paths_and_samples_are_given_the_rule(page):
+def test_marginals_paths_and_samples_are_conditioned_on_the_rule(page):
     found = match(chain(), RULE)
     app = page()
     app.switch_page("pages/marginals.py").run()
@@ -287,7 +287,7 @@ def test_marginals_paths_and_samples_are_given_the_rule(page):
     assert not app.exception
 
 
-def test_why_and_what_if_are_given_the_rule(page):
+def test_why_and_what_if_are_conditioned_on_the_rule(page):
     found = match(chain(), RULE)
     app = page(**{"v.at": "0 DET"})
     app.switch_page("pages/why.py").run()
@@ -306,7 +306,7 @@ def test_why_and_what_if_are_given_the_rule(page):
     assert not app.exception
 
 
-def test_pins_are_priced_among_the_paths_that_match(page):
+def test_cost_of_pins_is_conditioned_on_the_rule(page):
     app = page(**{"p": "1.VERB", "v.at": "0 DET"})
     app.switch_page("pages/why.py").run()
     given = condition(chain(), {1: "VERB"}, rule=RULE)
@@ -322,7 +322,7 @@ def test_marginals_under_a_rule_have_questions(page):
     assert "marginals" in [part for part, *_ in stage_of(app)["withheld"]]
 
 
-def test_a_window_is_given_the_rule_of_the_whole_sentence(page):
+def test_window_uses_the_rule_over_the_whole_sentence(page):
     words = (SENTENCE.split() * 21)[:125]
     whole = load_tagger("upos-en-contextfree").potentials(words)
     for cell, edits in (({}, Edits()), ({"t": "VERB.VERB:3"}, Edits({("VERB", "VERB"): 3.0}))):
@@ -343,7 +343,7 @@ def test_a_window_is_given_the_rule_of_the_whole_sentence(page):
         assert not app.exception
 
 
-def test_a_window_of_too_many_words_for_the_rule_says_so(page):
+def test_rule_is_not_applied_to_a_too_long_sentence(page):
     words = SENTENCE.split() * 50
     app = page(**{"sentence": " ".join(words), "v.rule": "([^ VERB]* VERB){1,7} [^ VERB]*"})
     app.switch_page("pages/marginals.py").run()
@@ -353,7 +353,7 @@ def test_a_window_of_too_many_words_for_the_rule_says_so(page):
     assert table(stage_of(app), "marginals") == pytest.approx(plain[:120].numpy(), abs=1e-9)
 
 
-def test_a_rule_counts_in_a_cut_sentence(page):
+def test_rule_applies_to_a_cut_sentence(page):
     words = (SENTENCE.split() * 21)[:125]
     app = page(sentence=" ".join(words))
     cut = match(load_tagger("upos-en-contextfree").potentials(words[:120]), RULE)
@@ -364,7 +364,7 @@ def test_a_rule_counts_in_a_cut_sentence(page):
         assert not app.exception
 
 
-def test_a_rule_of_many_copies_adds_its_path_alone(page):
+def test_rule_with_many_copies_adds_only_its_path(page):
     app = page(**{"v.rule": "([^ VERB]* VERB){1,14} [^ VERB]*"})
     app.switch_page("pages/marginals.py").run()
     assert chip(app).startswith("Rule (not counted): ")
@@ -373,7 +373,7 @@ def test_a_rule_of_many_copies_adds_its_path_alone(page):
     assert table(stage_of(app), "marginals") == pytest.approx(plain, abs=1e-9)
 
 
-def test_the_probability_of_an_entity_is_given_the_rule(app):
+def test_entity_probability_is_conditioned_on_the_rule(app):
     words = "Milan Kundera lives in Milan ."
     rule = "[^ B-PER]*"
     app.query_params.update({"model": "ner-en", "sentence": words, "v.rule": rule})
@@ -390,7 +390,7 @@ def test_the_probability_of_an_entity_is_given_the_rule(app):
     assert not any(each["span"] and each["span"][0] == "PER" for each in panel["hypotheses"])
 
 
-def test_the_first_entity_of_the_best_path_under_the_rule_is_chosen(app):
+def test_first_entity_of_the_best_path_under_the_rule_is_chosen(app):
     sentence = "Paris Hilton lives in Paris ."
     app.query_params.update({"model": "ner-en", "sentence": sentence, "v.rule": "[^ B-PER]*"})
     open_at(app, "pages/entities.py")

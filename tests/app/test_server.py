@@ -103,7 +103,7 @@ def message(kind):
     return back.SerializeToString()
 
 
-def test_every_answer_tells_the_browser_to_load_nothing_from_elsewhere():
+def test_every_response_has_a_strict_content_policy():
     for path in ("/", "/why", "/media/lattice.html", "/_stcore/metrics"):
         _, headers, _ = answer(path)
         policy = dict(part.split(" ", 1) for part in headers["content-security-policy"].split("; "))
@@ -133,14 +133,14 @@ def test_every_answer_tells_the_browser_to_load_nothing_from_elsewhere():
         "metrics/.",
     ],
 )
-def test_routes_that_are_nobodys_business_are_closed(option, path):
+def test_internal_routes_answer_404(option, path):
     assert answer(f"/_stcore/{path}")[0] == 404
     option("server.baseUrlPath", "/crf")
     assert answer(f"/crf/_stcore/{path}")[0] == 404
 
 
 @pytest.mark.parametrize("path", ["/", "/why", "/_stcore/health", "/_stcore/host-config"])
-def test_pages_and_health_are_answered(path):
+def test_pages_and_health_are_served(path):
     assert answer(path)[2] == "answered"
 
 
@@ -160,12 +160,12 @@ HOSTS = {
 
 
 @pytest.mark.parametrize(("host", "answered"), HOSTS.items())
-def test_a_name_of_somebody_else_is_not_answered(host, answered):
+def test_unknown_host_is_rejected(host, answered):
     assert answer("/", host)[0] == (200 if answered else 421)
     assert (connect(Host=host) is not None) is answered
 
 
-def test_a_name_can_be_given_to_the_server(option):
+def test_allowed_host_can_be_configured(option):
     option("server.allowedHosts", ["crf.example.org"])
     assert answer("/", "crf.example.org")[0] == 200
     assert answer("/", "evil.example")[0] == 421
@@ -184,7 +184,7 @@ ORIGINS = {
 
 
 @pytest.mark.parametrize(("origin", "answered"), ORIGINS.items())
-def test_pages_of_others_open_no_connection(option, origin, answered):
+def test_websocket_of_another_origin_is_rejected(option, origin, answered):
     assert (connect(Origin=origin) is not None) is answered
     option("server.corsAllowedOrigins", ["https://evil.example"])
     assert (connect(Origin=origin) is not None) is (answered or "evil" in origin)
@@ -196,17 +196,17 @@ DISTURBING = (
 
 
 @pytest.mark.parametrize("kind", DISTURBING)
-def test_a_message_that_disturbs_all_others_does_not_arrive(kind):
+def test_message_that_affects_other_sessions_is_dropped(kind):
     run = message("rerun_script")
     assert connect([message(kind), run]) == [run]
 
 
 @pytest.mark.parametrize("kind", ["stop_script", "app_heartbeat", "dataframe_chunk"])
-def test_messages_of_pages_arrive(kind):
+def test_page_messages_are_forwarded(kind):
     assert connect([message(kind)]) == [message(kind)]
 
 
-def test_what_is_no_message_is_left_to_streamlit():
+def test_undecodable_message_is_forwarded_to_streamlit():
     assert connect([b"\xff\xff"]) == [b"\xff\xff"]
 
 
@@ -217,7 +217,7 @@ def widget(number, **value):
 
 
 @pytest.mark.parametrize("broken", ["[" * 100_000, "{", "nonsense", '{"a": NaN'])
-def test_values_that_are_no_json_are_dropped_and_said_once(caplog, broken):
+def test_invalid_json_values_are_dropped_and_logged_once(caplog, broken):
     fine = widget(0, json_value="{}")
     forged = [widget(number, json_value=broken) for number in range(3)]
     trigger = widget(3, json_trigger_value=broken)
@@ -229,7 +229,7 @@ def test_values_that_are_no_json_are_dropped_and_said_once(caplog, broken):
     assert broken not in caplog.text
 
 
-def test_no_file_is_taken_where_uploads_are_off(monkeypatch):
+def test_upload_is_rejected_if_uploads_are_off(monkeypatch):
     path = "/_stcore/upload_file/session/file"
     assert answer(path, method="PUT")[0] == 200
     monkeypatch.setenv("CRFVIZ_UPLOADS", "off")
@@ -237,7 +237,7 @@ def test_no_file_is_taken_where_uploads_are_off(monkeypatch):
     assert answer("/")[0] == 200
 
 
-def test_a_server_with_a_broken_login_does_not_start(monkeypatch):
+def test_server_with_a_broken_login_does_not_start(monkeypatch):
     def broken():
         raise permission.LoginError("lacks client_id")
 
@@ -247,14 +247,14 @@ def test_a_server_with_a_broken_login_does_not_start(monkeypatch):
 
 
 @pytest.mark.parametrize("left", ["${COOKIE_SECRET:?}", "a${COOKIE_SECRET-x}b"])
-def test_a_setting_that_was_not_filled_in_stops_the_server(monkeypatch, left):
+def test_unfilled_placeholder_setting_stops_the_server(monkeypatch, left):
     monkeypatch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", left)
     said = r"STREAMLIT_SERVER_COOKIE_SECRET contains the placeholder \$\{COOKIE_SECRET\}: put"
     with pytest.raises(SystemExit, match=said):
         server.middleware()
 
 
-def test_the_app_is_served_through_the_guard_on_this_machine_alone():
+def test_app_uses_the_middleware_and_listens_on_localhost():
     source = (ROOT / "app.py").read_text("utf-8")
     calls = [
         ast.unparse(node) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)
@@ -285,7 +285,7 @@ def cookies(kind="http", path="/", scheme="http", **headers):
     return Headers(raw=sent[0].get("headers", [])).getlist("set-cookie")
 
 
-def test_a_process_with_a_name_gives_it_to_its_visitors(monkeypatch):
+def test_replica_name_is_sent_as_a_cookie(monkeypatch):
     monkeypatch.setenv("CRFVIZ_REPLICA", "two")
     named = "crfviz_replica=two; Path=/; HttpOnly; "
     assert cookies() == cookies("websocket", "/_stcore/stream") == [f"{named}SameSite=Lax"]
@@ -299,7 +299,7 @@ def test_a_process_with_a_name_gives_it_to_its_visitors(monkeypatch):
 
 
 @pytest.mark.rotating
-def test_nothing_of_ours_is_left_for_the_first_visitors_to_import():
+def test_all_modules_are_imported_before_the_first_visitor():
     """Two sessions that import at once can end with half a module."""
     loaded = subprocess.run(
         [sys.executable, "-c", STARTING], cwd=ROOT, capture_output=True, text=True, check=True
@@ -314,7 +314,7 @@ def test_nothing_of_ours_is_left_for_the_first_visitors_to_import():
     assert wanted <= set(loaded)
 
 
-def test_frames_of_other_sites_are_allowed_by_name(monkeypatch):
+def test_frames_of_configured_sites_are_allowed(monkeypatch):
     monkeypatch.setenv("CRFVIZ_FRAMES", "https://slides.example http://*.school.example:8080")
     start, *_ = ask("http", "/", {"host": "localhost"})
     headers = Headers(raw=start["headers"])
@@ -326,7 +326,7 @@ def test_frames_of_other_sites_are_allowed_by_name(monkeypatch):
 
 
 @pytest.mark.parametrize("origin", ["*", "slides.example", "https://a;script-src", "'none'"])
-def test_what_is_no_origin_stops_the_server(monkeypatch, origin):
+def test_invalid_frame_origin_stops_the_server(monkeypatch, origin):
     monkeypatch.setenv("CRFVIZ_FRAMES", origin)
     with pytest.raises(SystemExit, match="CRFVIZ_FRAMES: expected origins"):
         server.middleware()

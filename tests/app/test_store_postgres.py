@@ -21,9 +21,7 @@ def store(url):
 
 @pytest.mark.rotating
 @pytest.mark.parametrize("place", ["sqlite", "postgresql"])
-def test_fifty_thousand_sentences_are_stored_and_the_store_answers_meanwhile(
-    place, tmp_path, request
-):
+def test_fifty_thousand_sentences_are_imported_while_the_store_responds(place, tmp_path, request):
     url = f"sqlite:///{tmp_path}/a.db" if place == "sqlite" else request.getfixturevalue("url")
     with open_store(url) as store:
         store.add("a", [sentence()])

@@ -52,7 +52,7 @@ def visit(app):
     return run
 
 
-def test_every_picture_can_be_taken_along(app, visit, offered):
+def test_every_picture_page_offers_a_download(app, visit, offered):
     visit("pages/viterbi.py", model=FEVER, sentence=DAYS)
     for script in WITH_A_PICTURE:
         offered.clear()
@@ -62,13 +62,13 @@ def test_every_picture_can_be_taken_along(app, visit, offered):
 
 
 @pytest.mark.parametrize("path", ["entities", "why", "paths"])
-def test_a_sentence_without_a_path_can_be_taken_along(visit, offered, path):
+def test_sentence_without_a_path_can_be_downloaded(visit, offered, path):
     visit(f"pages/{path}.py", **NO_PATH)
     told = data_of(offered[TAKE]())
     assert (told["words"], told["pins"]) == (["Go"], [[0, "I-PER"]])
 
 
-def test_both_sides_of_a_comparison_can_be_taken_along(visit, offered):
+def test_both_sides_of_a_comparison_can_be_downloaded(visit, offered):
     visit("pages/compare.py", model=FEVER, sentence=DAYS, k="0", **{"v.pair": "lattices"})
     strengths = [data_of(offered[label]())["edits"]["strength"] for label in BOTH]
     assert sorted(strengths) == [0, 1]
@@ -82,13 +82,13 @@ def own_model(tmp_path, monkeypatch):
     return "ours"
 
 
-def test_the_screen_can_be_taken_along_when_its_model_is_gone(visit, offered, own_model):
+def test_picture_can_be_downloaded_after_its_model_is_removed(visit, offered, own_model):
     visit("pages/viterbi.py", model=own_model, sentence="They go .")
     remove_model(own_model)
     assert data_of(offered[TAKE]())["words"] == ["They", "go", "."]
 
 
-def test_an_export_goes_on_when_its_model_is_removed_meanwhile(own_model, tmp_path, monkeypatch):
+def test_export_continues_if_its_model_is_removed(own_model, tmp_path, monkeypatch):
     """The file of examples is seen, and gone when it is to be read."""
     tagger = crfviz.load_tagger(own_model)
     read = Path.read_text
@@ -104,9 +104,7 @@ def test_an_export_goes_on_when_its_model_is_removed_meanwhile(own_model, tmp_pa
     assert data_of(out.read_text("utf-8"))["words"] == ["These", "look", "fine", "to", "me", "."]
 
 
-def test_a_site_is_whole_when_a_model_is_removed_while_it_is_written(
-    own_model, tmp_path, monkeypatch
-):
+def test_site_is_complete_if_a_model_is_removed_during_writing(own_model, tmp_path, monkeypatch):
     tagger = crfviz.load_tagger(own_model)
     text = tagger.examples()[0].text
     pack = site.tagger_payload

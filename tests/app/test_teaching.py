@@ -73,7 +73,7 @@ def path_probability(tagger, sentence):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_taught_model_loads_by_name_and_finds_what_it_was_taught_likelier(own, tiny, method):
+def test_taught_model_is_loaded_by_name_and_prefers_the_taught_tags(own, tiny, method):
     lesson = Lesson(str(tiny), method, name="Mine, all mine", held_out=0)
     taught = teach(lesson, SENTENCES, quiet)
     assert taught.name == "Mine-all-mine"
@@ -95,7 +95,7 @@ CORRECTED = Sentence(
 @pytest.mark.parametrize(
     ("more", "righted"), [({}, 0), ({"learning_rate": 5e-3}, 1)], ids=["as it is", "in big steps"]
 )
-def test_a_correction_of_a_shipped_model_is_learnt(more, righted):
+def test_teaching_corrects_a_shipped_model(more, righted):
     before = load_tagger("upos-en-contextfree")
     path = [before.tags.index(tag) for tag in CORRECTED.tags]
     assert viterbi(before.potentials(CORRECTED.tokens)).path != path
@@ -125,7 +125,7 @@ def _log_probability(chain, path):
     return peer(chain.emissions[None], torch.tensor([path]), mask).item()
 
 
-def test_teaching_the_crf_leaves_the_emissions_alone(tiny):
+def test_teaching_the_crf_keeps_the_emissions(tiny):
     taught = teach(Lesson(str(tiny), CRF_ONLY, held_out=0), SENTENCES, quiet)
     before, after = (
         tagger.potentials(SENTENCES[0].tokens)
@@ -135,7 +135,7 @@ def test_teaching_the_crf_leaves_the_emissions_alone(tiny):
     assert not torch.equal(before.transitions, after.transitions)
 
 
-def test_the_first_step_of_the_crf_goes_from_expected_to_observed_counts(tiny):
+def test_first_crf_step_moves_towards_observed_counts(tiny):
     stored, sentence = load_model(tiny), SENTENCES[0]
     recipe = replace(METHODS[CRF_ONLY], epochs=1)
     network = learn(stored, [sentence], CRF_ONLY, recipe, quiet)
@@ -152,7 +152,7 @@ def test_the_first_step_of_the_crf_goes_from_expected_to_observed_counts(tiny):
     assert torch.equal(moved.sign(), missing.sign())
 
 
-def test_words_that_do_not_occur_stay_and_change_nothing_for_the_others(tiny):
+def test_teaching_leaves_unused_word_vectors_unchanged(tiny):
     stored, sentences = load_model(tiny), [*SENTENCES, Sentence(("Nobody", "!"), ("NOUN", "X"))]
     recipe = replace(METHODS[WHOLE_TAGGER], epochs=2)
     network = learn(stored, sentences, WHOLE_TAGGER, recipe, quiet)
@@ -170,14 +170,14 @@ def test_words_that_do_not_occur_stay_and_change_nothing_for_the_others(tiny):
         torch.testing.assert_close(network.state_dict()[name], weights)
 
 
-def test_teaching_again_gives_the_same_weights(own, tiny):
+def test_repeated_teaching_gives_the_same_weights(own, tiny):
     folders = [own / teach(Lesson(str(tiny)), SENTENCES, quiet).name for _ in range(2)]
     one, other = (everything_of(folder)["model.safetensors"] for folder in folders)
     assert folders[1].name == "tiny-taught-2"
     assert one == other
 
 
-def test_no_model_is_written_over(tiny, monkeypatch):
+def test_teaching_never_overwrites_a_model(tiny, monkeypatch):
     monkeypatch.setenv("CRFVIZ_MODELS", str(tiny.parent))
     before = everything_of(tiny)
     taught = teach(Lesson("tiny", name="tiny"), SENTENCES, quiet)
@@ -187,7 +187,7 @@ def test_no_model_is_written_over(tiny, monkeypatch):
 
 
 @pytest.mark.parametrize("moment", ["learning", "measuring", "saving"])
-def test_what_is_cancelled_leaves_nothing_behind(own, tiny, moment):
+def test_cancelled_teaching_leaves_no_files(own, tiny, moment):
     def cancel(_, message):
         if moment in message:
             raise KeyboardInterrupt
@@ -197,7 +197,7 @@ def test_what_is_cancelled_leaves_nothing_behind(own, tiny, moment):
     assert not own.exists() or not list(own.iterdir())
 
 
-def test_the_card_says_from_what_the_model_was_taught(own, tiny):
+def test_model_card_describes_the_teaching(own, tiny):
     (tiny / "README.md").write_text("# tiny\n\nMade of dice.\n\n## Licence\n\nNone.\n")
     taught = teach(Lesson(str(tiny), held_out=0.34), SENTENCES, quiet)
     card = load_tagger(taught.name).card()
@@ -209,7 +209,7 @@ def test_the_card_says_from_what_the_model_was_taught(own, tiny):
     assert record["recipe"]["epochs"] == METHODS[WHOLE_TAGGER].epochs
 
 
-def test_the_figures_of_the_old_card_are_not_taken_over():
+def test_figures_of_the_old_card_are_removed():
     taught = teach(Lesson("upos-en-contextfree", CRF_ONLY, held_out=0), [CORRECTED], quiet)
     card = load_tagger(taught.name).card()
     assert "CC BY-SA 4.0" in card
@@ -217,14 +217,14 @@ def test_the_figures_of_the_old_card_are_not_taken_over():
     assert "evaluate --card" not in card
 
 
-def test_examples_stay_where_their_claims_still_hold():
+def test_examples_are_kept_if_their_claims_hold():
     taught = teach(Lesson("upos-en-contextfree", CRF_ONLY, held_out=0), [CORRECTED], quiet)
     kept = load_tagger(taught.name).examples()
     assert kept
     assert set(kept) <= set(load_tagger("upos-en-contextfree").examples())
 
 
-def test_the_words_that_were_taught_join_those_of_the_training():
+def test_taught_words_are_added_to_the_lexicon():
     sentence = Sentence(("Zxqq", "book"), ("NOUN", "X"))
     taught = teach(Lesson("upos-en-contextfree", CRF_ONLY, held_out=0), [sentence], quiet)
     before = read_lexicon(load_tagger("upos-en-contextfree").folder)
@@ -236,7 +236,7 @@ def test_the_words_that_were_taught_join_those_of_the_training():
     assert after.longest == before.longest
 
 
-def test_bio_that_starts_with_i_is_learnt_as_b(tmp_path):
+def test_entities_beginning_with_i_are_taught_as_bio(tmp_path):
     folder = save_tiny(tmp_path / "ner", tags=("O", "B-PER", "I-PER"), scheme="BIO")
     sentence = Sentence(("He", "sees", "dogs"), ("I-PER", "I-PER", "O"))
     taught = teach(Lesson(str(folder), held_out=0), [sentence], quiet)
@@ -245,9 +245,7 @@ def test_bio_that_starts_with_i_is_learnt_as_b(tmp_path):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_the_command_teaches_and_prints_what_was_gained(
-    terminal, own, tiny, tmp_path, capsys, monkeypatch
-):
+def test_teach_command_prints_the_gain(terminal, own, tiny, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     file = tmp_path / "done.jsonl"
     file.write_text(render_sentences(SENTENCES, "jsonl"), encoding="utf-8")
@@ -272,7 +270,7 @@ def store(tmp_path):
         yield opened
 
 
-def test_disagreements_lead_back_to_the_stored_sentences(store):
+def test_disagreements_refer_to_stored_sentences(store):
     found = annotators_agreement(store.annotations("notes"), "anna", "ben")
     (one,) = found.disagreements
     assert store.item(one.item.id).text == "He runs"
@@ -282,7 +280,7 @@ def test_disagreements_lead_back_to_the_stored_sentences(store):
 
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("file_format", ["jsonl", "conllu", "columns"])
-def test_what_is_exported_can_be_taught(tmp_path, monkeypatch, capsys, file_format):
+def test_exported_annotations_can_be_taught(tmp_path, monkeypatch, capsys, file_format):
     """`teach` reads what `annotations export` writes."""
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "own"))
     monkeypatch.setenv("CRFVIZ_DATABASE_URL", f"sqlite:///{tmp_path / 'annotations.db'}")

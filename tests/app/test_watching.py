@@ -63,7 +63,7 @@ def value(name, **labels):
         (TOKEN, {"Authorization": "Bearer é"}, HERE, 404),
     ],
 )
-def test_metrics_are_for_those_whom_the_settings_name(monkeypatch, said, headers, client, status):
+def test_metrics_are_served_only_to_allowed_clients(monkeypatch, said, headers, client, status):
     monkeypatch.setenv("CRFVIZ_METRICS", said)
     answered, kept, text = ask("/metrics", headers, client)
     assert answered == status
@@ -72,13 +72,13 @@ def test_metrics_are_for_those_whom_the_settings_name(monkeypatch, said, headers
         assert kept["content-type"].startswith("text/plain; version=")
 
 
-def test_a_server_does_not_start_with_a_short_token(monkeypatch):
+def test_short_metrics_token_stops_the_server(monkeypatch):
     monkeypatch.setenv("CRFVIZ_METRICS", TOKEN[1:])
     with pytest.raises(SystemExit, match="CRFVIZ_METRICS: expected local or a token"):
         server.middleware()
 
 
-def test_requests_are_counted_by_what_they_are_and_have_a_name():
+def test_requests_are_counted_by_route_and_have_an_id():
     before = value("requests_total", route="follow", status="404")
     _, headers, _ = ask("/follow/NOONE", {"X-Request-ID": "from-the-proxy.1"})
     assert headers["x-request-id"] == "from-the-proxy.1"
@@ -90,7 +90,7 @@ def test_requests_are_counted_by_what_they_are_and_have_a_name():
     assert requests.request_kind(f"/{MARK}") == "page"
 
 
-def test_transactions_of_the_store_are_timed(tmp_path):
+def test_store_transactions_are_timed(tmp_path):
     meters.watch_databases()
     meters.watch_databases()
     before = value("store_seconds_count", outcome="stored")
@@ -101,7 +101,7 @@ def test_transactions_of_the_store_are_timed(tmp_path):
         assert value("store_seconds_count", outcome="stored") == made + 1
 
 
-def test_what_others_know_is_told_and_may_be_told_anew():
+def test_watched_gauge_can_be_replaced():
     for number in (3, 4):
         meters.watch("test_rooms", "Rooms of a test", lambda n=number: n)
     assert value("test_rooms") == 4
@@ -145,7 +145,7 @@ def go_wrong():
 
 
 @pytest.mark.parametrize("form", ["", "json"])
-def test_nothing_that_was_typed_is_in_the_log_unless_it_is_asked_for(log, monkeypatch, form):
+def test_typed_text_is_logged_only_on_request(log, monkeypatch, form):
     written = log(form)
     go_wrong()
     discreet = written()
@@ -157,13 +157,13 @@ def test_nothing_that_was_typed_is_in_the_log_unless_it_is_asked_for(log, monkey
     assert written().count(MARK) == 5
 
 
-def test_what_is_wrong_with_the_server_is_said(log):
+def test_server_errors_are_logged_with_their_message(log):
     written = log("")
     logging.getLogger("crfviz").warning("waits: %s", StoreError("the disk is full"))
     assert "waits: StoreError: the disk is full" in written()
 
 
-def test_lines_of_json_name_their_request_and_session(log, monkeypatch):
+def test_json_log_lines_name_request_and_session(log, monkeypatch):
     async def begin_session(request):
         return PlainTextResponse(request.headers[requests.HEADER])
 

@@ -21,7 +21,7 @@ def page(app):
     return run
 
 
-def test_the_changed_sentence_can_be_taken_along(page):
+def test_changed_sentence_can_be_downloaded(page):
     app = page("upos-en-contextfree", **{"v.change": "lower case"})
     assert "Download as HTML" in [each.label for each in app.get("download_button")]
     tagger = load_tagger("upos-en-contextfree")
@@ -33,7 +33,7 @@ def test_the_changed_sentence_can_be_taken_along(page):
 
 
 @pytest.mark.parametrize("model", ["upos-en", "upos-en-perceptron", "upos-en-hmm"])
-def test_upper_case_flips_what_the_model_says(page, model):
+def test_upper_case_shows_the_flips_of_the_model(page, model):
     app = page(model, **{"v.change": "upper case"})
     tagger = load_tagger(model)
     words = SENTENCE.split()
@@ -50,13 +50,13 @@ def test_upper_case_flips_what_the_model_says(page, model):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_one_click(page, kind):
+def test_every_perturbation_is_applied_by_one_click(page, kind):
     app = page(**{"v.change": kind})
     assert stage_of(app)["words"] != SENTENCE.split()
     assert stage_of(app)["note"].startswith(kind.capitalize())
 
 
-def test_left_out_punctuation_keeps_words_and_tags_together(page):
+def test_removed_punctuation_keeps_words_and_tags_aligned(page):
     app = page(**{"v.change": "no punctuation"})
     stage = stage_of(app)
     words = SENTENCE.split()
@@ -68,7 +68,7 @@ def test_left_out_punctuation_keeps_words_and_tags_together(page):
     ]
 
 
-def test_another_draw_is_another_typo_and_is_in_the_address(page):
+def test_another_draw_gives_another_typo_and_is_in_the_url(page):
     app = page(**{"v.change": "typo"})
     first = stage_of(app)["words"]
     button(app, "Try another").click().run()
@@ -76,14 +76,14 @@ def test_another_draw_is_another_typo_and_is_in_the_address(page):
     assert app.query_params["v.draw"] == "1"
 
 
-def test_the_changed_sentence_can_be_taken(page):
+def test_changed_sentence_can_be_used(page):
     app = page(**{"v.change": "upper case"})
     words = stage_of(app)["words"]
     button(app, "Use this sentence").click().run()
     assert app.text_input(key="sentence").value == " ".join(words)
 
 
-def test_a_change_chosen_before_the_page_has_answered_is_the_one_taken(page):
+def test_use_button_takes_the_perturbation_of_the_same_run(page):
     app = page()
     app.button_group(key="view.change").set_value("no punctuation").run()
     assert app.query_params["v.change"] == "no punctuation"
@@ -92,7 +92,7 @@ def test_a_change_chosen_before_the_page_has_answered_is_the_one_taken(page):
     assert app.text_input(key="sentence").value == SENTENCE.lower()
 
 
-def test_the_reader_writes_the_sentence_another_way(page):
+def test_typed_sentence_is_compared(page):
     app = page()
     app.text_input(key="what-if.own").set_value("Dr Smith went to sunny Paris in 2019 .").run()
     assert app.button_group(key="view.change").value == "your own"
@@ -112,7 +112,7 @@ def test_the_reader_writes_the_sentence_another_way(page):
     assert "Edit the sentence above" in app.info[0].value
 
 
-def test_observations_can_be_written_another_way(page):
+def test_typed_observations_are_compared(page):
     app = page("textbook/ice-cream", "2 3 3")
     app.text_input(key="what-if.own").set_value("2 1 3").run()
     assert stage_of(app)["words"] == ["2", "1", "3"]
@@ -121,11 +121,11 @@ def test_observations_can_be_written_another_way(page):
     assert "9" in app.info[0].value
 
 
-def test_a_chain_of_few_observations_says_so(page):
+def test_chain_of_known_observations_cannot_be_perturbed(page):
     app = page("textbook/ice-cream", "2 3 3")
     assert "knows only" in app.info[0].value
 
 
-def test_nothing_to_change_is_said(page):
+def test_perturbation_without_a_target_is_reported(page):
     app = page(sentence="a dog barks", **{"v.change": "other number"})
     assert "nothing for “other number”" in app.info[0].value

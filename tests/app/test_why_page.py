@@ -32,26 +32,26 @@ def test_words_behind_an_emission_are_named(app):
     assert sum(numbers[:10]) == pytest.approx(numbers[10], abs=1e-3)
 
 
-def test_other_words_add_nothing_without_context(app):
+def test_other_words_contribute_nothing_without_context(app):
     opened(app, "upos-en-contextfree", at="7 VERB")
     cells = table(app).loc["nats"]
     place = int(app.selectbox(key="view.because").value)
     assert [cell for t, cell in enumerate(cells[:9]) if t != place] == ["0.0000"] * 8
 
 
-def test_features_of_a_perceptron_are_listed(app):
+def test_perceptron_features_are_listed(app):
     texts = opened(app, "upos-en-perceptron")
     (note,) = [text for text in texts if text.startswith("Largest features: ")]
     assert "shape=lower −9.52" in note
 
 
-def test_a_model_without_a_network_says_so(app):
+def test_model_without_a_network_is_reported(app):
     opened(app, "upos-en-hmm")
     assert any("without a network" in caption.value for caption in app.caption)
     assert not [frame for frame in app.dataframe if list(frame.value.index) == ["nats"]]
 
 
-def test_a_question_is_pinned_or_forbidden_and_both_are_undone(app):
+def test_tag_can_be_pinned_or_forbidden_and_undone(app):
     trained = load_tagger("upos-en-contextfree").potentials(["These", "look", "fine"])
     question = {"model": "upos-en-contextfree", "sentence": "These look fine", "v.at": "1 NOUN"}
     app.query_params.update(question)

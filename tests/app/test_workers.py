@@ -63,7 +63,7 @@ def one(model, file, tmp_path_factory):
 
 
 @pytest.mark.parametrize("workers", [2, 7, 16])
-def test_the_bytes_are_those_of_one_run(workers, model, file, one, tmp_path, monkeypatch):
+def test_output_bytes_do_not_depend_on_workers(workers, model, file, one, tmp_path, monkeypatch):
     crews = []
 
     def crew(job, number):
@@ -80,14 +80,14 @@ def test_the_bytes_are_those_of_one_run(workers, model, file, one, tmp_path, mon
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_the_bytes_of_real_processes_are_those_of_one_run(model, file, one, tmp_path, capfd):
+def test_output_bytes_of_real_processes_equal_one_run(model, file, one, tmp_path, capfd):
     paths = outputs(tmp_path, "many")
     assert evaluate(model, file, paths, "--against", str(model), "--workers", "2") == 0
     assert [path.read_bytes() for path in paths] == one
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_times_are_written_only_when_they_are_asked_for(model, file, one, tmp_path):
+def test_times_are_written_only_on_request(model, file, one, tmp_path):
     assert b"seconds" not in one[0]
     paths = outputs(tmp_path, "timed")
     assert evaluate(model, file, paths, "--times") == 0
@@ -109,7 +109,7 @@ def interrupted(monkeypatch, after):
     monkeypatch.setattr("crfviz.commands.sharded_work.ProcessPool", Interrupted)
 
 
-def test_the_same_command_goes_on_after_an_end(model, file, one, tmp_path, monkeypatch, capsys):
+def test_interrupted_command_resumes(model, file, one, tmp_path, monkeypatch, capsys):
     paths = outputs(tmp_path, "many")
     options = ["--against", str(model), "--workers", "3"]
     interrupted(monkeypatch, after=5)
@@ -126,7 +126,9 @@ def test_the_same_command_goes_on_after_an_end(model, file, one, tmp_path, monke
 
 
 @pytest.mark.parametrize("change", ["model", "file", "options"])
-def test_shards_of_something_else_are_noticed(change, model, file, tmp_path, monkeypatch, capsys):
+def test_shards_of_other_inputs_are_reported_and_not_used(
+    change, model, file, tmp_path, monkeypatch, capsys
+):
     own, text = tmp_path / "own", tmp_path / "test.conll"
     shutil.copytree(model, own)
     shutil.copy(file, text)
@@ -154,7 +156,7 @@ def lives(process):
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_a_pipe_is_tagged_by_processes(model, tmp_path, monkeypatch, capfd):
+def test_pipe_is_tagged_by_worker_processes(model, tmp_path, monkeypatch, capfd):
     sentences = '{"tokens": ["He", "runs"]}\n\n{"tokens": ["dogs"]}\n' * 200
     file, named = tmp_path / "in.jsonl", ["--model", str(model), "--shard-bytes", "2000"]
     file.write_text(sentences, encoding="utf-8")
@@ -171,7 +173,7 @@ def test_a_pipe_is_tagged_by_processes(model, tmp_path, monkeypatch, capfd):
 
 
 @pytest.mark.rotating
-def test_a_command_runs_as_a_module(model):
+def test_package_runs_as_a_module(model):
     done = subprocess.run(
         [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)],
         capture_output=True,
@@ -182,7 +184,7 @@ def test_a_command_runs_as_a_module(model):
     assert done.stderr == ""
 
 
-def test_a_reader_who_leaves_early_sees_no_trace(model):
+def test_closed_output_pipe_prints_no_traceback(model):
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "crfviz", "tag", "He runs", "--model", str(model)]
@@ -195,7 +197,7 @@ def test_a_reader_who_leaves_early_sees_no_trace(model):
 
 
 @pytest.mark.rotating
-def test_ctrl_c_ends_all_processes_without_a_trace(model, tmp_path):
+def test_ctrl_c_ends_all_processes_without_a_traceback(model, tmp_path):
     text, folder = tmp_path / "long.conll", tmp_path / "out.json.shards"
     text.write_text(corpus(40000), encoding="utf-8")
     command = ["evaluate", str(text), "--model", str(model), "--json", str(tmp_path / "out.json")]
@@ -220,7 +222,7 @@ def test_ctrl_c_ends_all_processes_without_a_trace(model, tmp_path):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_bad_input_is_said_with_its_line(workers, model, tmp_path, monkeypatch, capsys):
+def test_invalid_input_is_reported_with_its_line(workers, model, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("crfviz.commands.sharded_work.ProcessPool", Shuffled)
     text = tmp_path / "bad.conll"
     lines = corpus(120).splitlines()
@@ -239,7 +241,7 @@ def test_bad_input_is_said_with_its_line(workers, model, tmp_path, monkeypatch, 
         (partial(save_tiny, tags=("X", "NOUN", "VERB")), "has another model at {}"),
     ],
 )
-def test_a_worker_without_the_model_is_said(
+def test_worker_without_the_model_is_reported(
     change, said, model, file, tmp_path, monkeypatch, capsys
 ):
     own = tmp_path / "own"
@@ -262,6 +264,6 @@ def test_a_worker_without_the_model_is_said(
         (["--shard-bytes", "0"], "--shard-bytes: expected at least 1, got 0"),
     ],
 )
-def test_numbers_below_one_are_refused(options, message, model, file, capsys):
+def test_numbers_below_one_are_rejected(options, message, model, file, capsys):
     assert main(["evaluate", str(file), "--model", str(model), *options]) == 2
     assert message in capsys.readouterr().err

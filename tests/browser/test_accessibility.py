@@ -16,7 +16,7 @@ FAINT = {
 }
 
 
-def test_one_faint_text_among_many_alike_is_found(fresh):
+def test_one_faint_text_among_many_is_detected(fresh):
     page = fresh().new_page()
     page.evaluate(STAGE)
     assert violations(page, COLOURS) == []

@@ -9,7 +9,7 @@ TAB = {"v.tab": "What the CRF buys"}
 
 
 @pytest.mark.rotating
-def test_transitions_are_fitted_and_a_sentence_opens_with_them(screen):
+def test_fitted_transitions_open_a_sentence_in_explore(screen):
     screen.visit("model-errors", model="upos-en-contextfree", **TAB)
     page = screen.page
     page.get_by_role("button", name="Fit transitions").click()
@@ -23,7 +23,7 @@ def test_transitions_are_fitted_and_a_sentence_opens_with_them(screen):
 
 
 @pytest.mark.rotating
-def test_fitting_can_be_stopped_and_begun_again(screen):
+def test_fitting_can_be_stopped_and_restarted(screen):
     screen.visit("model-errors", model="upos-en-hmm", **{"v.corpus": "file"}, **TAB)
     page = screen.page
     some = "".join(f"The\tDET\ndog{n}\tNOUN\nbarks\tVERB\n.\tPUNCT\n\n" for n in range(4000))

@@ -19,7 +19,7 @@ from tests.support.screen import (
 WORDS = "Fruit flies like a banana ."
 
 
-def test_a_sent_link_shows_the_same_screen_to_somebody_else(screen, watch, fresh):
+def test_shared_link_shows_the_same_screen(screen, watch, fresh):
     screen.open("transitions", model="upos-en")
     screen.type_sentence(WORDS)
     with screen.redraw():
@@ -55,7 +55,7 @@ def assert_shows(screen, table, values):
 
 
 @pytest.mark.rotating
-def test_an_edit_is_in_the_links_to_other_pages_and_one_step_back_from_them(screen):
+def test_edit_is_in_page_links_and_after_going_back(screen):
     screen.open("transitions", step="2", **{"v.panel": "beta"})
     with screen.redraw():
         screen.type_score(screen.cell("DET", "NOUN"), "-4")
@@ -77,7 +77,7 @@ def test_an_edit_is_in_the_links_to_other_pages_and_one_step_back_from_them(scre
     screen.expect_edits(1)
 
 
-def test_two_sessions_do_not_influence_each_other(watch, fresh, screen):
+def test_two_sessions_are_independent(watch, fresh, screen):
     other = watch(fresh())
     screen.open("transitions")
     other.open("transitions")

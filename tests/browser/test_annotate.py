@@ -100,7 +100,7 @@ def who(request):
     return name(request)
 
 
-def test_twenty_sentences_by_keyboard_then_back_and_export(desk, who):
+def test_twenty_sentences_are_labelled_by_keyboard_and_exported(desk, who):
     sentences = [f"The old man saw boat number {n} ." for n in range(20)]
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("\n".join(sentences))
     for number, sentence in enumerate(sentences):
@@ -135,7 +135,7 @@ def test_twenty_sentences_by_keyboard_then_back_and_export(desk, who):
 
 
 @pytest.mark.rotating
-def test_nobody_sees_a_sentence_before_its_style_sheet_and_keys_go_on(desk, who):
+def test_sentence_is_hidden_until_its_style_sheet_loads_and_keys_work(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("They run .\nThey fish .")
     desk.key("Enter")
     desk.expect_words(["They", "fish", "."])
@@ -156,7 +156,7 @@ def test_nobody_sees_a_sentence_before_its_style_sheet_and_keys_go_on(desk, who)
     assert "NOUN" in desk.tags()
 
 
-def test_every_step_shows_and_stores_the_constrained_viterbi_path(desk, who, app):
+def test_every_correction_shows_and_stores_the_constrained_viterbi_path(desk, who, app):
     text = "Book that flight and man the boats ."
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste(text)
     words, item = text.split(), int(desk.item)
@@ -184,7 +184,7 @@ def test_every_step_shows_and_stores_the_constrained_viterbi_path(desk, who, app
 
 
 @pytest.mark.rotating
-def test_keys_that_are_pressed_at_once_all_count(desk, who, app):
+def test_keys_pressed_in_quick_succession_all_count(desk, who, app):
     text = "The old man the boats ."
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste(f"{text}\n{text}")
     item = int(desk.item)
@@ -200,7 +200,7 @@ def test_keys_that_are_pressed_at_once_all_count(desk, who, app):
     assert (first.state, dict(first.pins)) == ("done", {0: "NOUN", 1: "ADV", 2: "VERB"})
 
 
-def test_no_key_applies_to_a_sentence_that_is_not_drawn(desk, who, app):
+def test_keys_never_apply_to_an_undrawn_sentence(desk, who, app):
     texts = [f"The old man saw boat {number} ." for number in range(5)]
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("\n".join(texts))
     first = int(desk.item)
@@ -240,7 +240,7 @@ def test_entities_are_marked_by_mouse_and_by_keys(desk, who):
     assert desk.tags()[:2] == ["O", "O"]
 
 
-def test_words_are_cut_and_joined_by_keys_and_by_mouse(desk, who):
+def test_words_are_split_and_joined_by_keys_and_mouse(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("greenhouse stop 🙂👍🏽x")
     desk.expect_words(["greenhouse", "stop", "🙂", "👍🏽", "x"])
     desk.chips.nth(1).click()
@@ -280,7 +280,7 @@ def test_two_tabs_never_overwrite_each_other(desk, who, watch):
 
 
 @pytest.mark.rotating
-def test_keys_go_on_after_a_switch_beside_the_sentence(desk, who):
+def test_keys_work_after_using_another_control(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"})
     file = {"name": "gold.conll", "mimeType": "text/plain", "buffer": b"The\tX\nman\tNOUN\n"}
     desk.page.locator("input[type=file]").set_input_files([file])
@@ -306,7 +306,7 @@ def test_keys_go_on_after_a_switch_beside_the_sentence(desk, who):
     assert desk.pinned() == []
 
 
-def test_a_step_waits_while_the_store_is_gone(desk, who, app):
+def test_step_is_held_while_the_store_is_gone(desk, who, app):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
     item, file = int(desk.item), Path(app.database.removeprefix("sqlite:///"))
     away = file.rename(file.with_name("away.db"))
@@ -325,7 +325,7 @@ def test_a_step_waits_while_the_store_is_gone(desk, who, app):
         assert store.annotation(item, who).pins == {0: "NOUN", 1: "ADV"}
 
 
-def test_a_step_waits_while_another_program_locks_the_store(desk, who, app):
+def test_step_is_held_while_another_program_locks_the_store(desk, who, app):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the oars .")
     item = int(desk.item)
     other = sqlite3.connect(app.database.removeprefix("sqlite:///"), isolation_level=None)
@@ -343,7 +343,7 @@ def test_a_step_waits_while_another_program_locks_the_store(desk, who, app):
 
 
 @pytest.mark.rotating
-def test_tab_goes_to_doubtful_words_and_then_on(desk, who):
+def test_tab_visits_uncertain_words_and_leaves_the_labeller(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("Time flies like an arrow .")
     found = "(chips) => chips.filter((c) => c.dataset.doubtful).map((c) => c.dataset.word)"
     doubtful = desk.chips.evaluate_all(found)
@@ -360,7 +360,7 @@ def test_tab_goes_to_doubtful_words_and_then_on(desk, who):
 
 
 @pytest.mark.rotating
-def test_agreement_opens_the_explorer(desk, who, watch, fresh):
+def test_agreement_opens_a_disagreement_in_the_explorer(desk, who, watch, fresh):
     text = "The old man the boats ."
     desk.open(model=MODEL, **{"v.by": f"{who}-1", "v.part": "add"}).paste(text)
     document = desk.screen.param("v.doc")
@@ -378,7 +378,7 @@ def test_agreement_opens_the_explorer(desk, who, watch, fresh):
 
 
 @pytest.mark.rotating
-def test_what_was_labelled_is_taught_and_the_new_model_is_used(desk, who):
+def test_labelled_sentences_are_taught_and_the_new_model_is_used(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("The old man the boats .")
     desk.chips.nth(2).click()
     desk.key("b")
@@ -401,7 +401,7 @@ def test_what_was_labelled_is_taught_and_the_new_model_is_used(desk, who):
     expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
 
 
-def test_a_disabled_teach_button_can_be_read_in_both_colours(desk, who):
+def test_disabled_teach_button_is_readable_in_both_themes(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("They never sleep .")
     desk.page.get_by_role("radio", name="Teach").click()
     button = desk.page.get_by_role("button", name="Teach", exact=True)
@@ -428,7 +428,7 @@ def test_teaching_can_be_cancelled(desk, who):
 
 
 @pytest.mark.rotating
-def test_the_most_doubtful_sentence_comes_first_with_its_reason(desk, who):
+def test_most_uncertain_sentence_is_first_with_its_reason(desk, who):
     texts = ["The dog barked .", "Time flies like an arrow .", "She reads ."]
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("\n".join(texts))
     desk.screen.choose("view-order", "most uncertain")

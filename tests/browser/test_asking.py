@@ -17,7 +17,7 @@ def wrong_of(found):
     return next(i for i in range(len(found.choices)) if i != found.right)
 
 
-def test_a_wrong_answer_names_its_mistake_and_a_right_one_follows(screen):
+def test_wrong_answer_names_its_mistake_and_the_right_one_is_accepted(screen):
     now = chain().analysis
     first = next_question(now, now, "explore")
     screen.open()
@@ -62,7 +62,7 @@ def test_a_wrong_answer_names_its_mistake_and_a_right_one_follows(screen):
 
 
 @pytest.mark.rotating
-def test_typing_answers_and_cells_keep_their_digits(screen):
+def test_typed_answer_is_accepted_and_cells_keep_their_digits(screen):
     now = chain().analysis
     found = next_question(now, now, "transitions")
     screen.open("transitions", **{"v.ask": "1"})
@@ -82,7 +82,7 @@ def test_typing_answers_and_cells_keep_their_digits(screen):
 
 
 @pytest.mark.rotating
-def test_a_hand_edited_question_says_what_is_wrong(screen):
+def test_invalid_question_in_the_url_is_reported(screen):
     screen.open(**{"v.ask": "1", "v.asked": "viterbi(99)"})
     screen.wait_for_text("There is no such question: expected a word that occurs once")
     expect(screen.page.locator(ASKED)).to_be_visible()

@@ -54,7 +54,7 @@ def assert_kept(screen, sentence, edits=EDIT, model=MODEL):
 
 
 @pytest.mark.rotating
-def test_long_and_odd_sentences_are_drawn_word_by_word(screen):
+def test_long_and_unusual_sentences_are_drawn_word_by_word(screen):
     long = "buffalo " * 2500
     assert len(long) == 20_000
     screen.open("", **LINK)
@@ -74,7 +74,7 @@ def test_long_and_odd_sentences_are_drawn_word_by_word(screen):
     assert screen.page.locator("[data-testid=stMain] img").count() == 0
 
 
-def test_no_number_in_a_matrix_cell(screen):
+def test_invalid_number_in_a_matrix_cell_is_reported(screen):
     screen.open("transitions", **LINK)
     cell = screen.cell("PRON", "VERB")
     before = cell.inner_text()
@@ -92,7 +92,7 @@ def test_no_number_in_a_matrix_cell(screen):
 
 
 @pytest.mark.rotating
-def test_an_unknown_page_leads_home_and_names_similar_pages(screen):
+def test_unknown_page_opens_explore_and_suggests_similar_pages(screen):
     screen.page.goto(f"{screen.app.url}/vitrebi")
     screen.expect_title("Explore")
     screen.wait({"name": 0, "rev": -1})
@@ -104,7 +104,7 @@ def test_an_unknown_page_leads_home_and_names_similar_pages(screen):
 
 
 @pytest.mark.rotating
-def test_forbidding_the_last_path_is_said_and_can_be_undone(screen):
+def test_forbidding_the_last_path_is_reported_and_can_be_undone(screen):
     tags = [tag for tag in tagger().tags if tag != "DET"]
     screen.open("transitions", t=",".join(f"START.{tag}:-inf" for tag in tags))
     before = Edits(transitions={("START", tag): float("-inf") for tag in tags})
@@ -123,7 +123,7 @@ def test_forbidding_the_last_path_is_said_and_can_be_undone(screen):
     screen.eventually(is_gone)
 
 
-def test_a_picture_that_fails_says_so_in_words(fresh, app):
+def test_exception_in_the_stage_shows_a_message(fresh, app):
     screen = Screen(fresh().new_page(), app)
     errors = []
     screen.page.on("pageerror", lambda error: errors.append(str(error)))

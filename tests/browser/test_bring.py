@@ -81,7 +81,7 @@ def dog(screen):
     remove(screen, name)
 
 
-def test_a_model_is_looked_at_used_edited_and_removed(screen, dog):
+def test_brought_model_is_used_edited_and_removed(screen, dog):
     assert re.fullmatch(r"dog(-\d+)?", dog)  # names of removed models are not given again
     told = expected(DOG["emissions"], DOG["tokens"])
     screen.expect_lattice(told)
@@ -111,7 +111,7 @@ SPILLED = """(names) => names.filter((name) => {
 
 
 @pytest.mark.rotating
-def test_long_names_of_tags_end_in_dots_and_are_said_in_full(screen):
+def test_long_tag_names_are_cut_and_have_a_tooltip(screen):
     zeros = [[0.0] * 5] * 5
     bring(screen, as_json({"tags": LONG, "transitions": zeros, **dog_of(LONG)}))
     screen.wait_for_text("These are BIO tags")
@@ -145,7 +145,7 @@ def dog_of(tags):
 
 
 @pytest.mark.rotating
-def test_the_name_follows_the_file_and_gets_a_number_where_it_is_taken(screen):
+def test_model_name_follows_the_file_and_gets_a_free_number(screen):
     box = screen.page.locator(".st-key-bring-name input")
     uploader = screen.page.locator(".st-key-bring-files input[type=file]")
     bring(screen, as_json())

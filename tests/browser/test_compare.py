@@ -35,7 +35,7 @@ def nodes(screen, which):
 
 
 @pytest.mark.rotating
-def test_two_lattices_each_with_the_other_as_its_ghost(screen):
+def test_two_lattices_show_each_other_as_ghosts(screen):
     screen.open("compare", **EDITED, **LATTICES)
     expect(screen.page.locator("[data-stage]")).to_have_count(2)
 
@@ -61,7 +61,7 @@ def test_two_lattices_each_with_the_other_as_its_ghost(screen):
 
 
 @pytest.mark.rotating
-def test_undo_by_key_happens_once_with_two_stages(screen):
+def test_undo_key_is_applied_once_with_two_stages(screen):
     screen.open("transitions", sentence=SENTENCE)
     for cell, score in (("DET,NOUN", "1"), ("PRON,VERB", "2")):
         with screen.redraw():

@@ -12,7 +12,7 @@ from tests.support.paths import ROOT
 REVEAL = ROOT / "tests" / "fixtures" / "reveal.js-5.2.1.tgz"
 
 
-def test_a_clicker_walks_the_stage_and_then_the_deck(fresh, tmp_path):
+def test_clicker_walks_the_stage_and_then_the_deck(fresh, tmp_path):
     shutil.copy(ROOT / "docs" / "slides" / "deck.html", tmp_path)
     with tarfile.open(REVEAL) as package:
         package.extractall(tmp_path, filter="data")

@@ -62,7 +62,7 @@ def test_words_tags_cells_and_nodes_share_columns_from_right_to_left(opened, pag
     assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_arrows_and_home_follow_the_reading(opened):
+def test_arrows_and_home_follow_the_reading_direction(opened):
     page = go(opened)
     stage = page.locator("[data-stage]")
     last = 2 * len(HEBREW)
@@ -101,7 +101,7 @@ def test_arrows_move_between_nodes_cells_and_words(opened):
     expect(page.locator('[data-cell="A,C"]')).to_be_focused()  # the matrix stays as it is
 
 
-def test_a_long_sentence_scrolls_to_its_step_and_back(opened):
+def test_long_sentence_scrolls_to_its_step(opened):
     page = go(opened, HEBREW * 4)
     scroller = page.locator(".scroller")
 
@@ -122,7 +122,7 @@ def test_a_long_sentence_scrolls_to_its_step_and_back(opened):
     expect(page.locator(".main")).to_have_attribute("data-more-left", "true")
 
 
-def test_the_switch_overrides_the_sentence(opened):
+def test_direction_option_overrides_the_sentence(opened):
     for words, other in [(HEBREW, "ltr"), (ENGLISH, "rtl")]:
         page = go(opened, words, page="explore")
         assert runs_left(middles(page, ".word")) is (words is HEBREW)
@@ -140,14 +140,14 @@ def test_the_switch_overrides_the_sentence(opened):
         assert runs_left(middles(page, ".word")) is (words is HEBREW)
 
 
-def test_a_file_opens_in_the_direction_that_was_chosen(opened):
+def test_file_opens_in_the_chosen_direction(opened):
     page = go(opened, page="explore", direction="ltr")
     assert not runs_left(middles(page, ".word"))
     page.get_by_role("button", name="View").click()
     expect(page.get_by_label("Direction of the columns")).to_have_value("ltr")
 
 
-def test_a_picture_to_download_has_the_words_where_they_are(opened, tmp_path):
+def test_downloaded_picture_keeps_the_word_positions(opened, tmp_path):
     page = go(opened, page="transitions", words=HEBREW * 2)
     page.get_by_role("button", name="View").click()
     with page.expect_download() as download:
@@ -168,7 +168,7 @@ def test_a_picture_to_download_has_the_words_where_they_are(opened, tmp_path):
     assert float(clip.get("width")) == pytest.approx(frame["width"], abs=0.1)
 
 
-def test_the_link_of_the_app_has_the_direction_that_was_chosen(screen):
+def test_link_contains_the_chosen_direction(screen):
     page = screen.open("", sentence="הילד הלך הביתה").page
     assert "v.direction" not in screen.params()
     page.get_by_role("button", name="View").click()

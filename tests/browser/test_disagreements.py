@@ -106,7 +106,7 @@ def test_disagreements_are_settled_by_key_and_exported(desk, who, document, app)
 
 
 @pytest.mark.rotating
-def test_a_reading_is_taken_by_mouse_with_letters_switched_off(desk, who, document):
+def test_reading_is_taken_by_mouse_without_letter_keys(desk, who, document):
     view = {"v.by": who, "v.doc": document.key, "v.order": "disputed", "v.no_letters": "1"}
     desk.open(model=MODEL, **view)
     desk.expect_words(SENTENCES[0].split())

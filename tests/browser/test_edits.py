@@ -35,7 +35,7 @@ def assert_edited(screen, edits, *, sentence=SENTENCE, model=MODEL):
 
 
 @pytest.mark.rotating
-def test_typing_is_the_very_first_action_on_a_cold_page(screen):
+def test_typing_works_as_the_first_action_on_a_cold_page(screen):
     screen.page.goto(screen.address("transitions"))
     cell = screen.cell("PRON", "VERB")
     cell.click()
@@ -46,7 +46,7 @@ def test_typing_is_the_very_first_action_on_a_cold_page(screen):
     expect(cell).to_have_attribute("data-edited", "true")
 
 
-def test_cells_take_numbers_by_click_and_by_focus(screen):
+def test_cells_accept_numbers_by_click_and_by_focus(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "NOUN")
     tags = chain().tags
@@ -80,7 +80,7 @@ def test_cells_take_numbers_by_click_and_by_focus(screen):
     assert_edited(screen, edits)
 
 
-def test_pictures_follow_the_hand_while_dragging_and_python_agrees(screen):
+def test_dragging_updates_the_picture_and_equals_python(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "VERB")
     before = screen.read()
@@ -113,7 +113,7 @@ def test_pictures_follow_the_hand_while_dragging_and_python_agrees(screen):
 
 
 @pytest.mark.rotating
-def test_a_drag_survives_the_answer_to_the_edit_before(screen):
+def test_drag_survives_the_response_to_the_previous_edit(screen):
     screen.open("transitions")
     screen.type_score(screen.cell("DET", "NOUN"), "2")
     before = screen.page.evaluate("crfviz.mark()")
@@ -128,7 +128,7 @@ def test_a_drag_survives_the_answer_to_the_edit_before(screen):
 
 
 @pytest.mark.rotating
-def test_nudging_by_keys(screen):
+def test_arrow_keys_change_a_score_by_steps(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "NOUN")
     start = number(cell.get_attribute("aria-valuetext"))
@@ -146,7 +146,7 @@ def test_nudging_by_keys(screen):
     assert_edited(screen, with_cell("DET", "NOUN", score))
 
 
-def test_undo_and_redo_by_keys_and_in_the_sidebar(screen):
+def test_undo_and_redo_work_by_keys_and_in_the_sidebar(screen):
     screen.open("transitions")
     one = with_cell("DET", "NOUN", 1.0)
     two = Edits(transitions={("DET", "NOUN"): 1.0, ("PRON", "VERB"): 2.0})
@@ -166,7 +166,7 @@ def test_undo_and_redo_by_keys_and_in_the_sidebar(screen):
 
 
 @pytest.mark.rotating
-def test_strength_presets_reset_and_the_sentence_box_with_its_own_undo(screen):
+def test_strength_presets_and_reset_are_undone_and_the_sentence_box_has_its_own_undo(screen):
     screen.open("transitions", t="DET.NOUN:1,PRON.VERB:-2", k="0.5")
     edits = Edits(transitions={("DET", "NOUN"): 1.0, ("PRON", "VERB"): -2.0}, strength=0.5)
     assert_edited(screen, edits)
@@ -200,7 +200,7 @@ def test_strength_presets_reset_and_the_sentence_box_with_its_own_undo(screen):
 
 
 @pytest.mark.rotating
-def test_bio_rules_can_be_lifted_and_put_back(screen):
+def test_bio_rules_can_be_disabled_and_enabled(screen):
     sentence = "Maria Rossi moved from Siemens to Bosch in Berlin ."
     screen.open("transitions", model="ner-en", sentence=sentence)
     rules = screen.page.locator("[data-stage] .controls").get_by_text("BIO rules")

@@ -7,7 +7,7 @@ from tests.support.icecream import DIARY
 MODEL, DAYS = "textbook/ice-cream", " ".join(DIARY)
 
 
-def test_keys_step_through_the_iterations_and_the_link_holds_them(screen):
+def test_keys_step_through_iterations_and_update_the_link(screen):
     screen.visit("em", model=MODEL, sentence=DAYS)
     screen.wait_for_text("The start: log-likelihood −41.5378 nats")
     screen.page.keyboard.press("ArrowRight")

@@ -43,7 +43,7 @@ def assert_entity(screen, label, first, last, edits=None):
     screen.eventually(check)
 
 
-def test_rows_with_and_without_the_rules_and_rivals_that_sum_to_one(screen):
+def test_rows_with_and_without_rules_are_drawn_and_rivals_sum_to_one(screen):
     open_entities(screen)
     free = chain(MODEL, SENTENCE, FREE)
     effect = constraint_effect(free.analysis.potentials)
@@ -72,7 +72,7 @@ def test_rows_with_and_without_the_rules_and_rivals_that_sum_to_one(screen):
         assert float(value) == pytest.approx(getattr(exact, name), abs=1e-9)
 
 
-def test_an_entity_is_chosen_by_mouse_and_by_keys_and_kept_in_the_link(screen):
+def test_entity_is_chosen_by_mouse_and_keys_and_is_in_the_link(screen):
     open_entities(screen)
     words = screen.page.locator(".word")
     with screen.redraw():
@@ -98,7 +98,7 @@ def test_an_entity_is_chosen_by_mouse_and_by_keys_and_kept_in_the_link(screen):
 
 
 @pytest.mark.rotating
-def test_the_switch_changes_the_entity_and_leaves_a_ghost(screen):
+def test_constraint_switch_changes_the_entity_and_shows_a_ghost(screen):
     open_entities(screen)
     with screen.redraw():
         screen.page.locator(".st-key-constrained label").click()
@@ -112,7 +112,7 @@ def test_the_switch_changes_the_entity_and_leaves_a_ghost(screen):
 
 
 @pytest.mark.rotating
-def test_rivals_and_shortcuts_are_read_and_chosen_by_keys(screen):
+def test_rivals_and_shortcuts_are_reached_by_keys(screen):
     open_entities(screen)
     assert_entity(screen, "ORG", 1, 3)
     tip = screen.page.locator(".tip")

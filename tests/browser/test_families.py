@@ -22,7 +22,7 @@ DAYS = " ".join(DIARY)
 
 
 @pytest.mark.rotating
-def test_the_matrix_shows_one_step_at_a_time_and_an_edit_holds_at_all(screen):
+def test_matrix_shows_one_step_and_an_edit_applies_to_all(screen):
     expected = chain(PERCEPTRON, SENTENCE)
     screen.open("transitions", model=PERCEPTRON, sentence=SENTENCE)
     expect(screen.page.locator(".matrix-step-text")).to_have_text("step These → have")
@@ -52,7 +52,7 @@ def expect_matrix(screen, expected, into):
 
 
 @pytest.mark.rotating
-def test_scores_without_probabilities_say_so_once(screen):
+def test_unnormalised_scores_are_explained_once(screen):
     screen.open("", model=PERCEPTRON, sentence=SENTENCE, step="100")
     screen.eventually(lambda: assert_says(screen, "scores, not probabilities", 1))
     for path in ("viterbi", "marginals"):
@@ -67,7 +67,7 @@ def assert_says(screen, text, times):
 
 
 @pytest.mark.rotating
-def test_probabilities_of_a_step_and_of_a_word_can_be_typed(screen):
+def test_probabilities_can_be_typed_for_transitions_and_emissions(screen):
     screen.open("transitions", model=ICE_CREAM, sentence="2 3 3 1")
     expect(screen.cell("C", "H")).to_have_text("0.1")
     with screen.redraw():
@@ -92,7 +92,7 @@ def test_probabilities_of_a_step_and_of_a_word_can_be_typed(screen):
 
 
 @pytest.mark.rotating
-def test_the_walk_brings_a_far_day_into_sight(screen):
+def test_walk_scrolls_to_a_distant_day(screen):
     screen.open("viterbi", model=ICE_CREAM, sentence=DAYS)
     with screen.redraw():
         screen.press("Home", *["ArrowRight"] * 25)

@@ -62,7 +62,7 @@ def assert_unmarked(screen):
     screen.eventually(check)
 
 
-def test_matrix_cells_path_and_strips_keep_the_trained_ones_until_reset(screen):
+def test_trained_values_stay_marked_until_reset(screen):
     screen.open("transitions", sentence=SENTENCE, **EDITED)
     expect(screen.cell("DET", "NOUN")).to_have_attribute("data-change", "down")
     assert screen.cell("DET", "ADJ").get_attribute("data-change") is None
@@ -83,7 +83,7 @@ def test_matrix_cells_path_and_strips_keep_the_trained_ones_until_reset(screen):
 
 
 @pytest.mark.rotating
-def test_bars_have_a_tick_where_they_ended(screen):
+def test_bars_have_a_tick_at_the_trained_value(screen):
     screen.open("marginals", sentence=SENTENCE, **EDITED)
     assert_marked(screen, "marginals", 2)
     screen.page.locator("[data-table=marginals][data-t='1']").first.hover()
@@ -104,7 +104,7 @@ def test_bars_have_a_tick_where_they_ended(screen):
 
 
 @pytest.mark.rotating
-def test_cells_are_marked_by_the_sign_of_their_change_and_the_panel_says_the_trained_value(screen):
+def test_cells_are_marked_by_the_sign_of_change_and_the_panel_shows_the_trained_value(screen):
     screen.open("forward-backward", sentence=SENTENCE, **EDITED)
     assert_marked(screen, "alpha", 1)
     assert_marked(screen, "beta", 1)

@@ -80,7 +80,7 @@ def expect_text(page, text):
     expect(page.get_by_text(text, exact=False).first).to_be_visible()
 
 
-def test_an_edit_is_returned_to_the_app_after_one_run(opened):
+def test_edit_is_returned_to_the_app_after_one_run(opened):
     page = opened(ONE)
     expect_text(page, f"one: {best()} | 0 edits | None | step 0")
     type_score(page, "ADJ,ADJ", "-5")
@@ -95,7 +95,7 @@ def test_an_edit_is_returned_to_the_app_after_one_run(opened):
     expect_text(page, "run 4")
 
 
-def test_hovering_and_keys_outside_run_nothing(opened):
+def test_hovering_and_keys_outside_cause_no_run(opened):
     page = opened(ONE + "st.text_input('name')\n")
     for cell in page.locator(".tag").all()[:4]:
         cell.hover()
@@ -125,7 +125,7 @@ def test_steps_are_returned(opened):
     expect_text(page, "step 5")
 
 
-def test_several_stages_in_columns_tabs_fragments_and_dialogs_are_independent(opened):
+def test_stages_in_columns_tabs_fragments_and_dialogs_are_independent(opened):
     page = opened(
         """
 left, right = st.columns(2)
@@ -165,7 +165,7 @@ if st.button("Open"):
     expect_text(page, f"dialog: {after} | 1 edits")
 
 
-def test_a_form_sends_edits_when_it_is_submitted(opened):
+def test_form_sends_edits_on_submit(opened):
     page = opened(
         """
 with st.form("f"):
@@ -184,7 +184,7 @@ st.text(f"run {st.session_state['runs']}")
     expect_text(page, "run 2")
 
 
-def test_edits_stay_with_other_scores_and_go_with_other_words(opened):
+def test_edits_survive_new_scores_and_are_dropped_with_new_words(opened):
     page = opened(
         """
 seed = 2 if st.toggle("scores") else 1
@@ -202,7 +202,7 @@ say("one", crfviz.st_lattice(chain(seed, words), view="transitions", key="k"))
     expect(page.locator('[data-cell="ADJ,ADJ"]')).to_contain_text("1.0")
 
 
-def test_without_editing_a_click_selects_and_nothing_can_be_typed(opened):
+def test_read_only_element_selects_by_click_and_rejects_typing(opened):
     page = opened(
         'say("one", crfviz.st_lattice(chain(), view="transitions", editable=False, key="k"))'
     )
@@ -212,7 +212,7 @@ def test_without_editing_a_click_selects_and_nothing_can_be_typed(opened):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_stage_has_the_theme_of_the_app_and_styles_nothing_else(opened, scheme):
+def test_stage_follows_the_app_theme_and_adds_no_global_styles(opened, scheme):
     page = opened(ONE, color_scheme=scheme)
     outside = page.locator(".stApp").evaluate("(app) => getComputedStyle(app).backgroundColor")
     ink = page.locator("[data-testid=stText]").first.evaluate("(e) => getComputedStyle(e).color")
@@ -258,7 +258,7 @@ START = [["VERB"], ["B-LOC"], []]  # tags that are made to come first, in each a
 
 
 @pytest.mark.parametrize(("number", "stages"), [(0, 1), (1, 1), (2, 2)])
-def test_the_apps_of_the_document_run_and_take_edits(guests, fresh, number, stages):
+def test_documented_apps_run_and_accept_edits(guests, fresh, number, stages):
     apps = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
     assert len(apps) == 3
     assert all(len(app.splitlines()) <= 20 for app in apps)
@@ -300,7 +300,7 @@ st.text(f"Your tags: {' '.join(done.tags)} {done.done} run {st.session_state['ru
     expect_text(page, "Your tags: B-PER I-PER O True run 3")
 
 
-def test_a_labeller_offers_neither_other_sentences_nor_other_words(opened):
+def test_labeller_element_offers_only_accept_and_undo(opened):
     page = opened(f"{LABELLER}crfviz.st_labeller(words, tags, key='labels')\n", stages=0)
     actions = page.locator("[data-labeller] .actions button")
     assert [each.get_attribute("data-act") for each in actions.all()] == ["accept", "undo"]
@@ -311,7 +311,7 @@ def test_a_labeller_offers_neither_other_sentences_nor_other_words(opened):
     expect(page.locator("[data-labeller] .chip").nth(0)).to_contain_text("PER")
 
 
-def test_a_labeller_in_a_form_says_what_it_waits_for(opened):
+def test_labeller_in_a_form_waits_for_submit(opened):
     page = opened(
         f"""{LABELLER}
 with st.form("f"):

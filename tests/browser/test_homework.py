@@ -14,7 +14,7 @@ def homework(screen):
     return screen.visit("homework", model=MODEL, sentence=DAYS)
 
 
-def test_a_trace_is_played_up_to_its_first_wrong_write(homework, tmp_path):
+def test_trace_is_played_to_its_first_wrong_write(homework, tmp_path):
     potentials = chain(MODEL, DAYS).analysis.potentials
 
     def program(board):

@@ -8,7 +8,7 @@ from tests.support.screen import chain
 FOCUS = "crfviz.stage().getRootNode().activeElement"
 
 
-def test_words_tags_nodes_and_edges_are_reached_and_explained(screen):
+def test_words_tags_nodes_and_edges_are_reached_and_explained_by_keys(screen):
     now = chain()
     screen.open("why", **{"v.at": "2 NOUN"})
     tip = screen.page.locator(".tip")
@@ -38,7 +38,7 @@ def test_words_tags_nodes_and_edges_are_reached_and_explained(screen):
 
 
 @pytest.mark.rotating
-def test_what_is_told_of_a_number_changes_with_it(screen):
+def test_tooltip_follows_an_edited_number(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "NOUN")
     cell.hover()

@@ -48,7 +48,7 @@ def assert_learning(screen, right, *, taken=0):
     return before
 
 
-def test_marks_steps_and_undo(screen):
+def test_gold_tags_are_marked_and_a_step_is_taken_and_undone(screen):
     screen.open("learn", sentence=SENTENCE)
     expected = chain(MODEL, SENTENCE)
     right = named(expected.analysis.viterbi.path, expected.tags)

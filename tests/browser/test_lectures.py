@@ -48,7 +48,7 @@ def player(screen):
     return Player(screen)
 
 
-def test_keys_lead_through_a_lecture(player):
+def test_keys_navigate_a_lecture(player):
     player.open()
     stage = player.page.locator("[data-stage]")
     expect(stage).to_have_attribute("data-step", "5")
@@ -103,7 +103,7 @@ def test_keys_lead_through_a_lecture(player):
 
 
 @pytest.mark.rotating
-def test_a_question_that_comes_over_the_picture_leaves_all_of_it_in_sight(player):
+def test_question_leaves_the_whole_picture_visible(player):
     player.page.goto(player.screen.address("", lecture="45-minutes", cue=5))
     expect(player.page.locator("[data-cue='5']")).to_have_count(1)
     player.screen.wait({"name": 0, "rev": -1})
@@ -120,7 +120,7 @@ def test_a_question_that_comes_over_the_picture_leaves_all_of_it_in_sight(player
 
 
 @pytest.mark.rotating
-def test_who_leaves_takes_the_newest_step_along(player):
+def test_leaving_a_lecture_keeps_the_newest_step(player):
     player.open(step="start")
     player.press("PageDown", "PageDown", "Escape")  # the link follows steps when the keys rest
     player.screen.expect_title("Emissions")
@@ -137,7 +137,7 @@ def test_who_leaves_takes_the_newest_step_along(player):
     at_step("3")
 
 
-def test_the_window_of_the_speaker_leads_and_follows(player, watch):
+def test_speaker_window_leads_and_follows(player, watch):
     player.open(cue=3)
     speaker = watch(player.page.context)
     speaker.page.goto(speaker.address("", lecture=NAME, cue=1, speaker=1))
@@ -207,7 +207,7 @@ def assert_kept(page, paths):
 
 
 @pytest.mark.rotating
-def test_screens_become_a_lecture_that_is_ordered_printed_and_played(screen):
+def test_lecture_is_collected_ordered_printed_and_played(screen):
     page = screen.page
     screen.open("viterbi", model="textbook/ice-cream", sentence="3 1 3")
     for number, title in enumerate(("Viterbi", "Marginals"), 1):

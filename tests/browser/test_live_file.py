@@ -73,7 +73,7 @@ def assert_marginals(page, potentials):
         expect(node).to_have_attribute("data-marginal", f"{marginals[t, k].item():.6f}")
 
 
-def test_it_opens_by_itself_edits_and_takes_back(opened):
+def test_live_file_opens_without_a_server_and_edits_are_undone(opened):
     page = drawn(opened(live_page(Live(chain()), list(PAGES))))
     assert_marginals(page, chain())
     expect(page.locator("[data-row=greedy]")).to_have_count(len(WORDS))
@@ -96,7 +96,7 @@ def test_it_opens_by_itself_edits_and_takes_back(opened):
     expect(page.locator("[data-stage]")).to_have_attribute("data-source", "live")
 
 
-def test_it_is_walked_by_keys_and_explains_cells(opened):
+def test_live_file_is_walked_by_keys_and_explains_cells(opened):
     page = drawn(opened(live_page(Live(chain(), opens="viterbi"), list(PAGES))))
     stage = page.locator("[data-stage]")
     expect(stage).to_have_attribute("data-step", str(2 * len(WORDS)))
@@ -114,7 +114,7 @@ def test_it_is_walked_by_keys_and_explains_cells(opened):
     expect(page.get_by_role("button", name="Marginals")).to_have_attribute("aria-current", "page")
 
 
-def test_a_sentence_is_tagged_by_the_model_inside(opened, tmp_path):
+def test_embedded_model_tags_a_typed_sentence(opened, tmp_path):
     tagger = crfviz.load_tagger("textbook/ice-cream")
     path = tmp_path / "tagging.html"
     crfviz.export_html(tagger, path, sentence="3 1", with_model=True)
@@ -148,21 +148,21 @@ def test_a_sentence_is_tagged_by_the_model_inside(opened, tmp_path):
     expect(box).to_have_value("1 1 3 2")
 
 
-def test_without_scripts_its_tables_are_read(opened):
+def test_live_file_without_javascript_shows_its_tables(opened):
     page = opened(live_page(Live(chain()), list(PAGES)), java_script_enabled=False)
     expect(page.get_by_role("heading", name="marginals", exact=True)).to_be_visible()
     expect(page.get_by_text("scripts are switched off")).to_be_visible()
 
 
 @pytest.mark.parametrize("kept", [0.2, 0.6, 0.97])
-def test_a_file_cut_off_says_so_and_keeps_its_tables(opened, kept):
+def test_truncated_file_shows_an_error_and_keeps_its_tables(opened, kept):
     text = live_page(Live(chain()), list(PAGES))
     page = opened(text[: int(kept * len(text))], quiet=False)
     expect(page.get_by_text("or the file is not whole")).to_be_visible()
     assert page.locator("[data-stage]").count() == 0
 
 
-def test_the_largest_is_drawn_and_words_with_markup_are_text(opened):
+def test_largest_chain_is_drawn_and_markup_in_words_is_text(opened):
     tags = [f"T{k}" for k in range(64)]
     potentials = chain(HOSTILE * 60, tags)
     page = drawn(opened(live_page(Live(potentials), list(PAGES)), script=FIRST_NODES))
@@ -177,7 +177,7 @@ def test_the_largest_is_drawn_and_words_with_markup_are_text(opened):
 
 
 @pytest.mark.parametrize(("scheme", "paper"), [("light", "255, 255, 255"), ("dark", "14, 17, 23")])
-def test_its_colours_are_the_systems_until_somebody_chooses(opened, scheme, paper):
+def test_live_file_follows_the_system_theme_until_changed(opened, scheme, paper):
     page = drawn(opened(live_page(Live(chain()), list(PAGES)), color_scheme=scheme))
     body = page.locator("body")
     expect(body).to_have_css("background-color", f"rgb({paper})")
@@ -187,7 +187,7 @@ def test_its_colours_are_the_systems_until_somebody_chooses(opened, scheme, pape
     expect(body).to_have_css("background-color", "rgb(14, 17, 23)")
 
 
-def test_the_numbers_of_a_matrix_fit_their_cells_in_the_letters_of_any_machine(opened):
+def test_matrix_numbers_fit_their_cells_in_any_font(opened):
     tags = [f"TAG{k}" for k in range(11)]
     scores = crfviz.Potentials(torch.zeros(6, 11), torch.full((11, 11), -2.8), tags=tags)
     text = live_page(Live(scores, opens="transitions"), list(PAGES))
@@ -206,7 +206,7 @@ def saved(page, kind):
     return Path(waiting.value.path()).read_bytes()
 
 
-def test_a_picture_is_saved_as_it_is_on_the_screen(opened):
+def test_saved_picture_equals_the_screen(opened):
     page = drawn(opened(live_page(Live(chain(), opens="transitions"), list(PAGES))))
     picture = ElementTree.fromstring(saved(page, "SVG"))
     texts = ["".join(each.itertext()) for each in picture.iter(f"{SVG}text")]
@@ -230,7 +230,7 @@ window.print = () => {
 """
 
 
-def test_a_picture_is_printed_on_a_sheet_of_its_own_size(opened, fresh):
+def test_picture_is_printed_on_a_page_of_its_size(opened, fresh):
     page = opened(live_page(Live(chain()), list(PAGES)), script=PRINTED)
     drawn(page).get_by_role("button", name="View", exact=True).click()
     page.get_by_role("button", name="Download as PDF").click()
@@ -248,7 +248,7 @@ def test_a_picture_is_printed_on_a_sheet_of_its_own_size(opened, fresh):
     assert b"/Subtype /Image" not in paper  # shapes and letters
 
 
-def test_a_wide_window_is_printed_whole(opened):
+def test_wide_window_is_printed_completely(opened):
     wide = {"width": 1920, "height": 1080}
     page = drawn(opened(live_page(Live(chain(), opens="transitions"), list(PAGES)), viewport=wide))
     measure = """(event) => {
@@ -263,7 +263,7 @@ def test_a_wide_window_is_printed_whole(opened):
     assert ends[2] == ends[0]
 
 
-def test_a_saved_picture_draws_what_is_seen_of_the_lattice(opened):
+def test_saved_picture_draws_the_visible_lattice(opened):
     tags = [f"T{k}" for k in range(14)]
     rare = torch.where(torch.arange(14) < 8, 0.0, -30.0)
     scores = chain(tags=tags)
@@ -287,7 +287,7 @@ def test_a_saved_picture_draws_what_is_seen_of_the_lattice(opened):
     assert any(each.get("stroke-opacity") == "0.55" for each in picture.iter(f"{SVG}path"))
 
 
-def test_a_saved_picture_has_the_marks_of_what_was_edited(opened):
+def test_saved_picture_marks_the_edits(opened):
     edited = Edits({("A", "B"): 3.0, ("D", "A"): -4.0}, {(2, "D"): 9.0})
     plain = chain(WORDS[:4])  # few words: there is room for what a tag was
     page = drawn(opened(live_page(Live(plain, edits=edited, opens="transitions"), list(PAGES))))
@@ -321,7 +321,7 @@ addEventListener("message", ({ data }) => {
 """
 
 
-def test_on_a_slide_the_stage_is_alone_and_hands_on_the_keys_it_does_not_use(fresh, tmp_path):
+def test_slide_shows_only_the_stage_and_forwards_unused_keys(fresh, tmp_path):
     (tmp_path / "live.html").write_text(live_page(Live(chain()), list(PAGES)), "utf-8")
     (tmp_path / "deck.html").write_text(DECK, "utf-8")
     page = fresh().new_page()

@@ -39,7 +39,7 @@ def at_step(page, step):
     expect(page.locator(f"[data-stage][data-step='{step}']")).to_be_attached()
 
 
-def test_a_screen_is_followed_left_and_found_again(wall, follow, watch, app):
+def test_follower_can_leave_and_reopen_the_screen(wall, follow, watch, app):
     wall.open("viterbi", step="2")
     code = lead(wall)
     phone = follow(code)
@@ -72,7 +72,7 @@ def test_a_screen_is_followed_left_and_found_again(wall, follow, watch, app):
     expect(phone.get_by_text("The speaker closed this room.")).to_be_visible()
 
 
-def test_telephones_answer_and_the_wall_counts(wall, follow):
+def test_votes_from_phones_are_counted(wall, follow):
     wall.open("", **{"v.ask": "1"})
     code = lead(wall)
     question = wall.page.locator("[data-question]")

@@ -12,13 +12,13 @@ WHOLE = """() => {
 
 
 @pytest.mark.rotating
-def test_a_sum_of_many_terms_is_as_high_as_the_window_lets_it(watch, fresh):
+def test_sum_of_many_terms_uses_the_window_height(watch, fresh):
     hall = watch(fresh(viewport={"width": 1920, "height": 1080}))
     hall.visit("log-space", model="upos-en")
     hall.expect_measured(WHOLE, True)
 
 
-def test_the_box_of_words_has_those_of_the_next_sentence(screen):
+def test_word_selector_lists_the_words_of_the_next_sentence(screen):
     place = {"v.lse_word": "1"}
     screen.visit("log-space", model="upos-en-contextfree", sentence="These look fine", **place)
     box = screen.page.get_by_role("combobox", name="α at word")

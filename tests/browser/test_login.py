@@ -15,7 +15,7 @@ from tests.support.screen import PATIENCE
 
 @pytest.mark.rotating
 @pytest.mark.long
-def test_the_account_is_the_annotator(fresh, tmp_path):
+def test_login_account_is_the_annotator(fresh, tmp_path):
     file = tmp_path / "secrets.toml"
     variables = {"STREAMLIT_SECRETS_FILES": str(file)}
     with (

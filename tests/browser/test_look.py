@@ -36,7 +36,7 @@ WIDE_CHART = """() => {
 }"""
 
 
-def test_twelve_words_fit_on_a_projector_and_can_be_read_in_both_colours(screen):
+def test_twelve_words_fit_on_a_projector_and_are_readable_in_both_themes(screen):
     screen.open("transitions", sentence=TWELVE, t="DET.NOUN:-3.25")
     assert_twelve_words_fit(screen)
     assert_readable(screen)
@@ -59,7 +59,7 @@ def test_twelve_words_fit_on_a_projector_and_can_be_read_in_both_colours(screen)
 
 
 @pytest.mark.rotating
-def test_a_larger_window_has_larger_letters(screen):
+def test_larger_window_has_larger_text(screen):
     screen.open("marginals", model="upos-en")
     small = screen.page.evaluate(SIZES)
 
@@ -74,7 +74,7 @@ def test_a_larger_window_has_larger_letters(screen):
 
 
 @pytest.mark.rotating
-def test_forty_words_scroll_under_labels_that_stay_and_an_edit_moves_nothing(screen):
+def test_forty_words_scroll_under_fixed_labels_and_an_edit_keeps_the_position(screen):
     screen.open("transitions", sentence=FORTY)
     assert_forty_words_scroll(screen)
     place = "crfviz.stage().querySelector('.scroller').scrollLeft"
