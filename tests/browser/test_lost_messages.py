@@ -72,7 +72,7 @@ def unheard(screen, line):
     return screen
 
 
-def test_an_edit_is_told_again(unheard, line):
+def test_lost_edit_is_sent_again(unheard, line):
     line.wait_until_lost(1, unheard.page)
     line.cut = False
     expect(unheard.page.locator("[data-stage]")).to_have_attribute("data-source", "python")
@@ -80,7 +80,7 @@ def test_an_edit_is_told_again(unheard, line):
 
 
 @pytest.mark.rotating
-def test_an_edit_is_told_when_a_lost_line_is_back(unheard, line):
+def test_lost_edit_is_sent_after_reconnecting(unheard, line):
     line.wait_until_lost(2, unheard.page)  # the second time as well
     for browser in line.open:
         browser.close()
@@ -93,9 +93,7 @@ def test_an_edit_is_told_when_a_lost_line_is_back(unheard, line):
 
 
 @pytest.mark.rotating
-def test_what_changed_is_enough_for_who_has_the_picture_and_the_whole_comes_to_who_has_not(
-    screen, line
-):
+def test_changes_are_sent_to_a_known_picture_and_the_whole_otherwise(screen, line):
     screen.open("transitions")
     for score in (-3.25, 1.5):
         with screen.redraw():
@@ -113,7 +111,7 @@ def test_what_changed_is_enough_for_who_has_the_picture_and_the_whole_comes_to_w
 
 
 @pytest.mark.rotating
-def test_a_correction_is_told_again(screen, line):
+def test_lost_correction_is_sent_again(screen, line):
     desk = Desk(screen).open(model=MODEL, **{"v.by": "lost", "v.part": "add"}).paste("Dogs run .")
     desk.page.keyboard.press("Home")
     before, revision = desk.tags(), desk.revision

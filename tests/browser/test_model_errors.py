@@ -85,7 +85,7 @@ def test_every_tab_opens_and_a_second_click_keeps_it(screen):
         expect(button).to_be_checked(timeout=PATIENCE)
 
 
-def test_an_error_of_a_kind_opens_in_the_explorer(screen):
+def test_filtered_error_opens_in_the_explorer(screen):
     view = {"v.tab": "Why", "v.kind": "transition"}
     screen.visit("model-errors", model="upos-en", **view)
     says(screen, "of 71)")
@@ -107,7 +107,7 @@ def test_an_error_of_a_kind_opens_in_the_explorer(screen):
 
 
 @pytest.mark.rotating
-def test_a_list_opens_where_the_reader_was(screen):
+def test_list_reopens_at_the_last_visited_row(screen):
     """The last of a long list: the table is scrolled there, and the page to the table."""
     screen.visit("model-errors", model="upos-en", **{"v.tab": "Why"})
     says(screen, "Errors (71 of 71)")
@@ -126,7 +126,7 @@ def test_a_list_opens_where_the_reader_was(screen):
 
 
 @pytest.mark.rotating
-def test_a_long_list_is_shown_whole_when_asked(screen):
+def test_long_list_is_shown_completely_on_request(screen):
     view = {"v.corpus": "file", "v.tab": "Why"}
     screen.visit("model-errors", model="upos-en", **view)
     upload(screen, "the\tNOUN\n\n" * 150)
@@ -138,7 +138,7 @@ def test_a_long_list_is_shown_whole_when_asked(screen):
 
 
 @pytest.mark.rotating
-def test_a_tab_and_a_filter_go_into_the_address(screen):
+def test_tab_and_filter_are_in_the_url(screen):
     screen.visit("model-errors", model="upos-en")
     screen.page.get_by_role("radio", name="Slices").click()
     says(screen, "Slices of the corpus")
@@ -153,14 +153,14 @@ def test_a_tab_and_a_filter_go_into_the_address(screen):
 
 
 @pytest.mark.rotating
-def test_a_cell_of_the_matrix_lists_its_errors(screen):
+def test_confusion_matrix_cell_lists_its_errors(screen):
     screen.visit("model-errors", model="upos-en")
     cell = screen.page.locator('[aria-label*="gold: NOUN"][aria-label*="predicted: PROPN"]').last
     cell.click()
     says(screen, "Errors: NOUN as PROPN")
 
 
-def test_a_cell_and_its_errors_are_reached_by_keyboard(screen):
+def test_cell_and_its_errors_are_reached_by_keyboard(screen):
     screen.visit("model-errors", model="upos-en")
     screen.pick(screen.page.get_by_role("combobox", name="Errors of a cell"), "NOUN as PROPN")
     says(screen, "Errors: NOUN as PROPN")
@@ -178,7 +178,7 @@ def test_a_cell_and_its_errors_are_reached_by_keyboard(screen):
 
 
 @pytest.mark.rotating
-def test_an_uploaded_file_is_measured_and_kept_over_pages(screen):
+def test_uploaded_file_is_evaluated_and_kept_between_pages(screen):
     screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
     says(screen, "Choose a file")
     upload(screen, TAGGED)
@@ -189,7 +189,7 @@ def test_an_uploaded_file_is_measured_and_kept_over_pages(screen):
 
 
 @pytest.mark.rotating
-def test_strange_tags_are_mapped_by_the_reader(screen):
+def test_unknown_tags_are_mapped_by_the_user(screen):
     screen.visit("model-errors", model="ner-en", **{"v.corpus": "file"})
     upload(screen, "Ann\tB-being\nruns\tO\n")
     says(screen, "Tags that ner-en does not have")
@@ -199,7 +199,7 @@ def test_strange_tags_are_mapped_by_the_reader(screen):
 
 
 @pytest.mark.rotating
-def test_a_run_can_be_stopped_and_begun_again(screen):
+def test_run_can_be_stopped_and_restarted(screen):
     screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
     upload(screen, "".join(f"Dog{n}\tNOUN\nruns\tVERB\n.\tPUNCT\n\n" for n in range(9000)))
     screen.page.get_by_role("button", name="Stop").click()
@@ -212,7 +212,7 @@ def test_a_run_can_be_stopped_and_begun_again(screen):
 
 
 @pytest.mark.rotating
-def test_a_link_scrolls_to_the_word_of_the_error_however_late_the_style_sheet_comes(screen):
+def test_link_scrolls_to_the_wrong_word_even_if_the_style_sheet_is_late(screen):
     page, held = screen.page, []
     page.route(re.compile(r"/stage\.css"), lambda route: held.append(route))
     words = ["the"] * 60
@@ -241,7 +241,7 @@ STALE = """(old) => {
 
 
 @pytest.mark.rotating
-def test_no_table_of_another_tab_stays_under_a_run(screen):
+def test_tables_of_the_previous_tab_disappear_during_a_run(screen):
     view = {"v.tab": "Why", "v.against": "upos-en-perceptron-greedy"}
     screen.visit("model-errors", model="upos-en", **view)
     says(screen, "Errors by what is to blame")
@@ -272,7 +272,7 @@ COVERED = """() => {
 
 
 @pytest.mark.rotating
-def test_everything_can_be_taken_away_on_a_phone_whose_tables_cover_no_heading(watch, fresh):
+def test_all_downloads_work_on_a_phone_and_tables_cover_no_heading(watch, fresh):
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     screen = watch(fresh(**phone))
     screen.visit("model-errors", model="upos-en", **{"v.tab": "How wrong"})
@@ -291,7 +291,7 @@ def test_everything_can_be_taken_away_on_a_phone_whose_tables_cover_no_heading(w
         assert len(text) > 1000
 
 
-def test_tags_of_another_tagger_stand_beside_those_of_the_model(screen):
+def test_predicted_tags_are_compared_with_those_of_the_model(screen):
     words, theirs = "Oslo is in Norway", "0.B-PER,1.O,2.O,3.B-LOC"
     screen.open(sentence=words, model="ner-en", **{"v.theirs": theirs})
     rows = screen.read().rows
@@ -305,7 +305,7 @@ def test_tags_of_another_tagger_stand_beside_those_of_the_model(screen):
     assert "theirs" not in screen.read().rows
 
 
-def test_second_file_of_predictions_is_judged(screen):
+def test_second_file_of_predictions_is_evaluated(screen):
     screen.visit("model-errors", model="ner-en", **{"v.corpus": "file"})
     upload(screen, "Oslo\tB-LOC\nis\tO\n.\tO\n", name="gold.conll")
     says(screen, "on gold.conll")

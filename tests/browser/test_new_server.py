@@ -38,7 +38,7 @@ def broken_models(tmp_path):
 
 
 @pytest.mark.rotating
-def test_a_new_server_draws_its_first_page_and_names_what_is_broken(
+def test_new_server_draws_its_first_page_and_names_broken_models(
     watch, fresh, broken_models, tmp_path
 ):
     """Started as people do, not forked: it imports everything during the first visit."""

@@ -44,7 +44,7 @@ def drop(screen):
     screen.page.wait_for_function(BACK, arg=before)
 
 
-def test_page_comes_back_from_its_address_and_edits_from_the_outbox(screen):
+def test_new_session_restores_the_page_from_its_url_and_edits_from_the_outbox(screen):
     screen.open("transitions", sentence=WORDS)
     drop(screen)
     with screen.redraw():
@@ -64,7 +64,7 @@ def test_page_comes_back_from_its_address_and_edits_from_the_outbox(screen):
 
 
 @pytest.mark.rotating
-def test_a_lecture_goes_on_at_its_cue(screen):
+def test_new_session_restores_the_cue_of_a_lecture(screen):
     screen.page.goto(screen.address("", lecture="greedy", cue=4))
     expect(screen.page.locator("[data-cue='4']")).to_be_attached()
     screen.rest()

@@ -79,7 +79,7 @@ def assert_nothing_left(screen, outside, path):
 
 
 @pytest.mark.rotating
-def test_what_a_click_or_a_key_or_the_mouse_brings_up_loads_nothing(marked, unguarded):
+def test_clicks_keys_and_hovering_load_nothing_from_other_servers(marked, unguarded):
     page, outside = unguarded
     screen = Screen(page, marked).open("marginals", **MARKED)
     page.locator(CHART).hover(position={"x": 150, "y": 120})
@@ -94,7 +94,7 @@ def test_what_a_click_or_a_key_or_the_mouse_brings_up_loads_nothing(marked, ungu
     assert outside == []
 
 
-def test_no_button_of_the_report_leads_elsewhere(unguarded, tmp_path):
+def test_report_buttons_link_to_no_other_server(unguarded, tmp_path):
     page, outside = unguarded
     file = tmp_path / "export.html"
     file.write_text(report(), encoding="utf-8")
@@ -104,7 +104,7 @@ def test_no_button_of_the_report_leads_elsewhere(unguarded, tmp_path):
     assert outside == []
 
 
-def test_every_page_works_under_the_policy_of_the_server(app, fresh):
+def test_every_page_works_under_the_strict_content_policy(app, fresh):
     page = fresh(bypass_csp=False).new_page()
     said = []
     page.on("console", lambda message: said.append(message.text))

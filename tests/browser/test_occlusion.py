@@ -42,7 +42,7 @@ def assert_origin(screen, model, position, tag):
     return moves
 
 
-def test_a_click_shows_what_each_hidden_word_does_to_the_cell(screen):
+def test_click_shows_the_effect_of_each_hidden_word(screen):
     screen.open("emissions", sentence=SENTENCE, model="upos-en")
     verb = list(tagger("upos-en").tags).index("VERB")
     screen.emission(2, verb).click()

@@ -68,7 +68,7 @@ def enter(desk, who, text, tags, *, words=False):
 
 
 @pytest.mark.long
-def test_ten_german_sentences_with_six_labels_become_a_model(desk, who, app):
+def test_ten_german_sentences_with_six_labels_train_a_model(desk, who, app):
     enter(desk, who, "\n".join(SENTENCES), TAGS)
     expect(desk.page.get_by_text("From 10 finished sentences on")).to_be_visible()
     expect(desk.page.locator("[data-labeller] .palette kbd")).to_have_text([*KEYS.values(), "x"])
@@ -102,7 +102,7 @@ def test_ten_german_sentences_with_six_labels_become_a_model(desk, who, app):
     expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
 
 
-def test_a_letter_goes_on_to_the_next_word_and_undo_comes_back(desk, who):
+def test_letter_key_moves_to_the_next_word_and_undo_moves_back(desk, who):
     enter(desk, who, "Der Hund bellt", "ART, NOMEN, VERB", words=True)
     for key, cursor in (("a", 1), ("v", 2)):
         desk.key(key)
@@ -119,7 +119,7 @@ def test_a_letter_goes_on_to_the_next_word_and_undo_comes_back(desk, who):
 
 @pytest.mark.rotating
 @pytest.mark.long
-def test_proposing_outlives_reload_and_cancel_leaves_nothing_behind(desk, who, app):
+def test_training_survives_a_reload_and_cancelling_leaves_no_model(desk, who, app):
     words, tags = ((0, 4), (5, 12)), ("WARE", "MARKE")
     with open_store(app.database) as store:
         texts = [f"Hose Nord{n:03}" for n in range(300)]
@@ -142,7 +142,7 @@ def test_proposing_outlives_reload_and_cancel_leaves_nothing_behind(desk, who, a
         assert store.annotations(stored) == before
 
 
-def test_a_word_without_a_tag_is_where_enter_goes(desk, who):
+def test_enter_moves_to_a_word_without_a_tag(desk, who):
     enter(desk, who, "Die Katze schläft", "ART, NOMEN, VERB", words=True)
     assert desk.tags() == ["_"] * 3
     desk.page.keyboard.press("Enter")
@@ -160,7 +160,7 @@ def test_a_word_without_a_tag_is_where_enter_goes(desk, who):
 
 
 @pytest.mark.rotating
-def test_a_sentence_from_right_to_left_is_labelled_in_its_direction(desk, who):
+def test_right_to_left_sentence_is_labelled_in_its_direction(desk, who):
     enter(desk, who, "החתול ישן כאן", "א, ב", words=True)
 
     def runs_to_the_left():  # once the style sheet has come
@@ -175,7 +175,7 @@ def test_a_sentence_from_right_to_left_is_labelled_in_its_direction(desk, who):
     expect(desk.chips.nth(0)).to_have_attribute("data-cursor", "true")
 
 
-def test_a_name_from_right_to_left_is_cut_at_its_end(desk, who):
+def test_right_to_left_name_is_cut_at_its_end(desk, who):
     desk.open(model="upos-en-contextfree", **{"v.by": who, "v.part": "add"})
     desk.paste("הממשלה החליטה אתמול להעלות את המסים")
     box = desk.page.get_by_role("combobox", name="Document")
@@ -186,7 +186,7 @@ def test_a_name_from_right_to_left_is_cut_at_its_end(desk, who):
     assert drawn == box.screenshot()
 
 
-def test_a_renamed_document_stays_open_under_its_new_name(desk, who):
+def test_renamed_document_stays_open(desk, who):
     enter(desk, who, "Rote Hose", "WARE")
     document = desk.screen.param("v.doc")
     desk.page.get_by_role("radio", name="Settings").click()

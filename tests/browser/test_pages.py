@@ -37,7 +37,7 @@ QUESTION = """(text) => {
 
 
 @pytest.mark.long
-def test_every_page_answers_its_question_with_the_librarys_numbers(screen):
+def test_every_page_shows_the_numbers_of_the_library(screen):
     screen.open("transitions", sentence=LONGER, **EDITED)
     expected = chain(MODEL, LONGER, EDITS)
     for entry in [*ENTRIES[1:], ENTRIES[0]]:

@@ -14,7 +14,7 @@ def potentials(sentence=SENTENCE):
     return chain(MODEL, sentence).analysis.potentials
 
 
-def test_the_best_paths_are_ranked(screen):
+def test_best_paths_are_ranked(screen):
     k, expected = 20, chain(MODEL, SENTENCE)
     paths = k_best(expected.analysis.potentials, k)
     screen.open("paths", sentence=SENTENCE, **{"v.k": k})
@@ -57,7 +57,7 @@ def assert_pile(screen, n, seed):
 
 
 @pytest.mark.rotating
-def test_samples_pile_up_by_button_key_and_link(screen):
+def test_samples_accumulate_by_button_key_and_link(screen):
     screen.open("paths", sentence=SENTENCE, **{"v.paths": "samples", "v.seed": "3"})
     assert shown_pile(screen) == {}
     screen.page.get_by_role("button", name="Draw 1", exact=False).first.click()
@@ -75,7 +75,7 @@ def test_samples_pile_up_by_button_key_and_link(screen):
 
 
 @pytest.mark.rotating
-def test_the_reach_follows_the_chosen_cell(screen):
+def test_reach_follows_the_chosen_cell(screen):
     screen.open("paths", sentence=SENTENCE, **{"v.paths": "reach", "v.nudge_by": "2.5"})
     expected = chain(MODEL, SENTENCE)
     verb = expected.tags.index("VERB")

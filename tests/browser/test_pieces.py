@@ -11,7 +11,7 @@ PATH = {"model": "upos-en", "sentence": SENTENCE}
 
 
 @pytest.mark.rotating
-def test_later_pieces_have_no_tag_where_a_reading_leaves_them_out(screen):
+def test_later_pieces_have_no_tag_in_the_first_piece_reading(screen):
     screen.visit("pieces", **PATH)
     read = crfviz.pieces(tagger("upos-en").potentials(SENTENCE.split()))
     names = read.all.potentials.tag_names

@@ -22,7 +22,7 @@ def open_cue(screen, cue, lecture=LECTURE):
     return screen
 
 
-def test_text_of_a_cue_says_when_an_edit_contradicts_it(screen):
+def test_cue_text_reports_a_contradicting_edit(screen):
     open_cue(screen, 4)
     say = screen.page.locator(".say")
     expect(say).to_contain_text("1.25 from a verb to a determiner")
@@ -41,7 +41,7 @@ def test_text_of_a_cue_says_when_an_edit_contradicts_it(screen):
 @pytest.mark.parametrize(
     "cue", [pytest.param(4, marks=pytest.mark.rotating), None], ids=["lecture", "page"]
 )
-def test_dragged_cell_of_the_matrix_stays_in_its_place(screen, cue):
+def test_dragged_matrix_cell_keeps_its_position(screen, cue):
     if cue:
         open_cue(screen, cue)
     else:
@@ -64,7 +64,7 @@ def test_dragged_cell_of_the_matrix_stays_in_its_place(screen, cue):
 
 
 @pytest.mark.rotating
-def test_word_that_a_page_asks_about_is_in_sight(screen):
+def test_queried_word_is_scrolled_into_view(screen):
     screen.open("why", model=MODEL, sentence=BANK)
     asked = screen.page.locator("[data-stage] .word[data-asked]").or_(
         screen.page.locator("[data-stage] .word").filter(has_text="bank")
@@ -101,14 +101,14 @@ def test_covered_lattice_leaves_no_empty_grid(screen):
 
 
 @pytest.mark.rotating
-def test_first_cue_shows_the_scores_it_speaks_of(screen):
+def test_first_cue_shows_the_scores_in_its_text(screen):
     open_cue(screen, 1)
     shown = screen.page.locator("[data-table=emissions][aria-valuetext]")
     assert shown.count() >= 5 * 7
 
 
 @pytest.mark.rotating
-def test_last_cue_of_a_lecture_says_that_it_is_the_last(screen):
+def test_last_cue_announces_the_end(screen):
     open_cue(screen, 34)
     expect(screen.page.locator(".say")).to_contain_text("Questions?")
     screen.press("PageDown")
@@ -122,7 +122,7 @@ def test_last_cue_of_a_lecture_says_that_it_is_the_last(screen):
 @pytest.mark.rotating
 @pytest.mark.parametrize("pause", [50, 120])
 @pytest.mark.parametrize("key", ["PageDown", "End"])
-def test_tour_notices_a_fast_walk(screen, pause, key):
+def test_tour_detects_a_fast_walk(screen, pause, key):
     screen.open("forward-backward", model=MODEL, sentence="I want to work .", tour="6")
     expect(screen.page.locator("[data-tour='6']")).to_be_visible()
     screen.page.keyboard.press("Home")
@@ -140,7 +140,7 @@ def test_pin_buttons_of_why_are_above_the_fold(screen):
 
 
 @pytest.mark.rotating
-def test_path_of_viterbi_runs_through_no_number(screen):
+def test_viterbi_path_crosses_no_number(screen):
     sentence = "I want to work ."
     screen.open("viterbi", model=MODEL, sentence=sentence, step=2 * len(sentence.split()))
     crossed = """() => {
@@ -164,7 +164,7 @@ def test_path_of_viterbi_runs_through_no_number(screen):
 
 
 @pytest.mark.rotating
-def test_cursor_and_best_tag_of_emissions_have_different_frames(screen):
+def test_cursor_and_best_emission_have_different_frames(screen):
     screen.open("emissions", model=MODEL)
     best = [int(each) for each in chain().analysis.greedy]
     screen.emission(1, best[0]).click()
@@ -177,7 +177,7 @@ def test_cursor_and_best_tag_of_emissions_have_different_frames(screen):
 
 
 @pytest.mark.rotating
-def test_telephone_names_no_keys_for_steps(watch, fresh):
+def test_phone_shows_no_keyboard_hints(watch, fresh):
     phone = fresh(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
     screen = watch(phone).open("viterbi", model=MODEL, step="start")
     expect(screen.page.locator("[data-stage] .step-text")).to_have_text("Tap ▶ to begin.")
@@ -194,7 +194,7 @@ def test_telephone_names_no_keys_for_steps(watch, fresh):
         pytest.param(MODEL, "yes", marks=pytest.mark.rotating),
     ],
 )
-def test_both_matrices_of_learn_are_whole_side_by_side(watch, fresh, size, model, folded):
+def test_both_matrices_of_learn_fit_side_by_side(watch, fresh, size, model, folded):
     width, height = size
     screen = watch(fresh(viewport={"width": width, "height": height}))
     screen.open("learn", model=model, **{"v.folded": folded})
@@ -225,7 +225,7 @@ def test_both_matrices_of_learn_are_whole_side_by_side(watch, fresh, size, model
 
 
 @pytest.mark.rotating
-def test_hmm_as_crf_offers_an_hmm_where_the_model_is_none(screen):
+def test_hmm_as_crf_offers_an_hmm_for_other_models(screen):
     screen.open("hmm-as-crf", model=MODEL)
     offer = screen.page.get_by_role("button", name="Open the ice-cream HMM")
     with screen.redraw():
@@ -235,7 +235,7 @@ def test_hmm_as_crf_offers_an_hmm_where_the_model_is_none(screen):
 
 
 @pytest.mark.rotating
-def test_list_of_errors_survives_a_sentence_taken_from_what_if(screen):
+def test_error_list_survives_using_a_what_if_sentence(screen):
     view = {"v.cell": "NOUN PROPN", "v.plain_errors": "1"}
     screen.visit("model-errors", model="upos-en", **view)
     page = screen.page
@@ -280,7 +280,7 @@ def test_back_undoes_an_edit_at_the_first_press(screen):
     expect(cell).to_have_attribute("aria-valuetext", before)
 
 
-def test_edit_made_while_the_server_is_gone_is_applied_when_it_is_back(watch, fresh, tmp_path):
+def test_edit_made_without_a_server_is_applied_after_reconnecting(watch, fresh, tmp_path):
     with ExitStack() as server:
         app = server.enter_context(running_app(tmp_path / "first.log", start=fork))
         screen = watch(fresh(), app)

@@ -22,7 +22,7 @@ def by_state(edits=None):
     return expected
 
 
-def test_a_dragged_transition_moves_all_its_copies_and_python_agrees(screen):
+def test_dragged_transition_moves_all_its_copies_and_equals_python(screen):
     screen.open("rules", **{"v.rule": RULE, "v.rules": "states", "v.folded": "no"})
     screen.eventually(lambda: assert_matrix(screen.read(), by_state()))
     cell = screen.cell(SOURCE, TARGET)
@@ -51,7 +51,7 @@ def test_a_dragged_transition_moves_all_its_copies_and_python_agrees(screen):
     screen.eventually(agrees)
 
 
-def test_figures_of_the_rule_are_gone_while_a_drag_is_ahead_of_them(screen):
+def test_rule_figures_are_hidden_during_a_drag(screen):
     screen.open("rules", **{"v.rule": RULE})
     values = screen.page.get_by_test_id("stMetricValue").locator("> *")
     before = values.all_inner_texts()
@@ -79,7 +79,7 @@ def test_keys_step_through_the_lattice_by_state(screen):
 
 
 @pytest.mark.parametrize("typed", ["VERB  (NOUN", "VERB NOUN " * 10_000])
-def test_a_refused_rule_survives_a_reload_and_back(screen, typed):
+def test_rejected_rule_survives_reload_and_back(screen, typed):
     screen.open("rules", **{"v.rule": RULE})
     box = screen.page.get_by_role("textbox", name="Rule")
     expect(box).to_have_value(RULE)
@@ -97,12 +97,12 @@ def test_a_refused_rule_survives_a_reload_and_back(screen, typed):
 
 
 @pytest.mark.rotating
-def test_numbers_of_the_last_row_are_whole(screen):
+def test_numbers_of_the_last_row_are_not_clipped(screen):
     screen.open("rules", model="ner-en", sentence="Paris Hilton met Rome")
     screen.expect_measured("() => crfviz.clipped()", [])
 
 
-def test_a_downloaded_file_has_the_rule(screen):
+def test_downloaded_file_contains_the_rule(screen):
     screen.open("transitions", **{"v.rule": RULE})
     screen.page.get_by_role("button", name="Download", exact=True).click()
     with screen.page.expect_download() as waiting:
@@ -113,7 +113,7 @@ def test_a_downloaded_file_has_the_rule(screen):
 
 
 @pytest.mark.rotating
-def test_a_drag_moves_the_path_under_the_rule_on_other_pages(screen):
+def test_drag_updates_the_path_under_the_rule_on_other_pages(screen):
     rule = "[^ VERB]* VERB .*"
     screen.open("transitions", **{"v.rule": rule})
     screen.drag(screen.cell("PRON", "VERB"), up=-200, drop=False)
@@ -137,7 +137,7 @@ def test_a_drag_moves_the_path_under_the_rule_on_other_pages(screen):
         pytest.param("marginals", "Rule: ", marks=pytest.mark.rotating),
     ],
 )
-def test_the_sidebar_does_not_scroll_for_a_rule(screen, path, name):
+def test_rule_chip_needs_no_sidebar_scrolling(screen, path, name):
     screen.open(path, **{"v.rule": RULE})
     expect(screen.page.locator(".st-key-no_rule button").first).to_contain_text(f"{name}{RULE}")
     bar = screen.page.get_by_test_id("stSidebarContent").element_handle()

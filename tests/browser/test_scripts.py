@@ -47,7 +47,7 @@ MEASURE = """() => {
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("page", ["explore", "forward-backward"])
 @pytest.mark.parametrize("script", WORDS)
-def test_words_are_whole_in_their_columns(opened, script, page, size):
+def test_words_fit_their_columns_in_every_script(opened, script, page, size):
     width, height = SIZES[size]
     live = Live(chain(WORDS[script]), opens=page)
     shown = opened(live_page(live, list(PAGES)), viewport={"width": width, "height": height})
@@ -60,7 +60,7 @@ def test_words_are_whole_in_their_columns(opened, script, page, size):
         assert word["language"] == (script if script in ("zh", "ja", "ko") else ""), word
 
 
-def test_a_circle_of_the_hmm_has_whole_characters(screen):
+def test_hmm_circle_never_splits_a_character(screen):
     graphs = {"model": "upos-en-hmm", "v.picture": "graphs"}
     screen.open("hmm-as-crf", sentence="👨‍👩‍👧‍👦🇳🇴👍🏽  e\u0301te\u0301", **graphs)
     texts = screen.page.locator("[data-seen] text").evaluate_all(

@@ -80,7 +80,7 @@ def assert_tagged_as_by_python(page, sentence):
     assert float(told.replace("−", "-")) == pytest.approx(log_z, abs=0.05)
 
 
-def test_from_a_server_a_sentence_is_tagged_as_by_python(visit, served):
+def test_site_on_a_web_server_tags_like_python(visit, served):
     page = visit(served, "?page=marginals")  # the words of a link count behind "?", too
     tag(page, TYPED)
     expect(page).to_have_url(re.compile(r"#model=\S+&sentence=Time\S+&page=marginals$"))
@@ -102,7 +102,7 @@ HELD = """() => {
 WRITTEN_LATE = "() => addEventListener('popstate', letGo, { once: true })"
 
 
-def test_from_a_file_it_is_explored_and_its_address_says_where(visit, folder):
+def test_site_from_a_file_tags_like_python_and_updates_its_url(visit, folder):
     page = visit((folder / "index.html").as_uri())
     tag(page, TYPED)
     assert_tagged_as_by_python(page, TYPED)
@@ -138,7 +138,7 @@ def test_from_a_file_it_is_explored_and_its_address_says_where(visit, folder):
 
 
 @pytest.mark.rotating
-def test_a_damaged_model_is_said_and_the_others_live(fresh, folder, tmp_path):
+def test_damaged_model_is_reported_and_others_work(fresh, folder, tmp_path):
     site = shutil.copytree(folder, tmp_path / "site")
     script = site / "models" / f"{MODELS[0]}.js"
     text = script.read_text("utf-8")
@@ -165,7 +165,7 @@ def test_a_damaged_model_is_said_and_the_others_live(fresh, folder, tmp_path):
 
 
 @pytest.mark.rotating
-def test_a_wrong_link_is_said_and_what_is_right_of_it_counts(visit, folder):
+def test_invalid_link_parts_are_reported_and_valid_ones_applied(visit, folder):
     link = (
         "#model=nope&sentence=Go+on&t=A.B:x,DET.NO:1,DET.NOUN:2&k=0.5&c=0&page=viterbi&step=2&zz=1"
     )

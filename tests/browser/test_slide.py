@@ -12,7 +12,7 @@ addEventListener("message", ({{ data }}) => {{
 """
 
 
-def test_it_is_alone_and_a_clicker_goes_on_in_the_deck(app, watch, fresh):
+def test_embedded_stage_is_alone_and_the_clicker_continues_in_the_deck(app, watch, fresh):
     context = fresh()
     deck = f"{app.url}/deck"  # of the same origin: others need CRFVIZ_FRAMES
     address = f"{app.url}/viterbi?model=upos-en-contextfree&embed=stage&step=11"

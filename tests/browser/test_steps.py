@@ -60,7 +60,7 @@ def best_columns(columns):
     return {place: best for place, best in table.items() if int(place.split(",")[0]) < columns}
 
 
-def test_viterbi_gives_nothing_away_before_its_step(screen):
+def test_viterbi_reveals_each_value_at_its_step(screen):
     screen.open("viterbi", step="start", **{"v.twin": "1"})
     expected = chain()
     path = expected.analysis.viterbi.path
@@ -104,7 +104,7 @@ def test_viterbi_gives_nothing_away_before_its_step(screen):
     expect(screen.page.locator("[data-testid=stDataFrame]")).to_have_count(0)
 
 
-def test_forward_backward_sums_left_to_right_and_back(screen):
+def test_forward_backward_reveals_alpha_and_beta_step_by_step(screen):
     screen.open("forward-backward", step="start")
     expected = chain()
     tables = expected.analysis.forward_backward
@@ -147,7 +147,7 @@ def test_forward_backward_sums_left_to_right_and_back(screen):
 
 
 @pytest.mark.rotating
-def test_the_clicker_lives_wherever_the_focus_is(screen):
+def test_clicker_keys_work_with_any_focus(screen):
     screen.open("viterbi", step="start")
     screen.press("PageDown")
     at_step(screen, 1)
@@ -191,7 +191,7 @@ def test_the_clicker_lives_wherever_the_focus_is(screen):
     at_step(screen, longer, longer)
 
 
-def test_the_clicker_goes_on_to_the_next_page_and_back(screen):
+def test_clicker_turns_to_the_next_and_previous_page(screen):
     screen.open("", sentence=SENTENCE)
     with screen.redraw():  # a key that comes while a page is turned does nothing
         screen.press("PageDown")
@@ -231,7 +231,7 @@ def test_the_clicker_goes_on_to_the_next_page_and_back(screen):
 
 
 @pytest.mark.rotating
-def test_a_link_that_is_followed_right_after_a_step_is_not_overtaken_by_it(screen):
+def test_link_followed_right_after_a_step_is_not_overwritten(screen):
     screen.open("viterbi", step="1")
     screen.page.evaluate("""() => {
       const once = (type, act) => addEventListener(type, act, { once: true });
@@ -249,7 +249,7 @@ def test_a_link_that_is_followed_right_after_a_step_is_not_overtaken_by_it(scree
 
 
 @pytest.mark.rotating
-def test_the_clicker_turns_pages_that_have_no_picture(screen):
+def test_clicker_turns_pages_without_a_picture(screen):
     main = "document.querySelector('[data-testid=stMain]')"
     screen.visit("models")
     screen.page.get_by_role("tab").first.click()  # the cards are below
@@ -273,7 +273,7 @@ def test_the_clicker_turns_pages_that_have_no_picture(screen):
     screen.wait_for_text("Guides is the last page of “Models”.")
 
 
-def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
+def test_parts_are_hidden_by_key_and_link(screen):
     screen.open("")
     screen.page.locator("h1").click()  # the focus may be in the sidebar, where letters are typed
     before = seen(screen)
@@ -322,7 +322,7 @@ def test_parts_are_switched_off_one_by_one_by_key_and_link(screen):
 
 
 @pytest.mark.rotating
-def test_nothing_beside_the_picture_tells_what_a_step_has_not_come_to(screen):
+def test_captions_do_not_reveal_later_steps(screen):
     """Neither the point of the example nor which tags share a row."""
     point = screen.page.locator("[data-testid=stMain]").get_by_text(
         "Independent and greedy decoding"
@@ -345,7 +345,7 @@ def test_nothing_beside_the_picture_tells_what_a_step_has_not_come_to(screen):
 
 
 @pytest.mark.rotating
-def test_the_link_is_the_screen(watch, fresh):
+def test_link_restores_the_whole_screen(watch, fresh):
     """The cell that is explained and how, folded tags, the sidebar; the picture scrolls there."""
     screen = watch(fresh())  # the browser remembers that the sidebar is hidden
     screen.open("forward-backward", model=MODEL, sentence=" ".join([SENTENCE] * 6))
@@ -410,9 +410,7 @@ def test_the_link_is_the_screen(watch, fresh):
 
 @pytest.mark.rotating
 @pytest.mark.parametrize("scrolls", [False, True], ids=["untouched", "scrolled"])
-def test_a_link_shows_its_cell_until_the_reader_scrolls_however_late_the_page_is_styled(
-    watch, fresh, scrolls
-):
+def test_link_shows_its_cell_until_scrolled_even_if_styles_are_late(watch, fresh, scrolls):
     """Unstyled the page leaves the picture little room: its rows do not scroll under its words."""
     low = {"width": 1280, "height": 600}
     screen, held = watch(fresh(viewport=low)), []  # nothing is cached
@@ -442,7 +440,7 @@ def legend(screen):
 
 
 @pytest.mark.rotating
-def test_one_alpha_on_all_of_a_page_and_on_log_space(screen):
+def test_alpha_convention_is_the_same_on_every_page(screen):
     """Under α as the message table, panel, lattice, check row and Log space say the same."""
     model, days = "textbook/ice-cream", "2 3 3 1"
     expected = chain(model, days).analysis
@@ -482,7 +480,7 @@ def test_one_alpha_on_all_of_a_page_and_on_log_space(screen):
 
 
 @pytest.mark.rotating
-def test_the_factor_graph_has_the_messages_that_have_been_sent(screen):
+def test_factor_graph_shows_the_messages_of_the_walk(screen):
     """Variables, a factor for each word and step, both ends; α and β as far as the walk came."""
     model, days = "textbook/ice-cream", "2 3 3 1"
     graph = {"model": model, "sentence": days, "v.picture": "graph"}
@@ -509,7 +507,7 @@ def test_the_factor_graph_has_the_messages_that_have_been_sent(screen):
 
 
 @pytest.mark.rotating
-def test_pages_without_a_picture_step_too(screen):
+def test_pages_without_a_picture_have_steps(screen):
     screen.open("naive", model="textbook/ice-cream", sentence="2 3 3 1", step="start")
     metrics = screen.page.locator("[data-testid=stMetricValue]")
     at_step(screen, 0, 6)
@@ -539,7 +537,7 @@ def test_pages_without_a_picture_step_too(screen):
 
 
 @pytest.mark.rotating
-def test_a_walk_of_viterbi_is_told_to_who_cannot_see_it(screen):
+def test_viterbi_walk_is_announced_to_screen_readers(screen):
     screen.open("viterbi", step="start", sentence="They run .", model=MODEL)
     expected = chain(MODEL, "They run .")
     analysis, tags, words = expected.analysis, expected.tags, expected.words

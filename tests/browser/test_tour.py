@@ -16,7 +16,7 @@ OFFER = "Take the tour, 3 minutes"
 
 @pytest.mark.rotating
 @pytest.mark.long
-def test_the_tour_waits_at_each_stop_and_is_never_offered_again(watch, fresh):
+def test_tour_waits_at_each_stop_and_is_offered_once(watch, fresh):
     screen = watch(fresh())
     page = screen.page
 
@@ -99,7 +99,7 @@ def test_the_tour_waits_at_each_stop_and_is_never_offered_again(watch, fresh):
     screen.eventually(check)
 
 
-def test_who_declines_is_not_asked_again(watch, fresh):
+def test_declined_tour_is_not_offered_again(watch, fresh):
     screen = watch(fresh())
     screen.open(model=MODEL)
     screen.page.get_by_role("button", name="No, thanks").click()

@@ -29,7 +29,7 @@ def linked_step(screen, step):
 @pytest.mark.parametrize(
     ("path", "recurrence"), [("viterbi", "max over j"), ("forward-backward", "log Σ over j")]
 )
-def test_before_the_first_step_the_panel_explains_the_recurrence(screen, path, recurrence):
+def test_panel_explains_the_recurrence_before_the_first_step(screen, path, recurrence):
     screen.open(path, step="start")
     panel = screen.page.locator(".side-panel.candidates")
     expect(panel.locator(".intro")).to_contain_text(recurrence)
@@ -62,7 +62,7 @@ def assert_highlighted(screen, edges):
     screen.eventually(lambda: assert_equal(highlighted(screen), edges))
 
 
-def test_walk_by_keys_and_by_buttons(screen):
+def test_walk_moves_by_keys_and_buttons(screen):
     screen.open("viterbi")
     last = 2 * len(chain().words)
     at_step(screen, last)
@@ -93,7 +93,7 @@ def test_walk_by_keys_and_by_buttons(screen):
 
 
 @pytest.mark.rotating
-def test_an_answer_that_comes_late_does_not_take_a_newer_step_back(screen):
+def test_late_response_does_not_undo_a_newer_step(screen):
     screen.open("viterbi", step="1")
     at_step(screen, 1)
     screen.press("PageUp", "PageDown")
@@ -122,7 +122,7 @@ def test_an_answer_that_comes_late_does_not_take_a_newer_step_back(screen):
 
 
 @pytest.mark.rotating
-def test_the_step_is_in_the_link(screen):
+def test_step_is_in_the_link(screen):
     screen.open("viterbi", step="4")
     at_step(screen, 4)
     assert screen.page.evaluate(COLUMNS) == [0, 1, 2, 3]
@@ -138,7 +138,7 @@ def test_the_step_is_in_the_link(screen):
 
 
 @pytest.mark.rotating
-def test_pointing_at_a_node_shows_its_survivor(screen):
+def test_hovering_a_node_highlights_its_survivor(screen):
     screen.open("", sentence=SENTENCE)
     tags = chain().tags
     for t, tag in ((5, "NOUN"), (3, "PART"), (5, "PUNCT")):
@@ -164,7 +164,7 @@ def test_nodes_are_reached_and_walked_by_keyboard(screen):
     assert moved != f"{t},{k}"
 
 
-def test_candidates_of_the_chosen_cell_with_their_sums(screen):
+def test_candidates_of_the_chosen_cell_show_their_sums(screen):
     screen.open("viterbi", step="12")
     expected = chain()
     t, k = 3, expected.tags.index("ADP")

@@ -53,7 +53,7 @@ def stops(screen):
 
 
 @pytest.mark.rotating
-def test_the_keyboard_reaches_the_page_in_a_few_steps_and_opens_groups(screen):
+def test_keyboard_reaches_the_page_in_a_few_steps_and_opens_groups(screen):
     screen.open("", **LONGEST)
     link = screen.page.locator(".st-key-pages a[aria-current=page]")
     expect(link).to_have_text("Explore")
@@ -92,7 +92,7 @@ def test_the_keyboard_reaches_the_page_in_a_few_steps_and_opens_groups(screen):
     expect(opened).to_contain_text("Ask the model")
 
 
-def test_a_first_visit_draws_an_example_and_enters_the_page_with_eight_steps(screen):
+def test_first_visit_shows_an_example_within_eight_tab_steps(screen):
     screen.page.goto(screen.app.url)
     screen.wait({"name": 0, "rev": -1})
     shown = screen.read()
@@ -107,7 +107,7 @@ def test_a_first_visit_draws_an_example_and_enters_the_page_with_eight_steps(scr
 
 
 @pytest.mark.rotating
-def test_the_glossary_opens_below_its_button_and_is_searched(screen):
+def test_glossary_opens_below_its_button_and_is_searchable(screen):
     screen.open("viterbi")
     button = screen.page.get_by_role("button", name="Terms", exact=True)
     button.click()
@@ -138,7 +138,7 @@ def test_the_glossary_opens_below_its_button_and_is_searched(screen):
     expect(panel).to_have_count(0)
 
 
-def test_the_colours_are_chosen_in_the_app_and_are_in_the_link(watch, fresh):
+def test_theme_is_chosen_in_the_app_and_in_the_link(watch, fresh):
     system, other = "dark", "light"
     screen = watch(fresh(color_scheme=system)).open()
     colours = """() => [getComputedStyle(document.querySelector("[data-testid=stApp]")).colorScheme,
@@ -160,7 +160,7 @@ def test_the_colours_are_chosen_in_the_app_and_are_in_the_link(watch, fresh):
 
 
 @pytest.mark.rotating
-def test_a_link_with_colours_never_shows_those_of_the_system(watch, fresh):
+def test_link_with_a_theme_never_shows_the_system_theme(watch, fresh):
     context = fresh(color_scheme="light")
     context.add_init_script(SCHEMES)
     screen = watch(context)
@@ -169,7 +169,7 @@ def test_a_link_with_colours_never_shows_those_of_the_system(watch, fresh):
 
 
 @pytest.mark.rotating
-def test_a_long_sentence_is_whole_while_typed_and_wider_without_the_sidebar(screen):
+def test_long_sentence_is_fully_visible_while_typing_and_wider_without_the_sidebar(screen):
     short = "The committee will present its report to the board on Monday ."
     screen.open("", sentence=f"{short} {short.lower()}")
     measure = """() => ({

@@ -26,7 +26,7 @@ def click_node(screen, t, k):
     screen.node(t, k).locator(".hit").click(force=True)
 
 
-def test_the_bars_of_a_clicked_tag_add_up_to_the_gap(screen):
+def test_bars_of_a_clicked_tag_sum_to_the_gap(screen):
     now = chain()
     k = now.tags.index("NOUN")
     screen.open("why")
@@ -54,7 +54,7 @@ def test_the_bars_of_a_clicked_tag_add_up_to_the_gap(screen):
 
 
 @pytest.mark.rotating
-def test_the_bar_of_an_emission_opens_into_the_words_it_comes_from(screen):
+def test_emission_bar_expands_into_its_words(screen):
     words = SENTENCE.split()
     screen.open("why", model="upos-en", sentence=SENTENCE, **{"v.at": "2 NOUN"})
     tagger = load_tagger("upos-en")
@@ -71,7 +71,7 @@ def test_the_bar_of_an_emission_opens_into_the_words_it_comes_from(screen):
         screen.wait_for_text(f"{found.gap:+.2f} nats, as trained".replace("-", "−"))
 
 
-def test_a_linked_question_is_pinned_with_its_price(screen):
+def test_linked_question_can_be_pinned_and_shows_its_cost(screen):
     free = chain()
     noun = free.tags.index("NOUN")
     screen.open("why", **{"v.at": "1 NOUN"})
@@ -109,7 +109,7 @@ POINTED = """() => {
 
 
 @pytest.mark.rotating
-def test_the_ruler_breaks_where_the_best_path_changes_and_hides_no_name(screen):
+def test_ruler_breaks_where_the_best_path_changes_and_hides_no_name(screen):
     screen.open("transitions")
     cell = screen.cell("DET", "NOUN")
     with screen.redraw():
@@ -136,7 +136,7 @@ def test_the_ruler_breaks_where_the_best_path_changes_and_hides_no_name(screen):
 
 
 @pytest.mark.rotating
-def test_a_cell_explains_itself_by_keyboard_and_turns_sum_into_max(screen):
+def test_cell_explains_itself_by_keyboard_and_switches_sum_to_max(screen):
     now = chain()
     tables = now.analysis.forward_backward
     t, k = 2, now.tags.index("ADJ")
@@ -172,7 +172,7 @@ def test_a_cell_explains_itself_by_keyboard_and_turns_sum_into_max(screen):
 
 
 @pytest.mark.rotating
-def test_a_marginal_explains_itself_beside_the_bars(screen):
+def test_marginal_explains_itself_beside_the_bars(screen):
     now = chain()
     tables = now.analysis.forward_backward
     t, k = 1, now.tags.index("NOUN")

@@ -37,7 +37,7 @@ NOTEBOOKS = {
 
 
 @pytest.mark.parametrize("policy", NOTEBOOKS, ids=["inline", "nonce"])
-def test_a_saved_output_lives_or_has_its_tables_as_the_policy_around_it_allows(fresh, policy):
+def test_saved_output_is_live_or_static_as_its_policy_allows(fresh, policy):
     page = fresh(bypass_csp=False).new_page()
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     page.set_content(f"<!DOCTYPE html>{head}<p>Out[1]:</p>{framed(Live(chain()))}")
@@ -52,14 +52,14 @@ def rendered(page):
     return page
 
 
-def test_its_paper_is_its_own_where_the_notebook_has_other_colours_than_the_system(fresh):
+def test_widget_follows_the_notebook_theme_not_the_system(fresh):
     frame = rendered(fresh(color_scheme="dark").new_page()).locator(".live")
     expect(frame).to_have_css("color", "rgb(250, 250, 250)")
     expect(frame).to_have_css("background-color", "rgb(14, 17, 23)")
     expect(frame).to_have_css("min-height", "0px")  # nor does it take the room of a page
 
 
-def test_an_edit_goes_to_python_and_other_data_is_drawn(fresh):
+def test_widget_sends_edits_to_python_and_draws_new_data(fresh):
     page = rendered(fresh().new_page())
     assert_marginals(page, chain())
     page.get_by_role("button", name="Transitions").click()

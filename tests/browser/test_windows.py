@@ -54,7 +54,7 @@ def assert_window(screen, analysis, first):
     screen.eventually(check)
 
 
-def test_the_window_is_moved_by_keys_and_by_a_click_on_the_strip(screen, potentials):
+def test_window_is_moved_by_keys_and_by_clicking_the_strip(screen, potentials):
     screen.open("", model=CPG, sentence=LETTERS)
     place, slider = screen.page.locator(".overview-place"), screen.page.locator(".overview input")
     expected = analyse(potentials)
@@ -75,7 +75,7 @@ def test_the_window_is_moved_by_keys_and_by_a_click_on_the_strip(screen, potenti
     assert screen.page.locator(".overview canvas").evaluate(painted)
 
 
-def test_edits_in_a_window_move_the_whole_sentence(screen, potentials):
+def test_edits_in_a_window_change_the_whole_sentence(screen, potentials):
     link = {"model": CPG, "sentence": LETTERS, "v.from": str(FIRST)}
     screen.open("transitions", **link)
     cell = screen.cell("C+", "G+")
@@ -88,7 +88,7 @@ def test_edits_in_a_window_move_the_whole_sentence(screen, potentials):
 
 
 @pytest.mark.rotating
-def test_a_score_edited_in_a_window_is_at_its_place_in_the_sentence(screen):
+def test_emission_edited_in_a_window_has_its_sentence_position(screen):
     screen.open("emissions", model=CPG, sentence=LETTERS, **{"v.from": str(FIRST)})
     k = tagger(CPG).tags.index("A-")
     cell = screen.emission(3, k)
@@ -98,7 +98,7 @@ def test_a_score_edited_in_a_window_is_at_its_place_in_the_sentence(screen):
     assert screen.param("e").startswith(f"{FIRST + 3}.A-:-0.69314")
 
 
-def test_a_rule_adds_its_best_path_of_the_whole_sentence_to_a_window(screen, potentials):
+def test_window_shows_the_rule_path_of_the_whole_sentence(screen, potentials):
     rule = '[^ "A-"]*'
     link = {"v.from": str(FIRST), "v.rule": rule, "v.ask": "1"}
     screen.open("transitions", model=CPG, sentence=LETTERS, **link)
@@ -111,7 +111,7 @@ def test_a_rule_adds_its_best_path_of_the_whole_sentence_to_a_window(screen, pot
     expect(screen.page.get_by_text("found in sentences of up to 1,000 words")).to_be_visible()
 
 
-def test_marginals_of_a_window_are_given_the_rule(screen, potentials):
+def test_window_marginals_are_conditioned_on_the_rule(screen, potentials):
     rule = '[^ "A-"]*'
     link = {"v.from": str(FIRST), "v.rule": rule}
     screen.open("marginals", model=CPG, sentence=LETTERS, **link)
@@ -151,7 +151,7 @@ def wide(app, tmp_path, monkeypatch):
     remove_model(tagger.name)
 
 
-def test_fifty_tags_of_five_hundred_words_are_drawn_in_sight_and_edited(screen, wide):
+def test_fifty_tags_and_five_hundred_words_are_drawn_and_edited(screen, wide):
     words = " ".join(wide.tokens)
     screen.open("", model="wide", sentence=words)
     expect(screen.page.locator(".overview-place")).to_have_text("1–120 of 500")
@@ -192,7 +192,7 @@ def assert_in_sight(screen, analysis, *, has, lacks):
     screen.eventually(check)
 
 
-def test_a_live_file_moves_its_window_alone(screen, potentials, tmp_path):
+def test_live_file_moves_its_window_without_a_server(screen, potentials, tmp_path):
     file = tmp_path / "dna.html"
     crfviz.export_html(potentials, file, pages=["explore", "viterbi"])
     page = screen.page

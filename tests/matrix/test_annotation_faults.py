@@ -64,7 +64,7 @@ def save_until_refused(store, item):
 
 
 @pytest.mark.usefixtures("forks")
-def test_killed_twenty_times_nothing_confirmed_is_lost(url):
+def test_store_killed_twenty_times_keeps_everything_confirmed(url):
     context = get_context("forkserver")  # a process starts in milliseconds
     chance = random.Random(7)
     with filled(url) as store:
@@ -102,7 +102,7 @@ def test_killed_twenty_times_nothing_confirmed_is_lost(url):
     assert confirmed_in_all >= KILLS - KILLS // 10  # as many as were waited for
 
 
-def test_a_disk_that_is_full_loses_nothing(tmp_path):
+def test_full_disk_loses_nothing(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
@@ -123,7 +123,7 @@ def test_a_disk_that_is_full_loses_nothing(tmp_path):
         subprocess.run(["umount", disk], check=True)
 
 
-def test_a_file_that_may_not_grow_loses_nothing(file):
+def test_file_size_limit_loses_nothing(file):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     with filled(f"sqlite:///{file}") as store:
         (item,) = store.item_ids("a")
@@ -152,7 +152,7 @@ def as_nobody():
 
 
 @pytest.mark.parametrize("mode", [0o444, 0o000], ids=["read-only", "unreadable"])
-def test_a_file_that_may_not_be_written_is_said(mode):
+def test_read_only_file_is_reported(mode):
     folder = Path(tempfile.mkdtemp())  # that of pytest is closed to nobody
     try:
         file = folder / "a.db"
@@ -172,7 +172,7 @@ def says_one_of(error, *reasons):
     return any(reason in str(error.value) for reason in reasons)
 
 
-def test_a_file_that_was_deleted_takes_no_confirmation_until_it_is_back(file):
+def test_deleted_file_rejects_saves_until_restored(file):
     with filled(f"sqlite:///{file}") as store:
         (item,) = store.item_ids("a")
         saved = store.save(correction(item, 0))
@@ -187,7 +187,7 @@ def test_a_file_that_was_deleted_takes_no_confirmation_until_it_is_back(file):
         assert store.save(saved).revision == 2
 
 
-def test_a_file_that_was_replaced_is_not_written_into_the_old_one(file):
+def test_replaced_file_is_not_written(file):
     with filled(f"sqlite:///{file}") as store:
         (item,) = store.item_ids("a")
         saved = store.save(correction(item, 0))
@@ -201,14 +201,14 @@ def test_a_file_that_was_replaced_is_not_written_into_the_old_one(file):
             store.annotation(item, "anna")
 
 
-def test_an_address_that_is_no_plain_path_is_written_as_before(file, monkeypatch):
+def test_sqlite_uri_is_written(file, monkeypatch):
     monkeypatch.chdir(file.parent)  # the folder is made for what looks like a path
     with filled(f"sqlite:///file:{file}?uri=true") as store:
         (item,) = store.item_ids("a")
         assert store.save(correction(item, 0)).revision == 1
 
 
-def test_a_file_that_became_read_only_takes_no_confirmation(file):
+def test_file_that_became_read_only_rejects_saves(file):
     with filled(f"sqlite:///{file}") as store:
         (item,) = store.item_ids("a")
         saved = store.save(correction(item, 0))
@@ -228,7 +228,7 @@ sys.stdin.read()
 """
 
 
-def test_a_file_that_another_program_locks_can_be_read_and_later_written(file, monkeypatch):
+def test_file_locked_by_another_program_is_readable_and_later_writable(file, monkeypatch):
     monkeypatch.setattr(database, "WAIT", 0.2)
     with filled(f"sqlite:///{file}") as store:
         (item,) = store.item_ids("a")
@@ -244,7 +244,7 @@ def test_a_file_that_another_program_locks_can_be_read_and_later_written(file, m
         assert store.save(saved).revision == 2
 
 
-def test_a_table_that_another_program_locks_can_be_read_and_later_written(cluster, monkeypatch):
+def test_table_locked_by_another_program_is_readable_and_later_writable(cluster, monkeypatch):
     monkeypatch.setattr(database, "WAIT", 1)
     url = cluster.create("locked")
     other = create_engine(database_url(url))
@@ -297,7 +297,7 @@ def wait_for_more(annotators):
 
 
 @pytest.mark.parametrize("how", ["fast", "immediate"])  # asked to stop, and killed
-def test_a_server_that_restarts_in_mid_work_loses_nothing(cluster, how):
+def test_server_restart_loses_nothing(cluster, how):
     url = cluster.create("restarted")
     with filled(url, sentences=3) as store:
         annotators = [Annotator(store, item) for item in store.item_ids("a")]
@@ -313,7 +313,7 @@ def test_a_server_that_restarts_in_mid_work_loses_nothing(cluster, how):
             assert store.annotation(annotator.item, "anna") == confirmed
 
 
-def test_a_server_that_is_gone_is_said_and_comes_back(cluster, monkeypatch):
+def test_stopped_server_is_reported_and_reconnected(cluster, monkeypatch):
     monkeypatch.setattr(store_module, "PAUSE", 0)
     url = cluster.create("gone")
     with filled(url) as store:
@@ -330,7 +330,7 @@ def test_a_server_that_is_gone_is_said_and_comes_back(cluster, monkeypatch):
         open_store(cluster.url("nowhere"))
 
 
-def test_a_commit_whose_answer_is_lost_is_neither_doubled_nor_a_conflict(url, monkeypatch):
+def test_commit_with_a_lost_response_is_neither_repeated_nor_a_conflict(url, monkeypatch):
     lost = iter([True, False, True, False])
 
     @contextmanager
@@ -359,7 +359,7 @@ def test_a_commit_whose_answer_is_lost_is_neither_doubled_nor_a_conflict(url, mo
     ],
     ids=["text", "folder"],
 )
-def test_a_file_that_is_no_database_is_left_alone(file, content, message):
+def test_file_that_is_not_a_database_is_left_unchanged(file, content, message):
     if content is None:
         file.mkdir()
     else:
@@ -369,7 +369,7 @@ def test_a_file_that_is_no_database_is_left_alone(file, content, message):
     assert file.is_dir() or file.read_bytes() == content
 
 
-def test_a_damaged_file_is_said(file):
+def test_damaged_file_is_reported(file):
     filled(f"sqlite:///{file}", sentences=1000).close()
     content = file.read_bytes()
     file.write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
@@ -392,7 +392,7 @@ def test_a_damaged_file_is_said(file):
         ("crfviz_documents", "tags", "["),
     ],
 )
-def test_a_cell_that_another_program_has_written_is_said(file, table, column, cell):
+def test_cell_damaged_by_another_program_is_reported(file, table, column, cell):
     with filled(f"sqlite:///{file}") as store:
         (item,) = store.item_ids("a")
         saved = store.save(correction(item, 1))
@@ -406,7 +406,7 @@ def test_a_cell_that_another_program_has_written_is_said(file, table, column, ce
                 read()
 
 
-def test_an_empty_file_becomes_a_store(file):
+def test_empty_file_becomes_a_store(file):
     file.touch()
     with filled(f"sqlite:///{file}") as store:
         assert [d.sentences for d in store.documents()] == [1]

@@ -68,7 +68,7 @@ def assert_confirmed(store, annotator, layer=None):
 
 
 @pytest.mark.parametrize("number", range(10))
-def test_ten_kills_lose_nothing(number, tmp_path):
+def test_ten_kills_lose_no_annotation(number, tmp_path):
     moments = random.Random(number)
     database = f"sqlite:///{tmp_path}/labels.db"
     document = annotators.stored(database, "all", annotators.sentences(60, "s"))
@@ -137,7 +137,7 @@ def test_ten_kills_while_settling_disagreements_lose_nothing(number, tmp_path):
 
 
 @pytest.mark.parametrize("number", range(2))
-def test_ten_kills_while_a_model_is_trained_lose_nothing(number, tmp_path, monkeypatch):
+def test_ten_kills_during_training_lose_nothing(number, tmp_path, monkeypatch):
     moments = random.Random(number)
     database = f"sqlite:///{tmp_path}/labels.db"
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "models"))

@@ -87,7 +87,7 @@ def check(*files, **reading):
 
 @pytest.mark.parametrize("reading", READINGS, ids=str)
 @pytest.mark.parametrize("probabilities", [False, True])
-def test_json_with_something_odd_in_it(reading, probabilities):
+def test_json_with_an_invalid_value_is_read_or_rejected(reading, probabilities):
     generator = random.Random(str(reading))
     whole = {**WHOLE, "probabilities": probabilities}
     every = [(path, odd) for path in places(whole) for odd in ODD]
@@ -133,7 +133,7 @@ def odd_npz():
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=str)
-def test_an_npz_with_something_odd_in_it(reading):
+def test_npz_with_an_invalid_value_is_read_or_rejected(reading):
     for file in odd_npz():
         check(file, **reading)
 
@@ -142,11 +142,11 @@ STATE = {"encoder.weight": torch.zeros(2, 2), **CRF(3).state_dict()}
 EMISSIONS = as_npz(emissions=np.zeros((4, 3)))
 
 
-def test_mutated_json():
+def test_mutated_json_is_read_or_rejected():
     fuzz("brought JSON", [as_json(WHOLE)[1]], lambda content: understand(("a.json", content)))
 
 
-def test_mutated_arrays():
+def test_mutated_arrays_are_read_or_rejected():
     whole = as_npz(emissions=np.zeros((4, 3)), transitions=np.zeros((3, 3)), tags=np.array(TAGS))
     numbered = {f"emissions_{n}": np.zeros((2, 3)) for n in range(3)}
     words = {f"tokens_{n}": np.array([f"a{n}", "bé"]) for n in range(3)}
@@ -155,7 +155,7 @@ def test_mutated_arrays():
 
 
 @pytest.mark.parametrize("kind", [".pt", ".safetensors"])
-def test_mutated_layers(kind):
+def test_mutated_layers_are_read_or_rejected(kind):
     seeds = {
         ".pt": [as_checkpoint(CRF(3).state_dict())[1], as_checkpoint({"model": STATE})[1]],
         ".safetensors": [save(STATE)],
@@ -163,7 +163,7 @@ def test_mutated_layers(kind):
     fuzz(kind, seeds[kind], lambda content: understand((f"a{kind}", content), EMISSIONS))
 
 
-def test_mutated_crfsuite(crfsuite):
+def test_mutated_crfsuite_files_are_read_or_rejected(crfsuite):
     line = {"attributes": [["bias"], {"word": "é", "length": 0.5}], "tokens": ["a", "é"]}
     lines = "".join(f"{json.dumps(each)}\n" for each in (line, {"attributes": [[], ["bias"]]}))
     fuzz("attributes", [lines.encode()], lambda text: understand(crfsuite, ("a.jsonl", text)))
@@ -213,10 +213,10 @@ def folders(tmp_path_factory):
 
 
 @pytest.mark.parametrize("family", ["crf", "perceptron", "hmm", "imported"])
-def test_mutated_folders(family, folders):
+def test_mutated_folders_are_read_or_rejected(family, folders):
     fuzz(f"{family} folder", [folders[family]], lambda content: understand(("a.zip", content)))
 
 
-def test_archives_with_names_of_all_kinds():
+def test_archives_with_unusual_names_are_read_or_rejected():
     for member in ("", "/", "../config.json", "config.json/", "a\\b", "data.pkl", "x.npy"):
         check(as_zip({member or "a": b"{}"}))

@@ -12,7 +12,7 @@ from tests.support.brought_bombs import ALONE, ROOM, WITH_CRFSUITE
 KEPT = {"shared_matrix", "shared_probabilities", "many_numbers", "long_example"}
 
 
-def test_small_files_that_ask_for_much_are_refused_before_they_have_it(tmp_path, subtests):
+def test_small_files_that_expand_are_rejected_before_allocation(tmp_path, subtests):
     path = tmp_path / "small.crfsuite"
     trainer = pycrfsuite.Trainer(verbose=False)
     trainer.append([["bias"]], ["O"])

@@ -347,7 +347,7 @@ def a_training_step_allocates_three_tables_and_two_for_its_gradient():
 
 
 @pytest.mark.parametrize("broken", ["missing", "too old"])
-def test_without_numba_arrays_answer(broken, monkeypatch, caplog):
+def test_without_numba_arrays_are_used(broken, monkeypatch, caplog):
     name = "crfviz.chain.engine.kernels"
     for module in [m for m in sys.modules if m.startswith(name)]:
         monkeypatch.delitem(sys.modules, module)
@@ -388,7 +388,7 @@ def is_compiled_in_memory_where_nothing_can_be_written():
         assert kernels.compiled(numba.types.float64)(twice)(21.0) == 42.0
 
 
-def test_compiled_loops_find_what_arrays_find(loops, subtests):
+def test_compiled_loops_equal_arrays(loops, subtests):
     assert loops is not None
     with answered_by(loops):
         for work, values in CASES:

@@ -87,7 +87,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
-def test_homework(kind):
+def test_damaged_homework_tables_are_read_or_rejected(kind):
     """A table is read, held against the right one, and told about, as the page does."""
 
     @cache  # many damaged files hold the same numbers, and to diagnose them takes its time
@@ -122,7 +122,7 @@ FASTA = b">chr1 an island\nACGCGCG\nttga\n; remark\n>chr2\nA\n"
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
-def test_tagged_corpora(file_format):
+def test_damaged_corpora_are_read_or_rejected(file_format):
     seed = FASTA if file_format == "fasta" else render_sentences(SENTENCES, file_format).encode()
 
     def read(content):
@@ -133,7 +133,7 @@ def test_tagged_corpora(file_format):
 
 @pytest.mark.parametrize("kind", OTHERS)
 @pytest.mark.filterwarnings("ignore::crfviz.text.readers.losses.LossWarning")
-def test_files_of_other_programs(kind):
+def test_damaged_files_of_other_programs_are_read_or_rejected(kind):
     """At the doors of the library and of Annotate, with every choice of a column."""
     paths = [path for pattern in OTHERS[kind] for path in sorted(FILES.glob(pattern))]
     seeds = [path.read_bytes() for path in paths if path.name not in ("expected.json", *REFUSED)]
@@ -199,7 +199,7 @@ IMPORTS = {
 
 
 @pytest.mark.parametrize("kind", IMPORTS)
-def test_imports(kind):
+def test_damaged_imports_are_rejected_or_can_be_exported(kind):
     """What can be read of a file can be exported again in every format."""
 
     def read(content):
@@ -227,7 +227,7 @@ CELLS = {  # of a stored annotation, and of its sentence
 
 
 @pytest.mark.parametrize("table", CELLS)
-def test_stored_rows(table, tmp_path):
+def test_damaged_store_rows_are_rejected_with_their_place(table, tmp_path):
     """A cell that something else has written is refused with the place where it stands."""
     file = tmp_path / "annotations.db"
     with open_store(f"sqlite:///{file}") as store:
@@ -285,7 +285,7 @@ STEPS = [
 
 
 @pytest.mark.usefixtures("asked_again")
-def test_steps_of_labelling(tmp_path, monkeypatch):
+def test_damaged_labelling_steps_are_applied_or_rejected(tmp_path, monkeypatch):
     """What a labeller in a browser asks for is done or refused beside the sentence."""
     set_value("scenario", Scenario("fake", ""))
     monkeypatch.setattr(cached, "tagger", lambda _: FAKE)
@@ -330,7 +330,7 @@ EVENTS = [
 ]
 
 
-def test_events_of_the_stage():
+def test_damaged_stage_events_are_applied_or_rejected():
     def read(content):
         for _, event in new_events([parsed(content)], after=0):
             apply_event(Scenario("fake", "The dog barks"), parse_event(event, TAGS))
@@ -354,7 +354,7 @@ SCENARIOS = [
 ]
 
 
-def test_links():
+def test_damaged_links_give_a_valid_scenario():
     """An address gives a scenario that can be written down again; nothing in it is an error."""
 
     def read(content):
@@ -370,6 +370,6 @@ def test_links():
     fuzz("links", links, read, tries=min(TRIES, MAX_LINKS))
 
 
-def test_there_are_as_many_mutations_as_are_promised():
+def test_number_of_mutations_equals_the_documented_one():
     assert MEASURED or TRIES == 2000
     assert "\nFUZZ ?= 50000\n" in ROOT.joinpath("Makefile").read_text("utf-8")

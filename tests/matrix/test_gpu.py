@@ -26,7 +26,7 @@ pytestmark = [
 files = test_training.files
 
 
-def test_likelihoods_marginals_and_gradients_of_random_chains():
+def test_gpu_likelihoods_marginals_and_gradients_equal_the_cpu():
     rng = np.random.default_rng(3)
     for _ in range(10):
         crf, words, mask = random_batch(rng, 20)
@@ -41,7 +41,7 @@ def test_likelihoods_marginals_and_gradients_of_random_chains():
         assert torch.isfinite(inputs[0].grad).all()
 
 
-def test_a_layer_of_float32_decodes_as_on_the_cpu():
+def test_gpu_float32_layer_decodes_as_the_cpu():
     words, tags, mask = test_crf.batch(dtype=torch.float32)
     crf = test_crf.layer(dtype=torch.float32)
     likelihoods, paths = crf.log_likelihood(words, tags, mask), crf.decode(words, mask)
@@ -53,7 +53,7 @@ def test_a_layer_of_float32_decodes_as_on_the_cpu():
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_networks_and_taggers(architecture, tmp_path):
+def test_gpu_networks_and_taggers_equal_the_cpu(architecture, tmp_path):
     made, encoded = network(architecture), VOCABULARY.encode(SENTENCES)
     here = emissions(made, *SENTENCES)
     with torch.inference_mode():
@@ -68,7 +68,7 @@ def test_networks_and_taggers(architecture, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["ner-en", "upos-en", "upos-en-contextfree"])
-def test_shipped_models(name, monkeypatch):
+def test_gpu_shipped_models_equal_the_cpu(name, monkeypatch):
     monkeypatch.setenv("CRFVIZ_DEVICE", "cpu")
     here = load_tagger(name)
     monkeypatch.setenv("CRFVIZ_DEVICE", "cuda")
@@ -78,7 +78,7 @@ def test_shipped_models(name, monkeypatch):
         assert_close(one.emissions, other.emissions, rtol=0, atol=1e-4)
 
 
-def test_a_training_run(files, tmp_path, monkeypatch):
+def test_training_runs_on_the_gpu(files, tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_DEVICE", "cuda")
     train.main(test_training.options(files, tmp_path, "--epochs", "4", "--aux-xpos"))
     record = json.loads((tmp_path / "model" / "training.json").read_text())

@@ -38,7 +38,7 @@ def flat(sentences):
 
 
 @pytest.mark.parametrize(("model", "path"), FILES, ids=lambda value: getattr(value, "stem", value))
-def test_figures_are_those_of_others(model, path):
+def test_figures_equal_independent_scorers(model, path):
     if not path.exists():
         pytest.skip("CRFVIZ_DATA does not name the folder of the corpora")
     found = run(load_tagger(model), SentenceFile(path, fold_handles=path.suffix == ".conll"))

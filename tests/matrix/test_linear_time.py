@@ -146,14 +146,14 @@ def check(work):
 
 
 @pytest.mark.parametrize("package", ["", *PACKAGES])
-def test_patterns(package, subtests):
+def test_patterns_match_in_linear_time(package, subtests):
     for name, pattern in patterns(package).items():
         how = MATCHED.get(name)
         with subtests.test(name):
             check(getattr(pattern, how) if how else lambda text, p=pattern: p.sub("", text))
 
 
-def test_every_pattern_is_compiled_where_it_is_found():
+def test_every_pattern_is_a_compiled_module_constant():
     for path in Path(crfviz.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -190,7 +190,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_readers(name, monkeypatch):
+def test_readers_run_in_linear_time(name, monkeypatch):
     # Short plain texts go without spaCy, ten times as fast: twice as long is no fair comparison.
     monkeypatch.setattr(tokenizer, "MAX_PLAIN", 0)
     check(understood(READERS[name]))

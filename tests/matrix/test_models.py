@@ -42,7 +42,7 @@ def words_of_excerpt():
 
 
 @pytest.mark.parametrize("name", [*NAMES, *SMALL])
-def test_a_model_folder_is_complete_and_small(name):
+def test_model_folder_is_complete_and_small(name):
     files = {path.name: path.stat().st_size for path in (SHIPPED / name).iterdir()}
     own = FILES if name in NAMES else {"config.json", "model.safetensors", "training.json"}
     assert {*own, "examples.jsonl", "evaluation.json", "README.md"} <= files.keys()
@@ -51,7 +51,7 @@ def test_a_model_folder_is_complete_and_small(name):
 
 
 @pytest.mark.parametrize("name", [*NAMES, "upos-en-hmm"])
-def test_no_vocabulary_entry_is_a_handle_or_an_address(name):
+def test_vocabulary_contains_no_handle_or_address(name):
     words = json.loads((SHIPPED / name / "vocabulary.json").read_text(encoding="utf-8"))["words"]
     suspects = [
         w.lower() for w in words if re.search(r"@\w|://|^www\.|\.(com|org|net|edu|gov)\b", w)
@@ -60,20 +60,20 @@ def test_no_vocabulary_entry_is_a_handle_or_an_address(name):
 
 
 @pytest.mark.parametrize("name", [*NAMES, *SMALL])
-def test_a_card_says_where_the_model_comes_from(name):
+def test_model_card_has_licence_command_limits_and_data(name):
     card = (SHIPPED / name / "README.md").read_text(encoding="utf-8")
     for part in ("CC BY-SA 4.0", "python -m crfviz train", "## Limits", "## Data", "figures:"):
         assert part in card
 
 
-def test_a_sentence_scores_the_same_alone_as_in_a_batch(tagger):
+def test_sentence_scores_the_same_alone_and_in_a_batch(tagger):
     sentences = [*words_of_excerpt(), *TWEETS]
     for chain in tagger.potentials_batch(sentences):
         alone = tagger.potentials(chain.tokens)
         assert_close(chain.emissions, alone.emissions, atol=1e-4, rtol=0)
 
 
-def test_scores_are_float64_on_the_cpu_and_finite(tagger):
+def test_scores_are_finite_float64_on_the_cpu(tagger):
     chain = tagger.potentials(["Any", "words"], constrained=False)
     for scores in (chain.emissions, chain.transitions, chain.start, chain.end):
         assert scores.dtype == torch.float64
@@ -89,7 +89,7 @@ def test_scores_are_float64_on_the_cpu_and_finite(tagger):
         ("upos-en-hmm", 0.92, 0.52),
     ],
 )
-def test_measured_figures_are_as_good_as_they_should_be(name, tokens, sentences):
+def test_measured_figures_reach_their_minimum(name, tokens, sentences):
     records = json.loads((SHIPPED / name / "evaluation.json").read_text(encoding="utf-8"))
     record = records["ud-english-ewt/test.conllu"]
     decoder = "left_to_right" if name.endswith("greedy") else "viterbi"
@@ -98,7 +98,7 @@ def test_measured_figures_are_as_good_as_they_should_be(name, tokens, sentences)
 
 
 @pytest.mark.parametrize("name", SMALL[1:])
-def test_a_perceptron_is_trained_in_two_minutes(name):
+def test_perceptron_is_trained_within_two_minutes(name):
     record = json.loads((SHIPPED / name / "training.json").read_text(encoding="utf-8"))
     assert record["seconds"] <= 120
 
@@ -119,7 +119,7 @@ def names(tagger, sentences):
         ("upos-en-perceptron-greedy", 0.93),
     ],
 )
-def test_part_of_speech_taggers_are_mostly_right(name, least):
+def test_part_of_speech_taggers_reach_their_accuracy(name, least):
     tagger, gold = load_tagger(name), read_sentences(EXCERPT)
     assert (tagger.tags, tagger.scheme) == (tuple(UPOS.split()), None)
     found = [tag for tags in names(tagger, [s.tokens for s in gold]) for tag in tags]
@@ -127,7 +127,7 @@ def test_part_of_speech_taggers_are_mostly_right(name, least):
     assert sum(map(eq, found, wanted)) / len(wanted) >= least
 
 
-def test_entity_tagger_knows_bio():
+def test_entity_tagger_obeys_bio():
     tagger = load_tagger("ner-en")
     assert tagger.tags == ("O", "B-LOC", "I-LOC", "B-ORG", "I-ORG", "B-PER", "I-PER")
     assert tagger.scheme == "BIO"
@@ -150,7 +150,7 @@ def test_entity_tagger_finds_famous_names():
         assert entities.items() <= found.items()
 
 
-def test_context_free_tagger_sees_no_neighbours():
+def test_context_free_tagger_ignores_neighbours():
     tagger = load_tagger("upos-en-contextfree")
     one, other = (tagger.potentials([w, "run", "."]).emissions[1] for w in ("The", "We"))
     assert_close(one, other, atol=1e-5, rtol=0)

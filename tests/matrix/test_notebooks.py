@@ -10,7 +10,7 @@ DRAWN = ("text/html", "application/vnd.jupyter.widget-view+json")
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_a_notebook_runs_and_draws(path):
+def test_notebook_runs_and_draws(path):
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("anywidget")

@@ -39,7 +39,7 @@ def written(tmp_path, picture, **options):
     return path.read_text("utf-8")
 
 
-def test_a_text_is_no_command():
+def test_tex_escapes_commands():
     assert tex(HOSTILE) == (
         r"50\%\_\{x\}\textbackslash{}\$\textasciicircum{}\textasciitilde{}\&\#"
         r"\textbackslash{}input\{secret\}"
@@ -51,12 +51,12 @@ def test_a_text_is_no_command():
     ("value", "expected"),
     [(-1.234, "$-1.23$"), (-0.001, "$0.00$"), (-math.inf, r"$-\infty$"), (math.nan, "--")],
 )
-def test_numbers(value, expected):
+def test_number_is_formatted_for_latex(value, expected):
     assert number(value, 2) == expected
 
 
 @pytest.mark.parametrize("picture", PICTURES)
-def test_a_picture_is_a_whole_document(tmp_path, picture):
+def test_picture_is_a_complete_latex_document(tmp_path, picture):
     text = written(tmp_path, picture)
     assert r"\input" not in text
     assert text.startswith(r"\documentclass[border=4pt]{standalone}")
@@ -67,7 +67,7 @@ def test_a_picture_is_a_whole_document(tmp_path, picture):
     assert plain.count("{") == plain.count("}")
 
 
-def test_the_trellis_has_the_numbers_of_its_step(tmp_path):
+def test_trellis_has_the_numbers_of_its_step(tmp_path):
     best = crfviz.viterbi(chain())
     text = written(tmp_path, "trellis", position=2, digits=3)
     tag = best.path[2]
@@ -75,7 +75,7 @@ def test_the_trellis_has_the_numbers_of_its_step(tmp_path):
         assert number(value.item(), 3) in text
 
 
-def test_names_of_tags_end_before_the_symbols_beside_them(tmp_path):
+def test_tag_names_do_not_overlap_symbols(tmp_path):
     text = written(tmp_path, "sweeps")
     places = re.findall(r"anchor=east\] at \((-[\d.]+),[^)]*\) \{(\$?)", text)
     names = {float(x) for x, dollar in places if not dollar}
@@ -102,7 +102,7 @@ def test_every_picture_and_table_compiles(tmp_path, engine, name):
 
 
 @pytest.mark.skipif(not ENGINES, reason="neither pdflatex nor lualatex on this machine")
-def test_a_picture_is_written_as_pdf_with_its_letters(tmp_path):
+def test_pdf_contains_its_fonts(tmp_path):
     path = tmp_path / "lattice.pdf"
     crfviz.export_tikz(crfviz.Potentials([[1.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]), path)
     content = path.read_bytes()
@@ -116,7 +116,7 @@ def test_a_picture_is_written_as_pdf_with_its_letters(tmp_path):
     ("engine", "expected"),
     [(None, "needs pdflatex or lualatex"), ("false", "false does not compile")],
 )
-def test_a_pdf_that_cannot_be_made_is_said(tmp_path, monkeypatch, engine, expected):
+def test_missing_latex_engine_is_reported(tmp_path, monkeypatch, engine, expected):
     found = engine and shutil.which(engine)
     monkeypatch.setattr(tables.shutil, "which", lambda _: found)
     with pytest.raises(crfviz.CrfvizError, match=expected):
@@ -124,7 +124,7 @@ def test_a_pdf_that_cannot_be_made_is_said(tmp_path, monkeypatch, engine, expect
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_csv_reads_back(tmp_path):
+def test_csv_is_read_back(tmp_path):
     path = tmp_path / "x.csv"
     crfviz.export_table(chain(), path, table="transitions", digits=12)
     head, *rows = csv.reader(io.StringIO(path.read_text("utf-8")))
@@ -136,7 +136,7 @@ def test_a_csv_reads_back(tmp_path):
 
 
 @pytest.mark.parametrize("table", ["marginals", "alpha", "beta", "best", "emissions"])
-def test_a_markdown_table_has_a_row_a_tag(tmp_path, table):
+def test_markdown_table_has_a_row_per_tag(tmp_path, table):
     path = tmp_path / "x.md"
     crfviz.export_table(chain(), path, table=table, digits=1)
     lines = path.read_text("utf-8").splitlines()
@@ -144,7 +144,7 @@ def test_a_markdown_table_has_a_row_a_tag(tmp_path, table):
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {5}
 
 
-def test_decoders_are_names(tmp_path):
+def test_decoder_table_has_tag_names(tmp_path):
     path = tmp_path / "x.csv"
     crfviz.export_table(chain(), path, table="decoders")
     rows = list(csv.reader(io.StringIO(path.read_text("utf-8"))))
@@ -163,13 +163,13 @@ def test_decoders_are_names(tmp_path):
         (crfviz.export_table, "x.doc", {}, r"expected a \.csv, \.md or \.tex file"),
     ],
 )
-def test_what_cannot_be_written_is_said(tmp_path, call, name, options, expected):
+def test_invalid_export_is_rejected(tmp_path, call, name, options, expected):
     with pytest.raises(crfviz.CrfvizError, match=expected):
         call(chain(), tmp_path / name, **options)
 
 
 @pytest.mark.parametrize("shipped", [True, False])
-def test_the_script_gives_the_numbers_of_the_screen(shipped):
+def test_script_gives_the_numbers_of_the_screen(shipped):
     sentence = "These look fine to me ."
     tagger = crfviz.load_tagger("upos-en-contextfree")
     live = Live(
@@ -193,7 +193,7 @@ def test_the_script_gives_the_numbers_of_the_screen(shipped):
 
 
 @pytest.mark.parametrize("picture", ["lattice", "trellis", "sweeps"])
-def test_a_sentence_from_right_to_left_is_mirrored(tmp_path, picture):
+def test_right_to_left_sentence_is_mirrored(tmp_path, picture):
     words = ("הילד", "הלך", "7")
     right = replace(chain(), tokens=words)
     left = replace(chain(), tokens=("a", "b", "7"))

@@ -102,7 +102,7 @@ def averaged(learner):
 
 @pytest.mark.parametrize("updates", ["viterbi", "greedy"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_weights_are_those_of_the_plain_perceptron(updates, seed):
+def test_weights_equal_a_plain_perceptron(updates, seed):
     learner, plain = Learner(K, 6, 4, updates), Plain(updates)
     for sentence in sentences(seed):
         learner.see(sentence)
@@ -139,7 +139,7 @@ def test_decoding_equals_enumeration(seed):
     assert greedy[3] == int(np.argmax(steps[2][greedy[2]] + e[3] + end))
 
 
-def test_a_right_sentence_moves_nothing():
+def test_correct_sentence_changes_no_weight():
     learner = Learner(K, 6, 4, "viterbi")
     sentence = Numbered(np.array([[0, 1]]), np.array([0]), [0])
     assert learner.see(sentence) == 0
@@ -152,7 +152,7 @@ TRAIN = (
 
 
 @pytest.mark.parametrize("updates", ["viterbi", "greedy"])
-def test_the_command_writes_a_tagger_that_has_learnt(tmp_path, updates):
+def test_train_command_writes_a_trained_perceptron(tmp_path, updates):
     file = tmp_path / "train.conll"
     file.write_text(TRAIN, encoding="utf-8")
     out = tmp_path / "mine"
@@ -164,7 +164,7 @@ def test_the_command_writes_a_tagger_that_has_learnt(tmp_path, updates):
     assert load_tagger(out).tags == ("DET", "NOUN", "VERB")
 
 
-def test_the_same_seed_gives_the_same_weights(tmp_path):
+def test_same_seed_gives_the_same_weights(tmp_path):
     file = tmp_path / "train.conll"
     file.write_text(TRAIN, encoding="utf-8")
     files = []
@@ -182,7 +182,7 @@ def test_the_same_seed_gives_the_same_weights(tmp_path):
         (["--family", "hmm", "--aux-xpos"], "--aux-xpos is for networks alone"),
     ],
 )
-def test_options_of_no_use_are_refused(tmp_path, capsys, more, message):
+def test_incompatible_options_are_rejected(tmp_path, capsys, more, message):
     file = tmp_path / "train.conll"
     file.write_text(TRAIN, encoding="utf-8")
     command = ["train", "--train", str(file), "--dev", str(file), "--out", str(tmp_path / "x")]
@@ -190,7 +190,7 @@ def test_options_of_no_use_are_refused(tmp_path, capsys, more, message):
     assert message in capsys.readouterr().err
 
 
-def test_a_dev_tag_that_was_never_trained_is_named(tmp_path, capsys):
+def test_dev_tag_missing_in_training_is_named(tmp_path, capsys):
     train, dev = tmp_path / "train.conll", tmp_path / "dev.conll"
     train.write_text(TRAIN, encoding="utf-8")
     dev.write_text("Oh\tINTJ\n", encoding="utf-8")
@@ -200,7 +200,7 @@ def test_a_dev_tag_that_was_never_trained_is_named(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("family", ["perceptron", "hmm"])
-def test_a_tagger_of_entities_keeps_the_rules_of_bio(tmp_path, family):
+def test_entity_perceptron_keeps_the_bio_rules(tmp_path, family):
     file = tmp_path / "train.conll"
     rows = "Ada\tB-PER\nLovelace\tI-PER\nsleeps\tO\n\nParis\tB-LOC\nsleeps\tO\n"
     file.write_text(rows, encoding="utf-8")

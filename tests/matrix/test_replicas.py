@@ -54,7 +54,7 @@ def get(url, **headers):
         return error.code, error.headers, error.read()
 
 
-def test_the_files_for_containers_fit_together():
+def test_container_files_are_consistent():
     written = configuration([f"replica-{n}:8501" for n in (1, 2, 3)])
     assert (ROOT / "deploy/proxy/replicas.conf").read_text() == written
     services = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]
@@ -74,14 +74,14 @@ def test_the_files_for_containers_fit_together():
         assert f"!{name.split('/')[0]}" in ignored or name.startswith("--from")
 
 
-def test_every_name_in_the_compose_file_is_of_a_form_that_old_programs_know():
+def test_compose_variables_have_a_portable_form():
     text = (ROOT / "deploy/compose.yaml").read_text()
     names = re.findall(r"\$\{[^}]*\}", re.sub(r"^#.*$", "", text, flags=re.MULTILINE))
     assert len(names) > 5
     assert all(re.fullmatch(r"\$\{[A-Z_]+(:-[^}]+|:\?[^}]+)?\}", name) for name in names)
 
 
-def test_the_driver_of_the_containers_is_the_one_that_is_tested():
+def test_container_driver_is_the_tested_version():
     pins = (ROOT / "requirements-dev.txt").read_text().splitlines()
     lock = (ROOT / "deploy/postgres-linux-x86_64.txt").read_text()
     assert [f"{pin} \\" in lock for pin in pins if pin.startswith("psycopg")] == [True, True]
@@ -210,7 +210,7 @@ def check_labels(topology):
         assert all(each.lost for each in people)
 
 
-def test_an_answer_without_a_picture_confirms_nothing(tmp_path):
+def test_response_without_a_picture_confirms_nothing(tmp_path):
     """The page says in words that the database is away; the key before may be stored or not."""
     url = f"sqlite:///{tmp_path}/labels.db"
     document = replicas.stored(url, "one", ["Dogs bark"])
@@ -263,7 +263,7 @@ class LatePage:
         self.data = {**of, "words": ["Dogs"], "choices": [{"name": "NOUN"}], "problem": None}
 
 
-def test_a_key_that_is_stored_after_it_was_looked_for_is_known(tmp_path, monkeypatch):
+def test_key_stored_after_the_check_is_recognised(tmp_path, monkeypatch):
     """The process that had it was still ending: the page that is opened anew has it."""
     url = f"sqlite:///{tmp_path}/labels.db"
     document = replicas.stored(url, "one", ["Dogs bark"])
@@ -284,7 +284,7 @@ def test_a_key_that_is_stored_after_it_was_looked_for_is_known(tmp_path, monkeyp
         assert list(replicas.differences(store, [person])) == []
 
 
-def test_several_processes_are_as_one(topology):
+def test_several_processes_behave_as_one(topology):
     """One test, as each worker of pytest-xdist would start processes of its own."""
     check_headers(topology)
     check_spread(topology)

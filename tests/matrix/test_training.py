@@ -100,7 +100,7 @@ def kill_after(monkeypatch, epochs):
 
 
 @pytest.mark.parametrize("architecture", sorted(RECIPES))
-def test_training_writes_a_tagger_that_has_learnt_the_corpus(files, tmp_path, architecture):
+def test_training_writes_a_tagger_with_decreasing_loss(files, tmp_path, architecture):
     args = options(files, tmp_path, "--epochs", "4", "--architecture", architecture, "--aux-xpos")
     assert training.main(args) == 0
     record = json.loads((tmp_path / "model" / "training.json").read_text())
@@ -111,7 +111,7 @@ def test_training_writes_a_tagger_that_has_learnt_the_corpus(files, tmp_path, ar
     assert not any("auxiliary" in name for name in weights(tmp_path))
 
 
-def test_a_killed_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch):
+def test_killed_run_resumes_to_the_same_weights(files, tmp_path, monkeypatch):
     training.main(options(files, tmp_path, "--epochs", "3", "--aux-xpos"))
     with monkeypatch.context() as patch:
         kill_after(patch, epochs=1)
@@ -126,7 +126,7 @@ def test_a_killed_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch):
     assert first == second
 
 
-def test_a_finished_run_writes_its_model_again_without_training(files, tmp_path, monkeypatch):
+def test_finished_run_rewrites_its_model_without_training(files, tmp_path, monkeypatch):
     training.main(options(files, tmp_path, "--epochs", "2"))
     before = weights(tmp_path)
     (tmp_path / "model" / "model.safetensors").unlink()
@@ -135,21 +135,21 @@ def test_a_finished_run_writes_its_model_again_without_training(files, tmp_path,
     assert_equal_weights(before, weights(tmp_path))
 
 
-def test_another_recipe_does_not_go_on_from_the_checkpoint(files, tmp_path):
+def test_checkpoint_of_another_recipe_is_rejected(files, tmp_path):
     training.main(options(files, tmp_path, "--epochs", "1"))
     with pytest.raises(ModelError, match="another recipe or other sentences; start over with --fr"):
         training.main(options(files, tmp_path, "--epochs", "2"))
     assert training.main(options(files, tmp_path, "--epochs", "2", "--fresh")) == 0
 
 
-def test_other_sentences_do_not_go_on_from_the_checkpoint(files, tmp_path):
+def test_checkpoint_of_other_sentences_is_rejected(files, tmp_path):
     training.main(options(files, tmp_path, "--epochs", "1"))
     files[0].write_text(conllu(61))
     with pytest.raises(ModelError, match="another recipe or other sentences"):
         training.main(options(files, tmp_path, "--epochs", "1"))
 
 
-def test_seeds_decide_the_weights(files, tmp_path):
+def test_weights_depend_only_on_the_seed(files, tmp_path):
     training.main(options(files, tmp_path, "--epochs", "1", "--seed", "1"))
     training.main(options(files, tmp_path, "--epochs", "1", "--seed", "1", out="same"))
     training.main(options(files, tmp_path, "--epochs", "1", "--seed", "2", out="other"))
@@ -159,7 +159,7 @@ def test_seeds_decide_the_weights(files, tmp_path):
     )
 
 
-def test_training_leaves_the_global_generator_alone(files, tmp_path):
+def test_training_does_not_use_the_global_generator(files, tmp_path):
     torch.manual_seed(3)
     training.main(options(files, tmp_path, "--epochs", "1"))
     after = weights(tmp_path)
@@ -168,7 +168,7 @@ def test_training_leaves_the_global_generator_alone(files, tmp_path):
     assert_equal_weights(after, weights(tmp_path))
 
 
-def test_a_run_that_is_really_killed_goes_on(files, tmp_path):
+def test_run_killed_as_a_process_resumes(files, tmp_path):
     code = (
         "import argparse, sys; from crfviz.commands import train as t;"
         "p = argparse.ArgumentParser(); t.add_arguments(p); t.main(p.parse_args())"
@@ -192,7 +192,7 @@ def test_a_run_that_is_really_killed_goes_on(files, tmp_path):
     assert_equal_weights(weights(tmp_path, "straight"), weights(tmp_path, "killed"))
 
 
-def test_entities_are_mapped_and_handles_folded(tmp_path):
+def test_training_maps_entities_and_folds_handles(tmp_path):
     train = tmp_path / "train.conll"
     train.write_text("Bob\tB-person\n@\tB-person\nann\tI-person\nat\tO\nIt\tB-product\n\n" * 4)
     sources = Sources((train,), (train,), fold_handles=True, types={"person": "PER"})
@@ -215,7 +215,7 @@ def test_dev_score_is_the_mean_over_the_dev_files(tmp_path):
     assert neural.dev_score(run.average, corpus, run.device) == 0.5
 
 
-def test_xpos_of_a_sentence_with_the_same_words_joins_its_tags(tmp_path):
+def test_xpos_is_joined_by_the_words_of_a_sentence(tmp_path):
     train, xpos = tmp_path / "train.conll", tmp_path / "xpos.conllu"
     train.write_text("Bob\tB-PER\nran\tO\n\nAnn\tB-PER\n\n")
     row = "{}\t{}\t_\tX\t{}\t_\t_\t_\t_\t_\n"
@@ -231,7 +231,7 @@ def test_xpos_of_a_sentence_with_the_same_words_joins_its_tags(tmp_path):
     ]
 
 
-def test_a_share_of_the_sentences_is_shown_in_lower_case():
+def test_given_share_of_sentences_is_lower_cased():
     sentences = [Labelled(("Bob", "RAN"), (1, 0))] * 400
     shown = lowered(sentences, 0.25, torch.Generator().manual_seed(1))
     words = [sentence.tokens for sentence in shown]
@@ -240,7 +240,7 @@ def test_a_share_of_the_sentences_is_shown_in_lower_case():
     assert {sentence.tags for sentence in shown} == {(1, 0)}
 
 
-def test_no_lower_case_draws_no_random_number():
+def test_without_lower_casing_no_random_number_is_drawn():
     dice = torch.Generator().manual_seed(1)
     sentences = [Labelled(("Bob",), (1,))]
     assert lowered(sentences, 0.0, dice) is sentences
@@ -248,12 +248,12 @@ def test_no_lower_case_draws_no_random_number():
 
 
 @pytest.mark.parametrize("share", ["-0.1", "1.1", "nan"])
-def test_lower_case_must_be_a_share(files, tmp_path, share):
+def test_lower_case_option_must_be_between_0_and_1(files, tmp_path, share):
     with pytest.raises(CrfvizError, match="--lower-case must be 0 to 1"):
         training.main(options(files, tmp_path, f"--lower-case={share}"))
 
 
-def test_a_bio_run_writes_a_bio_tagger(tmp_path):
+def test_bio_training_writes_a_bio_tagger(tmp_path):
     train = tmp_path / "train.conll"
     train.write_text("Bob\tB-person\nKay\tI-person\nsings\tO\n\nIn\tO\nRome\tB-place\n\n" * 6)
     args = options((train, train), tmp_path, "--epochs", "1", "--map", "person=PER", "place=LOC")
@@ -271,26 +271,26 @@ def test_a_bio_run_writes_a_bio_tagger(tmp_path):
         (["--seed", "-1"], "--seed 0 to"),
     ],
 )
-def test_a_bad_option_is_named(files, tmp_path, more, message):
+def test_invalid_option_is_named_in_the_error(files, tmp_path, more, message):
     with pytest.raises(CrfvizError, match=message):
         training.main(options(files, tmp_path, *more))
 
 
-def test_files_without_tags_are_refused(files):
+def test_files_without_tags_are_rejected(files):
     train, dev = files
     train.write_text("1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n")
     with pytest.raises(FormatError, match="sentence 1 has no tags to learn from"):
         read_corpus(Sources((train,), (dev,)), Recipe())
 
 
-def test_files_without_sentences_are_refused(tmp_path, files):
+def test_files_without_sentences_are_rejected(tmp_path, files):
     empty = tmp_path / "empty.conllu"
     empty.write_text("\n")
     with pytest.raises(FormatError, match=r"no tagged sentence in .*empty\.conllu"):
         read_corpus(Sources((empty,), (files[1],)), Recipe())
 
 
-def test_a_dev_tag_that_training_never_saw_is_named(tmp_path, files):
+def test_dev_tag_missing_in_training_is_named(tmp_path, files):
     dev = tmp_path / "other.conllu"
     dev.write_text("1\tdog\t_\tNUM\t_\t_\t_\t_\t_\t_\n")
     with pytest.raises(FormatError, match="tag 'NUM' is in the dev files but not in the train"):
@@ -316,7 +316,7 @@ def test_every_sentence_is_in_one_batch():
         assert len(group) * max(len(s.tokens) for s in group) <= 12
 
 
-def test_a_sentence_longer_than_a_batch_is_a_batch():
+def test_sentence_longer_than_a_batch_has_its_own_batch():
     assert [len(group) for group in bucket(sentences(50, 1), Recipe(batch_words=10))] == [1, 1]
 
 
@@ -339,7 +339,7 @@ def test_noise_drops_whole_columns_and_keeps_the_mean():
     assert noise.words(torch.tensor([[0, 2, 1]])).tolist() == [[0, UNKNOWN, 1]]
 
 
-def test_an_overconfident_crf_gets_a_temperature_that_calms_it():
+def test_overconfident_crf_is_calibrated_by_its_temperature():
     torch.manual_seed(0)  # transitions begin at random
     crf = CRF(2)
     generator = torch.Generator().manual_seed(0)
@@ -353,7 +353,7 @@ def test_an_overconfident_crf_gets_a_temperature_that_calms_it():
     assert error < 0.03
 
 
-def test_constraints_reach_the_crf_of_a_bio_tagger_only():
+def test_constraints_apply_only_to_bio_taggers():
     crf = CRF(3)
     assert constrained_crf(crf, ("A", "B", "C")) is crf
     other = constrained_crf(crf, ("O", "B-X", "I-X"))
@@ -362,7 +362,7 @@ def test_constraints_reach_the_crf_of_a_bio_tagger_only():
     assert torch.isfinite(crf.transitions).all()
 
 
-def test_steps_are_those_of_torch_to_the_last_bit():
+def test_optimiser_steps_equal_torch_bit_for_bit():
     recipe, dice = RECIPES["bilstm"], torch.Generator().manual_seed(0)
     shapes = {"seen": (5, 3), "rare": (4,), "frozen": (2,)}
     ours = {name: torch.randn(shape, generator=dice) for name, shape in shapes.items()}
@@ -386,7 +386,7 @@ def test_steps_are_those_of_torch_to_the_last_bit():
     assert_equal_weights(ours, theirs)
 
 
-def test_a_checkpoint_is_read_back(tmp_path):
+def test_checkpoint_is_read_back(tmp_path):
     path = tmp_path / "run" / "checkpoint.safetensors"
     assert read_checkpoint(path) is None
     tensors = {"weights.a": torch.ones(2), "best.a": torch.zeros(2)}
@@ -401,12 +401,12 @@ def test_a_checkpoint_is_read_back(tmp_path):
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
-def test_a_broken_checkpoint_is_named(tmp_path):
+def test_malformed_checkpoint_is_named_in_the_error(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     path.write_bytes(b"nonsense")
     with pytest.raises(ModelError, match="is no training checkpoint"):
         read_checkpoint(path)
 
 
-def test_sizes_of_a_token_add_up():
+def test_token_size_is_the_sum_of_its_parts():
     assert Sizes(word=10, filters=3, widths=(2, 3), shape=2).token == 18

@@ -15,7 +15,7 @@ def conllu_block(text):
     )
 
 
-def test_a_large_file_is_shown_stored_with_a_bar_and_opened(screen, app):
+def test_large_file_is_stored_with_a_progress_bar_and_opened(screen, app):
     desk = Desk(screen)
     sentences = [f"The old man saw boat number {n} in the harbour ." for n in range(17_500)]
     content = "\n\n".join(map(conllu_block, sentences)).encode() + b"\n\n"

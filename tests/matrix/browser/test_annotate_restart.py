@@ -18,7 +18,7 @@ KEYS = "navb"
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.usefixtures("forks")
-def test_nothing_confirmed_is_lost_when_the_server_dies(fresh, tmp_path, seed):
+def test_killed_server_loses_nothing_confirmed(fresh, tmp_path, seed):
     database = f"sqlite:///{tmp_path}/annotations.db"
     dice = random.Random(seed)
     with open_store(database) as store:

@@ -32,7 +32,7 @@ def test_hostile_and_long_sentences_are_text(screen, path):
 
 
 @pytest.mark.parametrize("path", STAGES)
-def test_without_an_allowed_path_every_page_says_so_until_reset(screen, path):
+def test_every_page_reports_a_chain_without_a_path_until_reset(screen, path):
     forbidden = {("START", tag): float("-inf") for tag in tagger().tags}
     link = ",".join(f"START.{tag}:-inf" for tag in tagger().tags)
     screen.open(path, t=link)

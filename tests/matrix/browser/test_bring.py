@@ -27,7 +27,7 @@ __all__ = ["dog"]
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_a_brought_model_works_on_every_page(screen, dog, group):
+def test_brought_model_works_on_every_page(screen, dog, group):
     told = expected(DOG["emissions"], DOG["tokens"])
     screen.open("hmm-as-crf", model=dog, sentence=SENTENCE)
     for path in walk(screen, [entry.path for entry in GROUPS[group] if entry.path != "hmm-as-crf"]):
@@ -37,7 +37,7 @@ def test_a_brought_model_works_on_every_page(screen, dog, group):
         assert "could not be drawn" not in screen.text()
 
 
-def test_two_hundred_tags_are_drawn_so_that_they_can_be_read(screen):
+def test_two_hundred_tags_are_readable(screen):
     rng = np.random.default_rng(1)
     tags = [f"tag{k:03d}" for k in range(200)]
     content = {
@@ -93,7 +93,7 @@ def folder_files(folder):
 
 
 @pytest.mark.parametrize("make", [crfsuite_files, layer_files, folder_files])
-def test_every_kind_of_file_becomes_a_model_of_the_list(screen, tmp_path, make):
+def test_every_kind_of_file_becomes_a_listed_model(screen, tmp_path, make):
     files = make(tmp_path)
     found = understand(*files)
     bring(screen, *files)

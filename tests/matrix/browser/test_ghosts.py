@@ -13,7 +13,7 @@ from tests.browser.test_ghosts import EDITED, SENTENCE, assert_marked, assert_un
         ("marginals", "marginals", 2),
     ],
 )
-def test_cells_are_marked_by_the_sign_of_their_change_until_reset(screen, path, table, digits):
+def test_cells_are_marked_by_the_sign_of_change_until_reset(screen, path, table, digits):
     screen.open(path, sentence=SENTENCE, **EDITED)
     assert_marked(screen, table, digits)
     with screen.redraw():

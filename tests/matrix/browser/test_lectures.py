@@ -16,7 +16,7 @@ CUES = [
 
 
 @pytest.mark.parametrize(("name", "number"), CUES)
-def test_cue_can_be_read_from_the_last_row(screen, name, number):
+def test_cue_is_readable_from_the_last_row(screen, name, number):
     screen.page.goto(screen.address("", lecture=name, cue=number))
     expect(screen.page.locator(f"[data-cue='{number}']")).to_be_attached()
     screen.wait({"name": 0, "rev": -1})

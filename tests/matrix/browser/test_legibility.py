@@ -88,7 +88,7 @@ def test_every_page_is_accessible_and_large_enough(screen, path):
 
 
 @pytest.mark.parametrize("path", STAGES)
-def test_forty_words_scroll_under_labels_that_stay(screen, path):
+def test_forty_words_scroll_under_fixed_labels(screen, path):
     screen.open(path, sentence=FORTY)
     assert_forty_words_scroll(screen)
 
@@ -160,7 +160,7 @@ SHORT = [  # all but sequences that are as long as a sentence of text
 
 
 @pytest.mark.parametrize("model", SHORT)
-def test_pages_of_textbook_models_are_written_large(screen, model):
+def test_pages_of_textbook_models_use_large_text(screen, model):
     screen.open("", model=model)
     for path in walk(screen, STAGES[1:]):
         assert_large(screen, path, MIN_TEXTBOOK, only_stage=True)

@@ -12,7 +12,7 @@ __all__ = ["opened"]
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("shown", PAGES)
-def test_axe_finds_nothing(opened, scheme, shown):
+def test_axe_reports_no_violation(opened, scheme, shown):
     page = drawn(opened(live_page(Live(chain()), list(PAGES)), color_scheme=scheme))
     page.get_by_role("button", name=PAGES[shown].title, exact=True).first.click()
     assert violations(page) == []

@@ -10,7 +10,7 @@ from tests.support.screen import PATIENCE
 
 
 @pytest.mark.parametrize("column", [0, 1], ids=["first", "second"])
-def test_a_sentence_of_two_models_opens_under_either(screen, column):
+def test_differing_sentence_opens_under_either_model(screen, column):
     view = {"v.tab": "Two models", "v.kind_of": "loss"}
     screen.visit("model-errors", model="upos-en", **view)
     says(screen, "Sentences: loss")
@@ -20,13 +20,13 @@ def test_a_sentence_of_two_models_opens_under_either(screen, column):
         expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
 
 
-def test_an_entity_that_gold_lacks_opens_in_the_explorer(screen):
+def test_entity_missing_in_gold_opens_in_the_explorer(screen):
     screen.visit("model-errors", model="ner-en", **{"v.tab": "Is it the gold?"})
     with explorer_of(screen, "Entities in gold or in the prediction alone") as explorer:
         expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_suspect_opens_in_the_explorer(screen):
+def test_suspect_opens_in_the_explorer(screen):
     view = {"v.corpus": "file", "v.tab": "Is it the gold?"}
     screen.visit("model-errors", model="upos-en", **view)
     upload(screen, TAGGED)

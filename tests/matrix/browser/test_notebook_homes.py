@@ -75,7 +75,7 @@ def pull(page, cell, up):
 
 
 @pytest.mark.long
-def test_jupyterlab_draws_and_what_is_dragged_comes_back(page, port, tmp_path):
+def test_jupyterlab_draws_and_returns_dragged_edits(page, port, tmp_path):
     pytest.importorskip("jupyterlab")
     shutil.copy(NOTEBOOKS / "there-and-back.ipynb", tmp_path)
     options = {
@@ -114,7 +114,7 @@ def test_jupyterlab_draws_and_what_is_dragged_comes_back(page, port, tmp_path):
     pytest.fail("the kernel has not heard of the edit")
 
 
-def test_marimo_draws_and_runs_again_what_depends_on_it(page, port, tmp_path):
+def test_marimo_draws_and_reruns_dependent_cells(page, port, tmp_path):
     if find_spec("marimo") is None:  # not imported here: it opens a log file and leaves it open
         pytest.skip("no marimo")
     notebook = shutil.copy(NOTEBOOKS / "there_and_back.py", tmp_path)

@@ -9,10 +9,10 @@ __all__ = ["marked", "unguarded"]
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_no_name_loads_anything_on_the_pages_of_a_group(marked, unguarded, group):
+def test_names_load_nothing_on_the_pages_of_a_group(marked, unguarded, group):
     assert_nothing_loads(marked, unguarded, [(entry.path, {}) for entry in GROUPS[group]])
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=["-".join([path, *view]) for path, view in VIEWS])
-def test_no_name_loads_anything_in_another_view(marked, unguarded, view):
+def test_names_load_nothing_in_another_view(marked, unguarded, view):
     assert_nothing_loads(marked, unguarded, [view])

@@ -7,7 +7,7 @@ from tests.support.screen import MODEL, SENTENCE
 
 
 @pytest.mark.parametrize("path", ["marginals", "learn", "hmm-as-crf"])
-def test_steps_uncover_all_of_the_page(screen, path):
+def test_steps_reveal_the_whole_page(screen, path):
     screen.open(path, model=MODEL, sentence=SENTENCE)
     whole = seen(screen)
     assert whole["step"] == whole["steps"] > 2
