@@ -1,1 +1,1 @@
-"""Streamlit's side: the scenario, caches and shared panels."""
+"""The Streamlit app: the scenario, caches and shared panels."""

@@ -1,7 +1,7 @@
 """Caches that all sessions share: models, and the numbers of one sentence.
 
-The numbers depend on model, sentence, edits and pins (`BY_NUMBERS`). Models and numbers are shared,
-not copied, and must not be changed. (Copying by pickle takes longer than computing most of them.)
+The numbers depend on model, sentence, edits and pins (`BY_NUMBERS`). Callers share models and
+numbers and must not change them. (Copying by pickle takes longer than computing most of them.)
 """
 
 import gc
@@ -56,7 +56,7 @@ def _sentence(model: str, sentence: str, *, constrained: bool) -> tuple[object, 
     return model_key(model), sentence, constrained
 
 
-BY_NUMBERS: dict[str | type, Callable[[Scenario], str]] = {Scenario: _numbers}  # as `hash_funcs`
+BY_NUMBERS: dict[str | type, Callable[[Scenario], str]] = {Scenario: _numbers}  # for `hash_funcs`
 
 _log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def models() -> list[str]:
 def ready_models() -> list[str]:
     """Return the names of the models to load at the start.
 
-    Uploaded models may be large and many; each is loaded on first use.
+    Uploaded models may be large and numerous; each is loaded on first use.
     """
     uploaded = brought_models()
     return [name for name in models() if name not in uploaded]
@@ -126,7 +126,7 @@ def first_sentence(model: str) -> str:
 def words(model: str, sentence: str) -> list[str]:
     """Return all words of a sentence, split by the model; none in a blank one.
 
-    If all gaps have two blanks or more, the words are taken as they are. Callers share the list and
+    If all gaps have two or more blanks, the words are not split further. Callers share the list and
     must not change it.
 
     Raises:
@@ -178,13 +178,13 @@ def all_edited(scenario: Scenario) -> Analysis:
 
 
 def whole(scenario: Scenario) -> Analysis:
-    """`all_edited`, and of a short sentence `edited`, which the page has anyway."""
+    """Return `all_edited`, or for a short sentence `edited`, which is cached already."""
     short = len(words(scenario.model, scenario.sentence)) <= MAX_WORDS
     return edited(scenario) if short else all_edited(scenario)
 
 
 def most_weighed(tags: Sequence[str]) -> int:
-    """Return how many words a sentence may have for its tipping points: they take T²K²."""
+    """Return the maximum number of words for tipping points, whose time grows with T²K²."""
     return max(MAX_WORDS, MAX_NODES // len(tags))
 
 
@@ -240,7 +240,7 @@ def _strength_pieces(at_one: Scenario) -> list[Interval]:
 def ruler(scenario: Scenario, move: Move) -> Ruler:
     """Return the tipping points of one weight under all other edits and the pins.
 
-    They do not depend on the weight's own value, and are known while it is being changed.
+    The tipping points do not depend on the weight's own value, so they are valid during a drag.
 
     Raises:
         CrfvizError: an edit or a pin names a tag that the model does not have, no path is allowed,
@@ -267,9 +267,9 @@ def occlusion(model: str, sentence: str, *, constrained: bool) -> Occlusion:
 
 @shared_cache(64, lambda now, rule, *, windowed=False: (_numbers(now), rule, windowed))
 def matched(now: Scenario, rule: str, *, windowed: bool = False) -> Match | str:
-    """Return the match of a rule under the scenario's edits and pins; a text if no path matches.
+    """Return the match of a rule under edits and pins; an error message if no path matches.
 
-    Of a long sentence these are the first 120 words, or all of which a page draws a window.
+    The match covers the first 120 words, or the whole sentence on pages with a window.
 
     Raises:
         CrfvizError: an edit or a pin names a tag that the model does not have, or the rule cannot
@@ -283,7 +283,7 @@ def matched(now: Scenario, rule: str, *, windowed: bool = False) -> Match | str:
 
 @shared_cache(8, lambda now, rule, *, windowed=False: (_numbers(now), rule, windowed))
 def ruled(now: Scenario, rule: str, *, windowed: bool = False) -> Ruled:
-    """Return the analysis of the words that `matched` takes, given a rule.
+    """Return the analysis of the words in `matched`, conditioned on a rule.
 
     Raises:
         CrfvizError: as `matched` does.
@@ -293,7 +293,7 @@ def ruled(now: Scenario, rule: str, *, windowed: bool = False) -> Ruled:
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)
 def hidden_paths(scenario: Scenario) -> list[list[int] | None]:
-    """Return the best path with each word hidden; None where there is none."""
+    """Return the best path with each word hidden; None if no path is allowed."""
     edits = scenario.edits
     every = occlusion(scenario.model, scenario.sentence, constrained=edits.constrained)
     return [_path(_changed(chain, edits, scenario.pins)) for chain in every.hidden]
@@ -313,7 +313,7 @@ def _changed(chain: Potentials, edits: Edits, pins: Mapping[int, str]) -> Potent
 
 
 def _within(pins: Mapping[int, str], chain: Potentials) -> dict[int, str]:
-    """Return the pins of words in the chain."""
+    """Return the pins on words of the chain."""
     return {position: tag for position, tag in pins.items() if position < chain.num_tokens}
 
 
@@ -321,8 +321,8 @@ def _within(pins: Mapping[int, str], chain: Potentials) -> dict[int, str]:
 def warm_up() -> bool:
     """Load and run every model once, so that the first picture is fast.
 
-    `gc.freeze` excludes the objects alive now from garbage collection, which takes 100 ms longer
-    without it. One thread: the tensors of one sentence are too small to split.
+    `gc.freeze` excludes the present objects from garbage collection, which saves 100 ms per
+    collection. One thread: the tensors of one sentence are too small to split.
     """
     torch.set_num_threads(1)
     for name in ready_models():

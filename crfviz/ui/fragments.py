@@ -1,8 +1,7 @@
-"""The two fragments that an event of a stage redraws: the page in its frame, and the edits.
+"""The two fragments that a stage event redraws: the page in its frame, and the edits.
 
-Streamlit redraws the fragment in which somebody did something. The callbacks there end with
-`redraw`, which asks for both fragments where the sidebar says something else of edits afterwards,
-and for everything where the frame around the page does.
+Streamlit redraws the fragment in which the user acted. Its callbacks end with `redraw`, which
+requests both fragments if the summary of edits changes, and a full rerun if the frame changes.
 """
 
 from typing import NamedTuple
@@ -23,9 +22,10 @@ from crfviz.ui.streamlit_compat import is_fragment_run
 
 PAGE, EDITS = "page", "edits"  # keys of the fragments
 
-# Page options that stages choose; nothing around a page tells of them.
+# Page options that stages choose; nothing outside the page shows them.
 IN_PAGE = ("at", "cell", "chosen", "entity", "folded", "hide", "nodes", "nudge", "panel", "weight")
-_FRAME, _EDITS = "frame.drawn", "edits.drawn"  # what was drawn last
+# session keys: the state when frame and edits were drawn last
+_FRAME, _EDITS = "frame.drawn", "edits.drawn"
 
 
 class EditsSummary(NamedTuple):
@@ -48,7 +48,7 @@ def edits_summary() -> EditsSummary:
 
 
 def drawn_edits() -> EditsSummary:
-    """Return the summary of edits, and note that the sidebar shows it."""
+    """Return the summary of edits, and record that the sidebar shows it."""
     summary = edits_summary()
     set_value(_EDITS, summary)
     return summary
@@ -60,13 +60,13 @@ def edits_are_drawn() -> bool:
 
 
 def note_frame() -> None:
-    """Note that the frame around the page tells of the present state."""
+    """Record that the frame shows the current state."""
     set_value(_FRAME, _frame())
 
 
 def frame_stands() -> bool:
-    """Return whether the frame would look as it does, but for links and edits."""
-    touring = view_option(TOUR)  # the tour looks at what was done
+    """Return whether the frame is up to date, except for links and edits."""
+    touring = view_option(TOUR)  # the tour reacts to every action
     return not (touring or is_page_requested() or messages()) and bool(
         get_value(_FRAME) == _frame()
     )
@@ -76,7 +76,7 @@ def redraw(*, edits: bool = False) -> None:
     """Redraw the fragments that a callback has changed; call it last.
 
     Args:
-        edits: whether the page and the edits are redrawn in any case.
+        edits: whether to redraw the page and the edits unconditionally.
     """
     if not is_fragment_run():
         return

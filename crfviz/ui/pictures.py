@@ -38,16 +38,16 @@ from crfviz.views.stage.picture import Grid, Matrix, Picture, Row, Subject, Walk
 from crfviz.views.strips import pictures
 from crfviz.views.strips.rules import with_rule
 
-# Page options: what the nodes of a lattice say after the last column, the cell that the side panel
-# explains and how it reads it, whether tags without mass are folded, and which way words run.
+# Page options: the text in lattice nodes after the last column, the cell in the side panel and its
+# display, whether tags without mass are folded, and the text direction.
 NODES, CHOSEN, PANEL, FOLDED, DIRECTION = "nodes", "chosen", "panel", "folded", "direction"
-GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example speaks of
+GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example mentions
 GIVEN = "Only paths that match the rule count."
-_WITHHELD = "withheld"  # whether a question on this page waits for its answer
+_WITHHELD = "withheld"  # session key: whether a question on this page is unanswered
 
 
 def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
-    """Return a grid of the edited chain, with the trained values while edits are active."""
+    """Return a grid of the edited chain, with the trained values if edits are active."""
     return pictures.with_ghost(scene.now, scene.trained if scene.edited else None, make)
 
 
@@ -66,11 +66,13 @@ def show_stage(
         scene: what is drawn.
         picture: how.
         key: the stage's name; there are questions about some.
-        other: has the same words and tags: its values are then the ghosts, not those of the trained
-            model.
-        asks: whether the page leaves it to the stage to ask.
-        take_over: makes the scene that of the session, if it is another one; called before events
-            about its words are applied.
+        other: a scene with the same words and tags, whose values replace the trained ones as
+            ghosts.
+        asks: whether the stage draws the quiz question.
+        take_over: loads the scene into the session if it differs; called before events about its
+            words are applied.
+
+
     """
     now, picture = scene.scenario, _with_rule(scene, picture)
     rule = active_rule(scene.tags) if key == "rules" else None
@@ -78,7 +80,7 @@ def show_stage(
     asked = ask_about(scene.now, scene.trained, key, first) if asks else None
     withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
     set_value(_WITHHELD, bool(withheld))
-    if withheld and isinstance(picture.side, Matrix):  # its ruler tells what flips
+    if withheld and isinstance(picture.side, Matrix):  # its ruler would reveal the flips
         picture = replace(picture, side=replace(picture.side, ruler=None))
     unedited = None if now.edits.constrained or other is not None else _unconstrained(scene)
     if scene.edited and picture.title is None:
@@ -108,7 +110,7 @@ def show_stage(
 
 
 def _with_rule(scene: Scene, picture: Picture) -> Picture:
-    if scene.rule is not None:  # the browser knows the scores, and not what the rule makes of them
+    if scene.rule is not None:  # the browser knows the scores, but cannot apply the rule
         note = f"{GIVEN} {picture.note}".strip()
         return replace(picture, note=note, changeable=False)
     rule = active_rule(scene.tags)
@@ -128,7 +130,7 @@ def draw(
     sentence: str | None = None,
     take_over: Callable[[], None] | None = None,
 ) -> None:
-    """Draw any chain on a stage whose events go to the scenario, or to another `sentence`."""
+    """Draw any chain on a stage; its events change the scenario, or another `sentence`."""
     name = f"stage.{key}"
 
     def on_events() -> None:
@@ -154,13 +156,14 @@ def table_twin(
     grids: Sequence[Grid] = (),
     page: str = "explore",
 ) -> bool:
-    """Draw the picture above as tables, to read, copy and download, on request only.
+    """Draw the tables of the picture above on request, to read, copy and download.
 
-    It has the picture's strips and grids, and then further ones. Beside the switch are the point of
-    an example, once nothing hides it, and the menu of downloads; the live file opens at `page`.
+    The tables are the picture's strips and grids, and further ones. The point of an example, unless
+    hidden, and the download menu are beside the switch; the live file opens at `page`.
 
     Returns:
         Whether the tables are drawn, so that a page can add its own.
+
     """
     live, picture = _live(scene, page), _with_rule(scene, picture)
     hidden = walking(scene, picture.walk) or bool(get_value(_WITHHELD))
@@ -193,7 +196,7 @@ def table_twin(
 
 
 def is_withheld() -> bool:
-    """Return whether a question about the stage of this page waits for its answer."""
+    """Return whether a question about the stage of this page is unanswered."""
     return bool(get_value(_WITHHELD))
 
 
@@ -202,7 +205,7 @@ def take_scene(
 ) -> None:
     """Draw the menu of downloads of a scene; its live file opens at `page`.
 
-    `of` names the scene where a page has two.
+    `of` names the scene on pages with two.
     """
     live = _live(scene, page)
     download_menu(live, of=of, has_picture=has_picture, disabled=bool(get_value(_WITHHELD)))
@@ -219,11 +222,11 @@ def download_menu(
     """Draw the menu of downloads.
 
     Args:
-        make: makes the live file; called in another thread, when clicked. So is `table`.
-        table: makes the numbers as CSV, where the page has some.
-        of: names the scene where a page has two.
-        has_picture: whether the page has a picture, which the browser saves by itself.
-        disabled: whether nothing may be saved now.
+        make: creates the live file; called in another thread after a click, like `table`.
+        table: creates the numbers as CSV, if the page has any.
+        of: names the scene on pages with two.
+        has_picture: whether the page has a picture, which the browser saves without the server.
+        disabled: whether downloads are disabled now.
     """
     with st.popover(f"Download {of}".strip(), type="tertiary", disabled=disabled):
         named = f"Download {of} as" if of else "Download as"
@@ -246,7 +249,7 @@ def download_menu(
 
 
 def _csv(scene: Scene, rows: Sequence[Row], grids: Sequence[Grid]) -> str:
-    """Rows and grids as one table with a column per word."""
+    """Return rows and grids as one table with a column per word."""
     columns = list(scene.numbered().values())
     tables = {"tags": pd.DataFrame([_texts(scene, row) for row in rows], columns=columns)}
     for grid in grids:
@@ -255,7 +258,7 @@ def _csv(scene: Scene, rows: Sequence[Row], grids: Sequence[Grid]) -> str:
 
 
 def walking(scene: Scene, walk: Walk) -> bool:
-    """Return whether steps are left, so that the result must not be visible yet."""
+    """Return whether steps are left, so that the result must stay hidden."""
     return steps_done(scene, walk) < walk.steps(len(scene.words))
 
 
@@ -265,7 +268,7 @@ def steps_done(scene: Scene, walk: Walk) -> int:
 
 
 def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
-    """Draw the buttons of a walk whose picture is not on a stage; gives the steps done."""
+    """Draw the buttons of a walk without a stage; return the number of steps done."""
     show_stage(
         scene, Picture([], walk=walk, title="", changeable=False), key=f"steps.{key}", asks=False
     )
@@ -273,11 +276,11 @@ def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
 
 
 def _live(scene: Scene, page: str) -> Callable[[], Live]:
-    """Return a function that makes, in any thread, the inputs of a live file of this screen.
+    """Return a thread-safe function that creates the inputs of a live file of this screen.
 
-    It needs no model, which may be deleted before the file is requested.
+    The function needs no model, because the model may be deleted before the request.
     """
-    now, rule = scene.scenario, active_rule(scene.tags)  # that thread knows no session
+    now, rule = scene.scenario, active_rule(scene.tags)  # other threads have no session
     constrained = now.edits.constrained
     trained = scene.trained.sentence.potentials if constrained else _unconstrained(scene)
     return lambda: Live(

@@ -28,7 +28,7 @@ from crfviz.views.quiz.question import Ask, Question, read_ask
 from crfviz.views.quiz.selection import PAGES, next_question, question, withheld
 
 ON, OF_CUE = "1", "cue"  # values of the switch
-SKIPPED = "?"  # in place of an answer
+SKIPPED = "?"  # instead of an answer
 NOTHING = "There is no question here: every candidate is a tie or too easy."
 LONG = f"Questions are asked of sentences of up to {MAX_WORDS} words only."
 
@@ -39,10 +39,10 @@ class Asked:
 
     question: Question
     now: Analysis
-    answer: str  # the text of a choice, SKIPPED, or empty while it is open
+    answer: str  # the text of a choice, SKIPPED, or empty while open
 
     def withheld(self, rows: Sequence[str]) -> list[tuple[str, int, int]]:
-        """Return the cells that a stage with these rows must hide; none once it is answered."""
+        """Return the cells that a stage with these rows must hide; none after the answer."""
         return [] if self.answer else withheld(self.now, self.question.ask, rows)
 
 
@@ -62,13 +62,13 @@ def waiting() -> bool:
 def ask_about(
     now: Analysis, trained: Analysis, page: str, first: Ask | None = None
 ) -> Asked | None:
-    """Draw the question of this page, if one is asked; say so if none can be asked.
+    """Draw the question of this page; show a message if no question is possible.
 
     Args:
         now: the chain on the screen.
-        trained: the same without edits; the same object if there are none.
+        trained: the chain without edits; the same object if there are none.
         page: the name of its picture; only those in `PAGES` have questions.
-        first: what is asked before the page's own questions, if it can be.
+        first: a question to ask before the page's own questions, if it is valid.
     """
     switch = view_option(ASK)
     if page not in PAGES or switch not in (ON, OF_CUE):
@@ -92,7 +92,7 @@ def ask_about(
 
 
 def _named(now: Analysis, trained: Analysis) -> Question | None:
-    """Return the question in the link; say why if it cannot be asked."""
+    """Return the question in the link; show a message if it is invalid."""
     text = view_option(ASKED)
     if not text:
         return None

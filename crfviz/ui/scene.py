@@ -19,7 +19,7 @@ from crfviz.ui.state.scenario import FROM, MAX_WORDS, RULE, THEIRS, Scenario
 from crfviz.views.stage.picture import most_words
 from crfviz.views.strips.decoders import LABELS
 
-MAX_COPIES = 150  # copies of tags: more take longer than 100 ms, for 120 words
+MAX_COPIES = 150  # copies of tags: more take over 100 ms for 120 words
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +32,11 @@ class Scene:
     tags: tuple[str, ...]  # K tag names, in id order
     words: tuple[str, ...]  # T words, at most 120
     total_words: int  # of the sentence as typed
-    first: int  # position of the first of them in the sentence
+    first: int  # position of the first drawn word in the sentence
     trained: Analysis
-    now: Analysis  # the same object as `trained` where nothing is edited or pinned
+    now: Analysis  # the same object as `trained` without edits and pins
     gold: list[int] | None  # T tag ids; None if unknown
-    theirs: list[int] | None  # T tag ids of another tagger's answers; None without them
+    theirs: list[int] | None  # T tag ids of another tagger's answers; None without answers
 
     @property
     def edited(self) -> bool:
@@ -60,7 +60,7 @@ class Scene:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The decoder rows to draw, in order; gold only where there is gold."""
+        """Return the decoder rows to draw, in order; gold only with gold tags."""
         return tuple(row for row in LABELS if row != "gold" or self.gold)
 
     def numbered(self, start: int = 0, stop: int | None = None) -> dict[int, str]:
@@ -78,7 +78,7 @@ class Scene:
 
 
 def active_rule(tags: Sequence[str], pattern: str | None = None) -> Automaton | None:
-    """Return the rule that the reader activated, or another; None if it does not fit the tags."""
+    """Return the active rule, by default the reader's; None if it does not fit the tags."""
     pattern = view_option(RULE) if pattern is None else pattern
     with suppress(CrfvizError):
         return automaton(pattern, tuple(tags)) if pattern else None
@@ -88,7 +88,7 @@ def active_rule(tags: Sequence[str], pattern: str | None = None) -> Automaton | 
 def countable_rule(
     now: Scenario, pattern: str | None = None, *, windowed: bool = False
 ) -> str | None:
-    """Return the active rule, or another, if it is small enough for questions."""
+    """Return the active rule if it is small enough for questions."""
     rule = active_rule(cached.tagger(now.model).tags, pattern)
     if rule is None or len(rule.copies) > MAX_COPIES or (windowed and exceeded_limit(now, rule)):
         return None
@@ -96,7 +96,7 @@ def countable_rule(
 
 
 def exceeded_limit(now: Scenario, rule: Automaton) -> int | None:
-    """Return the limit of words that a window is counted of under a rule; None if it is kept."""
+    """Return the word limit of a window under a rule if it is exceeded, else None."""
     most = most_words(len(rule.copies))
     words = min(len(cached.words(now.model, now.sentence)), most_words(len(rule.tags)))
     return most if words > most else None
@@ -118,7 +118,7 @@ def with_rule(scene: Scene) -> Scene:
 
 
 def both_with_rule(first: Scene, second: Scene) -> tuple[Scene, Scene]:
-    """Return two scenes conditioned on the active rule; as they are where it does not fit both."""
+    """Return two scenes conditioned on the active rule; unchanged if it does not fit both."""
     given = with_rule(first), with_rule(second)
     return given if all(each.rule for each in given) else (first, second)
 
@@ -126,11 +126,12 @@ def both_with_rule(first: Scene, second: Scene) -> tuple[Scene, Scene]:
 def scene(*, windows: bool = False) -> Scene:
     """Return the scene of this run.
 
-    A blank sentence ends the run with a message. Of more than 120 words a page draws a window, with
-    the numbers of the whole sentence, if it can. Otherwise it draws the first words and says so.
+    A blank sentence ends the run with a message. Of more than 120 words most pages draw a window,
+    with the numbers of the whole sentence. Other pages draw the first words with a note.
 
     Raises:
         CrfvizError: the model is broken, or an edit cannot be applied.
+
     """
     now = scenario()
     if not cached.words(now.model, now.sentence):
@@ -181,9 +182,9 @@ def example_of(now: Scenario) -> Example | None:
 
 
 def _gold(now: Scenario, tags: tuple[str, ...], places: range) -> list[int] | None:
-    """Tag ids of the right tags of some words: of the marks if each has one, else of the example.
+    """Return the gold tag ids of some words: the reader's marks if complete, else the example's.
 
-    None if they are unknown, or the model does not have one of them.
+    None if they are unknown, or the model lacks one of them.
     """
     marked = [now.right.get(position) for position in places]
     example = example_of(now)
@@ -195,7 +196,7 @@ def _gold(now: Scenario, tags: tuple[str, ...], places: range) -> list[int] | No
 
 
 def _theirs(now: Scenario, tags: tuple[str, ...], places: range) -> list[int] | None:
-    """Tag ids of another tagger's answers; None unless each word has one that the model knows."""
+    """Return the tag ids of another tagger's answers; None if they are incomplete."""
     given = read_places(now.view.get(THEIRS, ""))
     names = [given.get(position) for position in places]
     return [tags.index(name) for name in names if name] if {*names} <= {*tags} else None

@@ -29,7 +29,7 @@ class SharedCache(Generic[Arguments, Value]):
         update_wrapper(self, make)
         self._make, self._most, self._key = make, most, key
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
-        self._made: dict[Hashable, Lock] = {}  # what is being made
+        self._made: dict[Hashable, Lock] = {}  # locks of values being computed
         self._lock = Lock()
 
     def __call__(self, *args: Arguments.args, **named: Arguments.kwargs) -> Value:

@@ -2,8 +2,8 @@
 
 Nothing else in crfviz imports more of Streamlit than `streamlit`, `streamlit.components.v2` and
 `streamlit.testing`. Each function here says what it uses, why, what it gains, and what happens
-without it. *Hooks* change how Streamlit works: `CRFVIZ_STREAMLIT_HOOKS=off` leaves them out, and so
-does a Streamlit that lacks the attribute, which a line of the log names; the app works then, only
+without it. *Hooks* change Streamlit's behaviour. `CRFVIZ_STREAMLIT_HOOKS=off` disables them. If
+Streamlit lacks an attribute, its hook is skipped with a line in the log; the app then works, but
 slower. *Reads* ask Streamlit for a fact or a class, and change nothing.
 `tests/unit/ui/test_streamlit_compat.py` fails with the name of the attribute that is gone.
 """
@@ -38,7 +38,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from crfviz.settings import settings
 
-__all__ = [  # classes and exceptions that Streamlit hands out or raises, for types and `except`
+__all__ = [  # classes and exceptions of Streamlit, for types and `except`
     "ColumnConfig",
     "DeltaGenerator",
     "FragmentHandledException",
@@ -46,7 +46,7 @@ __all__ = [  # classes and exceptions that Streamlit hands out or raises, for ty
     "StreamlitSecretNotFoundError",
 ]
 
-Component = Callable[..., object]  # what `st.components.v2.component` gives
+Component = Callable[..., object]  # the result of `st.components.v2.component`
 
 _elements: WeakKeyDictionary[BidiComponentManager, dict[str, Component]] = WeakKeyDictionary()
 _log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 
 
 def _module_with(name: str, base: type) -> ModuleType | None:
-    """Return a module that uses a class, to put another in its place; None if it may not be."""
+    """Return a module that uses a class; None if hooks are off or the class is missing."""
     module = import_module(name)
     candidate = getattr(module, base.__name__, None)
     if not (isinstance(candidate, type) and issubclass(candidate, base)):
@@ -68,22 +68,22 @@ def _module_with(name: str, base: type) -> ModuleType | None:
 def one_script_at_a_time(
     take: Callable[[], None], give: Callable[[], object], let_others: Callable[[], None]
 ) -> bool:
-    """Have each script take and give a fair lock; return whether that is possible.
+    """Make each script acquire and release a fair lock; return whether that is possible.
 
     - What: the class `ScriptRequests` of `script_runner`, from which a thread gets each run.
-    - Why: thirty scripts that fight for Python's lock take as long each as all of them together.
+    - Why: thirty scripts that compete for the GIL each take as long as all of them together.
     - Gain: of 30 edits at once the median falls from 277 to 111 ms, at 40 % less CPU an edit.
-    - Without it: scripts run side by side.
+    - Without it: scripts run concurrently.
     """
     runner = _module_with("streamlit.runtime.scriptrunner.script_runner", ScriptRequests)
     if runner is None:
         return False
 
     class Turns(ScriptRequests):
-        """The requests of a session to its script, which it gets when it has the lock."""
+        """The run requests of a session; its script gets one when it has the lock."""
 
         def on_scriptrunner_ready(self) -> ScriptRequest:
-            """Return the next run, or the end; asked for before the first run and after each."""
+            """Return the next run, or stop; called before the first run and after each."""
             give()
             if self._state is ScriptRequestType.RERUN:
                 take()
@@ -93,7 +93,7 @@ def one_script_at_a_time(
             return request
 
         def on_scriptrunner_yield(self) -> ScriptRequest | None:
-            """Return what ends the run; asked for whenever the script draws something."""
+            """Return a request that ends the run; called whenever the script draws something."""
             let_others()
             return super().on_scriptrunner_yield()
 
@@ -122,7 +122,7 @@ def send_whole_runs_completely() -> bool:
             retain_lifecycle_msgs: bool = False,  # noqa: FBT001, FBT002 - as Streamlit has it
             fragment_ids_this_run: list[str] | None = None,
         ) -> None:
-            """Drop what a new run makes superfluous; nothing of a whole run that has finished."""
+            """Drop messages that a new run makes obsolete, but not those of a finished full run."""
             if fragment_ids_this_run and any(map(_ends_whole_run, getattr(self, "_queue", ()))):
                 fragment_ids_this_run = []
             super().clear(retain_lifecycle_msgs, fragment_ids_this_run)
@@ -137,7 +137,7 @@ def _ends_whole_run(message: ForwardMsg) -> bool:
 
 
 def state_of_run() -> tuple[object, Any]:
-    """Return what tells this run from others, and the session's state; None outside of a run.
+    """Return an identity of this run, and the session's state; None outside a run.
 
     - What: `SafeSessionState._state`, the dictionary behind `st.session_state`.
     - Why: a look-up in `st.session_state` ends a callback in the middle once the browser has asked
@@ -153,7 +153,7 @@ def state_of_run() -> tuple[object, Any]:
 
 
 def _of_context(name: str) -> Any:  # noqa: ANN401 - whatever it is
-    """Return something of the run of this thread; None outside of one."""
+    """Return a value of this thread's run; None outside a run."""
     return getattr(get_script_run_ctx(suppress_warning=True), name, None)
 
 
@@ -171,14 +171,14 @@ def is_history_navigation() -> bool:
     """Return whether the browser's Back or Forward has led to this run.
 
     - What: `ScriptRunContext.is_history_navigation`.
-    - Why: the address counts then; else the one that comes along may be old.
-    - Without it: Back and Forward change the address alone.
+    - Why: then the URL is authoritative; otherwise the browser's URL may be stale.
+    - Without it: Back and Forward change only the URL.
     """
     return bool(_of_context("is_history_navigation"))
 
 
 def session_id() -> str:
-    """Return the name of the session of this run; empty outside of one.
+    """Return the id of the session of this run; empty outside a run.
 
     - What: `ScriptRunContext.session_id`.
     - Why: lines of the log name it.
@@ -191,19 +191,20 @@ def visitor_has_left() -> bool:
     """Return whether the browser of this run is gone, or has stopped it.
 
     - What: `ScriptRequests._state`.
-    - Why: long work draws nothing, and would go on for nobody.
-    - Without it: it goes on to its end.
+    - Why: long work that draws nothing would not notice that its visitor has left.
+    - Without it: it continues to its end.
     """
     return getattr(_of_context("script_requests"), "_state", None) is ScriptRequestType.STOP
 
 
 def browser_says(key: str) -> bool:
-    """Return whether the browser says what the widget with this key holds.
+    """Return whether the browser's request contains the value of the widget with this key.
 
     - What: `SessionState.get_widget_id_from_key` and `_new_widget_state`.
-    - Why: what a run drew that ended early may never have been sent; a browser that says what a
-      widget holds has heard of it.
-    - Without it: it counts as heard.
+    - Why: elements of an interrupted run may never have been sent; a value from the browser shows
+      that it received the widget.
+    - Without it: the widget counts as received.
+
     """
     state: Any = getattr(_of_context("session_state"), "_state", None)
     incoming = getattr(state, "_new_widget_state", None)
@@ -225,17 +226,19 @@ def host_is_listed(host: str | None) -> bool:
 class BrowserMessage(NamedTuple):
     """The kind of a browser's message."""
 
-    kind: str | None  # None where it is none, which Streamlit will say
-    mended: bytes | None  # without values of widgets that are no JSON; None where all of them are
+    kind: str | None  # None for an invalid message, which Streamlit rejects
+    # the message without widget values that are not JSON; None if all are valid
+    mended: bytes | None
 
 
 def read_message(message: bytes) -> BrowserMessage:
     """Read a browser's message.
 
     - What: the protocol buffer `BackMsg`.
-    - Why: some messages take from all other visitors; and of a value that is no JSON Streamlit
-      writes a trace in every run, or fails by a RecursionError.
+    - Why: some messages affect other visitors; and for a value that is not JSON, Streamlit logs a
+      traceback in every run or raises a RecursionError.
     - Without it: the server does not start.
+
     """
     parsed = BackMsg()
     try:
@@ -267,20 +270,22 @@ def _is_json(text: str) -> bool:
 def component(name: str, web: str, names: Sequence[str], package: Path) -> Component:
     """Return a live component as an element, whose files Streamlit serves by URL.
 
-    - What: `BidiComponentManager.register_from_manifest`, by which installed packages are found.
-    - Why: inline code would travel with every redraw, and is larger than the data; the app runs
-      from a checkout that is not installed.
+    - What: `BidiComponentManager.register_from_manifest`, as for installed packages.
+    - Why: inline code would be sent with every redraw, and is larger than the data; and the app
+      also runs from a checkout without installation.
     - Without it: crfviz has to be an installed package with this manifest.
 
     Args:
-        name: of the component; NAME.js and NAME.css are its files.
+        name: the component; NAME.js and NAME.css are its files.
         web: the folder of its files in the package.
         names: all components of that folder.
         package: the folder of the package.
+
+
     """
     manager = get_bidi_component_manager()
     elements = _elements.setdefault(manager, {})
-    if name not in elements:  # to register one reads its files' names again
+    if name not in elements:  # registering again would read the files' names again
         if manager.get_component_asset_root(f"crfviz.{name}") is None:
             configs = [ComponentConfig(each, web) for each in names]
             manager.register_from_manifest(ComponentManifest("crfviz", "0", configs), package)
@@ -294,7 +299,7 @@ def static_folder() -> Path:
     """Return the folder of Streamlit's page.
 
     - What: `streamlit/static`.
-    - Why: its scripts are packed once, and its inline script is allowed by its hash.
+    - Why: its scripts are compressed once, and its inline script is allowed by its hash.
     - Without it: the server does not start.
     """
     return Path(st.__file__).with_name("static")

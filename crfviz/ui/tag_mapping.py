@@ -1,4 +1,4 @@
-"""The tags of a file that a model lacks, each with the tag of the model that it counts as."""
+"""The mapping from tags of a file to tags of the model."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,11 @@ from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 
-MAX_TAGS = 60  # a file with more strange tags is of another kind
-COLUMNS = 4  # boxes beside each other
+MAX_TAGS = 60  # a file with more unknown tags is of another kind
+COLUMNS = 4  # boxes per row
 
 
-SAME_TYPES = {  # names that data sets have for types of entities
+SAME_TYPES = {  # synonyms of entity types in data sets
     "PER": ("PER", "PERSON", "PERS", "PEOPLE"),
     "LOC": ("LOC", "LOCATION", "GPE", "GEO", "PLACE", "FAC", "FACILITY", "GEO-LOC"),
     "ORG": ("ORG", "ORGANIZATION", "ORGANISATION", "CORPORATION", "COMPANY"),
@@ -26,21 +26,21 @@ SAME_TYPES = {  # names that data sets have for types of entities
 
 @dataclass(frozen=True)
 class TagMapping:
-    """The reader's choice of tags for tags of a file; of BIO tags the types are mapped."""
+    """The reader's mapping of tags; for BIO tags, of entity types."""
 
     tagger: Tagger
-    words: Mapping[str, int]  # by tags of the file that the tagger lacks
-    chosen: dict[str, str]  # tags of the tagger, by tags of the file; of BIO tags types
-    unset: str  # stands in a box before
+    words: Mapping[str, int]  # number of words by tag of the file that the tagger lacks
+    chosen: dict[str, str]  # tags or types of the tagger, by those of the file
+    unset: str  # placeholder of an empty box
 
     @property
     def missing(self) -> list[str]:
-        """Tags or types that nothing is chosen for."""
+        """The tags or types without a choice."""
         keys = sorted(set(map(self._key, self.words)))
         return [key for key in keys if self._to(key) == self.unset]
 
     def names(self) -> dict[str, str]:
-        """Return the tag of the tagger for each tag of the file that is mapped."""
+        """Return the tagger's tag for each mapped tag of the file."""
         names = {}
         for tag in self.words:
             to = self._to(self._key(tag))
@@ -49,7 +49,7 @@ class TagMapping:
         return names
 
     def draw(self, name: str) -> None:
-        """Draw a box for each tag or type; their keys begin with the name."""
+        """Draw a box for each tag or type; the widget keys begin with the name."""
         words: Counter[str] = Counter()
         for tag, number in self.words.items():
             words[self._key(tag)] += number
@@ -69,7 +69,7 @@ class TagMapping:
             )
 
     def _to(self, key: str) -> str:
-        """Return what is chosen for a tag or type; at first the type of the same meaning."""
+        """Return the choice for a tag or type; the default is the type with the same meaning."""
         if key in self.chosen:
             return self.chosen[key]
         types = {split_tag(tag)[1] for tag in self.tagger.tags} - {""} if self._bio else set()

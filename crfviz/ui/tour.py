@@ -24,8 +24,8 @@ from crfviz.views.stage.picture import Walk, forward_backward_walk, viterbi_walk
 _BEGAN = "tour.began"  # number of the stop, and the screen when it began
 _LEARNT = "tour.learnt"  # the lesson of the previous stop
 _GO = "tour.go"  # whether the reader asked for the page of the stop
-_OPENED = "tour.opened"  # the scenario at the start of the session
-_ACTED = "tour.acted"  # whether the reader has changed it, or left Explore
+_OPENED = "tour.opened"  # session key: the scenario at the start of the session
+_ACTED = "tour.acted"  # session key: whether the reader has changed it, or left Explore
 HOME = ""  # the path of the page with the greeting
 GREETING = (
     "Type a sentence. Hover a word to see why it got its tag. "
@@ -89,7 +89,7 @@ def _taken_back(_: Screen, now: Screen) -> bool:
 
 
 def _stepped_to(before: Screen, now: Screen, path: str, walk: Walk, least: int) -> bool:
-    """Return whether the reader stepped so far: the pages open with all steps done."""
+    """Return whether the reader reached this step; pages open with all steps done."""
     step = now.state.step
     walked = now.stepped == now.path or (before.path == now.path and before.state.step != 0)
     at = walk.at(step, len(now.now.words))
@@ -207,7 +207,7 @@ def draw_stop(path: str) -> None:
 
 def draw_greeting() -> None:
     """Draw the greeting with the offer of the tour, until the first action."""
-    now = scenario()  # a link with edits is no first visit
+    now = scenario()  # a link with edits is not a first visit
     acted = bool(get_value(_ACTED) or now.edits or now != session_value(_OPENED, scenario))
     set_value(_ACTED, acted)
     if not _number():
@@ -261,7 +261,7 @@ def _screen(path: str) -> Screen | None:
             return None
         trained, now = cached.trained(state), cached.edited(state)
         return Screen(path, state, trained, now, get_value(STEPPED) or "")
-    except CrfvizError:  # the page shows it
+    except CrfvizError:  # the page shows the error
         return None
 
 

@@ -14,9 +14,9 @@ from crfviz.ui.session.permission import uploads_allowed, uploads_off
 from crfviz.ui.streamlit_compat import ColumnConfig, FragmentHandledException
 from crfviz.ui.words import plain
 
-LONGEST_NAME = 24  # characters of a name that a table shows whole
-NAMES_WIDTH = 180  # pixels of a column with longer ones
-INDEX = "_index"  # what Streamlit calls the column of row names
+LONGEST_NAME = 24  # characters of a name that a table shows completely
+NAMES_WIDTH = 180  # pixels of a column with longer names
+INDEX = "_index"  # Streamlit's name for the column of row names
 _log = logging.getLogger(__name__)
 
 
@@ -24,12 +24,13 @@ _log = logging.getLogger(__name__)
 def guarded(what: str, *, again: bool = False) -> Iterator[None]:
     """Replace a part that fails by a message; everything around it stays.
 
-    Every fragment needs it: its exceptions never reach the page around it. Streamlit's own
-    exceptions, which stop and rerun scripts, pass.
+    Every fragment needs this, because its exceptions never reach the surrounding page. Streamlit's
+    own exceptions, which stop and rerun scripts, propagate.
 
     Args:
         what: name of the part, for message and log.
-        again: whether to offer another try, where the cause may pass by itself.
+        again: whether to offer a retry, for temporary errors.
+
     """
     try:
         yield
@@ -38,7 +39,7 @@ def guarded(what: str, *, again: bool = False) -> Iterator[None]:
     except CrfvizError as error:
         if isinstance(error, ModelError):
             warn_once(_log, what, error)
-        else:  # what somebody typed
+        else:  # the error quotes user input
             _log.warning("%s: %s", what, error)
         st.error(plain(str(error)))
         if again:
@@ -56,7 +57,7 @@ def upload(
     label: str,
     **options: Any,  # noqa: ANN401 - the widget's options
 ) -> Any:  # noqa: ANN401 - what st.file_uploader gives
-    """Draw a file box; where uploads are off, say so and return None."""
+    """Draw a file box; if uploads are off, show a message and return None."""
     if uploads_allowed():
         return st.file_uploader(label, **options)
     st.caption(uploads_off("files"))
@@ -81,7 +82,7 @@ def download(
 def narrowed(frame: pd.DataFrame) -> dict[str, ColumnConfig]:
     """Return options for columns of long names, which would push numbers out of sight.
 
-    A double click on a cell shows all of it, and a long head is said when it is pointed at.
+    A double click on a cell shows all of its text, and a long header has a tooltip.
     """
     options = {}
     for name, cells in [(INDEX, frame.index), *((str(n), c) for n, c in frame.items())]:

@@ -5,12 +5,12 @@ import unicodedata
 
 # What Streamlit's markdown would act on: emphasis, code, links, images, HTML, maths, strike-
 # through, entities and directives such as :red[...]. A backslash before any of them shows the
-# character itself. A bare address stays a link, which loads nothing until somebody clicks it:
-# Streamlit looks for addresses after it has taken the backslashes back.
+# character itself. A bare URL stays a link, which loads nothing until it is clicked:
+# Streamlit detects URLs after it has processed the backslashes.
 _MARKDOWN = re.compile(
     r"[\\`*_\[\]<>$~|&{}@]|:(?=\S)|(?<=www)\.|^[#+=-]|(?<=^\d)[.)]|(?<=^\d\d)[.)]"
 )
-_LONGEST_QUOTE = 40  # characters of somebody's text inside a message
+_LONGEST_QUOTE = 40  # characters of quoted user text in a message
 
 
 def plain(text: str) -> str:

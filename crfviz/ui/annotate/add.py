@@ -52,8 +52,8 @@ PASTE = "annotate.paste"
 PASTE_NAME = "pasted"
 TWEETS, TWEETS_NAME = "excerpts/btc-dev.conll", "ten tweets.txt"
 TWEETS_MODEL = "ner-en"
-MAX_WORDS = 20  # of such a tweet
-SHOWN = 3  # sentences of the preview
+MAX_WORDS = 20  # maximum length of an example tweet
+SHOWN = 3  # sentences in the preview
 MAX_PROBLEMS = 20
 LEFT_OUT = "left out"
 JOINED = {
@@ -77,16 +77,16 @@ FORMAT_NAMES = {
     "docbin": "spaCy's DocBin",
     "brat": "brat",
 }
-READINGS = {  # of a text that is read as something else than it is
+READINGS = {  # for text that could be split in two ways
     "text": FORMAT_NAMES["text"],
     "columns": FORMAT_NAMES["columns"],
 }
 
 
 class Added:
-    """Digests of the sentences being added and of the last ones, which are not offered again."""
+    """Digests of the sentences being added and of the last added ones."""
 
-    wanted = ""  # digest of what is to be kept in the run that follows a click
+    wanted = ""  # digest of the sentences that the next run stores, after a click
     digest = ""
 
 
@@ -125,7 +125,7 @@ def add_panel() -> None:
 
 @cache
 def tweets() -> str:
-    """Return ten tweets with entities, without their tags, one a line."""
+    """Return ten tweets with entities and without tags, one per line."""
     named = (each for each in read_excerpt(TWEETS) if {*(each.tags or ())} - {"O"})
     short = (each for each in named if len(each.tokens) <= MAX_WORDS)
     return "\n".join(" ".join(each.tokens) for each in islice(short, 10))
@@ -195,12 +195,12 @@ def _preview(name: str, content: bytes) -> None:
     want = partial(setattr, added, "wanted", digest)
     st.button(label, type="primary", key="annotate.keep", on_click=want)
     if wanted:
-        added.wanted = ""  # not before: a run that ends up to here leaves the click to the next
+        added.wanted = ""  # reset only now: an interrupted run repeats the click
         _keep(name, digest, read, known)
 
 
 def _chosen_format(name: str, content: bytes, digest: str, at: DeltaGenerator) -> str | None:
-    """Let the reader read a text in another way; None leaves it to the content."""
+    """Let the reader choose the text format; None detects it from the content."""
     found = _read(name, content, None, None).format
     if found not in READINGS:
         return None
@@ -220,7 +220,7 @@ def _chosen_format(name: str, content: bytes, digest: str, at: DeltaGenerator) -
 def _apart(
     name: str, content: bytes, digest: str, file_format: str | None, at: DeltaGenerator
 ) -> bytes:
-    """Let the reader take lines of several sentences as such; return a sentence a line."""
+    """Let the reader split lines of several sentences; return one sentence per line."""
     if name == TWEETS_NAME or (file_format or _read(name, content, None, None).format) != "text":
         return content
     tagger = cached.tagger(scenario().model)
@@ -259,7 +259,7 @@ def _sentences(name: str, content: bytes, tokenizer: str) -> tuple[int, list[str
 def _understood(
     name: str, content: bytes, digest: str, file_format: str | None, at: DeltaGenerator
 ) -> tuple[Import, Settings | None]:
-    """Read a file under the chosen tags; the settings are None while no tags are chosen."""
+    """Parse a file under the chosen tags; the settings are None while no tags are chosen."""
     tagger = cached.tagger(scenario().model)
     free = _read(name, content, None, file_format)
     tokenizer = ""
@@ -296,7 +296,7 @@ def _named(name: str, digest: str, read: Import, settings: Settings) -> Import:
 
 
 def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
-    """Return the documents of the file that are stored; cached until the store has others."""
+    """Return the file's documents that are stored already; cached until the store changes."""
     key = (digest, tuple(store().documents()))
     found = session_value("known documents", dict[object, Mapping[str, Known]])
     if key not in found:
@@ -308,7 +308,7 @@ def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
 def _merging(known: Mapping[str, Known]) -> int | None:
     """Ask whether to merge annotations into the stored documents; list the conflicts.
 
-    Returns how many would be added; None where documents of their own are wanted.
+    Returns the number of new annotations; None if the file becomes separate documents.
     """
     names = ", ".join(plain(each.document) for each in known.values())
     st.info(f"The sentences of **{names}** are in the store already.")
@@ -329,7 +329,7 @@ def _merging(known: Mapping[str, Known]) -> int | None:
 
 
 def _others_said(read: Import) -> bool:
-    """Return whether a file has annotations by others than the user who logged in; say so."""
+    """Return whether a file has annotations of other users than the one logged in."""
     said_by = (each.curation.by if each.curation else each.annotator for each in read.annotations)
     people = set(said_by) if is_login_required() else set()
     if others := sorted(people - {annotator()}):
@@ -344,11 +344,12 @@ def _others_said(read: Import) -> bool:
 
 
 def forget_added() -> None:
-    """Offer the sentences added last again, as their document may have been removed."""
+    """Allow adding the last sentences again, because their document may have been removed."""
     session_value("added", Added).digest = ""
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading …")  # a copy by pickling stops everybody
+# pickling a copy would block all sessions
+@st.cache_resource(max_entries=4, show_spinner="Reading …")
 def _read(
     name: str,
     content: bytes,
@@ -368,7 +369,7 @@ def _problems(read: Import) -> None:
 
 
 def _warn(title: str, lines: Sequence[str], total: int) -> None:
-    """Draw a warning with the first lines of a list, and the number of the others."""
+    """Draw a warning with the first lines of a list and the number of further ones."""
     shown = [f"- {plain(line)}" for line in lines[:MAX_PROBLEMS]]
     more = [f"- and {total - len(shown):,} more"] if total > len(shown) else []
     if lines:
@@ -376,7 +377,7 @@ def _warn(title: str, lines: Sequence[str], total: int) -> None:
 
 
 def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> None:
-    """Store with a progress bar; each document is stored as a whole or not at all."""
+    """Store with a progress bar; each document is stored completely or not at all."""
     bar = st.progress(0.0, f"Storing {len(read.items):,} sentences …")
 
     def report(done: int, total: int) -> None:

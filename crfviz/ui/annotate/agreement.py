@@ -1,4 +1,4 @@
-"""Panel of agreement: the figures of two annotators, and every word with two tags."""
+"""Agreement panel: the figures of two annotators, and every word with two tags."""
 
 from collections.abc import Mapping
 
@@ -111,7 +111,7 @@ def _disagreements(both: Agreement, answers: Mapping[int, Annotation]) -> None:
 
 
 def _answer(word: SharedWord, answers: Mapping[int, Annotation]) -> str:
-    """Return the tag that a word has in the answer for its sentence; empty without one."""
+    """Return the tag of a word in the curated answer; empty without one."""
     if word.item.id not in answers:
         return ""
     answer = answers[word.item.id]

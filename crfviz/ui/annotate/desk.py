@@ -50,15 +50,15 @@ from crfviz.views.formatting import count
 from crfviz.views.stage.labeller import MAX_WORDS, LastStep, Sheet, labeller_payload
 
 KEY = "labeller"
-BACK, ANEW = "desk.back", "desk.anew"  # keys of buttons
-LARGEST = 2**53  # whole numbers of a browser are smaller
+BACK, ANEW = "desk.back", "desk.anew"  # widget keys
+LARGEST = 2**53  # larger integers are not exact in JavaScript
 _log = logging.getLogger(__name__)
 
 
 @st.fragment
 @guarded("Labelling", again=True)
 def show_desk(queue: Queue) -> None:
-    """Draw the next sentence of the queue, or that all are done."""
+    """Draw the next sentence of the queue, or a message that all are done."""
     document = queue.document
     if queue.settles:
         done, total = len(queue.done), len(queue.ids)
@@ -102,7 +102,7 @@ def _ways_on(queue: Queue) -> None:
         settle_button(queue.document)
         if st.button("Export", type="primary"):
             set_view_option("part", "export", "label")
-            st.rerun()  # of the page: the part is chosen outside of this fragment
+            st.rerun()  # rerun the page: the part is chosen outside this fragment
         if store().last_done(queue.document.name, queue.layer) is not None:
             st.button("Reopen the last sentence", on_click=_back, args=(queue,), key=BACK)
     if error:
@@ -204,7 +204,7 @@ def _annotation(desk: Desk) -> Annotation:
 def take_steps(queue: Queue, events: object) -> None:
     """Apply the events of the labeller, each stored before the next.
 
-    While the store is lost they stay unanswered, and the browser sends them again.
+    While the store is lost, the events stay unacknowledged, and the browser sends them again.
     """
     told = session_value("last step", LastStep)
     told.by = queue.layer
@@ -237,7 +237,7 @@ def _step(queue: Queue, event: Mapping[object, object]) -> None:
     if kind == "go":
         by = _whole(event, "by")
         if by > 0:
-            with suppress(StoreError):  # who cannot store anything can still look around
+            with suppress(StoreError):  # a visitor who cannot store anything can still look around
                 store().skip(item, queue.layer)
         _open(queue.beside(item, by))
         return
@@ -247,7 +247,7 @@ def _step(queue: Queue, event: Mapping[object, object]) -> None:
         raise ConflictError("This sentence was changed meanwhile in another tab or program.")
     if kind == "undo" and before == labelling.undo(desk, before):
         last = back_to_last(queue)
-        if last is None:  # nothing to undo here, nor a sentence to go back to
+        if last is None:  # nothing to undo, and no previous sentence
             told.item, told.problem, told.note = item, "", "There is nothing to undo."
             return
         told.item, told.note = last, "Back at the sentence accepted last; undo again to reopen it."
@@ -289,7 +289,7 @@ def _tell(told: LastStep, before: Annotation, after: Annotation, kind: str) -> N
         told.note = f"{len(after.offsets)} words now; all others keep their tags."
     elif kind == "undo":
         told.note = "Undone."
-    elif after.model:  # else nothing can follow: what is left to do is said
+    elif after.model:  # without a model, show what is left to do
         moved = followed(before.final, after.final, after.pins)
         told.changed = {t: before.final[t] for t in moved}
         what = f"{count(len(moved), 'tag')} changed with it" if moved else "no other tag changed"
@@ -309,7 +309,7 @@ def _back(queue: Queue) -> None:
 
 
 def back_to_last(queue: Queue) -> int | None:
-    """Reopen the sentence that the annotator accepted last; None without one."""
+    """Reopen the last sentence that the annotator accepted; None without one."""
     last = store().last_done(queue.document.name, queue.layer)
     if last is not None:
         _open(last)
@@ -317,7 +317,7 @@ def back_to_last(queue: Queue) -> int | None:
 
 
 def _open(item: int | None) -> None:
-    """Show another sentence; it is part of the URL, so that a reload shows it again."""
+    """Show another sentence; the URL names it, so that a reload shows it again."""
     told = session_value("last step", LastStep)
     told.note, told.problem, told.changed = "", "", {}
     set_view_option("item", "" if item is None else str(item))
@@ -331,7 +331,7 @@ def _whole(event: Mapping[object, object], name: str) -> int:
 
 
 def _seconds(event: Mapping[object, object]) -> float:
-    value = event.get("seconds")  # whole ones come as int
+    value = event.get("seconds")  # JSON integers arrive as int
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
         return 0.0
     return float(min(value, LONGEST_PAUSE))

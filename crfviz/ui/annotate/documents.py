@@ -1,7 +1,7 @@
-"""The documents of the store: opened once, listed and chosen, with the model that proposes in one.
+"""The documents of the store: cache, list and choice, with the model that proposes tags.
 
-Who opens a document gets its model; any other with the same tags will do. A document with tags of
-its own and no model yet is labelled without proposals.
+Opening a document selects its model; any model with the same tags works. A document with its own
+tags and without a model is labelled without proposals.
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count, listed
 
 EVERYBODY = "all annotators"
-SEEN = "document seen"  # key of the one whose model was brought along
+SEEN = "document seen"  # session key: the document whose model was selected
 MAX_SHOWN = 20
-MAX_TAGS = 20  # that are listed
+MAX_TAGS = 20  # longest list of tags in a message
 WIDTHS = (3, 1.2, 1.6, 2.2)
-OPENED = "document opened"  # key of the one that was chosen last, until it is drawn
+OPENED = "document opened"  # session key: the document chosen last, until it is drawn
 
 
 @st.cache_resource(show_spinner="Opening the annotations …", on_release=Store.close)
@@ -77,13 +77,13 @@ def choose_annotator(
 
 
 def chosen_annotator(document: DocumentSummary, option: str) -> str | None:
-    """Return the chosen annotator; None stands for all of them."""
+    """Return the chosen annotator; None for all of them."""
     who = choice_option(option, _people(document), EVERYBODY)
     return None if who == EVERYBODY else who
 
 
 def answered(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return a copy of each answer; warn of sentences that annotators disagree about."""
+    """Return one answer per sentence; warn about sentences on which annotators disagree."""
     pairs = finished_first(pairs)
     if without := answers(pairs)[1]:
         total = count(len({item.id for item, _ in pairs}), "sentence")
@@ -95,9 +95,9 @@ def answered(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
-    """Let the reader choose a document and an annotator of the store, for pages that need gold.
+    """Let the reader choose a document and an annotator, for pages that need gold tags.
 
-    Returns a name for people and the finished sentences; None where there are none, which is said.
+    Returns a display name and the finished sentences; None if there are none, with a message.
     """
     documents, people = st.columns(2)
     with documents:
@@ -118,14 +118,14 @@ def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
 
 
 def go_to_document(key: str) -> None:
-    """Open a document at its next sentence; an empty key goes to the list of all."""
+    """Open a document at its next sentence; an empty key opens the list."""
     set_view_option("item", "")
     set_view_option("doc", key)
     set_value(OPENED, key)
 
 
 def shown_name(document: DocumentSummary) -> str:
-    """Return the name of a document as people see and type it."""
+    """Return the display name of a document."""
     return " ".join(document.name.split()) or "(no name)"
 
 
@@ -135,7 +135,7 @@ def _people(document: DocumentSummary) -> list[str]:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def item_ids(document: str, key: str) -> Sequence[int]:  # noqa: ARG001 - the key tells namesakes apart
-    """Return the ids of the sentences of a document, in its order; they never change."""
+    """Return the sentence ids of a document in order; they never change."""
     return store().item_ids(document)
 
 
@@ -171,7 +171,7 @@ def _state(document: DocumentSummary) -> str:
 def follow_document(document: DocumentSummary) -> None:
     """Select the model of a document when it is opened, or when a new one was trained.
 
-    The page is drawn anew then. A link may name another model with the same tags.
+    The page is then redrawn. A link may name another model with the same tags.
     """
     key, model = document.key, document.model
     chosen = get_value(OPENED) == key
@@ -194,7 +194,7 @@ def follow_document(document: DocumentSummary) -> None:
 
 
 def may_be_labelled(document: DocumentSummary) -> bool:
-    """Return whether a document can be labelled; if the model lacks its tags, say so."""
+    """Return whether a document can be labelled; show a message if the model lacks its tags."""
     model, tags = scenario().model, document.tags or ()
     if not _is_blank(document) or document.model in ("", model):
         return True
@@ -213,12 +213,12 @@ def may_be_labelled(document: DocumentSummary) -> bool:
 
 
 def is_by_hand(document: DocumentSummary) -> bool:
-    """Return whether a document has tags of its own, and no model was ever used for them."""
+    """Return whether a document has its own tags and never used a model."""
     return not document.model and document.tags is not None and _is_blank(document)
 
 
 def tagger_of(document: DocumentSummary) -> Tagger:
-    """Return the chosen model if it has the tags of a document, else one that proposes nothing."""
+    """Return the chosen model if it has the tags of a document, else a blank tagger."""
     model = scenario().model
     if document.tags is None:
         return cached.tagger(model)

@@ -31,7 +31,7 @@ from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 
 EITHER = "done and begun"
-SURE = "annotate.sure"  # key of the box in which the name of a document is confirmed
+SURE = "annotate.sure"  # widget key: the box that confirms the document's name
 FOREIGN_NAMES = {
     "conll2003": "CoNLL-2003",
     "blanks": "two columns with blanks (CRF++)",
@@ -49,7 +49,7 @@ AS_LABELLED = "as labelled"
 
 
 def export_panel(document: DocumentSummary) -> None:
-    """Draw the filters and the button that downloads the annotations they leave."""
+    """Draw the filters and the download button."""
     formats, people, states = st.columns(3)
     file_format = bound_select("Format", "format", EXPORT_NAMES, "conllu", at=formats)
     who = choose_annotator(document, "Annotator", "whose", at=people)

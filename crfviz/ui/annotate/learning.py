@@ -1,6 +1,6 @@
-"""Panels of models trained on a document: jobs beside the app, and their results.
+"""Panels of models trained on a document: background jobs and their results.
 
-A network learns more of what it knows; a document with tags of its own gets a model that proposes.
+A network learns from corrections; a document with its own tags gets a model that proposes tags.
 """
 
 from functools import partial
@@ -40,9 +40,10 @@ from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count, listed
 
-NAME, PROPOSER = "teach.name", "propose.name"  # the boxes for those of the new models
-MAX_TAGS = 3  # that are named
-EVERY = 0.5  # seconds between two looks at a job
+# widget keys: the boxes for the names of the new models
+NAME, PROPOSER = "teach.name", "propose.name"
+MAX_TAGS = 3  # longest list of tags in a message
+EVERY = 0.5  # seconds between two refreshes of a job's progress
 
 
 def jobs() -> Jobs:
@@ -51,7 +52,7 @@ def jobs() -> Jobs:
 
 
 def learning_panel(document: DocumentSummary) -> None:
-    """Draw the choice of a lesson, the job that runs, and the last result."""
+    """Draw the choice of a lesson, the running job, and the last result."""
     model = scenario().model
     if not uploads_allowed():
         st.info(uploads_off("models"))
@@ -75,7 +76,7 @@ def learning_panel(document: DocumentSummary) -> None:
 
 
 def _about(document: DocumentSummary) -> str:
-    """Return the key of a result: it is shown for this document, model and annotator only."""
+    """Return the key of a result, which is shown for one document, model and annotator."""
     return f"{document.key} {scenario().model} {chosen_annotator(document, 'teacher')}"
 
 
@@ -116,7 +117,7 @@ def _sentences(document: DocumentSummary) -> list[Sentence]:
 
 
 def _start() -> None:
-    """Start teaching with the current choices: the button may be of an earlier run."""
+    """Start teaching with the current choices; the clicked button may come from an older run."""
     method = choice_option("method", teach.WHAT, teach.WHOLE_TAGGER)
     name = widget_value(NAME).strip()
     with errors_beside(NAME):
@@ -127,9 +128,9 @@ def _start() -> None:
 
 
 def watch_job(job: Job) -> bool:
-    """Draw the bar of a running job, or why it failed; return whether it is done.
+    """Draw the progress of a running job, or its error; return whether it is done.
 
-    The page is drawn anew once the job is over, for the new model's sake.
+    The page is redrawn when the job ends, because it may have a new model.
     """
     status = job.status
     if not status.over:
@@ -170,9 +171,9 @@ def _show(taught: Taught) -> None:
 
 
 def propose_row(document: DocumentSummary) -> None:
-    """Draw the model of a document, the job that trains the next one, or the button for it.
+    """Draw the model of a document, its running training job, or the button to train one.
 
-    It is for documents with tags of their own, where models may be added.
+    Only for documents with their own tags, on servers that allow new models.
     """
     made, error = propose.last_proposer(document), last_error_beside(PROPOSER)
     if document.tags is None or (document.model and made is None) or not uploads_allowed():
@@ -212,7 +213,7 @@ def _offer(document: DocumentSummary, made: propose.Proposer | None) -> None:
 def _suggested(document: DocumentSummary) -> str:
     try:
         return safe_name(shown_name(document)).lower()
-    except ModelError:  # no Latin letter
+    except ModelError:  # the name has no Latin letter
         return "own-tags"
 
 

@@ -1,4 +1,4 @@
-"""The order of a document's sentences: by a score, by file, or those in dispute."""
+"""The order of a document's sentences: by a score, by file position, or disputed ones."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -30,22 +30,22 @@ NAMES = {
     "margin": "smallest margin",
     "corrections": "most corrections",
 }
-DISPUTED = "disputed"  # the order of the sentences that annotators disagree about
+DISPUTED = "disputed"  # order: only sentences on which annotators disagree
 AT_THE_DESK = {"part": "", "order": DISPUTED, "item": ""}  # page options
-MAX_SCORED = 1000  # sentences that are put in order of doubt; more would take minutes
-CHUNK = 32  # sentences between two steps of the bar
+MAX_SCORED = 1000  # sentences ordered by doubt; more would take minutes
+CHUNK = 32  # sentences between two progress updates
 
 
 @dataclass(frozen=True)
 class Queue:
-    """The sentences of a document for one annotator, the one to see first at the front."""
+    """The sentences of a document for one annotator, in the order of labelling."""
 
     document: DocumentSummary
-    who: str  # labels them, or settles what others disagree about
+    who: str  # the annotator or curator
     ids: Sequence[int]
     doubts: Mapping[int, Doubt] = field(default_factory=dict)
     order: Order = "file"
-    settles: bool = False  # whether they are disputed sentences, to be settled by a curator
+    settles: bool = False  # whether a curator settles disputed sentences
 
     @property
     def layer(self) -> str:
@@ -54,7 +54,7 @@ class Queue:
 
     @property
     def done(self) -> set[int]:
-        """Ids of the sentences that are done."""
+        """The ids of finished sentences."""
         if self.settles:
             return {
                 item for item, settled in store().disputed(self.document.name).items() if settled
@@ -68,19 +68,19 @@ class Queue:
         return reason(self.doubts.get(item), self.order)
 
     def next(self, item: int | None) -> int | None:
-        """Return the sentence to do after one; skipped ones come last."""
+        """Return the next unfinished sentence after another; skipped ones come last."""
         done = self.done
         left = self.after(item, done | store().skipped(self.document.name, self.layer))
         return self.after(item, done) if left is None else left
 
     def after(self, item: int | None, done: set[int]) -> int | None:
-        """Return the next sentence that is not done, starting over after the last one."""
+        """Return the next unfinished sentence, starting over after the last one."""
         at = self.ids.index(item) + 1 if item in self.ids else 0
         ahead = (i for i in (*self.ids[at:], *self.ids[:at]) if i not in done)
         return next(ahead, None)
 
     def beside(self, item: int, by: int) -> int:
-        """Return the sentence before or after one, done or not; at the ends the same."""
+        """Return the previous or next sentence, finished or not; it stops at the ends."""
         at = self.ids.index(item) + by
         return self.ids[min(max(at, 0), len(self.ids) - 1)]
 
@@ -105,7 +105,7 @@ def choose_queue(document: DocumentSummary, who: str) -> Queue:
 
 
 def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
-    """Return the scores of a document's first sentences, cached or computed now; can be stopped."""
+    """Return the scores of a document's first sentences, cached or computed; can be stopped."""
     key = f"{cached.model_key(scenario().model)} {document.key}"
     known = server_value("doubts", dict[str, Mapping[int, Doubt]])
     if key in known:
@@ -121,7 +121,7 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     busy = ""
     try:
         with turn(lambda words: bar.progress(0.0, words)):
-            if key not in known:  # somebody before in the line may have asked for the same
+            if key not in known:  # an earlier session in the queue may have computed it
                 doubts: dict[int, Doubt] = {}
                 for start in range(0, number, CHUNK):
                     doubts |= _scored(document, start, min(CHUNK, number - start))
@@ -133,12 +133,12 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
     place.empty()
     if busy:
         st.info(busy)
-        st.button("Compute the order")  # and all of the page anew
+        st.button("Compute the order")  # rerun the whole page
     return known.get(key, {})
 
 
 def _scored(document: DocumentSummary, start: int, number: int) -> dict[int, Doubt]:
-    """Return the scores by id; a sentence that the model cannot score is left out."""
+    """Return the scores by id, without sentences that the model cannot score."""
     tagger = tagger_of(document)
     doubts = {}
     for item in store().items(document.name, start, number):
@@ -148,7 +148,7 @@ def _scored(document: DocumentSummary, start: int, number: int) -> dict[int, Dou
 
 
 def settle_button(document: DocumentSummary) -> None:
-    """Draw the button that opens the disputed sentences at the desk, if any is left."""
+    """Draw the button that opens the disputed sentences, if any is left."""
     left = [*store().disputed(document.name).values()].count(False)
     if left and st.button(f"Settle {count(left, 'disagreement')}", type="primary"):
         for name, value in AT_THE_DESK.items():
@@ -157,14 +157,14 @@ def settle_button(document: DocumentSummary) -> None:
 
 
 def settling_link(item: int) -> str:
-    """Return the address of a disputed sentence at the desk."""
+    """Return the URL of a disputed sentence at the desk."""
     view = {**scenario().view, **AT_THE_DESK, "item": str(item)}
     link = encode(replace(scenario(), view={name: value for name, value in view.items() if value}))
     return f"?{urlencode(link.params)}"
 
 
 def changed_since(desk: Desk, annotation: Annotation) -> str:
-    """Say which versions of a settled sentence have changed or come since."""
+    """Describe versions that changed or were added after a sentence was settled."""
     if annotation.curation is None:
         return ""
     before, now = annotation.curation.versions, times_of(desk.versions)
@@ -173,7 +173,7 @@ def changed_since(desk: Desk, annotation: Annotation) -> str:
 
 
 def why_link(desk: Desk, annotation: Annotation, dispute: Dispute) -> str | None:
-    """Return a link to the explorer, about a tag of a version that the model does not choose."""
+    """Return a link to the explorer about a version's tag that the model does not choose."""
     said = {((start, end), tag) for reading in dispute.readings for start, end, tag in reading}
     words = words_at(desk.item.text, annotation.offsets)
     for t, place in enumerate(annotation.offsets):

@@ -1,4 +1,4 @@
-"""What a labelled sentence looks like and what the keys do, before there is one of the reader's."""
+"""A sample of a labelled sentence and the keys, shown before the first document exists."""
 
 from html import escape
 
@@ -21,13 +21,13 @@ KEYS = (
 
 
 def sample() -> None:
-    """Draw the first example of the chosen model with the model's tags, and the keys."""
+    """Draw the model's first example with its tags, and the keys."""
     model = scenario().model
     try:
         tagger, text = cached.tagger(model), cached.first_sentence(model)
         words = tagger.split(text)
         tags = [tagger.tags[k] for k in viterbi(tagger.potentials(words)).path]
-    except CrfvizError:  # the box of the model says so
+    except CrfvizError:  # the model box shows the error
         return
     colour = dict(zip(tagger.tags, tag_colours(tagger.tags), strict=True))
     chips = "".join(

@@ -28,20 +28,20 @@ from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain
 from crfviz.views.stage.labeller import NONE, choices
 
-COLUMNS, NEW_COLUMNS = 8, 3  # colours beside each other, in the panel and of a new document
-NEW = "new"  # in keys of widgets, the document that is being added
-NAME, RETAGS, RESPLIT = "annotate.rename", "annotate.retag", "annotate.resplit"  # keys of boxes
-TAGS = "annotate.tags"  # a draft
+COLUMNS, NEW_COLUMNS = 8, 3  # colour pickers per row: in the panel, for a new document
+NEW = "new"  # stands for the new document in widget keys
+NAME, RETAGS, RESPLIT = "annotate.rename", "annotate.retag", "annotate.resplit"  # widget keys
+TAGS = "annotate.tags"  # draft key
 SPLITTING = "splitting"  # a page option
-WIDE = 330  # pixels of the longest of its names
+WIDE = 330  # pixels of the longest option
 MODEL, FILE, OWN = "model", "file", "own"
 WORDS, ENTITIES = "words", "entities"
 MARKS = {ENTITIES: "entities of one or more words", WORDS: "a tag for every word"}
-FIRST_WORDS = 4  # of a document that has no name
+FIRST_WORDS = 4  # words in the default name of a document
 
 
 def settings_panel(document: DocumentSummary) -> None:
-    """Draw the name of a document and its tags, to be changed."""
+    """Draw the editable name and tags of a document."""
     key = document.key
     error = last_error_beside(f"{NAME}.{key}")
     name, words, tags = st.columns([2, 2, 4])
@@ -84,8 +84,8 @@ def _draw_colours(settings: Settings, key: str, columns: int = COLUMNS) -> None:
 
 
 def _picked_colours(settings: Settings, key: str) -> dict[str, str]:
-    """Return the colours that were picked, without those that tags have by themselves."""
-    drawn = st.session_state.to_dict()  # without what another tab has added since
+    """Return the picked colours, without the default colours of tags."""
+    drawn = st.session_state.to_dict()  # without tags that another tab has added since
     before = {each.name: each.colour.upper() for each in choices(settings.tags or (), settings)}
     picked = {name: drawn.get(_colour_key(key, name), before[name]).upper() for name in before}
     return {name: colour for name, colour in picked.items() if colour != before[name]}
@@ -96,14 +96,14 @@ def _colour_key(key: str, name: str) -> str:
 
 
 def _save(key: str) -> None:
-    """Store what is typed and chosen, all of it or nothing."""
+    """Store all typed and chosen settings, or nothing."""
     with errors_beside(f"{NAME}.{key}"):
         every = store().documents()
         document = next((each for each in every if each.key == key), None)
         if document is None:
             notify("The document was removed meanwhile; nothing was stored.")
             return
-        settings = document.settings  # it may have learnt a model since
+        settings = document.settings  # a job may have trained a model since
         if settings.tags is not None:
             settings = _changed(document, settings, key)
         tokenizer = st.session_state.to_dict().get(f"{RESPLIT}.{key}", settings.tokenizer)
@@ -129,16 +129,17 @@ def _changed(document: DocumentSummary, settings: Settings, key: str) -> Setting
 
 
 def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
-    """Draw the choice of tags for sentences that were read, with all their gold tags.
+    """Draw the choice of tags for new sentences with these gold tags.
 
-    Returns settings, without tags for those of the model. None where no tags are typed yet, or
-    those of no use, which is said.
+    Returns settings; their tags are None for the tags of the model. Returns None while no valid
+    tags
+    are typed.
     """
     gold = sorted({tag for item in read.items for tag in item.gold or ()})
     ways = {MODEL: f"the tags of {plain(tagger.name)}", OWN: "my own tags"}
     if gold:
         ways[FILE] = "the tags of the file"
-    known = len({*gold} & {*tagger.tags})  # a few others may be slips
+    known = len({*gold} & {*tagger.tags})  # a few unknown tags may be slips
     usual = MODEL if 2 * known >= len(gold) else FILE
     way = bound_buttons("Label with", "tagset", ways, usual)
     try:
@@ -151,13 +152,13 @@ def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
 
 
 def choose_tokenizer(name: str, at: DeltaGenerator) -> str:
-    """Draw the choice of how texts are split into words, at first by the tokenizer `name`."""
+    """Draw the choice of the tokenizer, with the default `name`."""
     names = {name: NAMES.get(name, name), **NAMES}
     return bound_select("Words are split as in", SPLITTING, names, name, at=at, width=WIDE)
 
 
 def first_words(read: Import) -> str:
-    """Return the first words, the name of a document that was given none."""
+    """Return the first words, the default name of a document."""
     tokens = read.items[0].tokens if read.items else ()
     return " ".join(tokens[:FIRST_WORDS]) + " …" * (len(tokens) > FIRST_WORDS)
 

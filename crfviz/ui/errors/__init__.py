@@ -1,1 +1,1 @@
-"""Panels of the page about a model's errors."""
+"""Panels of the page Model errors."""

@@ -1,4 +1,4 @@
-"""What a CRF layer would add: figures, the sentences that it changes, and a model with it."""
+"""The gain of an added CRF layer: figures, changed sentences, and a new model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,11 +41,11 @@ from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count
 
 EXPLORE = "pages/explore.py"
-MAX_WORDS_FITTED = 50_000  # half a minute of one core; of larger files a sample is fitted
+MAX_WORDS_FITTED = 50_000  # half a minute on one core; larger files are sampled
 RESULT = "layer gain"
-REQUESTED = "layer.requested"  # the key of the analysis whose transitions are to be fitted
-PROBLEM = "layer.problem"  # why the last ones were not
-KEPT = "layer.kept"  # whether the reader pressed Keep
+REQUESTED = "layer.requested"  # session key: the analysis whose transitions are to be fitted
+PROBLEM = "layer.problem"  # session key: why the last fit failed
+KEPT = "layer.kept"  # session key: whether the reader pressed Keep
 ABOUT = (
     "Transitions, start and end scores are fitted on the emissions of this model alone; its own "
     f"transitions do not count. Each of {FOLDS} parts is decoded by scores fitted on the others."
@@ -62,14 +62,15 @@ class Measured:
 
     layer: LayerGain
     sentences: Sequence[Sentence]
-    changes: Table  # a row for each sentence that is repaired or spoiled
-    links: tuple[list[str | None], list[str | None]]  # of the rows to the explorer: fitted, zero
+    changes: Table  # one row per repaired or spoiled sentence
+    # links to the explorer: fitted, zero transitions
+    links: tuple[list[str | None], list[str | None]]
 
 
 @st.fragment
 @guarded("What a CRF layer would add")
 def added_layer(analysis: Analysed) -> None:
-    """Draw the button that fits transitions, or what they add."""
+    """Draw the button that fits transitions, or the gain."""
     st.markdown("**What a CRF layer would add**")
     measured = analysis.made.get(RESULT)
     if measured is None:
@@ -84,7 +85,7 @@ def added_layer(analysis: Analysed) -> None:
         )
         if running and is_fragment_run():
             set_value(PROBLEM, "")
-            st.rerun()  # `fit_requested` is no fragment, for Stop could not end one
+            st.rerun()  # rerun the page: Stop could not end a fragment
         if problem := get_value(PROBLEM):
             st.info(plain(problem))
         return
@@ -114,7 +115,7 @@ def fit_requested(analysis: Analysed, place: DeltaGenerator) -> None:
         bar = st.progress(0.0, "Fitting transitions")
         st.button("Stop", on_click=set_value, args=(REQUESTED, ""), key="layer.stop")
 
-    def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
+    def report(done: int, total: int) -> None:  # a click on Stop raises here
         bar.progress(done / total, f"Fitting transitions: {100 * done // total} %")
 
     try:
@@ -140,7 +141,7 @@ def _fitted(tagger: Tagger, sentences: Sequence[Sentence], report: Progress) -> 
 def _with_links(
     tagger: Tagger, layer: LayerGain, numbers: Sequence[int], every: Sequence[Sentence]
 ) -> Measured:
-    """Return the gain with a row, and two links, for each changed sentence."""
+    """Return the gain, with a row and two links for each changed sentence."""
     sentences = [every[number] for number in numbers]
     rows = changed_table(layer, sentences, tagger.tags)
     first = tagger.potentials_batch([sentences[0].tokens], constrained=False)[0]
@@ -163,8 +164,8 @@ def fitted_edits(
 ) -> Edits | None:
     """Return edits of a model under which its paths are those of the fitted chain.
 
-    The emissions stay, so that all other scores are divided by the scale. None if it is not
-    positive: no edits have these paths.
+    The emissions stay unchanged, so all other scores are divided by the scale. Returns None if the
+    scale is not positive, because no edits then give these paths.
     """
     if fitted.scale <= 0:
         return None
@@ -179,7 +180,7 @@ def fitted_edits(
 
 
 def without_transitions(chain: Potentials, scheme: str | None) -> Edits:
-    """Return edits of a model under which only its emissions count."""
+    """Return edits of a model that leave only its emissions."""
     tables = (chain.transitions, chain.start, chain.end)
     if not any(bool(table.any()) for table in tables):
         return Edits(constrained=scheme is None)
@@ -207,7 +208,7 @@ def _keep(tagger: Tagger, measured: Measured) -> None:
             key="layer.keep",
             help="These sentences, their scaled emissions, and transitions fitted on all of them",
         )
-    if get_value(KEPT):  # the run of the click may have ended early
+    if get_value(KEPT):  # the run of the click may have been interrupted
         set_value(KEPT, False)
         stored = store_fitted(tagger, measured, name)
         change(model=stored)
@@ -220,7 +221,7 @@ def store_fitted(tagger: Tagger, measured: Measured, name: str) -> str:
 
     Raises:
         FormatError: there are more scores than a model may have.
-        ModelError: there is no letter in the name, or nothing can be written.
+        ModelError: the name has no letter, or the folder cannot be written.
     """
     chains = score_sentences(tagger, measured.sentences, pause).trained
     parts = []

@@ -17,9 +17,9 @@ from crfviz.text.tokenizer import sentence_of
 from crfviz.ui.state.link import explorer_link
 
 Record = Mapping[str, Any]
-Links = Mapping[str, Sequence[str | None]]  # to the explorer, of the rows of some tables
+Links = Mapping[str, Sequence[str | None]]  # to the explorer, for the rows of some tables
 ErrorAnalysis = tuple[Results, Record, Tables, Links]
-WorkerResult = tuple[Mapping[str, Any], Record, Tables, Links]  # the results by the name of a field
+WorkerResult = tuple[Mapping[str, Any], Record, Tables, Links]  # the results by field name
 
 
 def load(model: ModelReference, report: Progress) -> None:
@@ -36,7 +36,7 @@ def analyse_in_worker(
     report: Progress,
     rule: str | None = None,
 ) -> WorkerResult:
-    """Run `analyse_sentences` in a worker process; the result is without the tagger.
+    """Run `analyse_sentences` in a worker process; the result omits the tagger.
 
     Raises:
         CrfvizError: the worker cannot load the model, or the sentences do not suit it.
@@ -57,9 +57,9 @@ def analyse_sentences(
     rule: str | None = None,
     opener: "ExplorerLinks | None" = None,
 ) -> ErrorAnalysis:
-    """Return the results, their record and tables, and links to the explorer.
+    """Return the results, their record, tables, and links to the explorer.
 
-    The links are those of `opener`, by default of the tagger itself.
+    `opener` creates the links; by default they open the tagger itself.
 
     Raises:
         CrfvizError: the sentences do not suit the tagger; says why.
@@ -97,7 +97,7 @@ def links_of(
         (suspect.sentence, suspect.wrong, "") for suspect in log.entity_suspects
     ]
     by_table: dict[str, list[str | None]] = {name: [] for name in rows_by_table}
-    link_of: dict[tuple[int, int, str], str | None] = {}  # a suspect is an error, too
+    link_of: dict[tuple[int, int, str], str | None] = {}  # a suspect is also an error
     for name, rows in rows_by_table.items():
         for row in rows:
             if row not in link_of:
@@ -110,13 +110,14 @@ def links_of(
 class ExplorerLinks:
     """Links to the explorer.
 
-    None if the tokenizer would split the words differently, or the word is not drawn. Tags that the
-    tagger lacks are left out.
+    A link is None if the tokenizer would split the words differently, or the word is not drawn.
+    Tags that the tagger lacks are left out.
 
     Args:
         tagger: the model that the explorer shows.
         sentences: with gold tags, by their numbers.
         answers: the same with the tags of another tagger, for a row of their own.
+
     """
 
     def __init__(

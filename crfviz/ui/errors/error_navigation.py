@@ -33,7 +33,7 @@ _BACK = "list.asked_back"  # whether the reader pressed Back
 
 @dataclass(frozen=True)
 class Listed:
-    """The rows of a list that can be opened, with their addresses."""
+    """The rows of a list that can be opened, with their URLs."""
 
     rows: Table
     addresses: Sequence[str]
@@ -42,7 +42,7 @@ class Listed:
 def opened_from(
     rows: Table, addresses: Sequence[str | None], view: Mapping[str, str]
 ) -> list[str | None]:
-    """Return the addresses with the index in this list; None if a row has none.
+    """Return the URLs with the index in this list; None for rows without a URL.
 
     Args:
         rows: of the list.
@@ -63,14 +63,14 @@ def opened_from(
 
 
 def place_in(addresses: Sequence[str | None]) -> int | None:
-    """Return the row that the reader comes back from, if it is in this list."""
+    """Return the row that the reader returns from, if it is in this list."""
     place = view_option(PLACE)
     end = f"v.{LIST}={view_option(LIST)}&v.{PLACE}={place}"
     return next((row for row, each in enumerate(addresses) if each and each.endswith(end)), None)
 
 
 def list_bar() -> None:
-    """Draw the position in the list, and the buttons, if the sentence came from one."""
+    """Draw the position in the list and the buttons, if the sentence was opened from a list."""
     name = view_option(LIST)
     if not name:
         return
@@ -84,7 +84,7 @@ def list_bar() -> None:
             shortcut="B" if letters else None,
             key="list.back",
         )
-        if get_value(_BACK):  # the run of the click may have ended early
+        if get_value(_BACK):  # the run of the click may have been interrupted
             set_value(_BACK, False)
             st.switch_page(PAGE)
         if listed is None:
@@ -124,7 +124,7 @@ def _tagged(state: Scenario) -> str:
     try:
         words = cached.words(state.model, state.sentence)[:MAX_WORDS]
         analysis = cached.edited(replace(state, edits=replace(state.edits, emissions={})))
-    except CrfvizError:  # the page shows it
+    except CrfvizError:  # the page shows the error
         return state.sentence
     path = analysis.paths["viterbi"]
     if path is None:
@@ -133,7 +133,7 @@ def _tagged(state: Scenario) -> str:
 
 
 def _go(by: int) -> None:
-    """Open another sentence of the list, counted from the current one."""
+    """Open another sentence of the list, relative to the current one."""
     listed = _lists().get(view_option(LIST))
     if listed is None:
         return

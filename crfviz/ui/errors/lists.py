@@ -21,9 +21,9 @@ from crfviz.views.frames.errors import ABOUT, AROUND, IN_SIGHT, error_frame, for
 
 TALLEST = 360  # pixels
 WIDTHS = {AROUND: 360, "gold": 120, "predicted": 120}  # pixels, in lists of errors
-MAX_ROWS = 100  # of a table with links, until the reader asks for all
+MAX_ROWS = 100  # in a table with links, until the reader asks for all
 LAZY_FROM = 1000  # rows; longer tables load while scrolling
-Links = Mapping[str, Sequence[str | None]]  # by the name of their column
+Links = Mapping[str, Sequence[str | None]]  # by column name
 ANY = "any"
 NO_CELL = "Click a cell, or choose one here, to list its errors"
 BY_KEYBOARD = "A plain table whose links Tab and Enter reach; the other table is a canvas."
@@ -43,7 +43,7 @@ def show_table(
     title: str = "",
     view: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Draw a table with its title; columns of links come first.
+    """Draw a table with its title; link columns come first.
 
     Wide tables show the columns in `IN_SIGHT`; the menu of the table has the others. `view` has
     further page options that lead back to the list.
@@ -100,7 +100,7 @@ def show_table(
 
 
 def _all_of(name: str, rows: int) -> bool:
-    """Draw a toggle for all rows if there are many; return whether to show them."""
+    """Draw a toggle for all rows if there are many; return its value."""
     if rows <= MAX_ROWS:
         return True
     every_row = bound_flag(st.toggle, f"all {rows:,} rows", f"all_{name}")

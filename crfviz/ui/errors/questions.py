@@ -203,7 +203,7 @@ PANELS: Mapping[str, Callable[[Analysed], None]] = {
 def questions(analysis: Analysed) -> None:
     """Draw the tabs and the open view."""
     tab = bound_tabs("View", "tab", TABS, next(iter(TABS)))
-    publish()  # the page, which otherwise does this, is not redrawn
+    publish()  # the page usually does this, and is not redrawn
     # A container for each view: the old view disappears at once, not after the new one is drawn.
     places = {name: st.container() if name == tab else st.empty() for name in PANELS}
     with places[tab]:

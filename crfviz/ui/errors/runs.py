@@ -39,21 +39,21 @@ from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.views.formatting import count
 
-MAX_WORDS_HERE = 50_000  # six seconds of work, about: as long as the process may take to begin
+MAX_WORDS_HERE = 50_000  # about six seconds of work: as long as starting the worker may take
 
 
 @dataclass(frozen=True, eq=False)
 class Analysed:
     """The result of one run, with its tables."""
 
-    key: str  # of the tagger and the sentences in its tags
+    key: str  # digest of the tagger and the sentences in its tags
     results: Results
     record: Record
     tables: Tables
     links: Links
-    source: Source  # of the sentences, as they were before their tags were mapped
+    source: Source  # the sentences before their tags were mapped
     sentences: Sequence[Sentence]  # all of them, in the tagger's tags
-    opener: ExplorerLinks | None = None  # of the links; None is the tagger's own
+    opener: ExplorerLinks | None = None  # creates the links; None for the tagger's own
     made: dict[str, Any] = field(default_factory=dict)  # values of `once`
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `make` makes
@@ -92,7 +92,7 @@ def analysed(
     _fetch_ahead(unseen, key)
     place.button("Stop", on_click=set_view_option, args=("stopped", key), key=f"errors.stop.{key}")
 
-    def report(done: int, total: int) -> None:  # a click on Stop ends the run in here
+    def report(done: int, total: int) -> None:  # a click on Stop raises here
         bar.progress(done / total, f"{done:,} of {total:,} sentences")
 
     analysis, busy = None, ""
@@ -109,7 +109,7 @@ def analysed(
         element.empty()
     if busy:
         st.info(busy)
-        st.button("Run", type="primary")  # and all of the page anew
+        st.button("Run", type="primary")  # reruns the whole page
     return analysis
 
 
@@ -138,7 +138,7 @@ def _found(
 
 def _fetch_ahead(place: DeltaGenerator, key: str) -> None:
     """Load the browser's table and chart code during the run."""
-    with place.container(key=f"errors-unseen-{key}"):  # by the style sheet of the frame
+    with place.container(key=f"errors-unseen-{key}"):  # hidden by the style sheet of the frame
         st.dataframe({"": [0]}, width=1, height=1)
         st.vega_lite_chart(spec={"mark": "point", "data": {"values": []}, "width": 1, "height": 1})
 

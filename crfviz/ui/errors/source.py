@@ -54,28 +54,28 @@ ANSWERS_HELP = (
     "conlleval takes them, needs no second one."
 )
 NOT_YET = "choose …"
-MAX_WORDS = 5000  # of a sentence; corpora that were never split have them
+MAX_WORDS = 5000  # words of a sentence; unsplit corpora have more
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is judged by which gold tags."""
+    """The predictions to evaluate, and their gold tags."""
 
     tagger: Tagger
-    sentences: Sequence[Sentence]  # in its tags
-    opener: ExplorerLinks | None = None  # of links to another model
+    sentences: Sequence[Sentence]  # in the tagger's tags
+    opener: ExplorerLinks | None = None  # creates links to another model
 
 
 @dataclass(frozen=True)
 class Source:
-    """Tagged sentences with a name for people and a digest for programs."""
+    """Tagged sentences with a display name and a digest."""
 
     name: str
     digest: str
     sentences: Sequence[Sentence]
-    notes: tuple[str, ...] = ()  # what was lost of the file, and how it was read
-    answers: Sequence[Sentence] | None = None  # the same with the tags of another tagger
-    answers_in: str = ""  # the name of their file
+    notes: tuple[str, ...] = ()  # losses and assumptions of the reader
+    answers: Sequence[Sentence] | None = None  # the same sentences with the tags of another tagger
+    answers_in: str = ""  # name of the file with the answers
 
 
 def _files() -> LRUCache[Source]:
@@ -126,7 +126,7 @@ def require_short(name: str, sentences: Sequence[Sentence]) -> None:
     """Refuse sentences that would block the server.
 
     Raises:
-        FormatError: says which sentence it is, and what may be missing.
+        FormatError: a sentence is too long; the message names it and a likely cause.
     """
     for number, sentence in enumerate(sentences, start=1):
         if len(sentence.tokens) > MAX_WORDS:
@@ -194,7 +194,7 @@ def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
 
 
 def choose_subject(tagger: Tagger, source: Source | None) -> Subject | None:
-    """Draw what is judged where the source has predictions; None until all tags are mapped."""
+    """Draw the choice of model or predictions; return None until all tags are mapped."""
     if source is None:
         return None
     if source.answers is not None:
@@ -206,7 +206,7 @@ def choose_subject(tagger: Tagger, source: Source | None) -> Subject | None:
 
 
 def _answers(tagger: Tagger, source: Source, answers: Sequence[Sentence]) -> Subject:
-    """Return the predictions of a file as what is judged; their links open the tagger."""
+    """Return the predictions of a file as the subject; its links open the tagger."""
     if source.notes:
         _say(source.notes)
     scheme = entity_scheme([tag for each in source.sentences for tag in each.tags or ()])
@@ -273,7 +273,7 @@ def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> list[Sen
 def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | None:
     """Return the sentences in the tagger's tags; None until the reader has mapped all tags.
 
-    Of BIO tags the types are mapped.
+    For BIO tags the entity types are mapped.
     """
     if source.notes:
         _say(source.notes)
@@ -301,7 +301,7 @@ def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | Non
 
 
 def _mapping(tagger: Tagger, source: Source, words: Mapping[str, int]) -> TagMapping:
-    """Return the reader's choice for tags that the tagger lacks, each with its number of words."""
+    """Return the reader's mapping of unknown tags, each shown with its number of words."""
     chosen = server_value(f"tags {source.digest} {tagger.name}", dict[str, str])
     return TagMapping(tagger, words, chosen, NOT_YET)
 

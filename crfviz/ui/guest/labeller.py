@@ -1,7 +1,7 @@
 """The labeller of one sentence as an element of any Streamlit app.
 
-Its state lies in the session under its key. Corrections are those of the page Annotate; nothing is
-stored, and the words stay as they are given.
+The session holds its state under its key. Corrections work as on the page Annotate; nothing is
+stored, and words cannot be split or joined.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,10 +38,10 @@ class Request:
     potentials: Any
 
     def desk(self) -> Desk:
-        """Return the sentence with what proposes its tags.
+        """Return the sentence with the tagger that proposes its tags.
 
         Raises:
-            CrfvizError: there are no words or tags, or the potentials are of others.
+            CrfvizError: there are no words or tags, or the potentials do not fit them.
         """
         words, tags = _texts(self.tokens, "words"), _texts(self.tags, "tags")
         if len(words) > MAX_WORDS:
@@ -68,17 +68,17 @@ class Request:
 
 @dataclass
 class Element:
-    """One element in one session: the sentence, and what its reader did."""
+    """One element in one session: the sentence and its reader's actions."""
 
     name: str  # of the component
     content: str  # digest of the words and tags
     desk: Desk
     annotation: Annotation
     last: LastStep = field(default_factory=LastStep)
-    labelled: Labelled | None = None  # as `st.session_state[key]` has it unless the app changed it
+    labelled: Labelled | None = None  # the last value of `st.session_state[key]`
 
     def take_events(self) -> None:
-        """Apply the new events of the browser: as its callback, and in forms at the next call."""
+        """Apply new browser events: in the callback, or in forms at the next call."""
         for event in fresh_events(self.name, sent_events(self.name)):
             before = self.annotation
             try:
@@ -87,13 +87,13 @@ class Element:
                 self.last = LastStep(problem=str(error))
                 continue
             except (KeyError, TypeError, ValueError):
-                continue  # an event of another version
+                continue  # the event is about another version
             moved = labelling.followed(before.final, after.final, after.pins) if after.model else []
             self.last = LastStep(changed={t: before.final[t] for t in moved})
             self.annotation = replace(after, revision=before.revision + 1)
 
     def take_state(self, key: str) -> None:
-        """Take what the app has put into `st.session_state[key]`."""
+        """Apply the state that the app has put into `st.session_state[key]`."""
         given: object = st.session_state.get(key)
         if given is None or given is self.labelled:
             return
@@ -112,7 +112,7 @@ class Element:
         self.annotation = replace(after, revision=self.annotation.revision + 1)
 
     def take_scores(self, desk: Desk) -> None:
-        """Decode anew under other scores; the reader's tags stay where these allow them."""
+        """Decode again under new scores; keep the reader's tags that the scores allow."""
         self.desk = replace(desk, item=self.desk.item)
         before, self.last = self.annotation, LastStep()
         if before.state == "done":
@@ -126,7 +126,7 @@ class Element:
 
 
 def show(request: Request, *, key: str | None) -> Labelled:
-    """Draw the labeller, or why it cannot be drawn; see `crfviz.st_labeller`."""
+    """Draw the labeller, or an error; see `crfviz.st_labeller`."""
     labelled = Labelled(())
     with st.container(key=key), errors_as_messages():
         element = _element(request, request.desk(), key)
@@ -152,7 +152,7 @@ def show(request: Request, *, key: str | None) -> Labelled:
 
 
 def _element(request: Request, desk: Desk, key: str | None) -> Element:
-    """Return the state of an element; a new one where its words, tags or proposals are others."""
+    """Return the state of an element; a new one if words, tags or proposals changed."""
     elements = session_value("guests.labelling", lambda: LRUCache[Element](MAX_ELEMENTS))
     content = digest(desk.item.text, desk.item.offsets, desk.tagger.tags, request.proposed)
     name = f"crfviz.labeller.{key or content}"
@@ -193,12 +193,12 @@ def _check_tags(tags: object, known: Sequence[str], num_words: int) -> None:
 
 
 def _begun(desk: Desk, tags: Sequence[str] | None) -> Annotation:
-    """Return the first annotation: as few given tags are set as make the best path give all."""
+    """Return the first annotation, with the fewest pins whose best path gives all tags."""
     annotation = labelling.begin(desk)
     given = {t: tag for t, tag in enumerate(tags or ()) if tag}
     pins: dict[int, str] = {}
     while wrong := {t: tag for t, tag in given.items() if annotation.final[t] != tag}:
-        pins |= given if is_bio(desk.tagger.tags) else wrong  # of BIO tags whole entities
+        pins |= given if is_bio(desk.tagger.tags) else wrong  # for BIO tags, pin whole entities
         annotation = replace(annotation, **desk.decoded(annotation.offsets, pins))
     return annotation
 

@@ -1,7 +1,7 @@
 """The stage as an element of any Streamlit app.
 
-The state of an element lies in the session under its key. Nothing else of the app is used: no
-scenario, URL, style sheet or hook. `crfviz.ui.session.components` mounts it, as for the pages.
+The session holds its state under its key. The element uses no other part of the app: no scenario,
+URL, style sheet or hook. `crfviz.ui.session.components` mounts it, as for the pages.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,10 +43,10 @@ from crfviz.views.stage.picture import WINDOW, Matrix, Picture, Subject, most_wo
 from crfviz.views.strips.pictures import GHOSTS
 from crfviz.views.strips.why import WHY_LEGEND, ask_why, why_picture
 
-AT = "at"  # page option of the place that the reader clicked
+AT = "at"  # page option: the place that the reader clicked
 SELECTION = (AT, CHOSEN)
 TABLES = ("emissions", "transitions", "start", "end")
-MAX_ELEMENTS = 100  # of a session whose state is kept
+MAX_ELEMENTS = 100  # elements per session whose state is kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Request:
         """Return the potentials.
 
         Raises:
-            CrfvizError: they are none, or there is no such view.
+            CrfvizError: the potentials or the view are invalid.
         """
         if not isinstance(self.potentials, Potentials):
             raise CrfvizError(f"expected Potentials, got {abbreviate_value(self.potentials)}")
@@ -73,7 +73,7 @@ class Request:
         return self.potentials
 
     def gold_ids(self) -> list[int] | None:
-        """Return the T ids of the right tags; None without any."""
+        """Return the T ids of the gold tags; None without any."""
         if self.gold is None:
             return None
         if not isinstance(self.gold, Sequence) or isinstance(self.gold, str):
@@ -90,19 +90,19 @@ class Request:
 
 @dataclass
 class Element:
-    """One element in one session: what its reader did."""
+    """One element in one session: its reader's actions."""
 
     name: str  # of the component
     key: str | None
-    trained: Analysis  # of the words that are computed with
+    trained: Analysis  # the analysis of all words
     scenario: Scenario
     history: History[Changes] = field(default_factory=History)
-    shown: Shown | None = None  # as `st.session_state[key]` has it unless the app changed it
-    error: str = ""  # of the last event
+    shown: Shown | None = None  # the last value of `st.session_state[key]`
+    error: str = ""  # message about the last event
     fixed: bool = False
 
     def take_events(self) -> None:
-        """Apply the new events of the browser: as its callback, and in forms at the next call."""
+        """Apply new browser events: in the callback, or in forms at the next call."""
         for fields in fresh_events(self.name, sent_events(self.name)):
             self.error = ""
             try:
@@ -133,7 +133,7 @@ class Element:
         self.change(after)
 
     def change(self, after: Scenario) -> None:
-        """Replace the state; a change of edits can be undone, and is refused where fixed."""
+        """Replace the state; a change of edits can be undone, and is rejected if not editable."""
         if after.changes == self.scenario.changes:
             self.scenario = after
         elif not self.fixed:
@@ -150,7 +150,7 @@ class Element:
         return (t, self.trained.tags.index(tag)) if known else None
 
     def take_state(self) -> None:
-        """Take what the app has put into `st.session_state[key]`."""
+        """Apply the state that the app has put into `st.session_state[key]`."""
         given: object = None if self.key is None else st.session_state.get(self.key)
         if given is None or given is self.shown:
             return
@@ -176,7 +176,7 @@ class Element:
 
 
 def show(request: Request, *, height: int | None, key: str | None) -> Shown:
-    """Draw a stage, or why it cannot be drawn; see `crfviz.st_lattice`."""
+    """Draw a stage, or an error; see `crfviz.st_lattice`."""
     options: dict[str, Any] = {} if height is None else {"height": height, "border": False}
     drawn = [Shown(request.potentials)]
     with st.container(key=key, **options), errors_as_messages():
@@ -186,7 +186,7 @@ def show(request: Request, *, height: int | None, key: str | None) -> Shown:
 
 @contextmanager
 def errors_as_messages() -> Iterator[None]:
-    """Show an error of crfviz as a message in the element."""
+    """Show an error of crfviz as a message in place of the element."""
     try:
         yield
     except CrfvizError as error:
@@ -255,7 +255,7 @@ def _draw(request: Request, potentials: Potentials, key: str | None) -> Shown:
 
 
 def _element(request: Request, potentials: Potentials, key: str | None) -> Element:
-    """Return the state of an element; a new one where its words or tags are others."""
+    """Return the state of an element; a new one if words or tags changed."""
     elements = session_value("guests", lambda: LRUCache[Element](MAX_ELEMENTS))
     view = request.view
     most = most_words(potentials.num_tags, homogeneous=potentials.homogeneous)
@@ -292,7 +292,7 @@ def has_same_scores(first: Potentials, second: Potentials) -> bool:
 
 
 def digest(*parts: object) -> str:
-    """Return a short digest of values by their texts."""
+    """Return a short digest of the text of some values."""
     return sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -321,7 +321,7 @@ def _picture(
 
 
 def _within(place: tuple[int, int] | None, first: int, length: int) -> tuple[int, int] | None:
-    """Return a place counted from the first word that is drawn; None if it is not drawn."""
+    """Return a place relative to the first drawn word; None if it is not drawn."""
     if place is None or not 0 <= place[0] - first < length:
         return None
     return place[0] - first, place[1]

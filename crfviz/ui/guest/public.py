@@ -19,25 +19,27 @@ def st_lattice(
     """Draw the live stage in a Streamlit app, and return its state.
 
     The browser draws an edit at once and then runs the app once. Edits, selection and step stay
-    under the same `key` while words and tags are the same, also with other scores. Bad input is
-    shown as a message in place of the stage.
+    under the same `key` while words and tags are the same, also with other scores. Invalid
+    arguments show a message in place of the stage.
 
     Args:
-        potentials: best with tags and tokens. Of more than 120 words a window is drawn, with the
-            numbers of all.
+        potentials: preferably with tags and tokens. Of more than 120 words a window is drawn, with
+            the numbers of the whole sentence.
         view: one of "explore", "emissions", "transitions", "forward-backward", "viterbi",
             "marginals" and "why".
-        gold: T right tags, for a row of their own.
+        gold: T gold tags, drawn as a row.
         at: the position and tag that "why" explains before a click; by default the tag that
             comes closest to the least certain one of the best path.
         editable: whether scores can be changed.
         height: pixels, beyond which the element scrolls; None for as high as it is.
-        key: identity in the app. Without one other potentials begin anew, and equal ones may be
-            drawn once only.
+        key: identity in the app. Without a key, changed potentials reset the state, and equal
+            potentials may be drawn only once.
 
     Returns:
         The state. `st.session_state[key]` holds it too; before the call it may be set to another
         `Shown` or to a dictionary with some of "edits", "selected" and "step".
+
+
     """
     from crfviz.ui.guest import lattice
 
@@ -56,19 +58,23 @@ def st_labeller(
     """Draw a sentence to be tagged by keys in a Streamlit app, and return its tags.
 
     Given potentials, a correction repairs its neighbours: the best path under the reader's tags is
-    shown. Bad input is shown as a message in place of the element. Keys act while it has the focus.
+    shown. Invalid arguments show a message in place of the element. Keys act while it has the
+    focus.
 
     Args:
-        tokens: T words, which stay as they are.
-        tags: those that a key can set; of BIO tags whole entities are marked.
+        tokens: T words, which cannot be split or joined.
+        tags: the tags that keys set; for BIO tags keys mark whole entities.
         proposed: T tags to begin with; by default the best path of the potentials, else none.
         potentials: of these words and tags.
         key: identity in the app. Under it the reader's tags stay while words, tags and proposed
-            tags are the same, also with other scores. A form answers one key a time.
+            tags are the same, also with other scores. In a form each key waits for the submit
+            button.
 
     Returns:
         The state. `st.session_state[key]` holds it too; before the call it may be set to another
         `Labelled` or to a dictionary with some of "tags" and "done".
+
+
     """
     from crfviz.ui.guest import labeller
 

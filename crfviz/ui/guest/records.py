@@ -1,4 +1,4 @@
-"""The states of the elements: what they return and what the session of an app holds."""
+"""The states of the elements: return values, also held in the session of an app."""
 
 from dataclasses import dataclass, field
 
@@ -22,13 +22,13 @@ class Shown:
 
     potentials: Potentials  # with the reader's edits
     edits: Edits = field(default_factory=Edits)
-    selected: tuple[int, str] | None = None  # position from 0 and tag name, clicked last
-    step: int = 0  # steps done of the view's walk
+    selected: tuple[int, str] | None = None  # position from 0 and tag name of the last click
+    step: int = 0  # steps of the view's walk
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
     """The state of a labeller: what `st_labeller` returns and `st.session_state[key]` holds."""
 
-    tags: tuple[str, ...]  # T; empty texts where nothing is set yet
+    tags: tuple[str, ...]  # T tags; empty strings for untagged words
     done: bool = False  # whether the reader accepted the sentence

@@ -235,7 +235,7 @@ def parse(expression: str) -> ast.expr:
 
 
 class _Evaluator:
-    """Evaluates a syntax tree; refuses every node that is not listed here."""
+    """Evaluate a syntax tree; reject every node that is not listed here."""
 
     def __init__(self, chain: Chain, expression: str) -> None:
         self.chain = chain

@@ -55,9 +55,9 @@ from crfviz.views.strips.why import why_gap, why_note, why_row
 
 STYLE_SHEET = Path(__file__).with_name("handout.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-_LETTERS = "ABCDEF"  # of the choices
+_LETTERS = "ABCDEF"  # letters of the choices
 SEEN = 0.005  # nats; terms below it are left out, as on the page
-MAX_PATHS = 12  # of the naive way, the best ones
+MAX_PATHS = 12  # best paths of the naive way
 PATH_FORMATS = {"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}
 WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with a matrix
 BEST_PATHS = 5  # on the page Paths
@@ -105,7 +105,7 @@ def _cue(number: int, cue: Cue) -> str:
         if cue.ask
         else ""
     )
-    say = "" if question_text else _say(cue)  # it has the answer, so it is in the key
+    say = "" if question_text else _say(cue)  # the text contains the answer, so it is in the key
     return (
         f"<section>{_heading(number, cue)}{say}{_picture(cue, key=False)}{question_text}</section>"
     )
@@ -174,7 +174,7 @@ def _answer(question: Question | None) -> str:
 
 
 def _or_why(make: Callable[[], str]) -> str:
-    """Return what `make` returns, or its error as a paragraph."""
+    """Return the result of `make`, or its error as a paragraph."""
     try:
         return make()
     except CrfvizError as error:
@@ -182,7 +182,7 @@ def _or_why(make: Callable[[], str]) -> str:
 
 
 def tables_of(cue: Cue, *, key: bool = False) -> str:
-    """Return the tables of a cue's page; empty if it has none, or only the `key` shows them.
+    """Return the tables of a cue's page; empty if there are none, or only the `key` shows them.
 
     Raises:
         CrfvizError: the scene cannot be drawn.

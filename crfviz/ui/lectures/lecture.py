@@ -38,7 +38,7 @@ from crfviz.views.quiz.question import LONGEST, read_ask
 from crfviz.views.quiz.selection import PAGES, can_ask
 
 MAX_CUES = 200
-LONGEST_SAY = 400  # characters: one thing
+LONGEST_SAY = 400  # characters: a cue says one thing
 LONGEST_FILE = 1_000_000  # characters
 IN_LINK = {
     "model": "model",
@@ -189,7 +189,7 @@ class _Section:
         return []
 
     def params(self) -> dict[str, str]:
-        """Return its keys as parameters of a link."""
+        """Return the keys as parameters of a link."""
         given = {name: self.content[name] for name in IN_LINK if name in self.content}
         view = self.content.get("view", {})
         if not isinstance(view, Mapping):

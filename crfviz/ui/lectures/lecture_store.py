@@ -27,7 +27,7 @@ from crfviz.views.formatting import count
 
 SHIPPED = Path(__file__).resolve().parents[3] / "lectures"
 LINK_PREFIX = "~"
-MAX_LINK_NAME = LONGEST_LINK - 1_000  # characters; the rest of the address needs some
+MAX_LINK_NAME = LONGEST_LINK - 1_000  # characters; the rest of the URL needs some
 _MAX_UNPACKED = 200_000  # bytes
 _WORDS = {link: word for word, link in IN_LINK.items()}
 

@@ -46,7 +46,7 @@ LECTURE, CUE, STEP, SPEAKER = "lecture", "cue", "step", "speaker"  # parameters 
 THEME = "v.theme"
 LETTERS = f"v.{NO_LETTERS}"
 _AT = "lecture.at"  # lecture and number of the cue on the screen
-_LEFT = "lecture.left"  # the cue that was left for its page, the page, and its query
+_LEFT = "lecture.left"  # session key: the cue left for its page, the page, and its query
 _ASKED = "lecture.asked"  # the requested cue and its step
 LEAVE = 0  # in place of a requested cue: to the explorer
 BEFORE = "Before this change:"  # prefix of a text that an edit contradicts
@@ -272,14 +272,14 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
 
 def _show(place: Place) -> None:
     cue = place.cue
-    text = "" if waiting() else said_now(cue)  # it has the answer
+    text = "" if waiting() else said_now(cue)  # the question contains the answer
     _bar(place, text)
     add_cue(place.lecture.title, text)
     st.html(f"<style>{_WITHOUT_PICTURE if flag_option(BELOW) else _PICTURE_ALONE}</style>")
     try:
         with guarded("This cue"):
             exec(frame.page_code(at_path(cue.page).script), {"__name__": "__main__"})
-    finally:  # keys wait for this
+    finally:  # keys wait for the end of this run
         component("player", *OF_UI)(key="there", data={"there": place.number})
 
 
@@ -353,7 +353,7 @@ def _speak(place: Place) -> None:
 def _prepare(place: Place) -> None:
     """Compute the next cue in advance."""
     cue = place.cue
-    with suppress(CrfvizError):  # the cue itself shows it
+    with suppress(CrfvizError):  # the cue itself shows the error
         chain_of(cue.scenario)
         if cue.ask:
             question_of(cue.scenario, cue.ask, cue.page)

@@ -12,7 +12,7 @@ from crfviz.ui.session.session_store import get_value, session_value, set_value
 from crfviz.ui.streamlit_compat import StopException
 
 _ROOM, _SCREEN = "room", "followed screen"
-_NONE = ""  # in place of a key: this browser leads no room any longer
+_NONE = ""  # instead of a key: this browser leads no room
 _log = logging.getLogger(__name__)
 
 
@@ -103,7 +103,7 @@ def _send() -> None:
 
 
 def add_picture(data: Mapping[str, object]) -> None:
-    """Add a stage's payload to the screen, unless it has one."""
+    """Add a stage's payload to the screen, if it has none yet."""
     if current_room() is not None:
         # Another session must not acknowledge events of this session's stage.
         session_value(_SCREEN, _Screen).parts.setdefault("stage", {**data, "ack": 0})

@@ -30,7 +30,7 @@ from crfviz.ui.live_room.rooms import (
 )
 
 POLL_INTERVAL = 5.0  # seconds between two looks for expired rooms and changed followers
-RETRY_DELAY = 1.0  # seconds until a lost database is asked again
+RETRY_DELAY = 1.0  # seconds until a lost database is retried
 USE_INTERVAL = 60.0  # seconds after which a room with an unchanged screen is marked as used
 
 _log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class SharedRoom(Room):
 
     def send(self) -> None:
         """Write the screen to the database, or wait until the database is back."""
-        with self._sending:  # or an older screen could be written last
+        with self._sending:  # otherwise an older screen could be written last
             with self._lock:
                 screen, question, unsent = self.screen, self.question, self.unsent
             try:
@@ -234,7 +234,7 @@ class SharedRooms(Rooms):
                 self._listener = Thread(target=self._listen, name="rooms", daemon=True)
                 self._listener.start()
         room.take(stored)
-        if is_new:  # it may have changed before this process listened for it
+        if is_new:  # the room may have changed before this process listened for it
             self._refresh(code)
         return room
 

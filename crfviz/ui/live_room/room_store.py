@@ -1,4 +1,4 @@
-"""Rooms in PostgreSQL: the screen of each room, the answers, and how many follow.
+"""Rooms in PostgreSQL: the screen, the answers and the follower count of each room.
 
 Every change is announced by NOTIFY with the code of the room; each process then reads the room.
 """
@@ -39,7 +39,7 @@ CHANNEL = "crfviz_rooms"
 # Separate from the connections of the annotation store. No ping before use: a lost connection is
 # retried.
 POOL = {"pool_size": 4, "max_overflow": 0, "pool_pre_ping": False}
-RETRY_DELAY = 0.5  # seconds before a lost server is asked again
+RETRY_DELAY = 0.5  # seconds before a lost server is retried
 COUNT_LIFETIME = 60.0  # seconds for which a process's number of followers counts
 SCHEMA_LOCK = 7_246_850  # PostgreSQL's advisory lock: one process creates the tables at a time
 Result = TypeVar("Result")
@@ -138,7 +138,7 @@ class StoredRoom:
     screen: bytes
     version: int
     question: Question | None
-    age: float  # seconds since it was used
+    age: float  # seconds since the last use
 
 
 class RoomStore:
@@ -156,7 +156,11 @@ class RoomStore:
         self._creating = Lock()
 
     def open(self, code: str, key: str, most: int) -> bool | None:
-        """Create a room. False: the code is taken. None: there are `most` rooms already."""
+        """Create a room.
+
+        Returns:
+            False if the code is taken, None if there are `most` rooms already.
+        """
 
         def work(connection: Connection) -> bool | None:
             _prune(connection)
@@ -209,7 +213,7 @@ class RoomStore:
         self._run(work)
 
     def answer(self, code: str, question: str, voter: str, choice: int) -> bool:
-        """Store an answer, see `Room.answer`; it is on the disk when this returns."""
+        """Store an answer, see `Room.answer`; it is committed on return."""
         if "\0" in question + voter or not 0 < len(voter) <= MAX_VOTER_LENGTH:
             return False
         values = {"code": code, "question": question, "voter": voter, "choice": choice}
@@ -226,13 +230,13 @@ class RoomStore:
         return dict(map(tuple, rows))
 
     def store_followers(self, process: str, followers: Sequence[tuple[str, int]]) -> None:
-        """Store how many follow each room in one process, for `COUNT_LIFETIME`."""
+        """Store the number of followers of each room in one process, for `COUNT_LIFETIME`."""
         values = [{"process": process, "code": code, "number": n} for code, n in followers]
         if values:
             self._run(lambda c: c.execute(_STORE_FOLLOWERS, values))
 
     def count_followers(self, code: str, *, without: str) -> int:
-        """Return how many follow a room in all processes without one."""
+        """Return the number of followers of a room in all processes except one."""
         values = {"code": code, "process": without}
         return int(self._run(lambda c: c.execute(_COUNT_FOLLOWERS, values).scalar_one()))
 

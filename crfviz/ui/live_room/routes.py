@@ -31,10 +31,10 @@ from crfviz.views.exports import bundle
 
 OWN = Path(__file__).with_name("web")
 MAX_ANSWER_BYTES = 1000
-MAX_WRONG_CODES = 60  # of an address at once
+MAX_WRONG_CODES = 60  # per address at once
 RETRY_DELAY = 10.0  # seconds until an address may try one more code
-MAX_ADDRESSES = 10_000  # that are remembered
-MAX_KNOWN_CODES = 200  # of an address that are remembered
+MAX_ADDRESSES = 10_000  # remembered addresses
+MAX_KNOWN_CODES = 200  # remembered codes per address
 IPV6_NETWORK = 64  # bits of an IPv6 address that one household shares
 NO_STORE = {"Cache-Control": "no-store"}
 UNBUFFERED = {"X-Accel-Buffering": "no"}  # a proxy passes each event on at once
@@ -63,16 +63,16 @@ def routes() -> list[Route]:
 class _Address:
     """The codes that an address tried."""
 
-    left: float  # wrong codes that it may still try
+    left: float  # wrong codes left to try
     since: float
     known: LRUCache[bool] = field(default_factory=lambda: LRUCache[bool](MAX_KNOWN_CODES))
 
 
 class CodeRateLimit:
-    """A limit of the wrong codes by address: five letters could be found by trying.
+    """Rate limit of wrong codes by address, because codes of five letters could be guessed.
 
-    A class may share an address, so codes that were right stay open to it. Each server process
-    counts for itself.
+    A class may share an address, so codes that were correct stay allowed. Each server process
+    counts separately.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -87,7 +87,7 @@ class CodeRateLimit:
             return bool(state.known.get(code)) or state.left >= 1
 
     def record(self, address: str, code: str, *, right: bool) -> None:
-        """Record whether a code was right."""
+        """Record whether a code was correct."""
         with self._lock:
             state = self._state(address)
             if right:
@@ -105,7 +105,7 @@ class CodeRateLimit:
 
 
 def _network(address: str) -> str:
-    """Return the network of an IPv6 address; a household has many of them."""
+    """Return the network of an IPv6 address; one household has many addresses."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -132,7 +132,7 @@ def _in_room(handler: _Handler) -> Callable[[Request], Awaitable[Response]]:
             room = await _call(rooms().find, code)
             CODE_LIMIT.record(address, code, right=room is not None)
             return await handler(request, room)
-        except StoreError:  # the follower's browser asks again
+        except StoreError:  # the follower's browser retries
             return JSONResponse({"message": _AWAY}, 503, NO_STORE)
 
     return handle
@@ -156,7 +156,7 @@ async def _page(_: Request, room: Room | None) -> Response:
 
 @_in_room
 async def _screens(_: Request, room: Room | None) -> Response:
-    if room is None:  # 204 ends an event stream for good
+    if room is None:  # 204 ends an event stream permanently
         return Response(status_code=204)
     if room.followers >= MAX_FOLLOWERS:
         return JSONResponse({"message": "This room is full."}, 503)

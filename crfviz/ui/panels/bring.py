@@ -55,7 +55,7 @@ def uploaded_files() -> list[tuple[str, bytes]]:
 
 
 def is_fasta(files: list[tuple[str, bytes]]) -> bool:
-    """Return whether the upload is one file of sequences, and no model."""
+    """Return whether the upload is one FASTA file, not a model."""
     return len(files) == 1 and files[0][1].lstrip().startswith(NAME.encode())
 
 
@@ -86,7 +86,7 @@ def _open(state: Scenario) -> None:
 
 
 def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
-    """Parse the files, with the reader's choices where the files leave something open.
+    """Parse the files, with the reader's choices for ambiguous parts.
 
     Raises:
         FormatError: they cannot be read.
@@ -160,7 +160,7 @@ def use_button(validated: ValidatedModel, files: list[tuple[str, bytes]]) -> Non
     """Draw a box for the name, and the button that stores and opens the model."""
     suggestion = PurePath(files[0][0]).stem
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left.container(key="bring-name"):  # another file, another name
+    with left.container(key="bring-name"):  # another file resets the name
         name = st.text_input("Name", suggestion, max_chars=80, key=f"bring.name.{suggestion}")
     if right.button("Use this model", type="primary", key="bring.use"):
         stored = store_model(validated, name)

@@ -31,7 +31,7 @@ class Card:
 
     model: str
     text: str = ""  # markdown below the title; empty where there is no card
-    ours: bool = False  # shipped with crfviz: others' markdown could load pictures from anywhere
+    ours: bool = False  # shipped with crfviz; markdown of others could load remote pictures
     tags: tuple[str, ...] = ()
     evaluations: Mapping[str, Record] = field(default_factory=dict)  # by file
     problem: str | None = None  # why the model or its figures cannot be read
@@ -66,7 +66,7 @@ def summary(model: str) -> str:
             return card_summary(FolderTagger(path, (), None).card())
         tagger = cached.known_tagger(model) if path is None else cached.tagger(model)
         return card_summary(tagger.card()) if tagger else ""
-    except CrfvizError:  # of the model, or of its card alone
+    except CrfvizError:  # error of the model, or only of its card
         return ""
 
 
@@ -82,7 +82,7 @@ def card_summary(card: str) -> str:
     >>> card_summary("# upos-en\n\nTags words. Trained on EWT.")
     'Tags words.'
     """
-    written = card.partition("<!--")[0]  # what follows, a program wrote
+    written = card.partition("<!--")[0]  # a program writes the rest
     paragraph = " ".join(card_body(written).partition("\n\n")[0].split())
     if paragraph[:1] in ("#", "|", "-", "*", "<"):
         return ""

@@ -58,7 +58,7 @@ TERM_FORMATS = {
 TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # revealed one by one
 _BATCH = "batch"  # draft: one sentence a line
 _ROW_HEIGHT = 26
-_MAX_ROWS = 11  # that fit into any window; more of them scroll
+_MAX_ROWS = 11  # rows that fit into any window; more of them scroll
 
 
 def sum_panel(scene: Scene, done: int) -> None:
@@ -100,7 +100,7 @@ def sum_panel(scene: Scene, done: int) -> None:
         return
     shown = frame.style.format(dict[Any, Any](TERM_FORMATS), subset=list(frame.columns[1:]))
     high = len(frame) > _MAX_ROWS
-    whole = _ROW_HEIGHT * (len(frame) + 2) + 12  # frame.css says how much of it there is room for
+    whole = _ROW_HEIGHT * (len(frame) + 2) + 12  # frame.css limits it to the available height
     with st.container(key="terms", height=whole, border=False) if high else st.container():
         st.dataframe(
             shown,

@@ -38,15 +38,15 @@ _WRITTEN = re.compile(r"(\d{1,4}) (\d{1,4}) (\S.*)", re.ASCII)
 
 
 def has_entities(scene: Scene) -> bool:
-    """Return whether the tags are BIO, whether or not its rules act in decoding."""
+    """Return whether the tags are BIO, with or without its rules in decoding."""
     return is_bio(scene.tags)
 
 
 def chosen_entity(scene: Scene) -> Span:
     """Return the chosen entity, by default the first one on the best path.
 
-    What cannot be asked is answered with a message, and the first one is shown. The scene must
-    have BIO tags and an allowed path.
+    An invalid choice shows a message and selects the first entity. The scene must have BIO tags and
+    an allowed path.
     """
     requested = scene.scenario.view.get(ENTITY_OPTION)
     if not requested:
@@ -59,7 +59,7 @@ def chosen_entity(scene: Scene) -> Span:
 
 
 def first_entity(scene: Scene) -> Span:
-    """Return the first entity on the best path, else the likeliest first word of one."""
+    """Return the first entity on the best path, else the likeliest first word of an entity."""
     best = scene.now.viterbi
     on_path = path_entities([scene.tags[k] for k in best.path]) if best else []
     if on_path:
@@ -103,8 +103,8 @@ def constraint_panel(
     """Draw the switch into `head`, and the figures here.
 
     Returns:
-        The chain without the rules, edits and pins kept; and what the rules do to it, None where
-        no path is allowed at all.
+        The chain without the rules but with edits and pins; and the effect of the rules, None if no
+        path is allowed.
     """
     now = scene.scenario
     free = cached.edited(replace(now, edits=replace(now.edits, constrained=False)))
@@ -157,11 +157,12 @@ def _mass(mass: float) -> str:
 def scene_with_entities(own: Scene) -> Scene | None:
     """Return the scene, or an example of a BIO model if its own model has no entities.
 
-    The example leaves model and sentence in the sidebar as they are. Choosing an entity in it, or
-    the rules, takes it over; the button beside the note leads back.
+    The example does not change model and sentence in the sidebar. Choosing an entity or the rules
+    loads the example into the session; the button beside the note returns.
 
     Returns:
-        None if no model has BIO tags: a message says so.
+        None, with a message, if no model has BIO tags.
+
     """
     before: Scenario | None = get_value(_BEFORE)
     if has_entities(own):

@@ -1,4 +1,4 @@
-"""The page Guides: the documents for users, out of `docs/`."""
+"""The page Guides: the user documents in `docs/`."""
 
 import re
 from base64 import b64encode
@@ -29,7 +29,7 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?![a-z]+:|#)([^)#]*)(#[^)]*)?\)")
 def show_guide(name: str) -> None:
     """Draw one of `GUIDES`; links lead to the other guides, and pictures are drawn.
 
-    A document that this installation does not have is said.
+    If this installation lacks the document, a message says so.
     """
     path = DOCS / f"{name}.md"
     if not path.is_file():
@@ -52,7 +52,7 @@ def _read(path: Path) -> str:
 
 
 def _in_app(link: re.Match[str]) -> str:
-    """Return a link to a guide as one of the app; of other files only the words."""
+    """Return a link to a guide as a link of the app; of other files only the text."""
     words, target, part = link[1], link[2], link[3] or ""
     name = target.removesuffix(".md")
     return f"[{words}](guides?v.guide={name}{part})" if name in GUIDES else words

@@ -39,7 +39,7 @@ RIGHT = "the right table"
 _BOX, _FILE = "homework", "homework.file"  # drafts: the text, and its file
 _TRACE = "homework.trace"  # draft: the text of a trace
 _TRACE_HEAD = 200  # bytes that name the format
-EXAMPLE_ROWS, EXAMPLE_TAGS = 3, 5  # of the table that shows what is wanted
+EXAMPLE_ROWS, EXAMPLE_TAGS = 3, 5  # of the example table
 _BOX_HEIGHT = 122  # pixels
 _ROW_HEIGHT = 24
 
@@ -48,7 +48,7 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
     """Draw the text box, the upload and the examples.
 
     Returns:
-        The table in the box; None if there is none, which the page explains.
+        The table in the box; None without a valid one, with a message.
     """
     box, file, example = st.columns([5, 2.6, 2.4])
     with file:
@@ -96,7 +96,7 @@ def _nothing_yet(scene: Scene, kind: str) -> None:
 
 
 def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
-    """Return the table of the first known bug that changes anything here; None if none does."""
+    """Return the table of the first known bug that has an effect here; None without one."""
     for bug in known_bugs(kind):
         with suppress(CrfvizError):
             return example_table(scene.now.potentials, kind, bug.name)
@@ -121,7 +121,7 @@ def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
 
 
 def _as_labelled(scene: Scene, kind: str, checked: Checked) -> Checked:
-    """Return backpointers with renamed cells, or not: whichever has fewer wrong cells."""
+    """Return backpointers with reordered tags, if that gives fewer wrong cells."""
     if kind != BACKPOINTERS:
         return checked
 
@@ -138,7 +138,7 @@ def show_checked(scene: Scene, kind: str, checked: Checked) -> None:
     wrong = checked.first_wrong
     if wrong is None:
         st.success(plain(text))
-    elif checked.out_of_order:  # its arithmetic may be right
+    elif checked.out_of_order:  # the arithmetic may be right for another order
         st.error(plain(f"{text} What else is wrong is looked for once the tags are in order."))
     else:
         st.error(plain(f"{text} {likely_bug(wrong)}"))
@@ -182,7 +182,7 @@ def _upload(scene: Scene, kind: str) -> str:
 
 
 def _readable(data: bytes, table: NumberTable) -> str:
-    """Return a text file unchanged, an array as text with all digits."""
+    """Return a text file unchanged, or an array as text with all digits."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -38,7 +38,7 @@ from crfviz.views.explanation import step_note
 from crfviz.views.frames.em import em_walk, history_frame, moved, name_of, use_of
 
 SIZE, LARGEST_SIZE = "0.5", 100.0
-LEAVE, OPEN = "open", -1  # a page option; the tag of a word without one
+LEAVE, OPEN = "open", -1  # a page option; the id of an unknown tag
 OPEN_HELP = (
     "Observed counts are then summed over all paths with the marked tags: log p of what is known."
 )
@@ -50,9 +50,9 @@ START_NAMES = {
     "zero": "one emission is 0",
 }
 ITERATIONS = ("11", "30", "100")
-MAX_NUMBERS = 60  # parameters that are drawn as buttons
+MAX_NUMBERS = 60  # parameters drawn as buttons
 NO_BREAK = "\N{NO-BREAK SPACE}"
-CELL = "count"  # page option: the parameter whose count is opened
+CELL = "count"  # page option: the parameter whose count is shown
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class Learning:
     """The gold tags of the reader, and the gradient step towards them."""
 
     right: list[int]  # T tag ids, OPEN at words without a gold tag
-    step: GradientStep | None  # None where the size is no number or the right tags are forbidden
+    step: GradientStep | None  # None if the size is invalid or the gold tags are forbidden
     note: str
 
 
 def right_tags(scene: Scene) -> list[int]:
-    """Return T tag ids: the reader's mark, else gold, else the trained decode.
+    """Return T tag ids: the reader's mark, else gold, else the trained best path.
 
     With the option `LEAVE`, words without a mark are OPEN.
     """
@@ -102,7 +102,7 @@ def step_size(text: str) -> float:
 
 
 def lesson(scene: Scene) -> Learning:
-    """Compute one step of the chosen size; if that is impossible, the page says why."""
+    """Compute one step of the chosen size; the page shows an error if that fails."""
     right = right_tags(scene)
     now = scene.now.potentials
     if not now.homogeneous:
@@ -162,14 +162,14 @@ class Training:
 
     @property
     def width(self) -> int:
-        """The most numbers in a row."""
+        """The number of columns of the longest row."""
         return max(map(len, numbers_of(self.starts[0])))
 
 
 def scene_with_states(own: Scene) -> Scene:
-    """Return the scene, or the ice-cream diary if its own model is no hidden Markov model.
+    """Return the scene, or the ice-cream diary if its own model is not a hidden Markov model.
 
-    The diary leaves model and sentence on top as they are; a button opens it there.
+    The diary does not change model and sentence in the bar; a button opens it there.
     """
     if hidden_markov(own) is not None or ICE_CREAM not in cached.models():
         return own
@@ -189,7 +189,7 @@ def scene_with_states(own: Scene) -> Scene:
 
 
 def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Training | None:
-    """Run EM from the chosen start; None if the page says why not."""
+    """Run EM from the chosen start; None with a message if that fails."""
     model = hidden_markov(scene)
     if model is None:
         st.info("EM learns the numbers of a hidden Markov model. Choose a textbook model with one.")

@@ -38,9 +38,9 @@ FORMATS = {"inner steps": "{:.2f}", "log Z": "{:.4f}", "best score": "{:.4f}", "
 
 
 def split_sentence(scene: Scene, at: DeltaGenerator) -> Pieces | None:
-    """Split the words by the chosen vocabulary; None where the page says why not.
+    """Split the words by the chosen vocabulary; None, with a message, if that fails.
 
-    The largest vocabulary that splits a word is chosen until the reader chooses.
+    The default is the largest vocabulary that splits a word.
     """
     splitting = (size for size in SIZES if max(_lengths(scene.words, int(size))) > 1)
     default = next(splitting, str(LARGEST))
@@ -62,7 +62,7 @@ def _lengths(words: Sequence[str], entries: int) -> list[int]:
 
 
 def show_pieces(scene: Scene, read: Pieces, reading: str) -> None:
-    """Draw the readings over the pieces, and with `reading` other than figures a lattice."""
+    """Draw the readings over the pieces, and the lattice of the chosen reading."""
     now = analyse((read.holes if reading == "holes" else read.all).potentials)
     picture = Picture(
         ["strips"] if reading == "figures" else ["strips", "lattice"],

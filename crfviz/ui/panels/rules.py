@@ -1,7 +1,7 @@
-"""The page Rules, and the box of the rule that it shares with the page Model errors.
+"""The page Rules, and the rule box that it shares with the page Model errors.
 
-A rule that can be read is a page option and in the link. What cannot is a draft, also in the link:
-the box keeps it beside its message, and the last rule that could be read stays in force.
+A valid rule is a page option and part of the link. An invalid one is a draft, also in the link:
+the box keeps it beside its error message, and the last valid rule stays active.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ SYNTAX = (
     "`[^ A B]`: none of. `A|B`, `( )`, `A*`, `A+`, `A?`, `A{2}`, `A{1,3}`: as usual."
 )
 REMOVE = "It stays in force on all pages. Click to remove it."
-COUNTS, PATH_ALONE = "Rule", "Rule (path only)"  # names of the chip
+COUNTS, PATH_ALONE = "Rule", "Rule (path only)"  # labels of the chip
 NOT_COUNTED, NOT_SHOWN, UNUSED = "Rule (not counted)", "Rule (not shown)", "Rule not in use"
 PATH_SHOWN = ("", "emissions", "transitions", "viterbi", "hmm-as-crf", "learn")  # paths of pages
 GIVEN = dict.fromkeys(
@@ -67,9 +67,9 @@ BY_STATE = (
 
 
 def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
-    """Draw the box and the error of its rule; return the rule in force.
+    """Draw the rule box and its error; return the active rule.
 
-    That is the first of the `known` ones, and empty without any, until somebody chooses another.
+    The default is the first of the `known` rules, empty without any.
     """
     default = known[0].rule if known else ""
     kept, drafted = active_rule(tags), _draft()
@@ -89,9 +89,9 @@ def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
 
 
 def rule_chip(path: str) -> None:
-    """Draw the rule in force with the way to remove it; nothing where there is none.
+    """Draw the active rule with a button to remove it.
 
-    Its name says whether it counts on the page at a path, and its tooltip how.
+    The label says whether the page applies the rule, and the tooltip how.
     """
     rule = view_option(RULE)
     if not rule:
@@ -116,24 +116,25 @@ def _effect(path: str, rule: Automaton) -> tuple[str, str]:
         return PATH_ALONE, "Adds its best path; Z is of all paths."
     if path not in GIVEN:
         return NOT_SHOWN, "This page shows nothing of it."
-    if path == "entities" and not is_bio(rule.tags):  # an example of another model is drawn
+    if path == "entities" and not is_bio(rule.tags):  # the page draws an example of another model
         return UNUSED, ""
     if len(rule.copies) > MAX_COPIES:
         return NOT_COUNTED, f"Not counted: {len(rule.copies)} tag copies, over {MAX_COPIES}."
-    if path == "marginals" and (most := exceeded_limit(scenario(), rule)):  # which draws a window
+    # the page draws a window
+    if path == "marginals" and (most := exceeded_limit(scenario(), rule)):
         return NOT_COUNTED, f"Counted in up to {most:,} words only."
     return COUNTS, GIVEN[path]
 
 
 def set_rule(rule: str) -> None:
-    """Put a rule in force; empty for none."""
+    """Activate a rule; empty for none."""
     set_view_option(RULE_DRAFT, "")
     set_view_option(RULE, rule)
     redraw()
 
 
 def _remove() -> None:
-    """Put no rule in force; the box keeps one that was refused."""
+    """Deactivate the rule; the box keeps a rejected draft."""
     set_view_option(RULE, "")
     redraw()
 
@@ -150,7 +151,7 @@ def _type(typed: str | None) -> None:
 
 
 def _draft() -> str:
-    """Return the text that was refused, whole if it was typed in this session."""
+    """Return the rejected text; complete if it was typed in this session."""
     linked, typed = view_option(RULE_DRAFT), draft(RULE_DRAFT)
     return typed if typed[:MAX_DRAFT] == linked else linked
 
@@ -168,7 +169,7 @@ def _sentence(message: str) -> str:
 
 
 def choices(known: Sequence[Example]) -> None:
-    """Draw a button for each rule to try."""
+    """Draw a button for each example rule."""
     with st.container(key="choices", horizontal=True, gap="small"):
         for each in known:
             label, about = plain(each.name), plain(each.about)
@@ -176,9 +177,9 @@ def choices(known: Sequence[Example]) -> None:
 
 
 def figures_panel(scene: Scene, rule: Automaton, found: Match | str, *, asked: bool) -> None:
-    """Draw the probability of the rule, its price, and its automaton, each from its step on.
+    """Draw the probability of the rule, its cost, and its automaton, each from its step on.
 
-    While a question is `asked`, the numbers are kept back.
+    While a question is `asked`, the numbers are hidden.
     """
     share, price, graph = st.columns([1.4, 1.4, 4])
     probability, cost, exact = ("0", "∞ nats", "0") if scene.now.viterbi else ("–", "–", "")
@@ -195,7 +196,7 @@ def figures_panel(scene: Scene, rule: Automaton, found: Match | str, *, asked: b
 
 
 def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
-    """Draw the chain beside the chain under the rule, and the tables of both.
+    """Draw the chain without and with the rule, and the tables of both.
 
     Returns:
         Whether a question waits for its answer.
@@ -245,13 +246,13 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
 
 
 def _is_by_state(rule: Automaton) -> bool:
-    """Return whether the page draws a row for each copy of a tag, with steps of its own."""
+    """Return whether the page draws a row for each copy of a tag, with its own steps."""
     wanted = choice_option("rules", SHOWS, "lattice") == "states"
     return wanted and len(rule.copies) <= MAX_DRAWN_COPIES
 
 
 def _show_states(scene: Scene, rule: Automaton, picture: Picture) -> None:
-    """Draw the lattice with a row for each copy of a tag; a dragged transition moves all of it."""
+    """Draw the lattice with a row for each copy of a tag; a drag changes all copies."""
     now, edits = scene.scenario, scene.scenario.edits
     trained = cached.ruled(
         replace(now, edits=Edits(constrained=edits.constrained), pins={}), rule.pattern

@@ -24,7 +24,7 @@ SHIFTS = ("1", "0.5", "2", "-1")  # nats; the first is the default
 
 
 def chosen_ruler(scene: Scene) -> Ruler | None:
-    """Return the tipping points of the chosen cell; None if there is none, or none to draw."""
+    """Return the tipping points of the chosen cell; None without a cell or tipping points."""
     before, _, after = view_option("weight").partition(" ")
     names = scene.tags
     if (
@@ -37,24 +37,24 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
     trained = scene.trained.potentials
     many = not trained.homogeneous and before != START and after != END
     if many and move not in scene.scenario.edits.transitions:
-        return None  # each step has its own value: there is no one place on the ruler
+        return None  # each step has its own value, so there is no single position on the ruler
     try:
         return cached.ruler(scene.scenario, move)
-    except CrfvizError:  # no allowed path, or a sentence that is too long: the page says so
+    except CrfvizError:  # no allowed path, or a too long sentence: the page shows the error
         return None
 
 
 def flip_marks(scene: Scene) -> list[Mark]:
-    """Return the strengths at which a tag flips; none if no path is allowed, or too many words."""
+    """Return the strengths at which a tag flips; none without a path, or with too many words."""
     try:
         pieces = cached.strength_pieces(scene.scenario)
-    except CrfvizError:  # the page says so already
+    except CrfvizError:  # the page shows the error already
         return []
     return strength_marks(pieces, cached.whole(scene.scenario))
 
 
 def weights_note(scene: Scene) -> str:
-    """Return that the sentence is too long for tipping points; empty where it is not."""
+    """Return a note if the sentence is too long for tipping points; otherwise empty."""
     most = cached.most_weighed(scene.tags)
     if not scene.windowed or scene.total_words <= most:
         return ""
@@ -100,7 +100,7 @@ def _shift(what: str) -> None:
     now = scenario()
     nats = float(choice_option("shift", SHIFTS, SHIFTS[0]))
     with errors_as_messages():
-        chain = cached.unpinned(now).potentials  # a pin must not keep a tag from its shift
+        chain = cached.unpinned(now).potentials  # a pin must not exclude a tag from its shift
         if what == "shift_word":
             word = number_option(what, 0, 0, chain.num_tokens - 1)
             change(edits=shift_word(chain, now.edits, word, nats))

@@ -1,4 +1,4 @@
-"""The page What if: all changes of the sentence, the drawn one, and its downloads and links."""
+"""The page What if: all changes of the sentence, the chosen one, its downloads and links."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -51,16 +51,16 @@ from crfviz.views.strips.what_if import (
 )
 
 MAX_DRAWS = 999_999
-OWN = "your own"  # change: the sentence as the reader writes it, which is a page option
+OWN = "your own"  # change: a sentence typed by the reader, a page option
 OWN_TEXT = "own"
-Tried = Mapping[str, WhatIf | str]  # by kind; a text says why there is nothing to show
+Tried = Mapping[str, WhatIf | str]  # by kind; a string is the reason why there is no result
 
 
 def tried(now: Scenario) -> Tried:
     """Return the sentence after every kind of change, decoded by the same model.
 
-    Edited transitions act on both sides; edits of single words and pins act on neither. A model
-    that knows a few observations, or the sentences of a file, has no scores for most changes.
+    Edited transitions act on both sides; edits of single words and pins act on neither. Models of
+    fixed observations and imported scores have no scores for most changes.
     """
     seed = number_option("draw", 0, 0, MAX_DRAWS)
     without = replace(now, edits=replace(now.edits, emissions={}), pins={})
@@ -147,7 +147,7 @@ def _write(typed: str) -> None:
 
 
 def show_unchanged(scene: Scene, why: str) -> None:
-    """Say why there is no change, draw the sentence, and offer a model that reads words."""
+    """Show why there is no change, draw the sentence, and offer a model that reads words."""
     st.info(plain(f"{why} Choose another change, or another model above."))
     other = None if scene.tagger.observations else _model_of_words(scene)
     if other is not None:
@@ -177,7 +177,7 @@ def _model_of_words(scene: Scene) -> str | None:
 
 
 def _error_place(scene: Scene) -> int | None:
-    """Return the position of the word that a link from a list of errors asks about."""
+    """Return the position of the word in a link from a list of errors."""
     place = scene.place("at")
     return place[0] if place is not None and scene.scenario.right else None
 
@@ -185,7 +185,7 @@ def _error_place(scene: Scene) -> int | None:
 def show_changed(scene: Scene, changed: WhatIf, kind: str) -> None:
     """Draw the changed sentence with its tags before and now, and how far every emission moved.
 
-    Where a list of errors led here, the note begins with the error.
+    If the reader comes from a list of errors, the note begins with the error.
     """
     grid, position = moved_grid(changed), _error_place(scene)
     note, error_position = what_if_note(changed, kind), None
@@ -209,7 +209,7 @@ def show_changed(scene: Scene, changed: WhatIf, kind: str) -> None:
 
 def show_numbers(changed: WhatIf) -> None:
     """Draw the flips and the largest score changes as tables."""
-    flipped, moved = st.columns([6, 5])  # as wide as their numbers
+    flipped, moved = st.columns([6, 5])  # widths in proportion to their columns
     with flipped:
         st.markdown("**Tags that flip**")
         frame = flip_frame(changed)
@@ -230,7 +230,7 @@ def show_numbers(changed: WhatIf) -> None:
 
 
 def ways_on(changed: WhatIf) -> None:
-    """Draw the ways on: use the changed sentence, open it, or download it."""
+    """Draw the next actions: use the changed sentence, open it, or download it."""
     model, text = scenario().model, _text(changed)
     if text is None:
         st.caption("The tokenizer would split these words elsewhere: they have no link.")
@@ -271,7 +271,7 @@ def _take() -> None:
         changed = every[choice_option("change", every, _first(every))]
         place = {name: view_option(name) for name in (LIST, PLACE)}
         change(sentence=None if isinstance(changed, str) else _text(changed))
-        for name, value in place.items():  # the list of errors is still the one it came from
+        for name, value in place.items():  # keep the list of errors
             set_view_option(name, value)
 
 

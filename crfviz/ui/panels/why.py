@@ -37,7 +37,7 @@ from crfviz.views.strips.why import (
 )
 
 LIMIT = 10
-MAX_TAGS = 64  # the time grows with the fourth power: 1 s there, a minute with 200
+MAX_TAGS = 64  # time grows with K⁴: 1 s here, a minute with 200 tags
 
 
 def question(scene: Scene) -> Question | None:
@@ -103,7 +103,7 @@ def _price(scene: Scene) -> str:
 def flips_panel(scene: Scene, question: Question) -> None:
     """Draw the smallest change for the compared tag, and the ten smallest flips.
 
-    A fragment, so the page can be used while they are computed.
+    A fragment, so the page stays usable during the computation.
     """
     st.subheader("The smallest changes of one weight")
     if countable_rule(scene.scenario):

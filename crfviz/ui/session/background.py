@@ -1,4 +1,4 @@
-"""A worker process for heavy work, which would hold the server's GIL.
+"""A worker process for heavy work that would hold the server's GIL.
 
     BACKGROUND.prepare(partial(load, model))     # starts the process and returns at once
     result = BACKGROUND.run(partial(work, model), report)
@@ -25,13 +25,13 @@ Result = TypeVar("Result", covariant=True)
 
 
 class Work(Protocol[Result]):
-    """A picklable function whose result can be pickled, too."""
+    """A picklable function with a picklable result."""
 
     def __call__(self, report: Report, /) -> Result:
         """Do the work.
 
         Raises:
-            CrfvizError: as the work says.
+            CrfvizError: raised by the work.
         """
 
 
@@ -62,7 +62,7 @@ class BackgroundWorker:
             try:
                 self._started().send(encode(first))
             except OSError:
-                return  # `run` tries again, and says why
+                return  # `run` retries and reports the error
             self._end_later()
 
     def run(
@@ -70,12 +70,13 @@ class BackgroundWorker:
     ) -> Result:
         """Return the result of the work.
 
-        `report` is called with the progress, `pause` whenever other scripts may go first. An
-        exception of either ends the process.
+        `report` is called with the progress, `pause` to let other scripts run. An exception of
+        either kills the process.
 
         Raises:
             CrfvizError: raised by the work.
             LostError: the process died, or cannot be started.
+
         """
         with self._lock:
             try:
@@ -129,7 +130,7 @@ class BackgroundWorker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; None if there is none."""
+        """The process id; None without a process."""
         worker = self._worker
         return worker.pid if worker is not None and worker.runs else None
 

@@ -1,4 +1,4 @@
-"""Widgets bound to the scenario: each shows one of its values and changes it."""
+"""Widgets bound to the scenario: each shows and changes one of its values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -26,7 +26,7 @@ from crfviz.ui.session.session_store import (
 from crfviz.ui.state.link import LONGEST_OPTION
 from crfviz.ui.streamlit_compat import DeltaGenerator
 
-Widget = Callable[..., object]  # st.text_input and its like
+Widget = Callable[..., object]  # st.text_input and similar functions
 Options = Any  # of any widget
 Names = Sequence[str] | Mapping[str, str]  # values; a mapping adds their labels
 
@@ -48,7 +48,7 @@ def bound_buttons(label: str, name: str, options: Names, default: str, **more: O
 
 
 def bound_tabs(label: str, name: str, options: Names, default: str, **more: Options) -> str:
-    """Draw buttons as `bound_buttons` does; only screen readers get the label."""
+    """Draw buttons as `bound_buttons` does, with the label only for screen readers."""
     return bound_buttons(label, name, options, default, label_visibility="collapsed", **more)
 
 

@@ -27,10 +27,10 @@ from crfviz.views.stage.picture import Picture, Subject
 
 NAMES = ("stage", "labeller")  # each has NAME.js and NAME.css
 WEB = "views/stage/web"
-OF_UI = "ui/web", ("player", "question", "tour")  # the folder and names of what the app adds
+OF_UI = "ui/web", ("player", "question", "tour")  # the folder and names of the app's own components
 PACKAGE = Path(__file__).parents[2]
-NAME, SINCE = "whole", "since"  # of a whole payload, and of one with changes
-MAX_PAYLOADS = 2  # of a page, kept with each session
+NAME, SINCE = "whole", "since"  # the name of a whole payload; the base of a payload of changes
+MAX_PAYLOADS = 2  # per page and session
 
 
 @dataclass(frozen=True)
@@ -73,17 +73,19 @@ def mount(
 
     Args:
         name: one of NAMES.
-        data: its payload, of what JSON knows; `data["ack"]` acknowledges events.
+        data: its payload, serialisable as JSON; `data["ack"]` acknowledges events.
         key: identity of this element on its page.
-        on_events: callback that runs before the next run when the user does something; it finds
-            what the browser sent in `sent_events`.
+        on_events: callback that runs before the next run after a user action; `sent_events` returns
+            the browser's events.
+
+
     """
     component(name)(key=key, data=_plain(data), on_events_change=on_events)
 
 
 def sent_events(key: str) -> object:
-    """Return what a component's browser sent to the callback that runs, for `fresh_events`."""
-    state = st.session_state.to_dict().get(key)  # any other look-up may end the callback
+    """Return the events that the browser sent to the running callback, for `fresh_events`."""
+    state = st.session_state.to_dict().get(key)  # `st.session_state[key]` may end the callback
     return state.get("events") if isinstance(state, Mapping) else None
 
 
@@ -137,5 +139,5 @@ def _handled() -> dict[str, int]:
 
 
 def _plain(data: Mapping[str, object]) -> dict[str, object]:
-    """Return the payload with tuples for lists, which Streamlit does not check for tables."""
+    """Return the payload with tuples instead of lists, which Streamlit would check for tables."""
     return {name: tuple(of) if isinstance(of, list) else of for name, of in data.items()}

@@ -17,12 +17,12 @@ from crfviz.ui.session.scenario_state import view_option
 from crfviz.ui.streamlit_compat import StreamlitSecretNotFoundError
 
 REQUIRED = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
-SAMPLE_SECRET = "a long random text"  # that of docs/deployment.md
+SAMPLE_SECRET = "a long random text"  # the sample in docs/deployment.md
 MIN_SECRET_LENGTH = 16  # characters
 
 _log = logging.getLogger(__name__)
-_login_seen: list[bool] = []  # not empty once this process saw that a login is asked for
-NOBODY = "me"  # the annotator who gave no name, where there is no login
+_login_seen: list[bool] = []  # not empty once this process has required a login
+NOBODY = "me"  # the annotator without a name, if no login is required
 
 
 class LoginError(CrfvizError):
@@ -61,7 +61,7 @@ def is_login_required() -> bool:
     try:
         return _is_login_requested()
     except LoginError as error:
-        _log.error("%s", str(error))  # nothing in it was typed by a visitor
+        _log.error("%s", str(error))  # no part of the message was typed by a visitor
         raise
 
 

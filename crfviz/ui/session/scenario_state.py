@@ -58,12 +58,12 @@ _PATH = "path"  # of the current page
 _PAGE_REQUEST = "turn"  # the page requested by a key or a link
 _START_STEP = "arriving"  # the first step of that page
 _MODELS = "models"  # the names of all models at the start of the last full run
-STEPPED = "stage.stepped"  # the stage that was stepped through last
-_TYPED = "typed"  # the paragraph that was typed last
-_LEFT = "left"  # the sentences that `go_to_link` replaced, and when
+STEPPED = "stage.stepped"  # session key: the stage stepped through last
+_TYPED = "typed"  # session key: the paragraph typed last
+_LEFT = "left"  # session key: the sentences that `go_to_link` replaced, with times
 
 MAX_LEFT = 20
-STALE_TIMEOUT = 10.0  # seconds in which a busy browser may still send the sentence before
+STALE_TIMEOUT = 10.0  # seconds in which a busy browser may still send the old sentence
 NO_LETTERS = "no_letters"  # page option: ignore keys of one letter, digit or sign
 START_STEPS = {"next": BEFORE_FIRST, "previous": MAX_STEP}  # by direction
 
@@ -246,15 +246,16 @@ def handle_events(stage: str, sent: object, take_over: Callable[[], None] | None
     Args:
         stage: the stage's key.
         sent: the browser's events, see `crfviz.ui.state.events`.
-        take_over: makes the stage's own scenario that of the session; called before the first
-            event that selects something in its sentence.
+        take_over: loads the stage's own scenario into the session; called before the first event
+            that refers to its sentence.
+
     """
     for fields in fresh_events(stage, sent):
         EDITS.inc()
         with errors_as_messages():
             event = parse_event(fields, cached.tagger(scenario().model).tags)
             note_payload(stage, event.has)
-            if isinstance(event, Step):  # a fast walk may end where it began
+            if isinstance(event, Step):  # a fast walk may end at its first step
                 set_value(STEPPED, stage.removeprefix("stage."))
             if take_over and isinstance(event, View) and event.name in OF_POSITIONS:
                 take_over()
@@ -275,10 +276,10 @@ def apply_snapshot(state: Scenario) -> None:
 
 
 def set_typed_sentence(text: str) -> None:
-    """Replace the sentence by the text of its box, of several sentences by the first.
+    """Replace the sentence by the text of its box; of several sentences, use the first.
 
-    Where the sentence before was several, this is one edit more of the same: it stays whole. After
-    `go_to_link` the browser may still send the sentence before; nobody typed it.
+    If the old text already had several sentences, the new one is not split. After `go_to_link` the
+    browser may still send the old sentence, which is ignored.
     """
     expired = monotonic() - STALE_TIMEOUT
     if any(left == text and at > expired for left, at in get_value(_LEFT) or ()):
@@ -292,33 +293,33 @@ def set_typed_sentence(text: str) -> None:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A text that was typed at once."""
+    """A text with several sentences that was typed at once."""
 
     text: str
     sentences: Sequence[str]  # two or more
-    at: int | None = 0  # the one on the screen; None is all as one
+    at: int | None = 0  # index of the sentence on the screen; None for all as one
 
     @property
     def shown(self) -> str:
-        """What is on the screen, unless the sentence was changed since."""
+        """The text on the screen, unless the sentence was changed since."""
         return as_typed(self.text) if self.at is None else self.sentences[self.at]
 
 
 def typed_paragraph() -> Paragraph | None:
-    """Return the text that the sentence on the screen was typed in, if it had several."""
+    """Return the typed text of the current sentence, if it had several sentences."""
     typed: Paragraph | None = get_value(_TYPED)
     return typed if typed and typed.shown == scenario().sentence else None
 
 
 def show_of_paragraph(typed: Paragraph, at: int | None) -> None:
-    """Show another sentence of a text that was typed at once, or all as one."""
+    """Show another sentence of a typed text, or all as one."""
     typed = replace(typed, at=at)
     set_value(_TYPED, typed)
     _change_sentence(typed.shown)
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the sentences of a text by the rules of the model, which may be broken."""
+    """Return the sentences of a text by the tokenizer of the model, which may be broken."""
     tokenizer = ENGLISH
     with suppress(CrfvizError):
         tokenizer = getattr(cached.tagger(scenario().model), "tokenizer", ENGLISH)
@@ -335,7 +336,7 @@ def go_to_link(query: Mapping[str, str], view: Mapping[str, str]) -> None:
 
 
 def _obey(command: str) -> None:
-    """Undo, redo, reset, or request a page."""
+    """Apply a command: undo, redo, reset, or a page request."""
     commands = {"undo": undo, "redo": redo, "reset": reset}
     if command in commands:
         commands[command]()
@@ -411,7 +412,7 @@ def _change_sentence(sentence: str) -> None:
 
 
 def _fitted(requested: Scenario) -> Scenario:
-    """Return the scenario without tags that its model lacks; unchanged if that is broken."""
+    """Return the scenario without tags that its model lacks; unchanged if the model is broken."""
     try:
         tags = cached.tagger(requested.model).tags
     except CrfvizError as error:

@@ -35,8 +35,8 @@ from crfviz.ui.watching.meters import RUN_SECONDS, WAIT_SECONDS
 from crfviz.views.formatting import count
 
 TIME_SLICE = 0.1  # seconds of work after which a script lets others go first
-SKIP_TIMEOUT = 0.25  # seconds after which a script that does not is skipped
-MAX_WAIT = 1.0  # seconds that a script lets others go first, at most
+SKIP_TIMEOUT = 0.25  # seconds after which a script that does not yield is skipped
+MAX_WAIT = 1.0  # maximum seconds that a script lets others go first
 MIN_RUNS = 200  # scripts between two collections
 MAX_SHARE = 0.02  # of the time of scripts, for collections
 SWITCH_INTERVAL = 0.0005  # seconds until a thread requests the GIL; Python's 5 ms delay messages
@@ -69,8 +69,8 @@ class FairLock:
         self._lock = Lock()
         self._own = local()
         self._holder: Waiter | None = None
-        self._new: deque[Waiter] = deque()  # have not begun
-        self._resumed: deque[Waiter] = deque()  # let others go first
+        self._new: deque[Waiter] = deque()  # threads that have not begun
+        self._resumed: deque[Waiter] = deque()  # threads that let others go first
 
     def acquire(self) -> None:
         """Wait for the lock at the end of the queue."""
@@ -119,7 +119,7 @@ class FairLock:
             waiter.since = self._clock()
             queue.append(waiter)
             while not self._may_run(waiter):
-                self._notify_next()  # the next thread watches the time
+                self._notify_next()  # the next thread watches the time slice
                 waiter.called.wait(self._sleep_time(waiter))
             queue.remove(waiter)
             waiter.since = self._clock()
@@ -160,7 +160,7 @@ SCRIPT_LOCK = FairLock()  # of this server
 
 
 class GarbageCollector:
-    """Collects garbage after some scripts; `clock` returns seconds."""
+    """Collect garbage after some scripts; `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self._clock = clock
@@ -168,7 +168,7 @@ class GarbageCollector:
         self._taken = 0.0  # seconds of the last collection
 
     def after(self, seconds: float) -> None:
-        """Count a script of that duration; collect if it is time."""
+        """Count a script of that duration; collect if due."""
         self._runs += 1
         self._seconds += seconds
         if self._runs >= MIN_RUNS and self._taken <= MAX_SHARE * self._seconds:
@@ -316,7 +316,7 @@ def visitor() -> str:
 
 
 def waiting_for(ahead: int) -> str:
-    """Return the message for a job with so many jobs ahead."""
+    """Return the message for a job with so many jobs ahead of it."""
     jobs = "another job" if ahead == 1 else f"{ahead} other jobs"
     return f"waiting for {jobs} on this server"
 

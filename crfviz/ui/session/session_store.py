@@ -1,8 +1,8 @@
 """Per-session state. Links hold only the scenario and the compared snapshots.
 
-Streamlit aborts a run and its callbacks at the next access to `st.session_state` once the browser
-has requested another run. A change would be half done, or an event marked as handled be lost.
-The state therefore lies in one dict, which is reached through Streamlit's inner state.
+After the browser has requested another run, Streamlit aborts the current run at the next access to
+`st.session_state`. A change could then be incomplete, or a handled event lost. The state is
+therefore one dict, accessed through Streamlit's inner state.
 """
 
 from collections import OrderedDict
@@ -26,10 +26,10 @@ BROWSER_DRAFT = "lecture.told"  # the draft that the browser stored in an earlie
 
 
 class LRUCache(Generic[Value]):
-    """A cache that drops the value that was not used for the longest.
+    """A cache that drops the least recently used value.
 
     Args:
-        size: how many values it has at most.
+        size: maximum number of values.
     """
 
     def __init__(self, size: int = 8) -> None:
@@ -37,13 +37,13 @@ class LRUCache(Generic[Value]):
         self._size = size
 
     def get(self, key: str) -> Value | None:
-        """Return the value of a key, which counts as used; None if there is none."""
+        """Return the value of a key and mark it as used; None if there is none."""
         if key in self._values:
             self._values.move_to_end(key)
         return self._values.get(key)
 
     def add(self, key: str, value: Value) -> None:
-        """Add or replace a value, and drop another beyond the limit."""
+        """Add or replace a value; drop the least recently used one beyond the limit."""
         self._values[key] = value
         self._values.move_to_end(key)
         if len(self._values) > self._size:
@@ -114,7 +114,7 @@ def errors_beside(widget: str) -> Iterator[None]:
     """Keep a `CrfvizError` of the body for `last_error_beside` instead of raising it.
 
     Args:
-        widget: key of a widget that is drawn where the user acted.
+        widget: key of a widget beside which the error is shown.
     """
     errors = session_value("errors", dict[str, str])
     errors.pop(widget, None)
@@ -125,9 +125,9 @@ def errors_beside(widget: str) -> Iterator[None]:
 
 
 def last_error_beside(widget: str) -> str:
-    """Return the error of the last try, before the widget is drawn; empty if there is none.
+    """Return the error of the last try, before the widget is drawn; empty without one.
 
-    It is forgotten once a run of the page has not drawn the widget.
+    The error is forgotten after a run of the page that did not draw the widget.
     """
     errors = session_value("errors", dict[str, str])
     if widget not in st.session_state:

@@ -1,6 +1,6 @@
-"""The frame around every page, and the page in it.
+"""The frame around every page, and the page inside.
 
-A page is drawn with all around it, or alone after an event of its stage.
+A page is drawn with its frame, or alone after an event of its stage.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ Width = int | Literal["content", "stretch"]  # in pixels; of what is in it; all 
 SIDEBAR_WIDTH = 220  # pixels
 SIDEBAR, SHOWN, HIDDEN = "sidebar", "open", "closed"  # page option, and its values
 
-_FRAMED = "framed"  # whether the frame has run, and its page not yet
+_FRAMED = "framed"  # session key: whether the frame has run, but not yet its page
 
 _ROOT = Path(__file__).resolve().parents[3]
 _STYLE_SHEET = Path(__file__).with_name("frame.css")
@@ -42,7 +42,7 @@ def configure() -> None:
 
 
 def style() -> None:
-    """Send the style sheet; it takes no room on the page."""
+    """Send the style sheet, which takes no space on the page."""
     set_value(_FRAMED, True)
     st.html(_STYLE_SHEET)
 
@@ -57,17 +57,17 @@ def pages() -> list[st.Page]:
 
 @cache
 def page_code(script: str) -> CodeType:
-    """Return the code of a page's script; unlike `st.Page.run` it runs as often as it is drawn."""
+    """Return the compiled script of a page; unlike `st.Page.run` it can run more than once."""
     return compile((_ROOT / script).read_text(encoding="utf-8"), script, "exec")
 
 
 def header(title: str, *widths: Width) -> list[DeltaGenerator]:
-    """Draw the title of a page, the first thing that each of them does, with what it answers.
+    """Draw the title of a page and the question that it answers; every page calls this first.
 
-    The widths are those of the places for the page's own controls, right of them or below.
+    The widths are those of columns for the page's own controls, right of the title or below.
 
     Returns:
-        The places.
+        The columns.
     """
     _need_frame()
     entry = titled(title)
@@ -88,10 +88,10 @@ def header(title: str, *widths: Width) -> list[DeltaGenerator]:
 
 
 def _need_frame() -> None:
-    """Begin the run again if a page runs without app.py around it.
+    """Rerun if a page runs without app.py around it.
 
-    Streamlit takes pages/ for its older kind of app until `st.navigation` was called once: the
-    first visitor of a new server who names a page in the address would get that page alone.
+    Until `st.navigation` was called once, Streamlit runs pages/ as an old multipage app. The first
+    visitor of a new server with a page in the URL would get that page alone.
     """
     if not (is_fragment_run() or get_value(_FRAMED)):
         st.navigation(pages(), position="hidden")
@@ -100,7 +100,7 @@ def _need_frame() -> None:
 
 
 def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
-    """Go to the page after this one in its group, before it, or at a path; ends are said."""
+    """Open the next or previous page of the group, or a path; show a message at the ends."""
     if way is None or way == page.url_path:
         return
     steps = {"next": 1, "previous": -1}.get(way)
@@ -115,7 +115,7 @@ def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
 
 
 def run(page: st.Page) -> None:
-    """Run a page inside its frame, which is drawn by now."""
+    """Run a page inside its frame, which is already drawn."""
     entry = at_path(page.url_path)
     if not entry.sentence:
         with guarded("This page"):
@@ -139,7 +139,7 @@ def _page(page: Entry) -> None:
 
 
 def is_open(page: Entry) -> bool:
-    """Return whether the browser is at a page: it may have sent this before it left another."""
+    """Return whether the browser is still at a page: its event may be older than a page change."""
     last = urlsplit(st.context.url or "").path.rstrip("/").rpartition("/")[2]
-    known = any(each.path == last for each in ENTRIES)  # else the path under which the app is
+    known = any(each.path == last for each in ENTRIES)  # otherwise the base path of the app
     return page.path == path() == (last if known else "")

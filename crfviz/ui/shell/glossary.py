@@ -1,6 +1,6 @@
-"""The words and symbols that a newcomer cannot know: two sentences and a formula each.
+"""The glossary: two sentences and a formula for each term and symbol.
 
-Pure: no Streamlit. The letters are those of docs/pages.md: `e[t, k]` emissions, `A[j, k]` from j
+Pure: no Streamlit. The symbols are those of docs/pages.md: `e[t, k]` emissions, `A[j, k]` from j
 to k, T words, K tags.
 """
 
@@ -197,10 +197,9 @@ GLOSSARY: dict[str, Term] = {
 
 
 def terms_panel(own: Sequence[str]) -> str:
-    """Return HTML: the button "Terms" and its panel, which opens without a run of the page.
+    """Return HTML: the button "Terms" and its panel, which opens without a rerun.
 
-    The panel has a search box (`web/frame.js`), the terms of the page, `own`, and behind them all
-    the others.
+    The panel has a search box (`web/frame.js`), the terms of the page, `own`, and then all others.
     """
     others = "".join(_entry(term) for term in GLOSSARY if term not in own)
     folded = "" if own else " open"
@@ -216,16 +215,16 @@ def terms_panel(own: Sequence[str]) -> str:
 
 @cache
 def _pattern(term: str) -> re.Pattern[str]:
-    """Return what finds a term: one of letters in its other spellings, a symbol only as it is."""
+    """Return the pattern of a term: words match other spellings, symbols only themselves."""
     if len(term) > 1 and term.isascii():
         return re.compile(rf"\b{re.escape(term)}s?\b", re.IGNORECASE)
     return re.compile(rf"\b{re.escape(term)}\b")
 
 
 def linked(text: str, terms: Iterable[str]) -> str:
-    """Return a sentence as HTML in which the first use of each of the terms opens what it means.
+    """Return a sentence as HTML in which the first use of each term opens its definition.
 
-    A term is found with a capital letter or a plural s, too; a symbol only as it stands.
+    A term also matches with a capital letter or a plural s; a symbol only itself.
 
     >>> linked("How are all paths summed?", ["α", "path"]).partition("<div")[0]
     'How are all <button type="button" popovertarget="crfviz-term-0">paths</button> summed?'

@@ -1,12 +1,12 @@
 """Additions to Streamlit's responses: a script in the head, cookies, redirects.
 
-The script runs before Streamlit's own, see `web/early.js`. A browser gets a cookie with its first
-page, by which long work counts as one visitor's. Streamlit serves its page at every path; one
-without a page of ours is redirected.
+The script runs before Streamlit's own, see `web/early.js`. The first page sets a cookie that
+identifies the visitor in queues for long work. Streamlit serves its page at every path; paths
+without a page of ours are redirected.
 
-Of several server processes each has a name: a cookie says it to the proxy before them. A session
-lives in one process, so a browser has to come back to it. Its address does not tell it from others:
-a class shares one. Who follows a room needs no process of their own, and no cookie.
+With several server processes each has a name, which a cookie tells the proxy. A session lives in
+one process, so its browser must return to it. The IP address does not suffice, because a class may
+share one. Followers of a room need no particular process, and get no cookie.
 """
 
 from http.cookies import SimpleCookie
@@ -31,10 +31,10 @@ _TAG = f"<script>{SCRIPT}</script>".encode()
 
 
 class FirstPaint:
-    """ASGI middleware that puts these into the head of every page.
+    """ASGI middleware that adds the script and the cookie to every page.
 
     Args:
-        app: what serves the pages.
+        app: the inner application.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -81,9 +81,9 @@ def _visitor(scope: Scope) -> str:
 
 
 def _with_head(send: Send, cookie: str | None = None, instead: str | None = None) -> Send:
-    """Send an answer on; that of a page as a whole, with the script in it.
+    """Forward a response; buffer that of a page, and insert the script.
 
-    Streamlit's own page becomes a redirect to `instead`, if that is given.
+    Streamlit's own page becomes a redirect to `instead`, if given.
     """
     start: list[Message] = []
     body = bytearray()
@@ -132,8 +132,8 @@ class Named:
     """ASGI middleware that gives every visitor the name of this process.
 
     Args:
-        app: what answers.
-        name: of the process.
+        app: the inner application.
+        name: the name of the process.
     """
 
     def __init__(self, app: ASGIApp, name: str) -> None:
@@ -154,7 +154,8 @@ class Named:
 
     def _naming(self, scope: Scope, send: Send) -> Send:
         secure = scope.get("scheme") in ("https", "wss")
-        kept = "SameSite=None; Secure; Partitioned" if secure else "SameSite=Lax"  # in frames, too
+        # also in frames of other sites
+        kept = "SameSite=None; Secure; Partitioned" if secure else "SameSite=Lax"
 
         async def naming(message: Message) -> None:
             if message["type"] == STARTS[scope["type"]]:

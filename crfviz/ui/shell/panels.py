@@ -23,15 +23,16 @@ from crfviz.ui.state.link import LONGEST_LINK, Link
 from crfviz.ui.state.snapshots import Snapshot, Snapshots, query
 from crfviz.views.formatting import count
 
-_NAME = "snapshot.name"  # the box for the name of a new one
+_NAME = "snapshot.name"  # widget key: the name of a new snapshot
 
 
 def share_menu(link: Link, path: str, tool: Callable[[str], None]) -> None:
-    """Draw the menu; `tool` draws what else acts on the page at a path."""
+    """Draw the menu; `tool` draws further actions on the page at a path."""
     room = broadcast.current_room()
     with st.popover("Share" if room is None else f"Room {room.code}", key="share", type="tertiary"):
         with st.container(key="sharing", horizontal=True, vertical_alignment="center"):
-            copies = "Copy link" if link.complete else "Copy partial link"  # it would be too long
+            # the complete link would be too long
+            copies = "Copy link" if link.complete else "Copy partial link"
             st.html(
                 f'<button type="button" class="crfviz-copy" aria-live="polite">{copies}</button>',
                 width="content",
@@ -114,7 +115,7 @@ def _load() -> None:
 
 
 def _save(name: str) -> None:
-    set_draft(_NAME, name)  # a name that is refused stays, to be mended
+    set_draft(_NAME, name)  # a rejected name stays in its box
     if name:
         with errors_as_messages():
             set_snapshots(snapshots().saved(name, scenario()))
@@ -130,13 +131,13 @@ def _rename(old: str, new: str) -> None:
 
 
 def _delete(name: str) -> None:
-    """Delete the selected snapshot; a fast second click deletes no other one."""
+    """Delete the selected snapshot; a fast second click deletes no further one."""
     with errors_as_messages():
         set_snapshots(snapshots().without(snapshots().chosen or name))
 
 
 _ALONE = ("localhost", "127.0.0.1", "::1")
-_SIZE = 7  # pixels of a dot of the code: some 230 in all, to be read from the fifth row
+_SIZE = 7  # pixels of a QR code dot: about 230 in all, readable from the fifth row
 
 
 def _room(room: Room) -> None:
@@ -155,7 +156,7 @@ def _room(room: Room) -> None:
 
 
 def _room_link(code: str) -> str:
-    """Return the link of the room, under the address that this browser uses."""
+    """Return the link of the room, with the host name that this browser uses."""
     address = urlsplit(st.context.url or "http://localhost:8501")
     base = st.get_option("server.baseUrlPath").strip("/")
     path = "/".join(filter(None, [base, "follow", code]))

@@ -51,14 +51,14 @@ from crfviz.ui.watching.requests import (
 
 CLOSED = ("_stcore/metrics/", "_stcore/script-health-check/", "_stcore/agent/")
 UPLOADS = "_stcore/upload_file/"
-REFUSED = (  # messages: what takes from all others, tells of this machine, or writes files on it
+REFUSED = (  # messages that block other visitors, reveal this machine, or write files on it
     "clear_cache",
     "load_git_info",
     "set_run_on_save",
     "install_skills",
     "dismiss_skills_nudge",
 )
-POLICY_VIOLATION = 1008  # of RFC 6455
+POLICY_VIOLATION = 1008  # from RFC 6455
 
 _INLINE = re.compile(r"<script>(.*?)</script>", flags=re.DOTALL)
 _log = logging.getLogger(__name__)
@@ -184,13 +184,13 @@ class Guard:
         self._headers = {
             "Content-Security-Policy": policy,
             "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": "same-origin",  # the address holds the sentence and the annotator
+            "Referrer-Policy": "same-origin",  # the URL holds the sentence and the annotator
         }
         if not settings().frames:  # for old browsers; this header cannot list several sites
             self._headers["X-Frame-Options"] = "SAMEORIGIN"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer or refuse one request, or one connection."""
+        """Answer or reject one request, or one connection."""
         if scope["type"] == "websocket":
             if _connection_refused(Headers(scope=scope)):
                 await WebSocketClose(POLICY_VIOLATION)(scope, receive, send)

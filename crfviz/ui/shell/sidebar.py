@@ -1,4 +1,4 @@
-"""The left side of every page: links to the pages, who labels, colours, and what is shared."""
+"""The sidebar of every page: links to the pages, annotator, colour theme, and Share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
@@ -43,10 +43,10 @@ from crfviz.ui.words import plain
 from crfviz.views.contents import GROUPS, Entry, at_path
 from crfviz.views.quiz.selection import can_ask
 
-ANNOTATE = "annotate"  # the page with sentences of its own
+ANNOTATE = "annotate"  # the page that has its own sentences
 NOTES = {
     cached.LESSON_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
-}  # what the picker says of a model
+}  # notes on models in the picker
 THEMES = ("system", "light", "dark")
 _MAX_MESSAGES = 2  # shown at once
 LONGEST_NAME = 40  # characters
@@ -54,10 +54,10 @@ LONGEST_LABEL = 300  # characters of an example in the list
 
 
 def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
-    """Draw the left side of the page at a path.
+    """Draw the sidebar of the page at a path.
 
-    The links to the pages stand in their order, and open what `link` says is on the screen. In the
-    menu Share `tool` draws what else acts on the page at the path.
+    The page links are in order and open the state in `link`. `tool` draws further actions in the
+    menu Share.
     """
     with st.sidebar:
         st.html('<div class="crfviz-brand">crfviz</div>')
@@ -70,7 +70,7 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
 
 
 def show_messages() -> None:
-    """Show the pending messages once; the last of many are only counted."""
+    """Show the pending messages once; of many, show the number of further ones."""
     shown_messages = messages()
     shown, more = shown_messages[:_MAX_MESSAGES], len(shown_messages) - _MAX_MESSAGES
     if more > 0:
@@ -81,9 +81,9 @@ def show_messages() -> None:
 
 
 def _links(pages: Sequence[st.Page], here: Entry, link: Link) -> None:
-    """Draw links that carry the scenario, so that a page in another tab shows the same.
+    """Draw links with the scenario, so that a page in another tab shows the same state.
 
-    The group of the page that is open is unfolded. Edits that come later the browser adds.
+    The group of the current page is unfolded. The browser adds later edits to the links.
     """
     following = iter(pages)
     with st.container(key="pages"):
@@ -136,7 +136,7 @@ def _draw() -> None:
 
 
 def _say_what_is_lost() -> None:
-    """Tell the reader that the server knows only the address and what the browser has sent."""
+    """Tell the reader what a new server session knows after a lost connection."""
     notify(
         "The connection is back, in a new session. Your scores are kept; undo, snapshots and "
         "unsaved texts are gone."
@@ -144,7 +144,7 @@ def _say_what_is_lost() -> None:
 
 
 def _go_on() -> None:
-    """Lead the room that this browser leads in another tab, or led before a reload."""
+    """Resume the room that this browser leads in another tab, or led before a reload."""
     event = widget_value("frame")
     if isinstance(event, Mapping):
         broadcast.resume_room(event.get("lead"))
@@ -160,7 +160,7 @@ def _take_draft() -> None:
 
 
 def _turn() -> None:
-    """Go to the next or previous page, where no picture took the key."""
+    """Open the next or previous page, if no picture used the key."""
     event = widget_value("frame")
     if isinstance(event, Mapping):
         request_page(event.get("turn"))
@@ -184,7 +184,7 @@ def annotator_box() -> None:
     """Draw the sidebar's part about the annotator."""
     try:
         has_login = is_login_required()
-    except LoginError:  # the page says so
+    except LoginError:  # the page shows the error
         return
     if not has_login:
         bound_text(

@@ -1,13 +1,13 @@
-"""Scripts and styles, compressed and from memory: those of Streamlit's page and of our components.
+"""Scripts and styles served compressed from memory: Streamlit's and those of our components.
 
-A first visit asks for a hundred files of Streamlit's page, three megabytes. Streamlit reads each
-from the disk in pieces, by threads, which takes as long as all else while the browser waits, and
-compresses none.
+A first visit requests a hundred files of Streamlit's page, three megabytes. Streamlit reads each
+file in chunks in threads, which takes as long as all other work of the server, and does not
+compress them.
 
-The modules of a component would be forty requests in seven rounds, each of which waits for the one
-before. So each component is served as one script with all of them in it.
+The modules of a component would take forty requests in seven sequential rounds. Each component is
+therefore served as one script that contains all its modules.
 
-Twenty loads with an empty cache: `docs/decisions.md` says what each of the two saves.
+`docs/decisions.md` has the gain of both, measured by twenty loads with an empty cache.
 """
 
 import re
@@ -32,10 +32,10 @@ _NAMED = re.compile(r"""\./static/((?:js|css)/[\w.-]+)""")
 
 
 class Assets:
-    """ASGI middleware that answers for these files.
+    """ASGI middleware that serves Streamlit's static files.
 
     Args:
-        app: what serves everything else, and browsers that take nothing packed.
+        app: serves everything else, and clients without gzip.
         base: the path under which the app is served.
     """
 
@@ -51,7 +51,8 @@ class Assets:
             await self._app(scope, receive, send)
             return
         headers = {
-            "Cache-Control": "public, immutable, max-age=31536000",  # each has a hash in its name
+            # each file name contains a hash
+            "Cache-Control": "public, immutable, max-age=31536000",
             "Content-Encoding": "gzip",
             "Vary": "Accept-Encoding",
         }
@@ -59,7 +60,7 @@ class Assets:
         await answer(scope, receive, send)
 
     def _name(self, scope: Scope) -> str | None:
-        """Return the requested file, if it is one of these."""
+        """Return the requested file, if it is one of Streamlit's."""
         if scope["type"] != "http" or scope["method"] != "GET":
             return None
         name = scope["path"].removeprefix(self._prefix)
@@ -72,7 +73,7 @@ class Assets:
 
 
 def pack_first() -> None:
-    """Pack what the page begins with, before anybody waits."""
+    """Compress the first files of the page at startup."""
     page = (_folder().parent / "index.html").read_text(encoding="utf-8")
     for name in _names().intersection(_NAMED.findall(page)):
         _packed(name)
@@ -95,7 +96,7 @@ def _folder() -> Path:
     return static_folder() / _PLACE
 
 
-COMPONENTS: Mapping[str, str] = {  # the folder of each
+COMPONENTS: Mapping[str, str] = {  # the folder of each component
     "frame": "ui/shell/web",
     **dict.fromkeys(NAMES, WEB),
     **dict.fromkeys(OF_UI[1], OF_UI[0]),
@@ -104,10 +105,10 @@ TYPE = "text/javascript"
 
 
 class Bundles:
-    """ASGI middleware that answers for the scripts with which these components begin.
+    """ASGI middleware that serves the bundled scripts of components.
 
     Args:
-        app: what serves everything else.
+        app: serves everything else.
         base: the path under which the app is served.
     """
 

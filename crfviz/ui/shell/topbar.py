@@ -29,7 +29,7 @@ EXAMPLES_WIDTH, MODEL_WIDTH = 112, 148  # pixels
 
 
 def topbar(page: Entry) -> None:
-    """Draw the bar of a page of one sentence; it stays usable when the model is broken."""
+    """Draw the bar of a page about one sentence; it stays usable if the model is broken."""
     if page.sentence:
         with st.container(key="topbar", horizontal=True, vertical_alignment="center"):
             _sentence()
@@ -96,10 +96,9 @@ def _examples() -> None:
 
 
 def _gallery(model: str) -> dict[str, Scenario]:
-    """Return the examples by label: those of this model, then the first of each other.
+    """Return the examples by label: those of this model, then the first of each other model.
 
-    The list travels with every redraw, which is why it does not hold all of them. Of models that
-    people brought only the chosen one is in it.
+    The list is short because every redraw sends it. It omits uploaded models except the chosen one.
     """
     gallery: dict[str, Scenario] = {}
     others = [name for name in cached.ready_models() if name != model]
@@ -118,7 +117,8 @@ def model_box() -> None:
         st.error("There is no model. Train one with `python -m crfviz train`.")
         return
     current = scenario().model
-    options = names if current in names else [*names, current]  # a folder may have gone meanwhile
+    # the folder may have been removed meanwhile
+    options = names if current in names else [*names, current]
 
     def label(name: str) -> str:
         about = "" if name == current else NOTES.get(name) or summary(name)

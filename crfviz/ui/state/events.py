@@ -49,10 +49,10 @@ from crfviz.ui.words import quote
 Fields = Mapping[object, object]  # of an event, as the browser sent them
 
 
-OF_WORDS = ("at", "cell", "chosen")  # page options that begin with the position of a word
-CHOSEN = "chosen"  # page option: the cell that a side panel explains, which a step takes along
+OF_WORDS = ("at", "cell", "chosen")  # page options that begin with a word position
+CHOSEN = "chosen"  # page option: the cell in the side panel, which a step replaces
 COMMANDS, TURNS = ("undo", "redo", "reset"), ("next", "previous")
-_LARGEST = 2**53  # whole numbers above are not exact in a browser
+_LARGEST = 2**53  # larger integers are not exact in JavaScript
 
 
 class RefusedError(CrfvizError):
@@ -63,8 +63,8 @@ class RefusedError(CrfvizError):
 class Event:
     """The fields of every event; an event of this class requests the whole payload."""
 
-    sentence: object = None  # the text that its positions belong to; None: it does not say
-    has: object = None  # name of the browser's whole payload; None: it needs one
+    sentence: object = None  # the text that its positions refer to; None if unknown
+    has: object = None  # name of the browser's whole payload; None if it needs one
 
     def is_for(self, sentence: str) -> bool:
         """Return whether the event may be applied to a scenario with this sentence."""
@@ -150,8 +150,8 @@ class Command(Event):
 def new_events(events: object, *, after: int) -> list[tuple[int, Fields]]:
     """Return the events with a higher number than `after`, with their numbers, in their order.
 
-    A component sends a list of mappings, each with a whole number `seq`. Everything else is left
-    out.
+    A component sends a list of mappings, each with a whole number `seq`. Other elements are
+    ignored.
     """
     mappings = (
         [event for event in events if isinstance(event, Mapping)]

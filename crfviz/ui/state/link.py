@@ -61,14 +61,14 @@ LONGER = {
     RULE_DRAFT: MAX_DRAFT,
     "asked": 200,
     "said": 200,
-}  # of those that hold more
+}  # of options that may be longer
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _STEP = re.compile(r"\d{1,5}", re.ASCII)
 _OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
-_OF_POSITIONS = ("e", "p", "r", "step")  # mean nothing without their sentence
+_OF_POSITIONS = ("e", "p", "r", "step")  # parameters without meaning if the sentence is missing
 _START = "start"  # before the first step
 OPTION = "v."  # before the name of a page option
 TOUR, MAX_STOPS = "tour", 9  # the stop of the tour: a page option with a name of its own
@@ -87,20 +87,20 @@ class Models:
     """The available models, and the defaults of a URL."""
 
     names: Sequence[str]
-    default: str  # the model of an address that names none
-    first_sentence: Callable[[str], str]  # by model, the sentence of an address without one
+    default: str  # the model of a URL without one
+    first_sentence: Callable[[str], str]  # by model, the sentence of a URL without one
 
 
 @dataclass(frozen=True)
 class Link:
-    """The query part of an address."""
+    """The query part of a URL."""
 
     params: dict[str, str]
-    complete: bool  # False: the scenario is too long for a link, some of it was left out
+    complete: bool  # False if parts were left out because the scenario is too long for a link
 
     @property
     def elsewhere(self) -> Link:
-        """The same link for another page, without the step and the panels of this one."""
+        """The same link for another page, without the step and the panels of this page."""
         params = {name: value for name, value in self.params.items() if name not in NOT_ELSEWHERE}
         return replace(self, params=params)
 
@@ -110,7 +110,7 @@ class Decoded:
     """The content of a URL."""
 
     scenario: Scenario
-    ignored: list[str] = field(default_factory=list)  # a message for each part that does not count
+    ignored: list[str] = field(default_factory=list)  # one message per ignored part
 
 
 def encode(scenario: Scenario, models: Models | None = None) -> Link:
@@ -121,7 +121,9 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
         models: the available models; without them the link always names model and sentence.
 
     Returns:
-        The parameters, and whether they are complete: what does not fit is left out whole.
+        The parameters, and whether they are complete: a part that does not fit is left out
+            completely.
+
     """
     parts = whole(scenario)
     if models and scenario.model == models.default:
@@ -129,7 +131,7 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
     default = {"sentence": models.first_sentence(scenario.model) if models else ""}
     parts = {name: value for name, value in parts.items() if value != default.get(name, "")}
     params: dict[str, str] = {}
-    length = -1  # no & stands before the first
+    length = -1  # no & before the first parameter
     for name, value in parts.items():
         longer = length + 1 + len(_in_query(name, value))
         if longer <= LONGEST_LINK:
@@ -178,7 +180,7 @@ def _in_query(name: str, value: str) -> str:
 
 
 def whole(scenario: Scenario) -> dict[str, str]:
-    """Return all parameters of a link, however long; empty for a default."""
+    """Return all parameters of a link at any length; empty for defaults."""
     return {
         "sentence": scenario.sentence,
         "model": scenario.model,

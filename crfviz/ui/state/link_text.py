@@ -22,9 +22,9 @@ Place = tuple[int, str]  # position of a word from 0, and a tag
 
 _NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,3})?", re.ASCII)
 _POSITION = re.compile(r"\d{1,5}", re.ASCII)
-FEW = 30  # edits are written one by one, to be read and changed by hand
+FEW = 30  # edits: fewer are written one by one, to be edited by hand
 _UNEDITED, _FORBIDDEN = -(2**31), -(2**31) + 1
-_LARGEST = 2000.0  # nats; more does not fit
+_LARGEST = 2000.0  # nats; larger scores are not packed
 _MILLIONTHS = 1_000_000
 _MAX_NAMES = 200
 _TEXT = re.compile(r"[A-Za-z0-9_-]*")

@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, urlencode
 from crfviz.ui.words import quote
 from crfviz.views.contents import ENTRIES
 
-MISSING = "missing"  # in the query of the home page: the path that was asked for
+MISSING = "missing"  # in the query of the home page: the requested path
 LONGEST_PATH = 60  # characters
-_SIMILAR = 0.6  # of `difflib`: 1 is equal
+_SIMILAR = 0.6  # ratio of `difflib`; 1 means equal
 
 
 def _slug(title: str) -> str:

@@ -18,25 +18,26 @@ from crfviz.views.strips.decoders import LABELS, USUAL_ROWS
 
 State = TypeVar("State")
 
-MAX_WORDS = WINDOW  # drawn at once; a page cuts the others off, or draws a window
-MAX_CHARACTERS = 15_000  # of a sentence: as many letters as a link holds
-MAX_SCORE = 1e6  # of an edited weight, either side of zero
+MAX_WORDS = WINDOW  # drawn at once; of longer sentences a page draws a window or the beginning
+MAX_CHARACTERS = 15_000  # characters of a sentence: as many as a link holds
+MAX_SCORE = 1e6  # absolute value of an edited weight
 MAX_STRENGTH = 2.0
 MAX_STEP = 10_000
-BEFORE_FIRST = -1  # as a step: none is done, where the page would open with some
+BEFORE_FIRST = -1  # as a step: before the first step, on pages that open at their last one
 MAX_HISTORY = 50  # undo steps
-ASK, ASKED, SAID = "ask", "asked", "said"  # whether a question is asked, which one, the answer
+# page options: whether a question is asked, which one, the answer
+ASK, ASKED, SAID = "ask", "asked", "said"
 RULE = "rule"  # page option: a rule over the tags, see `crfviz.chain.patterns`
-RULE_DRAFT = "draft"  # page option: the beginning of a rule that was refused
-MAX_DRAFT = MAX_LENGTH + 1  # its characters: of a rule that is too long, too many
+RULE_DRAFT = "draft"  # page option: the beginning of a rejected rule
+MAX_DRAFT = MAX_LENGTH + 1  # characters of a draft
 LIST, PLACE = "list", "place"  # page options: the digest of a list of errors, and the place in it
 FROM = "from"  # page option: the first word of the window of a long sentence, from 0
 THEIRS = "theirs"  # page option: the tags of another tagger, as `places_text` writes them
 _NAMING = ("at", "cell", "chosen", FROM, "entity", "nudge", LIST, "own", PLACE, THEIRS)
 OF_POSITIONS = (*_NAMING, ASKED, SAID)  # page options of one sentence only
-OF_PAGE = ("panel", ASKED, SAID, "handout", "below")  # and of one page
+OF_PAGE = ("panel", ASKED, SAID, "handout", "below")  # page options of one page only
 ROWS, HIDE = "rows", "hide"
-OTHERS = ("path", "note", "score", "lattice")  # beside the rows
+OTHERS = ("path", "note", "score", "lattice")  # parts besides the rows
 PARTS = (*LABELS, *OTHERS)
 EVERY_ROW = ".".join(USUAL_ROWS)
 NO_ROW = "none"
@@ -114,7 +115,7 @@ class History(Generic[State]):
         return self.future[-1], History((*self.past, now), self.future[:-1])
 
     def mapped(self, rule: Callable[[State], State], now: State) -> History[State]:
-        """Return the history with `rule` applied to each state, without steps that do nothing."""
+        """Return the history with `rule` applied to each state, without repeated states."""
         return History(_distinct(self.past, rule, now), _distinct(self.future, rule, now))
 
 

@@ -17,7 +17,7 @@ from crfviz.ui.words import clean, quote
 
 LONGEST_NAME = 40  # characters
 MAX_SNAPSHOTS = 100
-PARAMETER = "s."  # before the name, in an address
+PARAMETER = "s."  # prefix of the name in a URL
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Snapshot:
 class Snapshots:
     """All snapshots of a session. Methods return new objects."""
 
-    snapshots: tuple[Snapshot, ...] = ()  # in the order they were saved
-    deleted: tuple[tuple[int, Snapshot], ...] = ()  # place and snapshot, the last one last
-    chosen: str = ""  # name of the one that load, rename and delete are about
+    snapshots: tuple[Snapshot, ...] = ()  # in the order of saving
+    deleted: tuple[tuple[int, Snapshot], ...] = ()  # position and snapshot, the latest last
+    chosen: str = ""  # name of the selected snapshot, for load, rename and delete
 
     def names(self) -> list[str]:
         """Return all names, in the order of saving."""
@@ -66,7 +66,9 @@ class Snapshots:
         """Return the snapshots with one renamed.
 
         Raises:
-            RefusedError: the new name is empty, too long or taken, or there is no old one.
+            RefusedError: the new name is empty, too long or taken, or there is no snapshot of the
+                old name.
+
         """
         place = self._place(old)
         name = old if _tidy(new) == old else self._checked(new)
@@ -132,7 +134,7 @@ class Snapshots:
 
 
 def query(scenario: Scenario) -> str:
-    """Return the state as the query part of a URL, without defaults left out."""
+    """Return the state as the query part of a URL, including defaults."""
     parts = {"model": scenario.model, "sentence": scenario.sentence}
     return urlencode({**parts, **encode_changes(scenario)})
 

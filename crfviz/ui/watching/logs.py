@@ -17,8 +17,8 @@ from crfviz.ui.streamlit_compat import session_id
 from crfviz.ui.watching.meters import RECORDS
 from crfviz.ui.watching.requests import request
 
-ABOUT_THE_SERVER = (StoreError, OSError)  # nothing that was typed is in their words
-WITH_ADDRESSES = ("uvicorn.access",)  # a line for each, with the sentence in it
+ABOUT_THE_SERVER = (StoreError, OSError)  # errors whose messages contain no user input
+WITH_ADDRESSES = ("uvicorn.access",)  # loggers whose lines contain URLs, with the sentence
 PLAIN = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 Fault = tuple[type[BaseException], BaseException, TracebackType | None]
@@ -32,16 +32,16 @@ def begin_log() -> None:
         root.removeHandler(old)
     root.addHandler(handler)
     logging.getLogger("crfviz").setLevel(logging.INFO if handler.in_json else logging.WARNING)
-    logging.setLogRecordFactory(discreet)  # for loggers, too, that Streamlit makes later
+    logging.setLogRecordFactory(discreet)  # also for loggers that Streamlit creates later
     for logger in map(logging.getLogger, [*root.manager.loggerDict]):
-        if not logger.propagate:  # Streamlit's own
+        if not logger.propagate:  # Streamlit's own loggers
             logger.handlers = [handler]
     for name in WITH_ADDRESSES:
         logging.getLogger(name).addFilter(_nothing)
 
 
 def discreet(*args: Any, **named: Any) -> logging.LogRecord:  # noqa: ANN401 - as `logging` has it
-    """Make a record without the words of errors that may be a visitor's."""
+    """Create a log record without messages of errors that may quote a visitor."""
     record = logging.LogRecord(*args, **named)
     record.msg, record.args = _message(record), ()
     if record.exc_info and record.exc_info[0] is not None:
@@ -54,10 +54,10 @@ def _nothing(_: logging.LogRecord) -> bool:
 
 
 class Lines(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes lines to stderr, and counts them.
+    """Handler that writes lines to stderr and counts them.
 
     Args:
-        in_json: one object a line.
+        in_json: whether to write one JSON object per line.
     """
 
     def __init__(self, *, in_json: bool) -> None:
@@ -72,7 +72,7 @@ class Lines(logging.StreamHandler):  # type: ignore[type-arg]
 
 
 class Json(logging.Formatter):
-    """One object a line: time, level, logger, message, request, session, error and its trace."""
+    """Formatter that writes one JSON object per line, with request, session and traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as JSON."""
@@ -114,7 +114,7 @@ def _words(error: BaseException) -> str:
 
 
 def _trace(fault: Fault) -> list[str]:
-    """Return the lines of a traceback, the first cause first."""
+    """Return the lines of a traceback, with the first cause first."""
     lines: list[str] = []
     error: BaseException | None = fault[1]
     chain: list[BaseException] = []

@@ -27,10 +27,10 @@ from starlette.routing import Route
 
 from crfviz.settings import settings
 
-SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # borders
-_BEGAN = "crfviz_began"  # what a connection knows: when its transaction began
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # bucket limits
+_BEGAN = "crfviz_began"  # connection info: start time of its transaction
 
-# Or each number has a second one with the time of its first use.
+# Without this, each counter would add a second metric with the time of its first use.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 REGISTRY = CollectorRegistry()
 _gauges: dict[str, Gauge] = {}
@@ -121,7 +121,7 @@ def _may_read(request: Request) -> bool:
 
 
 def _is_local(request: Request) -> bool:
-    """Return whether the client runs on this machine and is no proxy."""
+    """Return whether the client runs on this machine and is not a proxy."""
     if request.client is None or any(name in request.headers for name in FORWARDED):
         return False
     try:

@@ -33,12 +33,12 @@ KINDS = {  # by the start of the path
     "static": "static",
     "metrics": "metrics",
 }
-QUIET = ("health", "metrics")  # polled by machines: not in the log
+QUIET = ("health", "metrics")  # polled by machines, not logged
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _log = logging.getLogger(__name__)
 _request: ContextVar[str] = ContextVar("request", default="")
-_open: set[str] = set()  # connections of sessions
+_open: set[str] = set()  # ids of session connections
 BURST = 5.0  # seconds of full rate that may arrive at once
 MESSAGE_INTERVAL = 60.0  # seconds between two messages to a session
 
@@ -56,7 +56,7 @@ def open_sessions() -> int:
 
 
 def request_kind(path: str, base: str = "") -> str:
-    """Return the kind that a path is counted as, from a small fixed set."""
+    """Return the kind of a path for counters, from a small fixed set."""
     rest = path.strip("/").removeprefix(base.strip("/")).strip("/")
     kinds = (kind for start, kind in KINDS.items() if f"{rest}/".startswith(f"{start}/"))
     return next(kinds, "page")
@@ -100,7 +100,7 @@ class RequestMiddleware:
 
 
 def _named(scope: Scope, name: str) -> Scope:
-    """Return the request with its id as a header, which scripts of its session read."""
+    """Return the request with its id as a header, which the scripts of its session read."""
     key = HEADER.lower().encode()
     others = [item for item in scope["headers"] if item[0] != key]
     return {**scope, "headers": [*others, (key, name.encode())]}
@@ -112,7 +112,7 @@ class _Answer:
     def __init__(self, kind: str, method: str) -> None:
         self._kind, self._method = kind, method
         self._began = perf_counter()
-        self._status = 500  # if an error prevents a response
+        self._status = 500  # the status if an error prevents a response
 
     def sending(self, send: Send) -> Send:
         async def noting(message: Message) -> None:
@@ -151,7 +151,7 @@ class RateLimiter:
         self._rate, self._clock = rate, clock
         self._left, self._since = BURST * rate, clock()
         self._has_delayed = False
-        self.forged = False  # whether a client sent values that no page sends
+        self.forged = False  # whether the client sent values that no page sends
         self._last_message = -MESSAGE_INTERVAL
 
     def wait(self) -> float:
@@ -175,7 +175,7 @@ class RateLimiter:
 
 
 _of_request: WeakValueDictionary[str, RateLimiter] = WeakValueDictionary()
-_delayed: WeakSet[RateLimiter] = WeakSet()  # those that delayed messages
+_delayed: WeakSet[RateLimiter] = WeakSet()  # limiters that delayed messages
 
 
 def connection_limiter() -> RateLimiter:

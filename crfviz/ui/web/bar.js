@@ -9,10 +9,10 @@ import { channel, overlay, visible } from "./window.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
 const LEAVE = 0;
-const LEAVING = "crfviz-leaving"; // the picture tells its newest step then, see crfviz/views/stage/web/host.js
+const LEAVING = "crfviz-leaving"; // the picture then sends its newest step, see crfviz/views/stage/web/host.js
 const TURNS = "crfviz-turns"; // a key led beyond the picture's steps, see crfviz/views/stage/web/stage.js
 const MAX_SENDS = 2; // of the same message: a busy Streamlit may lose the first
-const GLANCE = 100; // milliseconds in which nobody answers what came
+const GLANCE = 100; // milliseconds in which nobody reacts to a new picture
 
 const LAST = "This is the last cue. Press Esc to leave, or G to go to another cue.";
 const LAST_WITHOUT_LETTERS = "This is the last cue. Press Esc to leave.";
@@ -32,9 +32,9 @@ export function bar(root) {
     const { name, value } = events.at(-1);
     send(name, value);
   }, MAX_SENDS);
-  const post = (name, value) => outbox.post({ name, value }); // of several the last is enough
-  // In one message with what the picture tells then: of two that come close together Streamlit may lose the first.
-  let requested = null; // the cue that is on its way, and since when
+  const post = (name, value) => outbox.post({ name, value }); // of several messages only the last counts
+  // In the same message as the picture's step: of two messages in quick succession Streamlit may lose the first.
+  let requested = null; // the requested cue, and the time of the request
   const go = (to, name = "go") => {
     requested = { cue: [to].flat()[0], since: performance.now() };
     document.dispatchEvent(new Event(LEAVING));
@@ -49,7 +49,7 @@ export function bar(root) {
     document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
   };
   const sentence = (text) => post("sentence", text);
-  // Of the speaker's window: the key that was pressed there, what was typed, or only the request for the cue.
+  // Handles the speaker's window: a pressed key, a typed sentence, or a request for the cue.
   const between = channel(({ key, go: to, sentence: text, where }) => {
     if (where && data) between.send({ at: data.cue });
     if (key) press(key);
@@ -76,11 +76,11 @@ export function bar(root) {
     event.preventDefault();
     if (data) turn(event.detail === "previous" ? -1 : 1);
   };
-  // Before question and picture, which have keys of their own: while the wall is dark any key brings the light back.
+  // Runs before the keys of question and picture: while the screen is blank any key shows it again.
   const onFirst = (event) => {
     const { key, altKey, ctrlKey, metaKey, timeStamp } = event;
     if (altKey || ctrlKey || metaKey || !data) return;
-    end.textContent = ""; // until a key leads beyond the last cue again
+    end.textContent = ""; // empty until a key goes beyond the last cue again
     const dark = over.dark();
     const meant = !over.covered() && !event.composedPath()[0].matches?.(TEXT_FIELD);
     const letter = meant && data.letters && keys[key.toLowerCase()];

@@ -13,7 +13,7 @@ const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(se
 export function notes(root) {
   let data = null;
   let at = 1;
-  let wall = false; // whether there is one
+  let wall = false; // whether a lecture window is open
   const began = performance.now();
   const heading = html("h2");
   const now = html("p.now");

@@ -11,7 +11,7 @@ const SKIPPED = "?";
 const ANSWERED = "crfviz-answered";
 const FORWARD = ["PageDown", "ArrowRight", " "];
 const TYPING = `${TEXT_FIELD}, select`;
-const OWN_DIGITS = "[data-cell], [data-table], [data-weight], [data-labeller], [data-editing]"; // are typed into
+const OWN_DIGITS = "[data-cell], [data-table], [data-weight], [data-labeller], [data-editing]"; // use digits themselves
 
 const MISTAKES = {
   "end score forgotten": "Forgetting the end score",
@@ -100,7 +100,7 @@ class Question {
     const focused = this.root.getRootNode().activeElement;
     this.show(text);
     if (focused && focused !== this.root) this.root.focus();
-    document.dispatchEvent(new Event(ANSWERED)); // the picture shows it at once
+    document.dispatchEvent(new Event(ANSWERED)); // the picture shows the answer at once
     this.outbox.post({});
   }
 
@@ -132,7 +132,7 @@ class Question {
     const inside = event.composedPath()[0];
     if (altKey || ctrlKey || metaKey || shiftKey || event.defaultPrevented || !this.data) return;
     if (inside.matches?.(TYPING) || inside.closest?.(OWN_DIGITS) || (key === " " && inside.matches?.("button"))) return;
-    if (!this.data.letters && key.length === 1 && key !== " ") return; // the reader switched them off
+    if (!this.data.letters && key.length === 1 && key !== " ") return; // the reader disabled letter keys
     const act = this.chosen ? this.after(key) : this.before(key);
     if (!act || (repeat && !FORWARD.includes(key))) return;
     event.preventDefault();

@@ -1,4 +1,4 @@
-// The direction of a sentence, as crfviz/text/direction.py tells it, and the language whose letters it has.
+// The direction of a sentence, as in crfviz/text/direction.py, and the language of its script.
 
 const LETTER = /\p{L}/u;
 // The blocks of scripts from right to left.
@@ -21,7 +21,7 @@ export function isRightToLeft(words) {
   return false;
 }
 
-// The direction in force: the reader's choice, or that of the sentence.
+// The direction of the columns: the reader's choice, or that of the sentence.
 /** @param {string} chosen @param {boolean} rtl */
 export function runsRightToLeft(chosen, rtl) {
   return chosen === "ltr" || chosen === "rtl" ? chosen === "rtl" : rtl;
@@ -39,7 +39,7 @@ export function languageOf(words) {
 /** @type {Record<string, string>} */
 const TURNED = { "←": "→", "→": "←" };
 
-// The keys of steps that a text names: in a sentence from right to left, ← goes on.
+// Swaps the arrow keys in a text: in a sentence from right to left, ← moves forward.
 /** @param {string} text @param {boolean} rtl */
 export function keysAsRead(text, rtl) {
   return rtl ? text.replaceAll(/[←→]/g, (arrow) => TURNED[arrow]) : text;

@@ -4,11 +4,11 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// A selector of fields for text.
+// A selector of text fields.
 export const TEXT_FIELD = "input:not([type=range], [type=checkbox], [type=radio]), textarea, [contenteditable]";
 
-// An element "tag.class.class" with what follows, in any order: attributes as { name: value }, where a function under
-// `onclick` and its like listens, children, text, and lists of these.
+// Creates an element "tag.class.class". The other arguments, in any order: attributes as { name: value }, where a
+// function under `onclick` and similar names listens, children, text, and lists of these.
 /** @template {string} K @param {K} kind @param {...Content} content @returns {HtmlOf<K>} */
 export function html(kind, ...content) {
   const element = document.createElement(kind.split(".", 1)[0]);
@@ -68,7 +68,7 @@ export function hide(element, hidden = true) {
   mark(element, "hidden", hidden);
 }
 
-// Puts an element back into its place in the document, or removes it: hidden parts are not in the document.
+// Inserts an element at its place in the document, or removes it: hidden parts are not in the document.
 /** @param {Element} element @param {boolean} isPresent */
 export function present(element, isPresent) {
   const place = places.get(element) ?? document.createComment("");
@@ -160,7 +160,7 @@ function fill(element, kind, content) {
 function give(element, name, value) {
   if (typeof value === "function") element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
   else if (name === "style")
-    element.style.cssText = String(value); // the attribute would ask a content policy
+    element.style.cssText = String(value); // a style attribute would violate the content policy
   else element.setAttribute(name, String(value));
 }
 

@@ -9,10 +9,10 @@ export function onSlide() {
 
 /** @param {string} key */
 export function handOn(key) {
-  window.parent.postMessage({ crfviz: "key", key }, "*"); // a key is no secret, and any page may hold the slide
+  window.parent.postMessage({ crfviz: "key", key }, "*"); // a key is not secret, and any page may embed the slide
 }
 
-// Handles a step beyond the last one or before the first. Returns false if it did nothing.
+// Handles a step beyond the last one or before the first. Returns whether it did anything.
 /** @param {Way} way */
 export function beyond(way) {
   if (!onSlide()) return false;

@@ -1,5 +1,5 @@
-// The stage in an app of somebody else: it answers only keys inside of its element, turns no pages, and sends events
-// only after clicks and edits, since each of them runs the whole app.
+// The stage in another Streamlit app: it answers only keys inside its element, opens no pages, and sends events only
+// after clicks and edits, because each event reruns the whole app.
 
 import { button, hide, html } from "./dom.js";
 import { Stage } from "./stage/lifecycle.js";
@@ -30,7 +30,7 @@ export class GuestStage extends Stage {
     undo.disabled = !guest.undo;
     redo.disabled = !guest.redo;
     reset.disabled = !guest.reset;
-    const own = this.payload.panels.side === "matrix"; // it has these buttons under it
+    const own = this.payload.panels.side === "matrix"; // the matrix panel has its own buttons
     hide(this.bar, own || guest.fixed || !(guest.undo || guest.redo || guest.reset));
   }
 }

@@ -1,19 +1,19 @@
-// The only module that knows Streamlit. Streamlit calls a component at the first draw and with every new payload. State
-// lives in between in a view, one per mounted element. `open(element, send, data)` makes a view with receive(payload),
-// deliver() for unacknowledged events, close(), and leave() if it delays events; it sends lists of events.
+// The only module that uses Streamlit. Streamlit calls a component at the first draw and with every new payload. In
+// between, the state is in a view, one per mounted element. `open(element, send, data)` creates a view with
+// receive(payload), deliver() for unacknowledged events, close(), and leave() if it delays events. `send` takes lists.
 //
-// In an app of somebody else the payload has `guest`. Its events are a state of the component: Streamlit keeps them
-// until the next ones, also inside of a form, so that none is lost and none is sent twice. In the app they are
+// In another Streamlit app the payload has `guest`. Its events are a state of the component: Streamlit keeps them until
+// the next ones, also in a form, so that none is lost and none is sent twice. In the crfviz app they are
 // triggers.
 
 import { closest } from "./dom.js";
 
 /** @import { Host, Mounted, Send, Trigger, View } from "./types.js" */
 
-const BACK = "crfviz-back"; // of the document: the line to the server was lost, and is there again
-const LEAVING = "crfviz-leaving"; // of the document: keys lead to another screen
+const BACK = "crfviz-back"; // document event: the connection to the server is restored
+const LEAVING = "crfviz-leaving"; // document event: keys lead to another screen
 
-// The default export of a component: `open(element, data)` makes the view of a mounted element, which can
+// The default export of a component: `open(element, data)` creates the view of a mounted element, with
 // receive(data, trigger) and close().
 /** @template Data @param {(element: HTMLElement, data: Data) => Mounted<Data>} open */
 export function mounted(open) {
@@ -24,7 +24,7 @@ export function mounted(open) {
     const view = views.get(parentElement) ?? open(parentElement, data);
     views.set(parentElement, view);
     view.receive(data, isGuest(data) ? setStateValue : setTriggerValue);
-    // Streamlit also calls this when two payloads come so close together that it drops the first: then the view stays.
+    // Streamlit also calls this if it drops the first of two payloads in quick succession: then the view stays.
     return () =>
       setTimeout(() => {
         if (parentElement.isConnected) return;
@@ -52,7 +52,7 @@ export function hosted(open) {
       receive(data, trigger) {
         send = (events) => trigger("events", events);
         view.receive(data);
-        if (isBack) view.deliver(); // a new server has received none of it
+        if (isBack) view.deliver(); // a new server has received none of the events
         isBack = false;
       },
       close() {
@@ -63,22 +63,22 @@ export function hosted(open) {
   });
 }
 
-// Whether the payload belongs to an app of somebody else, of whose page nothing is known.
+// Whether the payload belongs to another app, whose page is unknown.
 /** @param {unknown} data */
 export function isGuest(data) {
   return Boolean(/** @type {{ guest?: unknown }} */ (data).guest);
 }
 
-// Calls `back` whenever the connection is back. Returns how to stop.
+// Calls `back` after each reconnection. Returns a function that stops listening.
 /** @param {() => void} back */
 function whenBack(back) {
   document.addEventListener(BACK, back);
   return () => document.removeEventListener(BACK, back);
 }
 
-// Calls `leaves` before a link or keys lead to another screen; it sends what is pending and says whether it did.
-// Streamlit delivers in the next task, and to the page it is on: an event sent after the click would bring the reader
-// back. So the link is followed one task later. Returns how to stop.
+// Calls `leaves` before a link or keys lead to another screen; it sends pending events and returns whether it did.
+// Streamlit delivers in the next task, to the current page: an event sent after the click would return the reader to
+// the old page. The link is therefore followed one task later. Returns a function that stops listening.
 /** @param {() => boolean | undefined} leaves */
 function whenLeaving(leaves) {
   /** @param {MouseEvent} event */

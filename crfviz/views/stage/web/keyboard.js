@@ -9,7 +9,7 @@ export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1]
 
 const LINES = ".row, .matrix-row, .bar-row, .term, .entity-line";
 
-// The text field being edited, and whether the focus came by the pointer.
+// The text field being edited, and whether the focus came from the pointer.
 /** @type {{ field: Element | null, pointed: boolean }} */
 const hands = { field: null, pointed: false };
 
@@ -27,7 +27,7 @@ export function listenToKeys(target, answer, first = () => null) {
     const event = /** @type {KeyboardEvent} */ (pressed);
     const own = first(event, { editing: hands.field === source(event), pointed: hands.pointed });
     if (!own) return;
-    event.stopImmediatePropagation(); // there may be two stages on a page, and one turns it
+    event.stopImmediatePropagation(); // a page may have two stages, and only one opens the next page
     act(event, own);
   };
   /** @param {Event} event */
@@ -40,7 +40,7 @@ export function listenToKeys(target, answer, first = () => null) {
   };
 }
 
-// Editing ends when the text is applied or the field loses the focus. This listens as long as the page exists.
+// Editing ends when the text is applied or the field loses the focus. This listener is never removed.
 function watchHands() {
   /** @param {string} name @param {(event: Event) => void} act */
   const watch = (name, act) => document.addEventListener(name, act, true);
@@ -62,7 +62,7 @@ function watchHands() {
 
 watchHands();
 
-// The element where an event began, also inside of a shadow root; the document has no `matches`.
+// The element where an event began, also inside a shadow root; the document has no `matches`.
 /** @param {Event} event */
 export function source(event) {
   return /** @type {HTMLElement} */ (event.composedPath()[0]);
@@ -80,8 +80,8 @@ export function hasNoKeys() {
   return matchMedia("(hover: none) and (pointer: coarse)").matches;
 }
 
-// Listens to keys in the cells that `selector` matches. answer(event, cell) returns an action, which may refuse the key
-// with false.
+// Listens to keys in the cells that `selector` matches. answer(event, cell) returns an action, which may return false
+// to leave the key to others.
 /**
  * @param {HTMLElement} container
  * @param {string} selector
@@ -104,8 +104,8 @@ export function readWithArrows(table, selector) {
   listenToCells(table, selector, ({ key }, cell) => key in ARROWS && (() => Boolean(move(cell, key))));
 }
 
-// A roving tabindex: one tab stop in a grid of cells, arrow keys inside it. `selector` matches the cells, LINES the
-// rows. Returns move(cell, key), which moves the focus and returns the cell that has it now, if any.
+// A roving tabindex: one tab stop in a grid of cells, with arrow keys inside. `selector` matches the cells, LINES the
+// rows. Returns move(cell, key), which moves the focus and returns the newly focused cell, if any.
 /** @param {HTMLElement} container @param {string} selector */
 export function makeRoving(container, selector) {
   /** @type {HTMLElement | undefined} */

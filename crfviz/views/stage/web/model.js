@@ -11,15 +11,15 @@ import { chainIn, solutionIn } from "./windows.js";
 
 export const START = "START";
 export const END = "END";
-const MASS = 0.01; // a tag below this marginal everywhere, and on no drawn row, is folded
-export const FEW_TAGS = 9; // so many tags are never folded
-export const MAX_BY_HAND = 30; // edits of the matrix that unfold their tags
+const MASS = 0.01; // a tag below this marginal at every word, and on no drawn row, is folded
+export const FEW_TAGS = 9; // up to this number, tags are never folded
+export const MAX_BY_HAND = 30; // maximum number of matrix edits that unfold their tags
 
 const TABLES = ["marginals", "alpha", "beta", "best"];
-const AGREE = 1e-9; // so close are the sums of all paths, in proportion, where all tables agree
+const AGREE = 1e-9; // relative tolerance of log Z within which all tables agree
 
-// The payload of crfviz/views/stage/payload.py with its tables as typed arrays. Those of results that come without are
-// computed here; `disagrees` says that the result differs from Python's.
+// Decodes the payload of crfviz/views/stage/payload.py: its tables become typed arrays. Missing tables are computed
+// here; `disagrees` means that the result differs from Python's.
 /** @param {Payload} data @returns {Decoded} */
 export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
@@ -71,7 +71,7 @@ function agree({ logPartition, rows }, answer) {
   return near && String(rows.viterbi) === String(answer.path);
 }
 
-// The edits of a payload, by cell; positions count from the word at `offset`.
+// The edits of a payload by cell; positions are relative to the word at `offset`.
 /** @param {EditList} edits @param {Split} payload @param {number} [offset] */
 export function editsOf({ transitions, emissions, strength }, payload, offset = 0) {
   /** @param {string[]} cells @param {number | null} value @returns {[string, number][]} */
@@ -83,13 +83,13 @@ export function editsOf({ transitions, emissions, strength }, payload, offset = 
   };
 }
 
-// The tags of which those of a payload are copies: themselves, unless the states of a rule have split them.
+// The original tags of a payload: its own tags, unless a rule has split them into copies.
 /** @param {Split} payload */
 export function tagsOf({ tags, copies }) {
   return copies?.of ?? tags;
 }
 
-// The cells of one transition, from all copies to all copies that the rule lets follow.
+// The cells of one transition: from all copies to all copies that may follow under the rule.
 /** @param {Split} payload @param {string} from @param {string} to */
 export function movesOf({ tags, copies }, from, to) {
   if (!copies) return [`${from},${to}`];
@@ -103,7 +103,7 @@ export function movesOf({ tags, copies }, from, to) {
   );
 }
 
-// A chain times the automaton of the rule in force: a chain whose tags are copies, and the tag of each copy.
+// The product of a chain and the rule's automaton: a chain whose tags are copies, and the tag of each copy.
 /** @param {Chain} chain @param {Pick<Payload, "kept" | "tags">} payload */
 function timesRule(chain, { kept, tags: names }) {
   const { T, K, emissions, start, end } = chain;
@@ -127,8 +127,8 @@ function timesRule(chain, { kept, tags: names }) {
   return { product, of };
 }
 
-// The row of the best path that matches the rule in force, and what that costs against the best score of all. The
-// chain is that of the whole sentence, the row that of the words in sight.
+// The row of the best path that matches the active rule, and its cost against the best score. The chain covers the
+// whole sentence, the row the visible words.
 /**
  * @param {Row} row @param {Chain} chain @param {Pick<Decoded, "kept" | "tags" | "offset" | "T">} payload
  * @param {number} best
@@ -143,8 +143,8 @@ export function underRule(row, chain, payload, best) {
   return { ...row, tags, value: gain < 0 ? score(gain, 2) : "" };
 }
 
-// All numbers where only the paths that match the rule in force count, each copy read as its tag. The tags alone are no
-// chain then: α, β and the table of best prefixes are NaN. `matching` is the product with its own numbers.
+// All numbers over the paths that match the active rule, with each copy read as its tag. The tags alone then form no
+// chain, so α, β and the table of best prefixes are NaN. `matching` is the product with its own numbers.
 /** @param {Chain} chain @param {Pick<Payload, "kept" | "tags">} payload */
 export function solveUnder(chain, payload) {
   const { T, K } = chain;
@@ -189,8 +189,8 @@ export function chainOf(scores, T, K) {
   };
 }
 
-// The chain with the edits applied, by the same rules as crfviz/chain/edits.py: strength scales, cells overwrite;
-// then the pins leave one tag at their word. It is that of the whole sentence.
+// The chain with the edits applied, by the same rules as crfviz/chain/edits.py: the strength scales, cells overwrite;
+// then each pin leaves one tag at its word. It covers the whole sentence.
 /** @param {Pick<Decoded, "base" | "offset" | "tags" | "copies" | "K" | "pins">} payload @param {Edits} edits */
 export function applyEdits({ base, offset, tags, copies, K, pins }, edits) {
   /** @param {number} score */
@@ -223,7 +223,7 @@ export function applyEdits({ base, offset, tags, copies, K, pins }, edits) {
   return chain;
 }
 
-// Tag ids that are drawn. `kept` has those drawn until Python answers, so that no row vanishes meanwhile.
+// The ids of drawn tags. `kept` has those drawn until Python answers, so that no row vanishes meanwhile.
 /** @param {Omit<Composed, "shown" | "order" | "payloadRows">} model @param {Set<number>} [kept] */
 export function shownTags(model, kept = new Set()) {
   const { K, T } = model;
@@ -239,14 +239,14 @@ export function shownTags(model, kept = new Set()) {
   for (const row of model.rows) row.tags?.forEach((k) => shown.add(k));
   model.ghost?.path?.forEach((k) => shown.add(k));
   for (const cell of model.edits.emissions.keys()) shown.add(Number(cell.split(",")[1]));
-  const byHand = model.edits.transitions.size <= MAX_BY_HAND; // a step of learning moves them all
+  const byHand = model.edits.transitions.size <= MAX_BY_HAND; // a learning step changes all of them
   for (const cell of byHand ? model.edits.transitions.keys() : []) {
     for (const name of cell.split(",")) if (model.tags.includes(name)) shown.add(model.tags.indexOf(name));
   }
   return shown.size >= K - 1 ? new Set(Array(K).keys()) : shown;
 }
 
-// A weight by the names of its cell, from a chain; where each step has its own matrix, that of the step into word t.
+// The weight of a named cell; if each step has its own matrix, that of the step into word t.
 /** @param {Counts} chain @param {string[]} tags @param {string} from @param {string} to @param {number} [t] */
 export function weight(chain, tags, from, to, t = 1) {
   if (from === START) return chain.start[tags.indexOf(to)];
@@ -254,7 +254,7 @@ export function weight(chain, tags, from, to, t = 1) {
   return transition(chain, t, tags.indexOf(from), tags.indexOf(to));
 }
 
-// One matrix, or with `steps` one for each step: they say in which cells it differs.
+// One matrix, or one per step: `steps` holds the cells in which they differ.
 /** @param {Float64Array} matrix @param {StepMatrices | null} steps @param {number} T @param {number} K */
 function everyStep(matrix, steps, T, K) {
   if (steps === null) return matrix;
@@ -265,7 +265,7 @@ function everyStep(matrix, steps, T, K) {
   return all;
 }
 
-// The tables of a ghost: those that came with it, else what the trained scores amount to.
+// The tables of a ghost: those in the payload, else those computed from the trained scores.
 /** @param {TrainedResults} ghost @param {Pick<Decoded, "base" | "offset" | "T" | "K">} known */
 function ghostTables(ghost, known) {
   if (ghost.marginals) return tablesOf(ghost);
@@ -284,13 +284,13 @@ function unbounded({ label, low, high }) {
   return { label, low: low ?? -Infinity, high: high ?? Infinity };
 }
 
-// By weight, in the shape of a chain.
+// Counts by weight, in the shape of a chain.
 /** @param {Record<"transitions" | "start" | "end", string>} counts @param {(text: string) => Numbers} read */
 function counts({ transitions, start, end }, read) {
   return { K: read(start).length, transitions: read(transitions), start: read(start), end: read(end) };
 }
 
-// A table as far as the steps have written it.
+// A table with the cells that the steps have written so far.
 /** @param {Table} table @param {{ T: number, K: number }} model @param {number} at @returns {Table} */
 export function writtenAt(table, { T, K }, at) {
   if (!table.writes) return table;
@@ -317,7 +317,7 @@ function integers(text) {
   return new Int16Array(binary(text).buffer);
 }
 
-// In a loop: `Uint8Array.from` takes far longer, and a long sentence has a million letters.
+// A loop, because `Uint8Array.from` is far slower, and a long sentence has a million letters.
 /** @param {string} text */
 function binary(text) {
   const letters = atob(text);

@@ -2,14 +2,14 @@
 
 /** @import { Model, Typed } from "./types.js" */
 
-const LARGEST = 1e6; // scores beyond this are refused, by the server too
+const LARGEST = 1e6; // scores beyond this are rejected, also by the server
 
 /** @param {number} value @param {number} least @param {number} most */
 export function clamp(value, least, most) {
   return Math.max(least, Math.min(most, value));
 }
 
-// Replaces the hyphen of a formatted number by a true minus, at which no line breaks.
+// Replaces the hyphen of a formatted number by a minus sign, which never breaks a line.
 /** @param {string} text */
 export function minus(text) {
   return text.replaceAll("-", "−");
@@ -40,7 +40,7 @@ export function percent(share, digits = 2) {
   return `${(100 * share).toFixed(digits)}%`;
 }
 
-// Formats a probability with two digits; smaller ones and those nearly one are marked.
+// Formats a probability with two digits; very small ones and those near one are marked.
 /** @param {number} value */
 export function probability(value) {
   if (value > 0 && value < 0.005) return value < 1e-4 ? minus(value.toExponential(0)) : value.toPrecision(1);

@@ -5,24 +5,24 @@
 /** @import { Send, Sent } from "./types.js" */
 
 export const ACKNOWLEDGE_TIMEOUT = 3000; // milliseconds until unacknowledged events are sent a second time
-const MAX_SENDS = 6; // of the same events, the last one 93 seconds after the first
-const FIRST_RETRY_DELAY = 1000; // milliseconds until an event is sent again that Python could not apply
+const MAX_SENDS = 6; // of the same events; the last one is 93 seconds after the first
+const FIRST_RETRY_DELAY = 1000; // milliseconds until an event that Python could not apply is sent again
 const MAX_RETRY_DELAY = 16000;
 
 /** @template {Sent} Event */
 export class Outbox {
   /** @param {Send} send @param {number} [maxSends] */
   constructor(send, maxSends = MAX_SENDS) {
-    this.send = send; // gets the events that are not acknowledged
+    this.send = send; // receives the unacknowledged events
     this.maxSends = maxSends;
     /** @type {Event[]} */
     this.unanswered = []; // events, oldest first
-    this.sequence = 0; // number of the last one
+    this.sequence = 0; // number of the last event
     this.wait = FIRST_RETRY_DELAY;
-    this.sends = 0; // how often the same events were sent
+    this.sends = 0; // number of times that the same events were sent
   }
 
-  // Sends new events, and all others that are not acknowledged.
+  // Sends new events, and all other unacknowledged ones.
   /** @param {...Omit<Event, "seq">} events */
   post(...events) {
     for (const event of events) this.unanswered.push(/** @type {Event} */ ({ seq: ++this.sequence, ...event }));
@@ -31,7 +31,7 @@ export class Outbox {
     this.sendAgain();
   }
 
-  // Sends at once what an answer does not acknowledge, if it was sent only once.
+  // Resends events that a response does not acknowledge, if they were sent only once.
   repeat() {
     if (this.sends < 2) this.sendAgain();
   }
@@ -43,7 +43,7 @@ export class Outbox {
     if (this.sends < this.maxSends) this.in(timeout, () => this.sendAgain());
   }
 
-  // Python could not apply an event now: it is sent again, with twice the delay each time.
+  // Resends an event that Python could not apply yet, doubling the delay each time.
   later() {
     this.in(this.wait, () => this.post());
     this.wait = Math.min(2 * this.wait, MAX_RETRY_DELAY);

@@ -1,5 +1,5 @@
-// The last whole payload from Python, to which later changes apply; Python's side is crfviz/ui/session/components.py.
-// If the changes belong to another payload, or this browser computes other numbers, it requests a whole one.
+// The last whole payload from Python, the base of later changes; Python's side is crfviz/ui/session/components.py. If
+// the changes belong to another payload, or this browser computes other numbers, it requests a whole payload.
 
 /** @import { Changes, Decoded, Payload, StageOutbox } from "./types.js" */
 
@@ -8,7 +8,7 @@ export class PayloadStore {
   constructor(outbox) {
     this.outbox = outbox;
     /** @type {Payload | null} */
-    this.whole = null; // the last one
+    this.whole = null; // the last whole payload
   }
 
   // The name of the stored payload, which events carry.
@@ -28,7 +28,7 @@ export class PayloadStore {
 
   /** @param {number} ack */
   askForWhole(ack) {
-    this.outbox.acknowledge(ack); // Python knows numbers that a new stage does not
+    this.outbox.acknowledge(ack); // Python may know numbers that a new stage does not
     if (!this.outbox.unanswered.some(({ kind }) => kind === "whole")) this.outbox.post({ kind: "whole" });
   }
 }

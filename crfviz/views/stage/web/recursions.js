@@ -1,8 +1,8 @@
-// The chain's recursions in the browser, for edits that are drawn before the server answers.
+// The chain's recursions in the browser, for edits that are drawn before the server responds.
 //
-// Python (crfviz/chain) is the truth; a test holds these functions to it within 1e-9. Pure functions, float64, no DOM.
+// Python (crfviz/chain) is the reference; a test compares these functions within 1e-9. Pure functions, float64, no DOM.
 // Letters: T tokens, K tags. Tables are flat Float64Arrays: table[t * K + k]. Transitions are [from, to], either one
-// matrix (K * K) or one per step ((T - 1) * K * K). -Infinity means forbidden and nothing else does.
+// matrix (K * K) or one per step ((T - 1) * K * K). Only -Infinity means forbidden.
 
 /** @import { Chain, Counts, Numbers } from "./types.js" */
 
@@ -72,11 +72,11 @@ export function backward(chain) {
   return beta;
 }
 
-const SAFE = 1e-200; // of a sum of products at most 1: what has become 0 in it is less than 1e-100 of it
+const SAFE = 1e-200; // for sums of products of at most 1: underflowing terms are less than 1e-100 of the sum
 
-// Makes a function (scores, t, into) of the step into token t: into[k] = log Σ_j exp(scores[j] + transition(j, k)).
-// `cell` says where the transition of (j, k) stands. The sum is one of products of exponentials, which are computed
-// once for K² transitions and not for each token; where it is so small that one may be lost, it is of logarithms.
+// Returns a function (scores, t, into) of the step into token t: into[k] = log Σ_j exp(scores[j] + transition(j, k)).
+// `cell` gives the index of transition (j, k). The sum uses products of exponentials, which are computed once for K²
+// transitions and not for each token; if it is so small that a term may underflow, it uses logarithms.
 /** @param {Chain} chain @param {(j: number, k: number) => number} cell */
 function summing(chain, cell) {
   const { K, transitions } = chain;
@@ -96,7 +96,7 @@ function summing(chain, cell) {
     const offset = matrixAt(chain, t);
     if (steps) take(offset);
     const most = maximum(scores);
-    for (let j = 0; j < K; j++) shares[j] = Math.exp(scores[j] - most) || 0; // not a number where all are forbidden
+    for (let j = 0; j < K; j++) shares[j] = Math.exp(scores[j] - most) || 0; // NaN if all are forbidden
     for (let k = 0; k < K; k++) {
       let sum = 0;
       for (let j = 0; j < K; j++) sum += shares[j] * factors[k * K + j];
@@ -108,7 +108,7 @@ function summing(chain, cell) {
   };
 }
 
-// A cell that no prefix reaches has no backpointer: -1, as in the first column.
+// An unreachable cell has no backpointer: -1, as in the first column.
 /** @param {Chain} chain */
 export function viterbi(chain) {
   const { T, K, emissions, transitions, start, end } = chain;
@@ -131,11 +131,11 @@ export function viterbi(chain) {
   for (let k = 0; k < K; k++) candidates[k] = best[(T - 1) * K + k] + end[k];
   const path = new Array(T);
   path[T - 1] = argmax(candidates);
-  for (let t = T - 1; t > 0; t--) path[t - 1] = backpointers[t * K + path[t]]; // of no use where no path is allowed
+  for (let t = T - 1; t > 0; t--) path[t - 1] = backpointers[t * K + path[t]]; // unused if no path is allowed
   return { best, backpointers, path, score: maximum(candidates) };
 }
 
-// From here on scores tie with the largest.
+// The least score that ties with the largest.
 /** @param {number} largest */
 export function leastTie(largest) {
   return largest - TIE * Math.max(1, Math.abs(largest));
@@ -147,7 +147,7 @@ export function transition(chain, t, from, to) {
   return chain.transitions[matrixAt(chain, t) + from * chain.K + to];
 }
 
-// Where the matrix of that step begins.
+// The index of the first transition of that step.
 /** @param {Pick<Counts, "K" | "transitions">} chain @param {number} t */
 function matrixAt({ K, transitions }, t) {
   return transitions.length > K * K ? (t - 1) * K * K : 0;
@@ -161,7 +161,7 @@ function tokenMarginals({ T, K }, alpha, beta, logPartition) {
   return marginals;
 }
 
-// Commits to each tag in turn; where every continuation is forbidden the word alone decides.
+// Commits to each tag in turn; if every continuation is forbidden, takes the best emission.
 /** @param {Chain} chain */
 function leftToRightGreedy(chain) {
   const { T, K, emissions, start, end } = chain;

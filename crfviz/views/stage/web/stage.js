@@ -7,9 +7,9 @@ import { Stage } from "./stage/lifecycle.js";
 
 /** @import { Payload, StageOptions, Way } from "./types.js" */
 
-const TURNS = "crfviz-turns"; // on the document; cancelled by whoever turns something other than pages
+const TURNS = "crfviz-turns"; // document event; cancelled by a listener that handles it instead of opening a page
 
-const STEPS = "crfviz-steps"; // on the document: the step being sent to Python; null once it has arrived
+const STEPS = "crfviz-steps"; // document event: the step being sent to Python; null once it has arrived
 
 /** @param {number | "start" | null} detail */
 function walked(detail) {
@@ -21,7 +21,7 @@ function turned(way) {
   return !document.dispatchEvent(new CustomEvent(TURNS, { detail: way, cancelable: true }));
 }
 
-// Keys act wherever the focus is, so that a presenter's clicker always works.
+// Keys act with any focus, so that a presenter's clicker always works.
 /** @type {StageOptions} */
 const options = { keys: document, beyond: (way) => beyond(way) || turned(way), walked };
 

@@ -6,9 +6,9 @@ import { html, svg } from "./dom.js";
 /** @import { Attributes, Point } from "./types.js" */
 
 const SCROLLS = ".scroller";
-const FRAME = "words"; // id of the outline of what scrolls
+const FRAME = "words"; // id of the outline of scrolling content
 const CLIPPED = { "clip-path": `url(#${FRAME})` };
-const LEFT_OUT = ".covers, .fold, .tip, button, input, [hidden]"; // what is there to be pressed
+const LEFT_OUT = ".covers, .fold, .tip, button, input, [hidden]"; // controls, which a picture does not need
 const GEOMETRY = ["d", "cx", "cy", "r", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform"];
 const MORE = ["text-anchor", "marker-end", "id", "viewBox", "refX", "refY", "orient", "markerWidth", "markerHeight"];
 const PAINT = [
@@ -23,7 +23,7 @@ const PAINT = [
 ];
 const FONT = ["font-family", "font-size", "font-weight"];
 const SIDES = /** @type {const} */ (["Top", "Right", "Bottom", "Left"]);
-const SHARP = 2; // pixels of a PNG for one on the screen
+const SHARP = 2; // pixels of a PNG per pixel on the screen
 
 const FILE = "crfviz"; // name of a saved picture
 
@@ -63,7 +63,7 @@ async function savePng(root) {
   canvas.toBlob((blob) => blob && save(blob, `${FILE}.png`), "image/png");
 }
 
-// One sheet of the picture's own size in the browser's dialog, which prints it or writes a PDF.
+// One page of the picture's own size in the browser's dialog, which prints it or writes a PDF.
 /** @param {HTMLElement} root */
 function printPicture(root) {
   const picture = drawn(root);
@@ -75,7 +75,7 @@ function printPicture(root) {
   document.body.append(frame);
   const contentWindow = /** @type {Window & typeof globalThis} */ (frame.contentWindow);
   const contentDocument = contentWindow.document;
-  const sheet = new contentWindow.CSSStyleSheet(); // a style element would need leave of the file's policy
+  const sheet = new contentWindow.CSSStyleSheet(); // a style element would violate the file's policy
   const size = ["width", "height"].map((side) => `${picture.getAttribute(side)}px`).join(" ");
   const rest = "body { margin: 0 } svg { display: block } * { print-color-adjust: exact }";
   sheet.replaceSync(`@page { size: ${size}; margin: 0 } ${rest}`);
@@ -90,7 +90,7 @@ function printPicture(root) {
 function save(blob, download) {
   const href = URL.createObjectURL(blob);
   html("a", { href, download }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000); // milliseconds until even a slow disk has it
+  setTimeout(() => URL.revokeObjectURL(href), 60_000); // milliseconds until even a slow disk has stored it
 }
 
 /** @param {HTMLElement} element @param {Element} picture @param {Point} origin */
@@ -114,7 +114,7 @@ function draw(element, picture, origin) {
   picture.append(...marksOf(element, style, origin));
 }
 
-// What is to be seen of an element that scrolls.
+// The visible part of a scrolling element.
 /** @param {HTMLElement} element @param {Point} origin */
 function frameOf(element, origin) {
   const { left, top, width, height } = element.getBoundingClientRect();
@@ -122,7 +122,7 @@ function frameOf(element, origin) {
   return svg("clipPath", { id: FRAME }, svg("rect", box));
 }
 
-// Background and border; where the sides differ each is a line.
+// Background and border; if the sides differ, each is a line.
 /** @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Element} picture @param {Point} origin */
 function drawBox(element, style, picture, origin) {
   const box = element.getBoundingClientRect();
@@ -157,7 +157,7 @@ function drawBox(element, style, picture, origin) {
   });
 }
 
-// Each word at its place; turned texts turn around their middle.
+// Draws each word at its position; rotated texts rotate around their centre.
 /** @param {Text} node @param {CSSStyleDeclaration} style @param {Element} picture @param {Point} origin */
 function drawText(node, style, picture, origin) {
   const range = document.createRange();
@@ -217,7 +217,7 @@ function written(element, style) {
   ]);
 }
 
-// A colour of a custom property as the browser computes it.
+// The computed colour of a custom property.
 /** @param {HTMLElement} root @param {string} colour */
 function resolved(root, colour) {
   const probe = html("i", { style: `color: ${colour}` });
@@ -256,7 +256,7 @@ function pseudo(element, name, origin) {
   return [words(text, style, { x: fixed(spot.x), y: fixed(spot.middle), "text-anchor": spot.anchor, ...decoration })];
 }
 
-// Where the style sheet puts it.
+// The position from the style sheet.
 /** @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Point} origin */
 function placed(element, style, origin) {
   const box = element.getBoundingClientRect();
@@ -270,7 +270,7 @@ function placed(element, style, origin) {
   };
 }
 
-// Before the first word of the element, or behind the last.
+// Before the first word of the element, or after the last.
 /** @param {HTMLElement} element @param {string} name @param {CSSStyleDeclaration} style @param {Point} origin */
 function beside(element, name, style, origin) {
   const range = document.createRange();
@@ -286,7 +286,7 @@ function beside(element, name, style, origin) {
   };
 }
 
-// A box of nothing but borders: triangles that meet in its middle.
+// A box of only borders: triangles that meet in its middle.
 /** @param {CSSStyleDeclaration} style @param {{ x: number, y: number }} spot */
 function corner(style, { x, y }) {
   const [above, right, below, left] = SIDES.map((side) => parseFloat(style[`border${side}Width`]));
@@ -312,7 +312,7 @@ function rounded(box) {
   return Object.fromEntries(Object.entries(box).map(([name, value]) => [name, fixed(value)]));
 }
 
-// A text in the letters of a style; `place` says where, by the middle of the line.
+// A text in a given style; `place` is its position, by the middle of the line.
 /** @param {string} text @param {CSSStyleDeclaration} style @param {Attributes} place */
 function words(text, style, place) {
   const font = Object.fromEntries(FONT.map((name) => [name, style.getPropertyValue(name)]));
@@ -323,9 +323,9 @@ function words(text, style, place) {
 }
 
 /** @type {Record<string, number[]>} */
-const DASHES = { dashed: [3, 2], dotted: [1, 1.5] }; // in widths of the line
+const DASHES = { dashed: [3, 2], dotted: [1, 1.5] }; // in line widths
 
-// Of a border or an outline.
+// The stroke of a border or an outline.
 /** @param {string} colour @param {string} kind @param {number} width */
 function strokeOf(colour, kind, width) {
   const dashes = DASHES[kind];

@@ -1,4 +1,4 @@
-// What the annotator does, and the keys for it: moving the cursor, selecting, choosing tags, cutting and joining words.
+// The annotator's actions and their keys: moving the cursor, selecting, choosing tags, splitting and joining words.
 // Each action is a function of the labelling.
 
 import { all, closest } from "../dom.js";
@@ -8,14 +8,14 @@ import { spanAt, wordBeside } from "./words.js";
 
 /** @import { Labelling } from "../types.js" */
 
-// First and last word that a key would change: what is selected, or the entity or word under the cursor.
+// First and last word that a key would change: the selection, or the entity or word under the cursor.
 /** @param {Labelling} labelling @returns {[number, number]} */
 export function selectionOf({ anchor, cursor, data }) {
   if (anchor !== null) return [Math.min(anchor, cursor), Math.max(anchor, cursor)];
   return data.bio ? spanAt(data.tags, cursor) : [cursor, cursor];
 }
 
-// Moves the cursor by words, or by lines; `extend` selects what it passes.
+// Moves the cursor by words or lines; `extend` selects the words in between.
 /** @param {Labelling} labelling @param {{ words?: number, lines?: number }} by @param {boolean} extend */
 export function move(labelling, { words = 0, lines = 0 }, extend) {
   const { cursor, data, desk } = labelling;
@@ -24,7 +24,7 @@ export function move(labelling, { words = 0, lines = 0 }, extend) {
   goTo(labelling, clamp(to, 0, data.words.length - 1), extend);
 }
 
-// How to go to the next doubtful word in a direction; after the last one Tab goes where it always goes.
+// Returns the action that moves to the next uncertain word; null after the last one, where Tab leaves the labeller.
 /** @param {Labelling} labelling @param {number} by @returns {(() => void) | null} */
 export function toDoubtful(labelling, by) {
   const { cursor, data } = labelling;
@@ -39,7 +39,7 @@ export function select(labelling, anchor) {
   labelling.draw();
 }
 
-// Accepts the sentence; while a word has no tag yet, or a dispute is open, goes to the next one.
+// Accepts the sentence; if a word has no tag or a dispute is open, moves there instead.
 /** @param {Labelling} labelling */
 export function accept(labelling) {
   const { blank, doubtful, versions } = labelling.data;
@@ -48,7 +48,7 @@ export function accept(labelling) {
   else labelling.emit("accept");
 }
 
-// The pointer is on a chip, and `begins` or goes on to select; null: it was let go.
+// Handles the pointer on a chip, which `begins` or extends a selection; null when it is released.
 /** @param {Labelling} labelling @param {PointerEvent | null} event @param {boolean} begins */
 export function pointAt(labelling, event, begins) {
   if (!event) labelling.dragging = false;
@@ -63,7 +63,7 @@ export function pointAt(labelling, event, begins) {
   goTo(labelling, position, extend);
 }
 
-// Sets a tag; without proposals the cursor goes on to the next word, and `undo` brings it back.
+// Sets a tag; without proposals the cursor moves to the next word, and `undo` moves it back.
 /** @param {Labelling} labelling @param {string} what */
 export function choose(labelling, what) {
   const { advances, words } = labelling.data;
@@ -82,7 +82,7 @@ function undo(labelling) {
   if (before !== undefined) goTo(labelling, before);
 }
 
-// Takes what a version says of the word under the cursor, or of the whole sentence.
+// Applies a version's tag of the word under the cursor, or its tags of the whole sentence.
 /** @param {Labelling} labelling @param {number} version @param {boolean} whole */
 export function take(labelling, version, whole) {
   labelling.anchor = null;
@@ -97,7 +97,7 @@ export function chooseRank(labelling, rank) {
   if (found) choose(labelling, choices[found[0]].name);
 }
 
-// Between tagging words and cutting and joining them.
+// Switches between tagging words and splitting and joining them.
 /** @param {Labelling} labelling */
 export function toggleWords(labelling) {
   Object.assign(labelling, { words: !labelling.words, boundary: 0 });
@@ -112,7 +112,7 @@ export function moveCaret(labelling, by) {
   labelling.focus();
 }
 
-// Cuts or joins at a boundary; the caret stays at the same place of the text.
+// Splits or joins at a boundary; the caret keeps its place in the text.
 /** @param {Labelling} labelling @param {number} boundary */
 export function change(labelling, boundary) {
   const element = boundaries(labelling)[boundary];
@@ -148,10 +148,10 @@ const MOVES = {
 /** @type {Record<string, number>} */
 const CARET = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -5, ArrowDown: 5 };
 
-const DIGIT = /^(?:Digit|Numpad)([1-9])$/; // a key by its place: with Shift some keyboards have other signs there
-const LETTER = /^\S$/; // letters, digits and signs, which may be switched off
+const DIGIT = /^(?:Digit|Numpad)([1-9])$/; // a key by its position: with Shift some keyboards produce other characters
+const LETTER = /^\S$/; // letters, digits and punctuation, which can be disabled
 
-// While words are tagged.
+// Keys while words are tagged.
 /** @type {Record<string, (labelling: Labelling) => void>} */
 const TAGS = {
   Enter: accept,
@@ -164,10 +164,10 @@ const TAGS = {
   PageDown: (labelling) => labelling.emit("go", { by: 1 }),
 };
 
-// They lead to other sentences or words, and an app of somebody else has given these.
+// Keys for other sentences or words, which another app fixes.
 const DESK_KEYS = ["/", "PageUp", "PageDown"];
 
-// While words are cut and joined.
+// Keys while words are split and joined.
 /** @type {Record<string, (labelling: Labelling) => void>} */
 const WORDS = {
   /** @param {Labelling} labelling */
@@ -178,17 +178,17 @@ const WORDS = {
   Escape: toggleWords,
 };
 
-// The action of a key; nothing for keys of other labellers.
+// The action of a key; none for keys outside the labeller.
 /** @param {Labelling} labelling @param {KeyboardEvent} event */
 export function keysOf(labelling, event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !labelling.data || !hears(labelling, event)) return null;
   if (labelling.data.letters === false && LETTER.test(event.key)) return null;
-  if (event.repeat && event.key === "Enter") return () => {}; // a key held down accepts one sentence
+  if (event.repeat && event.key === "Enter") return () => {}; // holding a key down accepts only one sentence
   const act = labelling.words ? wordsKey(labelling, event) : tagsKey(labelling, event);
   return act && (() => labelling.idle(act));
 }
 
-// Keys are meant for the labeller unless something else on the page has the focus.
+// Whether a key is for the labeller: no other control of the page has the focus.
 /** @param {Labelling} labelling @param {KeyboardEvent} event */
 function hears({ root }, event) {
   const target = source(event);
@@ -211,7 +211,7 @@ function tagsKey(labelling, { key, shiftKey, code }) {
   return choice && (() => choose(labelling, choice.name));
 }
 
-// A move by words as it is drawn: in a sentence from right to left the word on the left is the next one.
+// Converts a visual move into one by words: in a sentence from right to left the word on the left is the next one.
 /** @param {Labelling} labelling @param {{ words?: number, lines?: number }} by */
 function inDirection({ data }, by) {
   return data.rtl && Math.abs(by.words ?? 0) === 1 ? { words: -Number(by.words) } : by;

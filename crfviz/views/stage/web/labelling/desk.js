@@ -148,7 +148,7 @@ function drawVersions(element, labelling) {
   element.replaceChildren(html("div.row", ...readings, ...none, ...split, ...why), html("div.row", ...all));
 }
 
-// How many disputes are open, and which key settles one.
+// The number of open disputes, and the keys that settle one.
 /** @param {{ left: number, names: string[], disputes: object[] }} versions */
 function standingOf({ left, names, disputes }) {
   if (!left) return "Every dispute is settled: Enter accepts.";

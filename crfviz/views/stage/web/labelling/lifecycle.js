@@ -1,7 +1,7 @@
-// The labeller: one sentence as chips, to be tagged by keyboard or mouse. Knows an element, payloads and events.
+// The labeller: one sentence as chips, tagged by keyboard or mouse. It uses only its element, payloads and events.
 //
-// Each action of the annotator is one event. Python stores it and sends the sentence back. Keys pressed before the
-// answer are queued. The queue is cleared when the answer is another sentence: no key applies to a sentence that is not
+// Each action of the annotator is one event. Python stores it and returns the sentence. Keys pressed before the
+// response are queued. A response with another sentence clears the queue: no key applies to a sentence that is not
 // drawn yet.
 
 import { all, flag, focusedIn, html, set, setText } from "../dom.js";
@@ -22,28 +22,28 @@ const SWITCHES = "input[type=checkbox], input[aria-autocomplete]";
 const TEXT_FIELDS = "textarea, input:not([type=radio], [type=checkbox], [aria-autocomplete])";
 
 export class Labelling {
-  /** @type {LabellerPayload} */ data; // absent before the first one
-  /** @type {number | undefined} */ since; // when the last event was sent
+  /** @type {LabellerPayload} */ data; // undefined before the first payload
+  /** @type {number | undefined} */ since; // time of the last event
   /** @type {ReturnType<typeof setTimeout> | undefined} */ waitTimer;
   dragging = false;
-  // A `guest` hears no keys outside of its element, and takes the focus from nothing.
+  // A `guest` handles no keys outside its element, and never takes the focus.
   /** @param {HTMLElement} parent @param {Send} send @param {boolean} [guest] */
   constructor(parent, send, guest = false) {
     this.guest = guest;
     /** @type {Outbox<Sent & { item: number, revision: number, seconds: number }>} */
-    this.outbox = new Outbox(send); // holds the event that waits for its answer, if there is one
+    this.outbox = new Outbox(send); // holds the unacknowledged event, if any
     /** @type {(() => void)[]} */
-    this.waiting = []; // keys pressed meanwhile
+    this.waiting = []; // keys pressed before the response
     this.cursor = 0;
     /** @type {number | null} */
-    this.anchor = null; // other end of what is selected; null: nothing is, the cursor stands on its word
+    this.anchor = null; // other end of the selection; null without a selection
     /** @type {number[]} */
-    this.tagged = []; // words that got a tag and were left for the next one, the last one last
-    this.words = false; // whether words are being cut and joined
-    this.boundary = 0; // where the caret stands then
+    this.tagged = []; // words that got a tag before the cursor moved on, the latest last
+    this.words = false; // whether words are being split and joined
+    this.boundary = 0; // position of the caret then
     this.desk = buildDesk(this);
     this.root = html("div", { "data-labeller": "", tabindex: -1 }, this.desk.elements);
-    this.root.style.opacity = "0"; // until the style sheet is in force; what is not visible could not take the focus
+    this.root.style.opacity = "0"; // until the style sheet is loaded; an invisible element could not take the focus
     parent.append(this.root);
     this.stopKeys = listenToKeys(guest ? parent : document, (event) => keysOf(this, event));
     this.stopDragging = () => pointAt(this, null, false);
@@ -80,7 +80,7 @@ export class Labelling {
     this.settle();
   }
 
-  // Handles the answer to the last event: resends it now or later where needed, then runs the queued keys.
+  // Handles the response to the last event: resends it now or later if needed, then runs the queued keys.
   settle() {
     if (this.pending && this.data.held) this.outbox.later();
     else if (this.pending) this.outbox.repeat();
@@ -115,7 +115,7 @@ export class Labelling {
     return this.outbox.unanswered.length > 0;
   }
 
-  // Does something now, or after the answer that is awaited.
+  // Runs an action now, or after the pending response.
   /** @param {() => void} act */
   idle(act) {
     if (this.pending) this.waiting.push(act);
@@ -136,9 +136,9 @@ export class Labelling {
     drawChips(desk.sheet, data, cursor, selectionOf(this));
   }
 
-  // A sentence that was just opened takes the keys from whatever opened it, but never from a text field; one that is
-  // drawn anew because of a switch or a list beside it takes them from there, while an answer is awaited only from a
-  // switch that was used: somebody may be on the way past it.
+  // A newly opened sentence takes the focus from the control that opened it, but never from a text field. A redraw
+  // because of a switch or a list beside it also takes the focus. While a response is pending, it takes the focus only
+  // from a switch that was used, because Tab may only be passing it.
   /** @param {boolean} another @param {boolean} awaited */
   mayTakeFocus(another, awaited) {
     const active = document.activeElement ?? document.body;

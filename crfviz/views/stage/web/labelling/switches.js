@@ -1,5 +1,5 @@
-// The switch or list beside the sentence that was used last. A key lets it tell its change; a switch that is clicked
-// may take its new state without telling (React Aria's does): it is known by the focus that the pointer gave it.
+// The switch or list beside the sentence that was used last. After a key, its change event counts; a clicked switch may
+// change without an event (as in React Aria), so the focus from the pointer counts.
 
 import { targetOf } from "../dom.js";
 

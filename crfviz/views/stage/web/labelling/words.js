@@ -1,10 +1,10 @@
-// The words of a sentence: as chips with tags and probabilities, or as letters with the places to cut and join them.
+// The words of a sentence: as chips with tags and probabilities, or as letters with boundaries to split and join.
 
 import { all, button, charactersOf, describe, flag, html, set, setProperty, setText } from "../dom.js";
 
 /** @import { LabellerPayload } from "../types.js" */
 
-const UNSET = "_"; // of a word that nobody has tagged yet
+const UNSET = "_"; // tag of an untagged word
 
 /** @param {HTMLElement} sheet @param {LabellerPayload} data */
 export function buildChips(sheet, { words, gaps }) {
@@ -15,7 +15,7 @@ export function buildChips(sheet, { words, gaps }) {
       html("span.second"),
       html("span.lanes"),
     ]);
-    flag(chip, { joint: gaps[t] === "" && t > 0 }); // no blank before it in the text
+    flag(chip, { joint: gaps[t] === "" && t > 0 }); // no blank before this word in the text
     return chip;
   });
   sheet.replaceChildren(...chips);
@@ -55,18 +55,18 @@ function lanesOf({ versions }, t) {
   return (versions?.lanes ?? []).map((lane) => lane[t]).filter((text) => text);
 }
 
-// The state of word t, named by its tag.
+// The state of word t, for its label and description.
 /** @param {LabellerPayload} data @param {number} t */
 function wordAt(data, t) {
   const tag = data.tags[t];
   const [plain, inside] = [data.bio && tag === "O", data.bio && goesOn(tag)];
   const [pinned, doubtful] = [data.pinned.includes(t), data.doubtful.includes(t)];
   const name = plain ? "" : data.bio ? tag.replace(/^[BI]-/, "") : tag === UNSET ? "?" : tag;
-  const other = data.gold && data.gold[t] !== tag ? data.gold[t] : null; // what the file says instead
+  const other = data.gold && data.gold[t] !== tag ? data.gold[t] : null; // the gold tag of the file, if it differs
   return { t, tag, name, plain, inside, pinned, doubtful, other, rival: rivalOf(data, t, name) };
 }
 
-// First and last word of the entity that a word is in; the word alone where it is in none.
+// First and last word of the entity around a word; the word itself outside entities.
 /** @param {string[]} tags @param {number} t @returns {[number, number]} */
 export function spanAt(tags, t) {
   if (tags[t] === "O") return [t, t];
@@ -95,7 +95,7 @@ function goesOn(tag) {
   return tag?.startsWith("I-") ?? false;
 }
 
-// The likeliest choice that a word does not have.
+// The likeliest choice other than the current one.
 /** @param {LabellerPayload} data @param {number} t @param {string} name */
 function rivalOf({ ranked, choices }, t, name) {
   const options = ranked[t]?.map(([choice, p]) => ({ name: choices[choice].name, p }));
@@ -124,7 +124,7 @@ function description(data, { t, tag, pinned, doubtful, rival, other }) {
   return parts.join(", ");
 }
 
-// `onChange` gets the number of a boundary; `caret` is that of the one that has the focus.
+// `onChange` gets the number of a boundary; `caret` is the number of the focused one.
 /**
  * @param {HTMLElement} sheet
  * @param {LabellerPayload} data
@@ -153,7 +153,7 @@ export function drawBoundaries(sheet, { words }, caret, onChange) {
   sheet.replaceChildren(...pieces);
 }
 
-// Start and end of each character that a person sees, as JavaScript counts; Python counts code points.
+// Start and end of each visible character in UTF-16 units; Python counts code points.
 /** @param {string} word */
 function cutsOf(word) {
   let end = 0;

@@ -1,4 +1,4 @@
-// Tables of numbers: the transition matrix, and tables with a column per word. Colour says size, as the number does.
+// Tables of numbers: the transition matrix, and tables with a column per word. Colours show the size of a number.
 
 import { button, changed, describe, flag, hide, html, mark, set, setProperty, setText } from "../dom.js";
 import { END, MAX_BY_HAND, START, weight } from "../model.js";
@@ -6,11 +6,11 @@ import { percent, score, signed } from "../numbers.js";
 
 /** @import { Attributes, Chain, Counts, Model, Table } from "../types.js" */
 
-// Tables of scores reach further down than up; their winners should not drown among them.
-const MAX_MARKED = 10; // cells, of the edits of a step of learning
+// Scores are mostly negative; the largest ones should stay visible among them.
+const MAX_MARKED = 10; // edits that are marked after a learning step
 const NEGATIVES = 3;
-const SIGNIFICANT = 4; // digits of what was multiplied
-const LARGEST = 6; // of a matrix's range: a single huge edit must not bleach all other cells
+const SIGNIFICANT = 4; // significant digits of products
+const LARGEST = 6; // nats at full colour, at most: a single huge edit must not fade all other cells
 
 /**
  * @template Context
@@ -31,8 +31,8 @@ const LARGEST = 6; // of a matrix's range: a single huge edit must not bleach al
  */
 
 // A matrix over the weights of the CRF layer: rows are "from" with START on top, columns are "to" with END at the
-// right. `attribute` names the cell as "from,to"; `draw` gets the model, a cell, the two names and what `begin` made of
-// the model before all of them.
+// right. `attribute` names the cell as "from,to"; `draw` gets the model, a cell, the two names and the result of
+// `begin`, which runs once per update.
 /** @template Context @param {Model} model @param {Grid<Context>} grid */
 function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
   /** @param {string} name */
@@ -67,7 +67,7 @@ function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
   };
 }
 
-// The transition scores, with START and END; every cell can be changed. `go` moves the step that is shown, where each
+// The transition scores, with START and END; every cell can be edited. `go` changes the displayed step, if each step
 // step has its own matrix.
 /** @param {Model} model @param {(by: number) => void} go */
 export function buildMatrix(model, go) {
@@ -171,7 +171,7 @@ function drawCell(model, table, cell, t, k) {
   const { name, kind, digits, editable } = table;
   const i = t * model.K + k;
   /** @param {number} score */
-  const shown = (score) => (kind === "score" ? score : Math.exp(score)); // of an HMM's probabilities
+  const shown = (score) => (kind === "score" ? score : Math.exp(score)); // probabilities of an HMM
   const value = editable ? shown(model.chain.emissions[i]) : table.values[i];
   const trained = editable ? shown(model.trained.emissions[i]) : (table.trained?.[i] ?? value);
   const edited = Boolean(editable) && model.edits.emissions.has(`${t},${k}`);
@@ -182,7 +182,7 @@ function drawCell(model, table, cell, t, k) {
   const here = ([word, tag]) => word === t && tag === k;
   const explained = model.panels.side === "cell" && model.reading.kind === name && here(model.cell);
   const goesIn = model.lit?.table === name && model.lit.t === t ? model.lit.shares.get(k) : 0;
-  const lit = Number(goesIn) >= 0.01; // goes into the number that is explained
+  const lit = Number(goesIn) >= 0.01; // the cell is a term of the explained number
   const outlined = table.outlined?.[t] === k && model.sees(table.frames ?? name, t);
   flag(cell, {
     outlined: outlined || table.written?.get(i),
@@ -192,7 +192,7 @@ function drawCell(model, table, cell, t, k) {
   });
 }
 
-// Takes away what the cell says.
+// Clears the text of a cell.
 /** @param {HTMLElement} cell */
 function cover(cell) {
   if (!changed(cell, null)) return;
@@ -222,14 +222,14 @@ function drawNumber(cell, value, { range, digits = 1, trained, edited, name, kin
   set(cell, "aria-valuetext", full);
 }
 
-// A number as the cells of a table have it.
+// Formats a number for a table cell.
 /** @param {{ kind: string, digits: number }} how @param {number} value */
 export function cellText({ kind, digits }, value) {
   if (kind === "written") return Number.isNaN(value) ? "NaN" : score(value, digits);
   return kind === "score" ? score(value, digits) : small(value, digits, kind);
 }
 
-// Filled by its share of what is largest here.
+// Fills a cell by its share of the largest value.
 /** @param {HTMLElement} cell @param {number} value @param {number} part */
 function shade(cell, value, part) {
   const share = Math.min(1, part);
@@ -237,7 +237,7 @@ function shade(cell, value, part) {
   flag(cell, { negative: value < 0 });
 }
 
-// A row of changes in which nothing would be written.
+// Whether every change in a row is too small to be shown.
 /** @param {Table} table @param {number} k @param {Model} model */
 function unchanged({ values, digits }, k, { T, K }) {
   for (let t = 0; t < T; t++) if (Math.abs(values[t * K + k]) >= 10 ** -digits / 2) return false;
@@ -251,13 +251,13 @@ function small(value, digits, kind) {
   if (kind === "weight")
     return value === 0 || value >= 0.0095 ? String(Number(value.toFixed(2))) : value.toExponential(0);
   if (kind === "change" || kind === "signed") return Math.abs(value) < least ? "·" : signed(value, digits);
-  if (value === Infinity) return "∞"; // beyond 1.8e308: why one computes in logarithms
+  if (value === Infinity) return "∞"; // beyond 1.8e308: the reason for computing with logarithms
   if (kind === "exponent") return significant(value, digits);
   if (value >= 1e4) return value.toExponential(0);
   return value < least ? "·" : value.toFixed(digits);
 }
 
-// Four significant digits, and no fewer decimals than the others have.
+// Four significant digits, with at least as many decimals as other cells.
 /** @param {number} value @param {number} digits */
 function significant(value, digits) {
   if (value === 0) return "0";
@@ -271,8 +271,8 @@ function significant(value, digits) {
   return decimals < digits && value < 1 ? value.toFixed(digits) : text;
 }
 
-// The size at which colours are full, and the change from which on an edited cell is marked: a step of learning edits
-// them all, and the largest changes are to be seen.
+// The size at which colours are full, and the change above which an edited cell is marked. A learning step edits all
+// cells, and only its largest changes should stand out.
 /** @param {Model} model */
 function largest({ chain, trained, edits, tags, into }) {
   const moved = [...edits.transitions.keys()].map((cell) => {
@@ -297,11 +297,11 @@ function sizeOf(chain) {
 /** @param {number} value @param {number | undefined} trained @param {number} digits */
 export function direction(value, trained, digits) {
   if (trained === undefined || Object.is(value, trained) || Number.isNaN(value) || Number.isNaN(trained)) return null;
-  if (Math.abs(value - trained) < 0.5 * 10 ** -digits) return null; // infinite where one of them is forbidden
+  if (Math.abs(value - trained) < 0.5 * 10 ** -digits) return null; // infinite if one of them is forbidden
   return value > trained ? "up" : "down";
 }
 
-// A dotted tick in a bar: where it ended as trained. `share` is 0 to 1 of the bar's width; null takes it away.
+// A dotted tick at the trained value of a bar. `share` is 0 to 1 of the bar's width; null removes the tick.
 /** @param {Element} bar @param {number | null} share @param {string} text */
 export function drawTick(bar, share, text) {
   const known = bar.querySelector(".bar-ghost");

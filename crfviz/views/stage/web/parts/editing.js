@@ -13,9 +13,9 @@ import { ARROWS, listenToCells, makeRoving } from "../keyboard.js";
 const NATS_PER_PIXEL = 0.02;
 const DRAG_STARTS_AT = 4; // pixels
 
-// `hooks`: value(cell) -> number, text(cell) -> what typing begins with, read(cell, typed) -> as readScore,
-// preview(cell, value | undefined), commit(cell, value | null) and complain(text), where null stands for the trained
-// value and undefined ends a preview. `selector` picks the cells that can be changed.
+// `hooks`: value(cell) -> number, text(cell) -> initial text, read(cell, typed) -> as readScore,
+// preview(cell, value | undefined), commit(cell, value | null) and complain(text). null stands for the trained value,
+// undefined ends a preview. `selector` matches the editable cells.
 /** @param {HTMLElement} container @param {string} selector @param {CellHooks} hooks */
 export function makeEditable(container, selector, hooks) {
   const typing = makeTyping(hooks);
@@ -93,7 +93,7 @@ function makeTyping(hooks) {
     const typed = cell.textContent;
     cell.removeAttribute("data-editing");
     cell.removeAttribute("contenteditable");
-    cell.textContent = shown; // a redraw leaves cells alone whose number is still the same
+    cell.textContent = shown; // a redraw skips cells whose number has not changed
     const unchanged = typed === hooks.text(cell);
     const read = cancelled || unchanged ? {} : hooks.read(cell, typed);
     if (read.error) hooks.complain(read.error);

@@ -1,4 +1,4 @@
-// An entity: the tags it stands for under the words, and how probable it is beside everything else that could be there.
+// An entity: its tags under the words, its probability, and its rivals.
 
 import { all, button, changed, describe, flag, focusedIn, html, set, setProperty, setText } from "../dom.js";
 import { listenToCells, makeRoving } from "../keyboard.js";
@@ -7,7 +7,7 @@ import { drawTick } from "./cells.js";
 
 /** @import { HypothesisData, Model, ShortcutData, Span } from "../types.js" */
 
-// Two rows under the words: the entities of the best path to pick from, and the chosen one, word by word.
+// Two rows under the words: the entities of the best path to choose from, and the chosen one, word by word.
 // `choose` gets [type, first, last].
 /** @param {Model} model @param {HTMLElement[]} heads @param {(span: Span) => void} choose */
 export function buildSpans(model, heads, choose) {
@@ -20,7 +20,7 @@ export function buildSpans(model, heads, choose) {
   const move = makeRoving(element, "[data-word]");
   let entity = model.entity;
   /** @type {number | null} */
-  let anchor = null; // the first word, while the last one is still to be clicked
+  let anchor = null; // the first word, until the last one is clicked
   /** @param {number | null} t */
   const setAnchor = (t) => {
     anchor = t;
@@ -101,7 +101,7 @@ function drawWord({ entity, words, colours, tags }, cell, t) {
   describe(cell, `${words[t]}: ${text === "·" ? "not part of the chosen entity" : text}`);
 }
 
-// The exact probability, everything else that could be at these words, and what shortcuts would say.
+// The exact probability, the rivals at the same words, and the shortcuts.
 /** @param {Model} model @param {(span: Span) => void} choose */
 export function buildEntity(model, choose) {
   let { entity } = model;
@@ -140,13 +140,13 @@ export function buildEntity(model, choose) {
   };
 }
 
-// A line for each thing; the line that had the keyboard's focus keeps it.
+// One line per item; the focused line keeps the focus.
 /** @template Thing @param {HTMLElement} list @param {Thing[]} things @param {(thing: Thing) => HTMLElement} rowOf */
 function fill(list, things, rowOf) {
   const at = [...list.children].findIndex((line) => line.contains(focusedIn(list)));
   list.replaceChildren(...things.map((thing) => html("div.entity-line", rowOf(thing))));
   const rows = all(list, ".entity-row");
-  for (const row of rows) row.tabIndex = -1; // one of them is reached by Tab, the others by arrows
+  for (const row of rows) row.tabIndex = -1; // one line is reached by Tab, the others by arrow keys
   if (at >= 0) rows[Math.min(at, rows.length - 1)]?.focus();
 }
 
@@ -185,7 +185,7 @@ function numberOf(probability) {
   return html("span.bar-number", exact(probability));
 }
 
-// Formats with four decimals; a number that is not 0 or 1 is never written as one.
+// Formats with four decimals; only exact values are written as 0 or 1.
 /** @param {number} value */
 function exact(value) {
   if (value > 0 && value < 5e-5) return minus(value.toExponential(1));

@@ -1,7 +1,7 @@
-// The graph of the chain, in the words' columns. As a factor graph: a circle for the tag of each word, a square for
-// what its word says, a square between two tags for the step from one to the other, START before the first and END
-// after the last. On the edges stand the messages as far as a walk has come: α goes on and β back. As a directed
-// graph: each tag makes the next one, and its word.
+// The graph of the chain, in the columns of the words. As a factor graph: a circle for the tag of each word, a square
+// for its emission, a square between two tags for their transition, START before the first and END after the last. The
+// edges show the messages of the walk so far: α forward and β backward. As a directed graph: each tag generates the
+// next tag, and its word.
 
 import { charactersOf, fit, flag, html, present, set, setAll, setText, svg } from "../dom.js";
 import { cellText } from "./cells.js";
@@ -10,13 +10,13 @@ import { middlesOf } from "./lattice_paths.js";
 /** @import { Model } from "../types.js" */
 
 /** @type {Record<string, number>} */
-export const GRAPH = { graph: 142, directed: 104 }; // heights, for the least size of texts
-const [RADIUS, HALF] = [15, 7]; // of a circle, of a square
+export const GRAPH = { graph: 142, directed: 104 }; // heights at the smallest text size
+const [RADIUS, HALF] = [15, 7]; // of a circle and a square
 /** @type {Record<string, string>} */
 const MESSAGES = { alpha: "α →", beta: "← β" };
 /** @type {Record<string, string>} */
 const TURNED = { alpha: "← α", beta: "β →" }; // from right to left
-const MAX_NUMBERS = 2; // numbers of a message that are written
+const MAX_NUMBERS = 2; // numbers shown per message
 const LINE = 15;
 
 /** @param {Model} model @param {string} name */
@@ -83,7 +83,7 @@ export function buildGraph(model, name) {
  * @property {string} [title]
  */
 
-// As many elements of a kind as there are things to draw.
+// Fits the number of elements of a kind, and draws each.
 /**
  * @template Thing
  * @param {Element} parent
@@ -116,7 +116,8 @@ function factorNodes({ T, words, tables, offset, total }, { x, y, below, unit, e
     const at = edge(t) + (t === 0 ? border : t === T ? -border : 0);
     const name = t === 0 ? first : t === T ? last : `${t - 1},${t}`;
     const title = t === 0 || t === T ? name : `step from “${words[t - 1]}” to “${words[t]}”`;
-    const named = t === 0 || (t === T && !tables.some((table) => table.name in MESSAGES)); // else a message names it
+    // otherwise a message names it
+    const named = t === 0 || (t === T && !tables.some((table) => table.name in MESSAGES));
     return { kind: "factor", name, at: [at, y], unit, way, text: named ? name : "", title };
   });
   const tags = words.map((_, t) => variable(t, { x, y, unit, way }, offset));
@@ -153,7 +154,7 @@ function drawNode(group, { kind, name, at: [x, y], unit, way, text, title }) {
   setText(about, title ?? text);
   const size = (round ? RADIUS : HALF) * unit;
   setAll(shape, round ? { cx: x, cy: y, r: size } : { x: x - size, y: y - size, width: 2 * size, height: 2 * size });
-  const outwards = (name === "START" ? -1 : 1) * way; // the side on which a border has no room
+  const outwards = (name === "START" ? -1 : 1) * way; // the side on which a border node has no space
   set(label, "text-anchor", round ? "middle" : outwards < 0 ? "start" : "end");
   set(label, "x", round ? x : x + outwards * size);
   set(label, "y", round ? y + 5 * unit : y - 3 * size);
@@ -194,7 +195,7 @@ function drawMessage(model, { kind, t, lines, text }, { y, edge, unit, way }) {
   });
 }
 
-// As many characters as a circle has room for.
+// The beginning of a word that fits into a circle.
 /** @param {string} word */
 function firstCharacters(word) {
   return charactersOf(word).slice(0, 2).join("");

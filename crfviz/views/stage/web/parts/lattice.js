@@ -1,7 +1,7 @@
-// The lattice: a node per word and tag, the backpointer into every node or the sums that make it, and the paths drawn
-// over them. What a node says is its marginal, or what a walk is computing. Built once per shape; a redraw only sets
-// attributes, and takes columns away that are not to be seen. Most of the time of a first picture is the number of its
-// elements: a column is built when it is first drawn, and what few nodes need when one of them needs it.
+// The lattice: a node per word and tag, the backpointer into every node or the terms of its sum, and the paths on top.
+// A node shows its marginal, or the value that a walk computes. It is built once per shape; a redraw only sets
+// attributes, and removes invisible columns. The time of a first picture is mostly the number of its elements:
+// a column is built when it is first drawn, and optional parts of a node when they are needed.
 
 import { changed, closest, flag, hide, html, set, setAll, setText, svg } from "../dom.js";
 import { drawNode, numbersOf, putAt } from "./lattice_nodes.js";
@@ -10,9 +10,9 @@ import { along, curve, drawPile, drawSums, drawTies, middlesOf } from "./lattice
 /** @import { Model, Path } from "../types.js" */
 
 const NUMBER = 40; // width of a score beside its node
-const MAX_LEAD = 0.45; // of a column, that a step leaves to the scores
-const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, as the columns are drawn
-const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from the lowest to the uppermost
+const MAX_LEAD = 0.45; // share of a column that a transition leaves to the scores
+const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, by layer of the columns
+const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from bottom to top
 
 // `lead` is in the reading direction, `way` is -1 from right to left.
 /** @typedef {{ x: (t: number) => number, y: (k: number) => number, lead: number, way: number }} Place */
@@ -77,7 +77,7 @@ export function buildLattice(model, onPoint) {
       if (changed(picture, lefts.join(), row, rowOf, lead, way, [...next.shown])) place(next, parts);
       update(next, parts);
     },
-    // The words that have been scrolled into sight; all else is as it was drawn.
+    // Draws the words that have been scrolled into view; all others are unchanged.
     /** @param {Model} next @param {Set<number>} before */
     scroll(next, before) {
       const columns = columnsOf(next);
@@ -98,7 +98,7 @@ function listen(picture, onPoint) {
       const [node, edge] = ["[data-node]", "[data-edge]"].map((kind) => closest(event, kind));
       const [t, from, to] = (node?.dataset.node ?? edge?.dataset.edge ?? "").split(",").map(Number);
       if (node) onPoint(t, from, name);
-      else if (edge && name === "click") onPoint(t, to, name); // the cell it leads into
+      else if (edge && name === "click") onPoint(t, to, name); // the cell at the end of the edge
     });
   }
   for (const name of ["pointerleave", "focusout"]) picture.addEventListener(name, () => onPoint(null, null, name));
@@ -114,10 +114,10 @@ function buildColumn(model, parts, t) {
   placeColumn(parts, t);
 }
 
-// A node of a tag, of which there is one at every word: to copy it is quicker than to make its parts.
+// A template node of a tag: cloning it is faster than creating its parts.
 /** @param {string} fill */
 function blankNode(fill) {
-  const hit = svg("circle.hit", { r: 12 }); // small nodes, too, are easy to point at
+  const hit = svg("circle.hit", { r: 12 }); // makes small nodes easy to point at
   return svg("g.node", { tabindex: -1, role: "img" }, hit, svg("circle.dot", { fill }));
 }
 
@@ -128,7 +128,7 @@ function buildNode(blank, t, k) {
   return { group, dot: group.children[1], ring: null };
 }
 
-// Sizes and positions: after a resize, a fold or another sentence.
+// Updates sizes and positions after a resize, a fold or a new sentence.
 /** @param {Model} model @param {Parts} parts */
 function place({ T, K, shown, sizes: { lefts, row, rows } }, parts) {
   const { labels, foldLabel, guides, nodes, picture, xy, folded } = parts;
@@ -171,10 +171,10 @@ function update(model, parts) {
   /** @param {Path | undefined} tags */
   const differing = (tags) => (tags ? along(tags, xy, differs(tags)) : "");
   set(lines.best, "d", sees("path") ? along(path, xy, (t) => sees("path", t - 1)) : "");
-  const compared = sees("path", 0); // where both paths are there from end to end
+  const compared = sees("path", 0); // once both paths are complete
   set(lines.ghost, "d", compared && !model.walking ? differing(ghost?.path) : "");
   set(lines.greedy, "d", compared ? differing(row(model.contrast)) : "");
-  const gold = row("gold"); // -1 at a word that is left open
+  const gold = row("gold"); // -1 at a word without a gold tag
   set(lines.gold, "d", compared && !gold?.includes(-1) ? differing(gold) : "");
   drawTies(model, parts);
   drawSums(model, parts);
@@ -192,14 +192,14 @@ function drawColumns(model, parts, columns) {
   }
 }
 
-// The words that are drawn. The chosen cell is always among them, for the Tab key leads there.
+// The drawn words. The chosen cell is always among them, because the Tab key leads there.
 /** @param {Pick<Model, "inSight" | "sparse" | "cell">} model @returns {Set<number>} */
 export function columnsOf({ inSight: { from, to }, sparse, cell }) {
   const columns = new Set(Array.from({ length: to - from }, (_, i) => from + i));
   return sparse ? columns.add(cell[0]) : columns;
 }
 
-// What is not to be seen is not there; what is scrolled away waits while something is dragged, and in large lattices.
+// Removes invisible columns; during a drag, and in large lattices, also those scrolled away.
 /** @param {Model} model @param {Parts} parts @param {Set<number>} drawn */
 function showColumns(model, parts, drawn) {
   const { sees, sparse } = model;
@@ -220,7 +220,7 @@ function showColumn({ group, inside }, seen) {
   if (seen !== group.hasChildNodes()) group.replaceChildren(...(seen ? Object.values(inside) : []));
 }
 
-// The backpointer into (t, k).
+// Draws the backpointer into (t, k).
 /** @param {Model} model @param {Parts} parts @param {number} t @param {number} k */
 function drawEdge({ K, results, survivor: prefix, sees }, { columns, places, folded, xy }, t, k) {
   const { path, backpointers } = results;

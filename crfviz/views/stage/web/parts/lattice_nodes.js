@@ -1,4 +1,4 @@
-// A node of the lattice: its size and the text beside it say its marginal, or the score that is being computed.
+// A node of the lattice: its size and text show its marginal, or the score that a walk computes.
 
 import { changed, flag, hide, mark, set, setAll, setText, svg } from "../dom.js";
 import { clamp, probability, score, signed } from "../numbers.js";
@@ -10,12 +10,12 @@ import { standsBelow } from "./lattice_paths.js";
 /** @import { Model, Sizes, Tables } from "../types.js" */
 /** @import { LatticeNode, Parts } from "./lattice.js" */
 
-const RADIUS = 14; // of a node with all of the probability, and in rows that are low or high
+const RADIUS = 14; // of a node with probability 1, in rows of any height
 const MIN_RADIUS = 8;
-const ROOM = 0.39; // of a row's height
-const LETTER = 6; // its mean width in a note, in pixels at the least size of texts
-const NOTED = 0.045; // marginals and changes from here on are written beside the node
-const DIGITS_HEIGHT = 0.72; // of a text's size
+const ROOM = 0.39; // share of a row's height
+const LETTER = 6; // mean letter width of a note, in pixels at the smallest text size
+const NOTED = 0.045; // smaller marginals and changes are not written beside the node
+const DIGITS_HEIGHT = 0.72; // share of the text size
 
 /** @param {Element} element @param {Parts} parts @param {number} t @param {number} k */
 export function putAt(element, { xy, folded }, t, k) {
@@ -23,14 +23,14 @@ export function putAt(element, { xy, folded }, t, k) {
   flag(element, { folded: folded(k) });
 }
 
-// The node of a column that is built.
+// A node of a built column.
 /** @param {Parts} parts @param {number} t @param {number} k */
 function nodeAt({ nodes }, t, k) {
   return /** @type {LatticeNode[]} */ (nodes[t])[k];
 }
 
-// The numbers of the nodes: null for marginals, else the scores that are being computed, each word's largest, and the
-// format of the numbers.
+// The numbers of the nodes: null for marginals, else the scores being computed, the largest at each word, and their
+// format.
 /** @param {Model} model */
 export function numbersOf(model) {
   const { nodes, results, tables, messages, T, K } = model;
@@ -79,7 +79,7 @@ export function drawNode(model, parts, t, k, numbers) {
   else drawMarginal(model, parts, t, k, name);
 }
 
-// As large as its share of the largest at its word.
+// The size is the share of the largest score at the word.
 /**
  * @param {Model} model
  * @param {Parts} parts
@@ -102,7 +102,7 @@ function drawScore({ sizes, K }, parts, t, k, name, numbers) {
   drawNote(parts, t, k, text, { x: radius * 0.75 + 3, y: -radius * 0.55 - 3 });
 }
 
-// The text beside a node; most have none. It stands `x` pixels on in the reading direction, or ends there.
+// The text beside a node; most nodes have none. It starts `x` pixels on in the reading direction, or ends there.
 /**
  * @param {Parts} parts
  * @param {number} t
@@ -112,7 +112,7 @@ function drawScore({ sizes, K }, parts, t, k, name, numbers) {
  */
 function drawNote(parts, t, k, text, { x, y, ends = false }) {
   const { way } = parts.xy;
-  const { group, inside } = parts.columns.notes[t]; // by tag, with gaps
+  const { group, inside } = parts.columns.notes[t]; // array by tag, with gaps
   if (!inside[k]) {
     if (!text) return;
     inside[k] = svg("text.note-text");
@@ -124,7 +124,7 @@ function drawNote(parts, t, k, text, { x, y, ends = false }) {
   setAll(inside[k], { "text-anchor": anchor, x: (way * x).toFixed(1), y: y.toFixed(1) });
 }
 
-// How large a node was; where that was as large as it is, there is none.
+// A ring of the trained size; none where the size is unchanged.
 /** @param {LatticeNode} node @param {number | null} radius */
 function drawRing(node, radius) {
   if (node.ring) hide(node.ring, radius === null);
@@ -143,7 +143,7 @@ function drawMarginal(model, parts, t, k, name) {
   const i = t * model.K + k;
   const { marginal, sampled, before, change, noted } = shareOf(model, i);
   const { row, column, unit, lengths } = model.sizes;
-  const free = t === model.T - 1 || !shareOf(model, i + model.K).noted; // the room of the next column
+  const free = t === model.T - 1 || !shareOf(model, i + model.K).noted; // the space of the next column
   const radius = radiusOf(model.sizes);
   const corner = { x: radius(Math.max(marginal, before)) * 0.75 + 3, y: radius(marginal) * 0.55 + 3 };
   const letters = { width: LETTER * unit * probability(marginal).length, height: DIGITS_HEIGHT * lengths.text };
@@ -166,7 +166,7 @@ function drawMarginal(model, parts, t, k, name) {
   drawNote(parts, t, k, text, { x: atTheEdge ? 24 : corner.x, y, ends: atTheEdge });
 }
 
-// Whether two numbers fit between a node and the one in the next row, or that one has none; one below the last row.
+// Whether two numbers fit between a node and the next row, or the next row has none; the last row has space for one.
 /** @param {Model} model @param {number} t @param {number} k @param {number} needed */
 function hasRoomBelow(model, t, k, needed) {
   const { row, rowOf } = model.sizes;
@@ -174,11 +174,11 @@ function hasRoomBelow(model, t, k, needed) {
   return row >= 2 * needed || (next >= 0 && !shareOf(model, t * model.K + next).noted);
 }
 
-// The marginal of a node, what it is compared with, and whether the node has a number.
+// The marginal of a node, its reference value, and whether the node has a number.
 /** @param {Model} model @param {number} i */
 function shareOf({ results, pile, ghost }, i) {
   const marginal = results.marginals[i];
-  const sampled = pile?.drawn ? pile.uses[i] / pile.drawn : null; // the ring is the samples' where there are some
+  const sampled = pile?.drawn ? pile.uses[i] / pile.drawn : null; // the ring shows the samples, if there are any
   const before = sampled ?? (ghost && !pile ? ghost.marginals[i] : marginal);
   const change = marginal - before;
   return { marginal, sampled, before, change, noted: marginal >= NOTED || Math.abs(change) >= NOTED };

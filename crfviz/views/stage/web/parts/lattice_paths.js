@@ -1,4 +1,4 @@
-// The lines of the lattice over its nodes: steps between tags, tied backpointers, the terms of a sum, and samples.
+// The lines of the lattice over its nodes: transitions, tied backpointers, the terms of a sum, and samples.
 
 import { fit, flag, set, svg } from "../dom.js";
 import { inputsOf, sharesOf } from "../stage/inputs.js";
@@ -6,11 +6,11 @@ import { inputsOf, sharesOf } from "../stage/inputs.js";
 /** @import { Model } from "../types.js" */
 /** @import { Parts, Place } from "./lattice.js" */
 
-const [THICK, POINTS] = [4, 24]; // half of the best path's line with some air, and points looked at on one step
+const [THICK, POINTS] = [4, 24]; // half the width of the best path with a margin, and sample points per transition
 /** @type {Record<string, boolean>} */
 const SUMMED = { alpha: true, beta: true };
 
-// The middles of the columns, in pixels from the left of a picture in the words' columns.
+// The centres of the columns, in pixels from the left.
 /**
  * @param {Pick<Model, "rtl" | "T"> & { sizes: Pick<Model["sizes"], "lefts"> }} model
  * @returns {(t: number) => number}
@@ -22,8 +22,8 @@ export function middlesOf({ rtl, T, sizes: { lefts } }) {
   };
 }
 
-// The step from a tag into another one at word t. Beside scores it begins under its own, and passes between the columns
-// of the others.
+// The curve of the transition between two tags at word t. Beside scores it starts under its own score, and passes
+// between the columns of the others.
 /** @param {Place} xy @param {number} t @param {number} from @param {number} to */
 export function curve({ x, y, lead }, t, from, to) {
   const begin = x(t - 1) + lead;
@@ -32,14 +32,14 @@ export function curve({ x, y, lead }, t, from, to) {
   return `M${x(t - 1)} ${y(from)}${straight}C${middle} ${y(from)} ${middle} ${y(to)} ${x(t)} ${y(to)}`;
 }
 
-// The steps of a path into the words that are `drawn`.
+// The curves of a path into the words that are `drawn`.
 /** @param {number[] | null | undefined} tags @param {Place} xy @param {(t: number) => boolean} [drawn] */
 export function along(tags, xy, drawn = () => true) {
   const path = tags ?? [];
   return path.map((k, t) => (t > 0 && drawn(t) ? curve(xy, t, path[t - 1], k) : "")).join("");
 }
 
-// Whether the thick line crosses a number above its node, and not below: `x` and `y` are the distance of its corner.
+// Whether the best path crosses a number above its node, but not below; `x` and `y` are the offset of its corner.
 /**
  * @param {Pick<Model, "results" | "sees" | "T">} model
  * @param {{ xy: Pick<Parts["xy"], "x" | "y"> }} parts
@@ -62,13 +62,13 @@ export function standsBelow({ results: { path }, sees, T }, { xy }, t, k, { x, y
   return crossed(-y - height) && !crossed(y);
 }
 
-// Points of the step from a tag at word t into another one at the next.
+// Points on the transition between tags at word t and the next one.
 /** @param {Pick<Parts["xy"], "x" | "y">} xy @param {number} t @param {number} from @param {number} to */
 function lineBetween({ x, y }, t, from, to) {
   return Array.from({ length: POINTS + 1 }, (_, i) => {
     const s = i / POINTS;
     const across = s * s * (3 - 2 * s);
-    // Both control points are in the middle between the words.
+    // Both control points are halfway between the words.
     const along = 1.5 * (1 - s) * s + s ** 3;
     return [x(t) + along * (x(t + 1) - x(t)), y(from) + across * (y(to) - y(from))];
   });
@@ -85,7 +85,7 @@ export function drawTies(model, parts) {
   });
 }
 
-// The terms of the sums that make the column a walk has just come to: as wide as their share.
+// The terms of the sums in the current column of a walk, with widths by their share.
 /** @param {Model} model @param {Parts} parts */
 export function drawSums(model, { sums, xy, folded }) {
   const { nodes, steps, T, K, order, cell, sees } = model;
@@ -103,7 +103,7 @@ export function drawSums(model, { sums, xy, folded }) {
   });
 }
 
-// Steps into a cell of α, or out of a cell of β, with their shares of its sum.
+// The terms of a cell of α, or of β, with their shares of its sum.
 /** @param {Model} model @param {string} kind @param {number} t @param {number} k */
 function termsOf(model, kind, t, k) {
   const inputs = inputsOf(model, kind, t, k).filter(({ tag }) => tag !== null);
@@ -118,7 +118,7 @@ function termsOf(model, kind, t, k) {
   });
 }
 
-// The samples so far: a line for every move that some of them make, as wide as their share; and the newest path.
+// The samples so far: a line for every sampled transition, with width by its share; and the newest path.
 /** @param {Model} model @param {Parts} parts */
 export function drawPile({ pile }, { moves, picture, lines, xy }) {
   flag(picture, { pile: Boolean(pile) });

@@ -1,12 +1,12 @@
-// The strip over a window of a long sentence: all of its words, the best tags as bands, the marginals below, and where
-// the window is. It is a slider: the arrows, a click and a drag move the window.
+// The strip over a window of a long sentence: all words, the best tags as bands, the marginals below, and the position
+// of the window. It is a slider: the arrows, a click and a drag move the window.
 
 import { changed, html, set, setProperty, setText } from "../dom.js";
 import { probability } from "../numbers.js";
 
 /** @import { Model } from "../types.js" */
 
-const MAX_COLUMNS = 1200; // columns; in each are so many words
+const MAX_COLUMNS = 1200; // columns, each of several words
 const [BAND, ROW] = [12, 4]; // pixels of the bands, and of a row of marginals
 const MAX_ROWS = 12; // tags with a row: those with the most mass
 
@@ -19,7 +19,7 @@ export function buildOverview(move) {
   /** @type {Model} */
   let model;
   /** @type {string | null} */
-  let asked = null; // where the reader moved it, until the window is there
+  let asked = null; // the requested position, until the window arrives
   slider.addEventListener("change", () => {
     asked = slider.value;
     move(firstOf(model, Number(asked)));
@@ -50,7 +50,7 @@ export function buildOverview(move) {
   };
 }
 
-// Words from one place of the slider to the next.
+// Words per slider position.
 /** @param {Pick<Model, "T">} model */
 function stepOf({ T }) {
   return Math.max(1, Math.floor(T / 2));
@@ -76,8 +76,8 @@ function textAt(model, t) {
   return `word ${t + 1} of ${total}: ${tags[k]}, marginal ${probability(marginals[t * K + k])}`;
 }
 
-// Of each column the share of every tag: { best, marginals }, flat: [column * K + k]. Columns hold as many words, or
-// one more; a word is in one column.
+// The share of every tag in each column: { best, marginals }, flat: [column * K + k]. Column sizes differ by at most
+// one word; each word is in one column.
 /** @param {Pick<Model, "K" | "total" | "solved" | "overview">} model @param {number} columns */
 export function sharesIn(model, columns) {
   const { K, total } = model;
@@ -93,7 +93,7 @@ export function sharesIn(model, columns) {
   return { best, marginals };
 }
 
-// The tags with a row: the most probable ones of the sentence, in their order.
+// The tags with a row: the most probable ones of the sentence, in tag order.
 /** @param {Float64Array} marginals @param {number} K */
 function rowsOf(marginals, K) {
   const mass = new Float64Array(K);
@@ -112,7 +112,7 @@ function paint(canvas, model) {
   const rows = rowsOf(marginals, K);
   Object.assign(canvas, { width: columns, height: BAND + ROW * rows.length });
   const pen = canvas.getContext("2d");
-  if (!pen) return; // as in a browser that draws no canvas
+  if (!pen) return; // the browser draws no canvas
   for (let k = 0; k < K; k++) {
     pen.fillStyle = colours[k];
     const row = rows.indexOf(k);

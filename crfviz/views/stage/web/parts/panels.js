@@ -1,4 +1,4 @@
-// The panels around the word columns: how a word's tags rank, and the controls under the matrix.
+// The panels around the word columns: the ranked tags of a word, and the controls under the matrix.
 
 import { button, changed, flag, hide, html, present, set, setProperty, setText } from "../dom.js";
 import { marginalText, percent, probability } from "../numbers.js";
@@ -51,7 +51,7 @@ function drawBar({ tags, colours, ghost, K }, row, t, { k, marginal }) {
  * @property {() => void} constrained
  */
 
-// Under the matrix: the strength of the CRF, and buttons for what is asked most.
+// Under the matrix: the strength of the CRF, and buttons for frequent actions.
 /** @param {Controls} acts */
 export function buildControls({ strength, preset, constrained }) {
   const value = html("output.strength-value");
@@ -85,13 +85,13 @@ export function buildControls({ strength, preset, constrained }) {
       hide(rules, next.constrained === null);
       set(rules, "aria-pressed", Boolean(next.constrained));
       setText(rules, `BIO rules: ${next.constrained ? "on" : "off"}`);
-      setText(message, next.message ?? (next.ruler ? "" : next.hint)); // a ruler needs the room
+      setText(message, next.message ?? (next.ruler ? "" : next.hint)); // a ruler needs the space
       flag(message, { problem: Boolean(next.message) });
     },
   };
 }
 
-// A tick on the slider, under the strength at which the best path flips.
+// A tick on the slider, at the strength where the best path flips.
 /** @param {[number, string]} flip */
 function flipMark([at, label]) {
   return html("span.flip-mark", { "data-flip": at, title: label, style: `--at:${at / 2}` });

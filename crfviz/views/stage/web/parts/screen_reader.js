@@ -1,4 +1,4 @@
-// The text for screen readers: each step of a walk, and what it or a key uncovered.
+// The text for screen readers: each step of a walk, and the parts that it or a key revealed.
 
 import { html, setText } from "../dom.js";
 import { score } from "../numbers.js";
@@ -24,7 +24,7 @@ export function buildScreenReader() {
   };
 }
 
-// Where the walk stands, the parts there are and those that are covered, and the rows that can be read from end to end.
+// The position in the walk, the existing and the covered parts, and the rows that are completely visible.
 /** @param {Model} model */
 function readingOf(model) {
   const { steps, covered, payloadRows, rows, tags, words, sees } = model;
@@ -54,7 +54,7 @@ function coverNews(before, now) {
     .map(({ part, name }) => (now.covered.has(part) ? `${name} covered.` : (now.rows.get(part) ?? `${name} shown.`)));
 }
 
-// The best of the nodes that the step uncovered, while they say best(t, k).
+// The best of the nodes that the step revealed, while they show best(t, k).
 /** @param {Model} model */
 function largest({ steps, nodes, results, tags, K, sees }) {
   const column = steps?.column ?? null;

@@ -1,4 +1,4 @@
-// The walk's buttons and what its step says; and what can be switched off, with the keys that do it.
+// The walk's buttons and the text of its step; and the list of parts that can be hidden, with their keys.
 
 import { DIRECTIONS } from "../direction.js";
 import { all, button, changed, flag, hide, html, set, setText } from "../dom.js";
@@ -17,7 +17,7 @@ export function buildStepper({ go, show }) {
   const count = html("span.step-count");
   const back = [button("", () => go(-Infinity), { title: "to the start (Home)" }), button("", () => go(-1))];
   const on = [button("", () => go(1)), button("", () => go(Infinity), { title: "to the end (End)" })];
-  // From the start if the walk is over; it stops at the last step, and where somebody steps by hand.
+  // Plays from the start if the walk is over; stops at the last step, or when the reader steps by hand.
   let playing = 0;
   const pause = () => {
     clearInterval(playing);
@@ -64,8 +64,8 @@ export function buildStepper({ go, show }) {
   };
 }
 
-// A list of the parts that can be switched off, closed at first; under them in a copy `saves`, what
-// downloads the picture: [{ name, act }].
+// A list of the parts that can be hidden, closed at first. In a downloaded file `saves` lists
+// the downloads of the picture: [{ name, act }].
 /**
  * @param {(part: string) => void} toggle
  * @param {{ name: string, act: () => void }[]} saves

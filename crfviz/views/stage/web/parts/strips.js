@@ -1,19 +1,19 @@
-// Rows of tags under the words: one decoder, one path or one sample a row. A cell that differs from the
+// Rows of tags under the words: one decoder, path or sample per row. A cell that differs from the
 // reference row has a dashed red frame.
 
 import { changed, flag, html, mark, setProperty, setText } from "../dom.js";
 
 /** @import { Model, Row } from "../types.js" */
 
-const WIDE = 16; // characters of a label that always fit
-const SHORT = 7; // characters of a tag that fit into every column
+const WIDE = 16; // labels up to this number of characters always fit
+const SHORT = 7; // tags up to this number of characters fit into every column
 
 /** @param {Model} model */
 export function buildStrips(model) {
   const element = html("div.strips", { role: "group", "aria-label": "The tags each decoder chooses" });
   /** @type {ReturnType<typeof buildRow>[]} */
   let rows = [];
-  // Rows come and go with the edits; the rest of the stage, and the focus in it, must survive that.
+  // The edits add and remove rows; the rest of the stage, and the focus in it, stay.
   /** @param {Model} next */
   const fit = (next) => {
     if (rows.length === next.rows.length && rows.every((row, i) => row.id === next.rows[i].id)) return;
@@ -96,7 +96,7 @@ function drawTag({ tags, colours }, row, cell, t, expected) {
   flag(cell, { negative: share < 0 });
 }
 
-// Numbers side by side where other rows have their label.
+// Numbers side by side, in place of a row label.
 /** @param {HTMLElement} label @param {string[]} texts */
 export function drawColumns(label, texts) {
   if (!changed(label, ...texts)) return;

@@ -1,4 +1,4 @@
-// Two panels of exact terms: why a tag lost, word by word, and the values of a weight at which the best path changes.
+// Two panels of exact terms: the gap of a tag word by word, and the tipping points of a weight.
 
 import { button, changed, childrenOf, flag, hide, html, set, setProperty, setText, svg } from "../dom.js";
 import { weight } from "../model.js";
@@ -8,14 +8,14 @@ import { drawTick } from "./cells.js";
 /** @import { Model, Piece } from "../types.js" */
 
 const MARGIN = 1.2; // nats shown beyond the outermost mark of a ruler
-const REACH = 6; // breakpoints farther than this from the value and the trained one are only named
+const REACH = 6; // farther breakpoints are only listed
 const RULER = { width: 400, height: 23, head: 10, foot: 20 };
-const APART = 48; // between the middles of two numbers under the ruler
+const APART = 48; // minimum distance of two numbers under the ruler
 
 const SEEN = 5e-3; // terms below this are not written
 
-// The gap between two paths: a bar per word for the emission, and one for the step into it. With `open` the bar of an
-// emission is a button.
+// The gap between two paths: one bar per word for the emission, and one for the transition into it. With `open` an
+// emission bar is a button.
 /** @param {Model} model @param {((t: number) => void) | null} open */
 export function buildTerms(model, open) {
   const title = html("div.side-title");
@@ -61,8 +61,8 @@ function drawBar(bar, value, largest, trained) {
   set(bar, "title", score(value, 6));
 }
 
-// The values of one weight as a line: in each piece another path is best. The pointer, above the names of the pieces,
-// is the value now.
+// The values of one weight on an axis: each interval has its own best path. The pointer, above the names of the
+// intervals, marks the current value.
 export function buildRuler() {
   const { width, height, head, foot } = RULER;
   const title = html("div.ruler-title");
@@ -107,7 +107,7 @@ export function buildRuler() {
   };
 }
 
-// The range of the ruler: both values and the breakpoints near them.
+// The range of the ruler: both values and nearby breakpoints.
 /** @param {number[]} breaks @param {number[]} centres */
 function stretchOf(breaks, centres) {
   const near = breaks.filter((value) => centres.some((centre) => Math.abs(value - centre) <= REACH));
@@ -131,7 +131,7 @@ function nameOf({ low, high, label }, x) {
   return wide ? [svg("text.ruler-label", { x: (x(low) + x(high)) / 2, y: RULER.height / 2 + 5 }, label)] : [];
 }
 
-// Numbers that would touch are left out: the description of the picture has all of them.
+// Overlapping numbers are omitted: the description of the picture lists all of them.
 /** @param {number[]} breaks @param {(value: number) => number} x */
 function drawBreaks(breaks, x) {
   const { width, height } = RULER;

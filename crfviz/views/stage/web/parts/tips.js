@@ -1,4 +1,4 @@
-// Tooltips: titles for keyboard users, and for everyone the step that leads into a node.
+// Tooltips: titles for keyboard users, and for everyone the backpointer of a node.
 
 import { closest, hide, html, set, setText, targetOf } from "../dom.js";
 import { START, weight } from "../model.js";
@@ -6,14 +6,14 @@ import { probability, score } from "../numbers.js";
 
 /** @import { Model } from "../types.js" */
 
-const GAP = 6; // pixels between a thing and what is said of it
+const GAP = 6; // pixels between an element and its tooltip
 
 // `now` returns the current model.
 /** @param {HTMLElement} root @param {() => Model} now */
 export function buildTips(root, now) {
-  const tip = html("div.tip", { "aria-hidden": "true", hidden: "" }); // the same is in labels and titles
+  const tip = html("div.tip", { "aria-hidden": "true", hidden: "" }); // labels and titles have the same text
   /** @type {HTMLElement | null} */
-  let described = null; // the element of which something is said
+  let described = null; // the element whose tooltip is shown
   /** @param {HTMLElement | null} element */
   const show = (element) => {
     const text = element && textOf(now(), element);
@@ -35,7 +35,7 @@ export function buildTips(root, now) {
   root.addEventListener("pointerleave", () => show(null));
   return {
     element: tip,
-    // The text changes with the numbers.
+    // Updates the text when the numbers change.
     update() {
       if (described) show(described.isConnected ? described : null);
     },

@@ -1,4 +1,4 @@
-// Actions of the user other than edits: pointing, stepping, asking. Each is a function of the stage.
+// Actions of the user other than edits: pointing, stepping, selecting. Each is a function of the stage.
 
 import { closest } from "../dom.js";
 import { clamp } from "../numbers.js";
@@ -9,12 +9,12 @@ import { folds, switched } from "./visibility.js";
 
 /** @import { Reading, Span, Stage, StageEvent, Steps, Way } from "../types.js" */
 
-const REST = 250; // milliseconds for which the focus rests on what is asked about
-const CELL_REST = 600; // milliseconds for which a cell is explained before the link names it
-const EXPLAINING = ["cell", "bars"]; // side panels that speak of one cell
+const REST = 250; // milliseconds of focus until the page's subject changes
+const CELL_REST = 600; // milliseconds of focus until the link contains the explained cell
+const EXPLAINING = ["cell", "bars"]; // side panels about one cell
 const STEP_REST = 400; // milliseconds until Python gets the step
 
-// Moves by steps; Python gets the step when no more keys follow. Beyond the ends it `turns` the page.
+// Moves by steps; Python gets the step after the last key. Beyond the ends it `turns` the page.
 /** @param {Stage} stage @param {number} by @param {boolean} [turns] */
 export function go(stage, by, turns = false) {
   const { at, of } = /** @type {Steps} */ (stage.model.steps);
@@ -24,12 +24,12 @@ export function go(stage, by, turns = false) {
   const redraw = folds(stage.payload, at) === folds(stage.payload, next) ? "reselect" : "refresh";
   stage[redraw]({ step: next, cell: null });
   showStep(stage);
-  const rest = stage.payload.panels.main.length ? STEP_REST : 0; // without a picture it is the page that steps
+  const rest = stage.payload.panels.main.length ? STEP_REST : 0; // without a picture Python draws the step
   stage.walked(stepEvent(stage.payload, next).value);
   later(stage, "step", rest, () => stage.emit([stepEvent(stage.payload, next)]));
 }
 
-// Scrolls to what the step has come to.
+// Scrolls to the part that the step reveals.
 /** @param {Stage} stage */
 function showStep({ model, frame, sizes }) {
   const { column, parts } = /** @type {Steps} */ (model.steps);
@@ -38,7 +38,7 @@ function showStep({ model, frame, sizes }) {
   frame.bringRowIntoSight([column, model.cell[1]], sizes);
 }
 
-// The number beside the lattice's nodes, where the walk leaves a choice.
+// The number beside the lattice's nodes, if the walk leaves a choice.
 /** @param {Stage} stage @param {string} nodes */
 export function showOnNodes(stage, nodes) {
   forget(stage, "step");
@@ -51,27 +51,27 @@ export function unfold(stage, unfolded) {
   stage.emit([view("folded", unfolded ? "no" : "yes")], { unfolded });
 }
 
-// Runs the columns from left to right, from right to left, or as the sentence does.
+// Sets the direction of the columns: left to right, right to left, or that of the sentence.
 /** @param {Stage} stage @param {string} direction */
 export function turnColumns(stage, direction) {
   stage.emit([view("direction", direction)], { direction });
 }
 
-// Covers a part of the page, or uncovers it.
+// Hides a part of the page, or shows it.
 /** @param {Stage} stage @param {string} part */
 export function switchPart(stage, part) {
   const covered = switched(stage.chosen.covered, part);
   stage.emit([{ kind: "cover", parts: covered }], { covered });
 }
 
-// Switches keys of one letter off, or on again: the page has more of them than this picture.
+// Disables or enables single-letter keys, of which the page has more than this picture.
 /** @param {Stage} stage */
 export function switchLetters(stage) {
-  stage.payload.letters = !stage.payload.letters; // from the next key on
+  stage.payload.letters = !stage.payload.letters; // effective from the next key
   stage.emit([view("no_letters", stage.payload.letters ? "0" : "1")]);
 }
 
-// The page before or after; a key pressed twice turns one page. A step that waits goes along: there may be none.
+// Opens the next or previous page, only once after a double press. A pending step is sent along.
 /** @param {Stage} stage @param {Way} way */
 function turn(stage, way) {
   if (stage.beyond(way) || stage.outbox.unanswered.some(({ kind }) => kind === "page")) return;
@@ -80,7 +80,7 @@ function turn(stage, way) {
   stage.emit([...step, { kind: "page", value: way }]);
 }
 
-// From the chosen cell to the one so many words on, and so many rows down.
+// Moves the chosen cell by some words and rows.
 /** @param {Stage} stage @param {number} words @param {number} rows */
 export function move(stage, words, rows) {
   const { cell, order, T } = stage.model;
@@ -92,7 +92,7 @@ export function move(stage, words, rows) {
   stage.frame.bringRowIntoSight([column, next], stage.sizes);
 }
 
-// Tells Python which place the page shall speak of; the keyboard's focus has to rest there.
+// Makes a place the page's subject once the keyboard focus has rested there.
 /** @param {Stage} stage @param {number} t @param {number} k @param {number} [milliseconds] */
 export function ask(stage, t, k, milliseconds = 0) {
   forget(stage, "ask");
@@ -101,7 +101,7 @@ export function ask(stage, t, k, milliseconds = 0) {
   later(stage, "ask", milliseconds, () => stage.emit([asking(stage.payload, t, k)]));
 }
 
-// Asks for the ruler of the cell that the focus rests on; null: it rests on none.
+// Requests the ruler of the focused cell; null without focus.
 /** @param {Stage} stage @param {string | undefined} cell */
 export function askWeight(stage, cell) {
   forget(stage, "weight");
@@ -112,7 +112,7 @@ export function askWeight(stage, cell) {
   });
 }
 
-// Asks which words the emission of word t comes from.
+// Requests the origin of the emission of word t.
 /** @param {Stage} stage @param {number} t */
 export function askEmission(stage, t) {
   stage.emit([view("because", `${t}`)]);
@@ -124,13 +124,13 @@ export function askEntity(stage, [label, first, last]) {
   stage.emit([view("entity", `${first} ${last} ${label}`)]);
 }
 
-// The matrix shows the step into word t.
+// Shows the step into word t in the matrix.
 /** @param {Stage} stage @param {number} t */
 export function stepInto(stage, t) {
   stage.refresh({ into: stepWithin(stage.payload, t) });
 }
 
-// The strength of the CRF, while its slider moves and when it is `done`; `clear` drops every edit before.
+// Sets the strength of the CRF, while its slider moves and when it is `done`; `clear` drops all earlier edits.
 /** @param {Stage} stage @param {number} value @param {boolean} done @param {boolean} [clear] */
 export function setStrength(stage, value, done, clear = false) {
   /** @type {StageEvent} */

@@ -13,13 +13,13 @@ import { allCovered, folds, sightOf } from "./visibility.js";
  *   Cell, Chain, Chosen, Composed, Decoded, Edits, Path, Selection, Sight, Split, StageEvent
  * } from "../types.js" */
 
-// Events that change numbers: those drawn before Python answers, and those that only Python can compute.
+// Events that change numbers: those drawn before Python responds, and those that only Python can compute.
 export const LIVE = new Set(["transition", "emission", "restore", "strength", "reset"]);
 const PYTHONS = new Set(["undo", "redo", "constrained"]);
 
-// `events` are those that wait for an answer, `chosen` is the reader's { preview, message, unfolded, into, covered },
-// where the preview is an event under the hand and `unfolded` is null where the page decides; `before` holds the tags
-// that were shown.
+// `events` are the unacknowledged ones; `chosen` is the reader's { preview, message, unfolded, into, covered }, where
+// `preview` is the event of the current drag and `unfolded` is null for the page's default; `before` holds the tags
+// drawn before.
 /**
  * @param {Decoded} payload
  * @param {{ events: StageEvent[], chosen: Chosen, before?: Set<number> }} now
@@ -56,7 +56,7 @@ export function compose(payload, { events, chosen, before }) {
   };
 }
 
-// Tag ids that are drawn: under the hand those from before, so that no row and no cell moves until it lets go.
+// The ids of drawn tags: during a drag those drawn before, so that no row and no cell moves.
 /**
  * @param {Parameters<typeof shownTags>[0]} model
  * @param {{ live: boolean, chosen: Chosen, before?: Set<number> }} now
@@ -66,7 +66,7 @@ function foldedTags(model, { live, chosen, before }) {
   return shownTags(model, live ? before : undefined);
 }
 
-// Returns a key: while it stays the same, a redraw suffices; otherwise the stage is rebuilt.
+// Returns a key: if it is unchanged, a redraw suffices; otherwise the stage is rebuilt.
 /** @param {Decoded} payload */
 export function shapeOf({ words, tags, panels, tables, walk, guest }) {
   return JSON.stringify([
@@ -79,13 +79,13 @@ export function shapeOf({ words, tags, panels, tables, walk, guest }) {
   ]);
 }
 
-// The word into which the matrix shows the step, within the sentence.
+// The word of the displayed step of the matrix, limited to the sentence.
 /** @param {{ T: number }} payload @param {number} t */
 export function stepWithin({ T }, t) {
   return clamp(t, 1, T - 1);
 }
 
-// Results that the browser computes until Python answers; the ghost is Python's last answer.
+// Results that the browser computes until Python responds; the ghost is Python's last response.
 /** @param {Decoded} payload @param {Chain} chain */
 function resultsOf(payload, chain) {
   const { ghost } = payload;
@@ -119,7 +119,7 @@ export function withEvent(edits, event, payload) {
   return { ...edits, [name]: cells };
 }
 
-const SWEPT = ["nodes", "alpha", "beta", "marginals"]; // what a cell is a part of
+const SWEPT = ["nodes", "alpha", "beta", "marginals"]; // the parts to which a cell belongs
 
 /** @param {Composed} model @param {Chosen} chosen @returns {Selection} */
 export function selection(model, chosen) {
@@ -132,7 +132,7 @@ export function selection(model, chosen) {
   const { cell, survivor } = chosen;
   const given = cell && cell[0] < T && cell[1] < K && seen(cell[0]) ? cell : null;
   const here = given ?? (walking ? null : model.asked) ?? firstCell(model, sight, walking);
-  const summed = steps?.column === null && sees("z"); // one sum of the whole last column
+  const summed = steps?.column === null && sees("z"); // the sum of the whole last column
   const reading = walking ? { kind: summed ? "z" : nodes, temperature: 1 } : chosen.reading;
   return {
     ...sight,
@@ -146,15 +146,15 @@ export function selection(model, chosen) {
   };
 }
 
-// The tag that word t has, or the best one by itself.
+// The tag of word t, or the best tag at that word.
 /** @param {Pick<Composed, "results" | "K">} model @param {number} t */
 export function tagAt({ results, K }, t) {
   if (results.path) return results.path[t];
   return largestAt(results.best ?? results.marginals, K, t);
 }
 
-// Without a chosen cell: at the word that the walk has come to, at the best path once it is there, else at a tag that
-// gives nothing away.
+// The default cell: at the word of the walk, on the best path if that is visible, else at a tag that reveals
+// nothing.
 /** @param {Composed} model @param {Sight} sight @param {boolean} walking @returns {Cell} */
 function firstCell(model, { steps, sees }, walking) {
   const { T, K, results } = model;

@@ -1,17 +1,17 @@
-// The events for Python, and the editable cells: where a cell's number is and which event a new one becomes.
+// The events for Python, and the editable cells: the number of a cell, and the event of a new number.
 
 import { END, START, tagsOf, weight } from "../model.js";
 import { precise, preciseProbability, readProbability, readScore } from "../numbers.js";
 
 /** @import { CellHooks, Decoded, Model, Stage, StageEvent } from "../types.js" */
 
-// Asks for something of the page by its name in the link.
+// The event that sets a page option.
 /** @param {string} name @param {string} value @returns {StageEvent} */
 export function view(name, value) {
   return { kind: "view", name, value };
 }
 
-// Where the walk stands; 0 where the page would open by itself.
+// The event for a step of the walk; 0 for the page's default.
 /** @param {Decoded} payload @param {number} step @returns {StageEvent & { kind: "step" }} */
 export function stepEvent({ walk }, step) {
   return { kind: "step", value: step === walk?.opens ? 0 : step || "start" };
@@ -23,7 +23,7 @@ export function asking({ asks, tags }, t, k) {
   return asks === "right" ? { kind: "right", position: t, tag: tags[k] } : view(asks, `${t} ${tags[k]}`);
 }
 
-// The event that requests the ruler of a matrix cell; none where it is drawn or requested already.
+// The event that requests the ruler of a matrix cell; none if it is drawn or requested already.
 /** @param {Stage} stage @param {string | undefined} cell */
 export function weightAsked({ payload, outbox }, cell) {
   const weight = movedBy(payload, cell).join(" ").trim();
@@ -33,7 +33,7 @@ export function weightAsked({ payload, outbox }, cell) {
 }
 
 // The cell that makeEditable edits: a weight of the matrix ("from,to") or a score of a word.
-// `stage` takes events and what else the reader does; see lifecycle.js.
+// `stage` takes events and other actions; see lifecycle.js.
 /** @param {Stage} stage @returns {CellHooks} */
 export function cellHooks(stage) {
   return {
@@ -43,7 +43,7 @@ export function cellHooks(stage) {
     read: (cell, typed) => (isProbability(stage.model, cell) ? readProbability : readScore)(typed),
     preview: (cell, value) =>
       stage.schedule({ preview: value === undefined ? null : eventOf(stage.model, cell, value), message: null }),
-    // With the ruler of its cell in one message: the browser's Back takes both away at once.
+    // Sent with the ruler of its cell in one message: the browser's Back reverts both at once.
     commit: (cell, value) => {
       const asked = stage.frugal ? [] : weightAsked(stage, cell.dataset.cell);
       const events = [eventOf(stage.model, cell, value), ...asked];
@@ -61,11 +61,12 @@ function numberAt(model, cell, chain) {
   return weight(model[chain], model.tags, from, to, model.into);
 }
 
-// The event that sets a cell to `value`; back at the trained value (or null) it is a restore.
+// The event that sets a cell to `value`; the trained value (or null) becomes a restore event.
 /** @param {Model} model @param {HTMLElement} cell @param {number | null} value @returns {StageEvent} */
 function eventOf(model, cell, value) {
   const [from, to] = movedBy(model, cell.dataset.cell);
-  const many = model.perStep && to && from !== START && to !== END; // it holds at every step, and they differ
+  // the edit applies to every step, and the steps differ
+  const many = model.perStep && to && from !== START && to !== END;
   const plain = value === null || (!many && value === numberAt(model, cell, "trained"));
   const score = value === -Infinity ? null : value;
   if (to) return plain ? { kind: "restore", from, to } : { kind: "transition", from, to, score };
@@ -73,7 +74,7 @@ function eventOf(model, cell, value) {
   return plain ? { kind: "restore", ...place } : { kind: "emission", ...place, score };
 }
 
-// From and to of a cell of the matrix, by the tags of which it has copies.
+// From and to of a matrix cell, as original tags.
 /** @param {import("../types.js").Split} model */
 function movedBy(model, cell = "") {
   return cell.split(",").map((tag) => tagsOf(model)[model.tags.indexOf(tag)] ?? tag);

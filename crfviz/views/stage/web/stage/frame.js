@@ -57,8 +57,8 @@ import { linesOf, widthIn } from "./widths.js";
 
 /** @import { Cell, Model, Part, Side, Sizes, Stage } from "../types.js" */
 
-const BESIDE = 3; // words beside those in sight
-const NOTE_MARGINS = 10; // pixels; what the style sheet says, as the next ones
+const BESIDE = 3; // words drawn beyond the visible ones
+const NOTE_MARGINS = 10; // pixels; equal to the style sheet, as are the next ones
 const NOTE = { padding: 14, close: 8, sides: 24, line: 19.95, letters: 15.96 };
 
 /** @param {Stage} stage */
@@ -98,8 +98,8 @@ export function buildFrame(stage) {
     columns,
   );
   const main = html("div.main", scroller, html("div.more.left"), html("div.more.right"));
-  // The words that are not scrolled away: while something is being dragged, the others can wait. With those beside
-  // them where no others are drawn, so that arrows find the next one.
+  // The visible words: during a drag, the others can wait. Their neighbours are included if no others are drawn, so
+  // that arrow keys reach the next word.
   /** @param {Model} next */
   const columnsInSight = (next) => {
     const { from, to } = columnsAt(scroller, next);
@@ -115,7 +115,7 @@ export function buildFrame(stage) {
     const { rtl } = stage.model;
     flag(main, { moreLeft: rtl ? after : before, moreRight: rtl ? before : after });
   };
-  // Of a lattice that lacks the words scrolled away: those that have come into sight.
+  // Draws words that were scrolled into view, in a lattice that lacks them.
   const showInSight = () => {
     const { inSight, sparse } = stage.model;
     const { from, to } = columnsAt(scroller, stage.model);
@@ -128,7 +128,7 @@ export function buildFrame(stage) {
     fade();
     showInSight();
   });
-  const below = panels.side === "gradient"; // so far down that the note would be out of sight
+  const below = panels.side === "gradient"; // the note would be below the window
   const noteFirst = below || panels.side === "matrix";
   const beside = side.length
     ? html(below ? "div.side.below" : "div.side", below ? captioned(side) : elements(side))
@@ -148,7 +148,7 @@ export function buildFrame(stage) {
   root.append(stage.tip.element);
   listen(stage, root);
   const parts = [...Object.values(rows), ...side, ...stepper, ...(overview ? [overview] : [])];
-  // Of what is to be seen between the words and the lower end of the frame, on the screen.
+  // The visible height between the words and the lower end of the frame.
   const edges = () => {
     const { top, bottom } = scroller.getBoundingClientRect();
     const held = root.hasAttribute("data-held") ? rows.strips.element.offsetHeight : 0;
@@ -159,13 +159,13 @@ export function buildFrame(stage) {
     /** @param {Model} next */
     write(next) {
       const folded = next.K - next.shown.size;
-      const problem = panels.side === "matrix" ? null : next.message; // else it stands under the matrix
+      const problem = panels.side === "matrix" ? null : next.message; // otherwise it is shown under the matrix
       setText(note, next.live ? "…" : next.note);
-      const kept = next.live ? `${stage.noteHeight - NOTE_MARGINS}px` : "auto"; // so that nothing moves under the hand
+      const kept = next.live ? `${stage.noteHeight - NOTE_MARGINS}px` : "auto"; // so that nothing moves during a drag
       setProperty(note, "min-height", kept);
       present(note, Boolean(next.note) && next.sees("note"));
       setText(identity, next.title ?? identityLine(next));
-      const impossible = next.results.logPartition === -Infinity; // is said before any step
+      const impossible = next.results.logPartition === -Infinity; // shown before any step
       present(identity, next.title !== null || next.sees("score") || (impossible && !next.covered.has("score")));
       if (next.heading.length) drawColumns(heading, next.heading);
       hide(fold, (folded === 0 && !(next.unfolded && next.K > FEW_TAGS)) || panels.main.length === 0);
@@ -177,10 +177,10 @@ export function buildFrame(stage) {
     /** @param {Model} next */
     update(next) {
       for (const part of parts) part.update(next);
-      if (changed(body, Boolean(next.ruler))) keepFocusInSight(root); // a ruler takes room from the matrix
+      if (changed(body, Boolean(next.ruler))) keepFocusInSight(root); // a ruler takes space from the matrix
       covers.update(next);
       screenReader.update(next);
-      const asked = next.asked && !next.asks ? next.asked[0] : null; // a link came for this word
+      const asked = next.asked && !next.asks ? next.asked[0] : null; // a link asked for this word
       heads.forEach((head, t) => flag(head, { asked: t === asked }));
       stage.tip.update();
       set(scroller, "dir", next.rtl ? "rtl" : "ltr");
@@ -188,8 +188,8 @@ export function buildFrame(stage) {
       if (changed(main, stage.width, lengths.all, lengths.label, lengths.beside, next.rtl)) fade();
     },
     overview,
-    fade, // shows at which sides words continue
-    // In pixels; it has one line or more. Where it is still to come its place is kept.
+    fade, // shows on which sides words continue
+    // In pixels, at least one line, also before the text arrives.
     noteHeight() {
       if (note.isConnected) return note.offsetHeight + NOTE_MARGINS;
       if (!note.textContent || stage.model.covered.has("note")) return 0;
@@ -201,11 +201,11 @@ export function buildFrame(stage) {
     },
     /** @param {number} t @param {number} k */
     focusNode(t, k) {
-      showInSight(); // a key may come before the event of the scrolling that the last one caused
+      showInSight(); // a key may precede the event of the last scrolling
       rows.lattice?.focus?.(t, k);
     },
     columnsInSight,
-    // Of a sentence that was scrolled: what stands in the middle, in words, and puts it there again.
+    // Of a scrolled sentence: the word in the middle, and a function that scrolls back to it.
     /** @param {Sizes} sizes */
     middle({ lefts, room }) {
       const passed = passedIn(scroller);
@@ -218,15 +218,15 @@ export function buildFrame(stage) {
       const at = lefts[t] + part * ((lefts[t + 1] ?? lefts[t]) - lefts[t]);
       scrollPast(at - room / 2);
     },
-    // Scrolls a long sentence so that word t is in the middle, if it is not in sight.
+    // Scrolls a long sentence to put word t in the middle, unless it is visible.
     /** @param {number} t @param {Sizes} sizes */
     bringIntoSight(t, { lefts, lengths }) {
       const [left, room] = [lefts[t], scroller.clientWidth - lengths.label];
       const passed = passedIn(scroller);
       if (left < passed || lefts[t + 1] > passed + room) scrollPast(left - room / 2);
     },
-    // The same where the rows scroll under the words: for the cell that is explained, the row of tag k in the
-    // lattice, or the cell that a table frames at word t; and for the rows of tags that a step uncovered.
+    // The same for rows that scroll under the words: the explained cell, the row of tag k in the lattice, or the framed
+    // cell of a table at word t; and the rows of tags that a step revealed.
     /** @param {Cell} cell @param {Sizes} sizes */
     bringRowIntoSight([t, k], { row, rowOf, flags }) {
       const lattice = rows.lattice?.element.hidden ? undefined : rows.lattice?.element;
@@ -272,7 +272,7 @@ function buildRows(panel, stage, heads) {
   return buildTable(model, panel);
 }
 
-// The panels beside the words, or under them, by the payload's name for them.
+// The panels beside or under the words, by their name in the payload.
 /** @type {Record<Side, (stage: Stage) => Part[]>} */
 const SIDES = {
   /** @param {Stage} stage */
@@ -299,7 +299,7 @@ const SIDES = {
   ],
 };
 
-// A panel that is a part of walks.
+// A panel that walks can reveal.
 /** @param {string} name @param {Part} panel */
 function named(name, panel) {
   const content = html("div", panel.element);
@@ -337,7 +337,7 @@ function captioned([matrix, gradient]) {
   ];
 }
 
-// Numbers that can be changed and numbers that can be read, with the keys and the pointer.
+// The editable and the read-only numbers, with their keys and pointer events.
 /** @param {Stage} stage @param {HTMLElement} root */
 function listen(stage, root) {
   const fixed = Boolean(stage.payload.guest?.fixed);
@@ -345,7 +345,7 @@ function listen(stage, root) {
     if (fixed) readWithArrows(matrix, "[data-cell]");
     else makeEditable(matrix, "[data-cell]", cellHooks(stage));
     matrix.addEventListener("focusin", (event) => askWeight(stage, targetOf(event).dataset?.cell));
-    // Without this, a question would overtake a click on a link.
+    // Without this, the request for a question would overtake a click on a link.
     matrix.addEventListener("focusout", () => forget(stage, "weight"));
   }
   for (const table of all(root, ".heat")) {
@@ -359,14 +359,14 @@ function listen(stage, root) {
   for (const matrix of all(root, ".below .matrix")) readWithArrows(matrix, "[data-weight]");
 }
 
-// Of a matrix that scrolls: the cell with the keyboard's focus.
+// Scrolls a matrix to the focused cell.
 /** @param {HTMLElement} root */
 function keepFocusInSight(root) {
   const focused = focusedIn(root);
   if (focused?.matches("[data-framed] [data-cell]")) focused.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
-// The words of a scroller that are not scrolled away.
+// The visible words of a scroller.
 /** @param {Element} scroller @param {Model} model */
 function columnsAt(scroller, { T, sizes: { lefts } }) {
   const passed = passedIn(scroller);
@@ -374,13 +374,13 @@ function columnsAt(scroller, { T, sizes: { lefts } }) {
   return { from: Math.floor(wordAt(passed, lefts)), to: to < 0 ? T : to };
 }
 
-// Pixels that are scrolled away at the start of the words; `scrollLeft` is negative from right to left.
+// Pixels scrolled away at the start of the words; `scrollLeft` is negative from right to left.
 /** @param {Element} scroller */
 function passedIn({ scrollLeft }) {
   return Math.abs(scrollLeft);
 }
 
-// The word at a place between the columns' ends, and how far into it that is.
+// The word at a position between the column ends, and the fraction of its width.
 /** @param {number} place @param {number[]} lefts */
 function wordAt(place, lefts) {
   const t = Math.max(
@@ -410,7 +410,7 @@ function identityLine(model) {
   return `${now}, was ${probability(ghost.probability ?? 0)}  ·  log Z was ${score(ghost.log_partition, 2)}`;
 }
 
-// For a model whose scores are no probabilities: Z is what a CRF with these scores would say.
+// For unnormalised models: Z is that of a CRF with these scores.
 /** @param {Model} model @param {string} share */
 function scoresLine({ results, margin, live }, share) {
   const lead = margin === null || live ? "" : `, ${score(margin, 2)} ahead of the next path`;

@@ -1,4 +1,4 @@
-// The explanation of one cell: its formula, its inputs, ranked, and the sum beside the maximum.
+// The explanation of one cell: its formula, its ranked inputs, and the sum beside the maximum.
 
 import { button, changed, flag, hide, html, mark, present, set, setProperty, setText } from "../dom.js";
 import { marginalText, percent, score } from "../numbers.js";
@@ -51,7 +51,7 @@ const MOVES = [
 
 /** @typedef {Pick<Model, "chain" | "results" | "T" | "K" | "messages"> & Partial<Pick<Model, "solved">>} Chained */
 
-// The chain of the whole sentence and the place of word t in it: what goes into a window's first word lies before it.
+// The chain of the whole sentence and the position of word t in it: inputs of a window's first word precede the window.
 /** @param {Chained} window @param {number} t @returns {[Chained, number]} */
 function inSentence(window, t) {
   const { solved, edited, total, offset, K, messages } = /** @type {Model} */ (window);
@@ -59,7 +59,7 @@ function inSentence(window, t) {
   return [{ chain: edited, results: { ...solved, path: solved.rows.viterbi }, T: total, K, messages }, t + offset];
 }
 
-// Everything that goes into the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest
+// All inputs of the cell (t, k): rows { tag, parts [before, transition, emission], sum }, the largest
 // first. `tag` is null for START and END.
 /** @param {Chained} window @param {string} kind @param {number} at @param {number} k @returns {Input[]} */
 export function inputsOf(window, kind, at, k) {
@@ -68,7 +68,7 @@ export function inputsOf(window, kind, at, k) {
   if (kind === "marginals") return [];
   if (kind === "z") return ranked(K, (j) => [results.alpha[(T - 1) * K + j], chain.end[j], null]);
   if (isMessage(model, kind)) {
-    if (t === T - 1) return []; // passes nothing on
+    if (t === T - 1) return []; // no input after the last word
     return ranked(K, (j) => [messageInto(model, t, j), chain.emissions[t * K + j], transition(chain, t + 1, j, k)]);
   }
   if (kind === "beta") {
@@ -87,7 +87,7 @@ export function inputsOf(window, kind, at, k) {
   return ranked(K, (j) => [before[(t - 1) * K + j], transition(chain, t, j, k), emission]);
 }
 
-// Whether α is what a word passes on to the next, the emission at that one left out.
+// Whether α is the message to the next word, without its emission.
 /** @param {Pick<Model, "messages">} model @param {string} kind */
 function isMessage({ messages }, kind) {
   return messages && kind === "alpha";
@@ -130,7 +130,7 @@ export function sharesOf(sums, temperature) {
   return sums.map((sum) => Math.exp((sum - total) / temperature));
 }
 
-// The neighbours that light up for a cell: { t, shares by tag }, or null.
+// The highlighted neighbours of a cell: { t, shares by tag }, or null.
 /** @param {Chained} model @param {Reading} reading @param {number} t @param {number} k */
 export function litOf(model, { kind, temperature }, t, k) {
   const inputs = inputsOf(model, kind, t, k);
@@ -159,7 +159,7 @@ export function tiesOf(model) {
   return ties;
 }
 
-// `read` gets { kind } or { temperature }, `move` so many words and rows: cells in low rows are small to click at.
+// `read` gets { kind } or { temperature }, `move` a number of words and rows: cells in low rows are hard to click.
 /**
  * @param {Model} model
  * @param {(how: Partial<Reading>) => void} read
@@ -192,7 +192,7 @@ export function buildInputs(model, read, move) {
     /** @param {Model} next */
     update(next) {
       places.turn(next.rtl);
-      mark(list, "tabindex", next.sizes?.flags.framed ? 0 : null); // for those who scroll by keys
+      mark(list, "tabindex", next.sizes?.flags.framed ? 0 : null); // for scrolling by keyboard
       present(content, next.open("cell") && isBegun(next));
       drawIntro(intro, next);
       const [t, k] = next.cell;
@@ -224,7 +224,7 @@ export function buildInputs(model, read, move) {
   };
 }
 
-// Buttons from cell to cell; the word after stands on the side where the words go on.
+// Buttons from cell to cell; the next word's button is on the side of the reading direction.
 /** @param {(words: number, rows: number) => void} move */
 function buildMoves(move) {
   const every = MOVES.map(([label, name, by]) =>

@@ -14,10 +14,10 @@ const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [r
 const OPEN = "[role=listbox], [role=menu], [role=dialog], :is([aria-haspopup], [role=combobox])[aria-expanded=true]";
 const OWN_ARROWS =
   "[type=range], [role=slider], canvas, [data-cell], [data-table], [data-weight], [data-node], [data-word]";
-const READ = ".word, .tag, .term-bar, .bar-number"; // arrows of who came by keyboard go from one to the next
+const READ = ".word, .tag, .term-bar, .bar-number"; // with keyboard focus, arrows move between these
 
-// Steps of a walk, before whatever has the focus: a clicker works wherever that is, except where a text is typed or a
-// list is open. `hands` is what listenToKeys says of the reader.
+// Step keys, handled before the focused element: a clicker works with any focus, except while a text is typed or a
+// list is open. `hands` comes from listenToKeys.
 /** @param {Stage} stage @param {KeyboardEvent} event @param {Hands} hands */
 export function stepKeyOf(stage, event, { editing, pointed }) {
   const { key } = event;
@@ -28,11 +28,12 @@ export function stepKeyOf(stage, event, { editing, pointed }) {
   const step = () => go(stage, key in ARROWS ? turned(stage, STEPS[key]) : STEPS[key], turns);
   if (key in PAGES) return step;
   if (inside.matches?.(TYPING)) return null;
-  if (key !== " " && !stage.model.steps?.of) return null; // a page of one step has other uses for arrows
+  if (key !== " " && !stage.model.steps?.of) return null; // a page of one step uses arrows otherwise
   if (!pointed && key in ARROWS && inside.matches?.(READ)) return null;
-  const steps = stage.payload.panels.side === "cell"; // where arrows always walked
+  const steps = stage.payload.panels.side === "cell"; // panels where arrows always step
   if (inside.closest?.(OWN_ARROWS) && !(steps && inside.dataset?.node)) return null;
-  return !pointed && usesKey(inside, key, stage.root) ? null : step; // who came by keys goes on by keys
+  // after keyboard focus, controls use their own keys
+  return !pointed && usesKey(inside, key, stage.root) ? null : step;
 }
 
 // Returns the action for a key; none if it is not meant for this stage.
@@ -40,7 +41,7 @@ export function stepKeyOf(stage, event, { editing, pointed }) {
 export function keysOf(stage, event) {
   const { key } = event;
   const inside = source(event);
-  const owner = inside.closest?.("[data-stage]"); // there may be two stages on a page
+  const owner = inside.closest?.("[data-stage]"); // a page may have two stages
   if (event.defaultPrevented || (owner && owner !== stage.root) || inside.matches?.(TYPING)) return null;
   if (event.ctrlKey || event.metaKey) return historyKey(stage, event);
   if (event.altKey || !stage.payload) return null;
@@ -50,7 +51,7 @@ export function keysOf(stage, event) {
   if (panels.side === "cell" && (key === "ArrowUp" || key === "ArrowDown")) return () => move(stage, 0, ARROWS[key][1]);
   if (node && asks && (key === "Enter" || key === " ")) return () => ask(stage, node[0], node[1]);
   if (node && key in ARROWS) return () => focusBeside(stage, node, ARROWS[key]);
-  if (stage.payload.letters === false) return null; // the reader switched keys of one letter off
+  if (stage.payload.letters === false) return null; // the reader disabled single-letter keys
   const part = partOfKey(stage.payload, key);
   return part && (() => switchPart(stage, part));
 }
@@ -74,7 +75,7 @@ function usesKey(control, key, root) {
   return control.matches?.("button, a, summary, [role=tab], [role=radio], [role=switch], input") ?? false;
 }
 
-// Steps to the right as steps in the reading direction.
+// Converts steps to the right into steps in the reading direction.
 /** @param {Stage} stage @param {number} right */
 function turned({ model }, right) {
   return model.rtl ? -right : right;

@@ -1,5 +1,5 @@
-// Sizes follow the room there is: all words side by side down to a least width, all rows above the fold of the page.
-// A pure function of the model and the room; the style sheet does the rest. In pixels where nothing else is said.
+// Sizes that use the available space: all words side by side down to a minimum width, all rows above the fold.
+// A pure function of the model and the window; the style sheet does the rest. In pixels unless stated otherwise.
 
 import { clamp } from "../numbers.js";
 import { GRAPH } from "../parts/graph.js";
@@ -21,28 +21,29 @@ import {
 
 /** @import { Model, Panels, Side, Table } from "../types.js" */
 
-const LARGE = 20; // of a model of few tags
-const TALLEST = 100; // rows of such a model, and of others where they are
-const FEW_ROWS = 10; // or less
+const LARGE = 20; // rows of models with few tags
+const TALLEST = 100; // maximum height of rows of such a model, and of few rows
+const FEW_ROWS = 10; // maximum number of rows that fill the height
 const BESIDE = 54; // a number beside a node of the last column
 const BESIDE_CHANGED = 102; // the same with its change in brackets
 const GAP = 16; // between the words and the panel beside them
 // Height under the stage; in a lecture the text of a step may take a second line.
 const BELOW_STAGE = { page: 40, lecture: 38 };
 const TOPLINE = 26;
-const AROUND = TOPLINE + 40; // with the words and margins
-const STRIP = { tags: 31, texts: 22 }; // rows over the words
-const LOW_STRIP = { tags: 27, texts: 20 }; // where those below have too little room
-const LOWEST_STRIP = { tags: TARGET, texts: 20 }; // where they still have
-const MAX_HELD = 100; // of strips that stay in sight under a table
-const TWICE = 385; // what a page with two lattices needs around them
+const AROUND = TOPLINE + 40; // includes words and margins
+const STRIP = { tags: 31, texts: 22 }; // rows of tags over the words
+const LOW_STRIP = { tags: 27, texts: 20 }; // if the rows below have too little space
+const LOWEST_STRIP = { tags: TARGET, texts: 20 }; // if they still have too little
+const MAX_HELD = 100; // height of strips that stay visible under a table
+const TWICE = 385; // height around two lattices on a page
 const STEPPER = 46;
 const OVERVIEW = 52; // the strip over a window of a long sentence
-const LINE = 19; // of the legend, and of what stands over a table
-const LETTER = 6; // its mean width
-const CAPTION = 7; // around what stands over a table
-const CLOSE = { least: 15, rows: 32, around: 21 }; // the least row, and what is saved between the rows and around them
-const CLOSE_ABOVE = { least: 0, rows: 15, around: 19 }; // the same over matrices, whose rows are as low as targets
+const LINE = 19; // height of a legend line, and of a line over a table
+const LETTER = 6; // mean letter width
+const CAPTION = 7; // margins of a line over a table
+const CLOSE = { least: 15, rows: 32, around: 21 }; // the lowest row, and the space saved between and around rows
+// the same over matrices, whose rows are as low as click targets
+const CLOSE_ABOVE = { least: 0, rows: 15, around: 19 };
 const USUAL = { least: 0, rows: 0, around: 0 };
 /** @type {Record<string, { around: number, row: number }>} */
 const BESIDE_HEIGHTS = {
@@ -50,26 +51,26 @@ const BESIDE_HEIGHTS = {
   cell: { around: 155, row: 17.5 },
   bars: { around: 70, row: 24 },
 };
-const FORMULA = 2 * LINE; // over what goes into a cell, where it is long
-const MIN_LISTED = 4; // of what goes into a cell
+const FORMULA = 2 * LINE; // above the inputs of a cell, if the formula is long
+const MIN_LISTED = 4; // minimum of listed inputs
 const GRAPH_MARGIN = 10;
-const NUMBERS = 55; // a column of numbers where other rows have their label
-const MIN_TALL = 200; // of words that scroll down
-const MIN_FRAME = 260; // of a frame in which the picture scrolls: in less it is the page that scrolls
+const NUMBERS = 55; // a column of numbers in place of row labels
+const MIN_TALL = 200; // height of words that scroll vertically
+const MIN_FRAME = 260; // minimum height of a scrolling frame: otherwise the page scrolls
 const BAR = 12; // a scroll bar
-const ENTITY = 104; // an entity's own rows, and its panel around the list of what else could be
-const [ONE_LINE, SECOND_LINES] = [90, 14]; // columns in which its words stand side by side, and what the rest needs
+const ENTITY = 104; // the rows of an entity, and its panel around the list of rivals
+const [ONE_LINE, SECOND_LINES] = [90, 14]; // column width for one line of words, and the height of further lines
 const [MIN_RIVALS, EVERY_RIVAL] = [100, 9999]; // heights of that list
-const LEGENDS = 90; // what a lecture can do without stands below the picture
-const SEEN_BELOW = 1 / 5; // of matrices below the words; the page scrolls to the rest
-const MATRIX_SHARE_BELOW = 0.4; // of the room, where the words share it with matrices below them
-const MIN_WORDS = 4; // columns in sight
-const NARROW = 64; // columns below this are written closer
+const LEGENDS = 90; // in a lecture, legends are below the visible part
+const SEEN_BELOW = 1 / 5; // visible share of matrices below the words; the page scrolls to the rest
+const MATRIX_SHARE_BELOW = 0.4; // share of the height for matrices below the words
+const MIN_WORDS = 4; // minimum of visible columns
+const NARROW = 64; // narrower columns have smaller margins
 const WIDEST = 150; // columns
-const LARGER = 1.43; // than other texts are words where they have room
-const HEAD = { usual: 2.43, compact: 1.86, close: 1.8 }; // heights of the words' row, in the size of other texts
-const [UNDER, HEAD_MARGIN] = [0.33, 4]; // what a line has under its letters, in em, and the row under it, in pixels
-const ROOMY = 100; // columns from here on have room for what a tag was
+const LARGER = 1.43; // size of words relative to other texts, where they fit
+const HEAD = { usual: 2.43, compact: 1.86, close: 1.8 }; // heights of the row of words, relative to the text size
+const [UNDER, HEAD_MARGIN] = [0.33, 4]; // space below the letters of a line, in em, and below the row, in pixels
+const ROOMY = 100; // wider columns have space for the trained tag
 
 /** @typedef {Omit<Model, "sizes" | "inSight" | "sparse">} Laid */
 /** @typedef {{ below: boolean, stacked: boolean, saved: typeof USUAL }} Saving */
@@ -87,10 +88,12 @@ const ROOMY = 100; // columns from here on have room for what a tag was
  * @property {number} [narrow]
  */
 
-// `room`: width and height of the window that the stage may use, its `top` on the page, the height of its `note`, the
-// `scale` of texts, 1 or more, the widths of a `digit` and of each of the `words` in em, how far the highest of these
-// `rise`s over its line, and whether the host `shortens` lists to the room they have; a `narrow` width has the panel
-// under the words. Texts of large models have TEXT pixels, and larger windows larger ones. Where even the lowest rows
+// `room`: width and height of the usable window, its `top` on the page, the height of its `note`, the `scale` of texts,
+// 1 or more, the widths of a `digit` and of each of the `words` in em, the `rise` of the highest word over its line,
+// and
+// whether the host `shortens` lists; a `narrow` width puts the panel under the words. Texts of large models have TEXT
+// pixels, and larger windows larger ones. If even the lowest rows are too many, they scroll in a frame under fixed
+// words.
 // are too many they scroll within a frame, under words that stay, and not the page with its steps.
 /** @param {Laid} model @param {Room} room */
 export function layout(model, room) {
@@ -112,7 +115,7 @@ function sizesIn(
   const below = panels.side === "gradient";
   const stacked = width < narrow;
   const resting = rests(model, shortens);
-  const side = below || stacked || resting ? null : panels.side; // what takes room from the words
+  const side = below || stacked || resting ? null : panels.side; // takes width from the words
   const text = scale * (model.K <= LARGE_TAGS && !stacked ? LARGE : TEXT);
   const unit = text / TEXT;
   const tight = Boolean(side) && (width - 500) / T < NARROW;
@@ -124,7 +127,7 @@ function sizesIn(
   const unitBelow = unitOfMatrices({ width, shown, unit, digit });
   const matrix = matrixCell(model, { width, shown, below, unit: unitBelow, words, digit });
   const whole = panelWidth(side, shown, matrix, unit);
-  const most = Math.floor(width - GAP - label - MIN_WORDS * least); // so that some words stay beside a large matrix
+  const most = Math.floor(width - GAP - label - MIN_WORDS * least); // keeps some words beside a large matrix
   const panel = side === "matrix" ? Math.min(whole, Math.max(most, MIN_MATRIX * unit)) : whole;
   const room = width - panel - (panel ? GAP : 0) - label - 2 - bar;
   const half = Math.max(least, room / T) / 2;
@@ -142,23 +145,24 @@ function sizesIn(
     tables
       .map(({ label: text }) => CAPTION + LINE * linesIn(text, Math.min(room + label, label + lefts[T]) / unit))
       .reduce((sum, caption) => sum + caption, 0);
-  const outside = height - top - BELOW_STAGE[shortens ? "lecture" : "page"] * scale - note; // what the page leaves
+  // height that the page leaves
+  const outside = height - top - BELOW_STAGE[shortens ? "lecture" : "page"] * scale - note;
   const matrices = below ? heightOfMatrices(shown, unitBelow) : 0;
   /** @param {Table[]} tables */
   const freeBeside = (tables) => outside - unit * (around + captionsOf(tables)) - matrices - strips;
   const alone = standsAlone(model, { free: freeBeside(every), tables: every.length, unit });
   const tables = alone ? [] : every;
-  const beneath = strips + unit * (captionsOf(tables) + AROUND - TOPLINE); // the words, beside their rows
+  const beneath = strips + unit * (captionsOf(tables) + AROUND - TOPLINE); // the words, without their strips
   const panelAbove = unit * (heightBeside(side, model, shortens) + FORMULA) - beneath;
   const saved = savedBy(model, { free: freeBeside(tables), panelAbove, tables: tables.length, stacked, unit });
-  const withLast = alone ? strips + note : 0; // what the last step brings with the tables
+  const withLast = alone ? strips + note : 0; // height that the last step adds with the tables
   const free = freeBeside(tables) + unit * (saved.rows + saved.around) + withLast;
   const rows = rowsOf(model, { free, height, tables: tables.length, below, unit, saved, stacked });
   const frame = frameOf(model, rows, { free, height, matrices, unit });
   const inside = unit * (graphs + captionsOf(tables) + AROUND - TOPLINE - saved.rows) + (alone ? 0 : strips);
   const inFrame = frame.room + inside;
   const lacking = frame.needed - frame.room + matrices - frame.matrices;
-  const unseen = below ? (1 - SEEN_BELOW) * matrices : unit * LEGENDS; // what may lie below the window
+  const unseen = below ? (1 - SEEN_BELOW) * matrices : unit * LEGENDS; // height that may be below the window
   const tooTall = lacking > unseen || inFrame < unit * (heightBeside(side, model, shortens) - LEGENDS);
   const framed = !stacked && tooTall && inFrame >= MIN_FRAME * unit;
   return {
@@ -205,20 +209,20 @@ function sizesIn(
   };
 }
 
-// Before the first step the panel of a cell has nothing to explain: in a lecture the words take its room.
+// Before the first step the panel of a cell is empty: in a lecture the words take its space.
 /** @param {Laid} model @param {boolean | undefined} shortens */
 function rests({ panels, walking, steps }, shortens) {
   return Boolean(shortens && panels.side === "cell" && walking && steps?.at === 0);
 }
 
-// Of the words' row, in the size of other texts; the style sheet says the same.
+// Height of the row of words, relative to the text size; equal to the style sheet.
 /** @param {Laid} model @param {typeof USUAL} saved */
 function headOf({ panels }, saved) {
   return panels.compact ? HEAD.compact : saved === USUAL ? HEAD.usual : HEAD.close;
 }
 
-// Widths of the columns: alike, except for words that need more; the others share what these leave. Where not all are
-// whole, those that need more share what is left over the least widths.
+// Widths of the columns: equal, except for words that need more; the others share the rest. If not all words fit,
+// those that need more share the space beyond the minimum widths.
 /** @param {number[]} wanted @param {{ room: number, least: number, most: number }} limits */
 function columnsOf(wanted, { room, least, most }) {
   const over = wanted.map((width) => width - least);
@@ -233,7 +237,7 @@ function columnsOf(wanted, { room, least, most }) {
   return wanted.map((width) => Math.max(level, Math.floor(width)));
 }
 
-// Where columns side by side begin, and where the last one ends.
+// The left ends of adjacent columns, and the right end of the last one.
 /** @param {number[]} columns */
 function endsOf(columns) {
   const ends = [0];
@@ -246,32 +250,32 @@ function sum(numbers) {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-// The strip of a long sentence, the buttons of steps, and the legend, which a lecture does without.
+// Height of the overview of a long sentence, the step buttons, and the legend, which a lecture omits.
 /** @param {Laid} model @param {{ width: number, shortens?: boolean }} room */
 function aroundWalk({ walk, legend, T, total }, { width, shortens }) {
   const strip = total > T ? OVERVIEW : 0;
   return strip + (walk?.phases.length ? STEPPER : 0) + (shortens ? 0 : LINE * linesIn(legend, width));
 }
 
-// Of a row of tags, one of plain texts, and all of them.
+// Heights of a row of tags, a row of texts, and all of them.
 /** @param {Laid} model @param {{ low: typeof STRIP, unit: number }} lower */
 function stripHeights({ rows, panels, heading, K }, { low, unit }) {
   const { tags, texts } = panels.side === "entity" ? { ...low, tags: LOW_STRIP.tags } : low;
-  const compact = K <= LARGE_TAGS ? [22, 18] : [26, 20]; // large letters have room enough around them
+  const compact = K <= LARGE_TAGS ? [22, 18] : [26, 20]; // large letters have enough space around them
   const [strip, plain] = (panels.compact ? compact : [heading.length ? 25 : tags, texts]).map((size) => size * unit);
   const every = panels.main.includes("strips") ? rows : [];
   return { strip, plain, strips: every.reduce((sum, row) => sum + (row.texts ? plain : strip), 0) };
 }
 
-// Whether there is room for the lattice only: while it is stepped through its nodes have the numbers of the tables.
+// Whether there is space only for the lattice: during the walk its nodes show the numbers of the tables.
 /** @param {Laid} model @param {{ free: number, tables: number, unit: number }} room */
 function standsAlone({ panels, walking, covered, shown }, { free, tables, unit }) {
   if (!walking || !tables || !panels.main.includes("lattice") || covered.has("lattice")) return false;
   return free < shown.size * (tables + 1) * limits(panels, true, tables, false)[0] * unit;
 }
 
-// Over matrices, all is drawn closer. A lattice and all tables at once are, too, where there is little room for
-// their rows, or for the panel beside them, of which `panelAbove` has to find its place beside the rows.
+// Over matrices everything is closer, and so is a lattice with all tables where there is little space for their rows,
+// or for the panel beside them, whose `panelAbove` part needs space beside the rows.
 /**
  * @param {Laid} model
  * @param {Record<"free" | "panelAbove" | "tables" | "unit", number> & { stacked: boolean }} room
@@ -283,7 +287,7 @@ function savedBy({ panels, walking, shown }, { free, panelAbove, tables, stacked
   return free < Math.max(panelAbove, (shown.size * (tables + 1) + 1) * least * unit) ? CLOSE : USUAL;
 }
 
-// Heights of the rows and of the matrices below: both scroll where they share too little.
+// Heights of the rows and of the matrices below: both scroll if the space is too small.
 /**
  * @param {Laid} model
  * @param {{ row: number, rows: number, drawn: number }} rows
@@ -300,7 +304,7 @@ function frameOf({ panels }, { row, rows, drawn }, { free, height, matrices, uni
   return { needed, room: both - least, matrices: least };
 }
 
-// The width of a panel beside the words, at the smallest text size.
+// The height of a panel beside the words, at the smallest text size.
 /** @param {Side | null} side @param {Laid} model @param {boolean | undefined} shortens */
 function heightBeside(side, { K, shown }, shortens) {
   const { around, row } = (side && BESIDE_HEIGHTS[side]) ?? { around: 0, row: 0 };
@@ -308,7 +312,7 @@ function heightBeside(side, { K, shown }, shortens) {
   return around + row * (side === "matrix" ? shown.size + 1 : K);
 }
 
-// How many of what goes into a cell its panel has room for.
+// The number of inputs of a cell that fit into its panel.
 /** @param {{ height: number, inFrame: number, framed: boolean, unit: number }} room */
 function listedIn({ height, inFrame, framed, unit }) {
   const { around, row } = BESIDE_HEIGHTS.cell;
@@ -316,20 +320,20 @@ function listedIn({ height, inFrame, framed, unit }) {
   return Math.max(MIN_LISTED, Math.floor((room - unit * around) / (unit * row)));
 }
 
-// The height at which the list of what else could be scrolls; where too little is left the page does.
+// The height at which the list of rivals scrolls; if it is too small, the page scrolls.
 /** @param {boolean} stacked @param {number} free @param {number} column */
 function rivalsIn(stacked, free, column) {
   const room = free - ENTITY - (column < ONE_LINE ? SECOND_LINES : 0);
   return stacked || room < MIN_RIVALS ? EVERY_RIVAL : Math.floor(room);
 }
 
-// Lines of a text, in `width` pixels at the least size.
+// Lines of a text in `width` pixels at the smallest text size.
 /** @param {string} text @param {number} width */
 function linesIn(text, width) {
   return Math.ceil((text.length * LETTER) / width);
 }
 
-// Height and number of the lattice's or the tables' rows, and which of them each tag has; folded tags share the last.
+// Height and number of the rows of lattice or tables, and the row of each tag; folded tags share the last row.
 /** @param {Laid} model @param {Record<"free" | "height" | "tables" | "unit", number> & Saving} room */
 function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit, saved, stacked }) {
   const lattice = panels.main.includes("lattice");
@@ -341,13 +345,13 @@ function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit
   const [least, usual] = limits(panels, lattice, tables, below);
   const fills = wanted <= FEW_ROWS && !panels.compact && !stacked;
   const most = K <= LARGE_TAGS || fills ? TALLEST : usual;
-  // Their cells are reached from the panel beside them, too; where that stands below, fingers need the room.
+  // Their cells can also be reached from the panel beside them; on a phone touch needs larger rows.
   const dense = twice || (lattice && tables > 0 && !stacked);
   const row = Math.floor(clamp(ideal, Math.max(dense ? 0 : TARGET, (saved.least || least) * unit), most * unit));
   return { row, rows, drawn: wanted, rowOf };
 }
 
-// The least and the usual largest height of a row.
+// The minimum and the default maximum height of a row.
 /** @param {Panels} panels @param {boolean} lattice @param {number} tables @param {boolean} below */
 function limits({ compact }, lattice, tables, below) {
   if (compact) return lattice ? [18, 22] : [19, 21];

@@ -1,12 +1,12 @@
-// The stage from its first payload until it is closed. It knows one element, payloads and events. Data flows one way:
-// the payload and the user's choices make the model, and the model is drawn; actions of the user go to the outbox as
+// The lifecycle of the stage. It uses one element, payloads and events. Data flows one way: the payload and the user's
+// choices make the model, and the model is drawn; actions of the user go to the outbox as
 // events.
 //
-// A change made here is drawn at once from this side's own recursions, sent to Python, and drawn again when Python has
-// answered: Python is the truth. `data-rev` grows by one after each finished redraw; `data-source` is
-// "python" when Python has answered every change of numbers, else "live", as always where a host is alone. Of a large
-// lattice the words in sight are drawn first, and the others once those are on the screen; in a window of thousands of
-// nodes, when the reader scrolls there.
+// An edit is drawn at once from the browser's own recursions, sent to Python, and drawn again after Python's response,
+// which is the reference. `data-rev` grows by one after each finished redraw; `data-source` is "python" when Python
+// has answered every change of numbers, else "live", which is constant for hosts without Python. In a large lattice the
+// visible words are drawn first, and the others in a later frame; with thousands of nodes, only
+// when the reader scrolls there.
 
 import { flag, focusedIn, html, mark, set, setProperty } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
@@ -28,60 +28,62 @@ import { GUEST_STACKED, heightOver, STACKED, widthIn } from "./widths.js";
  * } from "../types.js" */
 
 const ANSWERED = "crfviz-answered"; // the question over the picture was answered
-const USUAL = 16; // pixels of the page's letters
-const NUMBER = "−0.0"; // in a cell
-const LARGE = { same: 1500, another: 500 }; // nodes of a lattice; those of another sentence have all to be made
-const HUGE = 4000; // nodes of a window's lattice: scrolling stutters where all are there
+const USUAL = 16; // pixels of the page's default text
+const NUMBER = "−0.0"; // widest number in a cell
+// nodes of a lattice, if drawn for the same or another sentence, which creates all of them
+const LARGE = { same: 1500, another: 500 };
+const HUGE = 4000; // nodes of a window's lattice: with all of them scrolling stutters
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
 export class Stage {
-  /** @type {Decoded} */ payload; // absent before the first one
+  /** @type {Decoded} */ payload; // undefined before the first payload
   /** @type {Model} */ model;
   /** @type {Frame} */ frame;
   /** @type {Sizes} */ sizes;
   /** @type {ReturnType<typeof import("../parts/tips.js").buildTips>} */ tip;
   /** @type {Record<string, Timer | null>} */ timers = {};
   /** @type {number | null | undefined} */ scheduled;
-  /** @type {{ key: string, ems: number[], rise: number }} */ measured = { key: "", ems: [], rise: 0 }; // of words
-  touched = false; // whether the reader has scrolled, clicked or pressed a key since these words came
-  width = 0; // pixels, as the next ones
+  /** @type {{ key: string, ems: number[], rise: number }} */ measured = { key: "", ems: [], rise: 0 }; // widths of words
+  touched = false; // whether the reader has scrolled, clicked or pressed a key since these words were drawn
+  width = 0; // pixels, like the next ones
   top = 0;
   noteHeight = 0;
-  shortens = false; // whether the host shortens lists to the room they have, as a lecture does
+  shortens = false; // whether the host shortens lists to the available space, as a lecture does
 
-  // `send` gets lists of events that are not acknowledged yet; the stage answers the keys that `keys` hears; `beyond`
-  // is asked before a page is turned: whether it did something else; `walked` gets each step at once, as an event has
-  // it, and null when none is under way; a `frugal` host is sent no event for hovering or focus, nor one twice.
+  // `send` gets lists of unacknowledged events; the stage handles the keys of `keys`; `beyond` is called before a page
+  // is
+  // turned and returns whether it handled the step; `walked` gets each step at once, in the form of an event, and null
+  // when none is pending; a `frugal` host gets no events for hovering or focus, and no repeated ones.
   /** @param {HTMLElement} parent @param {Send} send @param {StageOptions} how */
   constructor(parent, send, { keys = parent, beyond = () => false, walked = () => {}, frugal = false } = {}) {
     this.frugal = frugal;
     this.beyond = beyond;
     this.walked = walked;
     this.root = html("div", { "data-stage": "", "data-rev": 0, tabindex: "-1" });
-    this.root.style.visibility = "hidden"; // until the style sheet is in force, which says otherwise
+    this.root.style.visibility = "hidden"; // until the style sheet is loaded, which overrides this
     parent.append(this.root);
     this.outbox = /** @type {StageOutbox} */ (new Outbox(send, frugal ? 1 : undefined));
     this.payloads = new PayloadStore(this.outbox);
     /** @type {Chosen} */
     this.chosen = {
-      unfolded: null, // whether every tag has a row of its own; null: as the page decides
-      direction: "", // of the columns: ltr, rtl, or as the sentence runs
-      cell: null, // [word, tag] that the side panels speak of
+      unfolded: null, // whether every tag has its own row; null for the page's default
+      direction: "", // direction of the columns: ltr, rtl, or empty for that of the sentence
+      cell: null, // [word, tag] in the side panels
       survivor: null,
-      into: 1, // the word into which the matrix shows the step, where each step has its own
-      reading: { kind: "", temperature: 1 }, // how the side panel reads the cell
-      step: 0, // of the walk
-      nodes: "", // what the nodes of the lattice say, where the walk leaves a choice
-      covered: [], // parts that are switched off
-      preview: null, // the event under the hand right now, not sent yet
-      message: null, // what is wrong with a score just typed
+      into: 1, // the word of the displayed step, if each step has its own matrix
+      reading: { kind: "", temperature: 1 }, // the display of the cell in the side panel
+      step: 0, // step of the walk
+      nodes: "", // the numbers of the lattice nodes, if the walk leaves a choice
+      covered: [], // hidden parts
+      preview: null, // the event of the current drag, not sent yet
+      message: null, // error in the score just typed
     };
     const touch = () => {
       this.touched = true;
     };
     this.root.addEventListener("wheel", touch, { passive: true });
     this.root.addEventListener("pointerdown", touch);
-    keys.addEventListener("keydown", touch, true); // before it is answered
+    keys.addEventListener("keydown", touch, true); // before the key is handled
     this.forgetKeys = () => keys.removeEventListener("keydown", touch, true);
     this.stopKeys = listenToKeys(
       keys,
@@ -120,7 +122,7 @@ export class Stage {
     return leave(this);
   }
 
-  // `read` makes tables of numbers of what a host sends; one that has them already says so.
+  // `read` decodes the tables of a payload; some hosts pass decoded ones.
   /** @param {Payload | Changes | Decoded} data @param {(data: Payload) => Decoded} [read] */
   receive(data, read = decode) {
     try {
@@ -130,24 +132,24 @@ export class Stage {
       this.payload = payload;
       this.outbox.acknowledge(payload.ack);
       this.choose(payload, another);
-      const moved = another && focusedIn(this.root)?.matches(".overview input"); // its slider goes on
+      const moved = another && focusedIn(this.root)?.matches(".overview input"); // its slider keeps the focus
       if (another) Object.assign(this, { frame: null, touched: false });
       this.refresh();
       if (moved) this.frame.overview?.slider.focus();
     } catch (error) {
-      reportError(error); // for the console; the page gets a message
-      Object.assign(this, { payload: null }); // the next one rebuilds the picture
+      reportError(error); // for the console; the page shows a message
+      Object.assign(this, { payload: null }); // the next payload rebuilds the picture
       this.root.replaceChildren(
         html("div.message", { "data-problem": "true", role: "alert" }, `This picture could not be drawn. ${KEPT}`),
       );
     }
   }
 
-  // Chooses what a payload says, except where a later choice of the reader has not arrived there.
+  // Applies the choices in a payload, except where a later choice of the reader has not arrived at Python.
   /** @param {Decoded} payload @param {boolean} another whether the words or tags are others than before */
   choose(payload, another) {
     const { chosen, outbox } = this;
-    if (another) forget(this, "step"); // it was one of other words
+    if (another) forget(this, "step"); // it belongs to other words
     /** @param {...string} kinds */
     const waits = (...kinds) => outbox.unanswered.some((event) => kinds.includes(event.kind));
     if (!this.timers.step && !waits("step", "view"))
@@ -165,14 +167,14 @@ export class Stage {
       chosen.cell = payload.chosen;
   }
 
-  // Shows what a question withheld: it is in the payload already and does not wait for Python.
+  // Shows the answer to a question, which the payload already contains.
   showAll() {
     this.payload.withheld = [];
     this.refresh();
   }
 
-  // Scrolls to the word that the link names, after every layout: style sheets may load after the picture. Stops once
-  // the reader scrolls, clicks or presses a key.
+  // Scrolls to the word in the link after every layout, because style sheets may load after the picture. Stops when the
+  // reader scrolls, clicks or presses a key.
   showPlace() {
     if (this.touched) return;
     const { asked, chosen } = this.payload;
@@ -181,7 +183,7 @@ export class Stage {
     if (place !== null && place !== undefined) this.frame.bringIntoSight(place, this.sizes);
   }
 
-  // Draws everything, after `changes` of what the reader chose.
+  // Draws everything after `changes` of the reader's choices.
   refresh(changes = {}) {
     const { payload, outbox } = this;
     const chosen = Object.assign(this.chosen, changes);
@@ -192,7 +194,7 @@ export class Stage {
     this.draw(another);
   }
 
-  // The same at the next frame of the screen, for what is being dragged.
+  // Draws everything in the next animation frame, for drags.
   /** @param {Partial<Chosen>} changes */
   schedule(changes) {
     Object.assign(this.chosen, changes);
@@ -202,7 +204,7 @@ export class Stage {
     });
   }
 
-  // Draws what follows from what is pointed at; all numbers stay.
+  // Draws the effects of pointing; all numbers stay.
   /** @param {Partial<Chosen>} changes */
   reselect(changes) {
     Object.assign(this.chosen, changes);
@@ -216,7 +218,7 @@ export class Stage {
     this.outbox.post();
   }
 
-  // Each event says of which sentence it speaks, as another one may be on its way here, and which picture is here.
+  // Each event names its sentence and its payload, because another one may be on its way here.
   /** @param {StageEvent[]} events @param {Partial<Chosen>} [changes] */
   emit(events, changes = {}) {
     const { sentence, offset } = this.payload ?? {};
@@ -275,7 +277,7 @@ export class Stage {
     else this.finish();
   }
 
-  // Widths of the words and how far the highest rises, in em; undefined until the letters are there.
+  // Widths of the words and the rise of the highest, in em; undefined until the font is loaded.
   /** @param {string} family */
   measureWords(family) {
     if (document.fonts.status !== "loaded") return undefined;
@@ -289,7 +291,7 @@ export class Stage {
     return this.measured;
   }
 
-  // Draws the words that are scrolled away, unless something else is drawn before.
+  // Draws the words that are scrolled away, unless another draw comes first.
   drawBeyond() {
     const { root, model } = this;
     const rest = () => {
@@ -305,20 +307,20 @@ export class Stage {
     const { root, model } = this;
     const source = model.waiting || model.alone ? "live" : "python";
     set(root, "data-source", source);
-    const outside = root.getRootNode(); // the page may hide what it wrote of the scores before
+    const outside = root.getRootNode(); // hides figures of the page that an edit made stale
     if (outside instanceof ShadowRoot) set(outside.host, "data-source", source);
     this.showStep();
     set(root, "data-rev", Number(root.dataset.rev) + 1);
   }
 
-  // Where the walk stands, for those who look from outside.
+  // DOM attributes with the position of the walk.
   showStep() {
     const { steps } = this.model;
     mark(this.root, "data-step", steps && String(steps.at));
     mark(this.root, "data-steps", steps && String(steps.of));
   }
 
-  // Where nothing is to scroll, as in a lecture, what comes above later makes the picture lower.
+  // If nothing scrolls, as in a lecture, content that appears above makes the picture lower.
   fit() {
     const fixed = this.payload && this.shortens && this.root.isConnected;
     if (fixed && Math.abs(this.root.getBoundingClientRect().top - this.top) > 1) this.draw();
@@ -326,9 +328,9 @@ export class Stage {
 
   resize() {
     if (!this.payload) return;
-    const note = !this.model.live && this.frame.noteHeight() !== this.noteHeight; // the style sheet has come
+    const note = !this.model.live && this.frame.noteHeight() !== this.noteHeight; // the style sheet has loaded
     const { width } = this;
-    const middle = this.frame.middle(this.sizes); // where columns get another width it stays there
+    const middle = this.frame.middle(this.sizes); // kept in the middle when column widths change
     if (note || this.root.clientWidth !== width) this.draw();
     if (this.width !== width) this.frame.putIntoTheMiddle(middle, this.sizes);
     this.showPlace();
@@ -337,9 +339,9 @@ export class Stage {
 }
 
 /** @type {Map<string, number>} */
-const digits = new Map(); // by family of letters
+const digits = new Map(); // by font family
 
-// Of a number with sign and point, for each of its characters, in em: other hosts have wider letters than the app.
+// Mean character width of a number with sign and point, in em: other hosts have wider fonts than the app.
 /** @param {string} family */
 function digitWidth(family) {
   if (document.fonts.status !== "loaded") return 0;
@@ -347,12 +349,12 @@ function digitWidth(family) {
   return digits.get(family) ?? 0;
 }
 
-// How much larger than usual the page around the stage is written.
+// The text size of the page around the stage, relative to the default.
 function scale() {
   return parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL || 1;
 }
 
-// Adds to the model what follows from what is chosen; a walk takes the cell along.
+// Adds the consequences of the reader's choices to the model; a walk moves the cell.
 /** @param {Composed} model @param {Chosen} chosen */
 function select(model, chosen) {
   const selected = /** @type {Model} */ (Object.assign(model, selection(model, chosen)));

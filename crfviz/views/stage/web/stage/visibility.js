@@ -1,5 +1,5 @@
-// Visibility: at a step of a walk, and of parts that the reader switched off. Pure functions;
-// crfviz/views/stage/picture.py says which steps a picture has; crfviz/ui/state/scenario.py keeps the parts
+// Visibility of parts: at a step of a walk, and if the reader has hidden them. Pure functions;
+// crfviz/views/stage/picture.py defines the steps of a picture; crfviz/ui/state/scenario.py keeps the parts
 // in the link.
 
 import { keysAsRead } from "../direction.js";
@@ -7,11 +7,11 @@ import { score } from "../numbers.js";
 
 /** @import { Chosen, Composed, Decoded, PhaseData, Sight, WalkData } from "../types.js" */
 
-// Where a walk stands, and what is to be seen there, beside what is covered:
-// `steps`: { at, of, text, column, parts, choice }, null without a walk: the steps done and possible, what the last
-// one says, its word, what it uncovers, and what the reader may choose for the nodes to say.
+// The state of a walk and the visible parts, apart from the covered ones:
+// `steps`: { at, of, text, column, parts, choice }, null without a walk: the steps done and possible, the text of the
+// last one, its word, the parts it reveals, and the reader's choice of node numbers.
 // `sees(part, t)`: whether a part may be drawn at word t, or at any word.
-// `open(part, t)`: the same, but for the steps: whether no question that waits for its answer keeps it back.
+// `open(part, t)`: the same regardless of steps: whether no open question hides the part.
 /** @param {Composed} model @param {Pick<Chosen, "step" | "nodes">} chosen @returns {Sight} */
 export function sightOf(model, { step, nodes }) {
   const { walk, T, covered } = model;
@@ -55,8 +55,8 @@ function opening({ withheld = [], T }) {
     );
 }
 
-// Whether all tags without mass share a row. It would tell what is to be found out step by step: while steps are left,
-// unless one showed the marginals of all words, and on a page that opens before the first of them.
+// Whether all tags without mass share a row. That would reveal results of later steps: so not while steps are left,
+// unless a step showed the marginals of all words, nor on a page that opens before its first step.
 /** @param {Pick<Decoded, "walk" | "T">} payload @param {number} step */
 export function folds({ walk, T }, step) {
   const of = walk ? lengthOf(walk, T) : 0;
@@ -65,13 +65,13 @@ export function folds({ walk, T }, step) {
   return walk.opens === of && (told || step >= of);
 }
 
-// Steps of a walk over T words.
+// The number of steps of a walk over T words.
 /** @param {Pick<WalkData, "phases">} walk @param {number} T */
 export function lengthOf({ phases }, T) {
   return phases.reduce((sum, { sweep }) => sum + (sweep ? T : 1), 0);
 }
 
-// The phases that have begun after `at` steps, each with the words that it has come to and the newest of them.
+// The phases that have begun after `at` steps, each with its words so far and the newest one.
 /** @param {WalkData} walk @param {number} T @param {number} at */
 function begunBy({ phases }, T, at) {
   /** @type {Begun[]} */
@@ -98,10 +98,10 @@ function reach(sweep, done, T) {
 
 /** @typedef {PhaseData & ReturnType<typeof reach>} Begun */
 
-// The text of the newest step; braces stand for words of this side: see picture.py.
+// The text of the newest step; braces are placeholders: see picture.py.
 /** @param {Composed} model @param {Begun} phase */
 function textOf({ T, offset = 0, total = T, words, tags, results }, { text, first, last, sweep, done, column }) {
-  const atEdge = sweep > 0 ? offset === 0 : offset + T === total; // of the sentence: a window has none
+  const atEdge = sweep > 0 ? offset === 0 : offset + T === total; // the window begins or ends with the sentence
   const template = (sweep && done === 1 && atEdge && first) || (sweep && done === T && last) || text;
   /** @param {number} t */
   const tag = (t) => tags[results.path?.[t] ?? -1] ?? "–";
@@ -118,7 +118,7 @@ function textOf({ T, offset = 0, total = T, words, tags, results }, { text, firs
   return template.replaceAll(/\{(\w+)\}/g, (_, name) => String(known[name]));
 }
 
-// Parts beside the rows that can be switched off: key and name.
+// Parts besides the rows that can be hidden: key and name.
 /** @type {Record<string, [string, string]>} */
 const OTHERS = {
   path: ["p", "best path"],
@@ -126,11 +126,11 @@ const OTHERS = {
   score: ["s", "score line"],
   lattice: ["k", "lattice"],
 };
-// Parts that go with another: all about the best path with its row, and all of the lattice's drawing.
+// Parts that are hidden with another: the best path with its row, and all of the lattice.
 /** @type {Record<string, string[]>} */
 const WITH = { viterbi: ["path", "note", "score"], lattice: ["nodes", "pointers", "sums", "path"] };
 
-// The parts of the page that can be switched off: [{ part, key, name }].
+// The parts of the page that can be hidden: [{ part, key, name }].
 /** @param {Pick<Decoded, "rows" | "panels" | "note" | "title">} model */
 export function partsOf({ rows, panels, note, title }) {
   const lattice = panels.main.includes("lattice");
@@ -142,7 +142,7 @@ export function partsOf({ rows, panels, note, title }) {
   ];
 }
 
-// Returns the part that a key switches on this page.
+// Returns the part that a key hides or shows on this page.
 /** @param {Decoded} payload @param {string} key */
 export function partOfKey(payload, key) {
   return partsOf(payload).find((each) => each.key === key)?.part;
@@ -160,8 +160,7 @@ export function allCovered(covered) {
   return new Set(covered.flatMap((part) => [part, ...(WITH[part] ?? [])]));
 }
 
-// A legend without the marks that are switched off, by the words that it has for them, and without the keys of steps
-// where there are none.
+// A legend without the marks that are hidden, and without step keys on pages without steps.
 /** @type {Record<string, string>} */
 const MARKS = { "thick line": "path", "red dashes": "viterbi" };
 

@@ -1,4 +1,4 @@
-// Widths of texts, and of what is as wide as its texts: words, labels, numbers in cells and in matrices. In pixels.
+// Widths of texts and of elements that fit their text: words, labels, numbers in cells and matrices. In pixels.
 
 import { charactersOf, html } from "../dom.js";
 import { clamp, score } from "../numbers.js";
@@ -7,32 +7,32 @@ import { cellText } from "../parts/cells.js";
 /** @import { Chain, Numbers, Row, Side, Table } from "../types.js" */
 /** @import { Laid } from "./layout.js" */
 
-export const TEXT = 14; // the least size of a text; what follows holds for texts of this size
-export const LARGE_TAGS = 6; // models of so many tags or fewer have larger texts
+export const TEXT = 14; // the smallest text size, to which the following widths refer
+export const LARGE_TAGS = 6; // models with at most this number of tags have larger texts
 const DIGIT = 7; // width of a digit
-const AIR = 3; // between numbers whose letters were measured
-const CAPITAL = 9; // of a letter in the name of a tag
-export const TARGET = 24; // pixels at any size of texts: the least distance of what is clicked at, see WCAG 2.2, 2.5.8
-const PANEL = 330; // a panel beside the words
-export const MIN_MATRIX = 270; // the controls under a small matrix need them
+const AIR = 3; // space between measured numbers
+const CAPITAL = 9; // width of a letter in a tag name
+export const TARGET = 24; // pixels at any text size: the minimum distance of click targets, see WCAG 2.2, 2.5.8
+const PANEL = 330; // width of a panel beside the words
+export const MIN_MATRIX = 270; // required by the controls under a small matrix
 const MATRIX_LABEL = 58;
 const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
 const BELOW = { head: 62, row: 17.5, label: 70 }; // matrices under the words
 const BETWEEN = 20; // them
 const MESSAGE = 11; // characters of a message such as PROPN −12
-const NODE = 8; // a large node with −12.3 beside it
+const NODE = 8; // characters of a large node with −12.3 beside it
 const MIN_COLUMN = 44;
 const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
 const COUNT_NUMBER = 4.5; // +0.28 in digits: a point is half as wide
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]/u;
-const NAME = 6; // letters of a tag that are to be seen whole, as of B-MISC
-const LONGEST = 10; // characters of a cell that are to be seen whole
+const NAME = 6; // letters of a tag that are always visible, as in B-MISC
+const LONGEST = 10; // characters of a cell that are always visible
 export const STACKED = 640; // stages narrower than this have their panel under the words
 export const GUEST_STACKED = 760; // the column of a Streamlit app has 704
-const MEAN_LETTER = 0.58; // its width in em, where words were not measured
-export const WORD_MARGIN = 7; // beside a word, and what rounding takes
+const MEAN_LETTER = 0.58; // mean letter width in em, if words were not measured
+export const WORD_MARGIN = 7; // margins of a word, and rounding
 
-// How wide a text is in a font, in pixels.
+// Returns a function that measures text in a font, in pixels.
 /** @param {string} font */
 export function widthIn(font) {
   const canvas = /** @type {CanvasRenderingContext2D} */ (html("canvas").getContext("2d"));
@@ -41,7 +41,7 @@ export function widthIn(font) {
   return (text) => canvas.measureText(text).width;
 }
 
-// How far the highest of some texts rises over its line, in em.
+// The rise of the highest of some texts over its line, in em.
 /** @param {string} family @param {string[]} texts */
 export function heightOver(family, texts) {
   const canvas = /** @type {CanvasRenderingContext2D} */ (html("canvas").getContext("2d"));
@@ -49,7 +49,7 @@ export function heightOver(family, texts) {
   return Math.max(0, ...texts.map((text) => canvas.measureText(text).actualBoundingBoxAscent)) / 100;
 }
 
-// Lines of a text that breaks between words where they are wider together than `room`.
+// Lines of a text that breaks between words wherever it exceeds `room`.
 /** @param {string} text @param {(text: string) => number} widthOf @param {number} room */
 export function linesOf(text, widthOf, room) {
   let [lines, line] = [1, ""];
@@ -80,19 +80,19 @@ export function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   return Math.max(MIN_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
 }
 
-// How many letters are as wide as a name; a Chinese character is as wide as one and a half.
+// The width of a name in letters; a Chinese character counts as one and a half.
 /** @param {string} name */
 function lettersOf(name) {
   return charactersOf(name).reduce((sum, character) => sum + (WIDE.test(character) ? 1.5 : 1), 0);
 }
 
-// How many digits are as wide as a text; a point is half as wide.
+// The width of a text in digits; a point counts as half.
 /** @param {string} text */
 function digitsOf(text) {
   return text.length - (text.includes(".") ? 0.5 : 0);
 }
 
-// The longest numbers of a table, as its cells have them.
+// The longest numbers of a table, as formatted in its cells.
 /** @param {Table} table @param {Chain} chain */
 function widest(table, chain) {
   if (table.kind === "exponent") return ["0".repeat(LONGEST - 1)]; // such as 1.234e-10
@@ -111,8 +111,8 @@ function extremes(...tables) {
   return least <= most ? [least, most] : [];
 }
 
-// Of matrices below the words: where their numbers do not fit side by side they have smaller texts than the page, down
-// to the least.
+// The scale of matrices below the words: if their numbers do not fit side by side, they have smaller texts than the
+// page, down to the minimum.
 /** @param {Record<"width" | "shown" | "unit" | "digit", number>} room */
 export function unitOfMatrices({ width, shown, unit, digit }) {
   if (width < STACKED) return unit;
@@ -125,13 +125,13 @@ export function heightOfMatrices(shown, unit) {
   return unit * BELOW.head + Math.max(unit * BELOW.row, TARGET) * (shown + 1);
 }
 
-// Of a cell with a count, at the least size of texts.
+// The width of a cell with a count, at the smallest text size.
 /** @param {number} digit */
 function countWidth(digit) {
   return Math.max(DIGIT, TEXT * digit) * COUNT_NUMBER + 1;
 }
 
-// Of the matrix: as wide as its numbers, and wider where the words leave it room.
+// The width of a matrix cell: its numbers, and more if the words leave space.
 /**
  * @param {Laid} model
  * @param {Record<"width" | "shown" | "unit" | "words" | "digit", number> & { below: boolean }} room
@@ -157,17 +157,17 @@ export function matrixCell({ chain, display, order, K }, { width, shown, below, 
 /** @param {Side | null} side @param {number} shown @param {number} matrix @param {number} unit */
 export function panelWidth(side, shown, matrix, unit) {
   if (side === "matrix") return Math.max(MIN_MATRIX * unit, MATRIX_LABEL * unit + (shown + 1) * matrix);
-  return side && side !== "entity" ? PANEL * unit : 0; // an entity's panel stands below
+  return side && side !== "entity" ? PANEL * unit : 0; // an entity's panel is below the words
 }
 
-// By the number of letters in the longest label.
+// The width of labels, by the number of letters in the longest one.
 /** @param {Row[]} rows @param {Side | null} side @param {boolean} tight @param {number} unit */
 export function labelWidth(rows, side, tight, unit) {
   const letters = Math.max(0, ...rows.map((row) => [row.label, row.value].filter(Boolean).join("  ").length));
   return unit * (tight ? clamp(6 + 7 * letters, 84, 150) : clamp(10 + 7 * letters, side ? 104 : 112, 160));
 }
 
-// Pixels that each word needs at a size of texts; `ems` where they were measured.
+// The width of each word at a text size; `ems` if they were measured.
 /** @param {Laid} model @param {number[] | undefined} ems @param {number} text */
 export function wordWidths({ words }, ems, text) {
   return (ems ?? words.map(({ length }) => MEAN_LETTER * length)).map((em) => em * text + WORD_MARGIN);
