@@ -1,1 +1,1 @@
-"""Sentences that people label with a model's help: records, store, files, agreement, learning."""
+"""Labelling of sentences with a model's help: records, store, files, agreement, teaching."""

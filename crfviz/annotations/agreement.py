@@ -1,25 +1,24 @@
-"""Agreement of two annotators: Cohen's kappa over words, exact entities, and the differences.
+"""Agreement of two annotators: Cohen's kappa over words, exact entities, and disagreements.
 
-    annotators_agreement(store.annotations(document), "anna", "ben")
+annotators_agreement(store.annotations(document), "anna", "ben")
 
-    kappa = (p_observed - p_expected) / (1 - p_expected)
+kappa = (p_observed - p_expected) / (1 - p_expected)
 
-with p_observed the share of words that have the same tag, and p_expected the share that would if
-both drew tags at random, each as often as they used them. The kappa of one tag is that of the
-question "this tag or another?".
+where p_observed is the share of words with the same tag, and p_expected the share if both drew tags
+at random with their own frequencies. The kappa of one tag is that of the binary choice between this
+tag and all others.
 
-Only sentences count that both have finished. Words count that both split alike, compared by their
-place in the text; the rest is counted as `words_apart`.
+Only sentences that both have finished count. Words are compared by their characters in the text;
+words that only one annotator has are counted as `words_apart`.
 
 The 95 % intervals are percentiles over samples of whole sentences: the tags of one sentence depend
-on each other, above all where a model decoded them, and the usual formula for the standard error of
-kappa takes every word as a draw of its own, which makes its interval too narrow.
+on each other, especially if a model decoded them. The usual standard error of kappa assumes
+independent words, so its interval is too narrow.
 
-Two people who correct the same model agree more than two who start from nothing.
+Annotators who correct the same model agree more than those who start without proposals.
 
-Source:
-    Cohen (1960); kappa of one category: Fleiss, Levin and Paik (2003), section 18.1;
-    entities, for which nobody counts the words that are none: Hripcsak and Rothschild (2005).
+Source: Cohen (1960); kappa of one category: Fleiss, Levin and Paik (2003), section 18.1; F1 of
+entities, which have no true negatives: Hripcsak and Rothschild (2005).
 """
 
 from __future__ import annotations
@@ -46,10 +45,11 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval, from -1 to 1.
+    """A number from -1 to 1 with its 95 % interval.
 
-    None where it cannot be worked out: the value, where both used one and the same tag throughout;
-    the interval, also where there are fewer than two sentences.
+    The value is None if both annotators used a single tag; the interval is also None with fewer
+    than
+    two sentences.
     """
 
     value: float | None
@@ -59,13 +59,13 @@ class Estimate:
 
 @dataclass(frozen=True)
 class SharedWord:
-    """One word that two annotators split alike, with the tags that they gave it."""
+    """A word that two annotators split alike, with both tags."""
 
     item: Item
-    position: int  # among the words of the first annotator, from 0
+    position: int  # index among the words of the first annotator
     word: str
-    start: int  # character in the text of the item
-    tags: tuple[str, str]  # of the first and of the second annotator
+    start: int  # character offset in the text of the item
+    tags: tuple[str, str]  # of the first and second annotator
 
 
 @dataclass(frozen=True)
@@ -74,18 +74,18 @@ class Agreement:
 
     annotators: tuple[str, str]
     sentences: int  # finished by both
-    words: int  # split alike by both
-    words_apart: int  # of either annotator, that the other split in another way
+    words: int  # with the same characters in both versions
+    words_apart: int  # words of either annotator that the other split differently
     observed: float | None  # share of the words with the same tag; None without a word
     kappa: Estimate
-    kappa_by_tag: dict[str, Estimate]  # of each tag that occurs, by name
-    entity_f1: Estimate | None  # exact in type and both ends; None without BIO tags
+    kappa_by_tag: dict[str, Estimate]  # by tag name
+    entity_f1: Estimate | None  # F1 of exact type and ends; None without BIO tags
     entity_f1_by_type: dict[str, float]
-    disagreements: tuple[SharedWord, ...]  # words with two tags, in the order of the file
+    disagreements: tuple[SharedWord, ...]  # words with two tags, in file order
 
 
 def annotators_agreement(pairs: Sequence[Pair], first: str, second: str) -> Agreement:
-    """Compare the finished sentences of two annotators, out of what anybody said about any.
+    """Compare the finished sentences of two annotators, given all annotations.
 
     Raises:
         CrfvizError: both names are the same.
@@ -130,7 +130,7 @@ def agreement(
 ) -> Agreement:
     """Compare two taggings of the same sentences, each a `Sentence` or its words and tags.
 
-    Words count as `agreement` counts them; names are those of the annotators.
+    Words are counted as by `annotators_agreement`; names are those of the annotators.
 
     Raises:
         ShapeError: there are not as many sentences, or a sentence has other words.
@@ -158,7 +158,7 @@ def _finished_by_both(pairs: Sequence[Pair], first: str, second: str) -> list[_B
 
 
 def _shared_words(item: Item, one: Annotation, other: Annotation) -> Iterator[SharedWord]:
-    """Yield every word that both split alike, with its two tags, equal or not."""
+    """Yield every word that both split alike, with its two tags."""
     theirs = dict(zip(other.offsets, other.final, strict=True))
     for position, (place, tag) in enumerate(zip(one.offsets, one.final, strict=True)):
         if place in theirs:
@@ -170,7 +170,7 @@ def _kappa(pairs: Sequence[tuple[Hashable, ...]], counts: Counts) -> NDArray[np.
     """Return kappa, (S,) of (S, P) counts; NaN where both used one tag only or without a word."""
     words = counts.sum(axis=1)
     same = counts[:, [one == other for one, other in pairs]].sum(axis=1)
-    by_chance = np.zeros(len(counts), dtype=np.int64)  # times `words` once more
+    by_chance = np.zeros(len(counts), dtype=np.int64)  # times `words` squared
     for tag in {tag for pair in pairs for tag in pair}:
         ones, others = (counts[:, [p[side] == tag for p in pairs]].sum(axis=1) for side in (0, 1))
         by_chance += ones * others
@@ -179,7 +179,7 @@ def _kappa(pairs: Sequence[tuple[Hashable, ...]], counts: Counts) -> NDArray[np.
 
 
 def _entities(annotation: Annotation) -> set[tuple[str, int, int]]:
-    """Return type and ends of entities, in characters, as words may be split in two ways."""
+    """Return type and character offsets of entities, because words may be split differently."""
     places = annotation.offsets
     return {(s.type, places[s.start][0], places[s.end - 1][1]) for s in spans(annotation.final)}
 
@@ -204,7 +204,7 @@ def _f1_by_type(entities: _Entities) -> dict[str, float]:
 
 
 def _f1(counts: Counts) -> NDArray[np.float64]:
-    """Return F1, (S,) of (S, 2) shared and all entities; NaN where there is none."""
+    """Return F1, (S,) of (S, 2) counts of shared and all entities; NaN without entities."""
     shared, total = counts.T
     return np.where(total > 0, 2 * shared / np.maximum(total, 1), np.nan)
 
@@ -224,6 +224,6 @@ def _estimate(value: NDArray[np.float64], sampled: NDArray[np.float64]) -> Estim
     point = float(value[0])
     if np.isnan(point):
         return Estimate(None, None, None)
-    if np.isnan(sampled).all():  # of no sample, too
+    if np.isnan(sampled).all():  # samples may be missing
         return Estimate(point, None, None)
     return Estimate(point, *percentiles(sampled))

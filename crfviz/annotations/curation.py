@@ -1,8 +1,8 @@
-"""Curation: one answer for each sentence that several people labelled.
+"""Curation: one answer for each sentence that several annotators labelled.
 
-A curator settles what the finished versions of a sentence disagree about. The answer is a version
-of its own, by the annotator CURATED, with a record of who settled it and from which versions. It is
-the answer from then on; without it a sentence has an answer where all versions are the same.
+A curator settles the disagreements between finished versions of a sentence. The answer is its own
+version, by the annotator CURATED, with a record of the curator and the settled versions. Without
+it, a sentence has an answer only if all versions are equal.
 
 Versions may split words differently, so they are compared by characters.
 """
@@ -20,7 +20,7 @@ from crfviz.text.sentences import Offsets
 
 Copies = Literal["agreed", "all"]
 COPIES: tuple[Copies, ...] = get_args(Copies)
-Word = tuple[int, int, str]  # first character, the one after the last, and the tag
+Word = tuple[int, int, str]  # start and end characters, and the tag
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Dispute:
 
     start: int
     end: int
-    readings: tuple[tuple[Word, ...], ...]  # of each version
+    readings: tuple[tuple[Word, ...], ...]  # one per version
 
     @property
     def splits_words(self) -> bool:
@@ -37,12 +37,12 @@ class Dispute:
         return len({tuple(word[:2] for word in reading) for reading in self.readings}) > 1
 
     def covers(self, place: tuple[int, int]) -> bool:
-        """Return whether a word at these characters has a part in it."""
+        """Return whether a word at these characters overlaps the dispute."""
         return place[0] < self.end and self.start < place[1]
 
 
 def disputes(versions: Sequence[Annotation]) -> list[Dispute]:
-    """Return what versions of a sentence disagree about, in order."""
+    """Return the disputes between versions of a sentence, in order."""
     places: list[list[int]] = []
     for start, end in sorted(
         unit for each in versions for unit in _units(each.offsets, each.final)
@@ -67,7 +67,7 @@ def agreed(versions: Sequence[Annotation]) -> tuple[Offsets, dict[int, str]]:
 
 
 def unanswered(annotation: Annotation, versions: Sequence[Annotation]) -> list[Dispute]:
-    """Return the disputes in which a word has no tag set yet."""
+    """Return the disputes with a word that has no tag yet."""
     return [
         each
         for each in disputes(versions)
@@ -81,9 +81,9 @@ def unanswered(annotation: Annotation, versions: Sequence[Annotation]) -> list[D
 def with_reading(
     annotation: Annotation, version: Annotation, start: int, end: int
 ) -> tuple[Offsets, dict[int, str]]:
-    """Return words and pins with those of a version from one character to another.
+    """Return words and pins, replaced by those of a version in a range of characters.
 
-    Words and entities that stick out, of the one or the other, are taken whole.
+    Words and entities that cross the ends of the range are included completely.
     """
     pins = annotation.pins
     own = [pins.get(t, "") for t in range(len(annotation.offsets))]
@@ -104,18 +104,18 @@ def with_reading(
 
 
 def times_of(versions: Sequence[Annotation]) -> dict[str, datetime | None]:
-    """Return when each version was stored, by annotator."""
+    """Return the storage time of each version, by annotator."""
     return {each.annotator: each.updated for each in versions}
 
 
 def finished_first(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return what was finished, and what was begun of sentences that nobody has finished."""
+    """Return finished versions, and open ones of sentences without a finished version."""
     done = {item.id for item, annotation in pairs if annotation.state == "done"}
     return [pair for pair in pairs if pair[1].state == "done" or pair[0].id not in done]
 
 
 def answers(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
-    """Return the copies with the answer to each sentence, and how many sentences have none."""
+    """Return the copies with the answer to each sentence, and the number without an answer."""
     sentences: dict[int, list[Pair]] = {}
     for pair in pairs:
         sentences.setdefault(pair[0].id, []).append(pair)
@@ -133,9 +133,9 @@ def answers(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
 
 
 def _settles(annotation: Annotation, versions: Sequence[Annotation]) -> bool:
-    """Return whether a curator made an answer from the finished versions as they are now.
+    """Return whether a curator settled the current finished versions.
 
-    It also holds if some of the versions that it was made from are missing.
+    This holds also if some of the settled versions are missing.
     """
     if annotation.curation is None:
         return False
@@ -144,15 +144,17 @@ def _settles(annotation: Annotation, versions: Sequence[Annotation]) -> bool:
 
 
 def chosen_copies(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
-    """Return the copies that are exported or learnt from.
+    """Return the copies to export or to learn from.
 
     Args:
-        pairs: sentences with what anybody said about them.
-        copies: one of each answer, or all copies; None: all of each answer, and sentences without
-            an answer are refused.
+        pairs: sentences with annotations of all annotators.
+        copies: one copy of each answer, or all copies; None: all copies of answers, and an error
+            for sentences without an answer.
 
     Raises:
-        CrfvizError: there are such sentences; says how many.
+        CrfvizError: there are sentences without an answer; says how many.
+
+
     """
     if copies == "all":
         return list(pairs)
@@ -172,10 +174,10 @@ def chosen_copies(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
 
 
 def learnable(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
-    """Return the answers of finished sentences, and the begun ones that nobody has finished."""
+    """Return the answers of finished sentences, and the open sentences that nobody has finished."""
     done = [pair for pair in pairs if pair[1].state == "done"]
     if copies is None:
-        chosen_copies(done, None)  # refuses
+        chosen_copies(done, None)  # raises an error for disputes
     begun = [pair for pair in finished_first(pairs) if pair[1].state != "done"]
     return [*chosen_copies(done, "agreed"), *begun]
 

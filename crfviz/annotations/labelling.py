@@ -1,12 +1,13 @@
 """One annotator's work on one sentence: each function takes an annotation and returns the next.
 
-Nothing is stored here. An annotation that comes back differs from what went in by one step, and
-knows the step before, so that it can be undone. What a model cannot do is a CrfvizError.
+Nothing is stored here. A returned annotation differs from its argument by one step, and contains
+the previous state for undo. Impossible steps raise a CrfvizError.
 
-A correction is a constraint: the best path is sought anew among those that have all tags the
-annotator set, so that one correction repairs its neighbours.
+A correction is a constraint: the best path is decoded again under all tags that the annotator set,
+so one correction also changes its neighbours.
 
-Source: Kristjansson, Culotta, Viola and McCallum, "Interactive Information Extraction with
+Source:
+Kristjansson, Culotta, Viola and McCallum, "Interactive Information Extraction with
 Constrained Conditional Random Fields" (2004), section 3.
 """
 
@@ -30,30 +31,30 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
 from crfviz.text.sentences import Offsets, words_at
 
-MAX_STEPS = 50  # that can be undone
-LONGEST_PAUSE = 60.0  # seconds; more between two steps is a break, not work
-DOUBT = 0.9  # a tag with a smaller marginal is doubtful
+MAX_STEPS = 50  # undo steps
+LONGEST_PAUSE = 60.0  # seconds; longer pauses between two steps count as breaks
+DOUBT = 0.9  # tags with a smaller marginal are uncertain
 
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """The best path under an annotator's tags, and how sure it is."""
+    """The best path under an annotator's tags, with its marginals."""
 
     tags: tuple[str, ...]  # T names
     marginals: Tensor  # (T, K): p(y_t = k | x, the annotator's tags)
     probabilities: tuple[float, ...]  # T: the marginals of `tags`
-    doubtful: tuple[int, ...]  # positions whose probability is below DOUBT, none of them pinned
+    doubtful: tuple[int, ...]  # unpinned positions whose probability is below DOUBT
 
 
 def propose(potentials: Potentials, pins: Mapping[int, str]) -> Proposal:
     """Decode under the annotator's tags, in O(T K^2).
 
     Args:
-        potentials: scores of one sentence.
-        pins: tags by position; of BIO tags whole entities, see `marking.mark_entity`.
+        potentials: the scores of one sentence.
+        pins: tags by position; for BIO tags, whole entities, see `marking.mark_entity`.
 
     Raises:
-        NoPathError: no allowed path has these tags; the message says which one is at fault.
+        NoPathError: no allowed path has these tags; the message names the responsible pin.
         UnknownTagError: the model does not have one of the tags.
     """
     names = potentials.tag_names
@@ -62,7 +63,7 @@ def propose(potentials: Potentials, pins: Mapping[int, str]) -> Proposal:
     try:
         path = best_path(chain)
     except NoPathError:
-        condition(potentials, pins, forbidden)  # says which tag is at fault
+        condition(potentials, pins, forbidden)  # raises an error that names the responsible tag
         raise
     marginals = forward_backward(chain).marginals
     sure = [float(marginals[t, k]) for t, k in enumerate(path)]
@@ -74,12 +75,12 @@ def propose(potentials: Potentials, pins: Mapping[int, str]) -> Proposal:
 def proposal_of(
     tagger: Tagger, words: tuple[str, ...], pins: tuple[tuple[int, str], ...]
 ) -> Proposal:
-    """Propose for words and a model; cached, as a step and its picture need the same proposals."""
+    """Return the proposal of a model for words; cached, because a step and its picture need it."""
     return propose(_scores(tagger, words), dict(pins))
 
 
 def followed(before: Sequence[str], after: Sequence[str], pins: Mapping[int, str]) -> list[int]:
-    """Return the unpinned positions whose tags changed with a correction."""
+    """Return the unpinned positions whose tags a correction changed."""
     pairs = enumerate(zip(before, after, strict=True))
     return [t for t, (old, new) in pairs if old != new and t not in pins]
 
@@ -96,12 +97,12 @@ class Desk:
     item: Item
     annotator: str
     tagger: Tagger
-    version: str  # of the model
+    version: str  # digest of the model
     curator: str = ""  # who settles the versions of others
-    versions: tuple[Annotation, ...] = ()  # that are to be settled
+    versions: tuple[Annotation, ...] = ()  # versions to settle
 
     def propose(self, offsets: Offsets, pins: Mapping[int, str]) -> Proposal:
-        """Return the best path of the sentence, split into these words, under these tags."""
+        """Return the best path of these words under these tags."""
         words = words_at(self.item.text, offsets)
         return proposal_of(self.tagger, words, tuple(sorted(pins.items())))
 
@@ -118,21 +119,21 @@ class Desk:
 
     @property
     def bio(self) -> bool:
-        """Return whether entities are marked instead of single tags."""
+        """Return whether annotators mark entities instead of single tags."""
         return is_bio(self.tagger.tags)
 
 
 def begin(desk: Desk) -> Annotation:
     """Return the first annotation of a sentence: the model's proposal.
 
-    Where versions are to be settled, the tags on which all agree are set.
+    At curation, the tags on which all versions agree are set.
     """
     offsets, pins = agreed(desk.versions) if desk.versions else (desk.item.offsets, {})
     return Annotation(desk.item.id, desk.annotator, **desk.decoded(offsets, pins))
 
 
 def correct(desk: Desk, annotation: Annotation, first: int, last: int, what: str) -> Annotation:
-    """Set a tag, or for a BIO model mark an entity, on the words first to last, and decode anew.
+    """Set a tag, or for a BIO model mark an entity, on the words first to last, and decode again.
 
     `what` is a tag; for a BIO model an entity type, empty for none.
 
@@ -146,19 +147,19 @@ def correct(desk: Desk, annotation: Annotation, first: int, last: int, what: str
 
 
 def cut(desk: Desk, annotation: Annotation, word: int, at: int) -> Annotation:
-    """Cut a word in two, and decode anew; see `marking.split_word`."""
+    """Split a word in two, and decode again; see `marking.split_word`."""
     before = _reopened(desk, annotation)
     return _with(desk, before, *split_word(desk.item.text, before.offsets, before.pins, word, at))
 
 
 def join(desk: Desk, annotation: Annotation, word: int) -> Annotation:
-    """Make one of a word and the next, and decode anew; see `marking.join_words`."""
+    """Join a word and the next, and decode again; see `marking.join_words`."""
     before = _reopened(desk, annotation)
     return _with(desk, before, *join_words(before.offsets, before.pins, word))
 
 
 def take(desk: Desk, annotation: Annotation, version: int, word: int) -> Annotation:
-    """Take a version's reading of the dispute that a word lies in; of word -1, of the sentence."""
+    """Apply a version's reading of the dispute at a word, or with word -1 of the whole sentence."""
     before, start, end = _reopened(desk, annotation), 0, len(desk.item.text)
     if not 0 <= version < len(desk.versions):
         raise CrfvizError(f"expected one of {len(desk.versions)} versions, got {version + 1}")
@@ -174,7 +175,7 @@ def take(desk: Desk, annotation: Annotation, version: int, word: int) -> Annotat
 
 
 def renewed(desk: Desk, annotation: Annotation) -> Annotation:
-    """Decode an open annotation again if it was made with another model or version."""
+    """Decode an open annotation again if it is by another model or version."""
     same = (annotation.model, annotation.model_version) == (desk.tagger.name, desk.version)
     if same or annotation.state == "done":
         return annotation
@@ -182,7 +183,7 @@ def renewed(desk: Desk, annotation: Annotation) -> Annotation:
 
 
 def undo(desk: Desk, annotation: Annotation) -> Annotation:
-    """Go back by one step; a finished sentence is only reopened."""
+    """Undo one step; a finished sentence is only reopened."""
     if annotation.state == "done" or not annotation.past:
         return replace(annotation, state="open")
     *past, step = annotation.past
@@ -190,7 +191,7 @@ def undo(desk: Desk, annotation: Annotation) -> Annotation:
 
 
 def accept(annotation: Annotation, versions: Sequence[Annotation] = ()) -> Annotation:
-    """Mark the sentence as done; refused while a word has no tag or a dispute is open."""
+    """Mark the sentence as done; raise an error if a word has no tag or a dispute is open."""
     if left := len(unanswered(annotation, versions)) if versions else 0:
         places = "1 dispute is" if left == 1 else f"{left} disputes are"
         raise CrfvizError(f"{places} not settled yet. Enter goes to the next one.")
@@ -201,7 +202,7 @@ def accept(annotation: Annotation, versions: Sequence[Annotation] = ()) -> Annot
 
 
 def worked(annotation: Annotation, seconds: float) -> Annotation:
-    """Add the time since the step before; breaks do not count."""
+    """Add the time since the previous step, without breaks."""
     return replace(annotation, seconds=annotation.seconds + min(max(0.0, seconds), LONGEST_PAUSE))
 
 
@@ -215,7 +216,7 @@ def _reopened(desk: Desk, annotation: Annotation) -> Annotation:
 
 
 def _with(desk: Desk, before: Annotation, offsets: Offsets, pins: Mapping[int, str]) -> Annotation:
-    """Return the next annotation, which knows the step before."""
+    """Return the next annotation, with the previous state for undo."""
     if (offsets, dict(pins)) == (before.offsets, dict(before.pins)):
         return before
     past = (*before.past, Step(before.offsets, dict(before.pins)))[-MAX_STEPS:]

@@ -1,7 +1,7 @@
 """Steps of an annotator: set tags, mark entities, split and join words.
 
 Pure functions on pins (position to tag name) and offsets (start and end of each word). Entities are
-marked whole, so that half of one cannot exist: their B- and I- tags follow from the mark.
+marked completely: the mark determines their B- and I- tags, so partial entities cannot exist.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ def set_tag(pins: Pins, first: int, last: int, tag: str) -> dict[int, str]:
 def mark_entity(pins: Pins, first: int, last: int, kind: str) -> dict[int, str]:
     """Return the pins with an entity on the words first to last, or with none if `kind` is empty.
 
-    Entities that the annotator had marked on any of these words go: a mark replaces them.
+    The mark replaces all overlapping entities of the annotator.
     """
     kept, tags = dict(pins), [pins.get(t, "") for t in range(max(pins, default=-1) + 1)]
     for span in spans(tags):
@@ -36,7 +36,7 @@ def mark_entity(pins: Pins, first: int, last: int, kind: str) -> dict[int, str]:
 def ends(pins: Pins, length: int) -> list[tuple[int, str]]:
     """Return the cells (position, tag) that are forbidden because a marked entity ends before them.
 
-    The pins are BIO tags, on some of T words.
+    The pins are BIO tags of some of the T words.
     """
     return [
         (position + 1, inside(kind))
@@ -48,13 +48,14 @@ def ends(pins: Pins, length: int) -> list[tuple[int, str]]:
 def split_word(
     text: str, offsets: Offsets, pins: Pins, word: int, at: int
 ) -> tuple[Offsets, dict[int, str]]:
-    """Return the words with one of them cut in two; other pins stay with their words.
+    """Return words and pins after splitting one word; other pins stay with their words.
 
-    The halves of a word in an entity are in it too; another tag of the word does not fit its halves
-    and goes. Blanks at the cut, so many characters into the word, belong to neither half.
+    Both halves of a word in an entity stay in the entity; any other tag of the word is dropped.
+    Blanks at the split, a character offset in the word, belong to neither half.
 
     Raises:
-        ShapeError: there is no such word, or nothing would be left on one side.
+        ShapeError: the word does not exist, or one half would be empty.
+
     """
     start, end = _place(offsets, word)
     left, right = text[start : start + at].rstrip(), text[start + at : end].lstrip()
@@ -70,9 +71,9 @@ def split_word(
 
 
 def join_words(offsets: Offsets, pins: Pins, word: int) -> tuple[Offsets, dict[int, str]]:
-    """Return the words with one of them joined to the next; other pins stay with their words.
+    """Return words and pins after joining a word to the next; other pins stay with their words.
 
-    A tag that both halves agree on stays.
+    A tag that both words share is kept.
     """
     start, _ = _place(offsets, word)
     _, end = _place(offsets, word + 1)
@@ -82,7 +83,7 @@ def join_words(offsets: Offsets, pins: Pins, word: int) -> tuple[Offsets, dict[i
         moved[word] = left
     else:
         rest = word + 1
-        while is_inside(moved.get(rest, "")):  # its beginning is gone
+        while is_inside(moved.get(rest, "")):  # its B- tag was dropped
             del moved[rest]
             rest += 1
     return (*offsets[:word], (start, end), *offsets[word + 2 :]), moved

@@ -1,8 +1,8 @@
-"""Tags that do not belong together, in one document or in one file of several documents.
+"""Tags of different kinds, in one document or in one file of several documents.
 
-Entities and parts of speech never do, and neither do the parts of speech of Universal Dependencies
-and those of the Penn Treebank, UPOS and XPOS of English CoNLL-U. Of documents that were begun with
-a model more is known: each keeps the tags of its model, and only the same tags are one set.
+Entities and parts of speech are never mixed, nor are UPOS (Universal Dependencies) and XPOS (Penn
+Treebank), the two tag columns of English CoNLL-U. A document that was begun with a model keeps the
+tags of that model, and forms one tag set only with documents of the same tags.
 """
 
 import re
@@ -15,14 +15,15 @@ from crfviz.text.schemes import OUTSIDE, PENN, UPOS, split_tag
 
 Kind = Literal["UPOS", "Penn", "entity", "other"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-ENTITY = re.compile(r"[BIESLU]-")  # BIO, and the BIOES and BILOU of other programs
+ENTITY = re.compile(r"[BIESLU]-")  # BIO, BIOES and BILOU
 OF_ONE = {"UPOS": frozenset(UPOS) - {*PENN, "X"}, "Penn": frozenset(PENN) - {*UPOS}}
 WORDS: frozenset[Kind] = frozenset({"UPOS", "Penn", "other"})
-SIDES: tuple[tuple[frozenset[Kind], frozenset[Kind]], ...] = (  # what is never in one document
+# kinds that are never mixed in one document
+SIDES: tuple[tuple[frozenset[Kind], frozenset[Kind]], ...] = (
     (WORDS, frozenset({"entity"})),
     (frozenset({"UPOS"}), frozenset({"Penn"})),
 )
-MAX_SHOWN = 3  # documents or tags of a set, in a message
+MAX_SHOWN = 3  # documents or tags of a set in a message
 LONGEST = 60  # characters of a name
 
 
@@ -30,9 +31,10 @@ LONGEST = 60  # characters of a name
 class TagRules:
     """The tags that a file may have."""
 
-    tags: Collection[str] | None = None  # that gold tags may be, None is any; others are lost
-    names: Mapping[str, str] = field(default_factory=dict)  # what gold tags of the file count as
-    mixed: bool = False  # whether a document may have entities beside parts of speech
+    # allowed gold tags; None allows any; unknown ones are dropped
+    tags: Collection[str] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)  # mapping of the file's gold tags
+    mixed: bool = False  # whether a document may mix entities and parts of speech
 
 
 @dataclass
@@ -40,13 +42,13 @@ class TagSet:
     """Documents that are labelled with the same tags."""
 
     documents: list[str]
-    used: set[str]  # tags that the sentences have
+    used: set[str]  # tags in the sentences
     models: set[str]
-    tags: frozenset[str] | None  # all there are; None where no model is known
+    tags: frozenset[str] | None  # all tags; None without a known model
 
 
 def kinds(tags: Collection[str]) -> set[Kind]:
-    """Return the kinds of tags; `O` belongs to every kind, and tags such as `SYM` are "other".
+    """Return the kinds of tags; `O` belongs to all kinds, and tags such as `SYM` to "other".
 
     >>> kinds(["O", "B-PER"]), kinds(["NOUN"]), kinds(["NNS", "NN"]), kinds(["mine"]), kinds(["O"])
     ({'entity'}, {'UPOS'}, {'Penn'}, {'other'}, set())
@@ -63,7 +65,7 @@ def _kind(tag: str) -> Kind:
 
 
 def apart(some: Collection[Kind], others: Collection[Kind]) -> bool:
-    """Return whether no two kinds of the sets may be mixed; "other" goes with any tags of words.
+    """Return whether the kinds of two sets must not be mixed; "other" mixes with parts of speech.
 
     >>> apart({"UPOS"}, {"Penn", "other"}), apart({"other"}, {"Penn"}), apart({"entity"}, {"other"})
     (True, False, True)
@@ -81,7 +83,7 @@ def example(tags: Collection[str]) -> str:
 
 
 def strangers(rows: Sequence[Collection[str]]) -> dict[int, str]:
-    """Say what is wrong with sentences whose tags are of another kind than most have, or of both.
+    """Yield the rows whose tags are of another kind than most, or of two kinds, with a message.
 
     The rows are the tags of the sentences; the result has their numbers.
     """
@@ -107,14 +109,15 @@ def strangers(rows: Sequence[Collection[str]]) -> dict[int, str]:
 
 
 def tag_sets(pairs: Sequence[Pair], known: Mapping[str, Sequence[str] | None]) -> list[TagSet]:
-    """Return the sets of tags of some annotations; one file is for one set.
+    """Return the tag sets of some annotations; a file holds one tag set.
 
-    A document without a set of its own goes to one that has all its tags. Two such documents are
-    of one set if they name the same model or have a tag in common.
+    A document without its own tags joins a set that has all its tags. Two such documents form one
+    set if they name the same model or share a tag.
 
     Args:
-        pairs: sentences of any documents with what was said about them.
-        known: the tags that each document was begun with, None where nobody knows.
+        pairs: sentences of any documents with their annotations.
+        known: the tags that each document was begun with; None if unknown.
+
     """
     documents: dict[str, TagSet] = {}
     for item, annotation in pairs:
@@ -152,7 +155,7 @@ def _of_one_kind(document: TagSet) -> list[TagSet]:
         return [document]
     tags = document.used - {OUTSIDE}
     used = {kind: {tag for tag in tags if _kind(tag) == kind} for kind in KINDS}
-    used["UPOS" if used["UPOS"] else "Penn"] |= used.pop("other")  # may stand beside both
+    used["UPOS" if used["UPOS"] else "Penn"] |= used.pop("other")  # "other" tags mix with both
     names, models = document.documents, document.models
     return [TagSet([*names], part, {*models}, None) for part in used.values() if part]
 

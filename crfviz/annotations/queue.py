@@ -1,10 +1,10 @@
-"""Order of the sentences for an annotator: that of the file, or the most uncertain first.
+"""The order of sentences for an annotator: file order, or the most uncertain first.
 
-What makes a sentence doubtful, each from the model alone, without anybody's tags:
+Measures of uncertainty, computed from the model without any annotation:
 
-- entropy: of the distribution over its tag sequences, in nats; long sentences have more;
-- margin: nats between the best tag sequence and the second, small is doubtful (Scheffer et al.
-  2001, for sequences Settles and Craven 2008, section 3.1);
+- entropy: of the distribution over tag sequences, in nats; higher for long sentences;
+- margin: nats between the two best tag sequences; a small margin is uncertain (Scheffer et al.
+2001, for sequences Settles and Craven 2008, section 3.1);
 - corrections: the expected number of wrong words in the best path, sum of 1 - p(y_t | x).
 """
 
@@ -23,14 +23,14 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 @dataclass(frozen=True)
 class Doubt:
-    """Uncertainty of a model about one sentence."""
+    """The uncertainty of a model about one sentence."""
 
     entropy: float  # nats
-    margin: float  # nats; inf where there is one path only
+    margin: float  # nats; inf if only one path is allowed
     corrections: float  # words
 
 
-FIRST: Mapping[Order, tuple[Callable[[Doubt], float], str]] = {  # the smallest, and why
+FIRST: Mapping[Order, tuple[Callable[[Doubt], float], str]] = {  # sort key and reason of each order
     "entropy": (
         lambda doubt: -doubt.entropy,
         "most uncertain: entropy {0.entropy:.2f} nats over its tag sequences",
@@ -60,7 +60,7 @@ def doubt(potentials: Potentials) -> Doubt:
 
 
 def in_order(ids: Iterable[int], doubts: Mapping[int, Doubt], order: Order) -> list[int]:
-    """Return the sentences in an order; ties and, at the end, unscored ones as in the file."""
+    """Return the sentences in an order; ties and, at the end, unscored ones are in file order."""
     if order == "file":
         return list(ids)
     by, _ = FIRST[order]
@@ -68,7 +68,7 @@ def in_order(ids: Iterable[int], doubts: Mapping[int, Doubt], order: Order) -> l
 
 
 def reason(doubt: Doubt | None, order: Order) -> str:
-    """Return the reason why a sentence comes now, in words."""
+    """Return the reason for the position of a sentence, for a message."""
     if order == "file":
         return "next in the file"
     return FIRST[order][1].format(doubt) if doubt else "not scored, so in the order of the file"

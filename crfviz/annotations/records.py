@@ -13,28 +13,29 @@ from crfviz.text.sentences import Offsets, words_at
 
 State = Literal["open", "done"]
 STATES: tuple[State, ...] = get_args(State)
-CURATED = "curated"  # annotator of the settled sentences
-MAX_WORDS = 1000  # of a sentence; who labels it sees all of them at once
-UNSETTLED = Settings()  # of a document that gets them with its first confirmation
+CURATED = "curated"  # annotator name of settled sentences
+MAX_WORDS = 1000  # of a sentence, which is displayed completely
+UNSETTLED = Settings()  # of a document before its first confirmed annotation
 LARGEST = 10**9  # characters of a sentence
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database holds these in its text
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # characters that databases cannot store in text
 
 
 @dataclass(frozen=True)
 class Item:
-    """One sentence that waits for annotators, as it came in.
+    """One imported sentence to label.
 
     Raises:
-        ShapeError: words that overlap or lie outside of the text, or not one gold tag per word.
+        ShapeError: words overlap or lie outside the text, or the number of gold tags is wrong.
     """
 
     text: str
     offsets: Offsets  # T words, in order
-    gold: tuple[str, ...] | None = None  # T tags that the file had
-    document: str = ""  # name of the file or paste it belongs to
-    position: int = 0  # in its document, from 0
-    id: int = 0  # of the store; 0: not stored yet
-    settings: Settings | None = field(default=None, compare=False)  # of its document, in a file
+    gold: tuple[str, ...] | None = None  # T tags from the file
+    document: str = ""  # name of its document
+    position: int = 0  # index in its document
+    id: int = 0  # id in the store; 0 if not stored
+    # settings of its document, in a file
+    settings: Settings | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_offsets(self.text, self.offsets)
@@ -52,7 +53,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Step:
-    """An earlier state of an annotation, for undo: the words and the tags that were set."""
+    """An earlier state of an annotation, for undo: the words and pins."""
 
     offsets: Offsets
     pins: Mapping[int, str]
@@ -60,10 +61,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Curation:
-    """The curator who settled a sentence, and the versions that were settled."""
+    """The curator of a settled sentence, and the versions that were settled."""
 
     by: str
-    versions: Mapping[str, datetime | None] = field(default_factory=dict)  # annotator: its time
+    # storage time by annotator
+    versions: Mapping[str, datetime | None] = field(default_factory=dict)
 
     def as_fields(self) -> dict[str, Any]:
         """Return the fields for JSON."""
@@ -75,28 +77,29 @@ class Curation:
 class Annotation:
     """One annotator's tags for one sentence: a row of the store.
 
-    The annotator's own tags are `pins`; all other tags of `final` are the model's, decoded under
-    the pins. `revision` counts the times it was stored: 0 is not yet.
+    `pins` are the annotator's own tags; the model decoded all other tags of `final` under the pins.
+    `revision` counts saves; 0 means never stored.
 
     Raises:
-        ShapeError: not one proposed and final tag per word, or a pin outside of the sentence.
+        ShapeError: the number of proposed or final tags is wrong, or a pin is outside the sentence.
+
     """
 
     item: int  # id of the sentence
     annotator: str
     offsets: Offsets  # T words as this annotator split them
-    proposed: tuple[str, ...]  # T tags of the model alone
+    proposed: tuple[str, ...]  # T tags of the model without pins
     final: tuple[str, ...]  # T tags of the model under the pins
     pins: Mapping[int, str] = field(default_factory=dict)
     state: State = "open"
     model: str = ""
-    model_version: str = ""  # a digest of its weights
+    model_version: str = ""  # digest of the model's weights
     revision: int = 0
-    seconds: float = 0.0  # spent on it
-    created: datetime | None = None  # UTC; None: not stored yet
+    seconds: float = 0.0  # time spent
+    created: datetime | None = None  # UTC; `None` until the row is saved
     updated: datetime | None = None
     past: tuple[Step, ...] = ()  # for undo, oldest first
-    curation: Curation | None = None  # of a version that settles those of others
+    curation: Curation | None = None  # of a version that settles others
 
     def __post_init__(self) -> None:
         for name, tags in (("proposed", self.proposed), ("final", self.final)):
@@ -117,21 +120,21 @@ Pair = tuple[Item, Annotation]
 
 @dataclass(frozen=True)
 class Document:
-    """Sentences and their annotations, under one name and with one set of settings."""
+    """Sentences and their annotations, with one name and one set of settings."""
 
     name: str
     items: tuple[Item, ...]
-    annotations: tuple[Annotation, ...] = ()  # their `item` counts `items` from 0
+    annotations: tuple[Annotation, ...] = ()  # `item` is an index of `items`
     settings: Settings = UNSETTLED
 
 
 @dataclass(frozen=True)
 class Merged:
-    """Result of merging annotations into a document, done or planned."""
+    """The result of merging annotations into a document, performed or planned."""
 
-    new: tuple[Annotation, ...]  # the annotator had said nothing, or had not finished the same
-    same: int  # that were there
-    conflicts: tuple[tuple[Annotation, Annotation], ...]  # what is there and stays, and what came
+    new: tuple[Annotation, ...]  # annotations that are new, or that finish an equal open one
+    same: int  # number of equal annotations
+    conflicts: tuple[tuple[Annotation, Annotation], ...]  # stored (kept) and imported annotation
 
 
 @dataclass(frozen=True)
@@ -145,12 +148,12 @@ class DocumentSummary:
 
     @property
     def tags(self) -> tuple[str, ...] | None:
-        """K tags that it is labelled with; None: none confirmed yet."""
+        """The K tags of the labels; None before the first confirmed annotation."""
         return self.settings.tags
 
     @property
     def model(self) -> str:
-        """The model that it was begun with, or that was trained on it; empty for none."""
+        """The model that the document was begun with, or that was trained on it; empty for none."""
         return self.settings.model
 
     @property
@@ -161,19 +164,19 @@ class DocumentSummary:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of one annotator in one document."""
+    """The progress of one annotator in one document."""
 
-    total: int  # sentences of the document
+    total: int  # sentences in the document
     done: int
-    open: int  # begun, not done; one that was undone whole counts as not begun
-    seconds: float  # spent on the done ones
+    open: int  # begun and not done; a fully undone sentence is not open
+    seconds: float  # time spent on finished sentences
 
 
 def check_offsets(text: str, offsets: Offsets) -> None:
-    """Refuse words that overlap, are empty, or lie outside of the text.
+    """Reject words that overlap, are empty, or lie outside the text.
 
     Raises:
-        ShapeError: says which word.
+        ShapeError: names the word.
     """
     before = 0
     for number, (start, end) in enumerate(offsets, start=1):
@@ -185,19 +188,20 @@ def check_offsets(text: str, offsets: Offsets) -> None:
         before = end
 
 
-# Values of JSON as the fields of records. Anybody may have written them: each function raises a
-# ValueError or TypeError where the value is something else.
+# Parsers of JSON values as fields of records. The values may be invalid: each function then raises
+# a
+# ValueError or TypeError.
 
 
 def texts_of(value: object) -> tuple[str, ...]:
-    """Return the texts of a list."""
+    """Return the strings of a list."""
     if not isinstance(value, list) or not {*map(type, value)} <= {str}:
         raise TypeError
     return tuple(value)
 
 
 def state_of(value: object) -> State:
-    """Return the state of an annotation."""
+    """Parse the state of an annotation."""
     found = [state for state in STATES if state == value]
     if not found:
         raise ValueError
@@ -205,7 +209,7 @@ def state_of(value: object) -> State:
 
 
 def offsets_of(value: object) -> Offsets:
-    """Return the places of words, out of pairs."""
+    """Parse word offsets from pairs."""
     if not isinstance(value, list) or not all(
         isinstance(pair, list)
         and len(pair) == 2
@@ -217,7 +221,7 @@ def offsets_of(value: object) -> Offsets:
 
 
 def pins_of(value: object) -> dict[int, str]:
-    """Return tags by position; positions are strings in JSON."""
+    """Parse tags by position; positions are strings in JSON."""
     if not isinstance(value, dict) or not all(
         position.isdecimal() and len(position) < 10 and isinstance(tag, str)
         for position, tag in value.items()
@@ -227,17 +231,17 @@ def pins_of(value: object) -> dict[int, str]:
 
 
 def steps_of(value: object) -> tuple[Step, ...]:
-    """Return the steps that can be undone, out of pairs of words and pins."""
+    """Parse undo steps from pairs of words and pins."""
     if not isinstance(value, list):
         raise TypeError
     return tuple(Step(offsets_of(words), pins_of(pins)) for words, pins in value)
 
 
 def curation_of(value: object) -> Curation:
-    """Return what `Curation.as_fields` gives.
+    """Parse the result of `Curation.as_fields`.
 
     Raises:
-        FormatError: it is something else.
+        FormatError: it is invalid.
     """
     known = value if isinstance(value, dict) else {}
     by, versions = known.get("by"), known.get("versions")

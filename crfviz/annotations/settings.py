@@ -1,4 +1,4 @@
-"""Settings of a document: its tags, its model, and the key and colour of each tag."""
+"""The settings of a document: its tags, its model, and the key and colour of each tag."""
 
 import re
 from collections import Counter
@@ -12,28 +12,32 @@ from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, types_of
 from crfviz.text.splitting import is_tokenizer, unknown_tokenizer
 
-MAX_TAGS = 60  # of a document's own, entity types with BIO; there are 26 letters and ten digits
+# own tags of a document, or entity types with BIO; keys are 26 letters and ten digits
+MAX_TAGS = 60
 LONGEST_TAG = 40  # characters
-NO_TAG = re.compile(r"[\s<>&|\x00-\x1f]")  # a character of it
+NO_TAG = re.compile(r"[\s<>&|\x00-\x1f]")  # a character that no tag has
 KEY = re.compile(r"[a-z]")
-NONE_KEY = "x"  # with BIO tags: no entity
+NONE_KEY = "x"  # key for no entity, with BIO tags
 COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a document; keys and colours belong to tags, or to BIO types.
+    """The settings of a document; keys and colours belong to tags, or to BIO types.
 
     Raises:
-        CrfvizError: a tag is empty or there twice, a key is no letter or has two tags, or a colour
-            or tokenizer is none.
+        CrfvizError: a tag is empty or repeated, a key is not a letter or has two tags, or a colour
+            or tokenizer is invalid.
+
     """
 
-    tags: tuple[str, ...] | None = None  # K; None: those of the model of the first confirmation
-    model: str = ""  # it was begun with, or that learnt from it; empty: none
-    keys: Mapping[str, str] = field(default_factory=dict, hash=False)  # letters; others are chosen
+    # K; None for the tags of the first confirmed annotation's model
+    tags: tuple[str, ...] | None = None
+    model: str = ""  # the model it was begun with, or that was trained on it; empty for none
+    # letters by tag; others are assigned automatically
+    keys: Mapping[str, str] = field(default_factory=dict, hash=False)
     colours: Mapping[str, str] = field(default_factory=dict, hash=False)  # such as #0072B2
-    tokenizer: str = ""  # that split its texts, see `text.splitting`; empty: the English one
+    tokenizer: str = ""  # tokenizer of its texts, see `text.splitting`; empty for English
 
     def __post_init__(self) -> None:
         wrong = [tag for tag, n in Counter(self.tags or ()).items() if n > 1 or not tag]
@@ -69,7 +73,7 @@ class Settings:
         return tuple(types_of(tags)) if is_bio(tags) else tags
 
     def as_fields(self) -> dict[str, Any]:
-        """Return the fields for JSON; what says nothing is left out."""
+        """Return the fields for JSON, without defaults."""
         fields = {
             "tags": self.tags and list(self.tags),
             "model": self.model,
@@ -80,10 +84,10 @@ class Settings:
 
 
 def settings_of(fields: object, where: str) -> Settings:
-    """Return settings from the JSON that `as_fields` gives; anybody may have written it.
+    """Parse settings from the JSON of `as_fields`, which may be invalid.
 
     Raises:
-        FormatError: says `where`, and which field is of no use.
+        FormatError: names the place `where` and the invalid field.
     """
     if not isinstance(fields, dict):
         raise FormatError(
@@ -108,15 +112,16 @@ def settings_of(fields: object, where: str) -> Settings:
 
 
 def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:
-    """Return the tags of a document, as somebody has typed them.
+    """Return the tags of a document from typed names.
 
     Args:
-        names: of tags, or with `bio` of entity types; blanks around them do not count.
+        names: of tags, or with `bio` of entity types; outer blanks are ignored.
         bio: whether several words can be one entity.
 
     Raises:
-        CrfvizError: a name is empty, too long, named twice or has a character that no tag has;
-            there is none, or there are too many.
+        CrfvizError: a name is empty, too long, repeated or has an invalid character; or there are
+            no names, or too many.
+
     """
     wanted = [name.strip() for name in names]
     if not bio and is_bio(wanted):
@@ -141,7 +146,7 @@ def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:
 
 
 def settings_of_text(text: str, *, bio: bool) -> Settings:
-    """Return settings from names between commas, each with its key after =: `WARE=w, FARBE`."""
+    """Parse settings from names between commas, with optional keys: `WARE=w, FARBE`."""
     parts = [part.partition("=") for part in text.replace("\n", ",").split(",") if part.strip()]
     tags = own_tags([name for name, _, _ in parts], bio=bio)
     keys = {name.strip(): key.strip().lower() for name, _, key in parts if key.strip()}
@@ -149,7 +154,7 @@ def settings_of_text(text: str, *, bio: bool) -> Settings:
 
 
 def text_of_settings(settings: Settings) -> str:
-    """Return the names and keys as `settings_of_text` reads them."""
+    """Return the names and keys in the form that `settings_of_text` parses."""
     keys = settings.keys
     return ", ".join(f"{name}={keys[name]}" if name in keys else name for name in settings.names)
 

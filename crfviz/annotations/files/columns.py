@@ -1,9 +1,10 @@
-"""CoNLL-U and CoNLL columns with annotations: a word a line.
+"""CoNLL-U and CoNLL columns with annotations, one word per line.
 
-A comment `# crfviz = {...}` holds the fields of `fields`, and the text where `# text` cannot
-hold it. CoNLL-U has the tag as UPOS and in MISC the annotator, the model's proposal, and the
-word's characters in the text; the columns are word, characters, proposal, tag. What a file or a
-column cannot hold is a FormatError that says where.
+A comment `# crfviz = {...}` holds the fields of `fields`, and the text if `# text` cannot hold it.
+CoNLL-U has the tag as UPOS, and in MISC the annotator, the model's proposal and the word's
+character offsets; the columns are word, offsets, proposal, tag. Invalid contents raise a
+FormatError
+that names the line.
 """
 
 import json
@@ -27,7 +28,7 @@ from crfviz.text.sentences import joined, located
 
 MARK = "# crfviz ="
 RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
-UNSAFE = re.compile(r"[%|\s]")  # in MISC
+UNSAFE = re.compile(r"[%|\s]")  # characters to escape in MISC
 TIGHT = "SpaceAfter=No"
 
 
@@ -55,7 +56,7 @@ def read_block(
 ) -> FileSentence | None:
     """Read the sentence of a block; None without words.
 
-    `where` it begins and the name of the file are for messages.
+    `where` the block begins and the name of the file are for messages.
     """
     for number, line in block:
         check_utf_8(line, f"{name}, line {number}")
@@ -101,7 +102,7 @@ def _comments(pair: Pair) -> Iterator[str]:
 
 
 def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the cells of every word: itself, its place, its proposed and its final tag."""
+    """Yield the cells of every word: word, offsets, proposed and final tag."""
     item, annotation = pair
     for (start, end), proposed, tag in zip(
         annotation.offsets, annotation.proposed, annotation.final, strict=True
@@ -116,7 +117,7 @@ def _words(pair: Pair) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _cell(word: str) -> str:
-    """Return a word as a column can show it; its offsets in the text identify it."""
+    """Return a word as a column can hold it; its offsets identify it."""
     return columns.BREAKS.sub(" ", word).strip() or "_"
 
 
@@ -126,7 +127,7 @@ def _packed(value: str) -> str:
 
 
 def _shown(rows: Sequence[columns.WordRow], text: str, name: str) -> dict[str, object]:
-    """Return the fields that rows hold of an annotated sentence, see `fields_of`."""
+    """Return the fields of an annotated sentence that its rows hold, see `fields_of`."""
     parts = [_parts(row, name) for row in rows]
     places = [_place(part[0], row, text, name) for part, row in zip(parts, rows, strict=True)]
     return {
@@ -137,7 +138,7 @@ def _shown(rows: Sequence[columns.WordRow], text: str, name: str) -> dict[str, o
 
 
 def _parts(row: columns.WordRow, name: str) -> tuple[str, str, str]:
-    """Return place, proposal and tag of a word."""
+    """Return offsets, proposal and tag of a word."""
     if len(row.cells) == 4:
         return row.cells[1], row.cells[2], row.cells[3]
     if len(row.cells) != columns.CONLLU.width:
@@ -155,7 +156,7 @@ def _parts(row: columns.WordRow, name: str) -> tuple[str, str, str]:
 
 
 def _place(cell: str, row: columns.WordRow, text: str, name: str) -> list[int]:
-    """Return a word's characters, checked against the word: an export must never shift."""
+    """Return a word's offsets, checked against the word: offsets in an export must never shift."""
     match = RANGE.fullmatch(cell)
     if not match:
         raise FormatError(f"{name}, line {row.number}: expected start:end, got {abbreviate(cell)}")

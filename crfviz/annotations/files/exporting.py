@@ -1,7 +1,7 @@
-"""Annotations as files, with the characters of every word; `importing` reads them back whole.
+"""Export of annotations with character offsets, which `importing` reads back completely.
 
 Exporting, importing into an empty store and exporting again gives the same bytes. The formats of
-other programs hold the final tags alone.
+other programs hold only the final tags.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,15 +34,15 @@ FOREIGN_SUFFIXES = {  # formats of `text.writing`
     "docbin": ".spacy",
     "parquet": ".parquet",
 }
-SCHEMED = ("conll2003", "blanks", "parquet")  # those with a tag for each word
+SCHEMED = ("conll2003", "blanks", "parquet")  # formats with a tag for each word
 
 
 def render(
     pairs: Sequence[Pair], file_format: FileFormat, settings: Mapping[str, Settings] = NO_SETTINGS
 ) -> str:
-    """Return the annotations as the text of a file; those of one sentence are adjacent.
+    """Return the annotations as the text of a file; the annotations of one sentence are adjacent.
 
-    The settings of a document, by its name, go with its first sentence.
+    The first sentence of a document carries the settings of that name.
 
     Raises:
         FormatError: a column format cannot hold a tag; says which.
@@ -53,7 +53,7 @@ def render(
 def rendered(
     pairs: Iterable[Pair], file_format: FileFormat, settings: Mapping[str, Settings] = NO_SETTINGS
 ) -> Iterator[str]:
-    """Yield the same text in pieces, for files that should not be held in memory."""
+    """Yield the same text in pieces, to save memory."""
     pairs = _with_settings(pairs, dict(settings))
     if file_format != "spacy":
         yield from map(RENDERERS[file_format], pairs)
@@ -74,9 +74,9 @@ def foreign(pairs: Iterable[Pair], file_format: str, scheme: str | None = None) 
     """Return the final tags as a file of another program.
 
     Args:
-        pairs: the annotations, a sentence each.
+        pairs: the annotations, one sentence each.
         file_format: one of `FOREIGN_SUFFIXES`.
-        scheme: of the entities (BIO, IOB1, BIOES, BILOU); None keeps theirs.
+        scheme: target scheme of entities (BIO, IOB1, BIOES, BILOU); None keeps the present one.
 
     Raises:
         FormatError: the format cannot hold a word or the tags; says which.

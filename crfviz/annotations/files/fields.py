@@ -1,8 +1,8 @@
-"""Exported sentences as fields of JSON objects, and the way back.
+"""Exported sentences as fields of JSON objects, and their parser.
 
-Every format carries the same: text, words and tags, whose annotation it is, by which model, what
-was pinned, and what the file had before anybody labelled it. The revision and what can be undone
-stay in the store. What cannot be read is a FormatError that says where it stands.
+Every format holds the same data: text, words and tags, annotator, model, pins, and the gold tags of
+the imported file. Revision and undo steps stay in the store. An invalid field raises a FormatError
+that names its place.
 """
 
 import json
@@ -21,8 +21,9 @@ from crfviz.text.sentences import Offsets, words_at
 
 Fields = dict[str, Any]
 Value = TypeVar("Value")
-NO_TAG = ""  # of a word, where others may have one
-ROWS = ("text", "tokens", "tags", "offsets", "proposed")  # what columns show outside of the fields
+NO_TAG = ""  # of a word without a tag
+# fields that columns hold outside the comment
+ROWS = ("text", "tokens", "tags", "offsets", "proposed")
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,13 @@ class FileSentence:
     """One sentence of a file."""
 
     item: records.Item
-    annotation: records.Annotation | None = None  # its `item` is not known yet
-    note: str = ""  # what had to be changed about it
-    lines: tuple[int, ...] = ()  # of the T words, where the format has one a line
+    annotation: records.Annotation | None = None  # without a valid `item` yet
+    note: str = ""  # note about a correction
+    lines: tuple[int, ...] = ()  # line numbers of the T words, in formats with one word per line
 
 
 def fields_of(pair: records.Pair) -> Fields:
-    """Return the fields, ready for JSON; empty optional ones are left out."""
+    """Return the fields for JSON, without empty optional ones."""
     item, annotation = pair
     fields: Fields = {
         "text": item.text,
@@ -68,11 +69,11 @@ def fields_of(pair: records.Pair) -> Fields:
 
 
 def row_of(pair: records.Pair) -> Fields:
-    """Return the fields with the same keys and types in every row, as tables of Arrow need them.
+    """Return the fields with the same keys and types in every row, as Arrow tables need them.
 
-    Arrow takes the columns and their types from the first rows, and refuses what differs later. So
-    `gold` and `pins` have a text for every word, an empty one where there is no tag. Settings and
-    curation are one text each.
+    Arrow takes column types from the first rows, and rejects later differences. `gold` and `pins`
+    therefore have one string per word, empty without a tag. Settings and curation are one string
+    each.
     """
     item, annotation = pair
     words, own = len(annotation.offsets), item.offsets
@@ -91,9 +92,9 @@ def row_of(pair: records.Pair) -> Fields:
 
 
 def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSentence:
-    """Read a sentence and its annotation; only tags, offsets and annotator must be there.
+    """Read a sentence and its annotation; only tags, offsets and annotator are required.
 
-    The fields are as `fields_of` gives them, but anybody may have written them.
+    The fields have the form of `fields_of`, but may be invalid.
     """
     if not isinstance(text, str):
         raise FormatError(f'{where}: expected a string in "text", got {abbreviate_value(text)}')
@@ -149,7 +150,7 @@ def annotated(fields: Mapping[str, Any], text: object, where: str) -> FileSenten
 
 
 def check_length(words: int, where: str) -> None:
-    """Refuse a sentence that is too long to be labelled."""
+    """Reject a sentence that is too long to label."""
     if words > records.MAX_WORDS:
         raise FormatError(
             f"{where}: expected at most {records.MAX_WORDS:,} words in a sentence, got more; end "
@@ -158,7 +159,7 @@ def check_length(words: int, where: str) -> None:
 
 
 def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) -> None:
-    """Refuse offsets that do not point at the words."""
+    """Reject offsets that do not match the words."""
     there = words_at(text, offsets)
     if there != tuple(tokens):
         raise FormatError(
@@ -168,7 +169,7 @@ def check_words(text: str, offsets: Offsets, tokens: Sequence[str], where: str) 
 
 
 def places_of(value: object, where: str) -> Offsets:
-    """Return offsets of words from JSON."""
+    """Return word offsets from JSON."""
     try:
         return records.offsets_of(value)
     except TypeError:
@@ -178,7 +179,7 @@ def places_of(value: object, where: str) -> Offsets:
 
 
 def _written(moment: datetime | None) -> str | None:
-    """Return a time in ISO format; None for what was never stored."""
+    """Return a time in ISO format; None if never stored."""
     return None if moment is None else moment.astimezone(UTC).isoformat()
 
 
@@ -190,7 +191,7 @@ def _read(
     default: Value,
     expected: str,
 ) -> Value:
-    """Read a field that may be absent or empty."""
+    """Read a field that may be missing or empty."""
     value = fields.get(name)
     try:
         return default if value in (None, "") else make(value)
@@ -217,7 +218,7 @@ def _moment(value: str) -> datetime:
 
 
 def _pins(words: int, value: object) -> dict[int, str]:
-    """Read pins: a text for each word, or the object of older exports."""
+    """Read pins: one string per word, or the object of older exports."""
     if isinstance(value, list) and len(value) == words:
         return {
             position: tag for position, tag in enumerate(records.texts_of(value)) if tag != NO_TAG
@@ -230,5 +231,5 @@ def _curation(where: str, value: object) -> records.Curation:
 
 
 def _fields(value: object, where: str) -> object:
-    """Return an object, parsed if it is a text, as in rows of equal types."""
+    """Return an object, parsed if it is a string, as in rows of equal types."""
     return parse_object(value, where) if isinstance(value, str) else value

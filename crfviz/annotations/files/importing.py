@@ -1,9 +1,9 @@
-"""Sentences to label, from pasted text or a file of any format, with all problems reported.
+"""Import of sentences to label, from pasted text or any file, with all problems reported.
 
-The formats are those of `text.readers`, and plain text with a sentence a line; docs/files.md lists
-them. A sentence that cannot be read is a problem, and the others are kept.
+The formats are those of `text.readers`, and plain text with one sentence per line; docs/files.md
+lists them. An unreadable sentence is a problem, and the others are kept.
 
-What `exporting` has written comes back with its annotations. `merging` puts all of it into a store.
+Files from `exporting` are read with their annotations. `merging` stores the result.
 """
 
 import io
@@ -37,39 +37,40 @@ from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import ENGLISH, Split, splitter
 from crfviz.text.tokenizer import Token
 
-INPUT_FORMATS = ("text", "conllu", "iob2", "columns", "jsonl", "spacy")  # that may be named
-UNPACKED = 20  # times the limit: what an archive may have when it is unpacked
+# names that a user may choose
+INPUT_FORMATS = ("text", "conllu", "iob2", "columns", "jsonl", "spacy")
+UNPACKED = 20  # limit of unpacked archives, as a multiple of the file limit
 MAX_BYTES = 5 * 1024 * 1024
-MAX_SENTENCES = 100_000  # of a file that is pasted or uploaded
+MAX_SENTENCES = 100_000  # of a pasted or uploaded file
 ANY_TAGS = TagRules()
-Unit = TypeVar("Unit")  # lines or a line, of one sentence
+Unit = TypeVar("Unit")  # the lines, or the line, of one sentence
 Result = TypeVar("Result")
-MAX_TAGS = 20  # that a message lists
-MAX_PROBLEMS = 1000  # that are told in words; more are counted
-LONGEST_TAG = 60  # characters of one in a message
+MAX_TAGS = 20  # listed in a message
+MAX_PROBLEMS = 1000  # with messages; further ones are only counted
+LONGEST_TAG = 60  # characters of a tag in a message
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong with a file, in words that name the line."""
+    """A problem in a file; the message names the line."""
 
     message: str
-    dropped: bool  # whether a sentence is lost by it, or was kept with the change that it says
+    dropped: bool  # whether the sentence is dropped, or kept with a change
 
 
 @dataclass
 class Import:
-    """Contents of a file, before anything is stored."""
+    """The contents of a file, before anything is stored."""
 
     format: str  # one of `text.formats.READ_FORMATS`, `text` or `spacy`
-    documents: tuple[Document, ...] = ()  # the good sentences
-    problems: list[Problem] = field(default_factory=list)  # the first ones, as in the file
-    wrong: int = 0  # problems in all
-    dropped: int = 0  # how many sentences could not be read
-    mixed: int = 0  # how many of them for tags of another kind than their document has
-    unknown: Counter[str] = field(default_factory=Counter)  # words by gold tags that may not be
-    read_as: list[str] = field(default_factory=list)  # what was made of its tags, in words
-    was_split: bool = False  # whether a text came without words
+    documents: tuple[Document, ...] = ()  # with the valid sentences
+    problems: list[Problem] = field(default_factory=list)  # the first problems, in file order
+    wrong: int = 0  # number of all problems
+    dropped: int = 0  # number of unreadable sentences
+    mixed: int = 0  # number of sentences dropped for mixed kinds of tags
+    unknown: Counter[str] = field(default_factory=Counter)  # number of words by unknown gold tag
+    read_as: list[str] = field(default_factory=list)  # descriptions of the conversions of tags
+    was_split: bool = False  # whether a text was tokenized
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -89,29 +90,29 @@ class Import:
 
 @dataclass
 class _Draft:
-    """One document of a file that is being read."""
+    """One document of a file during reading."""
 
     settings: Settings = UNSETTLED
-    items: list[tuple[int, Item]] = field(default_factory=list)  # each with its line
+    items: list[tuple[int, Item]] = field(default_factory=list)  # with line numbers
     annotations: list[tuple[int, Annotation]] = field(default_factory=list)
-    places: dict[Item, int] = field(default_factory=dict)  # of sentences that somebody labelled
+    places: dict[Item, int] = field(default_factory=dict)  # indices of annotated sentences
     labelled: set[tuple[int, str]] = field(default_factory=set)
 
 
 @dataclass
 class _Gathering:
-    """Collector of the sentences of a file, and of the reasons why others are left out."""
+    """Collector of the sentences of a file, and of the reasons for dropped ones."""
 
-    name: str  # of the file
+    name: str  # name of the file
     rules: TagRules
     read: Import
-    first_unknown: int = 0  # line of the first gold tag that may not be
-    lacking: int = 0  # sentences that lost their gold tags by such
-    tokenizer: str = ""  # of texts, as settings have it
+    first_unknown: int = 0  # line of the first unknown gold tag
+    lacking: int = 0  # number of sentences that lost their gold tags
+    tokenizer: str = ""  # tokenizer name, as in settings
     drafts: dict[str, _Draft] = field(default_factory=lambda: defaultdict(_Draft))
 
     def add(self, line: int, sentence: FileSentence | FormatError) -> None:
-        """Keep a sentence if that can be; an error is a sentence that is lost."""
+        """Keep a sentence if it is valid; an error is a dropped sentence."""
         if isinstance(sentence, FormatError):
             self.note(str(sentence), dropped=True)
         elif wrong := _unstorable(sentence):
@@ -126,14 +127,14 @@ class _Gathering:
                 self._join(line, sentence.item, sentence.annotation)
 
     def note(self, message: str, *, dropped: bool = False) -> None:
-        """Count a problem, and keep its message while there are few."""
+        """Count a problem, and keep the first messages."""
         self.read.wrong += 1
         self.read.dropped += dropped
         if len(self.read.problems) < MAX_PROBLEMS:
             self.read.problems.append(Problem(message, dropped))
 
     def finish(self) -> Import:
-        """Return what is kept, and say what of each document is left out."""
+        """Return the kept documents, and report what each of them loses."""
         found = [self._finished(name, draft) for name, draft in self.drafts.items()]
         self.read.documents = tuple(document for document in found if document.items)
         if unknown := self.read.unknown:
@@ -150,9 +151,9 @@ class _Gathering:
         return self.read
 
     def _finished(self, name: str, draft: _Draft) -> Document:
-        """Drop sentences whose tags are of another kind than most of the document has.
+        """Drop sentences whose tags are of another kind than those of most sentences.
 
-        Gold tags and annotations are looked at apart: people may label other things than the file.
+        Gold tags and annotations are checked separately, because annotators may use other tags.
         """
         settings = self._settings(name, draft)
         gold = self._strangers([(line, item.gold or ()) for line, item in draft.items], settings)
@@ -175,9 +176,9 @@ class _Gathering:
         )
 
     def _settings(self, name: str, draft: _Draft) -> Settings:
-        """Return the settings that a file has, or none if an annotation has a tag they lack.
+        """Return the settings in a file, or none if an annotation has a tag that they lack.
 
-        Texts that were split get the name of their tokenizer.
+        Settings of tokenized texts have the name of the tokenizer.
         """
         if self.read.was_split and not draft.settings.tokenizer:
             draft.settings = replace(draft.settings, tokenizer=self.tokenizer)
@@ -192,7 +193,7 @@ class _Gathering:
     def _strangers(
         self, rows: Sequence[tuple[int, tuple[str, ...]]], settings: Settings
     ) -> set[int]:
-        """Return which rows have tags that do not belong to their document, and say each."""
+        """Return the rows with tags of another kind than their document, and report each."""
         own, tags = settings.tags or self.rules.tags, [tags for _, tags in rows]
         if self.rules.mixed or (own and set[str]().union(*tags) <= {*own, UNSET}):
             return set()
@@ -230,7 +231,7 @@ class _Gathering:
         return replace(item, gold=None if unknown else gold)
 
     def _join(self, line: int, item: Item, annotation: Annotation) -> None:
-        """Keep an annotation, beside those that others made of the same sentence."""
+        """Keep an annotation, grouped with other annotations of the same sentence."""
         item = replace(item, document=item.document or self.name)
         draft = self.drafts[item.document]
         if item.settings is not None and draft.settings == UNSETTLED:
@@ -256,7 +257,7 @@ def _number(number: int, noun: str) -> str:
 
 
 def _unstorable(sentence: FileSentence) -> str:
-    """Return a character that the store cannot hold, as U+...; empty if there is none."""
+    """Return a character that the store cannot hold, as U+...; empty without one."""
     item, annotation = sentence.item, sentence.annotation
     texts = [item.text, item.document, *(item.gold or ())]
     if annotation is not None:
@@ -276,20 +277,21 @@ def read_items(
     limit: int | None = MAX_BYTES,
     pause: Callable[[], object] = lambda: None,
 ) -> Import:
-    """Read all sentences that can be read, and say what is wrong with the others.
+    """Read all valid sentences, and report the problems of the others.
 
     Args:
-        content: of the file.
-        name: of the file; its document gets it.
-        file_format: None tells it from the content.
-        rules: which tags it may have.
-        tokenizer: splits texts that come without words; empty for the English one.
-        limit: bytes; None is no limit, of sentences neither.
+        content: the bytes of the file.
+        name: name of the file and of its document.
+        file_format: None detects the format.
+        rules: the allowed tags.
+        tokenizer: splits plain texts; empty for English.
+        limit: maximum bytes; None disables this limit and that of sentences.
         pause: called at each sentence.
 
     Raises:
-        FormatError: the file is too large, has too many sentences, is binary, or is UTF-16, or
-            there is no such tokenizer.
+        FormatError: the file is too large, has too many sentences, is binary or UTF-16, or the
+            tokenizer is unknown.
+
     """
     if limit is not None and len(content) > limit:
         raise FormatError(
@@ -328,7 +330,7 @@ def read_items(
 def _opened(
     content: bytes, name: str, file_format: str | None, reader: Reader
 ) -> tuple[str, list[str], Iterator[tuple[int, FileSentence | FormatError]]]:
-    """Return the format, notes on the text, and every sentence or its error, with its line."""
+    """Return the format, notes on the text, and every sentence or error with its line."""
     if content.startswith((PARQUET, ZIP, *BINARY)) or is_docbin(content):
         read = reader.content(content)
         first = list(islice(read, 1))
@@ -366,11 +368,11 @@ def _is_marked(lines: Sequence[str]) -> bool:
 
 
 def _kind(found: Found, lines: Sequence[str], text: str, name: str) -> str:
-    """Return the name of a format for people: plain sentences if no other fits."""
+    """Return the display name of a format; plain sentences if no other fits."""
     row = next((line for line in lines if line.strip() and not is_comment(line)), "")
     if found.format == "columns" and _is_marked(lines):
         return "conllu" if len(row.split("\t")) == CONLLU.width else "columns"
-    if not row or found.format == "fasta":  # whose letters are no sentences to label
+    if not row or found.format == "fasta":  # FASTA letters are not sentences to label
         return "text"
     if found.format == "json" and text.lstrip().startswith("["):
         first = next(list_elements(text, name), (0, None))[1]
@@ -388,7 +390,7 @@ def _kind(found: Found, lines: Sequence[str], text: str, name: str) -> str:
 def _objects(
     elements: Iterable[tuple[int, object]], reader: Reader, name: str
 ) -> Iterator[tuple[int, FileSentence | FormatError]]:
-    """Yield the sentences of JSON values; those that `exporting` wrote have their annotations."""
+    """Yield the sentences of JSON values; those from `exporting` have their annotations."""
     objects = ObjectReader(reader.losses, split=reader.choice.split)
     for line, element in elements:
         where = f"{name}, line {line}"
@@ -423,7 +425,7 @@ def _from_readers(
 def _usual(
     sentences: Iterable[tuple[int, FileSentence | FormatError]], reader: Reader
 ) -> Iterator[tuple[int, FileSentence | FormatError]]:
-    """Give the gold tags of all formats their usual names; annotations stay as they are."""
+    """Normalise the gold tags of all formats; annotations are unchanged."""
     every = list(sentences)
     plain = [
         (number, sentence)
@@ -431,7 +433,7 @@ def _usual(
         if isinstance(sentence, FileSentence) and sentence.annotation is None
     ]
     golds = (each.item.gold for _, each in plain)
-    tagged = (Tagged(0, Sentence(gold or (), gold)) for gold in golds)  # only the tags count
+    tagged = (Tagged(0, Sentence(gold or (), gold)) for gold in golds)  # only the tags are used
     for (number, sentence), same in zip(plain, usual(tagged, reader.notes.append), strict=True):
         if same.sentence.tags != sentence.item.gold:
             item = replace(sentence.item, gold=same.sentence.tags)
@@ -460,7 +462,7 @@ def _each(
 def _read_text(line: str, where: str, split: Split) -> FileSentence:
     check_utf_8(line, where)
     text = line.strip()
-    check_length(len(text.split(None, MAX_WORDS)), where)  # before the tokenizer takes its time
+    check_length(len(text.split(None, MAX_WORDS)), where)  # before the slow tokenizer
     places = tuple((token.start, token.end) for token in islice(split(text), MAX_WORDS + 1))
     check_length(len(places), where)
     if not places:

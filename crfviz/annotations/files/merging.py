@@ -1,9 +1,9 @@
-"""Storing of what was read from a file: as new documents, or merged into stored ones.
+"""Storing of imported files: as new documents, or merged into stored ones.
 
-A document is known if it has the same words in the same order.
+A stored document matches if it has the same words in the same order.
 
-An export holds only what somebody began. So a file with annotations may leave sentences of the
-document out; a file without them has to be the whole document.
+An export holds only annotated sentences. A file with annotations may therefore lack sentences of
+the document; a file without annotations must contain the whole document.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,17 +19,17 @@ MAX_WORDS = 8  # of a sentence in a message
 
 @dataclass(frozen=True)
 class Known:
-    """A document of the store that has the sentences of one in a file."""
+    """A stored document with the sentences of one in a file."""
 
     document: str  # name in the store
-    sentences: tuple[Item, ...]  # of the store, one for each in the file
-    labelled: tuple[Annotation, ...]  # those of the file, for these sentences
+    sentences: tuple[Item, ...]  # stored sentences, one for each in the file
+    labelled: tuple[Annotation, ...]  # annotations of the file, for these sentences
 
 
 def known_documents(store: Store, imported: Import) -> dict[str, Known]:
-    """Return the documents of a file that the store has already, by their names in the file.
+    """Return the stored documents that match those of a file, by their names in the file.
 
-    A document of the same name comes first, then the newest.
+    A document of the same name is preferred, then the newest.
     """
     summaries, known = store.documents()[::-1], dict[str, Known]()
     for document in imported.documents:
@@ -48,17 +48,17 @@ def keep(
     progress: Callable[[int, int], None] | None = None,
     known: Mapping[str, Known] | None = None,
 ) -> list[str]:
-    """Store what was read, and return the names that its documents have in the store.
+    """Store an import, and return the names of its documents in the store.
 
     Args:
-        store: where to.
-        imported: what was read, the user having agreed to what is missing.
-        progress: told how many sentences and annotations are written, of how many.
-        known: documents of the file that are not made anew: only their annotations are stored.
+        store: the target.
+        imported: the import, after the user accepted its losses.
+        progress: called with the number of written rows, and their total.
+        known: matching documents, to which only annotations are added.
 
     Raises:
-        StoreError: it could not be stored; documents that were complete before stay.
-        UnknownTagError: an annotation has a tag that is none of its document's.
+        StoreError: storing failed; documents completed before stay.
+        UnknownTagError: an annotation has a tag that its document lacks.
     """
     sizes = [len(each.items) + len(each.annotations) for each in imported.documents]
     names: list[str] = []
@@ -79,7 +79,7 @@ def keep(
 
 
 def planned(store: Store, known: Mapping[str, Known]) -> dict[str, Merged]:
-    """Return the result that merging would have, by the documents' names in the file."""
+    """Return the result of merging without writing, by the documents' names in the file."""
     return {
         name: store.merge(each.document, each.labelled, write=False) for name, each in known.items()
     }
@@ -128,7 +128,7 @@ def _known(store: Store, summary: DocumentSummary, document: Document) -> Known 
 
 
 def _same(items: Sequence[Item], stored: Sequence[Item]) -> list[Item] | None:
-    """Return the stored sentences that are these, in order, preferably at the same places."""
+    """Return the equal stored sentences in order, preferably at the same positions."""
     by_place, rest = {item.position: item for item in stored}, iter(stored)
     ways = (
         (by_place.get(item.position) for item in items),

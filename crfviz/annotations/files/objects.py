@@ -1,8 +1,8 @@
-"""JSONL and spaCy's offsets JSON with annotations: a sentence an object, an object a line.
+"""JSONL and spaCy's offset JSON with annotations: one object per sentence.
 
-JSONL holds the fields of `fields`. spaCy's JSON is a list: `annotations` is what its
-`Example.from_dict` takes, entities by characters for BIO tags and words with tags for others; what
-else is known stands under `crfviz`. What cannot be read is a FormatError that says where.
+JSONL holds the fields of `fields`. spaCy's JSON is a list: `annotations` is the argument of
+`Example.from_dict`, with entities by characters for BIO tags, and words with tags for others; other
+fields are under `crfviz`. Invalid contents raise a FormatError that names the line.
 """
 
 import json
@@ -50,7 +50,7 @@ def parsed_line(line: str, where: str) -> object:
 
 
 def read_own(value: object, where: str) -> FileSentence | None:
-    """Read a sentence that `exporting` wrote, or one with words and their offsets; else None."""
+    """Read a sentence from `exporting`, or one with words and offsets; otherwise None."""
     if not isinstance(value, dict):
         return None
     text = value.get("text")
@@ -71,7 +71,7 @@ def read_own(value: object, where: str) -> FileSentence | None:
 
 
 def file_sentence(sentence: Sentence, where: str) -> FileSentence:
-    """Return a sentence with its text and the places of its words in it."""
+    """Return a sentence with its text and word offsets."""
     check_length(len(sentence.tokens), where)
     text, note = sentence.text, ""
     offsets = None if text is None else located(sentence.tokens, text)
@@ -87,7 +87,7 @@ def _item(text: str, offsets: Offsets, tags: tuple[str, ...] | None, where: str)
 
 
 def _check_same(labels: Mapping[str, object], sentence: FileSentence, where: str) -> None:
-    """Refuse an element that was changed by hand in one place and not in the other."""
+    """Reject an element with contradicting copies of a field, after an edit by hand."""
     annotation = sentence.annotation
     if annotation and labels != _for_spacy(
         sentence.item.text, annotation.offsets, annotation.final

@@ -1,4 +1,4 @@
-"""The database below the store: SQLite or PostgreSQL at the newest schema, and its errors."""
+"""The database of the store: SQLite or PostgreSQL at the newest schema, and its errors."""
 
 import os
 import sqlite3
@@ -24,7 +24,7 @@ LOCKED = (
     "another program keeps it locked",
     "Close that program or wait for it, then try again.",
 )
-MEANINGS = {  # what the driver says: what it means, what to do
+MEANINGS = {  # driver message: meaning, action
     "database is locked": LOCKED,
     "lock timeout": LOCKED,
     "readonly database": (
@@ -75,21 +75,22 @@ PASSING = (LOCKED[0], "it may only be read", "the server only lets it be read")
 LOST = ("the connection is lost", "Check that the server runs, then try again.")
 OTHER = ("the database refuses", "Nothing was changed.")
 
-Identity = tuple[int, int]  # device and number of a file
-ANY_MAY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # nobody is told by access() of root
-WAIT = 15  # seconds for a server, or a lock of another program: more than an import holds it
-AGAIN = 0.02  # seconds between two tries to open a file that is being made
+Identity = tuple[int, int]  # device and inode of a file
+# access() ignores missing write permission for root
+ANY_MAY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+WAIT = 15  # seconds to wait for a server or a lock: longer than an import holds it
+AGAIN = 0.02  # seconds between two tries to open a new file
 POOL = {"pool_size": 10, "max_overflow": 20}  # connections; threads beyond them wait for one
 MIGRATING = 7_246_849  # PostgreSQL's advisory lock: one process migrates at a time
-# One writer of this program at a time: SQLite lets those who wait sleep longer and longer.
+# Serialises the writers of this process: SQLite lets waiting writers sleep longer and longer.
 _TURNS: WeakKeyDictionary[Engine, Lock] = WeakKeyDictionary()
-_ALEMBIC = Lock()  # it keeps what it works on in global names
-FILE = "crfviz_file"  # what a connection to a file knows: which one it has open
-WRITES = {"crfviz_writes": True}  # execution option of a transaction that will write
+_ALEMBIC = Lock()  # Alembic keeps its state in global names
+FILE = "crfviz_file"  # connection info: the identity of its open file
+WRITES = {"crfviz_writes": True}  # execution option of writing transactions
 
 
 def database_url(url: str | None = None) -> URL:
-    """Return the address of the store: `url`, CRFVIZ_DATABASE_URL, or a file of the user's data."""
+    """Return the URL of the store: `url`, CRFVIZ_DATABASE_URL, or a file of the user."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     here = Path(data) / "crfviz" / "annotations.db"
     given = url or settings().database_url or f"sqlite:///{here}"
@@ -111,10 +112,10 @@ def database_url(url: str | None = None) -> URL:
 
 
 def connect(url: URL) -> Engine:
-    """Return an engine whose tables are those of `schema`; create or migrate them.
+    """Return an engine with the tables of `schema`; create or migrate them if needed.
 
     Raises:
-        StoreError: no driver, no such database, no right to write, or a newer schema.
+        StoreError: the driver or database is missing, not writable, or has a newer schema.
     """
     place = shown(url)
     if url.get_backend_name() == "sqlite":
@@ -136,25 +137,27 @@ def connect(url: URL) -> Engine:
 
 @contextmanager
 def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
-    """Give a connection whose work is committed at the end, or rolled back by an error.
+    """Yield a connection; commit at the end, or roll back after an error.
 
     Raises:
-        LostStoreError: nothing was committed, as a new program would not find it: the file that is
-            open is no longer the one at its path, or may only be read.
+        LostStoreError: nothing was committed, because the open file is no longer the one at its
+            path, or is read-only.
+
+
     """
     with _turn(engine) if writes else nullcontext(), engine.connect() as connection:
         if writes:
             connection = connection.execution_options(**WRITES)
         with connection.begin():
             yield connection
-            opened = connection.info.get(FILE)  # None also where the address is no plain path
+            opened = connection.info.get(FILE)  # None if the URL is not a plain path
             if writes and opened is not None:
                 _check_file(Path(str(engine.url.database)), opened)
 
 
 @contextmanager
 def _turn(engine: Engine) -> Iterator[None]:
-    """Wait for the turn to write, at most `WAIT` seconds; then SQLite reports the lock."""
+    """Wait at most `WAIT` seconds for the turn to write; then SQLite reports the lock."""
     lock = _TURNS.get(engine)
     taken = lock is not None and lock.acquire(timeout=WAIT)
     try:
@@ -165,7 +168,7 @@ def _turn(engine: Engine) -> Iterator[None]:
 
 
 def shown(url: URL) -> str:
-    """Return the address without its password; for SQLite only the file."""
+    """Return the URL without its password; for SQLite only the file."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)
     return str(url.set(drivername="postgresql"))
@@ -182,13 +185,13 @@ def _make_folder(folder: Path) -> None:
 
 
 def engine_of(url: URL, pool: Mapping[str, int] = POOL) -> Engine:
-    """Return an engine for an address, before any query."""
+    """Return an engine for a URL, before any query."""
     json = {"json_serializer": to_json, "json_deserializer": from_json}
     if url.get_backend_name() != "sqlite":
         wanted = {
             "connect_timeout": WAIT,
             "options": f"-c lock_timeout={WAIT}s",
-            "client_encoding": "utf8",  # or the driver hands out bytes where the server has ASCII
+            "client_encoding": "utf8",  # otherwise the driver returns bytes from an ASCII server
         }
         own = {name: value for name, value in wanted.items() if name not in url.query}
         try:
@@ -205,8 +208,8 @@ def engine_of(url: URL, pool: Mapping[str, int] = POOL) -> Engine:
 
 
 def _prepare_file(place: Path, connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
-    """Set up a connection: commits are on disk when they return, and readers never wait."""
-    connection.isolation_level = None  # transactions begin in `_begin`, not at the driver's whim
+    """Configure a connection: commits are on disk on return, and readers never wait."""
+    connection.isolation_level = None  # transactions begin in `_begin`, not in the driver
     _write_ahead(connection)
     for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
@@ -214,9 +217,9 @@ def _prepare_file(place: Path, connection: sqlite3.Connection, record: Connectio
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Have the file keep its journal beside it; until it does, SQLite waits for no other program.
+    """Enable write-ahead logging; before that, SQLite does not wait for locks of other programs.
 
-    Of several that make one store at once, all but one are told that it is locked, whatever the
+    If several programs create one store at once, all but one get a lock error, regardless of the
     timeout.
     """
     end = monotonic() + WAIT
@@ -240,7 +243,7 @@ def _check_file(place: Path, opened: Identity) -> None:
 
 
 def _require_same(place: Path, opened: Identity | None) -> None:
-    """Refuse a file that has replaced the store since it was opened."""
+    """Raise an error if the store's file has been replaced since it was opened."""
     if _identity(place) != opened:
         what = "is another file now" if place.exists() else "was deleted or moved"
         raise LostStoreError(
@@ -250,7 +253,7 @@ def _require_same(place: Path, opened: Identity | None) -> None:
 
 
 def _identity(place: Path) -> Identity | None:
-    """Device and number of the file at a path; None where there is none."""
+    """Return device and inode of the file at a path; None if it is missing."""
     try:
         found = place.stat()
     except OSError:
@@ -259,7 +262,7 @@ def _identity(place: Path) -> Identity | None:
 
 
 def _begin(connection: Connection) -> None:
-    """Begin a transaction; a writer locks at once, as it could not wait after a read."""
+    """Begin a transaction; a writer locks at once, because it could not wait after a read."""
     writes = connection.get_execution_options().get("crfviz_writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -283,7 +286,7 @@ def _to_newest(engine: Engine, place: str) -> None:
 
 
 def _version(connection: Connection) -> str | None:
-    """Version of the tables; None where there are none."""
+    """Return the version of the tables; None without tables."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
     return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())
@@ -300,14 +303,14 @@ def _migrate(connection: Connection) -> None:
 
 
 def explained(error: SQLAlchemyError, place: str) -> StoreError:
-    """Explain an error in words; `place` has no password."""
+    """Return an error with a message and an action; `place` has no password."""
     what, advice = _meaning(error) or (LOST if lost_connection(error) else OTHER)
     kind = LostStoreError if what in PASSING else StoreError
     return kind(f"The store {place} failed: {what} ({_said(error)}). {advice} {SAFE}")
 
 
 def lost_connection(error: SQLAlchemyError) -> bool:
-    """Return whether the connection was lost; a second try may find the server again."""
+    """Return whether the connection was lost; a retry may reach the server again."""
     if not isinstance(error, DBAPIError) or _meaning(error):
         return False
     return error.connection_invalidated or "connection" in _said(error)

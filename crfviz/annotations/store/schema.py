@@ -1,9 +1,9 @@
-"""The tables of the store, as the newest migration leaves them, and their rows as records.
+"""The tables of the newest migration, and their rows as records.
 
-One row per document, per sentence, and per sentence and annotator. What is a list in `records` is
-JSON text here: nobody searches in it, and SQLite and PostgreSQL hold it alike. The names begin with
-`crfviz_`, so that a database can be shared with other programs. These may have written anything, so
-each column checks what it reads.
+There is one row per document, per sentence, and per sentence and annotator. Lists in `records` are
+stored as JSON text, because no query searches them and SQLite and PostgreSQL store text alike. All
+names begin with `crfviz_`, so that other programs can share the database. These may write anything,
+so each column validates its values.
 """
 
 import json
@@ -30,24 +30,24 @@ TABLES = sa.MetaData()
 
 @dataclass(frozen=True)
 class Damaged:
-    """A cell that cannot be read because another program has written it."""
+    """A cell that another program has damaged."""
 
     cell: object
 
 
 class Encoded(str):
-    """JSON text that is ready: to encode many rows takes longer than to write them."""
+    """JSON text encoded in advance: encoding many rows takes longer than writing them."""
 
     __slots__ = ()
 
 
 def to_json(value: object) -> str:
-    """Encode a value as JSON text, the same in every database."""
+    """Encode a value as JSON text, identically for every database."""
     return str(value) if isinstance(value, Encoded) else json.dumps(value)
 
 
 def from_json(text: str) -> object:
-    """Decode a cell of JSON; the column refuses a `Damaged` one."""
+    """Decode a JSON cell; the column rejects a `Damaged` one."""
     try:
         return json.loads(text)
     except READ_ERRORS:
@@ -58,10 +58,13 @@ class Cell(sa.TypeDecorator[Any]):
     """A column that holds one field of a record; an unreadable cell becomes `Damaged`.
 
     Args:
-        read: makes the field out of what is stored; raises one of READ_ERRORS at anything else.
-        write: the reverse.
+        read: converts a stored value into the field; raises one of READ_ERRORS for an invalid
+            value.
+        write: the inverse of `read`.
         stored: the type in the database.
-        optional: whether there may be none.
+        optional: whether the field may be None.
+
+
     """
 
     impl = sa.JSON
@@ -80,7 +83,7 @@ class Cell(sa.TypeDecorator[Any]):
         self.read, self.write, self.optional = read, write, optional
 
     def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], Any]:
-        """Make a field out of a cell, which the driver's type may already refuse."""
+        """Convert a cell into a field; the driver's type may already reject it."""
         unpack = self.impl_instance.result_processor(dialect, coltype) or (lambda cell: cell)
         read, optional = self.read, self.optional
 
@@ -94,12 +97,12 @@ class Cell(sa.TypeDecorator[Any]):
         return process
 
     def process_bind_param(self, value: Any, dialect: sa.Dialect) -> object:  # noqa: ANN401, ARG002 (SQLAlchemy's signature)
-        """Write a field that is not yet encoded."""
+        """Encode a field unless it is encoded already."""
         return value if value is None or isinstance(value, Encoded) else self.write(value)
 
 
 def _only(*kinds: type) -> Callable[[object], object]:
-    """Return a reader of values of some types; True and False are no numbers."""
+    """Return a validator of values of some types; booleans are not numbers."""
 
     def read(value: object) -> object:
         if not isinstance(value, kinds) or isinstance(value, bool):
@@ -135,10 +138,11 @@ DOCUMENTS = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("name", TEXT, nullable=False, unique=True),
     sa.Column("created", MOMENT, nullable=False),
-    sa.Column("tags", MAYBE_TAGS),  # K names; none before the first confirmation
-    sa.Column("model", TEXT, nullable=False, server_default=""),  # it was begun with, or its own
+    sa.Column("tags", MAYBE_TAGS),  # K names; null before the first confirmed annotation
+    # the model it was begun with, or its own
+    sa.Column("model", TEXT, nullable=False, server_default=""),
     sa.Column("look", LOOK),  # keys and colours of tags, and the tokenizer
-    sqlite_autoincrement=True,  # an id is never given twice, as in PostgreSQL
+    sqlite_autoincrement=True,  # ids are never reused, as in PostgreSQL
 )
 
 ITEMS = sa.Table(
@@ -172,11 +176,11 @@ ANNOTATIONS = sa.Table(
     sa.Column("updated", MOMENT, nullable=False),
     sa.Column("seconds", NUMBER, nullable=False, server_default="0"),
     sa.Column("past", PAST, nullable=False, server_default="[]"),
-    sa.Column("curation", CURATION),  # who settled it, from which versions
+    sa.Column("curation", CURATION),  # curator and settled versions
     sa.UniqueConstraint("item", "annotator", name="crfviz_annotations_whose"),
 )
 
-SKIPS = sa.Table(  # sentences that an annotator has passed over
+SKIPS = sa.Table(  # sentences that an annotator has skipped
     "crfviz_skips",
     TABLES,
     sa.Column("item", sa.ForeignKey("crfviz_items.id", ondelete="CASCADE"), primary_key=True),
@@ -192,7 +196,7 @@ SAID = [column for column in ANNOTATIONS.columns if column.name != "id"]
 
 
 def encoded(table: sa.Table, row: Row) -> Row:
-    """Encode the lists of a row, so that it is written quickly once the store is locked."""
+    """Encode the lists of a row in advance, to keep the write lock short."""
     lists = {
         c.name: c.type
         for c in table.c
@@ -207,7 +211,7 @@ def encoded(table: sa.Table, row: Row) -> Row:
 
 
 def annotation_row(annotation: records.Annotation) -> Row:
-    """Return the columns of an annotation; refuse one without annotator or with bad characters."""
+    """Return the columns of an annotation; reject a missing annotator or invalid characters."""
     if not annotation.annotator.strip():
         raise StoreError("expected the name of an annotator, got an empty one; nothing was stored")
     if annotation.annotator == records.CURATED and annotation.curation is None:
@@ -255,7 +259,7 @@ def annotation_of(row: sa.RowMapping) -> records.Annotation:
 def made(
     row: sa.RowMapping, columns: Sequence[sa.Column[Any]], make: Callable[..., Record]
 ) -> Record:
-    """Make a record of the cells of a table; a StoreError says what cannot be one."""
+    """Create a record from the cells of a row; a StoreError names an invalid cell."""
     cells = {column.name: row[column] for column in columns}
     try:
         for name, value in cells.items():
@@ -271,7 +275,7 @@ def made(
 
 
 def check_text(*texts: str) -> None:
-    """Refuse what neither SQLite nor PostgreSQL could give back, naming the character."""
+    """Reject characters that SQLite or PostgreSQL cannot store, naming the first."""
     for value in texts:
         if wrong := records.UNSTORABLE.search(value):
             raise StoreError(

@@ -1,7 +1,7 @@
-"""The store: every document, and what each annotator said about each of its sentences.
+"""The store: all documents, and the annotations of each sentence.
 
-A file of SQLite, or PostgreSQL by setting CRFVIZ_DATABASE_URL. What a method has stored is on the
-disk when it returns. One store serves all threads of a program, and many programs may open it.
+The store is a SQLite file, or PostgreSQL if CRFVIZ_DATABASE_URL is set. Methods return after their
+changes are on disk. One store serves all threads of a program, and many programs may open it.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ from crfviz.exceptions import StoreError
 
 LARGEST_ID = 2**31
 _STORES: WeakSet[Store] = WeakSet()  # of this process
-PAUSE = 1.0  # seconds before a lost server is asked once more
+PAUSE = 1.0  # seconds before a lost server is retried
 Result = TypeVar("Result")
 AnyQuery = sa.Select[*tuple[Any, ...]]
 _SENTENCES: AnyQuery = sa.select(ITEMS, DOCUMENTS.c.name).join(DOCUMENTS)
-_FINISHED = (ANNOTATIONS.c.state == "done", ANNOTATIONS.c.curation.is_(None))  # by people
-_UNDONE = sa.and_(  # all steps in a sentence, so that it is as if nobody had begun it
+# by annotators, not curated
+_FINISHED = (ANNOTATIONS.c.state == "done", ANNOTATIONS.c.curation.is_(None))
+_UNDONE = sa.and_(  # a fully undone sentence counts as not begun
     ANNOTATIONS.c.state == "open",
     sa.cast(ANNOTATIONS.c.pins, sa.Text) == "{}",
     sa.cast(ANNOTATIONS.c.past, sa.Text) == "[]",
@@ -52,21 +53,21 @@ _UNDONE = sa.and_(  # all steps in a sentence, so that it is as if nobody had be
 
 
 def open_store(url: str | None = None) -> Store:
-    """Open the store at an address; create it or migrate it to the newest schema if needed.
+    """Open the store at a URL; create it or migrate it to the newest schema if needed.
 
     Args:
         url: such as `sqlite:////home/me/annotations.db` or `postgresql://user:password@host/name`;
             None takes CRFVIZ_DATABASE_URL, else `crfviz/annotations.db` below XDG_DATA_HOME.
 
     Raises:
-        StoreError: it cannot be opened; says why and what to do.
+        StoreError: it cannot be opened; the message has the reason and the action.
     """
     address = database.database_url(url)
     return Store(database.connect(address), database.shown(address))
 
 
 def file_of(url: str | None = None) -> Path | None:
-    """Return the file of a store at an address, see `open_store`; None if it is on a server."""
+    """Return the file of the store at a URL, see `open_store`; None if it is on a server."""
     address = database.database_url(url)
     on_disk = address.get_backend_name() == "sqlite"
     return Path(str(address.database)) if on_disk else None
@@ -87,7 +88,7 @@ class Store:
         self._running = 0  # transactions
         self._closing = False
         _STORES.add(self)
-        self.place = place  # for people: the file, or the address without its password
+        self.place = place  # display name: the file, or the URL without its password
 
     def __enter__(self) -> Self:
         return self
@@ -98,8 +99,8 @@ class Store:
     def close(self) -> None:
         """Close all connections; the store reconnects when it is used again.
 
-        While another thread runs a transaction, its end closes them: the engine closes only those
-        that are idle.
+        A connection with a running transaction is closed at its end: the engine closes only idle
+        ones.
         """
         with self._lock:
             self._closing = self._running > 0
@@ -114,35 +115,37 @@ class Store:
         labelled: Iterable[Annotation] = (),
         settings: Settings = UNSETTLED,
     ) -> str:
-        """Store a new document, all of it or nothing, and return its name there.
+        """Store a new document atomically, and return its name in the store.
 
         Args:
-            document: its name; a taken one gets a number, "name (2)".
-            sentences: in order. One keeps its `position` if that is higher than the one before it
-                has, else it gets the next.
-            progress: told now and then how many rows are written, of how many.
-            labelled: annotations of these sentences; their `item` counts the sentences from 0.
+            document: its name; a number is added to a used name, "name (2)".
+            sentences: in order. A sentence keeps its `position` if that exceeds the previous one;
+                otherwise it gets the next.
+            progress: called with the number of written rows, and their total.
+            labelled: annotations of these sentences; `item` is the index of a sentence.
             settings: tags, model, keys and colours.
+
+
         """
         rows = writing.prepared(document, sentences, labelled, settings)
         return self._run(lambda c: writing.write_document(c, *rows, progress), writes=True, tries=1)
 
     def merge(self, document: str, labelled: Iterable[Annotation], *, write: bool = True) -> Merged:
-        """Join annotations to a document, all of them or nothing; none is overwritten.
+        """Merge annotations into a document atomically; none is overwritten.
 
-        Their `item` is the id of one of its sentences. Without `write`, say what would be done.
+        `item` is the id of a sentence of the document. Without `write`, return only the plan.
 
         Raises:
-            UnknownTagError: a tag is none of the document's.
+            UnknownTagError: the document lacks a tag.
         """
         return self._run(lambda c: writing.merged(c, document, labelled, write=write), writes=write)
 
     def change(self, document: str, settings: Settings, name: str | None = None) -> None:
-        """Replace the settings of a document and its name, or nothing.
+        """Replace the settings and the name of a document atomically.
 
         Raises:
-            StoreError: there is no such document, or another one has the name.
-            UnknownTagError: a tag that is in use is missing.
+            StoreError: the document does not exist, or another document has the name.
+            UnknownTagError: a used tag is missing.
         """
         schema.check_text(name or "", *(settings.tags or ()), settings.model)
 
@@ -158,7 +161,7 @@ class Store:
         self._run(work, writes=True)
 
     def remove(self, document: str) -> None:
-        """Drop a document with all its sentences and annotations, for good."""
+        """Delete a document with all its sentences and annotations permanently."""
         query = sa.delete(DOCUMENTS).where(DOCUMENTS.c.name == document)
         self._run(lambda c: c.execute(query), writes=True)
 
@@ -173,13 +176,13 @@ class Store:
         return self._records(query, schema.summary_of)
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
-        """Return sentences of a document in its order: `limit` of them from the `start`-th."""
+        """Return up to `limit` sentences of a document in order, from index `start` on."""
         query = _SENTENCES.where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
         return self._records(query.offset(start).limit(limit), schema.item_of)
 
     def item(self, number: int) -> Item:
         """Return the sentence with an id; raise StoreError if it does not exist."""
-        known = 0 < number < LARGEST_ID  # a larger one is none that a database could look for
+        known = 0 < number < LARGEST_ID  # a larger id overflows the database's integers
         query = _SENTENCES.where(ITEMS.c.id == number)
         found = self._records(query, schema.item_of) if known else []
         if not found:
@@ -187,7 +190,7 @@ class Store:
         return found[0]
 
     def item_ids(self, document: str) -> list[int]:
-        """Return the ids of the sentences of a document, in its order."""
+        """Return the ids of the sentences of a document, in order."""
         query = sa.select(ITEMS.c.id).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
         return self._column(query.order_by(ITEMS.c.position))
 
@@ -196,17 +199,18 @@ class Store:
         return self._run(lambda c: writing.stored(c, item, annotator))
 
     def save(self, annotation: Annotation, tags: Sequence[str] | None = None) -> Annotation:
-        """Store an annotation in place of the one whose revision it has; return it as stored.
+        """Replace the annotation of the same revision; return the stored annotation.
 
-        It is on the disk then, with the next revision. A document without tags gets `tags`, those
-        of the model that the annotation was made with.
+        It is then on disk with the next revision. A document without tags gets `tags`, the tags of
+        the annotation's model.
 
         Raises:
-            ConflictError: the stored revision is another one: nothing was overwritten.
-            UnknownTagError: a tag is none of the document's.
+            ConflictError: the stored revision differs; nothing was overwritten.
+            UnknownTagError: the document lacks a tag.
+
         """
         new = writing.successor(annotation)
-        schema.annotation_row(new)  # its complaints come before the database is asked
+        schema.annotation_row(new)  # validates the row before the database is used
 
         def work(connection: sa.Connection) -> Annotation:
             hold_to_tags(connection, new, tags)
@@ -217,7 +221,7 @@ class Store:
     def annotations(
         self, document: str | None = None, annotator: str | None = None, state: State | None = None
     ) -> list[Pair]:
-        """Return sentences with annotations by document, place and annotator; None is all."""
+        """Return sentences with annotations by document, position and annotator; None means all."""
         columns = (ITEMS, DOCUMENTS.c.name, ANNOTATIONS)
         query = _said(*columns, document=document, annotator=annotator, state=state)
         order = (DOCUMENTS.c.id, ITEMS.c.position, ANNOTATIONS.c.annotator)
@@ -233,7 +237,7 @@ class Store:
         *,
         sentences: bool = False,
     ) -> int:
-        """Count annotations, or the sentences that have some; None stands for all."""
+        """Count annotations, or annotated sentences; None means all."""
         number = sa.func.count(ANNOTATIONS.c.item.distinct()) if sentences else sa.func.count()
         query = _said(number, document=document, annotator=annotator, state=state)
         return int(self._column(query)[0])
@@ -272,7 +276,7 @@ class Store:
     def disputed(self, document: str) -> dict[int, bool]:
         """Return the ids of disputed sentences in order, and whether each is settled.
 
-        Its finished versions differ. It is open again once one changes or is added.
+        A sentence is disputed if its finished versions differ. A changed or new version reopens it.
         """
         texts = [sa.cast(ANNOTATIONS.c[name], sa.Text) for name in ("final", "offsets")]
         differ = sa.or_(*(sa.func.count(each.distinct()) > 1 for each in texts))
@@ -298,7 +302,7 @@ class Store:
         return {item: settled.get(item) == made_of for item, made_of in versions.items()}
 
     def skip(self, item: int, annotator: str) -> None:
-        """Note that an annotator has skipped a sentence."""
+        """Record that an annotator has skipped a sentence."""
         row = {"item": item, "annotator": annotator}
 
         def work(connection: sa.Connection) -> None:
@@ -320,7 +324,7 @@ class Store:
         return sorted(names, key=lambda each: (each == CURATED, each))
 
     def _records(self, query: AnyQuery, make: Callable[[sa.RowMapping], Result]) -> list[Result]:
-        """Return a record of each row; a row is freed once it is read."""
+        """Yield a record per row; each row is freed after it is read."""
         return self._run(lambda c: [make(row) for row in c.execute(query).mappings()])
 
     def _column(self, query: AnyQuery) -> list[Any]:
@@ -329,7 +333,7 @@ class Store:
     def _run(
         self, work: Callable[[sa.Connection], Result], *, writes: bool = False, tries: int = 2
     ) -> Result:
-        """Run `work` in a transaction of its own; try again if the connection was lost."""
+        """Run `work` in its own transaction; retry if the connection was lost."""
         try:
             with (
                 self._in_use(),
@@ -362,7 +366,7 @@ def _said(
     annotator: str | None = None,
     state: State | None = None,
 ) -> AnyQuery:
-    """Query annotations with their sentences and documents; None is any."""
+    """Return the query of annotations with their sentences and documents; None means any."""
     filters = {DOCUMENTS.c.name: document, ANNOTATIONS.c.annotator: annotator}
     filters[ANNOTATIONS.c.state] = state
     wanted = [column == value for column, value in filters.items() if value is not None]

@@ -1,8 +1,8 @@
 """The tags of a document: its own, or those of the model it was begun with.
 
-A document that was not given tags begins without any. The first confirmed annotation brings the
-tags of its model along; documents of older stores, and those that came with annotations, know the
-name of that model before. A tag that is in use stays.
+A document without own tags gets the tags of the first confirmed annotation's model. Documents of
+older stores, and imported annotated ones, already have the name of that model. A used tag cannot be
+removed.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -17,21 +17,21 @@ from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, setti
 from crfviz.exceptions import StoreError, UnknownTagError
 from crfviz.taggers.blank import UNSET
 
-ALIKE = 0.5  # of difflib's ratio, from 0 to 1
+ALIKE = 0.5  # minimum ratio of difflib, from 0 to 1
 MAX_LISTED = 20  # tags in a message
 
 
 def hold_to_tags(connection: sa.Connection, new: Annotation, tags: Sequence[str] | None) -> None:
-    """Check an annotation against the tags of its document, which gets `tags` if it has none.
+    """Check an annotation against its document's tags; a document without any gets `tags`.
 
-    These are those of the model that it was made with, None where they are not known.
+    `tags` are those of the annotation's model; None if unknown.
 
     Raises:
-        UnknownTagError: it has another tag, or the document was begun with other tags.
+        UnknownTagError: the annotation has another tag, or the document was begun with other tags.
     """
     query = sa.select(DOCUMENTS).join(ITEMS).where(ITEMS.c.id == new.item)
     document = connection.execute(query).mappings().first()
-    if document is None:  # storing says so
+    if document is None:  # saving raises the error
         return
     if settings_at(document).tags is None and tags is not None:
         locked = connection.execute(query.with_for_update(of=DOCUMENTS)).mappings().one()
@@ -42,9 +42,9 @@ def hold_to_tags(connection: sa.Connection, new: Annotation, tags: Sequence[str]
 
 
 def check_tags(connection: sa.Connection, document: sa.RowMapping, tags: Collection[str]) -> None:
-    """Refuse tags that a document does not have, naming near ones.
+    """Reject tags that a document lacks, suggesting similar ones.
 
-    Before it has any, those of another kind are refused.
+    If the document has no tags yet, reject tags of another kind.
     """
     name, allowed = repr(document["name"][:80]), settings_at(document).tags
     if allowed is None:
@@ -64,7 +64,7 @@ def check_tags(connection: sa.Connection, document: sa.RowMapping, tags: Collect
 
 
 def change_settings(connection: sa.Connection, name: str, new: Settings) -> None:
-    """Replace the settings of a document; a tag that is in use may not go."""
+    """Replace the settings of a document; a used tag must stay."""
     query = sa.select(DOCUMENTS).where(DOCUMENTS.c.name == name).with_for_update()
     document = connection.execute(query).mappings().first()
     if document is None:
@@ -94,14 +94,14 @@ def near(tag: str, tags: Sequence[str]) -> str:
 
 
 def used(annotations: Iterable[Annotation]) -> set[str]:
-    """Return the tags of annotations: final ones and pins."""
+    """Return the tags in annotations: final ones and pins."""
     return {tag for each in annotations for tag in (*each.final, *each.pins.values())}
 
 
 def _begin(
     connection: sa.Connection, document: sa.RowMapping, new: Annotation, tags: Sequence[str]
 ) -> None:
-    """Give a document the tags of a model; refuse one that lacks tags in use."""
+    """Give a document the tags of a model; reject a model that lacks used tags."""
     begun = document["model"]
     if begun != new.model:
         strange = sorted(_stored_tags(connection, document) - set(tags))

@@ -1,9 +1,8 @@
 """Writing to the store: new documents, merged annotations, and changed annotations.
 
-A document is written in chunks inside of one transaction. An annotation takes the place of the one
-it was made from, or there is a conflict: never a silent overwrite. Where an annotator has said
-something else about a sentence than one that joins, that stays and is told. Who joins the same
-annotations twice changes nothing the second time.
+A document is written in chunks within one transaction. An annotation replaces its predecessor, or
+raises a conflict: it is never overwritten silently. When merging, a different stored annotation is
+kept and reported. Merging the same annotations twice changes nothing the second time.
 """
 
 from collections import Counter
@@ -21,11 +20,11 @@ from crfviz.annotations.store.schema import ANNOTATIONS, DOCUMENTS, ITEMS, Row
 from crfviz.annotations.store.tagsets import check_tags, used
 from crfviz.exceptions import ConflictError, StoreError
 
-CHUNK = 1000  # rows between two reports of progress
+CHUNK = 1000  # rows between two progress updates
 
 
 def successor(annotation: Annotation) -> Annotation:
-    """Return an annotation with its next revision and times; an imported one keeps its own time."""
+    """Return an annotation with its next revision and times; an imported one keeps its time."""
     now = datetime.now(UTC)
     said = annotation.updated if annotation.revision == 0 else None
     return replace(
@@ -39,10 +38,10 @@ def successor(annotation: Annotation) -> Annotation:
 def prepared(
     name: str, sentences: Iterable[Item], labelled: Iterable[Annotation], settings: Settings
 ) -> tuple[Row, list[Row], list[Row]]:
-    """Check and prepare the rows of a document, of its sentences and of annotations.
+    """Validate and prepare the rows of a document, its sentences and annotations.
 
-    Nothing is locked yet; the `item` of an annotation counts the sentences. A document with neither
-    tags nor a model gets the model that most annotations are by.
+    Nothing is locked yet; the `item` of an annotation is a sentence index. A document with neither
+    tags nor a model gets the model of most annotations.
     """
     schema.check_text(name)
     rows, position = [], -1
@@ -73,8 +72,8 @@ def write_document(
     labelled: Sequence[Row],
     progress: Callable[[int, int], None] | None,
 ) -> str:
-    """Write what is prepared; returns the name it got, "name (2)" where the name is taken."""
-    if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
+    """Write prepared rows; return the document's name, "name (2)" if the name is used."""
+    if connection.dialect.name == "postgresql":  # SQLite has only one writer
         connection.execute(sa.text(f"LOCK TABLE {DOCUMENTS.name} IN SHARE ROW EXCLUSIVE MODE"))
     name = _free_name(connection, document["name"])
     new = sa.insert(DOCUMENTS).values(document | {"name": name}).returning(DOCUMENTS.c.id)
@@ -94,7 +93,7 @@ def write_document(
 def merged(
     connection: sa.Connection, document: str, labelled: Iterable[Annotation], *, write: bool
 ) -> Merged:
-    """See `Store.merge`; the transaction writes if `write`."""
+    """Merge annotations, see `Store.merge`; the transaction writes if `write`."""
     row = (
         connection.execute(sa.select(DOCUMENTS).where(DOCUMENTS.c.name == document))
         .mappings()
@@ -130,10 +129,10 @@ def stored(connection: sa.Connection, item: int, annotator: str) -> Annotation |
 
 
 def write_annotation(connection: sa.Connection, new: Annotation) -> Annotation:
-    """Write an annotation in place of its predecessor; a ConflictError if another one is stored."""
+    """Replace an annotation; raise a ConflictError if the stored one is not its predecessor."""
     if not _replaced(connection, new):
         before = stored(connection, new.item, new.annotator)
-        if before != new:  # equal: a lost connection hid that it had been stored
+        if before != new:  # equal after a lost connection hid a successful save
             raise _conflict(connection, new, before)
     return new
 
@@ -157,7 +156,7 @@ def _replaced(connection: sa.Connection, new: Annotation) -> bool:
 
 
 def _conflict(connection: sa.Connection, new: Annotation, stored: Annotation | None) -> StoreError:
-    """Return the error that says why an annotation did not replace the stored one."""
+    """Return the error with the reason for a conflict."""
     if stored is not None:
         return ConflictError(
             f"This sentence was stored meanwhile from another tab or program "

@@ -1,1 +1,1 @@
-"""Updates of a model from stored annotations."""
+"""Training of models on stored annotations."""

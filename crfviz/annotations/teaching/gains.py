@@ -1,4 +1,4 @@
-"""Gains of a tagger by more training: the same sentences before and after."""
+"""Gains by further training: scores on the same sentences before and after."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 
 SEED = 0  # of the bootstrap
-TAUGHT = "taught"  # name of the sentences that were learnt from
+TAUGHT = "taught"  # name of the sentences learnt from
 
 
 @dataclass(frozen=True)
 class Score:
     """Scores of a tagger by Viterbi; shares are in [0, 1]."""
 
-    words: Rate  # that are right
-    sentences: Rate  # that are right as a whole
+    words: Rate  # share of correct words
+    sentences: Rate  # share of completely correct sentences
     entity_f1: Rate | None  # None without BIO tags
     log_likelihood: float  # log p(right tags | words) per word, nats
 
@@ -30,13 +30,13 @@ class Score:
 class Gain:
     """Some sentences, tagged before and after."""
 
-    name: str  # which sentences they are
+    name: str  # name of the sentences
     num_sentences: int
     num_words: int
     before: Score
     after: Score
-    righted: int  # words that were wrong and are right now
-    broken: int  # words that were right and are wrong now
+    righted: int  # words that were wrong and are now correct
+    broken: int  # words that were correct and are now wrong
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ class Taught:
 
     name: str  # of the new model
     folder: str
-    model: str  # it was taught from
+    model: str  # the base model
     method: str
-    num_sentences: int  # finished ones that it learnt from
-    gains: tuple[Gain, ...]  # on these, on those held out, and on shipped sentences, if any
+    num_sentences: int  # finished sentences learnt from
+    gains: tuple[Gain, ...]  # on these, held-out and shipped sentences, if any
     seconds: float
-    num_begun: int = 0  # sentences with tags on some words, that it learnt from, too
+    num_begun: int = 0  # partly tagged sentences learnt from
 
 
 def gain(name: str, sentences: Sequence[Sentence], before: Tagger, after: Tagger) -> Gain:
-    """Tag sentences, at least one, with two taggers that have the same tags, gold among them."""
+    """Tag at least one gold-tagged sentence with two taggers of the same tags."""
     gold = [list(sentence.tags or ()) for sentence in sentences]
     (old, score_before), (new, score_after) = (
         _tagged(tagger, sentences, gold) for tagger in (before, after)
@@ -76,9 +76,9 @@ def gain(name: str, sentences: Sequence[Sentence], before: Tagger, after: Tagger
 
 
 def got_worse(taught: Taught) -> str:
-    """Say where the new model is worse than the one before, the taught sentences aside.
+    """Describe where the new model is worse, apart from the taught sentences.
 
-    By entity F1, without BIO tags by words. Empty where it is nowhere worse.
+    By entity F1, without BIO tags by words. Empty if it is nowhere worse.
     """
     told = []
     for gain in (each for each in taught.gains if each.name != TAUGHT):

@@ -1,4 +1,4 @@
-"""Long work of the app, one job at a time: progress for all sessions, cancelled on request.
+"""Long jobs of the app, one at a time, with progress for all sessions and cancellation.
 
     jobs = Jobs()                       # one for the server, shared by all its sessions
     job = jobs.start("Teach upos-en", partial(teach, lesson, sentences), visitor="anna")
@@ -6,7 +6,7 @@
     job.status                          # any session, any time: never blocks
     job.cancel()
 
-The work runs in a `crfviz.corpus.worker_process` of its own and reports (share in [0, 1], message).
+Each job runs in its own `crfviz.corpus.worker_process` and reports (share in [0, 1], message).
 """
 
 import threading
@@ -17,9 +17,9 @@ from typing import Any, Literal
 from crfviz.corpus.worker_process import Message, Work, WorkerProcess, encode
 from crfviz.exceptions import CrfvizError
 
-MAX_FINISHED = 20  # jobs that are over and still listed
+MAX_FINISHED = 20  # finished jobs that stay listed
 CANCELLED = "cancelled; nothing was saved"
-NICENESS = 5  # of the process, so that the app gets a core first
+NICENESS = 5  # of the process, so that the app has priority
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Status:
 
     state: Literal["waiting", "running", "done", "failed", "cancelled"] = "waiting"
     progress: float = 0.0  # in [0, 1]
-    message: str = "starting"  # what it does now, or why it failed
-    result: object = None  # of the work, when it is done
+    message: str = "starting"  # current activity, or the reason of a failure
+    result: object = None  # of the work, once done
 
     @property
     def over(self) -> bool:
@@ -38,13 +38,13 @@ class Status:
 
 
 class Job:
-    """Work in a process of its own.
+    """Work in its own process.
 
     Args:
-        title: what it does, for people.
-        work: called there with a function that takes a share and a message.
-        visitor: who started it.
-        about: what it is for; the result is shown there.
+        title: description for users.
+        work: called in the process with a function that takes a share and a message.
+        visitor: the visitor who started it.
+        about: its subject, where the result is shown.
     """
 
     def __init__(self, title: str, work: Work, *, visitor: str = "", about: str = "") -> None:
@@ -52,12 +52,12 @@ class Job:
         self.visitor, self.subject = visitor, about
         self.status = Status()
         self._work = encode(work)
-        self._lock = threading.Lock()  # of the step from waiting to running, or to cancelled
+        self._lock = threading.Lock()  # guards the change from waiting to running or cancelled
         self._cancelled = False
         self._over = threading.Event()
 
     def run(self) -> None:
-        """Do the work in a process, and wait for its end; not where it was cancelled before."""
+        """Do the work in a process, and wait for its end; do nothing if it was cancelled before."""
         messages: SimpleQueue[Message | None] = SimpleQueue()
         with self._lock:
             if self.status.over:
@@ -74,7 +74,7 @@ class Job:
             share, text = answer.value()
             self.status = replace(self.status, progress=share, message=text)
         self._worker.kill()
-        if answer is not None and answer.kind == "result":  # even if it was cancelled too late
+        if answer is not None and answer.kind == "result":  # even if cancelled too late
             self._end(state="done", progress=1.0, result=answer.value())
         elif self._cancelled:
             self._end(state="cancelled", message=CANCELLED)
@@ -86,7 +86,7 @@ class Job:
             self._end(state="failed", message=why)
 
     def cancel(self) -> None:
-        """Ask the job to stop, and kill it if it does not; one that is over stays as it is."""
+        """Ask the job to stop, and kill it if it does not; a finished job is unchanged."""
         with self._lock:
             if self.status.state == "waiting":
                 self._end(state="cancelled", message=CANCELLED)
@@ -95,7 +95,7 @@ class Job:
                 self._worker.interrupt()
 
     def wait(self, seconds: float | None = None) -> Status:
-        """Return the final state, or the state after so many seconds."""
+        """Return the final state, or the state after a timeout in seconds."""
         self._over.wait(seconds)
         return self.status
 
@@ -105,7 +105,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of a server. One runs at a time, so that the pages still answer; others wait."""
+    """The jobs of a server. One runs at a time, so that pages stay responsive; others wait."""
 
     def __init__(self) -> None:
         self._jobs: list[Job] = []
@@ -114,7 +114,7 @@ class Jobs:
         threading.Thread(target=self._run, daemon=True).start()
 
     def start(self, title: str, work: Work, *, visitor: str = "", about: str = "") -> Job:
-        """Add a job to the queue, see `Job`; a visitor may have only one that is not over."""
+        """Add a job to the queue, see `Job`; a visitor may have only one unfinished job."""
         with self._lock:
             for job in self._jobs:
                 if job.visitor == visitor and not job.status.over:
@@ -129,18 +129,18 @@ class Jobs:
         return job
 
     def ahead(self, job: Job) -> int:
-        """Return how many jobs come before one that waits, the running one included."""
+        """Return the number of jobs ahead of a waiting one, including the running one."""
         before = [each for each in reversed(self.all) if not each.status.over]
         return before.index(job) if job in before else 0
 
     @property
     def all(self) -> list[Job]:
-        """All jobs, the newest first."""
+        """All jobs, newest first."""
         with self._lock:
             return list(self._jobs)
 
     def shown_to(self, visitor: str, about: str) -> Job | None:
-        """Return the visitor's newest job about a subject or not yet over, else one of others."""
+        """Return the visitor's newest job about a subject or unfinished, else one of others."""
         every = [job for job in self.all if job.subject == about or not job.status.over]
         own = [job for job in every if job.visitor == visitor]
         running = [job for job in every if job.status.state == "running"]

@@ -1,7 +1,7 @@
-"""Begun sentences to learn from: the annotator's tags and sure guesses are given, the rest is free.
+"""Partial labels of open sentences: the annotator's tags and confident guesses are known.
 
-A free word has the tag UNSET and is summed over: what is learnt does not depend on a guess that may
-be wrong. See `crfviz.corpus.training.feature_crf.partly_tagged`.
+Other words have the tag UNSET and are summed over, so that training does not depend on wrong
+guesses. See `crfviz.corpus.training.feature_crf.partly_tagged`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,15 @@ from crfviz.text.sentences import Sentence, words_at
 
 
 def begun(pairs: Sequence[Pair], tags: Sequence[str], tagger: Tagger | None) -> list[Sentence]:
-    """Return the begun sentences in which somebody has set a tag, UNSET where a word is free.
+    """Return the open sentences with at least one set tag; other words are UNSET.
 
     Args:
-        pairs: sentences with what was said about them.
-        tags: a sentence with another one is left out.
-        tagger: tags of at least 0.9 under those that were set count as given; of BIO tags whole
-            entities and O. None, or one without probabilities, guesses nothing.
+        pairs: sentences with their annotations.
+        tags: the allowed tags; other sentences are left out.
+        tagger: its tags with marginals of at least 0.9 under the set tags count as known; for BIO
+            tags, whole entities and O. None, or one without probabilities, adds no guesses.
+
+
     """
     found = []
     for item, annotation in pairs:
@@ -41,7 +43,7 @@ def _guesses(
         return {}
     try:
         guess = propose(tagger.potentials(words), pins)
-    except CrfvizError:  # the model cannot score them, or has not one of the tags
+    except CrfvizError:  # the model cannot score the words, or lacks a tag
         return {}
     return {
         t: guess.tags[t]

@@ -1,10 +1,10 @@
-"""Training of a model on the finished sentences of a document, where it proposes from then on.
+"""Training of a model on the finished sentences of a document, to propose its tags.
 
-    made = propose_model(store, document, "mine", CRF, store.annotations("Waren"), report)
-    load_tagger("mine")
+made = propose_model(store, document, "mine", CRF, store.annotations("Waren"), report)
+load_tagger("mine")
 
-The model has the tags of its document, also those that no sentence has yet. A later version
-replaces an earlier one under the same name; a model of anybody else is never written over.
+The model has all tags of its document, also those without a sentence. A later version replaces an
+earlier one of the same name; other models are never overwritten.
 """
 
 import json
@@ -40,8 +40,8 @@ from crfviz.text.splitting import told_by, words_of_text
 from crfviz.text.tokenizer import sentence_of
 
 FAMILIES = {CRF: "CRF over word features", PERCEPTRON: "perceptron"}
-MIN_DONE = 10  # finished sentences, before which nothing is learnt, and until it is offered again
-FITS = 6  # five of cross-validation, and the model
+MIN_DONE = 10  # minimum of finished sentences, and the interval between offers
+FITS = 6  # five folds of cross-validation, and the model
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Proposer:
     name: str
     document: str
     family: str
-    num_sentences: int  # finished ones that it learnt from
-    num_begun: int  # begun ones, by the tags that were set
+    num_sentences: int  # finished sentences learnt from
+    num_begun: int  # open sentences learnt from, by their set tags
     score: CrossValidated
     seconds: float
 
@@ -65,20 +65,21 @@ def propose_model(
     report: Announce,
     family: str = CRF,
 ) -> Proposer:
-    """Train a model on a document, each sentence of which is there once, to propose there.
+    """Train a model on a document with one answer per sentence.
 
-    What `report` raises ends all, and nothing is left behind. A perceptron learns from finished
-    sentences alone.
+    An exception of `report` aborts the training without leaving files. A perceptron learns only
+    from finished sentences.
 
     Raises:
-        CrfvizError: there is too little to learn from, or the name is that of another model.
+        CrfvizError: there are too few sentences, or another model has the name.
+
     """
     started, name = time.monotonic(), safe_name(name)
     require_own_name(name, document.key, list_taggers())
     sentences = finished(pairs)
     tags = document.tags or order_tags([tag for s in sentences for tag in s.tags or ()])
     _require_enough(sentences)
-    before = None  # whose sure guesses count in begun sentences
+    before = None  # its confident guesses in open sentences are used
     with suppress(CrfvizError):
         before = load_tagger(document.model) if last_proposer(document) else None
     partly = begun(pairs, tags, before) if family == CRF else []
@@ -103,7 +104,7 @@ def propose_model(
     model = trained(sentences)
 
     def confirm() -> None:
-        """Give the document its model; a locked store may refuse it."""
+        """Record the model in the document; a locked store raises an error."""
         now = _present(store, document)
         settings = replace(now.settings, tags=now.tags or tags, model=name)
         if settings != now.settings:
@@ -126,7 +127,7 @@ def propose_model(
 def propose_in_store(
     document: DocumentSummary, name: str, family: str, report: Announce
 ) -> Proposer:
-    """Train a model in a job; sentences about which annotators disagree are left out."""
+    """Train a model in a job, without sentences on which annotators disagree."""
     with open_store() as store:
         now = _present(store, document)
         pairs = learnable(store.annotations(now.name), "agreed")
@@ -134,7 +135,7 @@ def propose_in_store(
 
 
 def _present(store: Store, document: DocumentSummary) -> DocumentSummary:
-    """Return a document as it is now: renamed, perhaps, or with other settings."""
+    """Return the current state of a document, which may have been renamed or changed."""
     found = next((each for each in store.documents() if each.key == document.key), None)
     if found is None:
         raise CrfvizError(f"the document {abbreviate(document.name)} is gone; no model was saved")
@@ -142,7 +143,7 @@ def _present(store: Store, document: DocumentSummary) -> DocumentSummary:
 
 
 def last_proposer(document: DocumentSummary) -> Proposer | None:
-    """Return the document's own model; None if it has none or its record cannot be read."""
+    """Return the document's own model; None without one, or if its record is unreadable."""
     if not document.model or owner_of(document.model) != document.key:
         return None
     try:

@@ -1,20 +1,18 @@
-"""Training of a new model from finished sentences: a network learns more, is measured and saved.
+"""Further training of a network on finished sentences, with measurements, as a new model.
 
-    taught = teach(Lesson(model="upos-en"), finished(store.annotations(state="done")), report)
-    load_tagger(taught.name)
+taught = teach(Lesson(model="upos-en"), finished(store.annotations(state="done")), report)
+load_tagger(taught.name)
 
-The method `crf` leaves every emission as it is: only the scores of start, end and transitions move.
-`tagger` moves all weights, except the embeddings of words that do not occur: they have no gradient,
-so only the others are trained, in a vocabulary of their own. Both minimise the loss of training,
-with its averaged weights; see `crfviz.corpus.training.optimisation`. Words that the model does not
-know stay unknown words: its vocabulary does not grow. Longer steps or more passes get more of the
-taught words right and cost more of the others.
+The method `crf` trains only the scores of start, end and transitions, and keeps all emissions.
+`tagger` trains all weights except the embeddings of absent words, which have no gradient. Both
+minimise the training loss, with averaged weights; see `crfviz.corpus.training.optimisation`.
+Unknown words stay unknown: the vocabulary does not grow. Larger steps or more epochs correct more
+of the taught words, and break more of the others.
 
-The new model is a folder of its own among the models that people bring, with a card that says from
-what it was taught; a model that is there is never written over. Part of the sentences is held out:
-nothing is learnt from them, they show whether others gain, too. So do the shipped excerpts, where
-one has the tags of the model. A sentence that occurs twice is on one side with both. Of sentences
-with words that are UNSET the other words are learnt; nothing is measured on them.
+The new model is stored among the user models, with a card that describes its training; existing
+models are never overwritten. Some sentences are held out, to measure the effect on new sentences,
+as do the shipped excerpts with the model's tags. Repeated sentences are all held out, or all
+taught. In sentences with UNSET words the other words are learnt; they are not measured.
 
 The temperature of the model is kept: fitted again on the shipped excerpt, it calibrated worse.
 """
@@ -63,7 +61,7 @@ from crfviz.text.schemes import repair
 from crfviz.text.sentences import Sentence, words_at
 
 RECORD_FILE = "teaching.json"
-LEARNING = 0.7  # share of the time, about; the rest is measuring
+LEARNING = 0.7  # approximate share of the time; the rest is measurement
 _TITLE = re.compile(r"\A# .*\n")
 _HEADING = re.compile(r"^#+ Figures\s+\Z", re.MULTILINE)
 _LEVEL = re.compile(r"^(#+ )", re.MULTILINE)
@@ -71,7 +69,7 @@ CRF_ONLY, WHOLE_TAGGER = "crf", "tagger"
 WORDS = "words.weight"  # the embeddings of a network
 _SHORT = Recipe(
     batch_sentences=8,
-    weight_decay=0.0,  # the weights are to stay where training left them
+    weight_decay=0.0,  # the weights should stay near the trained ones
     warm_up=0.0,
     second_momentum=0.98,
 )
@@ -80,7 +78,7 @@ METHODS: Mapping[str, Recipe] = {
         _SHORT,
         epochs=10,
         learning_rate=0.02,
-        word_dropout=0.0,  # the emissions are to be those of the tagger
+        word_dropout=0.0,  # the emissions should stay those of the tagger
         drop_characters=0.0,
         drop_inputs=0.0,
         drop_outputs=0.0,
@@ -89,7 +87,8 @@ METHODS: Mapping[str, Recipe] = {
 }
 WHAT = {CRF_ONLY: "transitions, start and end only", WHOLE_TAGGER: "the whole tagger"}
 
-Announce = Callable[[float, str], None]  # share done in [0, 1], and what is done now; may raise
+# share done in [0, 1], and the current activity; may raise to stop
+Announce = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -97,16 +96,16 @@ class Lesson:
     """Settings of one teaching run.
 
     Raises:
-        CrfvizError: a number is out of its range, or there is no such method.
+        CrfvizError: a number is out of range, or the method is unknown.
     """
 
     model: str  # name or folder
     method: str = WHOLE_TAGGER  # a key of METHODS
-    name: str = ""  # wanted for the new model; empty: that of the model with "-taught"
-    held_out: float = 0.2  # share of the sentences that nothing is learnt from
-    epochs: int | None = None  # None: those of the method
-    learning_rate: float | None = None  # None: that of the method
-    seed: int = 0  # of what is held out, of order and of noise
+    name: str = ""  # name of the new model; empty for that of the model with "-taught"
+    held_out: float = 0.2  # share of held-out sentences
+    epochs: int | None = None  # None for the method's default
+    learning_rate: float | None = None  # None for the method's default
+    seed: int = 0  # of the held-out sample, the order and the noise
 
     def __post_init__(self) -> None:
         epochs, rate, known = self.epochs, self.learning_rate, self.method in METHODS
@@ -125,7 +124,7 @@ class Lesson:
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe of the method, with the numbers asked for."""
+        """The recipe of the method, with the requested numbers."""
         recipe = METHODS[self.method]
         return replace(
             recipe,
@@ -145,11 +144,11 @@ def learn(
     """Return the network of a model folder, trained further on tagged sentences; see `labelled`.
 
     Args:
-        stored: is not changed.
-        sentences: with their tags; at least one.
+        stored: the model folder, which is not changed.
+        sentences: at least one, with tags.
         method: CRF_ONLY or WHOLE_TAGGER.
         recipe: of `METHODS`, or another; architecture and sizes are those of the folder.
-        report: told how many steps are done, of how many; what it raises ends the run.
+        report: called with the finished steps and their total; may raise to stop.
     """
     recipe = replace(recipe, architecture=stored.config.architecture, sizes=stored.config.sizes)
     train = labelled(sentences, stored.config.tags)
@@ -180,11 +179,11 @@ def learn(
 
 
 def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelled]:
-    """Return sentences with the ids of their tags; words that are UNSET may have any.
+    """Return sentences with tag ids; UNSET words allow all tags.
 
     Raises:
         FormatError: there is no sentence, or one without words or tags.
-        UnknownTagError: a sentence has a tag that is not in `tags`.
+        UnknownTagError: `tags` lacks a tag of a sentence.
     """
     if not sentences:
         raise FormatError("expected at least one finished sentence to learn from, got none")
@@ -199,21 +198,21 @@ def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelle
                 f"the model has {', '.join(tags)}"
             )
         allowed = partly_tagged(sentence, tags).allowed
-        some = tuple(allowed.argmax(axis=1).tolist())  # the only one, where there is one
+        some = tuple(allowed.argmax(axis=1).tolist())  # the only tag, if there is one
         unset = UNSET in sentence.tags
         learnt.append(Labelled(sentence.tokens, some, allowed=allowed if unset else None))
     return learnt
 
 
 def teachable(tagger: Tagger) -> bool:
-    """Return whether a model can be trained further: only a network with a CRF can."""
+    """Return whether a model can be trained further; only networks with a CRF can."""
     return isinstance(tagger, NeuralTagger)
 
 
 def finished(pairs: Sequence[Pair]) -> list[Sentence]:
     """Return the finished sentences with their final tags.
 
-    Where two annotators finished a sentence both count: see `annotations.curation`.
+    If two annotators finished a sentence, both count: see `annotations.curation`.
     """
     return [
         Sentence(words_at(item.text, annotation.offsets), annotation.final)
@@ -223,14 +222,14 @@ def finished(pairs: Sequence[Pair]) -> list[Sentence]:
 
 
 def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Announce) -> Taught:
-    """Let a model learn from tagged sentences, and save it as a new one.
+    """Train a model further on tagged sentences, and save it as a new model.
 
-    What `report` raises ends all, and nothing is left behind.
+    An exception of `report` aborts the training without leaving files.
 
     Raises:
         FormatError: there is no sentence, or one without words or tags.
-        UnknownTagError: a sentence has a tag that the model has not.
-        ModelError: there is no such model, it cannot learn, or nothing can be written.
+        UnknownTagError: the model lacks a tag of a sentence.
+        ModelError: the model does not exist, cannot be trained, or cannot be written.
     """
     started = time.monotonic()
     tagger = load_tagger(lesson.model)
@@ -241,7 +240,7 @@ def teach(lesson: Lesson, sentences: Sequence[Sentence], report: Announce) -> Ta
         )
     if tagger.scheme:
         sentences = [replace(s, tags=tuple(repair(s.tags or ()))) for s in sentences]
-    labelled(sentences, tagger.tags)  # checked before anything is held out
+    labelled(sentences, tagger.tags)  # validates before sentences are held out
     partly = [sentence for sentence in sentences if UNSET in (sentence.tags or ())]
     done = [sentence for sentence in sentences if UNSET not in (sentence.tags or ())]
     held_out, taught = hold_out(done, lesson.held_out, lesson.seed)
@@ -285,7 +284,7 @@ def hold_out(
 ) -> tuple[list[Sentence], list[Sentence]]:
     """Return a random share of the sentences, rounded down, and all others.
 
-    Sentences with the same words stay together, so that nothing is tested that was learnt.
+    Sentences with the same words stay together, so that no taught sentence is held out.
     """
     distinct = list(dict.fromkeys(sentence.tokens for sentence in sentences))
     drawn = set(random.Random(seed).sample(distinct, int(share * len(distinct))))
@@ -296,7 +295,7 @@ def hold_out(
 def start_teaching(
     jobs: Jobs, lesson: Lesson, sentences: Sequence[Sentence], *, visitor: str = "", about: str = ""
 ) -> Job:
-    """Teach in a process beside the app; the result of the job is a `Taught`."""
+    """Teach in a separate process; the result of the job is a `Taught`."""
     try:
         render_sentences(sentences, "jsonl").encode()
     except UnicodeEncodeError as error:
@@ -315,7 +314,7 @@ def shipped_excerpt(tagger: Tagger, known: Sequence[Sentence]) -> dict[str, list
 
 
 def _describe(folder: Path, lesson: Lesson, before: Tagger, after: Tagger, taught: Taught) -> None:
-    """Write the card, the record, and those examples whose claims still hold."""
+    """Write the card, the record, and the examples whose claims still hold."""
     recipe = json.loads(lesson.recipe.as_json())
     record = {**asdict(taught), "held_out": lesson.held_out, "recipe": recipe}
     write_json(folder / RECORD_FILE, record)
@@ -326,7 +325,7 @@ def _describe(folder: Path, lesson: Lesson, before: Tagger, after: Tagger, taugh
 
 
 def _card(taught: Taught, lesson: Lesson, base: Tagger) -> str:
-    """Return README.md of the new model; it quotes the card of its base, without the figures."""
+    """Return README.md of the new model, which quotes the card of its base without figures."""
     recipe = lesson.recipe
     parts = [
         f"# {taught.name}",

@@ -8,13 +8,13 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     op.create_table(
         "crfviz_documents",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("name", sa.Text, nullable=False, unique=True),
         sa.Column("created", sa.DateTime, nullable=False),
-        sqlite_autoincrement=True,  # an id is never given twice, as in PostgreSQL
+        sqlite_autoincrement=True,  # ids are never reused, as in PostgreSQL
     )
     op.create_table(
         "crfviz_items",

@@ -1,4 +1,4 @@
-"""The time spent on a sentence, and what its annotator can go back to."""
+"""The time spent on a sentence, and undo steps."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "1"
 
 
 def upgrade() -> None:
-    """Add both columns; what was stored before took no known time and cannot be undone."""
+    """Add both columns; older rows have no time and no undo steps."""
     for column in (
         sa.Column("seconds", sa.Float, nullable=False, server_default="0"),
         sa.Column("past", sa.JSON, nullable=False, server_default="[]"),

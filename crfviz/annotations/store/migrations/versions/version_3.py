@@ -8,9 +8,9 @@ down_revision = "2"
 
 
 def upgrade() -> None:
-    """Add both columns; the model is the one that most annotations of a document are by.
+    """Add both columns; the model is that of most annotations of a document.
 
-    Which tags a model has was never stored: the first confirmation under it says so.
+    The tags of a model were never stored: the first confirmed annotation adds them.
     """
     for column in (
         sa.Column("tags", sa.JSON),
@@ -30,6 +30,6 @@ def upgrade() -> None:
         .order_by(sa.func.count(), sa.func.max(annotations.c.updated))
     )
     connection = op.get_bind()
-    for document, model in connection.execute(by_number).all():  # the last one counts
+    for document, model in connection.execute(by_number).all():  # the last row wins
         change = sa.update(documents).where(documents.c.id == document)
         connection.execute(change.values(model=model))

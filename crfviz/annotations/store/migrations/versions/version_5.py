@@ -1,4 +1,4 @@
-"""Curated versions, and the sentences that somebody has passed over."""
+"""Curated versions, and skipped sentences."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "4"
 
 
 def upgrade() -> None:
-    """Add the column and the table; nothing was settled or kept as skipped before."""
+    """Add the column and the table; older stores have no curated or skipped sentences."""
     op.add_column("crfviz_annotations", sa.Column("curation", sa.JSON))
     op.create_table(
         "crfviz_skips",
