@@ -4,7 +4,7 @@ Measures of uncertainty, computed from the model without any annotation:
 
 - entropy: of the distribution over tag sequences, in nats; higher for long sentences;
 - margin: nats between the two best tag sequences; a small margin is uncertain (Scheffer et al.
-2001, for sequences Settles and Craven 2008, section 3.1);
+  2001, for sequences Settles and Craven 2008, section 3.1);
 - corrections: the expected number of wrong words in the best path, sum of 1 - p(y_t | x).
 """
 

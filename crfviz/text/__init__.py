@@ -1,1 +1,1 @@
-"""Words: the tokenizer, tag schemes, and the file formats that hold tagged sentences."""
+"""Words: the tokenizer, tag schemes, and file formats of tagged sentences."""

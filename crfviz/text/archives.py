@@ -1,7 +1,7 @@
-"""ZIP archives and NumPy arrays, checked before anything is unpacked.
+"""ZIP archives and NumPy arrays, validated before unpacking.
 
-Sizes that a file claims are compared with the bytes that are there, and nothing is unpickled:
-`zipfile` would unpack more than a member claims, and NumPy allocates whatever a header asks for.
+Sizes that a file claims are compared with its actual bytes, and nothing is unpickled: `zipfile`
+would unpack more than a member claims, and NumPy allocates whatever a header claims.
 """
 
 import ast
@@ -20,7 +20,7 @@ from crfviz.exceptions import FormatError
 
 ZIP_MAGIC = b"PK\x03\x04"
 NPY_MAGIC = b"\x93NUMPY"
-ZIP_ERRORS = (  # what zipfile raises for a damaged archive; RuntimeError: an encrypted one
+ZIP_ERRORS = (  # exceptions of zipfile for damaged archives; RuntimeError for encrypted ones
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
@@ -31,9 +31,9 @@ ZIP_ERRORS = (  # what zipfile raises for a damaged archive; RuntimeError: an en
     RuntimeError,
     ValueError,
 )
-PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack without an end
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods unpack without a limit
 
-_ENTRY = b"PK\x01\x02"  # begins each line of an archive's list of members
+_ENTRY = b"PK\x01\x02"  # signature of each entry in the list of members
 _HEADER_ERRORS = (ValueError, TypeError, SyntaxError, MemoryError, RecursionError)
 _LONGEST_HEADER = 10_000  # characters, as in NumPy
 _DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f(2|4|8|16)|c(8|16|32)|[SU][1-9]\d{0,6})")
@@ -45,17 +45,17 @@ class Archive:
     """The members of a ZIP archive.
 
     Args:
-        data: all bytes of it.
-        most_members: how many files it may hold.
-        most_unpacked: how many bytes they may have together, unpacked.
+        data: all its bytes.
+        most_members: maximum number of files.
+        most_unpacked: maximum of unpacked bytes in all files.
 
     Raises:
-        FormatError: it is damaged, or holds more.
+        FormatError: it is damaged, or exceeds a limit.
     """
 
     def __init__(self, data: bytes, *, most_members: int, most_unpacked: int) -> None:
-        entries = data.count(_ENTRY)  # zipfile would make an object of each
-        if entries > most_members + 1:  # the four bytes may stand in a member, too
+        entries = data.count(_ENTRY)  # zipfile would create an object for each
+        if entries > most_members + 1:  # a member may also contain the four bytes
             raise FormatError(f"The archive holds {entries:,} files, more than {most_members:,}.")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
@@ -75,14 +75,14 @@ class Archive:
         self.names = tuple(self._members)
 
     def size(self, name: str) -> int:
-        """Return the bytes of a member, unpacked, as the archive says."""
+        """Return the unpacked size of a member, as the archive claims."""
         return self._members[name].file_size
 
     def content(self, name: str) -> bytes:
         """Return the bytes of a member.
 
         Raises:
-            FormatError: it is damaged, encrypted, or packed in another way than ZIP's usual one.
+            FormatError: it is damaged, encrypted, or compressed by an unsupported method.
         """
         member = self._members[name]
         if member.compress_type not in PACKED:
@@ -102,7 +102,7 @@ class Archive:
 
 
 def npy_array(content: bytes, name: str) -> NDArray[Any]:
-    """Return the array in a .npy file: numbers or text, only to be read.
+    """Return the read-only array of numbers or text in a .npy file.
 
     Args:
         content: the whole file.
@@ -119,7 +119,7 @@ def npy_array(content: bytes, name: str) -> NDArray[Any]:
         )
     try:
         dtype = np.dtype(descr)
-    except TypeError as error:  # a size that this machine does not have
+    except TypeError as error:  # the size is impossible on this machine
         raise FormatError(f"The array {name[:60]!r} has the unknown type {descr!r}.") from error
     needed = math.prod(shape) * dtype.itemsize
     if needed > len(content) - begin or math.prod(n or 1 for n in shape) > 2**31:
@@ -149,7 +149,7 @@ def npz_arrays(archive: Archive) -> dict[str, NDArray[Any]]:
 
 
 def _header(content: bytes, name: str) -> tuple[str, tuple[int, ...], bool, int]:
-    """Type, shape, order of an array, and where its bytes begin."""
+    """Return type, shape, order of an array, and the offset of its bytes."""
     damaged = FormatError(f"The array {name[:60]!r} has a damaged header, or is no .npy file.")
     if not content.startswith(NPY_MAGIC) or len(content) < 12:
         raise damaged
@@ -172,11 +172,11 @@ def _header(content: bytes, name: str) -> tuple[str, tuple[int, ...], bool, int]
 
 
 def _check_text(codes: NDArray[Any], name: str) -> None:
-    """Refuse numbers that are no characters."""
+    """Raise an error for numbers that are not characters."""
     if codes.max(initial=0) > _LAST_CHARACTER:
         raise FormatError(f"The array {name[:60]!r} holds numbers where text should be.")
 
 
 def _brief(error: Exception) -> str:
-    """Return the message of an error, with at most a little of the file."""
+    """Return the message of an error, with at most a short excerpt of the file."""
     return str(error)[:80]

@@ -1,4 +1,4 @@
-"""Column formats: one word a line, an empty line after each sentence.
+"""Column formats: one word per line, an empty line after each sentence.
 
 | format  | columns, separated by TAB                | word   | tag                    |
 |---------|------------------------------------------|--------|------------------------|
@@ -6,17 +6,17 @@
 | iob2    | five: id, word, tag, -, annotator (UNER) | second | third                  |
 | columns | two or more: word, ..., tag              | first  | last                   |
 
-How the oddities of real files are read:
+Special cases in real files:
 
-- Only LF (or CR LF) ends a line: U+2028 and its kin occur inside words.
+- Only LF (or CR LF) ends a line, because U+2028 and similar characters occur inside words.
 - Columns are separated by TAB, not by blanks: words may contain blanks. Blanks around a word are
   cut off.
 - A row whose columns are all blank ends the sentence, like an empty line.
-- A row with a tag but no word is dropped, for there is nothing to tag.
+- A row with a tag but no word is dropped.
 - A row without TAB that starts with `#` is a comment, and `# text = ...` the raw text; `#` TAB `O`
   is a word.
-- `B-` and `I-` without a type are `O`; an illegal `I-X` is kept as it is (see `schemes.repair`).
-- `_` is CoNLL-U for "nobody tagged this"; a sentence where every word has it has no tags.
+- `B-` and `I-` without a type are `O`; an illegal `I-X` is unchanged (see `schemes.repair`).
+- `_` means untagged in CoNLL-U; a sentence of only `_` has no tags.
 """
 
 import re
@@ -32,7 +32,7 @@ from crfviz.text.sentences import Sentence
 UNTAGGED = "_"
 TEXT_COMMENT = "# text ="
 BREAKS = re.compile(r"[\t\r\n]+")
-Block = Sequence[tuple[int, str]]  # lines with their numbers
+Block = Sequence[tuple[int, str]]  # numbered lines
 WORD_ID = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 
 
@@ -40,12 +40,13 @@ WORD_ID = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 class Layout:
     """Columns of words and tags in a format."""
 
-    name: str  # as in messages: "CoNLL-U"
-    expected: str  # what a row must look like, for messages
+    name: str  # name in messages: "CoNLL-U"
+    expected: str  # description of a valid row, for messages
     word: int  # column of the word
     tag: int  # column of the tag
-    width: int | None = None  # number of columns; None is two or more
-    ids: bool = False  # first a word id: 3, or 3-4 and 8.1 for rows that are no words
+    width: int | None = None  # number of columns; None for two or more
+    # whether rows begin with a word id: 3, or 3-4 and 8.1 for rows that are not words
+    ids: bool = False
 
 
 CONLLU = Layout("CoNLL-U", "10 columns separated by TAB", word=1, tag=3, width=10, ids=True)
@@ -57,14 +58,14 @@ COLUMNS = Layout("CoNLL columns", "word TAB tag", word=0, tag=-1)
 class WordRow(NamedTuple):
     """A row that is a word."""
 
-    number: int  # of its line in the file, from 1
+    number: int  # line number in the file, from 1
     token: str
     tag: str
-    cells: list[str]  # all columns as they stand
+    cells: list[str]  # all columns, unchanged
 
 
 def is_comment(line: str) -> bool:
-    """Return whether a line is a comment: `#` first and no TAB in it."""
+    """Return whether a line is a comment: it begins with `#` and has no TAB."""
     return line.startswith("#") and "\t" not in line
 
 
@@ -93,7 +94,7 @@ def numbered_sentences(
 
 
 def blocks(lines: Iterable[str], first: int = 1) -> Iterator[Block]:
-    """Yield runs of lines that are not blank, each line with its number from `first` on."""
+    """Yield blocks of adjacent non-blank lines, each line with its number from `first` on."""
     block: list[tuple[int, str]] = []
     for number, line in enumerate(lines, start=first):
         if line.strip():
@@ -141,7 +142,7 @@ def word_rows(block: Block, layout: Layout, name: str) -> list[WordRow]:
 
 
 def words_in(block: Block, layout: Layout) -> int:
-    """Return how many rows of a block are words, or would be: broken ones count, too."""
+    """Return the number of rows of a block that are words, including invalid ones."""
     rows = (line for _, line in block if not is_comment(line))
     return sum(not layout.ids or line.partition("\t")[0].isdecimal() for line in rows)
 
@@ -149,11 +150,10 @@ def words_in(block: Block, layout: Layout) -> int:
 def render_columns(sentences: Iterable[Sentence], layout: Layout) -> str:
     """Return the sentences as text in a column format; unknown columns are `_`.
 
-    Line breaks and TABs in the raw text become blanks, since a comment has one line.
+    Line breaks and TABs in the raw text become blanks, because a comment is one line.
 
     Raises:
-        FormatError: a word or tag cannot stand in a column: it is empty, or has blanks around it
-            or a TAB or line break in it.
+        FormatError: a word or tag is empty, has outer blanks, or contains a TAB or line break.
     """
     return "".join(_rendered(sentence, layout) for sentence in sentences)
 
@@ -165,12 +165,12 @@ def rendered(comments: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def fits(value: str) -> bool:
-    """Return whether a column can hold a word or tag and give it back."""
+    """Return whether a column can hold a word or tag losslessly."""
     return bool(value) and value == value.strip() and not BREAKS.search(value)
 
 
 def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
-    """Return a row as a word; None where it is none."""
+    """Return a row as a word; None for other rows."""
     row = line.split("\t")
     problem = _problem(row, layout)
     if problem:

@@ -8,7 +8,7 @@ LTR, RTL = "ltr", "rtl"
 def right_to_left(text: str) -> bool:
     """Return whether the first letter of a text belongs to a script from right to left.
 
-    HTML decides so for `dir="auto"`; `web/direction.js` has the same rule.
+    This is the rule of HTML's `dir="auto"`, also in `web/direction.js`.
 
     >>> right_to_left("1. שלום Paris"), right_to_left("Paris שלום")
     (True, False)

@@ -1,7 +1,8 @@
-"""FASTA: sequences of letters, such as DNA; each letter is a word, and no word has a tag.
+"""FASTA: sequences of letters, such as DNA; each letter is an untagged word.
 
-A line that begins with `>` names the sequence that follows, `;` begins a comment, and a blank line
-ends a sequence. Letters of either case count as capitals: lower case marks repeats in genomes.
+A line that begins with `>` names the following sequence, `;` begins a comment, and a blank line
+ends
+a sequence. Letters are converted to upper case, because lower case marks repeats in genomes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,25 +18,25 @@ NAME, COMMENT = ">", ";"
 class Record:
     """One sequence and its lines in a file."""
 
-    name: str  # what follows `>`; empty without such a line
-    rows: tuple[tuple[int, str], ...]  # number of the line and its letters, at least one line
+    name: str  # text after `>`; empty without such a line
+    rows: tuple[tuple[int, str], ...]  # line numbers and letters, at least one line
 
     @property
     def line(self) -> int:
-        """Number of its first line of letters."""
+        """The number of its first line of letters."""
         return self.rows[0][0]
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """T capital letters."""
+        """The T upper-case letters."""
         return tuple(letter for _, letters in self.rows for letter in letters)
 
 
 def records(lines: Iterable[str], name: str, first: int = 1) -> Iterator[Record]:
-    """Yield the sequences of the lines of a file, the first of which has the number `first`.
+    """Yield the sequences in the lines of a file, starting at line number `first`.
 
     Raises:
-        FormatError: a line holds something else than letters; says which.
+        FormatError: a line has other characters; names the line.
     """
     title, rows = "", list[tuple[int, str]]()
     for number, line in enumerate(lines, start=first):

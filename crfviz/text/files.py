@@ -1,7 +1,7 @@
 """Decoding of text files, lines, abbreviated values for messages, and atomic writes.
 
-Files are UTF-8, with or without a byte order mark. LF or CR LF ends a line, and nothing else does;
-only `decoded_with_notes` also takes a lone CR for a line end, and tells of what is odd.
+Files are UTF-8, with or without a byte order mark. Only LF or CR LF ends a line;
+`decoded_with_notes` also accepts a lone CR, and notes unusual contents.
 """
 
 import re
@@ -13,22 +13,22 @@ from pathlib import Path
 
 from crfviz.exceptions import FormatError
 
-NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # how Python keeps such bytes
+NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # invalid bytes, as Python preserves them
 BYTE_ORDER_MARK = "\ufeff"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 IN_UTF_8 = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
 LINE_END = re.compile(r"\r\n?|\n")
-SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, which are no text
+SURROGATES = re.compile("[\ud800-\udfff]")  # lone surrogates, which are not text
 _BRIEF = reprlib.Repr()
 _BRIEF.maxlevel, _BRIEF.maxlist, _BRIEF.maxdict, _BRIEF.maxstring = 3, 10, 10, 62
 LINE_END_NAMES = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
 
 
 def decoded(content: bytes, *, name: str = "file", first_line: int = 1) -> str:
-    """Return the text of a file, or of some of its lines; `name` is what messages call the file.
+    """Return the text of a file, or of some of its lines; `name` is its name in messages.
 
     Raises:
-        FormatError: it is not UTF-8; says in which line.
+        FormatError: it is not UTF-8; names the line.
     """
     text = _decode_lossless(content)
     if wrong := NOT_UTF_8.search(text):
@@ -38,12 +38,12 @@ def decoded(content: bytes, *, name: str = "file", first_line: int = 1) -> str:
 
 
 def decoded_with_notes(content: bytes, name: str) -> tuple[str, list[str]]:
-    """Return the text with LF line ends, and notes on its oddities.
+    """Return the text with LF line ends, and notes on unusual contents.
 
-    Bytes that are no text stay marked, so that `check_utf_8` can name their line.
+    Invalid bytes are preserved, so that `check_utf_8` can name their line.
 
     Raises:
-        FormatError: it begins as UTF-16 and is not.
+        FormatError: it begins as UTF-16 but is not.
     """
     text, notes = decoded_otherwise(content, name) or (_decode_lossless(content), [])
     if text.startswith(BYTE_ORDER_MARK):
@@ -62,12 +62,14 @@ def decoded_with_notes(content: bytes, name: str) -> tuple[str, list[str]]:
 
 
 def decoded_otherwise(content: bytes, name: str) -> tuple[str, list[str]] | None:
-    """Return a text in UTF-16 or Windows-1252, and a note on the latter; None for any other.
+    """Return a text in UTF-16 or Windows-1252, and a note on the latter; None for other encodings.
 
-    UTF-16 needs its byte order mark. Windows-1252 has no two bytes that UTF-8 could have.
+    UTF-16 requires its byte order mark. Windows-1252 is accepted only without byte pairs that are
+    valid
+    UTF-8.
 
     Raises:
-        FormatError: it begins as UTF-16 and is not.
+        FormatError: it begins as UTF-16 but is not.
     """
     if content.startswith(UTF_16):
         try:
@@ -86,7 +88,7 @@ def check_utf_8(line: str, where: str) -> None:
     """Reject a line with invalid UTF-8.
 
     Raises:
-        FormatError: says where and which byte.
+        FormatError: names the place and the byte.
     """
     if wrong := NOT_UTF_8.search(line):
         byte = ord(wrong[0]) - 0xDC00
@@ -99,7 +101,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def outside(text: str, begin: str, end: str) -> list[str]:
-    """Return the parts of a text outside of the stretches from `begin` to `end`.
+    """Return the parts of a text outside the ranges from `begin` to `end`.
 
     >>> outside("a <!-- b --> c <!-- d", "<!--", "-->")
     ['a ', ' c <!-- d']
@@ -141,11 +143,12 @@ def _decode_lossless(content: bytes) -> str:
 def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
     """Write a temporary file beside the target and rename it when it is complete.
 
-    An older file stays if the new one fails. A target that is not a plain file, such as a terminal,
-    is written to directly.
+    If writing fails, an older file stays. A target that is not a regular file, such as a terminal,
+    is written directly.
 
     Raises:
         FormatError: it cannot be written; says why.
+
     """
     plain = not path.exists() or path.is_file()
     temporary = path.with_name(f".{path.name}.part") if plain else path

@@ -1,6 +1,6 @@
-"""Files of tagged sentences: the door of `readers`, and writers of the formats of lines.
+"""Files of tagged sentences: the entry point of `readers`, and writers of line formats.
 
-`columns`, `jsonl` and `fasta` say what these look like and how broken rows are read.
+`columns`, `jsonl` and `fasta` document these formats and the treatment of invalid rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ FormatName = Literal[
     "json", "table", "inline", "pairs", "webanno", "conll2012", "parquet", "docbin", "brat",
 ]  # fmt: skip
 READ_FORMATS: tuple[FormatName, ...] = get_args(FormatName)
-FORMATS = READ_FORMATS[:6]  # read as a stream; all but FASTA are written, too
+FORMATS = READ_FORMATS[:6]  # read as a stream; all except FASTA can also be written
 LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2, "columns": COLUMNS}
 
 
@@ -34,16 +34,16 @@ LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2, "columns"
 class SentenceFile:
     """A file of sentences, read each time it is iterated.
 
-    Iterating raises FormatError as `read_sentences` does, when it comes to the sentence.
+    Iteration raises the FormatError of `read_sentences` when it reaches the sentence.
     """
 
     path: Path
-    file_format: FormatName | None = None  # None tells it from the content
+    file_format: FormatName | None = None  # None detects it from the content
     fold_handles: bool = False  # join `@` and the word after it, see `sentences.fold_handles`
     types: Mapping[str, str] | None = None  # renames entity types, see `sentences.map_types`
-    column: str | int | None = None  # of the tags: a name, or a number from 1
-    scheme: str | None = None  # of the entities: BIO, IOB1, BIOES or BILOU
-    tokenizer: str = ENGLISH  # of texts that come without words, see `text.splitting`
+    column: str | int | None = None  # column of the tags: a name, or a number from 1
+    scheme: str | None = None  # target scheme of entities: BIO, IOB1, BIOES or BILOU
+    tokenizer: str = ENGLISH  # for plain texts, see `text.splitting`
 
     def __iter__(self) -> Iterator[Sentence]:
         split = splitter(self.tokenizer)
@@ -67,19 +67,19 @@ def read_sentences(
 ) -> list[Sentence]:
     """Return all sentences of a file; docs/files.md lists the formats.
 
-    Entities in IOB1, IO, BMES or BMEWO become BIO or BIOES. What is lost is a `LossWarning`.
+    Entities in IOB1, IO, BMES or BMEWO become BIO or BIOES. Losses are a `LossWarning`.
 
     Args:
-        path: of the file.
-        file_format: None tells it from the content; `conllu-xpos` reads the fifth column as tag.
+        path: the file.
+        file_format: None detects it; `conllu-xpos` reads the fifth column as tag.
         column: of the tags, by name or by number from 1; -1 is the last one.
         scheme: converts the entities to BIO, IOB1, BIOES or BILOU.
         fold_handles: join `@` and the word after it, see `sentences.fold_handles`.
         types: renames entity types and drops all others, see `sentences.map_types`.
-        tokenizer: splits texts that come without words, such as `spacy:de`; see `text.splitting`.
+        tokenizer: splits plain texts, such as `spacy:de`; see `text.splitting`.
 
     Raises:
-        FormatError: the file cannot be opened, is of no format, or has a line that breaks it.
+        FormatError: the file cannot be opened, has no known format, or has an invalid line.
     """
     return list(
         SentenceFile(Path(path), file_format, fold_handles, types, column, scheme, tokenizer)
@@ -96,13 +96,14 @@ def parse_sentences(
     pause: Callable[[], object] = lambda: None,
     told: Callable[[str], object] | None = None,
 ) -> list[Sentence]:
-    r"""Like `read_sentences`, from the content of a file; `name` is what messages call it.
+    r"""Parse the content of a file as `read_sentences` does; `name` is its name in messages.
 
-    A server can do something else in a `pause`, which is called after each sentence. `told` hears
-    what was lost and how the file was read; without it losses are warnings.
+    `pause` is called after each sentence, so that a server can run other work. `told` is called
+    with losses and notes; without it losses are warnings.
 
     >>> parse_sentences("Hello\tINTJ\n!\tPUNCT\n")
     [Sentence(tokens=('Hello', '!'), tags=('INTJ', 'PUNCT'), text=None)]
+
     """
     reader = Reader(name, Choice(file_format, column, scheme))
     read = reader.content(text) if isinstance(text, bytes) else reader.lines(lines_of(text))
@@ -116,9 +117,9 @@ def parse_with_answers(
     told: Callable[[str], object],
     pause: Callable[[], object] = lambda: None,
 ) -> tuple[list[Sentence], list[Sentence] | None]:
-    """Return the sentences as `parse_sentences` does, and those with a tagger's tags.
+    """Return the sentences as `parse_sentences` does, and again with a tagger's tags.
 
-    These stand in the last column, behind gold, as conlleval takes them; None if they do not.
+    The tagger's tags are in the last column, after gold, as in conlleval; None without them.
 
     Raises:
         FormatError: as `parse_sentences` does.
@@ -126,7 +127,7 @@ def parse_with_answers(
     reader, notes = Reader(name), list[str]()
     gold = _all(strictly(reader, reader.content(content), notes.append), pause)
     for note in notes:
-        if HAS_ANSWERS not in note:  # here they are not lost
+        if HAS_ANSWERS not in note:  # here they are not a loss
             told(note)
     columns = reader.found.columns if reader.found else None
     if columns is None or columns.predicted is None:
@@ -137,10 +138,10 @@ def parse_with_answers(
 
 
 def require_same_words(gold: Sequence[Sentence], answers: Sequence[Sentence], *, name: str) -> None:
-    """Refuse a file of a tagger's tags whose sentences are not those of gold.
+    """Reject predictions for other sentences than those of gold.
 
     Raises:
-        FormatError: says which sentence differs, or has no tags.
+        FormatError: names a sentence that differs or has no tags.
     """
     wanted = "a file of predictions needs the same words in the same order"
     for number, (one, other) in enumerate(zip(gold, answers, strict=False), start=1):
@@ -168,10 +169,10 @@ def _all(sentences: Iterable[Tagged], pause: Callable[[], object]) -> list[Sente
 def parse_part(
     content: bytes, file_format: FormatName, *, name: str, first_line: int
 ) -> Iterator[tuple[int, Sentence]]:
-    """Yield the sentences of some lines of a file, each with the line of its beginning.
+    """Yield the sentences of some lines of a file, each with its first line number.
 
     Args:
-        content: whole sentences.
+        content: complete sentences.
         file_format: of the file.
         name: of the file, for messages.
         first_line: the number of the first line in the file.
@@ -189,7 +190,7 @@ def parse_part(
 
 
 def detect_format(lines: Iterable[str], *, name: str = "text") -> FormatName:
-    """Return the format of lines; plain text is none.
+    """Return the format of lines; plain text has none.
 
     Raises:
         FormatError: they fit no format.
@@ -206,8 +207,9 @@ def render_sentences(sentences: Iterable[Sentence], file_format: FormatName) -> 
     """Return the sentences as text; `parse_sentences` reads back the same ones.
 
     Raises:
-        FormatError: a column format cannot hold a word, see `columns.render_columns`; or FASTA is
-            asked for, which has no place for tags.
+        FormatError: a column format cannot hold a word, see `columns.render_columns`; or the format
+            is FASTA, which has no tags.
+
     """
     if file_format not in FORMATS or file_format == "fasta":
         raise FormatError(

@@ -1,6 +1,6 @@
-"""JSON and JSONL: sentences as `{"tokens": [...], "tags": [...], "text": "..."}`, one a line.
+"""JSON and JSONL: sentences as `{"tokens": [...], "tags": [...], "text": "..."}`, one per line.
 
-Tags and text may be absent. JSONL is the only format that holds any word and any text unchanged.
+Tags and text may be absent. Only JSONL preserves any word and any text.
 The memory of uploaded JSON is estimated before it is parsed, by CPython's sizes on 64 bits.
 """
 
@@ -14,7 +14,7 @@ from crfviz.text.files import SURROGATES, abbreviate, abbreviate_value
 from crfviz.text.sentences import Sentence
 
 EXPECTED = 'a JSON object such as {"tokens": ["Hello"], "tags": ["INTJ"]}'
-MAX_JSON = 110_000_000  # bytes that a text takes as JSON, the text among them
+MAX_JSON = 110_000_000  # maximum bytes of parsed JSON, including the text
 _VALUE, _LIST, _OBJECT, _TEXT = 33, 72, 250, 55  # bytes of each
 
 
@@ -24,7 +24,7 @@ def parse_jsonl(lines: Iterable[str], name: str) -> Iterator[Sentence]:
     Other keys of an object are ignored.
 
     Raises:
-        FormatError: a line is no such object; says in which line and what is wrong.
+        FormatError: a line is not a valid object; names the line and the problem.
     """
     for _, sentence in numbered_sentences(lines, name):
         yield sentence
@@ -45,7 +45,7 @@ def numbered_sentences(
 
 
 def render_jsonl(sentences: Iterable[Sentence]) -> str:
-    """Return the sentences as JSONL; tags and text are left out where there are none."""
+    """Return the sentences as JSONL, without missing tags and texts."""
     known = (
         {name: value for name, value in vars(sentence).items() if value is not None}
         for sentence in sentences
@@ -57,7 +57,7 @@ def parse_object(line: str, where: str) -> dict[str, object]:
     """Return a JSON object.
 
     Raises:
-        FormatError: the line is something else; says `where` it stands.
+        FormatError: the line is not an object; names the place `where`.
     """
     fields = parsed(line, where)
     if not isinstance(fields, dict):
@@ -69,7 +69,7 @@ def parsed(text: str, where: str) -> Any:  # noqa: ANN401 - any JSON
     """Return the value of a JSON text.
 
     Raises:
-        FormatError: it is no JSON; says `where` it stands.
+        FormatError: it is not JSON; names the place `where`.
     """
     try:
         return json.loads(text)
@@ -80,9 +80,9 @@ def parsed(text: str, where: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 def list_elements(text: str, name: str) -> Iterator[tuple[int, object]]:
-    """Yield the elements of a JSON list with their lines; the last is an error if it is broken.
+    """Yield the elements of a JSON list with their lines; the last is an error if it is invalid.
 
-    What follows the list is such an error, too: a second list, or the text was no list at all.
+    Text after the list is also such an error.
     """
     decoder = json.JSONDecoder()
     index, line, counted = text.find("[") + 1, 1, 0
@@ -114,7 +114,7 @@ def sentence_of(fields: Mapping[str, object], where: str) -> Sentence:
     """Return the sentence of an object.
 
     Raises:
-        FormatError: a field has another type, or there is not one tag per token.
+        FormatError: a field has the wrong type, or the number of tags is wrong.
     """
     tokens = strings(fields.get("tokens"), "tokens", where)
     tags = None if fields.get("tags") is None else strings(fields["tags"], "tags", where)
@@ -136,7 +136,7 @@ def strings(value: object, field: str, where: str) -> tuple[str, ...]:
     """Return the strings of a list.
 
     Raises:
-        FormatError: `value` is something else.
+        FormatError: `value` is not a list of strings.
     """
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise FormatError(
@@ -148,10 +148,10 @@ def strings(value: object, field: str, where: str) -> tuple[str, ...]:
 
 
 def check_whole(text: str, field: str, where: str) -> None:
-    r"""Reject lone surrogates, as JSON may write them: `"\ud800"` cannot be saved.
+    r"""Reject lone surrogates, which JSON may contain, because `"\ud800"` cannot be saved.
 
     Raises:
-        FormatError: says which it is and where.
+        FormatError: names the character and its place.
     """
     if half := SURROGATES.search(text):
         raise FormatError(
@@ -160,13 +160,13 @@ def check_whole(text: str, field: str, where: str) -> None:
 
 
 def json_bytes(text: str) -> int:
-    """Return an upper estimate of the bytes that a JSON text takes once parsed."""
+    """Return an upper estimate of the bytes of a parsed JSON text."""
     lists, objects = text.count("["), text.count("{")
     values = text.count(",") + lists + objects
     texts = text.count('"') // 2
     return (
         sys.getsizeof(text)
-        + len(text)  # what stands between quotes, again
+        + len(text)  # copies of the strings
         + _VALUE * values
         + _LIST * lists
         + _OBJECT * objects
@@ -179,11 +179,11 @@ def json_value(text: str, most: int | None = None) -> Any:  # noqa: ANN401 - any
 
     Args:
         text: the JSON.
-        most: how many bytes it may take; None: any number of them.
+        most: maximum bytes; None for no limit.
 
     Raises:
-        ValueError: it is no JSON, or lists stand in lists too deeply.
-        FormatError: it takes more bytes; this is a ValueError, too.
+        ValueError: it is not JSON, or nested too deeply.
+        FormatError: it exceeds the limit; a subclass of ValueError.
     """
     if most is not None:
         require_json_bytes(text, most)
@@ -194,7 +194,7 @@ def json_value(text: str, most: int | None = None) -> Any:  # noqa: ANN401 - any
 
 
 def require_json_bytes(text: str, most: int) -> None:
-    """Reject a text that takes too much memory as JSON.
+    """Reject a JSON text that takes too much memory.
 
     Raises:
         FormatError: it takes more than `most` bytes.

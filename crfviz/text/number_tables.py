@@ -1,18 +1,18 @@
 """Tables of numbers from files or pasted text: CSV, printed arrays, Markdown, JSON, NumPy.
 
-How a text is read:
+Rules:
 
-- Cells are separated by TAB, else by semicolon, "|", comma, else by blanks; square brackets around
-  rows, as NumPy and PyTorch print them, do not count. Where no comma separates, it is a decimal
+- The separator is TAB, else semicolon, "|", comma, or blanks; square brackets around rows, as
+  printed by NumPy and PyTorch, are ignored. If the comma is not the separator, it is a decimal
   comma.
-- A first row or column of labels is dropped: of names and words mostly, or of the numbers from 0 or
-  1 on below an empty or named corner.
+- A first row or column of labels is removed: names, words, or consecutive numbers from 0 or 1 with
+  an empty or named corner.
 - `-inf`, `−∞` and `-Infinity` are minus infinity, without the sign infinity; an empty cell, `nan`,
   `null` and a dash are NaN.
-- A cell may be one of the given names, such as a tag, and means its id; `START` means -1.
+- One of the given names, such as a tag, stands for its id; `START` stands for -1.
 - JSON is a list of rows, or an object that holds one.
 
-A file may also be an `.npz` or `.npy`; its content tells. Nothing is unpickled.
+A file may also be `.npz` or `.npy`, detected by its content. Nothing is unpickled.
 """
 
 import json
@@ -29,10 +29,11 @@ from crfviz.exceptions import FormatError
 from crfviz.text.archives import NPY_MAGIC, ZIP_MAGIC, Archive, npy_array, npz_arrays
 from crfviz.text.files import abbreviate, abbreviate_value, lines_of
 
-MAX_CELLS = 100_000  # 120 words of 200 tags have 24 000
-MAX_WITH_LABELS = 5 * MAX_CELLS  # a column may have labels, and a Markdown table empty sides
+MAX_CELLS = 100_000  # 120 words with 200 tags have 24 000
+# tables may have label columns, and Markdown tables empty outer cells
+MAX_WITH_LABELS = 5 * MAX_CELLS
 TOO_MANY = f"The table has too many cells: at most {MAX_CELLS} fit."
-MEANINGS: Mapping[str, float] = {  # of cells without digits
+MEANINGS: Mapping[str, float] = {  # values of cells without digits
     **dict.fromkeys(("", "nan", "null", "none", "–", "—", "-", "n/a"), math.nan),
     **dict.fromkeys(("-inf", "-∞", "-infinity", "log(0)", "log 0"), -math.inf),
     **dict.fromkeys(("inf", "+inf", "∞", "+∞", "infinity"), math.inf),
@@ -57,8 +58,8 @@ class NumberTable:
     """A table with its labels."""
 
     values: NDArray[np.float64]  # (rows, columns); NaN for an empty cell
-    header: tuple[str, ...] | None  # a label per column, where there is a row of them
-    labels: tuple[str, ...] | None  # a label per row, where there is a column of them
+    header: tuple[str, ...] | None  # one label per column, if there is a header
+    labels: tuple[str, ...] | None  # one label per row, if there is a label column
     source: str  # "CSV", "JSON", or the name of an array in a file
 
 
@@ -68,14 +69,15 @@ def parse_number_table(
     """Return the table in a text.
 
     Args:
-        text: what was pasted.
-        names: may stand for their index in a cell.
-        words: of a sentence; they may head rows or columns even where they look like numbers.
-        prefer: which table of a JSON object to take if it holds several.
+        text: the pasted text.
+        names: names that stand for their index in a cell.
+        words: words of a sentence, which may be labels even if they look like numbers.
+        prefer: the name of the table to choose from a JSON object.
 
     Raises:
-        FormatError: there is no table, its rows differ in length, or a cell is no number; says
-            where.
+        FormatError: there is no table, its rows differ in length, or a cell is not a number; names
+            the place.
+
     """
     _check_size(text)
     reader = _Cells(names)
@@ -114,7 +116,7 @@ def read_number_table(
         data: the whole file.
         names: see `parse_number_table`.
         words: see `parse_number_table`.
-        prefer: which array or table to take if the file holds several.
+        prefer: the name of the array or table to choose.
 
     Raises:
         FormatError: there is no table, or none that can be read without unpickling.
@@ -137,14 +139,14 @@ def read_number_table(
 
 
 class _Cells:
-    """Reads one cell."""
+    """Parser of single cells."""
 
     def __init__(self, names: Sequence[str]) -> None:
         ids = {START: -1} | {name: k for k, name in enumerate(names)}
         self.ids: Mapping[str, int] = ids if names else {}
 
     def value(self, cell: object) -> float | None:
-        """Return the number; None if it is none."""
+        """Return the number in a cell; None without one."""
         if isinstance(cell, bool):
             return None
         if isinstance(cell, float):
@@ -169,7 +171,7 @@ def _check_size(text: str) -> None:
 
 
 def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: _Cells) -> NumberTable:
-    """Return the numbers of rows, each with the place it comes from."""
+    """Return the numbers of rows; each row comes with its place."""
     first, width = rows[0][0], len(rows[0][1])
     if len(rows) * width > MAX_CELLS:
         raise FormatError(f"The table has {len(rows)} × {width} cells, at most {MAX_CELLS} fit.")
@@ -191,10 +193,10 @@ def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: _Cells) -> Numb
 
 
 def _json_rows(text: str, prefer: str) -> list[list[object]] | None:
-    """Return the rows of a JSON text; None if it is no JSON, as NumPy output."""
+    """Return the rows of a JSON text; None for other texts, such as NumPy output."""
     readable = _JSON_NAN.sub("NaN", _JSON_INFINITY.sub("-Infinity", text))
     try:
-        value = json.loads(readable, parse_int=float)  # however many digits there are
+        value = json.loads(readable, parse_int=float)  # avoids Python's limit of digits
     except (ValueError, RecursionError) as error:
         if text.lstrip()[0] == "{":
             raise FormatError(f"This looks like JSON but is none: {error}") from error
@@ -216,7 +218,7 @@ def _is_rows(value: object) -> bool:
 
 
 def _split_lines(text: str) -> list[tuple[str, list[str]]]:
-    """Return the cells of each line that has any, with its place."""
+    """Return the cells of each non-empty line, with its place."""
     texts = lines_of(text)
     if _unwrapped(text.lstrip()).lstrip().startswith("["):
         texts = [_unwrapped(line).translate(_BRACKETS).strip().strip(",") for line in texts]
@@ -238,7 +240,7 @@ def _unwrapped(line: str) -> str:
 
 
 def _is_rule(line: str) -> bool:
-    """Return whether a line only separates, as the second one of a Markdown table."""
+    """Return whether a line is only a separator, like the second line of a Markdown table."""
     return set(line.strip()) <= set("|:-+= ") and "--" in line
 
 
@@ -252,21 +254,21 @@ def _cells(line: str, separator: str | None) -> list[str]:
 
 
 def _count(line: str, separator: str | None) -> int:
-    """Return about how many cells a line has."""
+    """Return the approximate number of cells in a line."""
     return len(line.split()) if separator is None else line.count(separator) + 1
 
 
 @dataclass(frozen=True)
 class _Labels:
-    """Tells labels from numbers."""
+    """Detector of label rows and columns."""
 
     reader: _Cells
     words: Sequence[str]
-    numeric: bool  # whether the cells inside are numbers rather than names
-    beside_corner: bool  # whether the first cell of all is no number
+    numeric: bool  # whether the inner cells are numbers rather than names
+    beside_corner: bool  # whether the first cell is not a number
 
     def are_labels(self, cells: Sequence[str]) -> bool:
-        """Return whether a first row or column, without a corner, holds labels."""
+        """Return whether a first row or column, without its corner, has labels."""
         texts = [cell.strip() for cell in cells]
         values = [self.reader.value(text) for text in texts]
         if not texts or values.count(None) * 2 > len(values):
@@ -284,7 +286,7 @@ class _Labels:
 
 
 def _count_up(values: Sequence[float | None]) -> bool:
-    """Return whether these are the numbers from 0 or from 1 on, but for a corner."""
+    """Return whether the cells count from 0 or 1, apart from a corner."""
     counted = [value for value in values if value is not None and not math.isnan(value)]
     if len(counted) < max(2, len(values) - 1):
         return False
@@ -301,7 +303,7 @@ def _from_npz(data: bytes, prefer: str) -> NumberTable:
 
 
 def _only(tables: Collection[str], prefer: str, expected: str, held: str) -> str:
-    """Return the name of the table that is meant."""
+    """Return the name of the requested table."""
     if prefer not in tables and len(tables) != 1:
         raise FormatError(f"The {expected}, or one named “{prefer}”; it holds {abbreviate(held)}")
     return prefer if prefer in tables else next(iter(tables))
@@ -315,5 +317,5 @@ def _checked(array: NDArray[Any], name: str) -> NumberTable:
         )
     if array.size > MAX_CELLS:
         raise FormatError(f"The table has {array.shape} cells, at most {MAX_CELLS} fit.")
-    with np.errstate(invalid="ignore"):  # a NaN of an odd kind is a NaN
+    with np.errstate(invalid="ignore"):  # a signalling NaN counts as NaN
         return NumberTable(array.astype(np.float64), None, None, name)

@@ -1,30 +1,31 @@
-"""Schemes that write entities as tags of words: BIO, BIOES and BILOU.
+"""Schemes for entities as tags of words: BIO, BIOES and BILOU.
 
-In BIO, `B-X` begins an entity of type X, `I-X` continues it, `O` is outside. BIOES has a tag of its
-own for the last word, `E-X`, and for an only word, `S-X`; BILOU calls them `L-X` and `U-X`.
+In BIO, `B-X` begins an entity of type X, `I-X` continues it, `O` is outside. BIOES also has `E-X`
+for the last word and `S-X` for a single word; BILOU calls them `L-X` and `U-X`.
 
 An `I-X` is illegal at the start, after `O`, and after `B-Y` or `I-Y` of another type. Spans are
-read strictly: an illegal `I-X` belongs to no entity, nor does a `B-X` that no `E-X` closes.
-`repair` first for the lenient reading of conlleval, where an `I-X` may begin one.
+read strictly: an illegal `I-X` belongs to no entity, nor does a `B-X` that no `E-X` closes. Call
+`repair` first for the lenient reading of conlleval, where an `I-X` may begin an entity.
 
-Source:
-    Ramshaw and Marcus (1995), in the IOB2 variant of Tjong Kim Sang and Veenstra (1999); Ratinov
-    and Roth, "Design Challenges and Misconceptions in Named Entity Recognition" (2009), for BILOU.
+Source: Ramshaw and Marcus (1995), in the IOB2 variant of Tjong Kim Sang and Veenstra (1999);
+Ratinov and Roth, "Design Challenges and Misconceptions in Named Entity Recognition" (2009), for
+BILOU.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-BIO = "BIO"  # the name of the scheme, in config.json and in links
-SCHEMES = {BIO: "BI", "BIOES": "BIES", "BILOU": "BILU"}  # first, inner, last and only words
+BIO = "BIO"  # name of the scheme, in config.json and in links
+# prefixes of first, inner, last and single words
+SCHEMES = {BIO: "BI", "BIOES": "BIES", "BILOU": "BILU"}
 OUTSIDE = "O"
-# Universal Dependencies, in the order of their colours: tags one meets together lie apart.
+# Universal Dependencies, in the order of their colours: tags that often meet are far apart.
 UPOS = (
     "NOUN", "VERB", "ADJ", "DET", "X", "PROPN", "PUNCT", "INTJ", "PRON", "ADV", "ADP", "AUX", "SYM",
     "CCONJ", "PART", "NUM", "SCONJ",
 )  # fmt: skip
-# The Penn Treebank, with what the English Web Treebank adds.
+# The Penn Treebank, with the additions of the English Web Treebank.
 PENN = (
     "CC", "CD", "DT", "EX", "FW", "IN", "JJ", "JJR", "JJS", "LS", "MD", "NN", "NNS", "NNP", "NNPS",
     "PDT", "POS", "PRP", "PRP$", "RB", "RBR", "RBS", "RP", "SYM", "TO", "UH", "VB", "VBD", "VBG",
@@ -43,17 +44,17 @@ class Span:
 
 
 def begin(kind: str) -> str:
-    """Return the tag of the first word of an entity of a type."""
+    """Return the tag of the first word of an entity."""
     return f"B-{kind}"
 
 
 def inside(kind: str) -> str:
-    """Return the tag of every other word of it."""
+    """Return the tag of later words of an entity."""
     return f"I-{kind}"
 
 
 def split_tag(tag: str) -> tuple[str, str]:
-    """Return prefix and entity type of one tag; ("", tag) where the tag is not BIO.
+    """Return prefix and entity type of a tag; ("", tag) for other tags.
 
     >>> split_tag("B-PER"), split_tag("O"), split_tag("NOUN")
     (('B', 'PER'), ('O', ''), ('', 'NOUN'))
@@ -66,17 +67,17 @@ def split_tag(tag: str) -> tuple[str, str]:
 
 
 def is_begin(tag: str) -> bool:
-    """Return whether it is a `B-X`."""
+    """Return whether a tag is `B-X`."""
     return tag.startswith(begin(""))
 
 
 def is_inside(tag: str) -> bool:
-    """Return whether it is an `I-X`."""
+    """Return whether a tag is `I-X`."""
     return tag.startswith(inside(""))
 
 
 def with_type(tag: str, kind: str) -> str:
-    """Return the same kind of tag for another type of entity.
+    """Return the tag with another entity type.
 
     >>> with_type("I-PER", "LOC")
     'I-LOC'
@@ -85,7 +86,7 @@ def with_type(tag: str, kind: str) -> str:
 
 
 def types_of(tags: Iterable[str]) -> list[str]:
-    """Return the types X for which there is a tag B-X, in the order of the tags."""
+    """Return the types X with a tag B-X, in tag order."""
     return [split_tag(tag)[1] for tag in tags if is_begin(tag)]
 
 
@@ -95,7 +96,7 @@ def is_bio(tags: Iterable[str]) -> bool:
 
 
 def entity_scheme(tags: Iterable[str]) -> str | None:
-    """Return which of `SCHEMES` has all these tags, `O` and prefixes with a type; else None.
+    """Return the scheme of `SCHEMES` with all these tags, `O` and prefixed types; else None.
 
     >>> entity_scheme(["O", "B-PER", "E-PER", "S-PER"]), entity_scheme(["O", "NOUN"])
     ('BIOES', None)
@@ -108,25 +109,25 @@ def entity_scheme(tags: Iterable[str]) -> str | None:
 
 
 def scheme_of(tags: Iterable[str]) -> str | None:
-    """Return BIO where `is_bio` says so, else None."""
+    """Return BIO if `is_bio` is true, else None."""
     return BIO if is_bio(tags) else None
 
 
 def could_be_bio(tags: Sequence[str]) -> bool:
-    """Return whether the rules of BIO could act on these tags: `O`, and others that all are BIO."""
+    """Return whether BIO rules could apply to these tags: `O`, and only BIO tags besides."""
     return set(tags) > {OUTSIDE} and all(split_tag(tag)[0] for tag in tags)
 
 
 def continues(tag: str, previous: str) -> bool:
-    """Return whether `tag` is an `I-X` that may stand after `previous`, its `B-X` or `I-X`."""
+    """Return whether `tag` is an `I-X` that may follow `previous`, a `B-X` or `I-X`."""
     return is_inside(tag) and may_follow(tag, previous)
 
 
 def may_follow(tag: str, previous: str, scheme: str = BIO) -> bool:
     """Return whether `tag` may follow `previous`; `OUTSIDE` stands for sentence borders.
 
-    In BIO that is every tag but an `I-X` that continues nothing. With `E-X` or `L-X` a begun entity
-    has to go on until one of these.
+    In BIO every tag may follow, except an `I-X` of another type. In schemes with `E-X` or `L-X` an
+    entity must continue until one of these.
     """
     first, inner, last, _ = _letters(scheme)
     (prefix, _, kind), (before, _, old) = tag.partition("-"), previous.partition("-")
@@ -137,7 +138,7 @@ def may_follow(tag: str, previous: str, scheme: str = BIO) -> bool:
 
 
 def _letters(scheme: str) -> list[str]:
-    """Return the prefixes of the first, inner, last and only word; blanks where it has none."""
+    """Return the prefixes of the first, inner, last and single word; blanks for missing ones."""
     return list(SCHEMES[scheme].ljust(4))
 
 
@@ -151,7 +152,7 @@ def spans(tags: Sequence[str], scheme: str = BIO) -> list[Span]:
     """
     first, inner, last, only = _letters(scheme)
     entities: list[Span] = []
-    begun: Span | None = None  # that the next word may continue
+    begun: Span | None = None  # the entity that the next word may continue
     for position, tag in enumerate(tags):
         prefix, dash, kind = tag.partition("-")
         start = position
@@ -170,7 +171,7 @@ def spans(tags: Sequence[str], scheme: str = BIO) -> list[Span]:
 
 
 def units(tags: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the words [first, end) of each entity, and each other word; `I-X` begins none.
+    """Return the words [first, end) of each entity, and of each other word; `I-X` begins no entity.
 
     >>> units(["B-PER", "I-PER", "O", "NOUN"])
     [(0, 2), (2, 3), (3, 4)]
@@ -180,7 +181,7 @@ def units(tags: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def tags_of(entities: Iterable[Span], length: int, scheme: str = BIO) -> list[str]:
-    """Tags of `length` words from non-overlapping spans: the inverse of `spans`."""
+    """Return the tags of `length` words from non-overlapping spans: the inverse of `spans`."""
     first, inner, last, only = _letters(scheme)
     tags = [OUTSIDE] * length
     for span in entities:
@@ -193,7 +194,7 @@ def tags_of(entities: Iterable[Span], length: int, scheme: str = BIO) -> list[st
 
 
 def repair(tags: Sequence[str]) -> list[str]:
-    """Return the same tags with every illegal `I-X` turned into `B-X`.
+    """Return the tags with every illegal `I-X` replaced by `B-X`.
 
     >>> repair(["O", "I-PER", "I-PER", "I-LOC"])
     ['O', 'B-PER', 'I-PER', 'B-LOC']

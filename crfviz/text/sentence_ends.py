@@ -1,4 +1,4 @@
-"""Sentences of a paragraph, by spaCy's rule for marks that end one, on our words."""
+"""Sentences of a paragraph, by spaCy's rule for end marks applied to our words."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,31 +11,32 @@ from crfviz.text.tokenizer import Token, given_words
 if TYPE_CHECKING:
     from spacy.language import Language
 
-OF_MARKS = "spacy:xx"  # rules that split marks from words, of no language
+OF_MARKS = "spacy:xx"  # language-independent rules that split marks from words
 _MAY_END = re.compile(r"[.!?…।؟։]\S*\s+\S")  # spaCy takes half a second to import
 _CLOSES = "”’」』）】》"
-_WIDE_END = re.compile(  # no tokenizer need know of these marks
+_WIDE_END = re.compile(  # full-width marks, which need no tokenizer
     rf"(?<=[。！？｡])(?![。！？｡{_CLOSES}])|(?<=[。！？｡][{_CLOSES}])(?![{_CLOSES}])"
 )
-_RUN = re.compile(r"[!?.]*[!?][!?.]*")  # `?!` ends a sentence as `?` does
+_RUN = re.compile(r"[!?.]*[!?][!?.]*")  # `?!` ends a sentence like `?`
 _LETTER = re.compile(r"\w")
 
 
 def split_sentences(text: str, tokenizer: str = ENGLISH) -> list[str]:
-    """Return the sentences of a text as they stand in it; of a blank text none.
+    """Return the sentences of a text unchanged; none for a blank text.
 
-    A sentence has at least one word with a letter or digit. A text whose words were split by
-    somebody, with two blanks in each gap, is one sentence.
+    A sentence has at least one word with a letter or digit. A text with two blanks in each gap is
+    already tokenized, and one sentence.
 
     Args:
-        text: of any length; each line is split by itself.
-        tokenizer: a name of `text.splitting`, so that the mark of `z.B.` ends nothing in German.
+        text: of any length; each line is split separately.
+        tokenizer: a name in `text.splitting`, so that `z.B.` ends no sentence in German.
 
     Raises:
-        FormatError: there is no such tokenizer.
+        FormatError: the tokenizer is unknown.
 
     >>> split_sentences("Mr. Ford left. Did he?! “Yes.” He did.")
     ['Mr. Ford left.', 'Did he?!', '“Yes.”', 'He did.']
+
     """
     return [each for line in text.splitlines() for each in _of_line(line, tokenizer)]
 
@@ -58,7 +59,7 @@ def _by_rules(bare: str, tokenizer: str) -> list[str]:
 
 
 def _joined(parts: Iterable[str]) -> list[str]:
-    """Return the parts, with those without a letter at the end of the part before."""
+    """Return the parts, with parts without a letter appended to the previous one."""
     sentences: list[str] = []
     for part in parts:
         if sentences and not _LETTER.search(part):
@@ -69,7 +70,7 @@ def _joined(parts: Iterable[str]) -> list[str]:
 
 
 def _opened(words: Sequence[Token], first: int) -> int:
-    """Return where a sentence begins: a bracket or quotation mark before its first word is its."""
+    """Return the start of a sentence, including an opening bracket or quotation mark."""
     while first > 1:
         mark = words[first - 1]
         if mark.end != words[first].start or mark.start == words[first - 2].end:

@@ -1,4 +1,4 @@
-"""Sentences with their tags, and normalisations that make corpora agree."""
+"""Tagged sentences, and normalisations between corpora."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,21 +8,21 @@ from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.files import abbreviate
 from crfviz.text.schemes import OUTSIDE, begin, is_inside, split_tag, with_type
 
-Offsets = tuple[tuple[int, int], ...]  # one (start, end) per word: characters into the text
+Offsets = tuple[tuple[int, int], ...]  # one (start, end) per word: character offsets in the text
 HANDLE = "@user"
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words of one sentence with their gold tags.
+    """The words of a sentence with their gold tags.
 
     Raises:
-        ShapeError: there are tags, but not one per word.
+        ShapeError: the number of tags is wrong.
     """
 
     tokens: tuple[str, ...]  # T words
-    tags: tuple[str, ...] | None = None  # T tag names; None where nobody tagged the sentence
-    text: str | None = None  # the raw text, where the file has it
+    tags: tuple[str, ...] | None = None  # T tag names; None for an untagged sentence
+    text: str | None = None  # the raw text, if known
 
     def __post_init__(self) -> None:
         if self.tags is not None and len(self.tags) != len(self.tokens):
@@ -33,7 +33,7 @@ class Sentence:
 
 
 def words_at(text: str, offsets: Offsets) -> tuple[str, ...]:
-    """Return the words of a text at the given places."""
+    """Return the words of a text at some offsets."""
     return tuple(text[start:end] for start, end in offsets)
 
 
@@ -42,7 +42,7 @@ def joined(words: Sequence[str], glued: Sequence[bool] | None = None) -> tuple[s
 
     Args:
         words: T words.
-        glued: T times whether no blank follows; None is never.
+        glued: for each word, whether no blank follows; None means never.
 
     >>> joined(["Well", ","], [True, False])
     ('Well,', ((0, 4), (4, 5)))
@@ -56,7 +56,7 @@ def joined(words: Sequence[str], glued: Sequence[bool] | None = None) -> tuple[s
 
 
 def located(words: Sequence[str], text: str) -> Offsets | None:
-    """Return the offsets of the words in a text; None if the text has others.
+    """Return the offsets of the words in a text; None if the text has other words.
 
     >>> located(["Well", ","], "Well ,"), located(["can", "not"], "can't")
     (((0, 4), (5, 6)), None)
@@ -75,10 +75,10 @@ def located(words: Sequence[str], text: str) -> Offsets | None:
 def fold_handles(sentence: Sentence) -> Sentence:
     """Return the sentence with each `@` and the word after it joined into one `@user`, tagged `O`.
 
-    The Broad Twitter Corpus splits `@name` in two and tags both as entities of their own, so a
-    tagger would learn to look for `@`. An `I-X` that a fold leaves without its beginning becomes
-    `B-X`. An `@` that ends a sentence stays as it is. Corpora that keep `@name` in one token are
-    not changed. The raw text is dropped where a handle was folded: the words are no longer in it.
+    The Broad Twitter Corpus splits `@name` in two and tags both as separate entities, so a tagger
+    would learn to look for `@`. An `I-X` that loses its beginning becomes `B-X`. An `@` at the end
+    of a sentence is unchanged. Corpora that keep `@name` in one token are not changed. The raw text
+    is dropped after folding, because it lacks the new words.
     """
     if "@" not in sentence.tokens[:-1]:
         return sentence
@@ -100,10 +100,10 @@ def fold_handles(sentence: Sentence) -> Sentence:
 
 
 def map_types(sentence: Sentence, types: Mapping[str, str]) -> Sentence:
-    """Return the sentence with its entity types renamed; a type that is not in `types` becomes `O`.
+    """Return the sentence with its entity types renamed; types outside `types` become `O`.
 
-    Two types may get the same name; entities that touch stay two entities. Broken types (`B-Day`)
-    go the way of all types that are not in the mapping.
+    Two types may get the same name; adjacent entities stay separate. Unknown types, such as
+    `B-Day`, become `O` too.
     """
     if sentence.tags is None:
         return sentence
@@ -150,7 +150,7 @@ def requested_types(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def words_by_type(sentences: Iterable[Sentence]) -> Counter[str]:
-    """Return how many words are in entities of each type."""
+    """Return the number of words in entities of each type."""
     tags = Counter(tag for sentence in sentences for tag in sentence.tags or ())
     words: Counter[str] = Counter()
     for tag, number in tags.items():

@@ -1,4 +1,4 @@
-"""Tokenizers by name: how a model splits a typed text, as its training files are split.
+"""Tokenizers by name, for typed texts, as in the training files of a model.
 
 | name              | splits                                                                      |
 |-------------------|-----------------------------------------------------------------------------|
@@ -7,7 +7,7 @@
 | `characters:each` | each character a word, those runs too                                       |
 | `blanks`          | at blanks alone                                                             |
 
-A character is what a reader takes for one: a letter with its marks, a flag, an emoji with its skin
+A character is a user-perceived character: a letter with its marks, a flag, an emoji with its skin
 tone or joined by ZWJ (after UAX #29, but Hangul letters and parts of Indic conjuncts stay apart).
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ENGLISH, BLANKS, CHARACTERS, EACH = "spacy:en", "blanks", "characters", "characters:each"
 SPACY = "spacy:"
-LANGUAGES = {  # whose rules are tried on training files; spaCy has more, by code
+LANGUAGES = {  # languages tried on training files; spaCy has more, by code
     "en": "English",
     "de": "German",
     "fr": "French",
@@ -54,15 +54,15 @@ LANGUAGES = {  # whose rules are tried on training files; spaCy has more, by cod
     "fa": "Persian",
     "hi": "Hindi",
 }
-NAMES = {  # of tokenizers, for people
+NAMES = {  # display names of tokenizers
     **{f"{SPACY}{code}": language for code, language in LANGUAGES.items()},
     CHARACTERS: "characters, runs of Latin letters and digits whole",
     EACH: "characters, each a word",
     BLANKS: "at blanks alone",
 }
-SAMPLE = 300  # sentences that tell a tokenizer
-EQUAL = 0.002  # a difference of shares that tells nothing: the usual ones come first
-SURE = 0.95  # share of the words that it should give
+SAMPLE = 300  # sentences used to detect a tokenizer
+EQUAL = 0.002  # smaller differences of shares are ignored: common tokenizers come first
+SURE = 0.95  # minimum share of reproduced words
 JOINERS = "\u200c\u200d"
 _JOINED = re.compile(
     "[\u0e33\u0eb3\U000e0020-\U000e007f]"
@@ -72,11 +72,11 @@ _LATIN = r"[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff]"
 _WIDE = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff"
 )
-_BEFORE = re.compile(r"[.,;:!?%)\]}»”’…。，、！？；：）」』】》]+")  # no blank stands before these
-_BEHIND = re.compile(r"[(\[{«“‘¿¡（「『【《]+")  # none behind these
+_BEFORE = re.compile(r"[.,;:!?%)\]}»”’…。，、！？；：）」』】》]+")  # no blank precedes these
+_BEHIND = re.compile(r"[(\[{«“‘¿¡（「『【《]+")  # no blank follows these
 _CODE = re.compile(r"[a-z]{2,3}")
 _IS_WIDE = re.compile(f"[{_WIDE}，。、！？；：（）「」『』【】《》]")
-PATTERNS = {  # of the pieces of a text; a mark or joiner belongs to the piece before it
+PATTERNS = {  # patterns of the pieces of a text; a mark or joiner belongs to the previous piece
     CHARACTERS: rf"{EMOJI}|(?:{_LATIN}[\u0300-\u036f]*)+|[0-9]+|\S",
     EACH: rf"{EMOJI}|\S",
     BLANKS: r"\S+",
@@ -87,10 +87,10 @@ Split = Callable[[str], Iterator[Token]]
 
 @cache
 def splitter(name: str) -> Split:
-    """Return the function that yields the words of a text, each with its place.
+    """Return a function that yields the words of a text with their offsets.
 
     Raises:
-        FormatError: there is no such tokenizer, or its rules need a package that is not here.
+        FormatError: the tokenizer is unknown, or its rules need a missing package.
     """
     if name == ENGLISH:
         return tokens
@@ -102,13 +102,13 @@ def splitter(name: str) -> Split:
 
 
 def is_tokenizer(name: str) -> bool:
-    """Return whether a name may be one of a tokenizer; its rules are not looked for."""
+    """Return whether a name has the form of a tokenizer name, without loading its rules."""
     code = name.removeprefix(SPACY)
     return name in PATTERNS or (code != name and _CODE.fullmatch(code) is not None)
 
 
 def unknown_tokenizer(name: str) -> FormatError:
-    """Return the error of a name that no tokenizer has."""
+    """Return the error for an unknown tokenizer name."""
     return FormatError(
         f"expected a tokenizer such as spacy:de, characters or blanks, got {abbreviate(name)}"
     )
@@ -118,7 +118,7 @@ def affix_rules_of(name: str) -> AffixRules:
     """Return the patterns of `spacy:CODE`, for other tokenizers.
 
     Raises:
-        FormatError: there is no such tokenizer, or it has more than patterns.
+        FormatError: the tokenizer is unknown, or uses more than patterns.
     """
     from spacy.tokenizer import Tokenizer
 
@@ -140,14 +140,14 @@ def words_of_text(text: str, name: str = ENGLISH) -> list[str]:
 
 
 def told_by(sentences: Iterable[Sentence]) -> tuple[str, float, dict[str, float]]:
-    """Return the tokenizer that splits texts as these sentences are split.
+    """Return the tokenizer that reproduces the words of sentences.
 
-    A sentence without its text is written as people type it: marks without blanks before them, and
-    no blanks between Chinese, Japanese or Thai words.
+    A sentence without its text is joined in normal typing: no blanks before punctuation, and none
+    between Chinese, Japanese or Thai words.
 
     Returns:
-        Its name, the share of the words that it gives in their places, and the shares of all that
-        were tried.
+        Its name, its share of reproduced words, and the shares of all tried tokenizers.
+
     """
     sample = list(islice((each for each in sentences if each.tokens), SAMPLE))
     texts = [each.text or typed(each.tokens) for each in sample]
@@ -163,7 +163,7 @@ def told_by(sentences: Iterable[Sentence]) -> tuple[str, float, dict[str, float]
     for name in names:
         try:
             split = [words_of_text(text, name) for text in texts]
-        except FormatError:  # its rules need another package
+        except FormatError:  # the rules need another package
             continue
         shares[name] = _share(words, split)
         if shares[name] == 1.0:
@@ -174,7 +174,7 @@ def told_by(sentences: Iterable[Sentence]) -> tuple[str, float, dict[str, float]
 
 
 def typed(words: Sequence[str]) -> str:
-    """Return a sentence of these words as people type it.
+    """Return a sentence of these words in normal typing.
 
     >>> typed(["Well", ",", "go", "(", "now", ")", "!"]), typed(["安", "娜", "。"])
     ('Well, go (now)!', '安娜。')
@@ -188,7 +188,7 @@ def typed(words: Sequence[str]) -> str:
 
 
 def _share(wanted: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> float:
-    """Return the share of the wanted words that were found at the same letters."""
+    """Return the share of wanted words that were found at the same characters."""
     total = right = 0
     for one, other in zip(wanted, found, strict=True):
         places = _ends(other)
@@ -207,7 +207,7 @@ def _ends(words: Sequence[str]) -> set[tuple[int, int]]:
 
 
 def _pieces(pattern: re.Pattern[str], text: str) -> Iterator[Token]:
-    """Yield the pieces with the marks that follow them."""
+    """Yield the pieces with their following marks."""
     start = end = None
     for piece in pattern.finditer(text):
         joins = end == piece.start() and (_extends(piece[0]) or text[end - 1] in JOINERS)
@@ -228,7 +228,7 @@ def _extends(piece: str) -> bool:
 
 @cache
 def _language(code: str) -> Callable[[], "Tokenizer"]:
-    """Return a function that gives spaCy's tokenizer of a language."""
+    """Return a factory of spaCy's tokenizer of a language."""
     import spacy
 
     if not _CODE.fullmatch(code):

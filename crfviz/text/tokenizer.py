@@ -1,19 +1,18 @@
 """Tokenization of a typed text, with character offsets.
 
-The rules of spaCy's English tokenizer (a blank pipeline, no model) with five changes that bring it
-closer to the words of Universal Dependencies, chosen on the train and dev files of the English Web
+The rules are those of spaCy's English tokenizer (a blank pipeline, no model) with five changes
+towards the words of Universal Dependencies, chosen on the train and dev files of the English Web
 Treebank: runs of end marks and lines of asterisks are one word; numbers keep their hyphens; so do
-words with a prefix (`e-mail`); clitics may stand alone (`I 'm`: text that is tokenised already
-stays as it is); `id` and `Wed` are words, not `I'd` and `we'd`. An emoji of several characters is
-one word as well.
+words with a prefix (`e-mail`); clitics may be separate words (`I 'm`: tokenised text is unchanged);
+`id` and `Wed` are words, not `I'd` and `we'd`. An emoji of several characters is one word as well.
 
 spaCy's rules cut one mark at a time, which takes time quadratic in the characters between two
 blanks: nine thousand brackets take half a minute. More than `LONGEST` characters without a blank
-are no word of a language, so a plain pattern splits them instead.
+are therefore split by a plain pattern.
 
-A sentence with two blanks in every gap is not split again: its words were split by somebody else. A
-corpus splits some words in other places than a tokenizer does. Two blanks survive typing, links and
-the text box, and can be seen there. A single word has no gap: two blanks behind it say so.
+A sentence with two blanks in every gap is already tokenized, and not split again, because a corpus
+may split words differently. Two blanks survive typing, links and the text box, and are visible
+there. A single word is marked by two trailing blanks.
 """
 
 import re
@@ -45,8 +44,8 @@ STRETCH = re.compile(
 )  # what spaCy is given at once: whole words
 PIECE = re.compile(r"https?://\S+|\w+|[^\w\s]")
 
-# spaCy takes half a second to import. Its rules cut no word of letters but those of `SPECIAL`, and
-# one mark behind a word as `PLAIN` does. A test compares both with them.
+# spaCy takes half a second to import. Its rules split words of letters only for `SPECIAL`, and
+# one mark after a word as `PLAIN` does. A test compares both with the rules.
 PLAIN = re.compile(r"([A-Za-z]+)([,;:!?])?|([a-z]{2,}|[A-Z][a-z]{6,})(\.)|([.,;:!?])")
 SPECIAL = re.compile(
     r"""(?!(?:its|were|well|ill|hell|shell)\b)
@@ -58,23 +57,23 @@ SPECIAL = re.compile(
     flags=re.IGNORECASE | re.VERBOSE,
 )
 WORD = re.compile(r"\S+")
-MAX_PLAIN = 10_000  # characters of a text that is looked at
+MAX_PLAIN = 10_000  # maximum characters of a text for the fast path
 
-_lock = threading.Lock()  # spaCy's tokenizer fills caches while it works
+_lock = threading.Lock()  # spaCy's tokenizer fills caches during calls
 GAP = "  "
 
 _GAPS = re.compile(r"\s+")
-_FLAGS = re.compile(r"^\(\?[iu]+\)")  # at the beginning of a pattern
+_FLAGS = re.compile(r"^\(\?[iu]+\)")  # flags at the beginning of a pattern
 _NEVER = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True)
 class Token:
-    """One word and where it stands: `typed[start:end] == text`."""
+    """One word and its offsets: `typed[start:end] == text`."""
 
     text: str
-    start: int  # characters into the typed text
-    end: int  # one past the last character
+    start: int  # character offset in the typed text
+    end: int  # offset after the last character
 
 
 def tokenize(text: str) -> list[Token]:
@@ -86,7 +85,7 @@ def tokenize(text: str) -> list[Token]:
     ['They', 'do', "n't", 'e-mail', 'me', '!!!']
 
     Raises:
-        FormatError: it is no text, but a list of words, for example.
+        FormatError: the argument is not a string.
     """
     if not isinstance(text, str):
         raise FormatError(f"text must be one text, got {abbreviate_value(text)}")
@@ -94,7 +93,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Yield the words of a text, so that callers who need a few do not wait for all."""
+    """Yield the words of a text lazily, for callers that need only a few."""
     for start, end in _places(text):
         yield Token(text[start:end], start, end)
 
@@ -122,7 +121,7 @@ def _places_by(rules: Callable[[], "Tokenizer"], text: str) -> Iterator[tuple[in
 
 
 def _plain_places(text: str) -> list[tuple[int, int]] | None:
-    """Return the places of the words of a text that needs no rules; None if it may need them."""
+    """Return the word offsets of a text that needs no rules; None if it may need them."""
     places: list[tuple[int, int]] = []
     if len(text) > MAX_PLAIN:
         return None
@@ -137,10 +136,10 @@ def _plain_places(text: str) -> list[tuple[int, int]] | None:
 def _split(
     text: str, start: int, end: int, rules: Callable[[], "Tokenizer"] | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Return the words' places in text[start:end] by spaCy's rules, which hold the GIL."""
+    """Return the word offsets in text[start:end] by spaCy's rules, which hold the GIL."""
     for stretch in STRETCH.finditer(text, start, end):
         begin = stretch.start()
-        encodable = SURROGATES.sub("\ufffd", stretch[0])  # half a character is no UTF-8
+        encodable = SURROGATES.sub("\ufffd", stretch[0])  # lone surrogates are not valid UTF-8
         with _lock:
             words = [word for word in (rules or _rules)()(encodable) if not word.is_space]
         yield from ((begin + word.idx, begin + word.idx + len(word)) for word in words)
@@ -188,19 +187,19 @@ def _affixes() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 @dataclass(frozen=True)
 class AffixRules:
-    """The patterns of `re` that split the characters between two blanks, for other tokenizers."""
+    """The patterns that split the characters between two blanks, for other tokenizers."""
 
-    exceptions: tuple[tuple[str, ...], ...]  # words of those that are split by heart
-    prefix: str  # the first mark that is cut off
-    suffix: str  # the last one
-    infix: str  # what is cut out of the rest
-    whole: str  # what is one word from its first character on
-    ignores_case: bool  # of `whole`
-    url: str  # likewise, once its marks are cut off
+    exceptions: tuple[tuple[str, ...], ...]  # words of the exceptions
+    prefix: str  # pattern of a mark to remove at the start
+    suffix: str  # pattern of a mark to remove at the end
+    infix: str  # pattern of marks to split inside
+    whole: str  # pattern of a complete word from its first character on
+    ignores_case: bool  # for `whole`
+    url: str  # also for complete words, after removing marks
 
 
 def affix_rules(tokenizer: "Tokenizer | None" = None) -> AffixRules:
-    """Return the rules of a tokenizer of spaCy, by default those of `tokenize`."""
+    """Return the rules of a spaCy tokenizer, by default those of `tokenize`."""
     from spacy.symbols import ORTH
 
     own = tokenizer or _rules()
@@ -218,7 +217,7 @@ def affix_rules(tokenizer: "Tokenizer | None" = None) -> AffixRules:
 
 
 def _pattern_of(method: object) -> re.Pattern[str]:
-    """Return the pattern of a method such as `pattern.search`; for None one without a match."""
+    """Return the pattern of a method such as `pattern.search`; for None one that never matches."""
     found = _NEVER if method is None else getattr(method, "__self__", None)
     if not isinstance(found, re.Pattern):
         raise FormatError(f"expected the method of a pattern, got {abbreviate_value(method)}")
@@ -226,7 +225,7 @@ def _pattern_of(method: object) -> re.Pattern[str]:
 
 
 def given_words(sentence: str) -> list[str] | None:
-    """Return the words if double blanks separate them, or None if they need a tokenizer.
+    """Return the words if double blanks separate them; None if they need a tokenizer.
 
     >>> given_words("the  pic's  ."), given_words("the pic's  .")
     (['the', "pic's", '.'], None)
@@ -243,7 +242,7 @@ def given_words(sentence: str) -> list[str] | None:
 def sentence_of(words: Sequence[str], split: Callable[[str], list[str]]) -> str | None:
     """Return a sentence that is split into these words, with single or double blanks.
 
-    None where there is no such sentence: a word has a blank in it.
+    None if there is no such sentence, because a word contains a blank.
     """
     for text in (" ".join(words), GAP.join(words), GAP.join([*words, ""])):
         if (given_words(text) or split(text)) == list(words):

@@ -39,12 +39,14 @@ def written(sentences: Sentences, name: str, scheme: str | None = None) -> bytes
     Args:
         sentences: all of them, tagged.
         name: one of `WRITERS`.
-        scheme: of the entities: BIO, IOB1, BIOES or BILOU; None keeps that of the tags. Formats
-            with spans have none.
+        scheme: target scheme of entities: BIO, IOB1, BIOES or BILOU; None keeps the present one.
+            Ignored by formats with spans.
 
     Raises:
-        FormatError: the format cannot hold a word or the tags, or entities in a scheme were asked
-            for and there are other tags.
+        FormatError: the format cannot hold a word or the tags, or a scheme was requested for other
+            tags.
+
+
     """
     untagged = next((n for n, each in enumerate(sentences, start=1) if each.tags is None), None)
     if untagged and name not in ("conllu", "columns", "jsonl"):
@@ -194,7 +196,7 @@ def _parquet(sentences: Sentences) -> bytes:
 
 
 def _placed(sentence: Sentence) -> tuple[str, Offsets]:
-    """Return the text of a sentence and its words in it; joined by blanks without their text."""
+    """Return the text of a sentence and its words; without a text, join the words by blanks."""
     offsets = None if sentence.text is None else located(sentence.tokens, sentence.text)
     return joined(sentence.tokens) if offsets is None else (str(sentence.text), offsets)
 
@@ -223,7 +225,7 @@ WRITERS: dict[str, Callable[[Sentences], bytes]] = {
     "docbin": _docbin,
     "parquet": _parquet,
 }
-SUFFIXES = {  # of files: what is written to one of this name
+SUFFIXES = {  # file name suffixes of formats
     ".conllu": "conllu",
     ".conll": "columns",
     ".tsv": "columns",

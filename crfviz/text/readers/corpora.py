@@ -1,4 +1,4 @@
-"""Column formats of their own kind: WebAnno TSV 3 and CoNLL-2012."""
+"""Special column formats: WebAnno TSV 3 and CoNLL-2012."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ _UNIT = re.compile(r"([0-9]+)-([0-9]+)(\.[0-9]+)?")
 _VALUE = re.compile(r"(.*?)(?:\[([0-9]+)\])?", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
 NONE = "_"
-WORD_2012, POS_2012, FIRST_2012 = 3, 4, 10  # columns; the last ones have the coreference
+WORD_2012, POS_2012, FIRST_2012 = 3, 4, 10  # columns; the last one has the coreference
 
 
 def read_webanno(
@@ -29,11 +29,11 @@ def read_webanno(
 
     Args:
         lines: of the file.
-        column: name of a layer's feature, or its number from 1; None takes the first feature.
-        losses: hears of parts of words and of stacked annotations.
+        column: name of a layer's feature, or its number from 1; None for the first feature.
+        losses: collects losses of partial words and stacked annotations.
 
     Raises:
-        FormatError: a row is broken, or there is no such column; says which line.
+        FormatError: a row is invalid, or the column does not exist; names the line.
     """
     features: list[tuple[str, str]] = []  # layer and feature of each column
     text = ""
@@ -89,7 +89,7 @@ def _feature(features: list[tuple[str, str]], column: str | int | None, name: st
 
 
 def _entities(values: Iterable[str]) -> list[str]:
-    """Return BIO tags; the words of one annotation have the same number."""
+    """Return BIO tags; words of one annotation share its number."""
     tags, before = [], ("", "")
     for value in values:
         match = _VALUE.fullmatch(value)
@@ -108,11 +108,11 @@ def _entities(values: Iterable[str]) -> list[str]:
 def read_conll_2012(
     lines: Iterable[str], column: str | int | None, losses: Losses
 ) -> Iterator[Tagged]:
-    """Yield the sentences of CoNLL-2012, with the bracketed entities as BIO.
+    """Yield the sentences of CoNLL-2012, with bracketed entities as BIO.
 
     Args:
         lines: of the file.
-        column: `pos`, or the number of a column from 1; None takes the entities.
+        column: `pos`, or a column number from 1; None for the entities.
         losses: names the file.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Whole documents with spans: brat, and DocBin of spaCy."""
+"""Documents with spans: brat, and spaCy's DocBin."""
 
 import io
 import re
@@ -24,10 +24,10 @@ _ENTITY = re.compile(r"T[0-9]+\t(\S+) ([0-9]{1,9}(?: [0-9]{1,9})?(?:;[0-9]+ [0-9
 def read_brat(
     text: str, annotations: str, losses: Losses, split: Split = tokens
 ) -> Iterator[Tagged]:
-    """Yield the sentences of a text, a line each, with brat's entities as BIO.
+    """Yield one sentence per line of a text, with brat's entities as BIO.
 
     Raises:
-        FormatError: a line of the annotations is broken, or an entity reaches out of the text.
+        FormatError: a line of the annotations is invalid, or an entity exceeds the text.
     """
     marks = list(_brat_marks(annotations, losses))
     start = 0
@@ -54,7 +54,7 @@ def read_brat(
 
 def _brat_marks(annotations: str, losses: Losses) -> Iterator[Mark]:
     for number, line in enumerate(annotations.splitlines(), start=1):
-        if not line.strip() or line[0] != "T":  # relations, events and notes are no tags of words
+        if not line.strip() or line[0] != "T":  # relations, events and notes are not tags of words
             continue
         entity = _ENTITY.fullmatch(line)
         if not entity:
@@ -75,7 +75,7 @@ def read_archive(
     """Yield the sentences of a ZIP archive with brat's pairs of .txt and .ann.
 
     Raises:
-        FormatError: there are no such pairs, or the archive is damaged or too large.
+        FormatError: the archive has no such pairs, is damaged or too large.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
@@ -104,7 +104,7 @@ def read_archive(
             yield from read_brat(parts[0], parts[1], losses, split)
     except FormatError:
         raise
-    except (*DAMAGED, ValueError, OSError) as error:  # the last two: offsets outside of the file
+    except (*DAMAGED, ValueError, OSError) as error:  # the last two: offsets outside the file
         raise FormatError(
             f"{losses.name}: expected a text file or brat's in one .zip, got a damaged Office "
             f"document or ZIP archive; save it as plain text (.txt)"
@@ -112,7 +112,7 @@ def read_archive(
 
 
 def is_docbin(content: bytes) -> bool:
-    """Return whether the content looks as spaCy's DocBin does: a compressed map."""
+    """Return whether the content looks like spaCy's DocBin: a compressed map."""
     if content[:1] != b"\x78":
         return False
     try:

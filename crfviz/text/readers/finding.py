@@ -1,6 +1,6 @@
-"""The format of a file, told from its content; its name is a hint at most.
+"""Detection of the format of a file from its content; its name is only a hint.
 
-What is no corpus is refused here, in one line that says what it seems to be and what to do.
+Other files are rejected here, with one line that names their likely type and the action.
 """
 
 import json
@@ -15,7 +15,7 @@ from crfviz.text.files import abbreviate
 from crfviz.text.readers import corpora, documents, inline, rows, tables
 from crfviz.text.readers.rows import CONLLU_NAMES, DOCUMENT, Columns
 
-# How files begin that are no text: what they are, and what to do.
+# Signatures of binary files: type, and action.
 BINARY = {
     b"PK\x03\x04": ("an Office document or ZIP archive", "save it as plain text (.txt)"),
     b"\xd0\xcf\x11\xe0": ("an old Office document", "save it as plain text (.txt)"),
@@ -34,11 +34,11 @@ LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2}
 
 @dataclass(frozen=True)
 class Found:
-    """A format, and what has to be known to read it."""
+    """A format with the parameters of its reader."""
 
     format: str
-    columns: Columns | None = None  # of words that stand one a line
-    separator: str = ""  # of cells in a table, or of words and tags in a line
+    columns: Columns | None = None  # of formats with one word per line
+    separator: str = ""  # separator of table cells, or of words and tags in a line
 
 
 def find_format(
@@ -46,7 +46,7 @@ def find_format(
 ) -> Found:
     """Return the format of a text from its first lines; `text` is plain text without tags.
 
-    A file without words has no sentence in any format; it counts as columns.
+    A file without words has no sentences in any format, and counts as columns.
 
     Args:
         lines: the first `rows.SAMPLE` of the file, without line ends.
@@ -54,7 +54,7 @@ def find_format(
         name: of the file, for messages.
 
     Raises:
-        FormatError: it is no corpus, or has no such column.
+        FormatError: the file is not a corpus, or lacks the column.
     """
     if any(line.startswith(corpora.WEBANNO) for line in lines[:5]):
         return Found("webanno")
@@ -105,7 +105,7 @@ def _conllu(column: str | int | None, name: str) -> Layout:
 
 
 def _json_kind(lines: Sequence[str]) -> str:
-    """Return `jsonl` where each line is a value of its own, else `json`."""
+    """Return `jsonl` if each line is a JSON value, else `json`."""
     first = lines[0].strip()
     if first in ("{", "["):
         return "json"
@@ -120,7 +120,7 @@ def _json_kind(lines: Sequence[str]) -> str:
 
 
 def _wraps(line: str) -> bool:
-    """Return whether the only line of a file is an object around a list of sentences."""
+    """Return whether the only line of a file is an object that contains a list of sentences."""
     from crfviz.text.readers.objects import elements_of
 
     try:
@@ -131,10 +131,10 @@ def _wraps(line: str) -> bool:
 
 
 def _refuse_others(lines: Sequence[str], name: str) -> None:
-    """Refuse texts that are no corpus.
+    """Reject texts that are not corpora.
 
     Raises:
-        FormatError: says what it seems to be and what to do.
+        FormatError: names the likely type and the action.
     """
     if all(documents.BRAT_LINE.match(line) for line in lines):
         raise FormatError(

@@ -1,4 +1,4 @@
-"""Sentences as lines of word/TAG or word_TAG, the tag behind the last separator."""
+"""Sentences as lines of word/TAG or word_TAG, with the tag after the last separator."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _TAG = re.compile(r"[A-Z$.,:;!?'\"`()#\[\]-][A-Za-z0-9$_+:.,'\"`)(\[\]*-]*")
 
 
 def separator_of(lines: Sequence[str]) -> str | None:
-    """Return what separates words from tags in lines; None if they are no such lines."""
+    """Return the separator of words and tags in lines; None for other lines."""
     pieces = [piece for line in lines for piece in line.split()]
     for separator in SEPARATORS:
         parts = [piece.rpartition(separator) for piece in pieces]
@@ -28,7 +28,7 @@ def inline_sentence(line: str, separator: str, where: str) -> Sentence:
     """Return the sentence of a line.
 
     Raises:
-        FormatError: a word has no tag; says `where`.
+        FormatError: a word has no tag; names the place `where`.
     """
     parts = [piece.rpartition(separator) for piece in line.split()]
     for word, _, tag in parts:

@@ -1,8 +1,8 @@
-"""Sentences in JSON objects, as programs of annotation and data sets write them.
+"""Sentences in JSON objects, as written by annotation programs and data sets.
 
-The dialects differ in the names of their keys. An object has words and one tag for each, or a text
-and spans of characters; `WORDS`, `TAGS`, `TEXTS`, `SPANS`, `STARTS`, `ENDS` and `KINDS` list the
-names. What stands around them is unpacked first: a pair of text and annotations (spaCy), `data` and
+The dialects differ in the names of their keys. An object has words and one tag per word, or a text
+and character spans; `WORDS`, `TAGS`, `TEXTS`, `SPANS`, `STARTS`, `ENDS` and `KINDS` list the names.
+Enclosing structures are unpacked first: a pair of text and annotations (spaCy), `data` and
 `annotations` (Label Studio), `paragraphs` (spaCy 2), rows of word and tag.
 """
 
@@ -29,11 +29,13 @@ SPANS = ("spans", "entities", "labels", "label", "ner", "annotations", "result")
 STARTS = ("start", "start_offset", "begin", "start_char", "startOffset")
 ENDS = ("end", "end_offset", "stop", "end_char", "endOffset")
 KINDS = ("label", "labels", "type", "entity", "tag", "entity_group", "entity_type")
-RESULTS = ("annotations", "completions", "predictions")  # of Label Studio; the old name
-LISTS = ("data", "sentences", "examples", "annotations", "documents", "train")  # around sentences
+# Label Studio's keys; completions is the old name
+RESULTS = ("annotations", "completions", "predictions")
+# keys of lists of sentences
+LISTS = ("data", "sentences", "examples", "annotations", "documents", "train")
 REFUSED = ("reject", "ignore")  # answers of Prodigy
 
-ClassNames = Mapping[str, Sequence[str]]  # by key; empty where the file has none
+ClassNames = Mapping[str, Sequence[str]]  # by key; empty without class names in the file
 
 
 @dataclass
@@ -41,23 +43,23 @@ class ObjectReader:
     """Reader of the objects of one file.
 
     Args:
-        losses: hears of what cannot be kept.
-        column: the key of the tags; None takes the first of `TAGS`.
+        losses: collects losses.
+        column: the key of the tags; None for the first of `TAGS`.
         class_names: names of the class numbers in a key.
-        split: splits texts that come without words.
+        split: splits plain texts.
     """
 
     losses: Losses
     column: str | None = None
     class_names: ClassNames = field(default_factory=dict)
     split: Split = tokens
-    plain: bool = True  # whether all objects so far have `tokens` and `tags`, if any
+    plain: bool = True  # whether all objects so far have only `tokens` and `tags`
 
     def sentences(self, value: object, line: int) -> Iterator[Sentence]:
-        """Yield the sentences of one element of a list, or of one line of JSONL.
+        """Yield the sentences of one list element, or of one line of JSONL.
 
         Raises:
-            FormatError: there are no words and no text in it, or the tags do not fit; says where.
+            FormatError: it has neither words nor text, or the tags do not fit; names the place.
         """
         where = f"{self.losses.name}, line {line}"
         self.plain = self.plain and isinstance(value, dict) and "tokens" in value
@@ -73,7 +75,7 @@ class ObjectReader:
         elif (words := _first(value, WORDS, list)) is not None:
             yield self._worded(value, words, line, where)
         elif "tokens" in value:
-            yield sentence_of(value, where)  # says what is wrong with them
+            yield sentence_of(value, where)  # raises the error
         elif isinstance(value.get("data"), dict):
             yield self._label_studio(value, line, where)
         elif (key := _first(value, TEXTS, str)) is not None:
@@ -94,7 +96,7 @@ class ObjectReader:
         return sentence_of({"tokens": cells[0], "tags": cells[1]}, where)
 
     def _worded(self, value: dict[str, Any], key: str, line: int, where: str) -> Sentence:
-        """Read words, with their tags or with spans of characters."""
+        """Read words with their tags or with character spans."""
         words, text = value[key], value.get("text")
         offsets: Offsets | None = None
         self.plain = self.plain and "spans" not in value
@@ -119,7 +121,7 @@ class ObjectReader:
             raise FormatError(str(error).replace('"tags"', f'"{name or "tags"}"')) from error
 
     def _tags(self, value: dict[str, Any], where: str) -> tuple[str, list[str] | None]:
-        """Return the key of the tags and the tags; None without any."""
+        """Return the key of the tags, and the tags; None without tags."""
         keys = [self.column] if self.column else [key for key in TAGS if _is_flat(value.get(key))]
         if not keys:
             return "tags", value.get("tags")
@@ -143,7 +145,7 @@ class ObjectReader:
         return key, tags
 
     def _spanned(self, value: Mapping[str, Any], text: str, line: int, where: str) -> Sentence:
-        """Read a text and its spans; without any key of spans it has no tags."""
+        """Read a text and its spans; without a spans key it is untagged."""
         inner = value.get("annotations", [])
         if not isinstance(inner, dict | list):
             raise FormatError(
@@ -165,7 +167,7 @@ class ObjectReader:
         return Sentence(words_at(text, places), tags if labelled else None, text)
 
     def _marks(self, value: Mapping[str, Any], line: int, where: str) -> list[Mark]:
-        """Return the spans of the first key that has some."""
+        """Return the spans of the first key with spans."""
         keys = (key for key in SPANS if isinstance(value.get(key), list) and value[key])
         rows = value[key] if (key := next(keys, None)) else []
         marks = [self._mark(row, line, where) for row in rows]
@@ -221,7 +223,7 @@ class ObjectReader:
 
 
 def elements_of(value: dict[str, Any]) -> list[Any] | None:
-    """Return the list of sentences inside of an object; None where it is one sentence itself."""
+    """Return the list of sentences inside an object; None if it is a sentence itself."""
     if any(isinstance(value.get(key), list) for key in WORDS) or "paragraphs" in value:
         return None
     lists = [value[key] for key in LISTS if isinstance(value.get(key), list)]

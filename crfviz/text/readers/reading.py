@@ -1,6 +1,6 @@
-"""Sentences of a file of any format: find the format, read it, then treat all alike.
+"""Sentences of a file of any format: detect the format, read it, and normalise the tags.
 
-Files of columns, JSONL and FASTA are read as a stream, all others whole. Losses are warnings.
+Columns, JSONL and FASTA are read as a stream, other files completely. Losses are warnings.
 """
 
 import codecs
@@ -43,33 +43,33 @@ HAS_ANSWERS = "the last column has a tagger's answers; the one before was read"
 
 @dataclass(frozen=True)
 class Choice:
-    """What a reader was asked for; None leaves it to the content."""
+    """The options of a reader; None means detection from the content."""
 
     file_format: str | None = None
-    column: str | int | None = None  # of the tags: a name, or a number from 1
-    scheme: str | None = None  # convert entities to BIO, IOB1, BIOES or BILOU
-    strict: bool = True  # refuse tags that are of no scheme; else they stay
-    split: Split = tokens  # of texts that come without words
-    apart: str = ""  # takes several sentences of a line apart, by the marks of this tokenizer
+    column: str | int | None = None  # column of the tags: a name, or a number from 1
+    scheme: str | None = None  # target scheme of entities: BIO, IOB1, BIOES or BILOU
+    strict: bool = True  # whether to reject tags outside schemes, which otherwise stay
+    split: Split = tokens  # for plain texts
+    apart: str = ""  # tokenizer that splits lines of several sentences; empty for none
 
 
 class Reader:
-    """Reader of one file, which remembers what it found.
+    """Reader of one file, which records its findings.
 
     Args:
-        name: of the file, for messages.
-        choice: what was asked for.
-        most: bytes that an archive may have when it is unpacked.
+        name: name of the file, for messages.
+        choice: the options.
+        most: maximum bytes of an unpacked archive.
     """
 
     def __init__(self, name: str, choice: Choice | None = None, most: int = MAX_UNPACKED) -> None:
         self.choice = choice or Choice()
         self.most = most
         self.losses = Losses(name)
-        self.found: Found | None = None  # once reading has begun
-        self.notes: list[str] = []  # how it was read
-        self.has_documents = False  # whether `-DOCSTART-` stands between its sentences
-        self.recoded = False  # whether it was unpacked, or was not UTF-8
+        self.found: Found | None = None  # the format, once reading has begun
+        self.notes: list[str] = []  # assumptions of the reader
+        self.has_documents = False  # whether `-DOCSTART-` separates documents
+        self.recoded = False  # whether the file was compressed, or not UTF-8
         column = None if self.choice.column is None else str(self.choice.column)
         self.objects = ObjectReader(self.losses, column, split=self.choice.split)
         self._name = name
@@ -78,7 +78,7 @@ class Reader:
         """Yield the sentences of a file, see `content`; brat's `.ann` is read with its `.txt`.
 
         Raises:
-            FormatError: as `content` does, or the file cannot be opened.
+            FormatError: as `content`, or the file cannot be opened.
         """
         try:
             pair = path.with_suffix(".txt"), path.with_suffix(".ann")
@@ -97,10 +97,10 @@ class Reader:
             raise FormatError(f"{path}: expected a file to read, got: {what}") from error
 
     def content(self, content: bytes) -> Iterator[Tagged]:
-        """Yield the sentences of the bytes of a file; those that cannot be read have an error.
+        """Yield the sentences in the bytes of a file; unreadable ones have an error.
 
         Raises:
-            FormatError: the file is of no format; says what it seems to be and what to do.
+            FormatError: the format is unknown; names the likely type and the action.
         """
         yield from self._file(io.BytesIO(content), seekable=True)
 
@@ -194,7 +194,7 @@ class Reader:
         return Found(str(wanted))
 
     def _read(self, lines: Iterable[str]) -> Iterator[Tagged]:
-        """Yield the sentences of a text as they are written."""
+        """Yield the sentences of a text without normalisation."""
         found = self.found or Found("text")
         match found.format:
             case "jsonl":
@@ -243,7 +243,7 @@ class Reader:
     def _columns(self, lines: Iterable[str], known: rows.Columns) -> Iterator[Tagged]:
         layout, name = known.layout, self._name
         for block in columns.blocks(rows.tab_lines(lines, known)):
-            try:  # not `_kept`, which takes as long as a short sentence
+            try:  # faster than `_kept`, which takes as long as a short sentence
                 sentence = columns.sentence_of(block, layout, name)
             except FormatError as error:
                 yield Tagged(block[0][0], Sentence(()), error)
@@ -284,7 +284,7 @@ class Reader:
     def _each(
         self, lines: Iterable[str], read: Callable[[str, str], Iterable[Sentence]]
     ) -> Iterator[Tagged]:
-        """Read each line that is not blank by itself."""
+        """Read each non-blank line separately."""
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
@@ -296,7 +296,7 @@ class Reader:
 
     @contextmanager
     def _kept(self, line: int) -> Iterator[list[Tagged]]:
-        """Keep an error as the sentence that it stands for."""
+        """Yield an error in place of its sentence."""
         errors: list[Tagged] = []
         try:
             yield errors
@@ -304,7 +304,7 @@ class Reader:
             errors.append(Tagged(line, Sentence(()), error))
 
     def _alike(self, sentences: Iterable[Tagged]) -> Iterator[Tagged]:
-        """Give all formats the usual tags, and the scheme that was asked for."""
+        """Normalise the tags of all formats, and convert them to the requested scheme."""
         same = usual(sentences, lambda note: self.notes.append(f"{self._name}: {note}"))
         scheme = self.choice.scheme
         if scheme is None:
@@ -320,16 +320,16 @@ def strictly(
     *,
     tagged: bool = True,
 ) -> Iterator[Tagged]:
-    """Yield all sentences; at the end the losses are told.
+    """Yield all sentences, and report the losses at the end.
 
     Args:
-        reader: of the file.
-        sentences: that it yields.
-        told: called with each loss and with how the file was read; None warns of losses.
-        tagged: refuse plain text, in which no word can have a tag.
+        reader: the reader of the file.
+        sentences: the sentences that it yields.
+        told: called with losses and notes; None warns of losses.
+        tagged: whether to reject plain text, which has no tags.
 
     Raises:
-        FormatError: the first that a sentence has, or the file is plain text.
+        FormatError: the first error of a sentence, or the file is plain text.
     """
     for each in sentences:
         if tagged and reader.found and reader.found.format == "text":
@@ -346,7 +346,7 @@ def strictly(
 
 
 def plain_text(name: str, line: int) -> FormatError:
-    """Return the error of a file of tagged sentences that has only text."""
+    """Return the error for a file that should have tags but is plain text."""
     return FormatError(
         f"{name}, line {line}: seems to be plain text without tags; expected a word a line with "
         f"its tag behind a TAB or blank, CoNLL-U, JSONL or another format of docs/files.md"
@@ -364,7 +364,7 @@ def _is_row(value: object) -> bool:
 
 
 def _is_utf_8(file: BinaryIO) -> bool:
-    """Return whether all of a file is UTF-8; it is read from its beginning afterwards."""
+    """Return whether the whole file is UTF-8; the file is then rewound."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         while chunk := file.read(CHUNK):

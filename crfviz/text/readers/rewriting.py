@@ -1,7 +1,8 @@
-"""Files that cannot be split into shards as they stand, rewritten as JSONL.
+"""Files that cannot be split into shards directly, rewritten as JSONL.
 
-A file of columns separated by TABs, of JSONL or FASTA can be cut between any two sentences and its
-parts be read alone. Of every other file the format, the columns or the scheme show only as a whole.
+Columns separated by TABs, JSONL and FASTA can be split between any two sentences, and the parts
+read
+separately. Other files must be read completely to know their format, columns or scheme.
 """
 
 import json
@@ -18,18 +19,18 @@ from crfviz.text.schemes import BIO, OUTSIDE, SCHEMES
 
 PLAIN = {**LAYOUTS, "columns": COLUMNS}
 STREAMED = ("jsonl", "fasta")
-MAX_SCANNED = 20_000  # sentences without an entity, after which a file is taken as it is
+MAX_SCANNED = 20_000  # sentences without an entity, after which detection stops
 
 
 def format_of_parts(path: Path, choice: Choice) -> str | None:
-    """Return the format in which the parts of a file can be read alone; None if they cannot.
+    """Return the format in which parts of a file can be read separately; None if impossible.
 
-    They must have the tags that were asked for as they stand.
+    The parts must already have the requested tags.
 
-    Looks at the sentences up to the first one with a tag other than `O`.
+    The function reads up to the first tag other than `O`.
 
     Raises:
-        FormatError: the file is of no format, or cannot be opened.
+        FormatError: the format is unknown, or the file cannot be opened.
     """
     reader = Reader(str(path), Choice(choice.file_format, choice.column))
     tags: set[str] = set()
@@ -55,12 +56,12 @@ def rewritten(path: Path, choice: Choice, *, tagged: bool = True) -> Iterator[by
     """Yield the sentences of a file as lines of JSONL.
 
     Args:
-        path: of the file.
-        choice: how to read it; a scheme converts entities, and leaves other tags as they are.
-        tagged: whether plain text is refused.
+        path: the file.
+        choice: reading options; a scheme converts entities, and keeps other tags.
+        tagged: whether to reject plain text.
 
     Raises:
-        FormatError: a sentence cannot be read; says which line.
+        FormatError: a sentence is invalid; names the line.
     """
     reader = Reader(str(path), choice)
     with warnings.catch_warnings():

@@ -1,7 +1,8 @@
-"""Rows of words: which columns a file has, and its lines as columns separated by TAB.
+"""Rows of words: the columns of a file, and its lines as columns separated by TAB.
 
-A line with a TAB is separated by TABs, so that a word may hold a blank; others are separated by
-blanks, of which a no-break space is none. `-DOCSTART-` ends a sentence, a header is no word.
+A line with a TAB is separated by TABs, so that a word may contain a blank; other lines are
+separated
+by blanks, except no-break spaces. `-DOCSTART-` ends a sentence, and a header is not a word.
 """
 
 import re
@@ -26,7 +27,7 @@ CONLLU_NAMES = (
     *("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"),
 )
 CONLL_NAMES = ("word", "pos", "chunk", "ner")  # of four columns without a header
-SAMPLE = 2000  # lines that are looked at
+SAMPLE = 2000  # lines used for detection
 _BLANKS = re.compile("[ ]+")
 ENTITY = re.compile(r"[Oo]|[BIESLUMWbieslumw][-_]\S+|\S+[-_][BIESLUMW]|\(?[\w-]*\*\)?")
 _OPENED = re.compile(r"\(([\w-]+)")
@@ -39,12 +40,12 @@ MIN_CAPITAL_ROWS, MIN_REPEATED_ROWS = 3, 6
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of a file whose words stand one a line."""
+    """The columns of a file with one word per line."""
 
     layout: Layout
-    blanks: bool = False  # whether blanks separate the columns; else TABs
-    header: int = 0  # number of the line that names the columns; 0 without one
-    predicted: int | None = None  # the column of a tagger's answers, behind that of the gold tags
+    blanks: bool = False  # whether blanks separate the columns, instead of TABs
+    header: int = 0  # line number of the column names; 0 without a header
+    predicted: int | None = None  # column of predicted tags, after the gold tags
 
 
 def cells_of(line: str, *, blanks: bool) -> list[str]:
@@ -53,7 +54,7 @@ def cells_of(line: str, *, blanks: bool) -> list[str]:
 
 
 def tab_lines(lines: Iterable[str], columns: Columns) -> Iterator[str]:
-    """Yield the lines with TABs between their columns, and empty ones where a sentence ends."""
+    """Yield the lines with TABs between columns, and an empty line after each sentence."""
     if not (columns.blanks or columns.header):
         yield from ("" if line.startswith(DOCUMENT) else line for line in lines)
         return
@@ -67,7 +68,7 @@ def tab_lines(lines: Iterable[str], columns: Columns) -> Iterator[str]:
 
 
 def _is_remark(line: str, columns: Columns) -> bool:
-    """Return whether a line of a file with blanks is a comment; `#NYC B-LOC` is a word."""
+    """Return whether a line of a blank-separated file is a comment; `#NYC B-LOC` is a word."""
     if not is_comment(line):
         return False
     cells = cells_of(line, blanks=True)
@@ -76,15 +77,15 @@ def _is_remark(line: str, columns: Columns) -> bool:
 
 
 def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> Columns | None:
-    """Return the columns of a file from its first lines; None if they are no rows of words.
+    """Return the columns of a file from its first lines; None if they are not rows of words.
 
     Args:
-        lines: the first ones of the file.
-        column: of the tags, a name or a number from 1; negative numbers count from the last one.
-        name: of the file, for messages.
+        lines: the first lines of the file.
+        column: column of the tags, a name or a number from 1; negative numbers count from the end.
+        name: name of the file, for messages.
 
     Raises:
-        FormatError: there is no such column.
+        FormatError: the column does not exist.
     """
     rows = [
         (number, line)
@@ -115,7 +116,7 @@ def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> 
     if tag is None:
         known = [names.index(each) for each in TAG_NAMES if each in names]
         tag = known[0] if known and (header or names != list(CONLL_NAMES)) else -1
-        own = any(line.startswith(EXPORTED) for line in lines)  # proposals stand before the tags
+        own = any(line.startswith(EXPORTED) for line in lines)  # proposals precede the tags
         if tag == -1 and not own and _are_gold_and_predicted(cells):
             tag, predicted = width - 2, width - 1
     in_blocks = (
@@ -130,10 +131,10 @@ def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> 
 def chosen_column(
     column: str | int | None, names: Sequence[str], width: int, name: str
 ) -> int | None:
-    """Return the index of the column that somebody chose; None without a choice.
+    """Return the index of the chosen column; None without a choice.
 
     Raises:
-        FormatError: there is no such column.
+        FormatError: the column does not exist.
     """
     if column is None:
         return None
@@ -152,10 +153,10 @@ def chosen_column(
 
 
 def are_tags(values: Sequence[str], *, in_blocks: bool = False) -> bool:
-    """Return whether a column beside the words looks like tags, not like more words.
+    """Return whether a second column looks like tags rather than words.
 
-    `wear Z-strap` and `Dogs run .` are sentences. Tags of no scheme and no known set count only in
-    a file of blocks with empty lines between them, in capitals or where few come again and again.
+    `wear Z-strap` and `Dogs run .` are sentences. Unknown tags count only in files with blank lines
+    between blocks, if they are upper case or a few are repeated often.
     """
     if not values:
         return False
@@ -171,7 +172,7 @@ def are_tags(values: Sequence[str], *, in_blocks: bool = False) -> bool:
 
 
 def _equally_wide(rows: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the rows that are words, if nine of ten have one width, at least 2."""
+    """Return the rows of words, if nine of ten have the same width of at least 2."""
     widths = [len(cells_of(line, blanks=True)) for _, line in rows if not line.startswith("# ")]
     if not widths:
         return []
@@ -183,7 +184,7 @@ def _equally_wide(rows: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def _are_gold_and_predicted(cells: Sequence[Sequence[str]]) -> bool:
-    """Return whether the last two columns have the same tags, as conlleval takes them."""
+    """Return whether the last two columns share a tag set, as in conlleval."""
     if not cells or min(len(row) for row in cells) < 3:
         return False
     gold, predicted = ({row[at] for row in cells} - {"O", "_"} for at in (-2, -1))
@@ -204,7 +205,7 @@ def _is_header(row: Sequence[str]) -> bool:
 
 
 def _are_counts(values: Sequence[str]) -> bool:
-    """Return whether a column numbers the words: each 1, or one more than the last."""
+    """Return whether a column numbers the words: each cell is 1, or one more than the previous."""
     if not values or not all(value.isdecimal() and len(value) < 6 for value in values):
         return False
     numbers = [int(value) for value in values]

@@ -1,4 +1,4 @@
-"""Spans of characters as tags of words."""
+"""Conversion of character spans to tags of words."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ EMPTY = "spans without a word were left out"
 
 
 class Mark(NamedTuple):
-    """A labelled stretch of a text: the characters [start, end)."""
+    """A labelled span of a text: the characters [start, end)."""
 
     start: int
     end: int
@@ -35,19 +35,20 @@ def tagged_words(
 ) -> tuple[Offsets, tuple[str, ...]]:
     """Return the words of a text and their BIO tags.
 
-    Blanks at the ends of a mark do not belong to it. One that ends inside a word splits the word.
-    Of overlapping marks the longer one stays, of equally long ones the first.
+    Outer blanks of a mark are ignored. A mark that ends inside a word splits the word. Of
+    overlapping marks the longest is kept, of equally long ones the first.
 
     Args:
-        text: of the sentence.
+        text: the text of the sentence.
         marks: in any order.
-        losses: hears of the marks that are left out.
-        line: of the sentence in its file.
-        words: offsets of the words that the file has; None splits the text.
-        split: how.
+        losses: collects dropped marks.
+        line: line number of the sentence.
+        words: word offsets from the file; None splits the text.
+        split: the tokenizer.
 
     Raises:
-        FormatError: a mark reaches out of the text.
+        FormatError: a mark exceeds the text.
+
     """
     kept = _disjoint([_trimmed(text, mark, losses, line) for mark in marks], text, losses, line)
     edges = sorted({edge for mark in kept for edge in (mark.start, mark.end)})
@@ -82,7 +83,7 @@ def _trimmed(text: str, mark: Mark, losses: Losses, line: int) -> Mark | None:
 
 
 def _disjoint(marks: Sequence[Mark | None], text: str, losses: Losses, line: int) -> list[Mark]:
-    """Return the marks that stay, in the order of the text."""
+    """Return the non-overlapping marks, in text order."""
     different = dict.fromkeys(mark for mark in marks if mark is not None)
     kept: list[Mark] = []
     for mark in sorted(different, key=lambda mark: mark.start - mark.end):

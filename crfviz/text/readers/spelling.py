@@ -1,18 +1,13 @@
-"""Spellings of entity tags, and the schemes of whole files.
+"""Normalisation of entity tags, and the scheme of a whole file.
 
-| written as                    | becomes                       |
-|-------------------------------|-------------------------------|
-| IOB1, IO                      | BIO                           |
-| BMES, BMEWO                   | BIOES                         |
-| `(PER*`, `*)`, `*`            | BIO                           |
-| `B_PER`, `PER-B`, `b-PER`     | `B-PER`                       |
-| BIO, BIOES, BILOU, other tags | what they are                 |
+| written as | becomes | |-------------------------------|-------------------------------| | IOB1,
+IO | BIO | | BMES, BMEWO | BIOES | | `(PER*`, `*)`, `*` | BIO | | `B_PER`, `PER-B`, `b-PER` |
+`B-PER` | | BIO, BIOES, BILOU, other tags | what they are |
 
-In IOB1 an entity begins with `I-X`, and with `B-X` only right after another one of its type. No
-sentence tells it from BIO with errors, the whole file does: in BIO, some `B-X` stands elsewhere.
+In IOB1 an entity begins with `I-X`, and with `B-X` only directly after another of its type. A
+single sentence could be BIO with errors; a whole file in BIO has some `B-X` elsewhere.
 
-Source:
-    Ramshaw and Marcus (1995) for IOB1; Tjong Kim Sang and Veenstra (1999) for the variants.
+Source: Ramshaw and Marcus (1995) for IOB1; Tjong Kim Sang and Veenstra (1999) for the variants.
 """
 
 import re
@@ -32,7 +27,7 @@ from crfviz.text.schemes import (
 )
 from crfviz.text.sentences import Sentence
 
-IOB1 = "IOB1"  # a target only: what is read becomes BIO
+IOB1 = "IOB1"  # only a target: IOB1 files are read as BIO
 TARGETS = (*SCHEMES, IOB1)
 _USUAL = re.compile(r"[BIESLU]-.+|-[A-Z]+-|(?!o$)[^-_*]*")
 _SPELLINGS: tuple[re.Pattern[str], ...] = (
@@ -46,22 +41,22 @@ _BMES = (set("BMES"), set("BMEW"), set("BMEWS"))
 
 @dataclass(frozen=True)
 class Tagged:
-    """A sentence of a file, and the line where it begins."""
+    """A sentence of a file with its first line number."""
 
     line: int
     sentence: Sentence
-    error: FormatError | None = None  # why it cannot be read; it has no words then
+    error: FormatError | None = None  # why it is unreadable; it then has no words
 
 
 def usual(sentences: Iterable[Tagged], told: Callable[[str], object]) -> Iterator[Tagged]:
-    """Yield sentences with the usual tags, see the table; `told` hears of what was found.
+    """Yield sentences with normalised tags, see the table; `told` is called with notes.
 
-    Sentences pass at once while their tags are usual. From the first tag on that may be of another
-    spelling or of IOB1 they wait for the end of the file, which decides.
+    Sentences with normal tags are yielded at once. After the first tag that may need a conversion,
+    sentences wait for the end of the file.
     """
-    begins = False  # whether a B-X stood where IOB1 has none
-    known: set[str] = set()  # tags of a usual spelling
-    entities: set[str] = set()  # those of them that are entities
+    begins = False  # whether a B-X occurred where IOB1 has none
+    known: set[str] = set()  # normal tags so far
+    entities: set[str] = set()  # entity tags among them
     iterator = iter(sentences)
     for tagged in iterator:
         tags = tagged.sentence.tags or ()
@@ -99,7 +94,7 @@ def _decided(
     *,
     begins: bool,
 ) -> Iterator[Tagged]:
-    """Yield the rest of a file after a look at all its tags."""
+    """Yield the rest of a file after checking all its tags."""
     tags = {*before, *(tag for each in waiting for tag in each.sentence.tags or ())}
     if are_brackets(tags):
         yield from (_retagged(each, entities_of_brackets) for each in waiting)
@@ -119,7 +114,7 @@ def _decided(
 
 
 def _respelled(tags: Sequence[str]) -> dict[str, str]:
-    """Return the usual name of each tag of a file; the tag itself where no spelling fits all."""
+    """Return the normal form of each tag of a file; the tag itself if no spelling fits all."""
     entities = [tag for tag in tags if tag not in (OUTSIDE, "o")]
     for spelling in _SPELLINGS:
         parts = [spelling.fullmatch(tag) for tag in entities]
@@ -150,7 +145,7 @@ def target_scheme(name: str) -> str:
     """Return a scheme of `TARGETS` by its name in any case; IOB and IOB2 are BIO.
 
     Raises:
-        FormatError: there is no such scheme.
+        FormatError: the scheme is unknown.
     """
     scheme = {"IOB2": BIO, "IOB": BIO}.get(name.upper(), name.upper())
     if scheme not in TARGETS:
@@ -164,7 +159,7 @@ def converted(sentences: Iterable[Tagged], scheme: str, *, strict: bool = True) 
     """Yield all sentences with their entities in another scheme of `TARGETS`.
 
     Raises:
-        FormatError: the tags are of no scheme; if not `strict`, they stay as they are.
+        FormatError: the tags have no scheme; if not `strict`, they are unchanged.
     """
     every = list(sentences)
     tags = {tag for each in every for tag in each.sentence.tags or ()}
@@ -182,7 +177,7 @@ def converted(sentences: Iterable[Tagged], scheme: str, *, strict: bool = True) 
 
 
 def in_scheme(sentences: Sequence[Sentence], scheme: str | None) -> Sequence[Sentence]:
-    """Return sentences with their entities in a scheme; other tags, and None, change nothing."""
+    """Return sentences with their entities in a scheme; None and other tags change nothing."""
     own = scheme_of_file({tag for each in sentences for tag in each.tags or ()})
     if scheme is None or own in (None, scheme):
         return sentences
@@ -191,7 +186,7 @@ def in_scheme(sentences: Sequence[Sentence], scheme: str | None) -> Sequence[Sen
 
 
 def scheme_of_file(tags: Iterable[str]) -> str | None:
-    """Return the scheme of all tags of a file; BIO if there is only `O`, None for other tags.
+    """Return the scheme of all tags of a file; BIO for only `O`, None for other tags.
 
     >>> scheme_of_file(["O", "S-PER"]), scheme_of_file(["U-PER"]), scheme_of_file(["NOUN"])
     ('BIOES', 'BILOU', None)

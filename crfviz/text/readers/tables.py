@@ -1,4 +1,4 @@
-"""Tables with a header: a word a row, or a sentence a row; as CSV, TSV or Parquet."""
+"""Tables with a header and one word or one sentence per row, as CSV, TSV or Parquet."""
 
 import ast
 import csv
@@ -26,7 +26,7 @@ SENTENCE_NAMES = (
 
 
 def header_of(line: str) -> tuple[str, list[str]] | None:
-    """Return the separator and the names of a table with words and tags, or with texts."""
+    """Return the separator and the column names of a table of tagged words or of texts."""
     for separator in SEPARATORS:
         try:
             row = next(csv.reader([line], delimiter=separator), [])
@@ -45,11 +45,12 @@ def read_table(
 ) -> Iterator[Tagged]:
     """Yield the sentences of a CSV or TSV table.
 
-    A sentence number may stand in each of its rows or in the first one only. Without such a column
-    an empty row ends a sentence.
+    A sentence number may be in all its rows or only in the first. Without such a column an empty
+    row ends a sentence.
 
     Raises:
         FormatError: the table has no column of words, or rows of different widths.
+
     """
     import pandas as pd
 
@@ -60,7 +61,7 @@ def read_table(
             dtype=str,
             keep_default_na=False,
             skip_blank_lines=False,
-            header=None,  # so that a row with more cells than names is an error
+            header=None,  # rows with too many cells raise an error
             encoding_errors="strict",
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError) as error:
@@ -113,7 +114,7 @@ def _grouped(
 
 
 def _lists(rows: Sequence[Sequence[str]], word: int, tag: int, losses: Losses) -> Iterator[Tagged]:
-    """Read cells that are lists: a sentence a row."""
+    """Read cells with lists: one sentence per row."""
     reader = ObjectReader(losses)
     for line, row in enumerate(rows, start=2):
         cells = [_list_of(row[index], f"{losses.name}, line {line}") for index in (word, tag)]
@@ -122,7 +123,7 @@ def _lists(rows: Sequence[Sequence[str]], word: int, tag: int, losses: Losses) -
 
 
 def _list_of(cell: str, where: str) -> object:
-    """Return the list that a cell spells, as Python writes it."""
+    """Return the list in a cell, in Python's notation."""
     try:
         return ast.literal_eval(cell)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
@@ -134,7 +135,7 @@ def _list_of(cell: str, where: str) -> object:
 def _texts(
     rows: Sequence[Sequence[str]], names: Sequence[str], losses: Losses, split: Split
 ) -> Iterator[Tagged]:
-    """Read a text a row; lists of tags beside it are those of its words between blanks."""
+    """Read one text per row; tag lists beside it belong to its words between blanks."""
     index = next((names.index(name) for name in (*TEXTS, "sentence") if name in names), None)
     if index is None:
         got = abbreviate_names(names)
@@ -157,10 +158,10 @@ def _texts(
 def read_parquet(
     content: bytes, column: str | int | None, losses: Losses, split: Split = tokens
 ) -> Iterator[Tagged]:
-    """Yield the sentences of a Parquet file; `datasets` writes the names of classes beside it.
+    """Yield the sentences of a Parquet file; `datasets` stores class names in it.
 
     Raises:
-        FormatError: it is damaged, or a row is no sentence.
+        FormatError: it is damaged, or a row is not a sentence.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -190,7 +191,7 @@ def _without_empty(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def class_names(metadata: Mapping[bytes, bytes] | None) -> ClassNames:
-    """Return the names of the classes in each column, as `datasets` writes them."""
+    """Return the class names of each column, as stored by `datasets`."""
     try:
         features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
     except (KeyError, ValueError, TypeError):

@@ -43,7 +43,7 @@ export class Stage {
   /** @type {ReturnType<typeof import("../parts/tips.js").buildTips>} */ tip;
   /** @type {Record<string, Timer | null>} */ timers = {};
   /** @type {number | null | undefined} */ scheduled;
-  /** @type {{ key: string, ems: number[], rise: number }} */ measured = { key: "", ems: [], rise: 0 }; // widths of words
+  /** @type {{ key: string, ems: number[], rise: number }} */ measured = { key: "", ems: [], rise: 0 }; // words
   touched = false; // whether the reader has scrolled, clicked or pressed a key since these words were drawn
   width = 0; // pixels, like the next ones
   top = 0;
