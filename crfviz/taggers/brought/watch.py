@@ -37,6 +37,7 @@ from crfviz.taggers.brought.parsed_model import (
     precision_notes,
     steps_of,
 )
+from crfviz.taggers.brought.recorder import replace_method
 from crfviz.taggers.brought.search import Search
 from crfviz.taggers.brought.seen import Seen
 from crfviz.taggers.brought.validated_model import ValidatedModel, validate
@@ -320,11 +321,7 @@ def _wrap(wrapped: ExitStack, owner: object, name: str, see: Callable[[Arguments
                 step.send(result)
         return result
 
-    if name in vars(owner):
-        wrapped.callback(setattr, owner, name, vars(owner)[name])
-    else:
-        wrapped.callback(delattr, owner, name)
-    setattr(owner, name, call)
+    replace_method(wrapped, owner, name, call)
 
 
 def _are_equal(batches: Sequence[Batch], others: Sequence[Batch]) -> bool:

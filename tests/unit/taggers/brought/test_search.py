@@ -9,7 +9,7 @@ from torch import nn
 
 import crfviz
 from crfviz.exceptions import FormatError, ShapeError
-from crfviz.taggers.brought import search
+from crfviz.taggers.brought import recorder
 from crfviz.taggers.brought.watch import Watch
 from tests.support import unknown_layers as layers
 from tests.support import watch_cost
@@ -320,7 +320,7 @@ def test_a_watched_pass_takes_at_most_twice_as_long(kind):
 
 
 def test_recording_ends_at_its_limit(monkeypatch):
-    monkeypatch.setattr(search, "MAX_BYTES", 2000)
+    monkeypatch.setattr(recorder, "MAX_BYTES", 2000)
     model = layers.OneByOne(TAGS)
     seen = watched(model, list(layers.batches("sentence", 40)))
     kept = [t for call in seen._search.calls for t in call.scores.values()]

@@ -1,0 +1,132 @@
+"""Agreement of a reading with the answers of the layer: its paths, and its scores if it has any."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.exceptions import CrfvizError
+from crfviz.taggers.brought.places import Sentence
+from crfviz.taggers.brought.readings import LayerReading, chain_of
+
+TOLERANCE = 1e-4  # share of a score that float32 rounds away
+HALF_TOLERANCE = 2e-2  # the same of float16 and bfloat16
+
+
+def held_to(
+    reading: LayerReading, sentences: Sequence[Sentence], tolerance: float
+) -> list[Sentence] | None:
+    """Return the sentences with their paths in the reading's tags; None if one is not the best."""
+    kept = []
+    for sentence in sentences:
+        each = read_as(reading, [sentence])
+        if each is None:
+            return None
+        try:
+            chain = chain_of(reading, sentence.emissions)
+            best = viterbi(chain)
+            score = chain.score(each[0].path)
+        except CrfvizError:
+            return None
+        gap = best.score - score
+        if each[0].path != best.path and not gap <= tolerance * max(1.0, abs(best.score)):
+            return None
+        kept += each
+    return kept
+
+
+def read_as(reading: LayerReading, sentences: Sequence[Sentence]) -> list[Sentence] | None:
+    """Return the sentences with their paths in the reading's tags; None if one has none."""
+    number = {layer: tag for tag, layer in enumerate(reading.kept)}
+    kept = []
+    for sentence in sentences:
+        path = _inner(sentence.path, len(sentence.emissions), reading)
+        if path is None or not all(tag in number for tag in path):
+            return None
+        kept.append(replace(sentence, path=[number[tag] for tag in path]))
+    return kept
+
+
+def _inner(path: Sequence[int], words: int, reading: LayerReading) -> list[int] | None:
+    """Return the path without START before and STOP behind it."""
+    outside = set(range(reading.size)) - set(reading.kept)
+    tags = list(path)
+    if len(tags) > words and tags[0] in outside:
+        tags = tags[1:]
+    tags = tags[:words]
+    return tags if len(tags) == words else None
+
+
+def is_best(reading: LayerReading, sentence: Sentence, tolerance: float) -> bool:
+    """Return whether the model's path is the best one, up to rounding."""
+    gap = gap_of(reading, sentence)
+    if gap == float("inf"):
+        return False
+    score = chain_of(reading, sentence.emissions).score(sentence.path)
+    return gap <= tolerance * max(1.0, abs(score))
+
+
+def gap_of(reading: LayerReading, sentence: Sentence) -> float:
+    """Return how much less than the best path the model's path scores; infinite if forbidden."""
+    try:
+        chain = chain_of(reading, sentence.emissions)
+        return viterbi(chain).score - chain.score(sentence.path)
+    except CrfvizError:  # no scores, or no path
+        return float("inf")
+
+
+def best_alone(reading: LayerReading, sentence: Sentence) -> list[int]:
+    """Return the best tag of each word alone."""
+    return [int(tag) for tag in chain_of(reading, sentence.emissions).emissions.argmax(1)]
+
+
+def reproduces_scores(
+    reading: LayerReading, sentences: Sequence[Sentence], *, best: bool = False
+) -> bool:
+    """Return whether one of the numbers that the layer returned is the score of each path.
+
+    With `best`, of the best path instead of the layer's.
+    """
+    if not all(each.total for each in sentences):
+        return False
+    try:
+        chains = [chain_of(reading, each.emissions) for each in sentences]
+        scores = [
+            viterbi(chain).score if best else chain.score(each.path)
+            for chain, each in zip(chains, sentences, strict=True)
+        ]
+    except CrfvizError:  # no scores, or no path
+        return False
+    for numbers in zip(*(each.total for each in sentences), strict=False):
+        if np.allclose(numbers, scores, rtol=TOLERANCE, atol=TOLERANCE):
+            return True
+    return False
+
+
+def are_same(
+    one: LayerReading,
+    sentences: Sequence[Sentence],
+    other: LayerReading,
+    others: Sequence[Sentence],
+) -> bool:
+    """Return whether two readings are the same chains, up to a constant in each sentence."""
+    if len(sentences) != len(others) or one.kept != other.kept:
+        return False
+    return all(
+        torch.equal(a.emissions, b.emissions) and _tables_equal(one, other)
+        for a, b in zip(sentences, others, strict=True)
+    )
+
+
+def _tables_equal(one: LayerReading, other: LayerReading) -> bool:
+    zero = torch.zeros(len(one.kept), dtype=torch.float64)
+    pairs = [
+        (one.transitions, other.transitions),
+        *(
+            ((a if a is not None else zero), (b if b is not None else zero))
+            for a, b in ((one.start, other.start), (one.end, other.end))
+        ),
+    ]
+    return all(torch.equal(a, b) for a, b in pairs)
