@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import best_path
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.brought.places import Sentence
 from crfviz.taggers.brought.readings import LayerReading, chain_of
@@ -26,12 +26,11 @@ def held_to(
             return None
         try:
             chain = chain_of(reading, sentence.emissions)
-            best = viterbi(chain)
-            score = chain.score(each[0].path)
+            best = best_path(chain)
+            most, score = chain.score(best), chain.score(each[0].path)
         except CrfvizError:
             return None
-        gap = best.score - score
-        if each[0].path != best.path and not gap <= tolerance * max(1.0, abs(best.score)):
+        if each[0].path != best and not most - score <= tolerance * max(1.0, abs(most)):
             return None
         kept += each
     return kept
@@ -72,7 +71,7 @@ def gap_of(reading: LayerReading, sentence: Sentence) -> float:
     """Return how much less than the best path the model's path scores; infinite if forbidden."""
     try:
         chain = chain_of(reading, sentence.emissions)
-        return viterbi(chain).score - chain.score(sentence.path)
+        return chain.score(best_path(chain)) - chain.score(sentence.path)
     except CrfvizError:  # no scores, or no path
         return float("inf")
 
@@ -94,7 +93,7 @@ def reproduces_scores(
     try:
         chains = [chain_of(reading, each.emissions) for each in sentences]
         scores = [
-            viterbi(chain).score if best else chain.score(each.path)
+            chain.score(best_path(chain) if best else each.path)
             for chain, each in zip(chains, sentences, strict=True)
         ]
     except CrfvizError:  # no scores, or no path

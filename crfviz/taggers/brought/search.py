@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
-from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.decoding.viterbi import best_path
+from crfviz.chain.engine.compiled import without_kernels
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.adapters import Adapter, Batch
 from crfviz.taggers.brought.agreement import (
@@ -89,7 +90,7 @@ class Search:
         Raises:
             FormatError: as `solve` does.
         """
-        with torch.no_grad():
+        with torch.no_grad(), without_kernels():  # they take seconds to load, the search less
             reading, sentences, note = self.solve()
         self.notes = [note]
         adapter = FoundLayer(self._module, "", [self._module])
@@ -195,7 +196,7 @@ class Search:
             n for n, each in enumerate(kept) if not is_best(reading, each, self._tolerance)
         )
         worst = kept[number]
-        best = viterbi(chain_of(reading, worst.emissions)).path
+        best = best_path(chain_of(reading, worst.emissions))
         return (
             f" The closest reading is {reading.name}: {right} of {len(kept)} paths. Sentence "
             f"{number + 1}: the model's path {_tags_text(worst.path)} scores "
