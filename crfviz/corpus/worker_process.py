@@ -124,8 +124,7 @@ class WorkerProcess:
 
     def exit_text(self) -> str:
         """Wait for the end and say how it was: "was ended by signal 9"."""
-        code = self._process.wait()
-        return f"was ended by signal {-code}" if code < 0 else f"stopped with exit code {code}"
+        return exit_text(self._process.wait())
 
     def _listen(self, deliver: Callable[[Message | None], object]) -> None:
         assert self._process.stdin is not None
@@ -136,6 +135,19 @@ class WorkerProcess:
         with suppress(OSError):  # of what was not sent
             self._process.stdin.close()
         deliver(None)
+
+
+def exit_text(code: int) -> str:
+    """Say how a process ended: "was ended by signal 9"."""
+    return f"was ended by signal {-code}" if code < 0 else f"stopped with exit code {code}"
+
+
+def unexpected_error(error: Exception) -> CrfvizError:
+    """Return the error for the user, and write the trace to the log without its message."""
+    kind = type(error).__name__
+    traceback.print_tb(error.__traceback__)
+    sys.stderr.write(f"{kind}; its message is left out, as it may quote what somebody typed\n")
+    return CrfvizError(f"This run failed ({kind}). The log of the server has the trace.")
 
 
 class _InPieces:
@@ -215,12 +227,7 @@ def _run(number: int, content: bytes, answers: IO[bytes]) -> None:
     except CrfvizError as error:
         send("error", error.with_traceback(None))
     except Exception as error:  # noqa: BLE001 - the parent gets the kind, the log the trace
-        kind = type(error).__name__
-        traceback.print_tb(error.__traceback__)
-        sys.stderr.write(f"{kind}; its message is left out, as it may quote what somebody typed\n")
-        send(
-            "error", CrfvizError(f"This run failed ({kind}). The log of the server has the trace.")
-        )
+        send("error", unexpected_error(error))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 import pytest
 
 from crfviz.corpus import worker_process
+from crfviz.corpus.shards import workers
 from tests.support.app_pages import new_app
-from tests.support.forked_server import ForkingSubprocess
+from tests.support.forked_server import ForkingSubprocess, forking
 
 
 @pytest.fixture
@@ -17,3 +18,6 @@ def app():
 def forked_workers(monkeypatch):
     """Fork worker processes instead of starting Python: two seconds less each."""
     monkeypatch.setattr(worker_process, "subprocess", ForkingSubprocess)
+    monkeypatch.setattr(workers, "START_METHOD", "forkserver")
+    with forking():
+        yield

@@ -197,7 +197,8 @@ def test_closed_output_pipe_prints_no_traceback(model):
 
 
 @pytest.mark.rotating
-def test_ctrl_c_ends_all_processes_without_a_traceback(model, tmp_path):
+@pytest.mark.parametrize("end", ["Ctrl+C", "kill"])
+def test_worker_processes_end_without_a_traceback_on_ctrl_c_and_kill(end, model, tmp_path):
     text, folder = tmp_path / "long.conll", tmp_path / "out.json.shards"
     text.write_text(corpus(40000), encoding="utf-8")
     command = ["evaluate", str(text), "--model", str(model), "--json", str(tmp_path / "out.json")]
@@ -210,10 +211,13 @@ def test_ctrl_c_ends_all_processes_without_a_traceback(model, tmp_path):
             assert process.poll() is None
             time.sleep(LOOKS)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        os.killpg(process.pid, signal.SIGINT)
+        if end == "kill":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGINT)
         said = process.stderr.read()
-    assert process.returncode == 130
-    assert "finished shards are kept in" in said
+    assert process.returncode == (-signal.SIGKILL if end == "kill" else 130)
+    assert ("finished shards are kept in" in said) == (end == "Ctrl+C")
     assert "Traceback" not in said
     assert len(children) >= 2  # Python may have started one to tidy up
     while any(lives(child) for child in children):  # it ends by itself, a moment later

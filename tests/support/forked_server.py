@@ -14,6 +14,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from multiprocessing import get_context, reduction
+from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 from types import ModuleType
 
@@ -32,6 +33,7 @@ def forking():
     # Streamlit leaves the app as the main module, which every process would run first.
     before = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
+    ensure_running()  # now, as it inherits blocked signals
     try:
         yield
     finally:

@@ -46,7 +46,8 @@ class Upper:
 
     def __call__(self, shard, share=None):  # noqa: ARG002
         if self.notes is not None:
-            (self.notes / f"{shard.number}-{time.monotonic_ns()}").touch()
+            note = self.notes / f"{shard.number}-{time.monotonic_ns()}"
+            note.write_text(str(os.getpid()))
         tries = len(list(self.notes.glob(f"{shard.number}-*"))) if self.notes else 1
         if shard.number in self.deadly and (tries == 1 or self.notes is None):
             os.kill(os.getpid(), signal.SIGKILL)

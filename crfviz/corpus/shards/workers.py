@@ -4,29 +4,36 @@ A shard is whole sentences of a file. Splits depend on the file and the shard si
 sentences are always scored together. Finished shards are cached in a folder beside the output,
 under a digest of their content and of the job: another file, model or option never matches.
 
-A worker process (`crfviz.corpus.worker_process`) gets one shard at a time and returns bytes or an
-error for the user. A killed worker costs its shard only: another process restarts the shard, three
-times at most.
+A worker process gets one shard at a time and returns bytes or an error for the user. A killed
+worker costs its shard only: another process restarts the shard, three times at most.
 """
 
+import os
 import re
+import signal
+import sys
+import threading
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from multiprocessing import get_context, parent_process
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from queue import SimpleQueue
 from typing import BinaryIO, Protocol
 
-from crfviz.corpus.worker_process import Message, WorkerProcess, encode
+from crfviz.corpus.worker_process import exit_text, unexpected_error
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.files import write_atomically
 
 SHARD_BYTES = 2_000_000
 NAME = re.compile(r"\.?\d{6,}-[0-9a-f]{16}(\.part)?")
 MAX_TRIES = 3  # at a shard whose workers die
+START_METHOD = "spawn"  # forks of a process with threads may hang
 MAX_AHEAD = 8  # shards for each worker that may start before an earlier one is done
 
 
@@ -209,81 +216,107 @@ class InProcessPool:
         """Do nothing: no shard is running."""
 
 
-class _Worker:
-    """One process with its current shard."""
-
-    def __init__(self, job: Job, messages: "SimpleQueue[tuple[_Worker, Message | None]]") -> None:
-        self._job, self._messages = job, messages
-        self.shard: Shard | None = None
-        self._tries = 0
-        self._start()
-
-    def submit(self, shard: Shard) -> None:
-        self.shard, self._tries = shard, 1
-        self._send(shard)
-
-    def restart(self) -> CrfvizError | None:
-        """Replace the dead process, which tries the shard again; an error after `MAX_TRIES`."""
-        ended, shard = self.process.exit_text(), self.shard
-        self.process.kill()
-        self._start()
-        if shard is None:
-            return None
-        if self._tries == MAX_TRIES:
-            return CrfvizError(
-                f"the worker at lines {shard.first_line} to {shard.first_line + shard.lines} "
-                f"{ended}, {MAX_TRIES} times: there may be too little memory for so many workers"
-            )
-        self._tries += 1
-        self._send(shard)
-        return None
-
-    def _start(self) -> None:
-        self.process = WorkerProcess(lambda message: self._messages.put((self, message)))
-
-    def _send(self, shard: Shard) -> None:
-        self.process.send(encode(partial(self._job, shard)))
-
-
 class ProcessPool:
-    """Worker processes on this machine."""
+    """Worker processes on this machine, each an executor of its own.
+
+    An executor breaks as a whole when a process of it dies; so the death of one costs one shard.
+    """
 
     def __init__(self, job: Job, number: int) -> None:
-        self._messages: SimpleQueue[tuple[_Worker, Message | None]] = SimpleQueue()
-        self._workers: list[_Worker] = []
-        try:
-            for _ in range(number):
-                self._workers.append(_Worker(job, self._messages))
-        except BaseException:
-            self.stop()
-            raise
+        self.size = number
+        self._job = job
+        self._idle = [_executor() for _ in range(number)]
+        self._running: dict[Future[Outcome], tuple[Shard, int, ProcessPoolExecutor]] = {}
 
-    @property
-    def size(self) -> int:
-        """The number of processes."""
-        return len(self._workers)
-
-    def submit(self, shard: Shard) -> None:
+    def submit(self, shard: Shard, tries: int = 1) -> None:
         """Send a shard to an idle process."""
-        next(worker for worker in self._workers if worker.shard is None).submit(shard)
+        with _interrupts_blocked():
+            executor = self._idle.pop()
+            try:
+                future = executor.submit(_run_in_process, self._job, shard)
+            except BrokenProcessPool:  # it died while it was idle
+                _end(executor)
+                executor = _executor()
+                future = executor.submit(_run_in_process, self._job, shard)
+            self._running[future] = shard, tries, executor
 
     def next_result(self) -> tuple[Shard, Outcome]:
-        """Wait until a process finishes its shard."""
+        """Wait until a process finishes its shard; retry shards whose process died."""
         while True:
-            worker, message = self._messages.get()
-            shard, outcome = worker.shard, None
-            if message is None:
-                outcome = worker.restart()
-            elif message.kind != "progress":
-                outcome = message.value()
-            if shard is not None and outcome is not None:
-                worker.shard = None
-                return shard, outcome
+            future = next(iter(wait(self._running, return_when=FIRST_COMPLETED).done))
+            shard, tries, executor = self._running[future]
+            died = isinstance(future.exception(), BrokenProcessPool)
+            ended = _end(executor) if died else ""
+            self._idle.append(_executor() if died else executor)
+            del self._running[future]
+            if not died:
+                return shard, future.result()
+            if tries == MAX_TRIES:
+                return shard, CrfvizError(
+                    f"the worker at lines {shard.first_line} to {shard.first_line + shard.lines} "
+                    f"{ended}, {MAX_TRIES} times: there may be too little memory for so many "
+                    f"workers"
+                )
+            self.submit(shard, tries + 1)
 
     def stop(self) -> None:
         """Kill the processes."""
-        for worker in self._workers:
-            worker.process.kill()
+        for executor in [*self._idle, *(executor for _, _, executor in self._running.values())]:
+            _end(executor)
+
+
+def _executor() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, get_context(START_METHOD), _begin_process)
+
+
+def _processes(executor: ProcessPoolExecutor) -> list[BaseProcess]:
+    # `ProcessPoolExecutor.kill_workers` comes with Python 3.14.
+    return list((executor._processes or {}).values())
+
+
+def _end(executor: ProcessPoolExecutor) -> str:
+    """Kill the process of an executor and say how it ended: "was ended by signal 9"."""
+    processes = _processes(executor)
+    for process in processes:
+        process.kill()
+    executor.shutdown()
+    code = processes[0].exitcode if processes else 0
+    return exit_text(code or 0)
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Start processes that never get Ctrl+C, which is for this process."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin_process() -> None:
+    """Prepare a worker process: it prints to standard error and ends with its parent."""
+    os.putenv("OPENBLAS_NUM_THREADS", "1")  # before NumPy: its threads would wait for each other
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _run_in_process(job: Job, shard: Shard) -> Outcome:
+    try:
+        return attempt(job, shard)
+    except Exception as error:  # noqa: BLE001 - the parent gets the kind, the log the trace
+        return unexpected_error(error)
 
 
 def run_shards(
@@ -306,75 +339,45 @@ def run_shards(
     Raises:
         CrfvizError: a shard or the model is invalid, or nothing can be written.
     """
-    scheduler = _Scheduler(shards, pool, cache, done)
+    errors: dict[int, CrfvizError] = {}  # by the number of the shard
+    finished: dict[int, bytes] = {}  # likewise, until yielded
+    started = yielded = running = 0  # shards
+    ended = False  # there are no more shards
+
+    def finish(shard: Shard, content: bytes) -> None:
+        finished[shard.number] = content
+        done(shard)
+
     try:
         while True:
-            scheduler.submit()
-            yield from scheduler.in_order()
-            if scheduler.running:
-                scheduler.take()
-            elif scheduler.errors:
-                raise scheduler.errors[min(scheduler.errors)]
-            elif scheduler.ended:
+            most = min(pool.size - running, MAX_AHEAD * pool.size - started + yielded)
+            if most > 0 and not errors and not ended:
+                shard = next(shards, None)
+                if shard is None:
+                    ended = True
+                    continue
+                started += 1
+                before = cache.get(shard) if cache else None
+                if before is None:
+                    pool.submit(shard)
+                    running += 1
+                else:
+                    finish(shard, before)
+            elif yielded in finished:
+                yield finished.pop(yielded)
+                yielded += 1
+            elif running:
+                shard, outcome = pool.next_result()
+                running -= 1
+                if isinstance(outcome, CrfvizError):
+                    errors[shard.number] = outcome
+                    continue
+                if cache:
+                    cache.put(shard, outcome)
+                finish(shard, outcome)
+            elif errors:
+                raise errors[min(errors)]
+            else:
                 return
     finally:
         pool.stop()
-
-
-@dataclass
-class _Scheduler:
-    """Running shards and finished results."""
-
-    shards: Iterator[Shard]
-    pool: WorkerPool
-    cache: ShardCache | None
-    done: Callable[[Shard], None]
-    errors: dict[int, CrfvizError] = field(default_factory=dict)  # by the number of the shard
-    finished: dict[int, bytes] = field(default_factory=dict)  # likewise, until yielded
-    started: int = 0  # shards
-    yielded: int = 0  # shards
-    running: int = 0  # shards
-    ended: bool = False  # there are no more shards
-
-    def submit(self) -> None:
-        """Start as many shards as the pool accepts."""
-        with suppress(StopIteration):
-            while self._room():
-                self._begin(next(self.shards))
-            return
-        self.ended = True
-
-    def _room(self) -> bool:
-        ahead = self.started - self.yielded
-        free = self.running < self.pool.size and ahead < MAX_AHEAD * self.pool.size
-        return free and not self.errors and not self.ended
-
-    def _begin(self, shard: Shard) -> None:
-        self.started += 1
-        before = self.cache.get(shard) if self.cache else None
-        if before is None:
-            self.pool.submit(shard)
-            self.running += 1
-        else:
-            self._finish(shard, before)
-
-    def in_order(self) -> Iterator[bytes]:
-        """Yield finished results that are next in the file."""
-        while self.yielded in self.finished:
-            yield self.finished.pop(self.yielded)
-            self.yielded += 1
-
-    def take(self) -> None:
-        """Wait for one shard."""
-        shard, outcome = self.pool.next_result()
-        self.running -= 1
-        if isinstance(outcome, CrfvizError):
-            self.errors[shard.number] = outcome
-            return
-        if self.cache:
-            self.cache.put(shard, outcome)
-        self._finish(shard, outcome)
-
-    def _finish(self, shard: Shard, content: bytes) -> None:
-        self.finished[shard.number] = content
-        self.done(shard)
