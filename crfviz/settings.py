@@ -276,7 +276,22 @@ def settings() -> Settings:
     Raises:
         SettingsError: a variable has a bad value; the message names it and what was expected.
     """
-    return read_settings(os.environ)
+    return read_settings(environment())
+
+
+def environment() -> dict[str, str]:
+    """Return all variables of this process."""
+    return dict(os.environ)
+
+
+def data_folder() -> Path:
+    """Return where programs of this user keep data: XDG_DATA_HOME, or `~/.local/share`.
+
+    Raises:
+        RuntimeError: this user has no home.
+    """
+    folder = Path(os.environ.get("XDG_DATA_HOME", ""))
+    return folder if folder.is_absolute() else Path.home() / ".local" / "share"
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:

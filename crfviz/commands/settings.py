@@ -4,10 +4,16 @@ Settings are environment variables. Passwords and tokens are not printed.
 """
 
 import argparse
-import os
 import sys
 
-from crfviz.settings import PREFIX, describe_settings, read_settings, settings_table, variables
+from crfviz.settings import (
+    PREFIX,
+    describe_settings,
+    environment,
+    read_settings,
+    settings_table,
+    variables,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +30,8 @@ def main(args: argparse.Namespace) -> int:
     if args.markdown:
         sys.stdout.write(f"{settings_table()}\n")
         return 0
-    for name, value, about in describe_settings(os.environ):
+    given = environment()
+    for name, value, about in describe_settings(given):
         lines = [
             f"{name} = {value}" if value else f"{name} is not set",
             f"  {about.meaning}",
@@ -32,7 +39,7 @@ def main(args: argparse.Namespace) -> int:
             f"  default: {about.default}",
         ]
         sys.stdout.write("\n".join(lines).replace("`", "") + "\n\n")
-    if unknown := [n for n in sorted(os.environ) if n.startswith(PREFIX) and n not in variables()]:
+    if unknown := [n for n in sorted(given) if n.startswith(PREFIX) and n not in variables()]:
         sys.stdout.write(f"Unknown variables, which change nothing: {', '.join(unknown)}\n")
-    read_settings(os.environ)
+    read_settings(given)
     return 0

@@ -30,6 +30,7 @@ from types import FrameType
 from typing import IO, Any, Literal
 
 from crfviz.exceptions import CrfvizError
+from crfviz.settings import environment
 
 GRACE = 10.0  # seconds from SIGTERM until the process is killed
 ONE_CORE = {"OPENBLAS_NUM_THREADS": "1"}  # NumPy's threads would wait for each other
@@ -77,12 +78,13 @@ class WorkerProcess:
     """
 
     def __init__(self, deliver: Callable[[Message | None], object], *, niceness: int = 0) -> None:
-        paths = filter(None, (str(ROOT), os.environ.get("PYTHONPATH", "")))
+        variables = environment()
+        paths = filter(None, (str(ROOT), variables.get("PYTHONPATH", "")))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "crfviz.corpus.worker_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **ONE_CORE, "PYTHONPATH": os.pathsep.join(paths)},
+            env={**variables, **ONE_CORE, "PYTHONPATH": os.pathsep.join(paths)},
             start_new_session=True,  # Ctrl+C is for the parent
         )
         if niceness and hasattr(os, "setpriority"):

@@ -3,7 +3,6 @@
 Whoever can open the app sees what is in it, for the folder belongs to the server.
 """
 
-import os
 import re
 import shutil
 import tempfile
@@ -15,7 +14,7 @@ from math import prod
 from pathlib import Path
 
 from crfviz.exceptions import ModelError
-from crfviz.settings import settings
+from crfviz.settings import data_folder, settings
 from crfviz.taggers.storage import (
     CONFIG_FILE,
     VOCABULARY_FILE,
@@ -80,13 +79,11 @@ def user_models() -> Path:
     if folder := settings().user_models:
         return folder
     try:
-        usual = Path.home() / ".local" / "share"
+        return data_folder() / "crfviz" / "models"
     except RuntimeError as error:
         raise ModelError(
             "This user has no home folder: set CRFVIZ_USER_MODELS to a folder."
         ) from error
-    data = Path(os.environ.get("XDG_DATA_HOME", ""))
-    return (data if data.is_absolute() else usual) / "crfviz" / "models"
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:

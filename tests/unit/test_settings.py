@@ -19,6 +19,17 @@ from crfviz.ui.shell import server
 from tests.support.paths import ROOT
 
 
+def test_only_settings_reads_the_environment():
+    readers = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "crfviz").rglob("*.py")
+        if re.search(
+            r"\bos\.(environ|getenv)\b|from os import .*env", path.read_text(encoding="utf-8")
+        )
+    ]
+    assert readers == ["crfviz/settings.py"]
+
+
 def test_empty_environment_gives_the_defaults():
     assert read_settings({}) == Settings()
     assert read_settings(dict.fromkeys(variables(), " ")) == Settings()

@@ -17,7 +17,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from crfviz.annotations.store.schema import VERSION, VERSION_TABLE, from_json, to_json
 from crfviz.exceptions import LostStoreError, StoreError
-from crfviz.settings import settings
+from crfviz.settings import data_folder, settings
 
 SAFE = "Everything that was confirmed before is safe."
 LOCKED = (
@@ -91,9 +91,8 @@ WRITES = {"crfviz_writes": True}  # execution option of writing transactions
 
 def database_url(url: str | None = None) -> URL:
     """Return the URL of the store: `url`, CRFVIZ_DATABASE_URL, or a file of the user."""
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    here = Path(data) / "crfviz" / "annotations.db"
-    given = url or settings().database_url or f"sqlite:///{here}"
+    given = url or settings().database_url
+    given = given or f"sqlite:///{data_folder() / 'crfviz' / 'annotations.db'}"
     try:
         address = make_url(given)
     except ArgumentError as error:

@@ -246,6 +246,8 @@ def test_store_location_is_read_from_the_environment(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", "/home/kim")
     assert database_url().database == "/home/kim/.local/share/crfviz/annotations.db"
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    assert database_url().database == "/home/kim/.local/share/crfviz/annotations.db"
 
 
 @pytest.mark.parametrize(
