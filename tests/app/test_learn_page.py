@@ -127,7 +127,7 @@ def test_forbidden_gold_tags_are_reported(app):
     learn(app, model="ner-en", sentence="John runs .", r="0.I-PER")
     assert "gold tags are forbidden" in app.info[0].value
     assert button(app, "Take the step").disabled
-    button(app, "Reset gold tags").click().run()
+    button(app, "Reset gold").click().run()
     assert not app.info
     assert "r" not in app.query_params
 
@@ -170,5 +170,5 @@ def test_unmarked_words_can_be_left_open(app):
     moved = edits_of(app).apply(chain)
     torch.testing.assert_close(moved.transitions, step.potentials.transitions, atol=1e-6, rtol=0)
     app.button(key="undo").click().run()
-    button(app, "Reset gold tags").click().run()
+    button(app, "Reset gold").click().run()
     assert not app.exception

@@ -40,7 +40,7 @@ from crfviz.views.frames.em import em_walk, history_frame, moved, name_of, use_o
 SIZE, LARGEST_SIZE = "0.5", 100.0
 LEAVE, OPEN = "open", -1  # a page option; the id of an unknown tag
 OPEN_HELP = (
-    "Observed counts are then summed over all paths with the marked tags: log p of what is known."
+    "Other words stay open: observed counts are summed over all paths with the marked tags."
 )
 ICE_CREAM = "textbook/ice-cream"
 START_NAMES = {
@@ -143,12 +143,12 @@ def take_step() -> None:
 def controls(lesson: Learning) -> None:
     """Draw the step size, the step button, and the reset button."""
     able, marks = bool(lesson.note), scenario().right
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.text("Step size")
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.text("Step")
         bound_text("Step size", "size", SIZE, label_visibility="collapsed", width=64)
         st.button("Take the step", on_click=take_step, disabled=not able)
-        bound_flag(st.toggle, "Leave other words open", LEAVE, help=OPEN_HELP)
-        st.button("Reset gold tags", on_click=set_right, args=({},), disabled=not marks)
+        bound_flag(st.toggle, "Only marked words", LEAVE, help=OPEN_HELP)
+        st.button("Reset gold", on_click=set_right, args=({},), disabled=not marks)
 
 
 @dataclass(frozen=True, eq=False)
