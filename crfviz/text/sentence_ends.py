@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 OF_MARKS = "spacy:xx"  # language-independent rules that split marks from words
-_MAY_END = re.compile(r"[.!?…।؟։]\S*\s+\S")  # spaCy takes half a second to import
+_MAY_END = re.compile(r"[.!?…।؟։][^\s.!?…।؟։]*\s+\S")  # spaCy takes half a second to import
 _CLOSES = "”’」』）】》"
 _WIDE_END = re.compile(  # full-width marks, which need no tokenizer
     rf"(?<=[。！？｡])(?![。！？｡{_CLOSES}])|(?<=[。！？｡][{_CLOSES}])(?![{_CLOSES}])"

@@ -40,7 +40,7 @@ def explorer_of(screen, title, column=0):
     for _ in range(TRIES):  # the grid draws late, and looks for a link when the mouse moves
         grid.scroll_into_view_if_needed()
         box = grid.bounding_box()
-        x, y = box["x"] + 25 + 70 * column, box["y"] + 55
+        x, y = box["x"] + 25 + 97 * column, box["y"] + 55
         page.mouse.move(x, y - 5)
         page.mouse.move(x, y)
         with suppress(Timeout):
