@@ -39,9 +39,7 @@ from crfviz.views.frames.em import em_walk, history_frame, moved, name_of, use_o
 
 SIZE, LARGEST_SIZE = "0.5", 100.0
 LEAVE, OPEN = "open", -1  # a page option; the id of an unknown tag
-OPEN_HELP = (
-    "Other words stay open: observed counts are summed over all paths with the marked tags."
-)
+OPEN_HELP = "Other words stay open: observed counts are summed over all paths with the marked tags."
 ICE_CREAM = "textbook/ice-cream"
 START_NAMES = {
     "model": "the model's numbers",
