@@ -72,31 +72,40 @@ class Recorder:
             self._depth += 1
             try:
                 if arguments:  # those of PyTorch's own modules are results of others
-                    self._keep(here, where, signature.bind(*args, **kwargs).arguments)
+                    given = signature.bind(*args, **kwargs).arguments
+                    self._keep(here, where, given, paths={})  # gold tags are no answers
                 result = original(*args, **kwargs)
-                self._keep(here, where, {"result": result})
+                self._keep(here, where, {"result": result}, here.paths)
             finally:
                 self._depth -= 1
             return result
 
         replace_method(wrapped, owner, name, call)
 
-    def _keep(self, call: Call, where: str, values: Mapping[str, object]) -> None:
-        """Copy what may be emissions, masks, lengths, paths or scores."""
+    def _keep(
+        self,
+        call: Call,
+        where: str,
+        values: Mapping[str, object],
+        paths: dict[Slot, list[list[int]]],
+    ) -> None:
+        """Copy emissions, masks, lengths and scores, if any, and possible paths into `paths`."""
         for name, value in _flat(values):
             slot = (where, name)
             if isinstance(value, Tensor):
-                self._keep_tensor(call, slot, value)
+                self._keep_tensor(call, slot, value, paths)
             elif isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
-                call.paths[slot] = np.atleast_2d(value).tolist()
+                paths[slot] = np.atleast_2d(value).tolist()
             elif isinstance(value, float):
                 call.totals[slot] = [value]
-            if (paths := _paths(value)) is not None:
-                call.paths[slot] = paths
+            if (listed := _paths(value)) is not None:
+                paths[slot] = listed
             if isinstance(value, list) and value and all(type(each) is int for each in value):
                 call.lengths[slot] = list(value)
 
-    def _keep_tensor(self, call: Call, slot: Slot, value: Tensor) -> None:
+    def _keep_tensor(
+        self, call: Call, slot: Slot, value: Tensor, paths: dict[Slot, list[list[int]]]
+    ) -> None:
         size = 8 * value.numel()  # as float64
         if not value.numel() or self._bytes + size > MAX_BYTES:
             return
@@ -111,9 +120,9 @@ class Recorder:
         if not value.is_floating_point() and value.dtype != torch.bool:
             rows = value.detach().cpu().tolist()
             if value.dim() == 1:
-                call.lengths[slot], call.paths[slot] = rows, [rows]
+                call.lengths[slot], paths[slot] = rows, [rows]
             elif value.dim() == 2:
-                call.paths[slot] = rows
+                paths[slot] = rows
         if value.is_floating_point() and value.dim() <= 1:
             call.totals[slot] = value.detach().cpu().double().reshape(-1).tolist()
 

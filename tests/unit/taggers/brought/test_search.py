@@ -220,6 +220,28 @@ def test_a_square_parameter_that_is_no_chain_is_declined(kind, seed):
         seen.bring("x")
 
 
+class LossAlone(Scored):
+    """A layer that scores gold tags and decodes nothing."""
+
+    def __init__(self):
+        square = torch.randn(4, 4)
+        square[:, 0] = 20  # its best path has tag 0 alone, as the gold tags have
+        super().__init__(nn.Parameter(square))
+
+    def forward(self, rows, gold):
+        emissions = self.emissions(rows)
+        steps = self.square[gold[:, :-1], gold[:, 1:]].sum(1)
+        return -(emissions.gather(2, gold[..., None]).sum((1, 2)) + steps).mean()
+
+
+def test_gold_tags_among_the_arguments_are_no_answers_of_the_layer():
+    torch.manual_seed(0)
+    gold = torch.zeros(5, 6, dtype=torch.long)
+    seen = watched(LossAlone(), [(layers.words(5, 6), gold) for _ in range(3)])
+    with pytest.raises(FormatError, match="No chain was found"):
+        seen.potentials  # noqa: B018 - it searches
+
+
 def test_two_readings_that_fit_are_asked_about():
     torch.manual_seed(0)
     model = layers.BareMatrix()
