@@ -24,7 +24,7 @@ ROWS = st.lists(st.sampled_from([b"a\tX\n", b"\n", b" \n", b"# c\n", b"\r\n", b"
 
 
 @given(ROWS, st.sampled_from([b"", b"a\tX"]), st.integers(1, 30), st.integers(0, 3))
-def test_a_file_is_cut_at_the_ends_of_its_sentences(rows, rest, size, read):
+def test_file_is_split_between_sentences(rows, rest, size, read):
     content = b"".join(rows) + rest
     head = b"".join(rows[:read])
     file = io.BytesIO(content)
@@ -42,7 +42,7 @@ def test_a_file_is_cut_at_the_ends_of_its_sentences(rows, rest, size, read):
 
 
 @given(st.lists(st.text("ab ", max_size=9)), st.integers(1, 30))
-def test_a_file_with_a_sentence_a_line_is_cut_at_any_line(lines, size):
+def test_file_with_one_sentence_per_line_is_split_between_lines(lines, size):
     content = "".join(f"{line}\n" for line in lines).encode()
     shards = list(split_file(io.BytesIO(content), size, by_line=True))
     assert b"".join(shard.content for shard in shards) == content
@@ -53,13 +53,13 @@ def test_a_file_with_a_sentence_a_line_is_cut_at_any_line(lines, size):
 
 
 @given(st.integers(1, 16), st.integers(0, 99))
-def test_results_come_in_the_order_of_the_file(size, seed):
+def test_results_are_in_file_order(size, seed):
     crew = Shuffled(Upper(), size, seed)
     assert b"".join(run_shards(shards_of(), crew)) == LINES.upper()
     assert crew.stopped
 
 
-def test_a_slow_shard_does_not_let_the_others_run_away():
+def test_slow_shard_limits_how_far_others_run_ahead():
     class LastFirst(Shuffled):
         def next_result(self):
             self.given.sort(key=lambda shard: -shard.number)
@@ -74,7 +74,7 @@ def test_a_slow_shard_does_not_let_the_others_run_away():
 
 
 @pytest.mark.parametrize("size", [1, 3, 16])
-def test_the_first_error_of_the_file_is_told_whoever_finds_one(size):
+def test_first_error_of_the_file_is_raised(size):
     for seed in range(20):
         crew = Shuffled(Upper(bad=(4, 5, 6)), size, seed)
         with pytest.raises(FormatError, match=r"^f, line 13: bad$"):
@@ -82,7 +82,7 @@ def test_the_first_error_of_the_file_is_told_whoever_finds_one(size):
         assert crew.stopped
 
 
-def test_finished_shards_are_gone_on_from(tmp_path):
+def test_finished_shards_are_resumed(tmp_path):
     kept = ShardCache(tmp_path / "out.shards", "key")
     halfway = run_shards(shards_of(), Shuffled(Upper(), 1), kept)
     first = [next(halfway) for _ in range(5)]
@@ -101,7 +101,7 @@ def test_finished_shards_are_gone_on_from(tmp_path):
 
 
 @pytest.mark.parametrize("change", ["file", "key"])
-def test_shards_of_another_file_or_job_are_not_taken(tmp_path, change):
+def test_shards_of_another_file_or_job_are_not_reused(tmp_path, change):
     folder = tmp_path / "out.shards"
     list(run_shards(shards_of(), Shuffled(Upper(), 1), ShardCache(folder, "key")))
     other = LINES.replace(b"sentence 9\n", b"sentence x\n") if change == "file" else LINES
@@ -112,7 +112,7 @@ def test_shards_of_another_file_or_job_are_not_taken(tmp_path, change):
     assert kept.stale() == number - kept.found
 
 
-def test_a_damaged_shard_is_done_again_and_what_is_not_ours_stays(tmp_path):
+def test_damaged_shard_is_recomputed_and_other_files_are_kept(tmp_path):
     folder = tmp_path / "out.shards"
     list(run_shards(shards_of(), Shuffled(Upper(), 1), ShardCache(folder, "key")))
     sorted(folder.iterdir())[2].write_bytes(b"cut of")
@@ -124,7 +124,7 @@ def test_a_damaged_shard_is_done_again_and_what_is_not_ours_stays(tmp_path):
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
 
 
-def test_a_full_disk_is_said_and_leaves_nothing_half_written(tmp_path):
+def test_full_disk_is_reported_and_leaves_no_partial_shard(tmp_path):
     sizes = [3000, 3000, 90000, 3000]
     content = b"".join(os.urandom(size // 2).hex().encode() + b"\n" for size in sizes)
     kept = ShardCache(tmp_path / "out.shards", "key")
@@ -143,7 +143,7 @@ def test_a_full_disk_is_said_and_leaves_nothing_half_written(tmp_path):
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_processes_work_and_one_that_is_killed_costs_its_shard_only(tmp_path):
+def test_killed_worker_process_costs_only_its_shard(tmp_path):
     crew = ProcessPool(Upper(deadly=(1,), notes=tmp_path), 2)
     assert b"".join(run_shards(shards_of(size=90), crew)) == LINES.upper()
     tries = [int(path.name.split("-")[0]) for path in tmp_path.iterdir()]
@@ -167,6 +167,6 @@ def test_processes_work_and_one_that_is_killed_costs_its_shard_only(tmp_path):
     ],
     ids=["each worker dies", "bad input"],
 )
-def test_a_shard_that_no_process_can_do_is_an_error(job, error, message):
+def test_shard_that_always_fails_raises_an_error(job, error, message):
     with pytest.raises(error, match=message):
         list(run_shards(shards_of(), ProcessPool(job, 1)))

@@ -21,7 +21,7 @@ def written(folder, file):
     return path
 
 
-def test_files_become_a_model_of_the_list(folder):
+def test_brought_files_become_a_listed_model(folder):
     tagger = bring(written(folder, as_json()))
     assert tagger.name == "scores"
     assert "scores" in list_taggers()
@@ -29,7 +29,7 @@ def test_files_become_a_model_of_the_list(folder):
     assert load_tagger("upos-en-2").potentials(DOG["tokens"]).num_tokens == 3
 
 
-def test_what_cannot_be_read_is_said_and_nothing_is_kept(folder):
+def test_unreadable_file_is_reported_and_nothing_is_stored(folder):
     with pytest.raises(FormatError, match=r"nothing\.json: cannot be read \(No such file"):
         bring(folder / "nothing.json")
     with pytest.raises(FormatError, match="got none"):
@@ -43,7 +43,7 @@ def test_what_cannot_be_read_is_said_and_nothing_is_kept(folder):
     assert not (folder / "own").exists()
 
 
-def test_what_is_assumed_or_left_out_is_a_warning(folder):
+def test_assumptions_and_omissions_are_warnings(folder):
     file = written(folder, as_npz(emissions=np.zeros((2, 3, 4)), transitions=np.zeros((4, 4))))
     with pytest.warns(UserWarning, match=r"^The emissions \(2, 3, 4\) are taken as \(B, T, K\)"):
         bring(file)
@@ -59,7 +59,7 @@ PADDED = {  # its last tag is padding
 }
 
 
-def test_padding_is_kept_by_default_and_left_out_on_demand(folder):
+def test_boundary_tags_are_kept_by_default_and_removed_on_request(folder):
     path = written(folder, as_npz(**PADDED))
     kept = read_model(path)
     assert kept.boundary_tags == ("2",)
@@ -73,7 +73,7 @@ def test_padding_is_kept_by_default_and_left_out_on_demand(folder):
     assert chain.start.tolist() == chain.end.tolist() == [0, 0]
 
 
-def test_states_of_a_left_to_right_model_with_start_scores_stay(folder):
+def test_states_of_a_left_to_right_model_with_start_scores_are_kept(folder):
     steps = np.array([[-np.inf, 0.0, -1.0], [-np.inf, -np.inf, 0.0], [-np.inf] * 3])
     left_to_right = {"transitions": steps, "emissions": np.zeros((2, 3)), "start": np.zeros(3)}
     model = read_model(written(folder, as_npz(**left_to_right)))
@@ -84,7 +84,7 @@ def test_states_of_a_left_to_right_model_with_start_scores_stay(folder):
         read_model(path, reading=Reading(keep_boundary_tags=False))
 
 
-def test_the_command_line_answers_the_question_of_boundary_tags(folder, capsys):
+def test_bring_command_keeps_or_removes_boundary_tags(folder, capsys):
     path = str(written(folder, as_npz(**PADDED)))
     assert main(["bring", path, "--name", "kept"]) == 0
     assert "2 kept as tags of words" in capsys.readouterr().err
@@ -92,7 +92,7 @@ def test_the_command_line_answers_the_question_of_boundary_tags(folder, capsys):
     assert load_tagger("less").tags == ("0", "1")
 
 
-def test_the_command_line_names_its_options(folder, capsys):
+def test_bring_command_errors_name_its_options(folder, capsys):
     turned = as_npz(
         emissions=np.zeros((2, 2)),
         transitions=np.array([[1.0, 2.0], [NEVER, NEVER]]),

@@ -74,7 +74,7 @@ def unlike(sentences):
     return list({tuple(words): (words, rows, tags) for words, rows, tags in sentences}.values())
 
 
-def test_paths_probabilities_and_marginals_are_those_of_crfsuite(trained):
+def test_paths_probabilities_and_marginals_equal_crfsuite(trained):
     tagger, data = trained
     sentences = unlike(corpus(2, 40))
     found = understand(("model.crfsuite", data), as_jsonl(sentences, gold=1))
@@ -97,7 +97,7 @@ def test_paths_probabilities_and_marginals_are_those_of_crfsuite(trained):
                 )
 
 
-def test_weights_have_more_digits_than_the_dump_and_agree_with_it(trained):
+def test_weights_are_more_precise_than_the_dump_and_agree_with_it(trained):
     tagger, data = trained
     model, dump = read_crfsuite(data), tagger.info()
     for (source, target), weight in dump.transitions.items():
@@ -124,7 +124,7 @@ def model(tmp_path_factory):
     return path.read_bytes()
 
 
-def test_attributes_that_the_model_does_not_have_are_counted(model):
+def test_unknown_attributes_are_counted(model):
     found = understand(
         ("m", model), ("a", b'{"attributes": [["bias", "nothing"], {"bias": 2.5}]}\n\n')
     )
@@ -134,7 +134,7 @@ def test_attributes_that_the_model_does_not_have_are_counted(model):
 
 
 @pytest.mark.parametrize("end", [4, 20, 47, 60, 0.3, 0.6])
-def test_a_model_that_is_cut_off_is_refused(model, end):
+def test_truncated_model_is_rejected(model, end):
     cut = model[: end if isinstance(end, int) else int(end * len(model))]
     with pytest.raises(FormatError, match="CRFsuite model is damaged"):
         read_crfsuite(cut)
@@ -142,7 +142,7 @@ def test_a_model_that_is_cut_off_is_refused(model, end):
         read_crfsuite(cut[:4] + struct.pack("<I", len(cut)) + cut[8:])
 
 
-def test_another_kind_of_model_is_refused(model):
+def test_unsupported_model_kind_is_rejected(model):
     with pytest.raises(FormatError, match=r"first-order CRFsuite model .* version 101"):
         read_crfsuite(model[:12] + struct.pack("<I", 101) + model[16:])
     huge = model[:20] + struct.pack("<2I", 2**31, 2**31) + model[28:]
@@ -165,17 +165,17 @@ def test_another_kind_of_model_is_refused(model):
         ('{"attributes": [' + '{"a":' * 25 + "1" + "}" * 25 + "]}", "inside of 20 others"),
     ],
 )
-def test_attributes_that_are_wrong_are_said(model, line, message):
+def test_invalid_attributes_are_rejected(model, line, message):
     with pytest.raises(FormatError, match=message):
         understand(("m", model), ("a", line.encode()))
 
 
-def test_a_line_that_is_no_object_is_left_out_and_named(model):
+def test_line_that_is_not_an_object_is_left_out_and_named(model):
     left_out = understand(("m", model), ("a", b'{"attributes": [["bias"]]}\n[1]')).left_out
     assert "line 2: expected a JSON object such as" in " ".join(left_out)
 
 
-def test_a_model_or_attributes_alone_are_refused(model):
+def test_model_without_attributes_and_attributes_without_model_are_rejected(model):
     with pytest.raises(FormatError, match="A CRFsuite model says nothing without"):
         understand(("m", model))
     with pytest.raises(FormatError, match="Attributes say nothing without"):
@@ -219,7 +219,7 @@ def test_contributions_of_a_brought_model_are_its_weights(trained, brought):
             assert np.count_nonzero(np.delete(found.words, position)) == 0
 
 
-def test_attributes_that_a_word_has_twice_contribute_once_with_their_sum(trained, tmp_path):
+def test_repeated_attributes_contribute_once_with_their_sum(trained, tmp_path):
     words, row = ["a", "b"], ["bias", "word:a", "bias"]
     found = understand(("m.crfsuite", trained[1]), as_jsonl([(words, [row, []], ["NOUN"] * 2)]))
     found.write(tmp_path)
@@ -230,7 +230,7 @@ def test_attributes_that_a_word_has_twice_contribute_once_with_their_sum(trained
     assert attribute(tagger, words, 1, "NOUN", "VERB").features == ()
 
 
-def test_a_brought_model_keeps_its_features_as_a_zip(brought, tmp_path):
+def test_brought_model_keeps_its_features_in_a_zip(brought, tmp_path):
     tagger, sentences = brought
     found = understand(as_zip({f.name: f.read_bytes() for f in tmp_path.iterdir()}))
     (tmp_path / "again").mkdir()
@@ -244,7 +244,7 @@ def test_a_brought_model_keeps_its_features_as_a_zip(brought, tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["other values", "ids out of range", "no names"])
-def test_damaged_features_are_refused_in_words(brought, tmp_path, damage):
+def test_damaged_features_are_rejected_with_the_file_name(brought, tmp_path, damage):
     tagger, sentences = brought
     path = tmp_path / FEATURES_FILE
     arrays = load_file(path)
@@ -259,7 +259,7 @@ def test_damaged_features_are_refused_in_words(brought, tmp_path, damage):
         attribute(tagger, sentences[0][0], 0, "NOUN", "VERB")
 
 
-def test_scores_without_features_say_what_to_bring(tmp_path):
+def test_scores_without_features_name_the_files_to_bring(tmp_path):
     understand(as_json()).write(tmp_path)
     with pytest.raises(ModelError, match=r"only the scores.*\.crfsuite.*\.jsonl.*from_crfsuite"):
         attribute(ImportedTagger(tmp_path), ["The", "dog", "barks"], 0, "NOUN", "VERB")

@@ -29,7 +29,7 @@ from tests.support.tiny_tagger import save_tiny
 
 
 @pytest.mark.parametrize("prefix", ["", "mine/", "a/b/"])
-def test_a_trained_folder_is_read_wherever_it_stands(tmp_path, prefix):
+def test_trained_folder_is_read_at_any_depth_of_the_zip(tmp_path, prefix):
     found = understand(zipped_tiny(tmp_path, prefix))
     assert (found.kind, found.family) == ("Model folder as .zip", "crf")
     assert found.tags == ("NOUN", "VERB", "X")
@@ -40,7 +40,7 @@ def test_a_trained_folder_is_read_wherever_it_stands(tmp_path, prefix):
 
 
 @pytest.mark.parametrize("name", ["upos-en-perceptron", "upos-en-hmm", "ner-en"])
-def test_every_family_of_folder_is_read(name):
+def test_folder_of_every_family_is_read(name):
     members = {path.name: path.read_bytes() for path in (SHIPPED / name).iterdir()}
     found = understand(as_zip(members))
     shipped = load_tagger(name)
@@ -52,7 +52,7 @@ def test_every_family_of_folder_is_read(name):
     assert found.sentences[0].tokens == shipped.examples()[0].tokens
 
 
-def test_nothing_is_written_outside_of_the_folder(tmp_path):
+def test_zip_members_outside_the_folder_are_not_written(tmp_path):
     _, content = zipped_tiny(tmp_path)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {member: archive.read(member) for member in archive.namelist()}
@@ -69,7 +69,7 @@ def test_nothing_is_written_outside_of_the_folder(tmp_path):
     assert not list(tmp_path.rglob("evil*"))
 
 
-def test_a_link_in_an_archive_is_text_at_most(tmp_path):
+def test_symbolic_link_in_a_zip_becomes_a_text_file(tmp_path):
     _, content = zipped_tiny(tmp_path, "")
     file = io.BytesIO(content)
     with zipfile.ZipFile(file, "a") as archive:
@@ -88,14 +88,14 @@ def without(tmp_path, name):
     return as_zip({p.name: p.read_bytes() for p in folder.iterdir() if p.name != name})
 
 
-def test_what_is_wrong_with_a_folder_is_said_without_the_place_it_was_unpacked_to(tmp_path):
+def test_folder_errors_omit_the_temporary_path(tmp_path):
     with pytest.raises(FormatError, match=r"^vocabulary\.json: the file is missing"):
         understand(without(tmp_path, "vocabulary.json"))
     with pytest.raises(FormatError, match=r"no \.npz, \.pt or model folder"):
         understand(without(tmp_path, "config.json"))
 
 
-def test_archives_of_no_use_are_refused(tmp_path):
+def test_unusable_archives_are_rejected(tmp_path):
     _, content = zipped_tiny(tmp_path)
     with pytest.raises(FormatError, match=r"must hold one model folder.* got 2"):
         understand(as_zip({"a/config.json": b"{}", "b/config.json": b"{}"}))
@@ -109,7 +109,7 @@ def test_archives_of_no_use_are_refused(tmp_path):
         understand(("model.zip", broken))
 
 
-def test_an_archive_of_very_many_files_is_refused_before_a_list_of_them_is_made(monkeypatch):
+def test_archive_with_too_many_files_is_rejected_before_listing(monkeypatch):
     monkeypatch.setattr(archives.zipfile, "ZipFile", None)
     entries = b"PK\x01\x02" * 1000
     with pytest.raises(FormatError, match="holds 1,000 files, more than 10"):
@@ -127,7 +127,7 @@ def given(tmp_path, monkeypatch):
     return load_tagger("mine")
 
 
-def test_given_scores_come_back_as_they_were(given):
+def test_written_scores_are_read_back_unchanged(given):
     assert "mine" in list_taggers()
     assert (given.name, given.tags, given.device) == ("mine", tuple(TAGS), "cpu")
     dog = given.potentials(DOG["tokens"])
@@ -140,7 +140,7 @@ def test_given_scores_come_back_as_they_were(given):
     assert given.potentials_batch([DOG["tokens"], FALLS["tokens"]])[1].tokens == falls.tokens
 
 
-def test_examples_are_the_sentences_and_hold(given):
+def test_examples_are_the_sentences_with_true_claims(given):
     first, second = given.examples()
     assert (first.text, first.claim) == ("The dog barks", "sentence 1: “The dog barks”")
     assert second.gold == ("NOUN", "VERB")
@@ -149,7 +149,7 @@ def test_examples_are_the_sentences_and_hold(given):
     assert "Potentials as JSON. Scores of given sentences" in given.card()
 
 
-def test_the_beginning_of_a_sentence_is_scored_and_nothing_else(given):
+def test_prefix_of_a_sentence_has_scores_and_other_text_has_none(given):
     begun = given.potentials(["The", "dog"])
     assert begun.transitions.shape == (1, 3, 3)
     assert begun.tokens == ("The", "dog")
@@ -179,7 +179,7 @@ def test_the_beginning_of_a_sentence_is_scored_and_nothing_else(given):
         ({"tags": ["A", "B"]}, r"'emissions' must be float64 \(5, 2\)"),
     ],
 )
-def test_a_damaged_folder_says_where(given, tmp_path, change, message):
+def test_damaged_folder_error_names_the_place(given, tmp_path, change, message):
     folder = tmp_path / "copy"
     shutil.copytree(given.folder, folder)
     path = folder / "config.json"
@@ -196,19 +196,19 @@ def changed(given, **arrays):
     return load_tagger("mine")
 
 
-def test_a_missing_tensor_is_named(given):
+def test_missing_tensor_is_named_in_the_error(given):
     with pytest.raises(ModelError, match=r"tensor 'end' must be float64 .* got none"):
         changed(given, end=None)
 
 
-def test_scores_that_are_none_are_named_when_they_are_asked_for(given):
+def test_invalid_scores_are_reported_when_requested(given):
     tagger = changed(given, emissions=np.array([[0.0] * 3] * 3 + [[np.nan] * 3] * 2))
     tagger.potentials(DOG["tokens"])
     with pytest.raises(ModelError, match=r"sentence 2: emissions\[0, 0\] .* got nan"):
         tagger.potentials(FALLS["tokens"])
 
 
-def test_every_mixture_of_shared_and_own_scores_comes_back(tmp_path):
+def test_shared_and_own_scores_in_any_mixture_are_read_back(tmp_path):
     rng = np.random.default_rng(4)
     sentences = []
     for number, length in enumerate([1, 3, 2, 1, 4, 3]):
@@ -226,7 +226,7 @@ def test_every_mixture_of_shared_and_own_scores_comes_back(tmp_path):
             assert getattr(again, name).shape == getattr(chain, name).shape
 
 
-def test_an_example_is_as_long_as_a_link_holds(tmp_path):
+def test_example_is_cut_to_the_length_of_a_link(tmp_path):
     tokens = ["x" * 900] * 16
     emissions = [[0.0]] * 16
     file = as_json({"tokens": tokens, "emissions": emissions, "transitions": [[0.0]]})
@@ -238,7 +238,7 @@ def test_an_example_is_as_long_as_a_link_holds(tmp_path):
     assert tagger.reads(example.text)
 
 
-def test_right_tags_that_do_not_fit_are_said(given, tmp_path):
+def test_gold_tags_of_the_wrong_length_are_reported(given, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(given.folder, folder)
     path = folder / "config.json"

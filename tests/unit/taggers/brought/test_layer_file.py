@@ -58,9 +58,7 @@ def with_emissions(emissions, **others):
 @pytest.mark.parametrize("kind", [".pt", ".safetensors"])
 @pytest.mark.parametrize("whole", [False, True], ids=["layer", "whole model"])
 @pytest.mark.parametrize("batch_first", [False, True], ids=["time first", "batch first"])
-def test_a_layer_of_pytorch_crf_decodes_and_scores_as_itself(
-    layer, emissions, kind, whole, batch_first
-):
+def test_pytorch_crf_layer_keeps_its_paths_and_scores(layer, emissions, kind, whole, batch_first):
     state = (Tagger(layer) if whole else layer).state_dict()
     file = as_checkpoint(state) if kind == ".pt" else ("model.safetensors", save(state))
     given = emissions.transpose(0, 1).contiguous() if batch_first else emissions
@@ -78,7 +76,7 @@ def test_a_layer_of_pytorch_crf_decodes_and_scores_as_itself(
         assert log_probability == pytest.approx(score, abs=1e-5)  # theirs is float32
 
 
-def test_a_layer_of_crfviz_is_read(emissions):
+def test_crfviz_layer_is_read(emissions):
     layer = CRF(3)
     found = understand(as_checkpoint({"state_dict": layer.state_dict()}), with_emissions(emissions))
     assert found.sentences[0].transitions.tolist() == layer.transitions.double().tolist()
@@ -86,7 +84,7 @@ def test_a_layer_of_crfviz_is_read(emissions):
     assert found.kind == "CRF layer of a state_dict, with Potentials as .npz"
 
 
-def test_emissions_may_be_json_too(layer):
+def test_emissions_may_be_json(layer):
     file = as_json({"sentences": [{"emissions": [[1, 2, 3]]}]})
     found = understand(file, as_checkpoint(layer.state_dict()))
     assert found.sentences[0].start.tolist() == layer.start_transitions.double().tolist()
@@ -102,7 +100,7 @@ class Evil:
         return os.mkdir, (str(self.witness),)
 
 
-def test_a_program_in_disguise_is_refused_and_not_run(tmp_path):
+def test_pickle_with_code_is_rejected_and_not_run(tmp_path):
     witness = tmp_path / "ran"
     state = {"transitions": torch.zeros(2, 2), "more": Evil(witness)}
     emissions = as_npz(emissions=np.zeros((1, 2)))
@@ -176,12 +174,12 @@ BAD = {
 
 
 @pytest.mark.parametrize(("file", "message"), BAD.values(), ids=BAD)
-def test_what_is_wrong_is_said(file, message):
+def test_invalid_layer_is_rejected_with_its_reason(file, message):
     with pytest.raises(FormatError, match=message):
         understand(file, as_npz(emissions=np.zeros((2, 3))))
 
 
-def test_a_layer_alone_or_beside_other_transitions_is_refused():
+def test_layer_without_emissions_or_with_other_transitions_is_rejected():
     with pytest.raises(FormatError, match="A CRF layer says nothing without the emissions"):
         understand(SAFE)
     with pytest.raises(FormatError, match="Both files have transitions"):
@@ -191,7 +189,7 @@ def test_a_layer_alone_or_beside_other_transitions_is_refused():
 
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "float16", "bfloat16", "int64"])
-def test_every_kind_of_number_is_read_as_torch_reads_it(kind):
+def test_every_number_type_is_read_as_by_torch(kind):
     torch.manual_seed(3)
     numbers = (torch.randn(3, 4) * 5).to(getattr(torch, kind))
     state = {
@@ -219,7 +217,7 @@ def test_half_precision_is_noted(layer, kind, dtype):
 
 
 @pytest.mark.parametrize("kind", [".pt", ".safetensors"])
-def test_steps_that_masks_beside_the_layer_forbid_are_forbidden(layer, kind):
+def test_masks_beside_the_layer_forbid_their_steps(layer, kind):
     forbidden = torch.tensor([[0, 1, 0], [0, 0, 0], [1, 0, 0]]).bool()
     ends = {"start": torch.tensor([False, True, False]), "end": torch.tensor([True, False, False])}
     state = {f"crf.{name}": tensor for name, tensor in layer.state_dict().items()}
@@ -241,13 +239,13 @@ def test_steps_that_masks_beside_the_layer_forbid_are_forbidden(layer, kind):
         ("forbidden_transitions", r"must be \(3, 3\), got \(2,\)"),
     ],
 )
-def test_a_tensor_beside_the_layer_that_may_change_it_is_refused(layer, name, said):
+def test_tensor_that_may_change_the_layer_is_rejected(layer, name, said):
     state = layer.state_dict() | {name: torch.zeros(2)}
     with pytest.raises(FormatError, match=said):
         understand(as_checkpoint(state), as_npz(emissions=np.zeros((2, 3))))
 
 
-def test_what_a_checkpoint_has_beside_its_layer_is_left_alone():
+def test_other_checkpoint_contents_are_ignored():
     layer = CRF(3)
     more = {
         "epoch": 7,

@@ -48,7 +48,7 @@ def require_equal(seen, log_partitions, within):
 
 
 @pytest.mark.parametrize(("dtype", "within"), PRECISIONS)
-def test_torchcrf(dtype, within):
+def test_torchcrf_chains_have_its_paths_and_likelihoods(dtype, within):
     layer = randomise(load("TorchCRF").CRF(3, use_gpu=False), dtype)
     h = scores_of(3, 4, 3, dtype=dtype)
     with watch(layer, tags=["A", "B", "C"]) as seen:
@@ -102,7 +102,7 @@ def flair_sentences():
 
 
 @pytest.mark.parametrize(("dtype", "within"), PRECISIONS)
-def test_flair(flair_tagger, dtype, within):
+def test_flair_chains_have_its_paths_and_scores(flair_tagger, dtype, within):
     tagger, sentences = randomise(flair_tagger, dtype), flair_sentences()
     embed = tagger._make_padded_tensor_for_batch  # flair embeds in float32
     tagger._make_padded_tensor_for_batch = lambda given: (
@@ -130,7 +130,7 @@ def flair_log_partitions(tagger, chains):
 
 
 @pytest.mark.parametrize("keep", [None, False, True])
-def test_scores_of_flair_as_a_file_do_not_end_in_stop(flair_tagger, keep):
+def test_flair_scores_from_a_file_do_not_end_in_stop(flair_tagger, keep):
     tagger, sentence = randomise(flair_tagger, torch.float64), flair_sentences()[1]
     tagger._make_padded_tensor_for_batch = partial(widened, tagger._make_padded_tensor_for_batch)
     features, lengths, matrix = tagger.forward(*tagger._prepare_tensors([sentence]))
@@ -165,7 +165,7 @@ def widened(make, given):
     return names, tensor.double()
 
 
-def test_scores_of_flair_in_the_wrong_direction_are_refused(flair_tagger):
+def test_flair_scores_in_the_wrong_direction_are_rejected(flair_tagger):
     crf = randomise(flair_tagger, torch.float64).crf
     tags = np.array(flair_tagger.label_dictionary.get_items())
     file = as_npz(emissions=np.zeros((2, 6)), transitions=crf.transitions.numpy(), tags=tags)
@@ -174,7 +174,7 @@ def test_scores_of_flair_in_the_wrong_direction_are_refused(flair_tagger):
     assert understand(file, keep_boundary_tags=True).tags == tuple(tags)
 
 
-def test_flair_in_training_has_chains_and_no_paths(flair_tagger):
+def test_flair_in_training_has_chains_without_paths(flair_tagger):
     sentences = sorted(flair_sentences(), key=len, reverse=True)
     for sentence in sentences:
         for token in sentence:
@@ -190,7 +190,7 @@ def test_flair_in_training_has_chains_and_no_paths(flair_tagger):
     ]
 
 
-def test_words_of_flair_belong_to_the_call_that_they_were_prepared_for(flair_tagger):
+def test_flair_words_belong_to_the_call_they_were_prepared_for(flair_tagger):
     tagger = randomise(flair_tagger, torch.float32)
     one, other = (tagger._prepare_tensors([each]) for each in flair_sentences()[:2])
     with watch(tagger) as seen:
@@ -202,7 +202,7 @@ def test_words_of_flair_belong_to_the_call_that_they_were_prepared_for(flair_tag
     assert [chain.num_tokens for chain in seen.potentials] == [4, 3, 2]
 
 
-def test_lengths_of_flair_end_with_the_call_of_the_model(flair_tagger):
+def test_flair_lengths_are_dropped_after_the_model_call(flair_tagger):
     tagger = randomise(flair_tagger, torch.float32)
     prepared = tagger._prepare_tensors(flair_sentences()[:1])
     with watch(tagger) as seen:
@@ -215,7 +215,7 @@ def test_lengths_of_flair_end_with_the_call_of_the_model(flair_tagger):
     assert seen.theirs[1:] == [None, None]
 
 
-def test_the_layer_of_flair_alone_does_not_know_lengths(flair_tagger):
+def test_flair_layer_alone_treats_padding_as_words(flair_tagger):
     layer = randomise(flair_tagger, torch.float32).crf
     with watch(layer) as seen:
         layer(torch.zeros(1, 3, 6))
@@ -276,7 +276,7 @@ PADDING_TAGS = ("<PAD>", "<UNK>", "<EMPTY>", "<ROOT>")
 
 
 @pytest.mark.parametrize(("dtype", "within"), PRECISIONS)
-def test_stanza(dtype, within):
+def test_stanza_chains_have_its_paths_and_scores(dtype, within):
     trainer, loader = stanza_trainer()
     randomise(trainer.model, dtype)
     batch = loader[0]
@@ -301,7 +301,7 @@ def test_stanza(dtype, within):
     require_equal(seen, own, within)
 
 
-def test_stanza_with_two_sets_of_tags(tmp_path, monkeypatch):
+def test_stanza_with_two_tag_sets_has_two_chains_per_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
     trainer, loader = stanza_trainer(several=True)
     randomise(trainer.model, torch.float32)
@@ -316,7 +316,7 @@ def test_stanza_with_two_sets_of_tags(tmp_path, monkeypatch):
     assert viterbi(tagger.potentials(["Nokia", "fell"])).path == seen.theirs[3]
 
 
-def test_the_layer_of_stanza_alone_does_not_know_lengths():
+def test_stanza_layer_alone_treats_padding_as_words():
     layer = randomise(load("stanza.models.common.crf").CRFLoss(3), torch.float32)
     with watch(layer) as seen:
         layer(torch.zeros(1, 2, 3), torch.tensor([[False, True]]), torch.zeros(1, 2).long())
@@ -340,7 +340,7 @@ class TrainableNerCrf(nn.Module):
 
 @pytest.mark.parametrize("window", [0, 40], ids=["whole sentences", "windows"])
 @pytest.mark.parametrize(("dtype", "within"), PRECISIONS)
-def test_eds_nlp(window, dtype, within):
+def test_eds_nlp_chains_have_its_paths_and_scores(window, dtype, within):
     tagger = randomise(TrainableNerCrf(["drug", "dose"], window), dtype)
     scores, mask = scores_of(2, 4, 2, 5, dtype=dtype), torch.ones(2, 4, dtype=torch.bool)
     with watch(tagger) as seen:
@@ -360,7 +360,7 @@ def test_eds_nlp(window, dtype, within):
     assert no_words not in seen.notes
 
 
-def test_marginals_of_eds_nlp_change_scores_and_the_chain_is_the_one_before():
+def test_eds_nlp_marginals_overwrite_scores_after_they_are_recorded():
     tagger = randomise(TrainableNerCrf(["drug"], 0), torch.float64)
     scores = scores_of(1, 3, 1, 5)
     before = scores.clone()
@@ -382,7 +382,7 @@ def test_marginals_of_eds_nlp_change_scores_and_the_chain_is_the_one_before():
     ],
     ids=["two words", "padding"],
 )
-def test_wrong_paths_of_eds_nlp_are_named(lengths, said):
+def test_wrong_eds_nlp_paths_are_noted(lengths, said):
     tagger = randomise(TrainableNerCrf(["drug"], 40, learnable=False), torch.float64)
     mask = torch.tensor([[t < n for t in range(lengths[0])] for n in lengths])
     wrong = 0
@@ -401,7 +401,7 @@ def test_wrong_paths_of_eds_nlp_are_named(lengths, said):
     assert wrong > 2
 
 
-def test_a_plain_layer_of_eds_nlp_has_its_own_tags():
+def test_plain_eds_nlp_layer_has_its_own_tags():
     module = load_file("edsnlp/pipes/trainable/layers/crf.py")
     forbidden = torch.tensor([[False, True, False], [False] * 3, [False] * 3])
     layer = randomise(module.LinearChainCRF(forbidden), torch.float64)
@@ -415,7 +415,7 @@ def test_a_plain_layer_of_eds_nlp_has_its_own_tags():
     assert seen.potentials[0].tags is None
 
 
-def test_a_layer_called_crf_that_returns_no_path_is_not_taken_for_that_of_flair():
+def test_layer_named_crf_without_a_path_is_not_read_as_flair():
     class CRF(nn.Module):
         def __init__(self):
             super().__init__()

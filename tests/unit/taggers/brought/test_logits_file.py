@@ -58,7 +58,7 @@ FILES = [as_logits_json, as_logits_npz, as_logits_safetensors, as_logits_parquet
 
 
 @pytest.mark.parametrize("make", FILES)
-def test_logits_without_transitions_are_chains_with_zeros(make):
+def test_logits_without_transitions_become_chains_with_zeros(make):
     found = understand(make())
     assert found.tags == tuple(LABELS)
     assert [list(chain.tokens) for chain in found.sentences] == WORDS
@@ -111,19 +111,19 @@ BAD = {
 
 
 @pytest.mark.parametrize(("content", "message"), BAD.values(), ids=BAD)
-def test_damaged_logits_are_refused(content, message):
+def test_damaged_logits_are_rejected(content, message):
     with pytest.raises(FormatError, match=message):
         understand(("scores.json", json.dumps(content).encode()))
 
 
-def test_one_sentence_without_its_own_transitions_is_left_out():
+def test_sentence_without_its_own_transitions_is_left_out():
     rows = [{"emissions": [[1, 2]], "transitions": [[0, 0], [0, 1]]}, {"emissions": [[1, 2]]}]
     found = understand(("scores.json", json.dumps({"sentences": rows}).encode()))
     assert len(found.sentences) == 1
     assert "there are no transitions" in found.left_out[1]
 
 
-def test_a_damaged_parquet_or_one_without_scores_is_refused():
+def test_damaged_parquet_or_one_without_scores_is_rejected():
     name, content = as_logits_parquet()
     with pytest.raises(FormatError, match="damaged"):
         understand((name, content[:200]))

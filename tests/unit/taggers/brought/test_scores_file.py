@@ -29,7 +29,7 @@ HMM_FILE = {
 }
 
 
-def test_json_of_two_sentences_is_read_as_it_stands():
+def test_json_of_two_sentences_is_read_unchanged():
     found = understand(as_json())
     assert (found.kind, found.family, found.tags) == ("Potentials as JSON", CRF, tuple(TAGS))
     first, second = found.sentences
@@ -43,7 +43,7 @@ def test_json_of_two_sentences_is_read_as_it_stands():
     )
 
 
-def test_one_sentence_may_stand_alone_and_say_what_is_forbidden():
+def test_single_sentence_json_may_contain_minus_infinity():
     content = {**DOG, "transitions": [[0, "-inf", 0], [0, 0, 0], [0, 0, 0]], "end": [0, 0, -1]}
     text = json.dumps({**content, "start": [0, 0, -math.inf]})
     assert "-Infinity" in text
@@ -54,7 +54,7 @@ def test_one_sentence_may_stand_alone_and_say_what_is_forbidden():
     assert "The tags are not named: they are called by their ids." in found.notes
 
 
-def test_steps_may_have_a_matrix_each_and_matrices_may_be_turned():
+def test_transitions_may_be_per_step_or_transposed():
     steps = np.arange(18.0).reshape(2, 3, 3)
     file = as_json(sentences=[{**DOG, "transitions": steps.tolist()}, FALLS])
     first, second = understand(file).sentences
@@ -75,7 +75,7 @@ def test_probabilities_become_logarithms_of_an_hmm():
     )
 
 
-def test_rows_that_do_not_sum_to_one_are_said_and_can_be_divided():
+def test_rows_that_do_not_sum_to_one_are_noted_and_normalised_on_request():
     rough = {**HMM_FILE, "transitions": [[8, 1], [1, 8]], "end": [1, 1], "start": [2, 2]}
     found = understand(as_json(rough))
     assert found.family == CRF
@@ -92,19 +92,19 @@ def test_rows_that_do_not_sum_to_one_are_said_and_can_be_divided():
         np.testing.assert_allclose(got, wanted, atol=1e-15)
 
 
-def test_a_row_of_zeros_cannot_be_divided():
+def test_row_of_zeros_cannot_be_normalised():
     rough = {**HMM_FILE, "transitions": [[0, 0], [1, 8]], "end": [0, 1]}
     with pytest.raises(FormatError, match="a row of zeros cannot be divided"):
         understand(as_json(rough), normalise=True)
 
 
-def test_a_row_of_end_without_steps_stays_when_rows_are_divided():
+def test_normalising_keeps_the_end_row_of_a_single_word():
     one = {"emissions": [[0.5, 0.5]], "transitions": [], "end": [0.5, 0.25], "probabilities": True}
     (chain,) = understand(as_json(one), normalise=True).sentences
     assert np.exp(chain.scores()[3]).tolist() == pytest.approx([0.5, 0.25])
 
 
-def test_matrices_of_steps_count_for_each_sentence_that_shares_them(monkeypatch):
+def test_shared_step_matrices_count_once_per_sentence(monkeypatch):
     steps = np.zeros((2, 3, 3)).tolist()
     sentences = [{"emissions": DOG["emissions"], "tokens": [*"abc"[:2], str(n)]} for n in range(3)]
     file = as_json(transitions=steps, sentences=sentences)
@@ -115,7 +115,7 @@ def test_matrices_of_steps_count_for_each_sentence_that_shares_them(monkeypatch)
         understand(file)
 
 
-def test_gold_a_scheme_and_a_family_are_kept(tmp_path):
+def test_gold_scheme_and_family_are_kept(tmp_path):
     tags = ["O", "B-PER", "I-PER"]
     found = understand(
         as_json(
@@ -133,7 +133,7 @@ def test_gold_a_scheme_and_a_family_are_kept(tmp_path):
     assert tagger.potentials(["The"], constrained=False).start[2] == 0
 
 
-def test_words_and_tags_get_names_that_a_link_can_hold():
+def test_words_and_tags_are_renamed_to_fit_a_link():
     found = understand(
         as_json(
             tags=["START", "B C", "x"],
@@ -149,13 +149,13 @@ def test_words_and_tags_get_names_that_a_link_can_hold():
     assert "The tag START is called START_ here." in found.notes
 
 
-def test_a_sentence_with_the_words_of_another_is_left_out():
+def test_repeated_sentence_is_left_out():
     found = understand(as_json(sentences=[DOG, FALLS, DOG]))
     assert len(found.sentences) == 2
     assert "The words of sentence 3 are those of an earlier one: left out." in found.notes
 
 
-def test_an_npz_of_one_sentence(tmp_path):
+def test_npz_of_one_sentence_is_read(tmp_path):
     found = understand(
         as_npz(
             emissions=np.float32(DOG["emissions"]),
@@ -173,7 +173,7 @@ def test_an_npz_of_one_sentence(tmp_path):
     assert ImportedTagger(tmp_path).potentials(DOG["tokens"]).start[2] == -math.inf
 
 
-def test_numbered_sentences_of_an_npz_with_steps():
+def test_numbered_sentences_of_an_npz_are_read_in_order():
     steps = np.arange(18.0).reshape(2, 3, 3)
     numbers = {f"emissions_{n}": np.full((3, 3), float(n)) for n in range(11)}
     found = understand(as_npz(**numbers, transitions=np.array(TRANSITIONS), transitions_10=steps))
@@ -202,7 +202,7 @@ def padded(*, batch_first, **others):
     ],
     ids=["lengths", "mask", "tokens"],
 )
-def test_a_padded_batch_is_taken_apart_in_either_order(batch_first, told_by):
+def test_padded_batch_is_split_in_either_axis_order(batch_first, told_by):
     found = understand(padded(batch_first=batch_first, **told_by))
     assert [chain.emissions.tolist() for chain in found.sentences] == [
         FALLS["emissions"],
@@ -212,7 +212,7 @@ def test_a_padded_batch_is_taken_apart_in_either_order(batch_first, told_by):
     assert any("taken as (T, B, K), 2 sentences" in note for note in found.notes) == turned
 
 
-def test_a_mask_with_holes_that_turns_the_batch_is_said():
+def test_transposed_batch_and_mask_with_holes_are_noted():
     mask = np.ones((3, 9), bool)
     mask[1:, 4] = False
     file = as_npz(emissions=np.zeros((3, 9, 6)), transitions=np.zeros((6, 6)), mask=mask)
@@ -229,7 +229,7 @@ def test_a_mask_with_holes_that_turns_the_batch_is_said():
         understand(file, batch_first=True)
 
 
-def test_a_batch_that_says_nothing_is_read_as_asked():
+def test_ambiguous_batch_order_follows_the_option():
     falling = padded(batch_first=True, mask=np.array([[1, 1, 1], [1, 1, 0]], dtype=bool))
     assert any("nothing tells" in note for note in understand(falling).notes)  # a mask either way
     square = as_npz(emissions=np.arange(12.0).reshape(2, 2, 3), transitions=np.zeros((3, 3)))
@@ -248,7 +248,7 @@ def test_a_batch_that_says_nothing_is_read_as_asked():
     assert understand(named).sentences[0].emissions[1].tolist() == [6, 7, 8]
 
 
-def test_marginals_of_what_was_read_are_those_of_all_paths():
+def test_marginals_of_read_scores_equal_enumeration():
     chain = understand(as_json()).sentences[0]
     found = forward_backward(chain).marginals
     for (t, k), probability in oracle.marginals(chain).items():
@@ -377,12 +377,12 @@ BAD = {
 
 
 @pytest.mark.parametrize(("file", "message"), BAD.values(), ids=BAD)
-def test_what_is_wrong_is_said(file, message):
+def test_invalid_scores_are_rejected_with_their_reason(file, message):
     with pytest.raises(FormatError, match=message):
         understand(file)
 
 
-def test_what_does_not_belong_together_is_said():
+def test_files_that_do_not_belong_together_are_rejected():
     with pytest.raises(FormatError, match="Two files are JSON"):
         understand(as_json(), as_json())
     with pytest.raises(FormatError, match=r"\.npz and JSON do not belong together"):
@@ -407,7 +407,7 @@ WRONG = [
 ]
 
 
-def test_a_sentence_with_something_wrong_in_it_is_left_out_and_said(tmp_path):
+def test_invalid_sentences_are_left_out_and_reported(tmp_path):
     found = understand(as_json(sentences=[WRONG[0], FALLS, *WRONG[1:], DOG]))
     assert [chain.tokens for chain in found.sentences] == [
         tuple(each["tokens"]) for each in (FALLS, DOG)
@@ -430,12 +430,12 @@ def test_a_sentence_with_something_wrong_in_it_is_left_out_and_said(tmp_path):
     assert len(understand(as_json(sentences=[WRONG[0], DOG])).left_out) == 2
 
 
-def test_where_nothing_is_left_the_first_sentence_says_why():
+def test_error_of_the_first_sentence_is_raised_if_none_is_left():
     with pytest.raises(FormatError, match="sentence 1: expected 2 tokens"):
         understand(as_json(sentences=WRONG[1:4]))
 
 
-def test_a_file_may_have_many_sentences():
+def test_file_may_have_many_sentences():
     words = {f"tokens_{n}": np.array([f"w{n}", "."]) for n in range(1300)}
     scores = {f"emissions_{n}": np.full((2, 3), float(n)) for n in range(1300)}
     found = understand(as_npz(transitions=np.zeros((3, 3)), **words, **scores))

@@ -65,7 +65,7 @@ def test_chain_of_an_unknown_layer_has_its_paths(kind, seed):
         assert best == pytest.approx(chains[number].score(seen.theirs[number]), abs=1e-4)
 
 
-def test_start_and_stop_are_no_tags_of_words():
+def test_start_and_stop_are_not_word_tags():
     model = layers.OneByOne(TAGS)
     seen = watched(model, list(layers.batches("sentence")))
     assert seen.potentials[0].tags == ("B", "I", "O")
@@ -79,7 +79,7 @@ def test_start_and_stop_are_no_tags_of_words():
         watched(model, sentences, ["X", "Y", "Z", "W"]).potentials  # noqa: B018
 
 
-def test_model_is_as_before_after_the_block_and_after_an_error():
+def test_model_is_restored_after_the_block_and_after_an_error():
     model = layers.OneByOne(TAGS)
     before = dict(vars(model))
     seen = Watch(model, None, None, lambda *_: None)
@@ -90,7 +90,7 @@ def test_model_is_as_before_after_the_block_and_after_an_error():
     assert all("forward" not in vars(module) for module in model.modules())
 
 
-def test_answers_of_the_model_are_unchanged():
+def test_watched_model_returns_the_same_results():
     model = layers.TwoMore().eval()
     rows, mask = layers.padded(4)
     alone = model(rows, mask)
@@ -205,7 +205,7 @@ LOOKALIKES = [
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", LOOKALIKES)
-def test_a_square_parameter_that_is_no_chain_is_declined(kind, seed):
+def test_square_parameter_outside_a_chain_is_declined(kind, seed):
     torch.manual_seed(seed)
     if kind in (Gated, Bilinear, Convolved):  # their parameters are longer than wide
         with pytest.raises(FormatError, match="or a square parameter that may have"):
@@ -242,7 +242,7 @@ def test_gold_tags_among_the_arguments_are_no_answers_of_the_layer():
         seen.potentials  # noqa: B018 - it searches
 
 
-def test_two_readings_that_fit_are_asked_about():
+def test_two_matching_readings_ask_for_more_runs():
     torch.manual_seed(0)
     model = layers.BareMatrix()
     seen = watched(model, [(layers.words(2, 1),)])
@@ -255,7 +255,7 @@ def test_two_readings_that_fit_are_asked_about():
     assert "A[to, from]" in seen.notes[0]
 
 
-def test_a_symmetric_matrix_is_said():
+def test_symmetric_matrix_is_noted():
     torch.manual_seed(0)
     model = layers.BareMatrix()
     model.A.data = model.A.data + model.A.data.T
@@ -279,7 +279,7 @@ class WrongPaths(layers.StartOnly):
         return [[*path[:-1], (path[-1] + 1) % 3] if len(path) > 6 else path for path in paths]
 
 
-def test_a_layer_that_decodes_wrongly_is_told_from_its_scores():
+def test_layer_with_a_decoding_bug_is_recognised_by_its_scores():
     torch.manual_seed(0)
     model = WrongPointers(TAGS)
     seen = watched(model, list(layers.batches("sentence", 20)))
@@ -300,7 +300,7 @@ def test_a_layer_that_decodes_wrongly_is_told_from_its_scores():
     assert f"theirs scores {gap:.4g} less" in note
 
 
-def test_wrong_paths_without_scores_are_declined_beside_ours():
+def test_wrong_paths_without_scores_are_declined_with_the_closest_reading():
     torch.manual_seed(0)
     seen = watched(WrongPaths(), list(layers.batches("mask", 25)))
     with pytest.raises(FormatError, match="No chain was found") as error:
@@ -311,7 +311,7 @@ def test_wrong_paths_without_scores_are_declined_beside_ours():
     assert "less than ours" in said
 
 
-def test_one_word_or_one_tag_is_said():
+def test_single_words_or_a_single_tag_are_rejected():
     torch.manual_seed(0)
     seen = watched(layers.OneByOne(TAGS), [(layers.words(1),) for _ in range(3)])
     assert "every sentence has one word, which no transition scores" in seen.notes[0]
@@ -319,7 +319,7 @@ def test_one_word_or_one_tag_is_said():
         crfviz.watch(layers.StartOnly(1))
 
 
-def test_nan_and_training_are_said_and_half_precision_is_read():
+def test_nan_and_training_mode_are_noted_and_half_precision_is_read():
     torch.manual_seed(0)
     model = layers.StartOnly()
     seen = watched(model.bfloat16(), list(layers.batches("mask")))
@@ -335,13 +335,13 @@ def test_nan_and_training_are_said_and_half_precision_is_read():
 
 
 @pytest.mark.parametrize("kind", watch_cost.KINDS)
-def test_a_watched_pass_takes_at_most_twice_as_long(kind):
+def test_watching_at_most_doubles_the_time(kind):
     best = min((watch_cost.cost(kind, 10) for _ in range(3)), key=lambda each: each["ratio"])
     assert best["ratio"] <= 2
     assert best["kept_mb"] < 1
 
 
-def test_recording_ends_at_its_limit(monkeypatch):
+def test_recording_stops_at_its_limit(monkeypatch):
     monkeypatch.setattr(recorder, "MAX_BYTES", 2000)
     model = layers.OneByOne(TAGS)
     seen = watched(model, list(layers.batches("sentence", 40)))
@@ -349,7 +349,7 @@ def test_recording_ends_at_its_limit(monkeypatch):
     assert 0 < sum(t.numel() * t.element_size() for t in kept) <= 2000
 
 
-def test_a_found_chain_can_be_brought(tmp_path, monkeypatch):
+def test_recognised_chain_can_be_brought(tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
     model = layers.OneByOne(TAGS)
     seen = watched(model, list(layers.batches("sentence")))

@@ -62,7 +62,7 @@ def features():
 
 @pytest.mark.parametrize("batch_first", [False, True], ids=["time first", "batch first"])
 @pytest.mark.parametrize(("dtype", "within"), [(torch.float32, 1e-5), (torch.float64, 1e-9)])
-def test_chains_and_paths_are_those_of_pytorch_crf(layer, emissions, batch_first, dtype, within):
+def test_chains_and_paths_equal_pytorch_crf(layer, emissions, batch_first, dtype, within):
     layer.to(dtype).batch_first = batch_first
     given = (emissions.to(dtype), MASK)
     turned = given if batch_first else [each.transpose(0, 1) for each in given]
@@ -79,7 +79,7 @@ def test_chains_and_paths_are_those_of_pytorch_crf(layer, emissions, batch_first
     assert seen.notes == []
 
 
-def test_a_model_is_watched_through_loss_and_decoding_once(tagger, features):
+def test_loss_and_decoding_of_one_batch_are_recorded_once(tagger, features):
     gold = torch.zeros(3, 4, dtype=torch.long)
     with watch(tagger, tags=TAGS) as seen:
         loss, paths = tagger(features, MASK, gold)
@@ -94,7 +94,7 @@ def test_a_model_is_watched_through_loss_and_decoding_once(tagger, features):
     assert [chain.num_tokens for chain in seen.potentials] == [4, 2, 3, 4]
 
 
-def test_a_batch_that_passes_twice_is_two_batches(layer, emissions):
+def test_repeated_batch_is_recorded_twice(layer, emissions):
     with watch(layer) as seen:
         layer.decode(emissions, MASK)
         layer.decode(emissions, MASK)
@@ -103,7 +103,7 @@ def test_a_batch_that_passes_twice_is_two_batches(layer, emissions):
     assert None not in seen.theirs
 
 
-def test_scores_under_another_mask_are_another_batch(layer, emissions):
+def test_other_mask_makes_another_batch(layer, emissions):
     with watch(layer) as seen:
         layer(emissions, torch.zeros(3, 4, dtype=torch.long), MASK)
         layer.decode(emissions, torch.ones_like(MASK))
@@ -119,21 +119,21 @@ def test_without_a_mask_all_positions_are_words(emissions):
 
 
 @pytest.mark.parametrize("part", ["whole", "layer"])
-def test_training_of_the_model_or_the_layer_is_noted(tagger, features, part):
+def test_training_mode_of_the_model_or_layer_is_noted(tagger, features, part):
     tagger.training, tagger.crf.training = part == "whole", part == "layer"
     with watch(tagger) as seen:
         tagger(features, MASK)
     assert [note.split(":")[0] for note in seen.notes] == ["The model is in training mode"]
 
 
-def test_without_decoding_there_are_chains_and_no_paths(layer, emissions):
+def test_without_decoding_chains_have_no_paths(layer, emissions):
     with watch(layer) as seen:
         layer(emissions, torch.zeros(3, 4, dtype=torch.long), MASK, reduction="none")
     assert len(seen.potentials) == 3
     assert seen.theirs == [None] * 3
 
 
-def test_the_layer_of_crfviz_is_known(emissions):
+def test_crfviz_layer_is_recognised(emissions):
     layer = crfviz.CRF(3).double().eval()
     with torch.no_grad(), watch(layer) as seen:
         likelihood = layer.log_likelihood(emissions, torch.zeros_like(MASK).long(), MASK)
@@ -144,7 +144,7 @@ def test_the_layer_of_crfviz_is_known(emissions):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_the_layer_is_restored(layer, emissions, fails):
+def test_layer_is_restored_after_the_block(layer, emissions, fails):
     before = dict(vars(layer))
     every = torch.ones_like(MASK)
     with watch(layer) as outer:
@@ -163,7 +163,7 @@ def test_the_layer_is_restored(layer, emissions, fails):
     assert len(outer.potentials) == 3
 
 
-def test_a_block_inside_of_itself_counts_once(layer, emissions):
+def test_nested_block_records_once(layer, emissions):
     seen = watch(layer)
     with seen, seen:
         layer.decode(emissions, MASK)
@@ -171,7 +171,7 @@ def test_a_block_inside_of_itself_counts_once(layer, emissions):
     assert "decode" not in vars(layer)
 
 
-def test_a_sentence_without_a_word_is_left_out(emissions):
+def test_empty_sentence_is_left_out(emissions):
     layer = crfviz.CRF(3).double().eval().requires_grad_(False)
     layer.decode = lambda emissions, mask: [[0], [], [1, 2]]  # noqa: ARG005
     mask = torch.tensor([[True] + [False] * 3, [False] * 4, [True, True, False, False]])
@@ -181,7 +181,7 @@ def test_a_sentence_without_a_word_is_left_out(emissions):
     assert seen.notes[0] == "A sentence without a word was left out."
 
 
-def test_errors_of_the_library_pass_and_leave_nothing(layer):
+def test_library_errors_propagate_and_record_nothing(layer):
     with watch(layer) as seen, pytest.raises(ValueError, match="expected last dimension"):
         layer.decode(torch.zeros(1, 2, 9))
     with watch(layer), pytest.raises(TypeError):
@@ -193,7 +193,7 @@ def test_errors_of_the_library_pass_and_leave_nothing(layer):
     ]
 
 
-def test_later_changes_of_weights_and_scores_change_no_chain(layer, emissions):
+def test_later_changes_of_weights_do_not_change_recorded_chains(layer, emissions):
     seen = watched(layer, emissions, MASK)
     expected = [oracle.log_partition(chain) for chain in watched(layer, emissions, MASK).potentials]
     emissions.zero_()
@@ -207,7 +207,7 @@ def watched(layer, *given, **options):
     return seen
 
 
-def test_holes_in_a_mask_are_closed_and_the_path_of_pytorch_crf_is_named():
+def test_holes_in_a_mask_are_closed_and_pytorch_crf_paths_are_noted():
     """Its log Z joins the words that are left; its path goes through the holes."""
     wrong = 0
     for seed in range(10):
@@ -234,7 +234,7 @@ def test_holes_in_a_mask_are_closed_and_the_path_of_pytorch_crf_is_named():
     assert wrong > 2
 
 
-def test_notes_of_training_gradients_and_half_precision(layer, emissions):
+def test_training_gradients_and_half_precision_are_noted(layer, emissions):
     layer.train().requires_grad_(True)
     with watch(layer) as seen:
         layer(emissions.requires_grad_(), torch.zeros(3, 4, dtype=torch.long), MASK).backward()
@@ -261,7 +261,7 @@ def test_scores_on_a_gpu_are_copied(layer, emissions):
         assert torch.equal(torch.as_tensor(one.emissions), torch.as_tensor(other.emissions))
 
 
-def test_tags_of_a_transformer_are_found(tagger, features):
+def test_transformer_tags_are_read_from_its_config(tagger, features):
     tagger.config = type("Config", (), {"id2label": {"2": "C", "0": "A", "1": "B"}})()
     with watch(tagger) as seen:
         tagger(features, MASK)
@@ -272,7 +272,7 @@ def test_tags_of_a_transformer_are_found(tagger, features):
     assert seen.potentials[0].tags is None
 
 
-def test_more_than_ten_tags_of_a_transformer_keep_their_order():
+def test_more_than_ten_transformer_tags_keep_their_order():
     model = nn.Sequential(crfviz.CRF(12)).eval().requires_grad_(False)
     model.config = type("Config", (), {"id2label": {str(k): f"T{k}" for k in range(12)}})()
     with watch(model) as seen:
@@ -294,7 +294,7 @@ def test_several_layers_need_a_label_to_be_brought(layer, emissions, tmp_path, m
     assert viterbi(tagger.potentials(WORDS[0])).path == seen.theirs[3]
 
 
-def test_what_was_seen_can_be_brought(layer, emissions, tmp_path, monkeypatch):
+def test_watched_chains_can_be_brought(layer, emissions, tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
     with watch(layer, TAGS, WORDS) as seen:
         pass
@@ -311,7 +311,7 @@ def test_what_was_seen_can_be_brought(layer, emissions, tmp_path, monkeypatch):
     assert "the mask has holes" in tagger.card()
 
 
-def test_words_that_do_not_fit_can_be_set_right(layer, emissions):
+def test_words_of_the_wrong_length_can_be_replaced(layer, emissions):
     seen = watched(layer, emissions, MASK, words=WORDS[:2])
     with pytest.raises(ShapeError, match=r"sentence 3: expected 3 words .* got 0.*2 sentences"):
         seen.potentials  # noqa: B018
@@ -328,7 +328,7 @@ def test_words_that_do_not_fit_can_be_set_right(layer, emissions):
     )
 
 
-def test_scores_that_are_none_are_named(layer, emissions):
+def test_invalid_scores_are_rejected_with_their_cell(layer, emissions):
     emissions[1, 3] = torch.nan  # padding
     assert len(watched(layer, emissions, MASK).potentials) == 3
     emissions[1, 1, 2] = torch.nan
@@ -362,7 +362,7 @@ def no_adapters(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_adapters")
-def test_other_layers_can_be_registered():
+def test_adapter_for_another_layer_can_be_registered():
     layer, padding = Odd(), torch.tensor([[False, False], [False, True]])
     crfviz.register_adapter("Odd", read_odd, methods=["best"])
     with watch(nn.Sequential(layer).eval()) as seen:
@@ -391,14 +391,14 @@ def test_other_layers_can_be_registered():
         ({"scores": 1}, "Odd: there is no field 'scores'; known: "),
     ],
 )
-def test_what_a_registered_adapter_reads_is_checked(changes, said):
+def test_result_of_a_registered_adapter_is_validated(changes, said):
     layer, padding = Odd(), torch.tensor([[False, False], [False, True]])
     crfviz.register_adapter("Odd", lambda *given: {**read_odd(*given), **changes}, methods=["best"])
     with watch(layer), pytest.raises(crfviz.CrfvizError, match=said):
         layer.best(torch.zeros(2, 2, 2), padding)
 
 
-def test_a_watch_shows_its_layers_and_the_number_of_sentences(layer, emissions):
+def test_repr_shows_layers_and_number_of_sentences(layer, emissions):
     assert repr(watch(layer)) == "Watch(CRF of pytorch-crf, 0 sentences)"
     both = nn.ModuleDict({"pos": layer, "chunk": crfviz.CRF(3)}).eval().requires_grad_(False)
     with watch(both) as seen:
@@ -429,7 +429,7 @@ NEVER = -torch.inf
         ([[0.0, 0.0], [0.0, 1.0]], 2, None),
     ],
 )
-def test_paths_that_are_not_the_best_are_named(transitions, length, said):
+def test_paths_that_are_not_best_are_noted(transitions, length, said):
     layer = Fixed().eval()
     crfviz.register_adapter(
         "Fixed", lambda _, given: {"emissions": given["emissions"], "transitions": transitions}
@@ -441,7 +441,7 @@ def test_paths_that_are_not_the_best_are_named(transitions, length, said):
 
 
 @pytest.mark.usefixtures("no_adapters")
-def test_a_registered_adapter_goes_before_a_built_in_one(layer, emissions):
+def test_registered_adapter_overrides_a_built_in_one(layer, emissions):
     def read(_, given):
         return {"emissions": given["emissions"], "transitions": torch.zeros(3, 3)}
 
@@ -476,12 +476,12 @@ def without(layer, name, value=None):
         (lambda: without(random_layer(), "transitions", torch.zeros(3)), r"\(K, K\), got \(3,\)"),
     ],
 )
-def test_what_has_no_chain_is_declined_in_words(make, said):
+def test_module_without_a_chain_is_declined(make, said):
     with pytest.raises(crfviz.CrfvizError, match=said):
         watch(make())
 
 
-def test_tags_that_do_not_fit_the_layer_are_named(layer):
+def test_tags_that_do_not_fit_the_layer_are_rejected(layer):
     with pytest.raises(
         ShapeError, match=r"CRF of pytorch-crf: expected 3 tags .* \(3, 3\), got 2: \['A', 'B'\]"
     ):

@@ -99,7 +99,7 @@ def assert_arrives(text, table):
 
 @fewer_examples
 @given(chains(max_tokens=5, max_tags=4))
-def test_every_table_arrives_to_the_last_bit(potentials):
+def test_tables_are_restored_bit_for_bit(potentials):
     subject, picture = stage_of(potentials)
     data = received((subject, picture))
     for name in ("emissions", "start", "end"):
@@ -122,7 +122,7 @@ def test_every_table_arrives_to_the_last_bit(potentials):
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3))
-def test_what_is_minus_infinity_is_none_outside_the_tables(potentials):
+def test_minus_infinity_outside_tables_becomes_null(potentials):
     subject, picture = stage_of(potentials)
     data = received((subject, picture))
     results, tables = data["results"], subject.now.forward_backward
@@ -137,7 +137,7 @@ def test_what_is_minus_infinity_is_none_outside_the_tables(potentials):
 
 @fewer_examples
 @given(chains(max_tokens=4, max_tags=3), st.floats(0, 2))
-def test_edits_and_the_chain_under_them_travel_together(potentials, strength):
+def test_payload_has_the_edits_and_the_trained_chain(potentials, strength):
     edits = Edits(strength=strength).with_emission(0, "0", -INF).with_transition("0", "END", 2.5)
     subject, picture = stage_of(potentials, edits)
     data = received((subject, picture))
@@ -160,26 +160,26 @@ def test_edits_and_the_chain_under_them_travel_together(potentials, strength):
 
 
 @pytest.mark.parametrize("edits", [None, Edits(strength=0.5)], ids=["as trained", "edited"])
-def test_a_chain_where_everything_is_forbidden_is_strict_json(edits):
+def test_payload_of_a_fully_forbidden_chain_is_strict_json(edits):
     data = received(stage_of(NOTHING, edits))
     assert set(decoded(data["trained"]["transitions"])) == {-INF}
     assert set(decoded(data["results"]["marginals"])) == {0.0}
     assert (data["ghost"] is None) == (edits is None)
 
 
-def test_minus_zero_and_the_smallest_and_largest_numbers_survive():
+def test_extreme_numbers_are_restored_bit_for_bit():
     extremes = [-0.0, 5e-324, 1e100, -1e100, -INF, math.nextafter(1.0, 2.0)]
     data = received(stage_of(Potentials([extremes], torch.zeros(6, 6))))
     assert bits(decoded(data["trained"]["emissions"])) == bits(extremes)
 
 
-def test_transitions_of_each_step_travel_step_by_step():
+def test_transitions_per_step_are_restored():
     steps = torch.arange(12, dtype=torch.float64).reshape(3, 2, 2)
     data = received(stage_of(Potentials(torch.zeros(4, 2), steps)))
     assert transitions_of(data["trained"], 4) == list(range(12))
 
 
-def test_steps_that_agree_travel_once():
+def test_equal_steps_are_sent_once():
     steps = torch.zeros(30, 9, 9)
     steps[7, 2, 3] = 1.5
     trained = received(stage_of(Potentials(torch.zeros(31, 9), steps)))["trained"]
@@ -188,14 +188,14 @@ def test_steps_that_agree_travel_once():
     assert transitions_of(trained, 31) == steps.flatten().tolist()
 
 
-def test_one_word_has_no_step_to_send():
+def test_single_word_has_no_steps():
     single = Potentials(torch.zeros(1, 2), torch.zeros(0, 2, 2))
     trained = received(stage_of(single))["trained"]
     assert trained["steps"] is None
     assert all(math.isnan(number) for number in decoded(trained["transitions"]))
 
 
-def test_tables_that_are_not_laid_out_in_rows_are_sent_in_rows():
+def test_strided_tables_are_sent_in_row_order():
     across = torch.arange(6, dtype=torch.float64).reshape(2, 3).T  # (3, 2), strided
     data = received(stage_of(Potentials(across, torch.arange(4.0).reshape(2, 2).T)))
     assert decoded(data["trained"]["emissions"]) == (0, 3, 1, 4, 2, 5)
@@ -206,7 +206,7 @@ def test_tables_that_are_not_laid_out_in_rows_are_sent_in_rows():
 
 
 @pytest.mark.parametrize("num_tags", [127, 128, 129, 300])
-def test_backpointers_of_many_tags_are_no_negative_numbers(num_tags):
+def test_backpointers_of_many_tags_do_not_overflow(num_tags):
     """They were sent as int8 once, and 128 became -128."""
     transitions = torch.zeros(num_tags, num_tags)
     transitions[-1, :] = 1.0
@@ -217,12 +217,12 @@ def test_backpointers_of_many_tags_are_no_negative_numbers(num_tags):
     assert len(data["colours"]) == num_tags
 
 
-def test_there_is_a_ghost_only_where_something_is_edited():
+def test_trained_results_are_sent_only_with_edits():
     assert received(stage_of(CHAIN))["ghost"] is None
     assert received(stage_of(CHAIN, Edits(strength=0.5)))["ghost"] is not None
 
 
-def test_the_sweep_tables_travel_only_where_a_cell_is_explained_or_a_node_names_them():
+def test_sweep_tables_are_sent_only_for_parts_that_need_them():
     stepped = received(stage_of(CHAIN, side=None))
     assert stepped["results"]["best"] is not None
     without = received(stage_of(CHAIN, main=["lattice"], side=None, walk=ONE_PICTURE))
@@ -231,7 +231,7 @@ def test_the_sweep_tables_travel_only_where_a_cell_is_explained_or_a_node_names_
     assert without["panels"] == expected
 
 
-def test_scores_under_the_edits_may_be_others_than_the_trained_ones():
+def test_unconstrained_scores_may_differ_from_the_trained_ones():
     """Without the hard constraints the cells show what the constraints had forbidden."""
     free = CHAIN.with_transition("A", "B", 3.0)
     data = received(stage_of(CHAIN, Edits(constrained=False), unedited=free, constrained=False))
@@ -239,7 +239,7 @@ def test_scores_under_the_edits_may_be_others_than_the_trained_ones():
     assert data["constrained"] is False
 
 
-def test_rows_and_tables_keep_what_they_say():
+def test_rows_and_tables_keep_their_contents():
     row = Row(
         "x",
         "a label",
@@ -288,7 +288,7 @@ def test_rows_and_tables_keep_what_they_say():
     assert {name: data[name] for name in texts} == texts
 
 
-def test_a_pile_of_samples_arrives_without_the_moves_that_nobody_makes():
+def test_sample_counts_are_sent_without_unused_moves():
     samples = sample_counts(CHAIN, 5, seed=1)
     data = received(stage_of(CHAIN, pile=samples, heading=("a", "b")))
     assert data["heading"] == ["a", "b"]
@@ -304,7 +304,7 @@ def test_a_pile_of_samples_arrives_without_the_moves_that_nobody_makes():
     assert received(stage_of(CHAIN))["pile"] is None
 
 
-def test_the_counts_of_a_gradient_arrive_to_the_last_bit():
+def test_gradient_counts_are_restored_bit_for_bit():
     step = gradient_step(CHAIN, ["B", "A"], 1.0)
     data = received(stage_of(CHAIN, side=Gradient(step)))["gradient"]
     for part in ("transitions", "start", "end"):
@@ -316,17 +316,17 @@ def test_the_counts_of_a_gradient_arrive_to_the_last_bit():
     assert received(stage_of(CHAIN))["gradient"] is None
 
 
-def test_where_nothing_can_be_changed_the_scores_stay_at_home():
+def test_scores_of_a_read_only_picture_are_not_sent():
     assert received(stage_of(CHAIN, changeable=False))["trained"] is None
 
 
-def test_words_are_data_whatever_is_in_them():
+def test_words_with_markup_are_data():
     words = ["</script>", 'say "so"\\', "naïve 🙂", "\u2028\x00"]
     chain = Potentials(torch.zeros(4, 1), torch.zeros(1, 1), tokens=words)
     assert received(stage_of(chain))["words"] == words
 
 
-def test_faults_and_the_entity_travel_where_there_are_some():
+def test_bio_violations_and_the_entity_are_sent_if_present():
     chain = Potentials(torch.zeros(2, 3), torch.zeros(3, 3), tags=["O", "B-X", "I-X"])
     panel = entity_panel(chain, ("X", 0, 1), ["a", "b"], path=[1, 2])
     rows = [Row("x", "a", (2, 0), faults=[0]), Row("y", "b", (0, 0))]
@@ -338,7 +338,7 @@ def test_faults_and_the_entity_travel_where_there_are_some():
     assert data["entity"]["hypotheses"][0]["relation"] == "none"
 
 
-def test_ghosts_travel_only_while_edits_are_active():
+def test_trained_values_are_sent_only_with_edits():
     grid = replace(marginal_grid(analyse(CHAIN), None), trained=torch.zeros(2, 2))
     rows = decoder_rows(analyse(CHAIN), which=list(LABELS))
     plain = received(stage_of(CHAIN, rows=rows))
@@ -359,7 +359,7 @@ def test_ghosts_travel_only_while_edits_are_active():
     assert_arrives(data["tables"][0]["trained"], torch.zeros(2, 2))
 
 
-def test_an_edit_of_twelve_words_stays_small_with_all_ghosts():
+def test_payload_of_an_edited_twelve_word_sentence_is_small():
     generator = torch.Generator().manual_seed(0)
     chain = Potentials(
         torch.randn(12, 17, generator=generator),
@@ -378,7 +378,7 @@ def test_an_edit_of_twelve_words_stays_small_with_all_ghosts():
     assert len(json.dumps(payload(subject, picture))) < 45_000
 
 
-def test_copies_say_what_may_follow_under_a_rule():
+def test_tag_copies_of_a_rule_have_the_allowed_transitions():
     rule = automaton("[^ B]* B? A", ("A", "B"))
     product = CHAIN.constrained(rule.pattern)
     trained, picture = analyse(product), Picture(["lattice"], rule=rule)
@@ -393,7 +393,7 @@ def test_copies_say_what_may_follow_under_a_rule():
     assert allowed.reshape(K + 1, K + 1).tolist() == finite.int().tolist()
 
 
-def test_a_window_has_its_own_tables_and_the_scores_of_all_words():
+def test_window_has_its_own_tables_and_the_scores_of_all_words():
     scores = torch.arange(12, dtype=torch.float64).reshape(6, 2).sin()
     whole = analyse(Potentials(scores, [[0.5, -1.0], [0.0, 0.2]], tokens=list("abcdef")))
     window = whole.window(2, 3)

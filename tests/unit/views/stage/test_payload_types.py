@@ -23,19 +23,19 @@ SIDES = {
 }
 
 
-def test_the_typescript_is_what_the_python_declares():
+def test_typescript_equals_the_python_declaration():
     assert FILE.read_text("utf-8") == declaration(), "run `make types`"
 
 
 @pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
 @pytest.mark.parametrize("chain", [CHAIN, NOTHING], ids=["paths", "no path"])
-def test_payloads_are_as_declared(side, chain):
+def test_payloads_match_their_declaration(side, chain):
     data = payload(*stage_of(chain, side=side))
     assert faults(data, Payload) == []
     assert faults(json.loads(json.dumps(data)), Payload) == []
 
 
-def test_what_differs_from_the_declaration_is_named():
+def test_faults_names_every_difference_from_the_declaration():
     data = payload(*stage_of(CHAIN)) | {"more": 1, "ack": "0", "asked": (1,), "walk": None}
     del data["words"]
     data["panels"] = data["panels"] | {"side": "left"}
