@@ -150,7 +150,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _require_store(options: argparse.Namespace) -> None:
-    """Only what brings sentences may make a store, and never a folder that somebody has named."""
+    """Require a store; commands that add sentences may create one in an existing folder."""
     file = file_of(options.database)
     if file is not None and options.kind not in BRINGING:
         require_file(file)
@@ -159,7 +159,7 @@ def _require_store(options: argparse.Namespace) -> None:
 
 
 def statistics(store: Store, document: str | None = None, annotator: str | None = None) -> Table:
-    """One row per document and annotator; a document that nobody has begun has one row without.
+    """Return one row per document and annotator; unstarted documents have one row, no annotator.
 
     `pins` are tags that the annotator set, `changed` final tags that are not the proposed ones,
     `seconds` the mean time of a sentence; all three are of the sentences that are done.
@@ -219,7 +219,7 @@ def _export(store: Store, options: argparse.Namespace) -> None:
 
 
 def _format(options: argparse.Namespace) -> str:
-    """Return the format that is asked for, or that the name of the file says."""
+    """Return the requested format, else that of the suffix of the file, else CoNLL-U."""
     if options.format or options.out is None or not options.out.suffix:
         chosen: str = options.format or "conllu"
         return chosen
@@ -262,7 +262,7 @@ def _import(store: Store, options: argparse.Namespace) -> None:
 
 
 def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None) -> Import:
-    """Return a file whose sentences can be stored; what is wrong with others is said."""
+    """Return the file with the sentences that can be stored; report the others."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -288,7 +288,7 @@ def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None
 
 
 def _new(store: Store, options: argparse.Namespace) -> None:
-    """Store sentences under tags of their own; gold tags and annotations of the file have these."""
+    """Store sentences with the document's tags, to which gold tags and annotations belong."""
     (path,), name = options.files, options.name
     settings = settings_of_text(options.tags, bio=options.bio)
     own = "" if options.tokenizer == ENGLISH else options.tokenizer
@@ -314,7 +314,7 @@ def _new(store: Store, options: argparse.Namespace) -> None:
 
 
 def _propose(store: Store, options: argparse.Namespace) -> None:
-    """Train on finished sentences; the model proposes in the document from then on."""
+    """Train a model on finished sentences and use its proposals in the document."""
     document = next(each for each in store.documents() if each.name == options.document)
     try:
         pairs = learnable(store.annotations(options.document, options.annotator), options.copies)

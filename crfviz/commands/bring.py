@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Add the model; 0 when it is in the list.
+    """Add the model and return 0.
 
     Raises:
         CrfvizError: the files cannot be read, or the model cannot be stored.

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Convert as the options say; 0 when the file is written.
+    """Convert the file and return 0.
 
     Raises:
         FormatError: IN cannot be read, or OUT cannot hold it; the message says why.

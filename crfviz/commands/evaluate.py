@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Evaluate as the options say; 0 when everything is written.
+    """Evaluate the tagger and return 0.
 
     Raises:
         CrfvizError: the model, the file or an option is invalid; the message says why.
@@ -149,7 +149,7 @@ def _write(
 
 
 def _as_json(record: dict[str, Any]) -> Iterator[bytes]:
-    """Yield a record in pieces: a large one would take much memory as a whole."""
+    """Yield a record in pieces, to bound the memory of large ones."""
     for piece in json.JSONEncoder(indent=2).iterencode(record):
         yield piece.encode()
     yield b"\n"
@@ -158,7 +158,7 @@ def _as_json(record: dict[str, Any]) -> Iterator[bytes]:
 def _everything(
     args: argparse.Namespace, results: CountedRun, file: str, tables: dict[str, Table]
 ) -> dict[str, Any]:
-    """Return the whole record; times, which differ from run to run, only with --times."""
+    """Return the record; with --times also the times, which differ between runs."""
     if not args.times:
         for row in tables["decoders"]:
             del row["microseconds"]

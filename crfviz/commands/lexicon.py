@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Write the file; 0 when it is written.
+    """Write the file and return 0.
 
     Raises:
         CrfvizError: the folder is no model, a file cannot be read or has tags that the model lacks.

@@ -66,7 +66,7 @@ def add_work_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Source:
-    """A file of sentences, opened."""
+    """An open file of sentences."""
 
     file: BinaryIO
     name: str
@@ -134,7 +134,7 @@ def _shards(source: Source, size: int) -> Iterator[Shard]:
 
 
 def shards_again(source: Source, size: int) -> Iterator[Shard]:
-    """Yield the shards of a file once more from its beginning."""
+    """Yield all shards of a file again, from its beginning."""
     source.file.seek(0)
     return _shards(replace(source, head=b""), size)
 

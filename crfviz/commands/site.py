@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Write the folder; 0 when it is written.
+    """Write the folder and return 0.
 
     Raises:
         CrfvizError: there is no such model, a model can only run on a server, or the folder is of

@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Tag as the options say; 0 when everything is printed.
+    """Tag the sentences and return 0.
 
     Raises:
         CrfvizError: no such model, or nothing to tag; the message says which.
@@ -100,7 +100,7 @@ def _line(tagger: Tagger, text: str, words: Sequence[str], *, as_json: bool) -> 
 
 
 def _sentences(tagger: Tagger, text: str) -> list[str]:
-    """Return the sentences of a text, the text itself where it is one; say so if they are more."""
+    """Return the sentences of a text; print a note if there are several."""
     sentences = split_sentences(text, getattr(tagger, "tokenizer", ENGLISH))
     if len(sentences) < 2:
         return [text]
@@ -139,7 +139,7 @@ def _tag_file(options: argparse.Namespace) -> int:
 
 
 def tagged(tagger: Tagger, words: Sequence[str], width: int) -> str:
-    """Aligned rows for one sentence and its log p, in blocks of at most `width` characters.
+    """Return aligned rows for one sentence and its log p, in blocks of at most `width` characters.
 
     Args:
         tagger: whose potentials are decoded.
@@ -171,7 +171,7 @@ def tagged(tagger: Tagger, words: Sequence[str], width: int) -> str:
 
 
 def printable(word: str) -> str:
-    r"""Return the word with control characters, which no terminal should get, as escapes.
+    r"""Return the word with control characters escaped, for terminals.
 
     >>> print(printable("a\x1b[31m"))
     a\x1b[31m
@@ -180,7 +180,7 @@ def printable(word: str) -> str:
 
 
 def _aligned(rows: dict[str, list[str]], width: int) -> list[str]:
-    """Return lines of the table; as many columns a block as fit, an empty line after each block."""
+    """Return lines of the table in blocks of as many columns as fit, with empty lines between."""
     columns = list(zip(*rows.values(), strict=True))
     widths = [max(map(_cells, column)) for column in columns]
     titles = max(map(len, rows))
@@ -200,7 +200,7 @@ def _aligned(rows: dict[str, list[str]], width: int) -> list[str]:
 
 
 def _cells(text: str) -> int:
-    """Width on a terminal: East Asian characters and emoji take two cells, accents none."""
+    """Return the width on a terminal: two cells for East Asian characters and emoji, none for accents."""
     return sum(
         0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
         for c in text

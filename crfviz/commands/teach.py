@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Teach as the options say; 0 when the model is saved.
+    """Train and save the model, and return 0.
 
     Raises:
         CrfvizError: an option, a file or the model is invalid; the message says why.
@@ -70,7 +70,7 @@ def _read(name: str) -> list[Sentence]:
 
 
 def announce(share: float, message: str) -> None:
-    """Write the progress for programs."""
+    """Write the progress as JSON lines."""
     write_json_line(progress=share, message=message)
 
 
@@ -81,14 +81,14 @@ def write_json_line(**values: object) -> None:
 
 
 def show_progress(share: float, message: str) -> None:
-    """Write the progress for people, to a terminal alone."""
+    """Write the progress as a bar, on terminals only."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{100 * share:3.0f} %  {message:60}" + ("\n" if share == 1 else ""))
 
 
 @contextmanager
 def stop_when_asked() -> Iterator[None]:
-    """Let SIGTERM end the work as Ctrl-C does, so that it cleans up behind itself."""
+    """Handle SIGTERM as Ctrl-C, so that temporary files are removed."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

@@ -86,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Train as the options say; 0 when the model is written.
+    """Train and write the model, and return 0.
 
     A folder that has a model already keeps the text of its card, but no figures of other weights.
 
@@ -123,7 +123,7 @@ def _told_tokenizer(args: argparse.Namespace) -> str:
 
 
 def _tell_of_the_card(folder: Path) -> None:
-    """Take the figures of the model before out of the folder, and say what is left of it."""
+    """Remove the figures of the previous model from the folder; report that and its old card."""
     lines = []
     if forget_evaluations(folder):
         lines.append("its figures are removed (`evaluate --card` writes new ones)")

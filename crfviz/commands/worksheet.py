@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Write the folder; 0 when it is written.
+    """Write the folder and return 0.
 
     Raises:
         CrfvizError: the folder has files already, or the number of students is out of range.
@@ -96,7 +96,7 @@ def _drawn(source: random.Random) -> Iterator[Potentials]:
 
 
 def _is_fit(chain: Potentials) -> bool:
-    """Return whether both greedy decoders are wrong, without ties: turned tags give the same."""
+    """Return whether both greedy decoders are wrong and no decoder has ties."""
     alone, committed, best, _ = first = _answers(chain, 1)
     return best not in (alone, committed) and first == _answers(chain, -1)
 

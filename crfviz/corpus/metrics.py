@@ -83,7 +83,7 @@ def wilson(right: int, total: int) -> Rate:
 
 
 def accuracy(gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]) -> Accuracy:
-    """Return share of words and of sentences that are tagged as in `gold`."""
+    """Return the accuracy of words and of sentences."""
     pairs = list(zip(gold, guess, strict=True))
     right = sum(a == b for x, y in pairs for a, b in zip(x, y, strict=True))
     whole = sum(list(x) == list(y) for x, y in pairs)
@@ -158,7 +158,7 @@ def rates_of(
 
 
 def entity_f1(gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]) -> float:
-    """Return F1 of entities alone; 0 where there is none to find or found."""
+    """Return F1 of entities; 0 without gold or predicted ones."""
     right, guessed, actual = sum(entity_counts(gold, guess).values(), np.zeros((1, 3))).sum(axis=0)
     return float(2 * right / max(1, guessed + actual))
 

@@ -140,7 +140,7 @@ class WorkerProcess:
 
 
 def exit_text(code: int) -> str:
-    """Say how a process ended: "was ended by signal 9"."""
+    """Return a phrase on how a process ended: "was ended by signal 9"."""
     return f"was ended by signal {-code}" if code < 0 else f"stopped with exit code {code}"
 
 

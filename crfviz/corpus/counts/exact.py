@@ -83,7 +83,7 @@ def expected_error(bins: Bins) -> float | None:
 def doubts_of(
     probability: NDArray[np.float64], right: NDArray[np.bool_]
 ) -> tuple[dict[int, list[int]], dict[int, float]]:
-    """Words by their doubt: how many and how many right; and the least probability of each."""
+    """Count all words and right words by doubt (1 - p, in bins); return each bin's least p, too."""
     keys = (1.0 - probability).astype(np.float32).view(np.uint32) >> _DROPPED
     distinct, inverse = np.unique(keys, return_inverse=True)
     words = np.bincount(inverse, minlength=len(distinct))

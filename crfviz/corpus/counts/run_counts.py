@@ -1,4 +1,4 @@
-"""Counts of a run: all that its tables are made of, in memory that does not grow with the corpus.
+"""Mergeable counts of a run, in memory that is independent of the size of the corpus.
 
 Counts of neighbouring parts of a file merge to the counts of both; the result does not depend on
 where the file was split. Only times are measured.
@@ -69,7 +69,7 @@ NAMES: dict[str, Callable[[Tagger], Sequence[str]]] = {
 
 @dataclass(frozen=True)
 class Parts:
-    """The part of every word, as an index into names."""
+    """The group of each word, as an index into names."""
 
     numbers: NDArray[np.int64]  # (M,)
     names: Sequence[str]
@@ -149,7 +149,7 @@ class RunCounts:
 
     @property
     def num_errors(self) -> int:
-        """All errors, listed or not."""
+        """Return the number of all errors, listed or not."""
         return sum(errors for errors, _ in self.kinds.values())
 
 
@@ -169,7 +169,7 @@ def as_counted(results: Results | CountedRun) -> CountedRun:
 
 
 def key(*names: object) -> str:
-    """Return names as one key, in a form that any name survives."""
+    """Return several names as one key, unambiguously for any names."""
     return json.dumps(names, ensure_ascii=False)
 
 
@@ -278,7 +278,7 @@ def _decoder(results: Results, name: str) -> dict[str, int]:
 
 
 def _entities(results: Results) -> dict[str, Any]:
-    """Return the entity counts, and sentences that break the scheme; nothing without entities."""
+    """Return entity counts and the number of sentences that break the scheme, if any."""
     types: dict[str, dict[str, list[int]]] = {}
     alike: dict[str, dict[str, int]] = {}
     schemes: dict[str, dict[str, int]] = {}

@@ -34,7 +34,7 @@ NEIGHBOURS = 3  # words on either side of the words in brackets
 
 @dataclass(frozen=True)
 class Error:
-    """One wrong run of words."""
+    """One run of words with wrong tags."""
 
     sentence: int  # from 0
     first: int  # position of its first word, where the wrong path leaves gold
@@ -51,7 +51,7 @@ class Error:
 
 @dataclass(frozen=True)
 class EntitySuspect:
-    """One entity that is on one side only."""
+    """One entity that only gold or only the prediction has."""
 
     sentence: int  # from 0
     span: Span
@@ -61,12 +61,12 @@ class EntitySuspect:
 
     @property
     def doubt(self) -> float:
-        """Return how sure the model is that gold is wrong here, in [0, 1]."""
+        """Return the model's probability that gold is wrong here, in [0, 1]."""
         return 1.0 - self.probability if self.in_gold else self.probability
 
     @property
     def order(self) -> tuple[float, ...]:
-        """Rises from the first suspect to the last."""
+        """Sort key: the most suspect entity first."""
         return -self.doubt, self.sentence, self.span.start, float(self.in_gold)
 
 
@@ -214,7 +214,7 @@ def error_table(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> T
 def entity_suspect_table(
     suspects: Sequence[EntitySuspect], sentences: Mapping[int, Sentence]
 ) -> Table:
-    """Return one row for each; sentences and positions count from 1."""
+    """Return one row for each suspect; sentences and positions count from 1."""
     return [
         {
             "sentence": suspect.sentence + 1,

@@ -69,7 +69,7 @@ class ErrorTotals:
 
 
 class Smallest(Generic[Item, Key]):
-    """The `most` items with the smallest keys of all that were added.
+    """A bounded heap: the `most` added items with the smallest keys.
 
     >>> kept = Smallest(2, key=lambda n: (n,))
     >>> for n in (5, 1, 4, 3, 2):
@@ -112,12 +112,12 @@ class ErrorLog:
 
     @property
     def suspects(self) -> list[Error]:
-        """In the order in which gold should be looked at."""
+        """Return the items in the order in which to review gold."""
         return self._suspects.items()
 
     @property
     def entity_suspects(self) -> list[EntitySuspect]:
-        """In the order in which gold should be looked at."""
+        """Return the items in the order in which to review gold."""
         return self._entities.items()
 
     def add(
@@ -184,7 +184,7 @@ class Results:
 
     @property
     def num_sentences(self) -> int:
-        """N."""
+        """The number of sentences, N."""
         return len(self.lengths)
 
     @property
@@ -197,7 +197,7 @@ class Results:
         return np.equal(self.tags[decoder], self.gold)
 
     def sentences_right(self, decoder: str) -> NDArray[np.bool_]:
-        """Return whether every word of a sentence is: (N,)."""
+        """Return whether every word of each sentence is tagged as in gold: (N,)."""
         wrong = np.bincount(self.owners[~self.right(decoder)], minlength=len(self.lengths))
         return np.equal(wrong, 0)
 

@@ -128,7 +128,7 @@ def notes(record: Record) -> list[str]:
 
 
 def as_markdown(record: Record) -> str:
-    """Return the same for a model card, without the name of the model."""
+    """Return the notes for a model card, without the name of the model."""
     table, notes = markdown(_rows(record)), [f"- {note}" for note in _notes(record)]
     return "\n".join([f"On {_size(record)}:", "", table, "", *notes])
 
@@ -250,7 +250,7 @@ def _rows(record: Record) -> list[list[str]]:
 
 
 def _has_entities(record: Record) -> bool:
-    """Return whether the tags are those of a scheme, whose rules act or not."""
+    """Return whether the record has entity scores."""
     return record["viterbi"]["entity_f1"] is not None
 
 
@@ -336,7 +336,7 @@ Tables = Mapping[str, Table]
 
 
 def tables_of(results: Results | CountedRun) -> dict[str, Table]:
-    """Return every table; those of entities only for tags of a scheme, of scores only with them."""
+    """Return all tables: entity tables need BIO-like tags, score tables need scores."""
     run = as_counted(results)
     tables = _tables(run)
     if not isinstance(run.tagger, Answers):
@@ -392,7 +392,7 @@ def full_record(results: Results | CountedRun, file: str, tables: Tables) -> dic
 
 
 def _longer(tally: RunCounts) -> dict[str, int] | None:
-    """Return sentences that are longer than any of the training; None where these are not known."""
+    """Return the longest training length and the number of longer sentences; None if unknown."""
     if tally.longest_trained is None:
         return None
     return {"longest_trained": tally.longest_trained, "sentences": tally.size["longer"]}

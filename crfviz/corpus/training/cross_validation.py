@@ -1,4 +1,4 @@
-"""Cross-validation: how good a kind of training is, where no sentence can be spared for testing.
+"""Cross-validation of a kind of training, for data too small for a test file.
 
 The sentences are dealt into five parts; each part is tagged by a model trained on the other four.
 What is measured is therefore the quality of a model trained on four fifths of the sentences.
@@ -23,7 +23,7 @@ SEED = 0  # of the parts, and of the bootstrap
 
 @dataclass(frozen=True)
 class CrossValidated:
-    """Words, whole sentences and entities that models got right which had not seen them."""
+    """Scores on held-out folds: words, whole sentences and entities."""
 
     words: Rate
     sentences: Rate
@@ -35,7 +35,7 @@ def cross_validated(
     sentences: Sequence[Sentence],
     fit: Callable[[Sequence[Sentence]], Perceptron],
 ) -> CrossValidated:
-    """Train on four fifths five times, and tag the fifth that was left out.
+    """Train on four fifths of the data, five times, and tag the held-out fifth.
 
     Args:
         sentences: with their tags; those with the same words are in the same part.
@@ -58,7 +58,7 @@ def cross_validated(
 
 
 def _folds(sentences: Sequence[Sentence]) -> Iterator[tuple[list[Sentence], list[Sentence]]]:
-    """Return each fold with all others; fewer than FOLDS for fewer distinct sentences."""
+    """Yield pairs of training and held-out sentences, at most FOLDS."""
     distinct = list(dict.fromkeys(sentence.tokens for sentence in sentences))
     if len(distinct) < 2:
         raise CrfvizError("cross-validation needs two different sentences, got fewer")

@@ -1,4 +1,4 @@
-"""The layers of a BERT encoder as its folder holds them, run on word pieces.
+"""BERT encoder that runs on word pieces, with the weights of a downloaded folder.
 
     x_0     = norm(piece + position + segment 0)
     h_l     = norm(x_l + attention(x_l))

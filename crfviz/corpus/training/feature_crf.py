@@ -49,7 +49,7 @@ TOLERANCE = 1e-3  # of the largest slope, where it stops
 
 @dataclass(frozen=True, eq=False)
 class PartlyTagged:
-    """A sentence with the tags that each word may have."""
+    """A sentence with the allowed tags of each word."""
 
     tokens: tuple[str, ...]  # T, at least one
     allowed: NDArray[np.bool_]  # (T, K), in each row at least one
@@ -80,7 +80,7 @@ def fit_sentences(sentences: Sequence[Sentence], tags: Sequence[str]) -> Percept
 
 
 def partly_tagged(sentence: Sentence, tags: Sequence[str]) -> PartlyTagged:
-    """Return a sentence each of whose words may have its own tag alone, or any where it is UNSET.
+    """Return a sentence whose words allow their own tag, or any tag where it is UNSET.
 
     No entity goes on from a word with a tag into one without.
 

@@ -30,7 +30,7 @@ from crfviz.text.sentences import Sentence
 
 @dataclass(frozen=True)
 class HmmRecipe:
-    """Every number of a run; chosen on dev."""
+    """Hyperparameters of a run, chosen on dev."""
 
     rare: int = 10  # forms seen at most so often tell how unknown words behave
     least_class: int = 3  # tokens of rare forms that make a class

@@ -53,7 +53,7 @@ class LabelledBatch:
         return self.tags[:, 0] != NO_TAG
 
     def to(self, device: torch.device) -> "LabelledBatch":
-        """Return the same batch on another device."""
+        """Return the batch on another device."""
         moved: dict[str, Any] = {
             name: part if part is None else part.to(device) for name, part in vars(self).items()
         }
@@ -74,7 +74,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Sources:
-    """The files that a run learns from, and how to read them.
+    """The training and dev files of a run, and their format.
 
     A file that cannot be read, a sentence without tags and files without a sentence are a
     FormatError.
@@ -92,7 +92,7 @@ class Sources:
 
 
 def files_of(sources: Sources) -> list[SentenceFile]:
-    """Return the files with tags to learn from and to be judged on, their types as they stand."""
+    """Return training and dev files with entity types unchanged."""
     return [
         SentenceFile(path, fold_handles=sources.fold_handles, tokenizer=sources.tokenizer)
         for path in (*sources.train, *sources.dev)
@@ -221,7 +221,7 @@ def collate(sentences: Sequence[Labelled], vocabulary: Vocabulary) -> LabelledBa
 
 
 def _allowed(sentences: Sequence[Labelled], width: int, num_tags: int) -> Tensor:
-    """Return the tags that each word may have: (B, T, K) bool."""
+    """Return the allowed tags of each word: (B, T, K) bool."""
     allowed = np.zeros((len(sentences), width, num_tags), dtype=np.bool_)
     for table, sentence in zip(allowed, sentences, strict=True):
         words = range(len(sentence.tokens))

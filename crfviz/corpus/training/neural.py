@@ -179,7 +179,7 @@ def _restore(
 def _export(
     run: Run, best: dict[str, Tensor], history: list[dict[str, float]], out: Path
 ) -> NeuralModel:
-    """Write the best averaged weights with the temperature that suits them."""
+    """Write the best averaged weights with their calibrated temperature."""
     network, corpus = run.average, run.corpus
     network.load_state_dict(best)
     if isinstance(network.words, Projected):
@@ -211,7 +211,7 @@ def _export(
 
 
 def _fingerprint(recipe: Recipe, corpus: Corpus) -> str:
-    """Return a text that is equal for equal recipes and sentences."""
+    """Return a fingerprint of a recipe and its sentences."""
     digest = hashlib.sha256(recipe.as_json().encode())
     for sentence in chain(corpus.train, *corpus.dev):
         digest.update(repr(sentence).encode())

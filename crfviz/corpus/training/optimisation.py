@@ -227,7 +227,7 @@ class Run:
 def lowered(
     sentences: Sequence[Labelled], share: float, generator: torch.Generator
 ) -> Sequence[Labelled]:
-    """Return the sentences, about this share of them in lower case."""
+    """Return the sentences with about a `share` of them in lower case."""
     if not share:  # draws nothing: other recipes keep their weights
         return sentences
     chances = torch.rand(len(sentences), generator=generator).tolist()
@@ -240,7 +240,7 @@ def lowered(
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Replace the file in one step."""
+    """Replace the file atomically."""
     state = {name: value for name, value in vars(checkpoint).items() if name != "tensors"}
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
@@ -250,7 +250,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def read_checkpoint(path: Path) -> Checkpoint | None:
-    """Return the last finished epoch, or None where there is none yet.
+    """Return the last finished epoch; None before the first.
 
     Raises:
         ModelError: the file is no checkpoint of this program.
@@ -269,14 +269,14 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
 
 
 def _rate(done: float, warm_up: float) -> float:
-    """Return share of the top learning rate when this share of the steps is done."""
+    """Return the learning rate as a share of its peak, after a share of the steps."""
     if done < warm_up:
         return done / warm_up
     return 0.5 * (1.0 + math.cos(math.pi * (done - warm_up) / (1.0 - warm_up)))
 
 
 def _drop_word(recipe: Recipe, corpus: Corpus) -> Tensor:
-    """Return the probability that each dictionary word goes unknown: (V,)."""
+    """Return the dropout probability of each dictionary word: (V,)."""
     counts = Counter(key(word) for sentence in corpus.train for word in sentence.tokens)
     alpha = recipe.word_dropout
     rates = [alpha and alpha / (alpha + counts[word]) for word in corpus.vocabulary.words]

@@ -1,4 +1,4 @@
-"""The averaged perceptron while it learns: decode a sentence, move the weights, remember the mean.
+"""Training of the averaged perceptron.
 
 Where the decoded path is not the right one, the features of the right path go up by one and those
 of the decoded path down by one. What is kept in the end is the mean of the weights over all
@@ -56,7 +56,7 @@ TagIds = list[int]
 
 @dataclass(frozen=True)
 class PerceptronRecipe:
-    """Every number of a run; two runs with equal recipes and data give equal weights."""
+    """Hyperparameters of a run; equal recipes and data give equal weights."""
 
     updates: str = "viterbi"  # or "greedy": how sentences are decoded while training
     seed: int = 0  # of the order of the sentences
@@ -146,7 +146,7 @@ def _show(bar: tqdm[NoReturn], done: int, right: float, history: History) -> Non
 
 
 def _keys(sentences: Sequence[Sentence]) -> list[tuple[Keys, Keys]]:
-    """Return the keys of each sentence's features and words, which take long to make."""
+    """Return the feature and word keys of each sentence, computed once because they are slow."""
     return [(feature_keys(s.tokens), word_keys(s.tokens)) for s in sentences]
 
 

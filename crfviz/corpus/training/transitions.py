@@ -1,4 +1,4 @@
-"""Transitions fitted on frozen emissions, and what they add to tags decided word by word.
+"""Transitions fitted on frozen emissions, and their gain over independent decoding.
 
 A tagger without a CRF scores the tags of each word. With a scale a, and scores of starts, steps and
 ends, these are a linear-chain CRF:
@@ -60,7 +60,7 @@ class FittedTransitions:
 
 @dataclass(frozen=True)
 class Score:
-    """How right one way of decoding is."""
+    """Scores of one decoder."""
 
     token_accuracy: float  # in [0, 1]
     interval: tuple[float, float]  # 95 %, Wilson
@@ -69,7 +69,7 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class CRFGain:
-    """What a CRF layer would add, on sentences that it was not fitted on."""
+    """Gain of a CRF layer on held-out sentences."""
 
     independent: Score  # the best tag of each word alone
     rules: Score  # the best path under the rules of BIO; as `independent` for other tags
@@ -123,7 +123,7 @@ def crf_gain(
     seed: int = 0,
     report: Report = lambda _: None,
 ) -> CRFGain:
-    """Return what fitted transitions add, by cross-validation over sentences.
+    """Return the gain of fitted transitions, cross-validated over sentences.
 
     Args:
         chains: at least `folds`, with the same tags; only their emissions count.
@@ -277,7 +277,7 @@ def _layer(fitted: FittedTransitions) -> CRF:
 
 
 def _batches(chains: Sequence[Potentials], gold: Sequence[Sequence[int]]) -> list[Batch]:
-    """Return batches of sentences of like length, so that one long sentence pads no others."""
+    """Return batches of sentences of similar length, which saves padding."""
     groups: dict[int, list[int]] = {}
     for number, path in enumerate(gold):
         groups.setdefault(max(SHORT, len(path)).bit_length(), []).append(number)
@@ -298,13 +298,13 @@ def _batch(chains: Sequence[Potentials], gold: Sequence[Sequence[int]]) -> Batch
 
 
 def _log_likelihood(crf: CRF, batches: Sequence[Batch], scale: Tensor | float) -> Tensor:
-    """Return the sum over all sentences."""
+    """Return the loss summed over all sentences."""
     sums = [crf.log_likelihood(_scaled(e, scale), tags, mask).sum() for e, tags, mask in batches]
     return torch.stack(sums).sum()
 
 
 def _scaled(emissions: Tensor, scale: Tensor | float) -> Tensor:
-    """Return the emissions times a scale; forbidden ones stay, and have no slope."""
+    """Return scaled emissions; forbidden ones stay -inf with gradient 0."""
     forbidden = emissions == -torch.inf
     return (emissions.masked_fill(forbidden, 0.0) * scale).masked_fill(forbidden, -torch.inf)
 
