@@ -200,7 +200,7 @@ def _aligned(rows: dict[str, list[str]], width: int) -> list[str]:
 
 
 def _cells(text: str) -> int:
-    """Return the width on a terminal: two cells for East Asian characters and emoji, none for accents."""
+    """Return the width on a terminal: two cells for East Asian characters, none for accents."""
     return sum(
         0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
         for c in text

@@ -1,4 +1,4 @@
-"""A tagger of which only the tags that it gave are known."""
+"""Predictions of another program as a tagger without scores."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,7 @@ from crfviz.text.sentences import Sentence
 
 
 class Answers(SentenceTagger):
-    """A tagger without scores, by the tags that it gave to some sentences.
+    """A tagger without scores that knows the predicted tags of some sentences.
 
     Args:
         name: what pages call it.

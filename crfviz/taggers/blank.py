@@ -1,4 +1,4 @@
-"""Taggers of a document with tags of its own: without scores, or with those of a model.
+"""Taggers of documents with their own tags: without scores, or with a model's.
 
 A blank tagger scores every tag 0. Its best path is the first tag throughout, as ties go to the
 lowest id: `O` for BIO tags, `UNSET` for others. So nothing is proposed until somebody sets a tag.
@@ -61,7 +61,7 @@ class GivenTagger(SentenceTagger):
 
 
 class RetaggedTagger(SentenceTagger):
-    """A model under the tags that its document has now: some may be removed since, others added.
+    """A model adapted to the document's current tags, some of which may be removed or added.
 
     Each new tag scores less than every other at its word, and nothing in transitions, so that it is
     never proposed. A removed tag has no score at all.

@@ -24,7 +24,7 @@ KEEP = (
 
 @dataclass(frozen=True)
 class BoundaryTags:
-    """Those of a model, as ids, by their names or by their scores."""
+    """Boundary tags of a model as ids, detected by name or by score."""
 
     tags: Sequence[str]  # all K names
     starts: Sequence[int]
@@ -35,7 +35,7 @@ class BoundaryTags:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them, in the order of the tags."""
+        """Return all boundary tags, in the order of the tags."""
         return tuple(self.tags[k] for k in sorted([*self.starts, *self.stops, *self.padding]))
 
     @property

@@ -68,7 +68,7 @@ _FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("we
 
 @dataclass(frozen=True, eq=False)
 class CrfsuiteModel:
-    """Labels, transitions and what each attribute says."""
+    """Labels, transitions and weights of each attribute."""
 
     labels: tuple[str, ...]  # K, in id order
     transitions: NDArray[np.float64]  # (K, K) from, to; 0 where the model has no such feature

@@ -120,7 +120,7 @@ class ParsedModel:
 
 @dataclass(frozen=True)
 class Reading:
-    """Facts about a model that its file does not tell and its owner may know."""
+    """Facts that a model's file lacks and its owner may supply."""
 
     to_from: bool = False  # the rows of the matrices are "to", their columns "from"
     normalise: bool = False  # divide each row of probabilities by its sum
@@ -133,7 +133,7 @@ Item = TypeVar("Item")
 
 
 class TooLargeError(FormatError):
-    """A whole model is too large; no single sentence causes it."""
+    """The model as a whole is too large."""
 
 
 def readable_sentences(

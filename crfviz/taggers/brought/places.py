@@ -20,7 +20,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a model has emissions, paths and lengths."""
+    """Slots of the emissions, paths and lengths of a model."""
 
     scores: Slot
     paths: Slot

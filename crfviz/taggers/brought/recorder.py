@@ -22,7 +22,7 @@ Slot = tuple[str, str]  # the method of a module, and which argument or part of 
 
 @dataclass
 class Call:
-    """What passed through the model in one outermost call."""
+    """Values that passed through the model in one outermost call."""
 
     scores: dict[Slot, Tensor] = field(default_factory=dict)  # float tensors with K in the end
     masks: dict[Slot, Tensor] = field(default_factory=dict)  # (B, T) bool

@@ -1,4 +1,4 @@
-"""The chain of a CRF layer that no adapter knows, held to the layer's own answers.
+"""Search for the chain of a CRF layer without an adapter, checked against the layer's answers.
 
 While the model runs, the tensors that pass through its methods are recorded. Then every reading is
 tried: which square parameter has the transitions and in which order, which tags or vectors are
@@ -77,7 +77,7 @@ class Search:
 
     @property
     def recorded(self) -> int:
-        """How many outermost calls have been recorded."""
+        """The number of recorded outermost calls."""
         return len(self.calls)
 
     @property
@@ -140,7 +140,7 @@ class Search:
         raise FormatError(f"{self._declined(scored, tried)}{closest}")
 
     def _tried(self) -> Tried:
-        """Hold every reading to the paths in every place that may have them."""
+        """Compare every reading with the paths in every possible place."""
         tried = Tried()
         seen: set[int] = set()  # hashes of what was held to the readings already
         for place in find_places(self.calls):

@@ -141,7 +141,7 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
 
 
 class _Sentences:
-    """The sentences of a model that can be read so far, and what is wrong with the others."""
+    """Valid sentences of a model, and the errors of the others."""
 
     def __init__(self, parts: Sequence[SentenceScores], wrong: list[str]) -> None:
         self.parts, self.wrong = parts, wrong
@@ -164,7 +164,7 @@ class _Sentences:
         self.wrong += wrong
 
     def rescore(self, emissions: Callable[[Array], Array], steps: Callable[[Steps], Steps]) -> None:
-        """Change the scores; what sentences share is changed once."""
+        """Change the scores; shared tables are changed once."""
         tables = (table for each in self.steps for table in each.tables().values())
         require_scores(sum(table.size for table in tables))
         once = cache(steps)

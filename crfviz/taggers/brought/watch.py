@@ -238,7 +238,7 @@ class Watch:
                 )
 
     def _see(self, adapter: Adapter, method: str, given: Arguments) -> Step:
-        """Keep what passes through a method of a layer."""
+        """Record the arguments and results of a method of a layer."""
         tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
         copies = {n: copied(value) for n, value in tensors.items()}  # the call may change them
         training = self._model.training or adapter.layer.training
@@ -332,7 +332,7 @@ def _are_equal(batches: Sequence[Batch], others: Sequence[Batch]) -> bool:
 
 
 def _remarks(tensors: Collection[Tensor], *, training: bool) -> Iterator[str]:
-    """Yield what is unusual about a call."""
+    """Yield notes on unusual properties of a call."""
     if training:
         yield "The model is in training mode: with dropout, scores change. Call eval() first."
     for tensor in tensors:

@@ -48,7 +48,7 @@ class Batch:
 
     @property
     def mask(self) -> Tensor:
-        """True where a word is: (B, T) bool, a prefix in every row."""
+        """Mask of words: (B, T) bool, a prefix in every row."""
         steps = torch.arange(self.words.shape[1], device=self.words.device)
         return steps < self.lengths.unsqueeze(1)
 
@@ -153,7 +153,7 @@ class Sizes:
 
     @property
     def token(self) -> int:
-        """Numbers that stand for one word."""
+        """The length of the vector of one word."""
         return self.word + self.filters * len(self.widths) + self.shape
 
 

@@ -1,4 +1,4 @@
-"""The taggers that are shipped: a network for the emissions, a CRF for the rest.
+"""Neural taggers: a network computes the emissions, a CRF decodes.
 
     potentials = (emissions, transitions, start, end) / temperature
 
