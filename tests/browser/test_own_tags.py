@@ -1,5 +1,6 @@
 """From no model to one that explains itself: own tags, ten sentences by keyboard, Propose."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -140,6 +141,19 @@ def test_training_survives_a_reload_and_cancelling_leaves_no_model(desk, who, ap
     with open_store(app.database) as store:
         assert document in store.documents()
         assert store.annotations(stored) == before
+
+
+def test_open_desk_takes_keys_that_were_changed_elsewhere(desk, who, app):
+    enter(desk, who, "Ein Vogel singt", "ART, NOMEN, VERB", words=True)
+    key = desk.screen.param("v.doc")
+    with open_store(app.database) as store:
+        document = next(each for each in store.documents() if each.key == key)
+        store.change(document.name, replace(document.settings, keys={"NOMEN": "x"}))
+    desk.key("a")
+    expect(desk.chips.nth(1)).to_have_attribute("data-cursor", "true")
+    desk.key("x")
+    expect(desk.chips.nth(2)).to_have_attribute("data-cursor", "true")
+    assert desk.tags() == ["ART", "NOMEN", "_"]
 
 
 def test_enter_moves_to_a_word_without_a_tag(desk, who):

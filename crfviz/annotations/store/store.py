@@ -41,6 +41,12 @@ PAUSE = 1.0  # seconds before a lost server is retried
 Result = TypeVar("Result")
 AnyQuery = sa.Select[*tuple[Any, ...]]
 _SENTENCES: AnyQuery = sa.select(ITEMS, DOCUMENTS.c.name).join(DOCUMENTS)
+_SUMMARIES: AnyQuery = (
+    sa.select(DOCUMENTS, sa.func.count(ITEMS.c.id).label("sentences"))
+    .outerjoin(ITEMS)
+    .group_by(DOCUMENTS.c.id)
+    .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
+)
 # by annotators, not curated
 _FINISHED = (ANNOTATIONS.c.state == "done", ANNOTATIONS.c.curation.is_(None))
 _UNDONE = sa.and_(  # a fully undone sentence counts as not begun
@@ -167,13 +173,12 @@ class Store:
 
     def documents(self) -> list[DocumentSummary]:
         """Return all documents, oldest first."""
-        query = (
-            sa.select(DOCUMENTS, sa.func.count(ITEMS.c.id).label("sentences"))
-            .outerjoin(ITEMS)
-            .group_by(DOCUMENTS.c.id)
-            .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
-        )
-        return self._records(query, schema.summary_of)
+        return self._records(_SUMMARIES, schema.summary_of)
+
+    def renewed(self, document: DocumentSummary) -> DocumentSummary:
+        """Return a document with its current name and settings; unchanged if it was removed."""
+        query = _SUMMARIES.where(DOCUMENTS.c.created == document.created)
+        return next(iter(self._records(query, schema.summary_of)), document)
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
         """Return up to `limit` sentences of a document in order, from index `start` on."""

@@ -59,7 +59,9 @@ _log = logging.getLogger(__name__)
 @guarded("Labelling", again=True)
 def show_desk(queue: Queue) -> None:
     """Draw the next sentence of the queue, or a message that all are done."""
-    document = queue.document
+    # the fragment keeps its arguments; another tab may have changed the document since
+    document = store().renewed(queue.document)
+    queue = replace(queue, document=document)
     if queue.settles:
         done, total = len(queue.done), len(queue.ids)
         st.progress(done / total, f"{done:,} of {count(total, 'disagreement')} settled")

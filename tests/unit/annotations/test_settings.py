@@ -86,17 +86,20 @@ def test_invalid_settings_are_rejected(fields, message):
 
 def test_settings_are_stored_and_changed(store):
     name = begun(store)
-    (document,) = store.documents()
-    assert document.settings == SETTINGS
+    (old,) = store.documents()
+    assert old.settings == SETTINGS
     new = replace(SETTINGS, tags=("FARBE", "NEU", "WARE"), keys={"NEU": "n"}, model="")
     store.change(name, new, "Andere")
     (document,) = store.documents()
     assert (document.name, document.settings) == ("Andere", new)
+    assert store.renewed(old) == document
     other = begun(store)
     with pytest.raises(StoreError, match="a name that no document has, got 'Andere'"):
         store.change(other, new, "Andere")
-    assert store.documents()[1].settings == SETTINGS
+    removed = store.documents()[1]
+    assert removed.settings == SETTINGS
     store.remove(other)
+    assert store.renewed(removed) == removed
     with pytest.raises(StoreError, match="no document 'Waren'"):
         store.change("Waren", new)
 
