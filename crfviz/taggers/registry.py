@@ -162,8 +162,12 @@ def watch(
     `theirs`, the library's own paths; `notes`, what to know of them; and `bring(name)`. Methods of
     the layers are wrapped inside of the block, also if it fails. Nothing is imported or loaded.
 
+    A token classifier without a CRF layer, whose output has `logits` (B, T, K) and whose
+    `config.id2label` names K tags, gives chains with transitions of 0. Set `word_ids`, a list for
+    each sentence, so that a word has the scores of its first piece.
+
     Args:
-        model_or_layer: a `torch.nn.Module`: a CRF layer of a known library, or a model around one.
+        model_or_layer: a `torch.nn.Module`: a CRF layer, a model around one, or a classifier.
         tags: K names, where the library has none.
         words: a list of words for each sentence, or the words of one, where the library has none.
 

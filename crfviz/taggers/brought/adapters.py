@@ -67,6 +67,7 @@ class Adapter:
     """
 
     library = ""  # for people
+    kind = "CRF layer"  # for people
     class_name = "CRF"  # of the layer or of a base class; with the module where others have it
     tables: Sequence[str] = ()  # its attributes: transitions, start and end if any, further ones
     methods: Sequence[str] = ("decode", "forward")  # that get the scores of a batch

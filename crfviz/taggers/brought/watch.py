@@ -29,6 +29,7 @@ from crfviz.taggers.brought.adapters import (
     holes,
     is_named,
 )
+from crfviz.taggers.brought.classifier import Classifier, WordIds, classifier_in
 from crfviz.taggers.brought.parsed_model import (
     MAX_SAID,
     ParsedModel,
@@ -67,7 +68,10 @@ class Watch:
         self._tags = tags
         self._store = store
         self._adapters = adapters_in(self._model)
-        self._search = None if self._adapters else Search(self._model, tags)
+        self._search: Search | Classifier | None = None
+        if not self._adapters:
+            classifier = classifier_in(self._model)
+            self._search = Classifier(classifier) if classifier else Search(self._model, tags)
         self._seen: list[Seen] = []
         self._chains: list[Potentials] = []  # of the first of them; made when they are asked for
         self.words = words
@@ -83,7 +87,9 @@ class Watch:
     def __repr__(self) -> str:
         """Return the layers and the number of sentences in one line."""
         self._searched()
-        layers = ", ".join(adapter.name for adapter in self._adapters) or "a layer to be found"
+        layers = ", ".join(adapter.name for adapter in self._adapters) or (
+            "a token classifier" if isinstance(self._search, Classifier) else "a layer to be found"
+        )
         return f"{type(self).__name__}({layers}, {len(self._seen):,} sentences)"
 
     def __enter__(self) -> Self:
@@ -119,6 +125,21 @@ class Watch:
         self._chains = []  # they have the old words
 
     @property
+    def word_ids(self) -> WordIds | None:
+        """The word of each piece of each sentence, None for special pieces; classifiers only.
+
+        A word has the scores of its first piece. May be set after the block, too.
+        """
+        return self._search.word_ids if isinstance(self._search, Classifier) else None
+
+    @word_ids.setter
+    def word_ids(self, word_ids: WordIds | None) -> None:
+        if not isinstance(self._search, Classifier):
+            raise FormatError("word_ids belong to a token classifier without a CRF layer.")
+        self._search.word_ids = word_ids
+        self._solved = 0  # its sentences have the old words
+
+    @property
     def potentials(self) -> list[Potentials]:
         """The chains, in the order in which they passed: one a sentence, for each layer and label.
 
@@ -141,14 +162,13 @@ class Watch:
     def _searched(self) -> FormatError | None:
         """Find the chain of a layer that no adapter knows; return why there is none."""
         search = self._search
-        if search is None or self._wrapped_now or not search.calls:
+        if search is None or self._wrapped_now or not search.recorded:
             return None
         if search.recorded != self._solved:
             self._solved, self._seen, self._chains = search.recorded, [], []
             self._problem = None
             try:
                 self._seen = search.seen()
-                self._remarks |= dict.fromkeys(search.notes)
                 self._remarks.update(dict.fromkeys(_remarks([], training=self._model.training)))
             except FormatError as error:
                 self._problem = error
@@ -168,7 +188,7 @@ class Watch:
             f"{seen.where}: the mask has holes at {', '.join(map(str, masked))}; the chain joins "
             f"the {sum(seen.mask)} words that are left."
             for seen in self._seen
-            if (masked := holes(seen.mask))
+            if not isinstance(self._search, Classifier) and (masked := holes(seen.mask))
         ]
         chains = self.potentials
         wordless = {
@@ -177,7 +197,8 @@ class Watch:
             if chain.tokens is None and seen.adapter.no_words
         }
         differing = list(filter(None, map(_difference, self._seen, chains)))
-        return [*self._remarks, *wordless, *_first(holed), *_first(differing)]
+        found = [] if self._search is None else self._search.notes
+        return [*found, *self._remarks, *wordless, *_first(holed), *_first(differing)]
 
     def bring(self, name: str, label: str | None = None) -> Tagger:
         """Add the sentences to the list of models, as `crfviz.bring` does with files.
@@ -201,7 +222,8 @@ class Watch:
                 f"A sentence has a chain for each of {', '.join([pairs[0][0].label, *labels])}. "
                 f"Bring one: seen.bring({name!r}, label={pairs[0][0].label!r})."
             )
-        kind = f"Watched CRF layer of {pairs[0][0].adapter.library}"
+        adapter = pairs[0][0].adapter
+        kind = f"Watched {adapter.kind} of {adapter.library}"
         parts = [
             SentenceScores(seen.where, c.emissions, c.tokens, steps=steps_of(vars(c)))
             for seen, c in pairs
