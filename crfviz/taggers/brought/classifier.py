@@ -88,10 +88,15 @@ class Classifier:
                 f"(sentences, words, {K})."
             ] = None
             return
-        self._bytes += 8 * logits.numel()
-        if self._bytes > MAX_BYTES:
-            self._remarks["Later calls are not recorded: the limit is 50 MB of scores."] = None
+        size = 8 * logits.numel()  # as float64
+        if self._bytes + size > MAX_BYTES:
+            limit = f"the limit is {MAX_BYTES // 1_000_000} MB of scores"
+            if self.calls:
+                self._remarks[f"Later calls are not recorded: {limit}."] = None
+            else:
+                self._faults[f"The call is too large: {limit}. Pass fewer sentences."] = None
             return
+        self._bytes += size
         there = torch.ones(shape[:2], dtype=torch.bool)
         for argument, kept in (("attention_mask", lambda m: m != 0), ("labels", _is_label)):
             tensor = given.get(argument)

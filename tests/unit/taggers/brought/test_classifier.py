@@ -155,6 +155,19 @@ def test_output_without_scores_of_words_is_declined(returns, message):
     assert len(seen.notes) == 1
 
 
+def test_scores_beyond_the_limit_are_said_and_never_taken_for_no_call(monkeypatch):
+    monkeypatch.setattr("crfviz.taggers.brought.classifier.MAX_BYTES", 8 * 30)  # of one call
+    model = Classifier()
+    with torch.no_grad(), crfviz.watch(model.eval()) as seen:
+        model(PIECES)
+        model(PIECES)
+    assert [chain.num_tokens for chain in seen.potentials] == [5, 5]
+    assert any("Later calls are not recorded" in note for note in seen.notes)
+    monkeypatch.setattr("crfviz.taggers.brought.classifier.MAX_BYTES", 8 * 29)
+    with pytest.raises(FormatError, match="The call is too large"):
+        watched(model, PIECES).potentials  # noqa: B018 - it reads
+
+
 def test_model_that_was_not_called_says_so():
     with crfviz.watch(Classifier()) as seen:
         pass
