@@ -1,5 +1,6 @@
 """The direction of a sentence: from left to right or from right to left."""
 
+from collections.abc import Sequence
 from unicodedata import bidirectional
 
 LTR, RTL = "ltr", "rtl"
@@ -15,3 +16,8 @@ def right_to_left(text: str) -> bool:
     """
     letters = (letter for letter in text if letter.isalpha())
     return bidirectional(next(letters, "a")) in ("R", "AL")
+
+
+def runs_right_to_left(words: Sequence[str], chosen: str = "") -> bool:
+    """Return the direction of the columns: the chosen one ("ltr", "rtl"), or the sentence's."""
+    return chosen == RTL if chosen in (LTR, RTL) else right_to_left(" ".join(words))

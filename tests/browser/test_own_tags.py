@@ -189,6 +189,13 @@ def test_right_to_left_sentence_is_labelled_in_its_direction(desk, who):
     expect(desk.chips.nth(0)).to_have_attribute("data-cursor", "true")
 
 
+@pytest.mark.rotating
+def test_labelled_sentence_names_the_language_of_its_script(desk, who):
+    enter(desk, who, "安娜 住 在 奥斯陆", "PER, LOC", words=True)
+    sheet = desk.chips.first.locator("xpath=..")
+    expect(sheet).to_have_attribute("lang", "zh")
+
+
 def test_right_to_left_name_is_cut_at_its_end(desk, who):
     desk.open(model="upos-en-contextfree", **{"v.by": who, "v.part": "add"})
     desk.paste("הממשלה החליטה אתמול להעלות את המסים")

@@ -137,6 +137,24 @@ def test_site_from_a_file_tags_like_python_and_updates_its_url(visit, folder):
     expect(again.locator(".word")).to_have_count(len(crfviz.tokenize(TYPED)))
 
 
+def test_link_turns_the_columns_and_the_switch_turns_them_back(visit, folder):
+    page = visit(
+        (folder / "index.html").as_uri(), "#sentence=Time+flies+fast&v.direction=rtl&page=marginals"
+    )
+    words = page.locator(".word")
+    expect(words).to_have_count(3)
+
+    def places():
+        return [words.nth(t).bounding_box()["x"] for t in range(3)]
+
+    assert places() == sorted(places(), reverse=True)
+    expect(page).to_have_url(re.compile(r"&v\.direction=rtl"))
+    page.get_by_role("button", name="View").click()
+    page.get_by_label("Direction of the columns").select_option("auto")
+    expect(page).not_to_have_url(re.compile("direction"))
+    assert places() == sorted(places())
+
+
 @pytest.mark.rotating
 def test_damaged_model_is_reported_and_others_work(fresh, folder, tmp_path):
     site = shutil.copytree(folder, tmp_path / "site")

@@ -159,6 +159,7 @@ def test_decoder_table_has_tag_names(tmp_path):
         (crfviz.export_tikz, "x.tex", {"picture": "trellis", "position": 0}, "1 to 2, got 0"),
         (crfviz.export_tikz, "x.tex", {"picture": "trellis", "position": 3}, "1 to 2, got 3"),
         (crfviz.export_tikz, "x.tex", {"digits": 99}, "digits must be"),
+        (crfviz.export_tikz, "x.tex", {"direction": "up"}, "direction must be ltr or rtl"),
         (crfviz.export_table, "x.csv", {"table": "chairs"}, "table must be one of"),
         (crfviz.export_table, "x.doc", {}, r"expected a \.csv, \.md or \.tex file"),
     ],
@@ -209,6 +210,18 @@ def test_right_to_left_sentence_is_mirrored(tmp_path, picture):
     assert [text.count("anchor=west") for text in texts] == [
         text.count("anchor=east") for text in texts[::-1]
     ]
+
+
+@pytest.mark.parametrize("picture", ["lattice", "trellis", "sweeps"])
+def test_chosen_direction_overrides_the_sentence(tmp_path, picture):
+    def heads(direction):
+        path = tmp_path / f"{direction}.tex"
+        return _heads(
+            crfviz.export_tikz(chain(), path, picture=picture, direction=direction).read_text()
+        )
+
+    assert heads("rtl") == [-x for x in heads("ltr")]
+    assert heads("ltr") == heads("")
 
 
 def _heads(text):

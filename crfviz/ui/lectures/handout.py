@@ -25,6 +25,7 @@ from crfviz.ui.lectures.lecture import Cue, Lecture
 from crfviz.ui.panels.demonstrations import TERM_FORMATS, enumeration
 from crfviz.ui.panels.learning import history
 from crfviz.ui.panels.why import question
+from crfviz.ui.pictures import DIRECTION
 from crfviz.ui.scene import scene_of
 from crfviz.ui.state.scenario import BEFORE_FIRST, RULE, Scenario, covered
 from crfviz.views.contents import at_path
@@ -290,6 +291,7 @@ def _still(page: str, hidden: tuple[str, ...], state: str, _scenario: Scenario) 
         rows=_rows(page, now, _scenario),
         grids=_grids(page, now),
         matrices=_matrices(page, now, _scenario),
+        direction=_scenario.view.get(DIRECTION, ""),
     )
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import END, START, weight_matrix
-from crfviz.text.direction import LTR, RTL, right_to_left
+from crfviz.text.direction import LTR, RTL, runs_right_to_left
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import Live, data
 from crfviz.views.formatting import columns, format_probability, score
@@ -136,7 +136,7 @@ def static_tables(live: Live) -> str:
             [tag, *(score(value, digits) for value in row)]
             for tag, row in zip(now.tags, values.T.tolist(), strict=True)
         ]
-        parts.append(_table(name, ["", *columns(now.words)], rows, _direction(now)))
+        parts.append(_table(name, ["", *columns(now.words)], rows, _direction(live)))
     matrix = _transitions(now)
     if matrix is None:
         left_out.append("transitions")
@@ -164,11 +164,11 @@ def _decoders(live: Live) -> str:
         [row.label, *(row.names(now.tags) or ["–"] * len(now.words))]
         for row in decoder_rows(now, which=USUAL_ROWS, gold=gold)
     ]
-    return _table("What each decoder chooses", ["", *columns(now.words)], rows, _direction(now))
+    return _table("What each decoder chooses", ["", *columns(now.words)], rows, _direction(live))
 
 
-def _direction(now: Analysis) -> str:
-    return RTL if right_to_left(" ".join(now.sentence.words)) else LTR
+def _direction(live: Live) -> str:
+    return RTL if runs_right_to_left(live.now.words, live.direction) else LTR
 
 
 def _likely(now: Analysis) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
-from crfviz.text.direction import right_to_left
+from crfviz.text.direction import LTR, RTL, runs_right_to_left
 from crfviz.text.files import abbreviate_value, write_atomically
 from crfviz.views.exports.live import What, live_of
 from crfviz.views.exports.tables import PREAMBLE, compiled, number, tex
@@ -33,6 +33,7 @@ def export_tikz(
     picture: str = "lattice",
     position: int = 1,
     digits: int = 2,
+    direction: str = "",
 ) -> Path:
     """Write a picture as a LaTeX document (packages standalone and tikz), and return its path.
 
@@ -47,6 +48,7 @@ def export_tikz(
         position: of a trellis: the word into which it steps, from 0; of transitions that differ
             from step to step likewise.
         digits: decimals of all numbers.
+        direction: of the columns, "ltr" or "rtl"; by default that of the sentence.
 
     Raises:
         CrfvizError: it is not one of these, the file cannot be written, or a PDF is wanted where
@@ -60,8 +62,11 @@ def export_tikz(
         raise CrfvizError(
             f"digits must be a whole number from 0 to 12, got {abbreviate_value(digits)}"
         )
+    if direction not in ("", LTR, RTL):
+        raise CrfvizError(f"direction must be ltr or rtl, got {abbreviate_value(direction)}")
     analysis = analyse(live_of(what, sentence).potentials)
-    drawn = document(draw(analysis, position, digits), analysis)
+    way = -1 if runs_right_to_left(analysis.words, direction) else 1
+    drawn = document(draw(analysis, position, digits, way), analysis)
     target = Path(path)
     content = compiled(drawn) if target.suffix.lower() == ".pdf" else drawn.encode()
     write_atomically(target, [content])
@@ -94,12 +99,10 @@ def document(body: Sequence[str], analysis: Analysis) -> str:
     )
 
 
-def lattice(analysis: Analysis, _position: int, digits: int) -> list[str]:
+def lattice(analysis: Analysis, _position: int, digits: int, way: int) -> list[str]:
     """Return marginals as circles, backpointers, the best path, and greedy detours dashed."""
     rows = {k: row for row, k in enumerate(tags_with_mass(analysis))}
     marginals = analysis.forward_backward.marginals.tolist()
-
-    way = _way(analysis)
     start, end = _sides(way)
 
     def at(t: int, k: int) -> str:
@@ -108,7 +111,7 @@ def lattice(analysis: Analysis, _position: int, digits: int) -> list[str]:
     def along(path: Sequence[int]) -> str:
         return " -- ".join(at(t, k) for t, k in enumerate(path))
 
-    lines = _heads(analysis, 0.75) + [
+    lines = _heads(analysis, 0.75, way) + [
         rf"\node[anchor={end}] at ({-0.55 * way},{-row * ROW:.2f}) "
         rf"{{\textbf{{{tex(analysis.tags[k])}}}}};"
         for k, row in rows.items()
@@ -144,7 +147,7 @@ def _node(place: str, k: int, marginal: float, digits: int, corner: str) -> list
     return [circle, number_beside] if marginal >= NOTED else [circle]
 
 
-def trellis(analysis: Analysis, position: int, digits: int) -> list[str]:
+def trellis(analysis: Analysis, position: int, digits: int, way: int) -> list[str]:
     """Return one Viterbi step: every way into the best tag of a word, with its numbers."""
     _check_position(analysis, position)
     best, chain = analysis.best, analysis.potentials
@@ -155,7 +158,6 @@ def trellis(analysis: Analysis, position: int, digits: int) -> list[str]:
     pointer = int(analysis.reached_backpointers[position, target])
     step = chain.step(position - 1)[:, target].tolist()
     words = [tex(word) for word in analysis.words]
-    way = _way(analysis)
     start, end = _sides(way)
     target_x = way * (TRELLIS_COLUMN - 0.85)
     lines = [
@@ -185,7 +187,7 @@ def trellis(analysis: Analysis, position: int, digits: int) -> list[str]:
     return lines
 
 
-def transitions(analysis: Analysis, position: int, digits: int) -> list[str]:
+def transitions(analysis: Analysis, position: int, digits: int, _way: int) -> list[str]:
     """Return the matrix from the row's tag to the column's, shaded by sign and size."""
     if not analysis.potentials.homogeneous:
         _check_position(analysis, position)
@@ -217,12 +219,11 @@ def transitions(analysis: Analysis, position: int, digits: int) -> list[str]:
     return lines
 
 
-def sweeps(analysis: Analysis, _position: int, digits: int) -> list[str]:
+def sweeps(analysis: Analysis, _position: int, digits: int, way: int) -> list[str]:
     """Return α above β at every word and tag, in nats, and log Z."""
     tables = analysis.forward_backward
     alpha, beta = tables.log_alpha.tolist(), tables.log_beta.tolist()
     width = 0.9 + 0.22 * (digits + 2)
-    way = _way(analysis)
     start, end = _sides(way)
     lines = [
         rf"\node[anchor=base] at ({way * t * width:.2f},0.5) {{\textbf{{{tex(word)}}}}};"
@@ -250,7 +251,8 @@ def sweeps(analysis: Analysis, _position: int, digits: int) -> list[str]:
     return [*lines, rf"\node[anchor={start}] at {place} {{$\log Z$ = {z}}};"]
 
 
-Draw = Callable[[Analysis, int, int], list[str]]
+# Arguments: the sentence, `position` and `digits` as above, and 1, or -1 from right to left.
+Draw = Callable[[Analysis, int, int, int], list[str]]
 PICTURES: Mapping[str, Draw] = {
     "lattice": lattice,
     "trellis": trellis,
@@ -259,18 +261,12 @@ PICTURES: Mapping[str, Draw] = {
 }
 
 
-def _way(analysis: Analysis) -> int:
-    """Return 1, or -1 for a sentence from right to left."""
-    return -1 if right_to_left(" ".join(analysis.words)) else 1
-
-
 def _sides(way: int) -> tuple[str, str]:
     """Return the anchors at the start and at the end of what stands in the words' direction."""
     return ("west", "east") if way > 0 else ("east", "west")
 
 
-def _heads(analysis: Analysis, y: float) -> list[str]:
-    way = _way(analysis)
+def _heads(analysis: Analysis, y: float, way: int) -> list[str]:
     return [
         rf"\node[anchor=base] at ({way * t * COLUMN:.2f},{y:.2f}) {{\textbf{{{tex(word)}}}}};"
         for t, word in enumerate(analysis.words)

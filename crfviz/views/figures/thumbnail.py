@@ -6,6 +6,7 @@ told by colour alone: tags are written, the best path is a thick line. Letters: 
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
 from unicodedata import category, combining, east_asian_width
@@ -13,7 +14,7 @@ from unicodedata import category, combining, east_asian_width
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.text.direction import right_to_left
+from crfviz.text.direction import runs_right_to_left
 from crfviz.views.formatting import format_probability, score
 from crfviz.views.stage.picture import Grid, Row
 from crfviz.views.strips.decoders import decoder_rows
@@ -39,6 +40,7 @@ def still(
     rows: Sequence[Row] = (),
     grids: Sequence[Grid] = (),
     matrices: Mapping[str, Tensor] = NONE,
+    direction: str = "",
 ) -> str:
     """Return the picture as SVG.
 
@@ -50,13 +52,15 @@ def still(
         rows: further ones, below those of the decoders.
         grids: tables that stand below the lattice.
         matrices: (K, K) or (T-1, K, K) numbers by what they are, below everything else.
+        direction: of the columns, "ltr" or "rtl"; by default that of the sentence.
     """
+    place = _Columns(len(analysis.words), runs_right_to_left(analysis.words, direction))
     every = [*decoder_rows(analysis, which=ROWS, gold=gold), *rows]
-    parts = [_words(analysis), *_rows(analysis, every, hidden)]
+    parts = [_words(analysis, place), *_rows(analysis, every, hidden, place)]
     if "lattice" not in hidden:
-        parts.append(_lattice(analysis, hidden))
+        parts.append(_lattice(analysis, hidden, place))
     width = _LABEL + _COLUMN * len(analysis.words)
-    parts += [_grid(analysis, grid, empty=grid.name in hidden) for grid in grids]
+    parts += [_grid(analysis, grid, place, empty=grid.name in hidden) for grid in grids]
     parts += [_matrix(analysis, name, numbers) for name, numbers in matrices.items()]
     captions = [*(grid.label for grid in grids), *matrices]
     width = max([width, *(_LABEL + _LETTER * len(text) for text in captions)])
@@ -77,49 +81,74 @@ def still(
 Part = tuple[int, str]  # height in pixels, and what is drawn
 
 
-def _words(analysis: Analysis) -> Part:
+@dataclass(frozen=True)
+class _Columns:
+    """The places of the words' columns, with the names of rows before the first word."""
+
+    count: int
+    rtl: bool
+
+    @property
+    def left(self) -> int:
+        """The left edge of the columns, in pixels."""
+        return 0 if self.rtl else _LABEL
+
+    def x(self, t: int) -> int:
+        """Return the middle of a word's column, in pixels."""
+        column = self.count - 1 - t if self.rtl else t
+        return self.left + column * _COLUMN + _COLUMN // 2
+
+    def name(self, y: float, text: str, *, room: float = 0) -> str:
+        """Return the name of a row, beside the first word's column."""
+        if self.rtl:
+            return _text(self.count * _COLUMN + 10, y, text, anchor="start", room=room)
+        return _text(_LABEL - 10, y, text, anchor="end", room=room)
+
+
+def _words(analysis: Analysis, place: _Columns) -> Part:
     texts = (
-        _text(_x(analysis, t), _HEAD - 10, word, bold=True, room=_COLUMN - 6)
+        _text(place.x(t), _HEAD - 10, word, bold=True, room=_COLUMN - 6)
         for t, word in enumerate(analysis.words)
     )
     return _HEAD, "".join(texts)
 
 
-def _rows(analysis: Analysis, rows: Sequence[Row], hidden: Collection[str]) -> Iterator[Part]:
+def _rows(
+    analysis: Analysis, rows: Sequence[Row], hidden: Collection[str], place: _Columns
+) -> Iterator[Part]:
     colours = tag_colours(analysis.tags)
     for row in rows:
         value = "" if row.id in hidden else row.value
         label = f"{row.label} {value}".strip()
-        drawn = [_text(_LABEL - 10, _ROW - 9, label, anchor="end", room=_LABEL - 14)]
+        drawn = [place.name(_ROW - 9, label, room=_LABEL - 14)]
         for t in range(len(analysis.words)):
             seen = row.tags is not None and row.id not in hidden
             k = row.tags[t] if row.tags is not None and seen else None
             fill = "#ffffff" if k is None else colours[k]
             drawn.append(
-                f'<rect x="{_x(analysis, t) - _COLUMN // 2 + 2}" y="2" width="{_COLUMN - 4}" '
+                f'<rect x="{place.x(t) - _COLUMN // 2 + 2}" y="2" width="{_COLUMN - 4}" '
                 f'height="{_ROW - 4}" rx="4" fill="{fill}" fill-opacity="0.18" stroke="{_LINE}"/>'
             )
             if k is not None:
-                drawn.append(_text(_x(analysis, t), _ROW - 9, analysis.tags[k], room=_COLUMN - 8))
+                drawn.append(_text(place.x(t), _ROW - 9, analysis.tags[k], room=_COLUMN - 8))
         yield _ROW, "".join(drawn)
 
 
-def _lattice(analysis: Analysis, hidden: Collection[str]) -> Part:
+def _lattice(analysis: Analysis, hidden: Collection[str], place: _Columns) -> Part:
     shown, colours = _shown(analysis), tag_colours(analysis.tags)
-    y = {k: _GAP + _ROW * place + _ROW / 2 for place, k in enumerate(shown)}
+    y = {k: _GAP + _ROW * row + _ROW / 2 for row, k in enumerate(shown)}
     shares = analysis.forward_backward.marginals.tolist()
     drawn = [
-        f'<path d="M{_LABEL} {y[k]}H{_LABEL + _COLUMN * len(shares)}" stroke="#e3e6ea"/>'
-        + _text(_LABEL - 10, y[k] + 5, analysis.tags[k], anchor="end")
+        f'<path d="M{place.left} {y[k]}h{_COLUMN * len(shares)}" stroke="#e3e6ea"/>'
+        + place.name(y[k] + 5, analysis.tags[k])
         for k in shown
     ]
     path = None if analysis.viterbi is None or "path" in hidden else analysis.viterbi.path
     if path is not None:
-        points = " ".join(f"{_x(analysis, t)},{y[k]:g}" for t, k in enumerate(path))
+        points = " ".join(f"{place.x(t)},{y[k]:g}" for t, k in enumerate(path))
         drawn.append(f'<polyline points="{points}" fill="none" stroke="{_INK}" stroke-width="4"/>')
-    rtl = _rtl(analysis)
     for t, column in enumerate(shares):
-        x = _x(analysis, t)
+        x = place.x(t)
         for k in shown:
             share = 0.0 if MARGINALS in hidden else column[k]
             radius = _RADIUS[0] + _RADIUS[1] * share
@@ -129,27 +158,27 @@ def _lattice(analysis: Analysis, hidden: Collection[str]) -> Part:
             )
             if share >= _LEAST:
                 text = format_probability(share)
-                beside = x - radius - 2 if rtl else x + radius + 2
-                drawn.append(_number(beside, y[k] - 5, text, "end" if rtl else "start"))
+                beside = x - radius - 2 if place.rtl else x + radius + 2
+                drawn.append(_number(beside, y[k] - 5, text, "end" if place.rtl else "start"))
     return _GAP + _ROW * len(shown), "".join(drawn)
 
 
-def _grid(analysis: Analysis, grid: Grid, *, empty: bool) -> Part:
+def _grid(analysis: Analysis, grid: Grid, place: _Columns, *, empty: bool) -> Part:
     """Return a table with a column per word, for the drawn tags; an empty one can be filled in."""
     shown, tags = _shown(analysis), analysis.tags
     top = _GAP + _ROW
-    drawn = [_text(_LABEL, top - 8, grid.label, anchor="start")]
-    for place, k in enumerate(shown):
-        y = top + _ROW * place
-        drawn.append(_text(_LABEL - 10, y + _ROW - 9, tags[k], anchor="end"))
+    drawn = [_text(place.left, top - 8, grid.label, anchor="start")]
+    for row, k in enumerate(shown):
+        y = top + _ROW * row
+        drawn.append(place.name(y + _ROW - 9, tags[k]))
         for t, value in enumerate(grid.values[:, k].tolist()):
             drawn.append(
-                f'<rect x="{_x(analysis, t) - _COLUMN // 2}" y="{y}" width="{_COLUMN}" '
+                f'<rect x="{place.x(t) - _COLUMN // 2}" y="{y}" width="{_COLUMN}" '
                 f'height="{_ROW}" fill="none" stroke="{_LINE}"/>'
             )
             if not empty:
                 text = _number_of(grid, value)
-                drawn.append(_text(_x(analysis, t), y + _ROW - 9, text, room=_COLUMN - 8))
+                drawn.append(_text(place.x(t), y + _ROW - 9, text, room=_COLUMN - 8))
     return top + _ROW * len(shown) + 1, "".join(drawn)
 
 
@@ -186,15 +215,6 @@ def _shown(analysis: Analysis) -> list[int]:
     on_paths = {k for path in analysis.paths.values() if path is not None for k in path}
     rows = [k for k, share in enumerate(largest) if share >= _LEAST or k in on_paths]
     return rows if len(rows) > 1 else list(range(len(largest)))
-
-
-def _x(analysis: Analysis, t: int) -> int:
-    column = len(analysis.words) - 1 - t if _rtl(analysis) else t
-    return _LABEL + column * _COLUMN + _COLUMN // 2
-
-
-def _rtl(analysis: Analysis) -> bool:
-    return right_to_left(" ".join(analysis.words))
 
 
 def _number(x: float, y: float, text: str, anchor: str) -> str:

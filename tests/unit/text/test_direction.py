@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crfviz.text.direction import right_to_left
+from crfviz.text.direction import right_to_left, runs_right_to_left
 from tests.support import node
 
 WEB = Path("crfviz/views/stage/web").resolve()
@@ -27,6 +27,14 @@ KINDS = ("R", "AL")
 )
 def test_first_letter_decides_the_text_direction(text, expected):
     assert right_to_left(text) is expected
+
+
+@pytest.mark.parametrize("words", [("שלום", "Paris"), ("Paris", "שלום")])
+def test_chosen_direction_overrides_the_words(words):
+    assert runs_right_to_left(words) is right_to_left(words[0])
+    assert runs_right_to_left(words, "auto") is right_to_left(words[0])
+    assert runs_right_to_left(words, "rtl")
+    assert not runs_right_to_left(words, "ltr")
 
 
 def test_browser_detects_the_same_direction_as_python(tmp_path):

@@ -72,6 +72,18 @@ def test_covered_answers_are_only_in_the_key():
     assert "9" in paper  # the third says why it cannot be drawn
 
 
+def test_handout_picture_follows_the_direction_of_its_cue():
+    turned = ASKED.replace('step = "start"', 'step = "start"\nview.direction = "rtl"')
+    assert turned != ASKED
+
+    def places(text):
+        picture = pictures(handout(read(text, "mine.toml")))[0]
+        return [int(x) for x in re.findall(r'<text x="(\d+)" y="20"', picture)]
+
+    assert places(ASKED) == sorted(places(ASKED))
+    assert places(turned) == sorted(places(turned), reverse=True)
+
+
 @pytest.mark.parametrize(
     ("page", "said"),
     [

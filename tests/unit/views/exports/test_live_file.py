@@ -12,7 +12,7 @@ import crfviz
 from crfviz.chain.edits import Edits
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live
-from crfviz.views.exports.live_page import LARGEST, live_page
+from crfviz.views.exports.live_page import LARGEST, live_page, static_tables
 from crfviz.views.stage.picture import WINDOW
 from tests.support.fake_tagger import FakeTagger
 
@@ -200,3 +200,10 @@ def test_static_tables_follow_the_text_direction(tmp_path):
     assert len(re.findall(r'<div class="scroll" dir="rtl"><table><tr><th><th>1 הילד', still)) == 6
     assert still.count("<table>") == 8  # the likely tags and the matrix have no columns of words
     assert 'dir="rtl"' not in english.partition('id="data">')[0]
+
+
+def test_static_tables_follow_the_chosen_direction():
+    live = Live(chain(3, 2, tokens=("The", "boy", "7")), direction="rtl")
+    assert static_tables(live).count('<div class="scroll" dir="rtl">') == 6
+    hebrew = Live(chain(3, 2, tokens=("הילד", "הלך", "7")), direction="ltr")
+    assert 'dir="rtl"' not in static_tables(hebrew)

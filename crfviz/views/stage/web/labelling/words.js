@@ -1,6 +1,7 @@
 // The words of a sentence: as chips with tags and probabilities, or as letters with boundaries to split and join.
 
-import { all, button, charactersOf, describe, flag, html, set, setProperty, setText } from "../dom.js";
+import { languageOf } from "../direction.js";
+import { all, button, charactersOf, describe, flag, html, mark, set, setProperty, setText } from "../dom.js";
 
 /** @import { LabellerPayload } from "../types.js" */
 
@@ -8,6 +9,7 @@ const UNSET = "_"; // tag of an untagged word
 
 /** @param {HTMLElement} sheet @param {LabellerPayload} data */
 export function buildChips(sheet, { words, gaps }) {
+  mark(sheet, "lang", languageOf(words));
   const chips = words.map((word, t) => {
     const chip = html("div.chip", { role: "option", "data-word": t, tabindex: -1 }, [
       html("span.word", { dir: "auto" }, word),
