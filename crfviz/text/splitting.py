@@ -7,8 +7,8 @@
 | `characters:each` | each character a word, those runs too                                       |
 | `blanks`          | at blanks alone                                                             |
 
-A character is a user-perceived character: a letter with its marks, a flag, an emoji with its skin
-tone or joined by ZWJ (after UAX #29, but Hangul letters and parts of Indic conjuncts stay apart).
+A character is a user-perceived character, after UAX #29: a letter with its marks, a flag, an emoji
+with its skin tone or joined by ZWJ, a Hangul syllable, a conjunct of Indic consonants.
 """
 
 import re
@@ -76,9 +76,21 @@ _BEFORE = re.compile(r"[.,;:!?%)\]}»”’…。，、！？；：）」』】�
 _BEHIND = re.compile(r"[(\[{«“‘¿¡（「『【《]+")  # no blank follows these
 _CODE = re.compile(r"[a-z]{2,3}")
 _IS_WIDE = re.compile(f"[{_WIDE}，。、！？；：（）「」『』【】《》]")
+_LEAD = r"[\u1100-\u115f\ua960-\ua97c]"  # consonants before the vowel of a Hangul syllable
+_VOWEL = r"[\u1160-\u11a7\ud7b0-\ud7c6]"
+_TAIL = r"[\u11a8-\u11ff\ud7cb-\ud7fb]"
+_OPEN = "".join(map(chr, range(0xAC00, 0xD7A4, 28)))  # syllables without a final consonant
+_SYLLABLE = rf"{_LEAD}*(?:[{_OPEN}]{_VOWEL}*|{_VOWEL}+|[\uac00-\ud7a3]){_TAIL}*|{_LEAD}+|{_TAIL}+"
+_CONSONANT = (  # of Devanagari, Bengali, Gujarati, Oriya, Telugu and Malayalam
+    r"[\u0915-\u0939\u0958-\u095f\u0978-\u097f\u0995-\u09b9\u09dc-\u09df\u09f0\u09f1"
+    r"\u0a95-\u0ab9\u0af9\u0b15-\u0b39\u0b5c-\u0b5f\u0b71\u0c15-\u0c39\u0c58-\u0c5a\u0d15-\u0d3a]"
+)
+_VIRAMA = r"[\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d]"  # joins consonants
+_NUKTA = r"[\u093c\u09bc\u0abc\u0b3c\u0c3c\u200d]*"  # and joiners
+_CONJUNCT = rf"{_CONSONANT}(?:{_NUKTA}{_VIRAMA}(?:{_VIRAMA}|{_NUKTA}){_CONSONANT})+"
 PATTERNS = {  # patterns of the pieces of a text; a mark or joiner belongs to the previous piece
-    CHARACTERS: rf"{EMOJI}|(?:{_LATIN}[\u0300-\u036f]*)+|[0-9]+|\S",
-    EACH: rf"{EMOJI}|\S",
+    CHARACTERS: rf"{EMOJI}|(?:{_LATIN}[\u0300-\u036f]*)+|[0-9]+|{_SYLLABLE}|{_CONJUNCT}|\S",
+    EACH: rf"{EMOJI}|{_SYLLABLE}|{_CONJUNCT}|\S",
     BLANKS: r"\S+",
 }
 

@@ -1,6 +1,6 @@
 """Tokenizers by name, and the one that the words of a file were split by."""
 
-from unicodedata import category
+from unicodedata import category, normalize
 
 import pytest
 import spacy
@@ -32,7 +32,7 @@ GERMAN = [
         (CHARACTERS, "安娜住在Oslo 12。", ["安", "娜", "住", "在", "Oslo", "12", "。"]),
         (EACH, "在AB 1", ["在", "A", "B", "1"]),
         (CHARACTERS, "👩‍👩‍👧🇳🇴👍🏽!", ["👩‍👩‍👧", "🇳🇴", "👍🏽", "!"]),
-        (CHARACTERS, "हिन्दी", ["हि", "न्", "दी"]),
+        (CHARACTERS, "हिन्दी", ["हि", "न्दी"]),
         (CHARACTERS, "e\u0301a Nguyễn 2×3", ["e\u0301a", "Nguyễn", "2", "×", "3"]),
         (EACH, "e\u0301a", ["e\u0301", "a"]),
         (CHARACTERS, "น้ำที่", ["น้ำ", "ที่"]),
@@ -54,7 +54,10 @@ SEQUENCES = (
     "1️⃣ #️⃣ ©️ ㊗️ ☎️ ☎︎",  # marks "in colour", keys
     "安娜、彼女は東京に。",
     "น้ำที่สุดปู่กตัญญู ນ້ຳ",
-    "हिंदी में है தமிழ்",  # without conjuncts, whose parts stay apart
+    "हिंदी में है தமிழ்",
+    "हिन्दी क्षत्रिय र्‍य क़्य স্ত্রী বাংলা સ્ત્રી ସ୍ତ୍ରୀ స్త్రీ സ്ത്രീ",  # conjuncts
+    normalize("NFD", "한국어 각 값 있는"),
+    "각ᆨ 각ᆨ ᄀᄀ가 각ᅡ ᆨᄀ",  # Hangul letters beside syllables
     "e\u0301o\u0308\u0323 Ễ",
     "שָׁלוֹם مَرْحَبًا",
 )
