@@ -1,8 +1,8 @@
 """Agreement of two annotators: Cohen's kappa over words, exact entities, and disagreements.
 
-annotators_agreement(store.annotations(document), "anna", "ben")
+    annotators_agreement(store.annotations(document), "anna", "ben")
 
-kappa = (p_observed - p_expected) / (1 - p_expected)
+    kappa = (p_observed - p_expected) / (1 - p_expected)
 
 where p_observed is the share of words with the same tag, and p_expected the share if both drew tags
 at random with their own frequencies. The kappa of one tag is that of the binary choice between this
@@ -48,8 +48,7 @@ class Estimate:
     """A number from -1 to 1 with its 95 % interval.
 
     The value is None if both annotators used a single tag; the interval is also None with fewer
-    than
-    two sentences.
+    than two sentences.
     """
 
     value: float | None

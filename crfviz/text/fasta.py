@@ -1,8 +1,7 @@
 """FASTA: sequences of letters, such as DNA; each letter is an untagged word.
 
 A line that begins with `>` names the following sequence, `;` begins a comment, and a blank line
-ends
-a sequence. Letters are converted to upper case, because lower case marks repeats in genomes.
+ends a sequence. Letters are converted to upper case, because lower case marks repeats in genomes.
 """
 
 from collections.abc import Iterable, Iterator

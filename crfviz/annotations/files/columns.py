@@ -3,8 +3,7 @@
 A comment `# crfviz = {...}` holds the fields of `fields`, and the text if `# text` cannot hold it.
 CoNLL-U has the tag as UPOS, and in MISC the annotator, the model's proposal and the word's
 character offsets; the columns are word, offsets, proposal, tag. Invalid contents raise a
-FormatError
-that names the line.
+FormatError that names the line.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Training of a model on the finished sentences of a document, to propose its tags.
 
-made = propose_model(store, document, "mine", CRF, store.annotations("Waren"), report)
-load_tagger("mine")
+    made = propose_model(store, document, "mine", CRF, store.annotations("Waren"), report)
+    load_tagger("mine")
 
 The model has all tags of its document, also those without a sentence. A later version replaces an
 earlier one of the same name; other models are never overwritten.

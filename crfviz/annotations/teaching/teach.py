@@ -1,7 +1,7 @@
 """Further training of a network on finished sentences, with measurements, as a new model.
 
-taught = teach(Lesson(model="upos-en"), finished(store.annotations(state="done")), report)
-load_tagger(taught.name)
+    taught = teach(Lesson(model="upos-en"), finished(store.annotations(state="done")), report)
+    load_tagger(taught.name)
 
 The method `crf` trains only the scores of start, end and transitions, and keeps all emissions.
 `tagger` trains all weights except the embeddings of absent words, which have no gradient. Both

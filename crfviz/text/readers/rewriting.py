@@ -1,8 +1,7 @@
 """Files that cannot be split into shards directly, rewritten as JSONL.
 
 Columns separated by TABs, JSONL and FASTA can be split between any two sentences, and the parts
-read
-separately. Other files must be read completely to know their format, columns or scheme.
+read separately. Other files must be read completely to know their format, columns or scheme.
 """
 
 import json

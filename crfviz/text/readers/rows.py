@@ -1,8 +1,8 @@
 """Rows of words: the columns of a file, and its lines as columns separated by TAB.
 
 A line with a TAB is separated by TABs, so that a word may contain a blank; other lines are
-separated
-by blanks, except no-break spaces. `-DOCSTART-` ends a sentence, and a header is not a word.
+separated by blanks, except no-break spaces. `-DOCSTART-` ends a sentence, and a header is not a
+word.
 """
 
 import re

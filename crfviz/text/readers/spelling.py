@@ -1,8 +1,12 @@
 """Normalisation of entity tags, and the scheme of a whole file.
 
-| written as | becomes | |-------------------------------|-------------------------------| | IOB1,
-IO | BIO | | BMES, BMEWO | BIOES | | `(PER*`, `*)`, `*` | BIO | | `B_PER`, `PER-B`, `b-PER` |
-`B-PER` | | BIO, BIOES, BILOU, other tags | what they are |
+| written as                    | becomes                       |
+|-------------------------------|-------------------------------|
+| IOB1, IO                      | BIO                           |
+| BMES, BMEWO                   | BIOES                         |
+| `(PER*`, `*)`, `*`            | BIO                           |
+| `B_PER`, `PER-B`, `b-PER`     | `B-PER`                       |
+| BIO, BIOES, BILOU, other tags | what they are                 |
 
 In IOB1 an entity begins with `I-X`, and with `B-X` only directly after another of its type. A
 single sentence could be BIO with errors; a whole file in BIO has some `B-X` elsewhere.

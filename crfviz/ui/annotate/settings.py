@@ -132,8 +132,7 @@ def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
     """Draw the choice of tags for new sentences with these gold tags.
 
     Returns settings; their tags are None for the tags of the model. Returns None while no valid
-    tags
-    are typed.
+    tags are typed.
     """
     gold = sorted({tag for item in read.items for tag in item.gold or ()})
     ways = {MODEL: f"the tags of {plain(tagger.name)}", OWN: "my own tags"}
