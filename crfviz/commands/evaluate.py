@@ -41,7 +41,7 @@ from crfviz.taggers.tagger import Tagger, splitter_of
 from crfviz.text.files import write_atomically
 from crfviz.text.formats import READ_FORMATS, SentenceFile
 from crfviz.text.readers.reading import Choice
-from crfviz.text.schemes import entity_scheme
+from crfviz.text.readers.spelling import scheme_like
 from crfviz.views.figures.offline import html_report
 
 
@@ -87,7 +87,7 @@ def main(args: argparse.Namespace) -> int:
         what = "standard input" if args.file == STANDARD_INPUT else str(args.file)
         raise CrfvizError(f"--fit-transitions reads the file twice: expected a file, got {what}")
     tagger = load_tagger(args.model)
-    scheme = entity_scheme(tagger.tags)  # that the gold tags get
+    scheme = scheme_like(tagger.tags)  # that the gold tags get
     choice = Choice(args.format, args.column, scheme, strict=False, split=splitter_of(tagger))
     files = [SentenceFile(args.file, args.format, args.fold_handles, column=args.column)]
     types = mapped_types(args.map, files)

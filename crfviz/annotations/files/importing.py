@@ -344,6 +344,8 @@ def _opened(
     if kind == "text":
         numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
         return kind, notes, _each(numbered, partial(_read_text, split=reader.choice.split), name)
+    if not marked:
+        reader.note_columns(found)
     if kind in LAYOUTS:
         columns = found.columns if kind == found.format and not marked else None
         columns = columns or Columns(LAYOUTS[cast("FormatName", kind)])

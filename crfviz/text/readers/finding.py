@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from crfviz.exceptions import FormatError
 from crfviz.text import fasta
 from crfviz.text.columns import COLUMNS, CONLLU, CONLLU_XPOS, IOB2, WORD_ID, Layout, is_comment
-from crfviz.text.files import abbreviate
+from crfviz.text.files import abbreviate, abbreviate_names
 from crfviz.text.readers import corpora, documents, inline, rows, tables
+from crfviz.text.readers.objects import TEXTS
 from crfviz.text.readers.rows import CONLLU_NAMES, DOCUMENT, Columns
 
 # Signatures of binary files: type, and action.
@@ -75,13 +76,26 @@ def find_format(
         return Found("conllu", Columns(_conllu(column, name)))
     if len(row) == IOB2.width and WORD_ID.fullmatch(row[0]) and column is None:
         return Found("iob2", Columns(IOB2))
-    return _table_or_lines(data, len(row) > 1) or _columns(lines, column, name)
+    return _table_or_lines(data, len(row) > 1, name) or _columns(lines, column, name)
 
 
-def _table_or_lines(data: Sequence[str], has_tabs: bool) -> Found | None:  # noqa: FBT001
+def _table_or_lines(data: Sequence[str], has_tabs: bool, name: str) -> Found | None:  # noqa: FBT001
+    """Return the format of a table, or of lines that are sentences; None for others.
+
+    Raises:
+        FormatError: it is a table of other data.
+    """
     header = tables.header_of(data[0])
     if header and (header[0] != "\t" or any(n in tables.SENTENCE_NAMES for n in header[1])):
         return Found("table", separator=header[0])
+    if other := tables.untagged_table(data[:100]) if not header else None:
+        if any(each in (*TEXTS, "sentence") for each in other[1]):
+            return Found("table", separator=other[0])
+        if not has_tabs:
+            raise FormatError(
+                f"{name}: seems to be a table without texts or tagged words, got the columns "
+                f"{abbreviate_names(other[1])}; name a column text, or two columns word and tag"
+            )
     if has_tabs:
         return None
     if separator := inline.separator_of(data):
@@ -146,6 +160,12 @@ def _refuse_others(lines: Sequence[str], name: str) -> None:
             f"{name}: seems to be a template of CRF++, which describes features; bring the file "
             f"with the words and their tags"
         )
+    if 3 * lines[0].count("\0") > len(lines[0]):
+        raise FormatError(
+            f"{name}: has NUL characters, as UTF-16 without a byte order mark; save it as UTF-8"
+        )
+    if lines[0].startswith(r"{\rtf"):
+        raise FormatError(f"{name}: seems to be a document in RTF; save it as plain text (.txt)")
     if _MARKUP.match(lines[0]):
         raise FormatError(
             f"{name}: seems to be HTML or XML, got {abbreviate(lines[0])}; save it as plain text, "

@@ -63,6 +63,9 @@ class ObjectReader:
         """
         where = f"{self.losses.name}, line {line}"
         self.plain = self.plain and isinstance(value, dict) and "tokens" in value
+        if value is None:  # ner-annotator writes it for a text without annotation
+            self.losses.add("empty entries of the list were left out", line)
+            return
         if isinstance(value, list):
             yield self._listed(value, line, where)
             return
@@ -104,13 +107,17 @@ class ObjectReader:
         if words and all(isinstance(word, dict) for word in words):
             offsets = _offsets_of(words)
             words = [word.get("text", word.get("orth")) for word in words]
-        if isinstance(text, str) and offsets and (marks := self._marks(value, line, where)):
+        if isinstance(text, str) and offsets and (marks := self._marks(value, text, line, where)):
             places, tags = tagged_words(text, marks, self.losses, line, offsets)
             return Sentence(words_at(text, places), tags, text)
         if isinstance(text, str) and offsets and "spans" in value:
             return Sentence(tuple(words), (OUTSIDE,) * len(words), text)
         name, tags = self._tags(value, where)
-        if tags is None and isinstance(text, str) and (marks := self._marks(value, line, where)):
+        if (
+            tags is None
+            and isinstance(text, str)
+            and (marks := self._marks(value, text, line, where))
+        ):
             places, found = tagged_words(text, marks, self.losses, line, split=self.split)
             self.losses.add("words were split anew, since entities are characters", line)
             return Sentence(words_at(text, places), found, text)
@@ -155,7 +162,7 @@ class ObjectReader:
         words = value.get("words")
         if isinstance(words, list) and not any(key in value for key in SPANS):
             return sentence_of({"tokens": words, "tags": value.get("tags"), "text": text}, where)
-        marks = self._marks(value, line, where)
+        marks = self._marks(value, text, line, where)
         labelled = any(isinstance(value.get(key), list) for key in SPANS)
         one_class = next((k for k in ("label", "labels") if isinstance(value.get(k), str)), None)
         if one_class and not labelled:
@@ -166,12 +173,24 @@ class ObjectReader:
         places, tags = tagged_words(text, marks, self.losses, line, split=self.split)
         return Sentence(words_at(text, places), tags if labelled else None, text)
 
-    def _marks(self, value: Mapping[str, Any], line: int, where: str) -> list[Mark]:
-        """Return the spans of the first key with spans."""
+    def _marks(self, value: Mapping[str, Any], text: str, line: int, where: str) -> list[Mark]:
+        """Return the spans of the first key with spans, at the words that they quote."""
         keys = (key for key in SPANS if isinstance(value.get(key), list) and value[key])
         rows = value[key] if (key := next(keys, None)) else []
-        marks = [self._mark(row, line, where) for row in rows]
-        return [mark for mark in marks if mark is not None]
+        marks = [(self._mark(row, line, where), _quoted(row)) for row in rows]
+        quoted = [(mark, words) for mark, words in marks if mark is not None]
+        if all(_is_quoted(text, mark, words) for mark, words in quoted):
+            return [mark for mark, _ in quoted]
+        code_units = _code_units(text)  # JavaScript counts characters beyond U+FFFF twice
+        moved = [(_moved(mark, code_units), words) for mark, words in quoted]
+        if all(_is_quoted(text, mark, words) for mark, words in moved):
+            return [mark for mark, _ in moved]
+        for mark, words in quoted:
+            if not _is_quoted(text, mark, words):
+                self.losses.add(
+                    "spans that quote other words of the text were left out", line, words
+                )
+        return [mark for mark, words in quoted if _is_quoted(text, mark, words)]
 
     def _mark(self, row: object, line: int, where: str) -> Mark | None:
         """Read one span: a list [start, end, kind], or an object."""
@@ -231,6 +250,35 @@ def elements_of(value: dict[str, Any]) -> list[Any] | None:
     if not holds or any(isinstance(value.get(key), str) for key in TEXTS):
         return None
     return holds[0] if not isinstance(value.get("data"), dict) else None
+
+
+def _quoted(row: object) -> str:
+    """Return the words that a span quotes beside its offsets; empty for none."""
+    value = row.get("value", row) if isinstance(row, dict) else None
+    text = value.get("text") if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""
+
+
+def _is_quoted(text: str, mark: Mark, words: str) -> bool:
+    """Return whether a span has the words that it quotes; blanks and line ends may differ."""
+    found = text[max(mark.start, 0) : max(mark.end, 0)]
+    return not words or _squeezed(found) == _squeezed(words)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.replace("\\n", " ").split())
+
+
+def _code_units(text: str) -> list[int]:
+    """Return for each UTF-16 code unit of a text the index of its character."""
+    units = [at for at, letter in enumerate(text) for _ in range(1 + (ord(letter) > 0xFFFF))]
+    return [*units, len(text)]
+
+
+def _moved(mark: Mark, code_units: Sequence[int]) -> Mark:
+    last = len(code_units) - 1
+    start, end = (code_units[min(max(at, 0), last)] for at in (mark.start, mark.end))
+    return Mark(start, end, mark.kind)
 
 
 def _first(value: Mapping[str, Any], keys: Sequence[str], kind: type) -> str | None:

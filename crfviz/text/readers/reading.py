@@ -39,6 +39,8 @@ from crfviz.text.tokenizer import tokens
 MAX_UNPACKED = 2 * 2**30  # bytes of a gzip archive
 CHUNK = 2**20  # bytes
 HAS_ANSWERS = "the last column has a tagger's answers; the one before was read"
+NESTED = "nested entities in the last column were left out"
+NO_UPOS = "the column UPOS is empty; the column XPOS has tags (xpos, or 5)"
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,15 @@ class Reader:
         head = list(islice(source, rows.SAMPLE))
         self.found = self._format(head)
         self.has_documents = any(line.startswith(rows.DOCUMENT) for line in head)
-        if self.found.columns and self.found.columns.predicted is not None:
-            self.losses.add(HAS_ANSWERS, 0)
+        self.note_columns(self.found)
         yield from self._alike(self._read(chain(head, source)))
+
+    def note_columns(self, found: Found) -> None:
+        """Record the columns of tags that are not read."""
+        if found.columns and found.columns.predicted is not None:
+            self.losses.add(HAS_ANSWERS, 0)
+        if found.columns and found.columns.nested:
+            self.losses.add(NESTED, 0)
 
     def _file(self, file: BinaryIO, *, seekable: bool) -> Iterator[Tagged]:
         buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(file)  # type: ignore[type-var]
@@ -157,6 +165,8 @@ class Reader:
     def _refuse_office(self, content: bytes) -> None:
         if b"[Content_Types].xml" in content[:4096] or b"mimetypeapplication/vnd" in content[:256]:
             what, advice = BINARY[ZIP]
+            if b"xl/" in content:
+                what, advice = "a spreadsheet", "save it as CSV"
             raise FormatError(f"{self._name}: expected a text file, got {what}; {advice}")
 
     def _text(self, file: BinaryIO, *, seekable: bool) -> Iterator[str]:
@@ -249,6 +259,8 @@ class Reader:
                 yield Tagged(block[0][0], Sentence(()), error)
             else:
                 if sentence.tokens:
+                    if layout == columns.CONLLU and sentence.tags is None and _has_xpos(block):
+                        self.losses.add(NO_UPOS, block[0][0])
                     yield Tagged(block[0][0], sentence)
 
     def _json_lines(self, lines: Iterable[str]) -> Iterator[Tagged]:
@@ -311,6 +323,12 @@ class Reader:
             yield from same
         else:
             yield from converted(same, target_scheme(scheme), strict=self.choice.strict)
+
+
+def _has_xpos(block: columns.Block) -> bool:
+    """Return whether a CoNLL-U sentence has tags in its fifth column."""
+    cells = (line.split("\t") for _, line in block if not columns.is_comment(line))
+    return any(row[4] not in ("_", "") for row in cells)
 
 
 def strictly(

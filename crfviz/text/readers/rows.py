@@ -13,7 +13,7 @@ from itertools import pairwise
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import COLUMNS, Layout, is_comment
 from crfviz.text.files import abbreviate, abbreviate_names
-from crfviz.text.schemes import PENN, UPOS
+from crfviz.text.schemes import OUTSIDE, PENN, UPOS
 
 DOCUMENT = "-DOCSTART-"
 EXPORTED = "# crfviz ="
@@ -27,6 +27,7 @@ CONLLU_NAMES = (
     *("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"),
 )
 CONLL_NAMES = ("word", "pos", "chunk", "ner")  # of four columns without a header
+GERMEVAL = ("number", "word", "outer", "nested")
 SAMPLE = 2000  # lines used for detection
 _BLANKS = re.compile("[ ]+")
 ENTITY = re.compile(r"[Oo]|[BIESLUMWbieslumw][-_]\S+|\S+[-_][BIESLUMW]|\(?[\w-]*\*\)?")
@@ -34,6 +35,7 @@ _OPENED = re.compile(r"\(([\w-]+)")
 _BRACKETED = re.compile(r"\([\w-]+\*?\)?|\*\)?|-")
 _FULL_ENTITY = re.compile(r"[BIESLUMW][-_][A-Z]{2,}|[A-Z]{2,}[-_][BIESLUMW]")
 _CAPITAL = re.compile(r"[A-Z$.,:;!?'\"`()#\[\]{}-][A-Z0-9$_|+:.,'\"`)(\[\]-]*")
+_TYPE = re.compile(r"O|[A-Z][A-Z0-9_]+")
 KNOWN = {*UPOS, *PENN, *".,:;!?\"'`()#$", "``", "''", "--", "...", "HYPH", "_", "-", "X"}
 MIN_CAPITAL_ROWS, MIN_REPEATED_ROWS = 3, 6
 
@@ -46,6 +48,8 @@ class Columns:
     blanks: bool = False  # whether blanks separate the columns, instead of TABs
     header: int = 0  # line number of the column names; 0 without a header
     predicted: int | None = None  # column of predicted tags, after the gold tags
+    sources: bool = False  # whether lines of `#` TAB name a source, as in GermEval
+    nested: bool = False  # whether a last column of nested entities is not read
 
 
 def cells_of(line: str, *, blanks: bool) -> list[str]:
@@ -55,6 +59,11 @@ def cells_of(line: str, *, blanks: bool) -> list[str]:
 
 def tab_lines(lines: Iterable[str], columns: Columns) -> Iterator[str]:
     """Yield the lines with TABs between columns, and an empty line after each sentence."""
+    if columns.sources:
+        yield from (
+            f"# {line[2:]}".replace("\t", " ") if is_source(line) else line for line in lines
+        )
+        return
     if not (columns.blanks or columns.header):
         yield from ("" if line.startswith(DOCUMENT) else line for line in lines)
         return
@@ -65,6 +74,11 @@ def tab_lines(lines: Iterable[str], columns: Columns) -> Iterator[str]:
             yield line
         else:
             yield "\t".join(cells_of(line, blanks=True))
+
+
+def is_source(line: str) -> bool:
+    """Return whether a line names the source of a sentence, as in GermEval 2014."""
+    return line.startswith("#\t")
 
 
 def _is_remark(line: str, columns: Columns) -> bool:
@@ -87,18 +101,13 @@ def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> 
     Raises:
         FormatError: the column does not exist.
     """
-    rows = [
-        (number, line)
-        for number, line in enumerate(lines, start=1)
-        if line.strip() and not line.startswith(DOCUMENT)
-    ]
-    words = [(number, line) for number, line in rows if not is_comment(line)]
-    words = words or [(number, line) for number, line in rows if not line.startswith("# ")]
-    blanks = bool(words) and not any("\t" in line for _, line in words)
-    if blanks:
-        words = _equally_wide(rows)
-        if not words:
-            return None
+    words, blanks = _rows_of_words(lines)
+    if blanks and not words:
+        return None
+    others = [(number, line) for number, line in words if not is_source(line)]
+    ids = [row.partition("\t")[0] for _, row in others]
+    sources = len(others) < len(words) and _are_counts(ids)
+    words = others if sources else words
     cells = [cells_of(line, blanks=blanks) for _, line in words]
     names = _names(lines)
     header = 0
@@ -113,19 +122,37 @@ def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> 
         word = 1 if width > 2 and _are_counts([row[0] for row in cells]) else 0
     predicted = None
     tag = chosen_column(column, names, width, name)
-    if tag is None:
+    if tag is None and sources and width == len(GERMEVAL):
+        tag = GERMEVAL.index("outer")
+    elif tag is None and width == 2 and not header and _are_tags_first(cells):
+        word, tag = 1, 0
+    elif tag is None:
         known = [names.index(each) for each in TAG_NAMES if each in names]
         tag = known[0] if known and (header or names != list(CONLL_NAMES)) else -1
         own = any(line.startswith(EXPORTED) for line in lines)  # proposals precede the tags
         if tag == -1 and not own and _are_gold_and_predicted(cells):
             tag, predicted = width - 2, width - 1
-    in_blocks = (
-        any(not line.strip() for line in lines[words[0][0] : words[-1][0]]) if words else False
-    )
-    if blanks and not header and not are_tags([row[tag] for row in cells], in_blocks=in_blocks):
-        return None
-    layout = replace(COLUMNS, word=word, tag=tag, width=width if blanks else None)
-    return Columns(layout, blanks, header, predicted)
+    layout = replace(COLUMNS, word=word, tag=tag)
+    if blanks:
+        in_blocks = not all(line.strip() for line in lines[words[0][0] : words[-1][0]])
+        if not header and not are_tags([row[tag] for row in cells], in_blocks=in_blocks):
+            return None
+        layout = replace(layout, width=width, expected=f"{width} columns")
+    nested = sources and tag == 2 and any(row[-1] != OUTSIDE for row in cells)
+    return Columns(layout, blanks, header, predicted, sources, nested)
+
+
+def _rows_of_words(lines: Sequence[str]) -> tuple[list[tuple[int, str]], bool]:
+    """Return the numbered rows of words, and whether blanks separate their columns."""
+    rows = [
+        (number, line)
+        for number, line in enumerate(lines, start=1)
+        if line.strip() and not line.startswith(DOCUMENT)
+    ]
+    words = [(number, line) for number, line in rows if not is_comment(line)]
+    words = words or [(number, line) for number, line in rows if not line.startswith("# ")]
+    blanks = bool(words) and not any("\t" in line for _, line in words)
+    return (_equally_wide(rows), True) if blanks else (words, False)
 
 
 def chosen_column(
@@ -164,6 +191,9 @@ def are_tags(values: Sequence[str], *, in_blocks: bool = False) -> bool:
         return len(values) > 1 or _FULL_ENTITY.fullmatch(values[0]) is not None
     if all(value in KNOWN for value in values):
         return len(values) > 1 and any(value[0].isalpha() for value in values)
+    several = OUTSIDE in values and len(values) >= MIN_CAPITAL_ROWS and len({*values}) > 1
+    if several and all(_TYPE.fullmatch(value) for value in values):
+        return True  # IO: types without prefixes
     if not in_blocks:
         return False
     if all(_CAPITAL.fullmatch(value) for value in values):
@@ -172,12 +202,18 @@ def are_tags(values: Sequence[str], *, in_blocks: bool = False) -> bool:
 
 
 def _equally_wide(rows: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the rows of words, if nine of ten have the same width of at least 2."""
+    """Return the rows of words, if most have the same width of at least 2.
+
+    Most are nine of ten, or half if half of all rows end with an entity tag.
+    """
     widths = [len(cells_of(line, blanks=True)) for _, line in rows if not line.startswith("# ")]
     if not widths:
         return []
     width = max(set(widths), key=widths.count)
-    if width < 2 or 10 * widths.count(width) < 9 * len(widths):
+    last = [cells_of(line, blanks=True)[-1] for _, line in rows if not line.startswith("# ")]
+    tagged = sum(ENTITY.fullmatch(tag) is not None for tag in last)
+    damaged = 2 * tagged >= len(last) and any(_FULL_ENTITY.fullmatch(tag) for tag in last)
+    if width < 2 or widths.count(width) < (0.5 if damaged else 0.9) * len(widths):
         return []
     kept = [(n, line) for n, line in rows if len(cells_of(line, blanks=True)) == width]
     return [(n, line) for n, line in kept if not line.startswith("# ")]
@@ -191,6 +227,15 @@ def _are_gold_and_predicted(cells: Sequence[Sequence[str]]) -> bool:
     common = gold & predicted
     tags = are_tags([row[-2] for row in cells]) and are_tags([row[-1] for row in cells])
     return tags and bool(common) and 2 * len(common) >= min(len(gold), len(predicted))
+
+
+def _are_tags_first(cells: Sequence[Sequence[str]]) -> bool:
+    """Return whether rows are a tag and its word, as in the MIT corpora."""
+    if not cells or min(map(len, cells)) < 2:
+        return False
+    first, second = ([row[at] for row in cells] for at in (0, 1))
+    full = any(_FULL_ENTITY.match(tag) or tag[:2] in ("B-", "I-") for tag in first)
+    return full and are_tags(first) and not are_tags(second)
 
 
 def _names(lines: Sequence[str]) -> list[str]:

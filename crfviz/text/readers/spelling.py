@@ -6,6 +6,7 @@
 | BMES, BMEWO                   | BIOES                         |
 | `(PER*`, `*)`, `*`            | BIO                           |
 | `B_PER`, `PER-B`, `b-PER`     | `B-PER`                       |
+| `PER`, `O` (IO, known types)  | `B-PER`, `I-PER`, `O`         |
 | BIO, BIOES, BILOU, other tags | what they are                 |
 
 In IOB1 an entity begins with `I-X`, and with `B-X` only directly after another of its type. A
@@ -25,6 +26,7 @@ from crfviz.text.schemes import (
     BIO,
     OUTSIDE,
     SCHEMES,
+    entity_scheme,
     repair,
     spans,
     tags_of,
@@ -40,6 +42,12 @@ _SPELLINGS: tuple[re.Pattern[str], ...] = (
     re.compile(r"(?P<prefix>[biesluMmw])[-_](?P<kind>.+)"),
     re.compile(r"(?P<kind>.+)[-_](?P<prefix>[BIESLUMW])"),
 )
+IO = "IO"  # a target only where a tagger has such tags
+IO_TYPES = {  # types of entities that are no parts of speech
+    *("PER", "PERS", "PERSON", "LOC", "LOCATION", "ORG", "ORGANIZATION", "ORGANISATION", "MISC"),
+    *("MISCELLANEOUS", "GPE", "FAC", "FACILITY", "DATE", "TIME", "MONEY", "PERCENT", "NORP"),
+    *("PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "LANGUAGE", "QUANTITY", "ORDINAL", "CARDINAL"),
+}
 _BMES = (set("BMES"), set("BMEW"), set("BMEWS"))
 
 
@@ -67,7 +75,7 @@ def usual(sentences: Iterable[Tagged], told: Callable[[str], object]) -> Iterato
         here = set(tags)
         odd = False
         if not here <= known:
-            odd = not all(_USUAL.fullmatch(tag) for tag in here - known)
+            odd = not all(_USUAL.fullmatch(tag) for tag in here - known) or bool(here & IO_TYPES)
             known |= here
             entities |= {tag for tag in here if tag[1:2] == "-"}
         illegal = False
@@ -103,6 +111,10 @@ def _decided(
     if are_brackets(tags):
         yield from (_retagged(each, entities_of_brackets) for each in waiting)
         return
+    if OUTSIDE in tags and is_io(tags):
+        told("entities without prefixes (IO): read as BIO")
+        yield from (_retagged(each, _of_io) for each in waiting)
+        return
     names = _respelled(sorted(tags))
     rest = [_renamed(each, names) for each in waiting]
     if any(old != new for old, new in names.items()):
@@ -115,6 +127,15 @@ def _decided(
         told("entities begin with I- (IOB1): read as BIO")
         rest = [_retagged(each, repair) for each in rest]
     yield from rest
+
+
+def is_io(tags: Collection[str]) -> bool:
+    """Return whether tags are known types of entities without prefixes, and `O`."""
+    return bool(types := {*tags} - {OUTSIDE}) and types <= IO_TYPES
+
+
+def _of_io(tags: Sequence[str]) -> list[str]:
+    return repair([tag if tag == OUTSIDE else f"I-{tag}" for tag in tags])
 
 
 def _respelled(tags: Sequence[str]) -> dict[str, str]:
@@ -152,7 +173,7 @@ def target_scheme(name: str) -> str:
         FormatError: the scheme is unknown.
     """
     scheme = {"IOB2": BIO, "IOB": BIO}.get(name.upper(), name.upper())
-    if scheme not in TARGETS:
+    if scheme not in (*TARGETS, IO):
         raise FormatError(
             f"expected one of the schemes {', '.join(TARGETS)}, got {abbreviate(name)}"
         )
@@ -178,6 +199,11 @@ def converted(sentences: Iterable[Tagged], scheme: str, *, strict: bool = True) 
         )
     for each in every:
         yield _retagged(each, lambda tags: convert_tags(tags, own, scheme))
+
+
+def scheme_like(tags: Collection[str]) -> str | None:
+    """Return the scheme of a tagger's tags: BIO, BIOES, BILOU or IO; None for other tags."""
+    return IO if is_io(tags) else entity_scheme(tags)
 
 
 def in_scheme(sentences: Sequence[Sentence], scheme: str | None) -> Sequence[Sentence]:
@@ -213,6 +239,11 @@ def convert_tags(tags: Sequence[str], own: str, scheme: str) -> Sequence[str]:
     if own == scheme:
         return tags
     entities = spans(repair(tags) if own == BIO else tags, own)
+    if scheme == IO:
+        plain = [OUTSIDE] * len(tags)
+        for entity in entities:
+            plain[entity.start : entity.end] = [entity.type] * (entity.end - entity.start)
+        return plain
     if scheme != IOB1:
         return tags_of(entities, len(tags), scheme)
     written = tags_of(entities, len(tags))

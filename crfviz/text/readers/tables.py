@@ -4,6 +4,7 @@ import ast
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,13 +13,15 @@ from crfviz.text.files import abbreviate, abbreviate_names
 from crfviz.text.jsonl import sentence_of
 from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.objects import TEXTS, ClassNames, ObjectReader
-from crfviz.text.readers.rows import TAG_NAMES, WORD_NAMES, chosen_column
+from crfviz.text.readers.rows import TAG_NAMES, WORD_NAMES, are_tags, chosen_column
 from crfviz.text.readers.spelling import Tagged
 from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import Split
 from crfviz.text.tokenizer import tokens
 
 SEPARATORS = (",", ";", "\t", "|")
+_NAME = re.compile(r"[^\W\d][\w .#-]{0,30}")
+_NUMBER = re.compile(r"-?[\d.,:/-]*\d")
 SENTENCE_NAMES = (
     *("sentence #", "sentence#", "sentence_id", "sentence id", "sent_id", "sentence_no", "sent"),
     *("sentence_number", "sentence_num", "sentence_idx", "sentence", "sentid", "sentence_index"),
@@ -36,6 +39,27 @@ def header_of(line: str) -> tuple[str, list[str]] | None:
         has_tag = any(name in TAG_NAMES for name in names)
         has_text = any(name in (*WORD_NAMES, *TEXTS) for name in names)
         if len(names) > 1 and has_text and (has_tag or any(n in SENTENCE_NAMES for n in names)):
+            return separator, names
+    return None
+
+
+def untagged_table(lines: Sequence[str]) -> tuple[str, list[str]] | None:
+    """Return the separator and the column names of other tables: a header and equally wide rows.
+
+    A row of numbers or a column of texts tells a table from sentences with commas.
+    """
+    for separator in SEPARATORS:
+        try:
+            header, *rows = list(csv.reader(lines, delimiter=separator, strict=True))
+        except csv.Error:
+            continue
+        names = [cell.strip().lower() for cell in header]
+        widths = {len(row) for row in (header, *rows)}
+        if len(names) < 2 or len(widths) > 1 or not rows or not all(map(_NAME.fullmatch, names)):
+            continue
+        columns = list(zip(*rows, strict=True))
+        has_numbers = any(all(map(_NUMBER.fullmatch, column)) for column in columns)
+        if has_numbers or any(name in (*WORD_NAMES, *TEXTS) for name in names):
             return separator, names
     return None
 
@@ -148,6 +172,10 @@ def _texts(
         if tags is not None and row[tags].startswith("["):
             fields = {"tokens": row[index].split(), "tags": _list_of(row[tags], where)}
             yield Tagged(line, sentence_of(fields, where))
+            continue
+        parts = row[tags].split() if tags is not None else []
+        if len(parts) == len(row[index].split()) and are_tags(parts):
+            yield Tagged(line, sentence_of({"tokens": row[index].split(), "tags": parts}, where))
             continue
         if tags is not None and row[tags].strip():
             losses.add(f"“{names[tags]}” is a class of the whole text and was left out", line)

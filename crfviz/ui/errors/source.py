@@ -18,8 +18,8 @@ from crfviz.taggers.answers import Answers
 from crfviz.taggers.registry import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.formats import parse_sentences, parse_with_answers, require_same_words
-from crfviz.text.readers.spelling import in_scheme
-from crfviz.text.schemes import OUTSIDE, entity_scheme
+from crfviz.text.readers.spelling import in_scheme, scheme_like
+from crfviz.text.schemes import OUTSIDE
 from crfviz.text.sentences import Sentence, fold_handles
 from crfviz.ui.annotate.documents import labelled_sentences
 from crfviz.ui.errors.error_analysis import ExplorerLinks
@@ -209,10 +209,10 @@ def _answers(tagger: Tagger, source: Source, answers: Sequence[Sentence]) -> Sub
     """Return the predictions of a file as the subject; its links open the tagger."""
     if source.notes:
         _say(source.notes)
-    scheme = entity_scheme([tag for each in source.sentences for tag in each.tags or ()])
+    scheme = scheme_like([tag for each in source.sentences for tag in each.tags or ()])
     gold, given = (in_scheme(each, scheme) for each in (source.sentences, answers))
     subject = Answers(f"predictions in {source.answers_in}", gold, given)
-    shown = [in_scheme(each, entity_scheme(tagger.tags)) for each in (gold, given)]
+    shown = [in_scheme(each, scheme_like(tagger.tags)) for each in (gold, given)]
     unknown = unknown_tags(tagger, [*shown[0], *shown[1]])
     names = _mapping(tagger, source, dict.fromkeys(unknown, 0)).names()
     numbered = [dict(enumerate(renamed(each, names))) for each in shown]
@@ -277,7 +277,7 @@ def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | Non
     """
     if source.notes:
         _say(source.notes)
-    sentences = in_scheme(source.sentences, entity_scheme(tagger.tags))
+    sentences = in_scheme(source.sentences, scheme_like(tagger.tags))
     unknown = unknown_tags(tagger, sentences)
     if not unknown:
         return sentences

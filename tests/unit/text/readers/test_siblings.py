@@ -16,6 +16,7 @@ from crfviz.annotations.files.importing import read_items
 from crfviz.exceptions import FormatError
 from crfviz.text.formats import parse_sentences
 from crfviz.text.readers.losses import LossWarning
+from crfviz.text.readers.spelling import in_scheme, scheme_like
 
 OSLO = ["Anna", "lives", "in", "New", "York", "."]
 TAGS = ["B-PER", "O", "O", "B-LOC", "I-LOC", "O"]
@@ -74,6 +75,13 @@ SAME = {
     "semicolons": "Sentence #;Word;POS;Tag\n"
     + rows(";", ["Sentence: 1", "", "", "", "", ""], OSLO, OTHERS, TAGS),
     "pairs": rows(",", OSLO, TAGS),
+    "tags before words": rows("\t", TAGS, OSLO),
+    "tags before words, blanks": rows(" ", TAGS, OSLO),
+    "IO": rows("\t", OSLO, [tag[2:] or "O" for tag in TAGS]),
+    "IO, blanks": rows(" ", OSLO, [tag[2:] or "O" for tag in TAGS]),
+    "GermEval": "#\thttp://example.org [2010-01-01]\n"
+    + rows("\t", [str(n) for n in range(1, 7)], OSLO, TAGS, ["O"] * 6),
+    "tags of a text in a cell": f"text,labels\n{' '.join(OSLO)},{' '.join(TAGS)}\n",
     "lists in cells": f'tokens,tags\n"{OSLO}","{TAGS}"\n',
     "words and labels": json.dumps({"words": OSLO, "labels": TAGS}),
     "data": json.dumps({"version": 1, "data": [{"tokens": OSLO, "ner_tags": TAGS}]}),
@@ -169,6 +177,14 @@ def said(path, **options):
         (b"Zo\xeb\tB-PER\n", 1, "read as Windows-1252"),
         (b'{"text": "a b", "label": [[0, 1, "X"], [0, 1, "X"], [0, 3, "Y"]]}', 2, "overlapping"),
         (b'{"text": "a b", "label": [[1, 2, "X"]]}', 2, "without a word"),
+        (b"#\ta b\n1\ta\tB-X\tO\n2\tb\tO\tB-X\n", 2, "nested"),
+        (b"1\ta\t_\t_\tNN\t_\t0\troot\t_\t_\n", 1, "XPOS has tags"),
+        (
+            b'{"text": "a b", "spans": [{"start": 0, "end": 1, "label": "X", "text": "b"}]}',
+            2,
+            "quote",
+        ),
+        (b'[{"tokens": ["a"], "tags": ["X"]}, null]', 1, "empty entries"),
         (b"a O O\nb B-X B-X\nc O B-X\n", 3, "tagger's answers"),
         (
             b'{"text": "a", "spans": []}\n{"text": "b", "spans": [], "answer": "ignore"}',
@@ -203,6 +219,13 @@ def test_losses_are_reported_in_one_message(content, words, message, tmp_path):
         ('{"text": "a", "label": [[0, 1, 3]]}', "class numbers without their names"),
         ('{"text": "a", "label": "good"}', "class of the whole text"),
         ('{"text": "a", "label": [[0, 9, "X"]]}', "inside of 1 characters"),
+        ("a\0 \0X\0", "has NUL characters"),
+        ("date,price\n2024-01-01,3\n2024-01-02,4\n", "a table without texts or tagged words"),
+        (
+            "EU NNP B-ORG\nok UH\nso RB O\n",
+            "line 2: expected .*3 columns|line 2: expected word TAB",
+        ),
+        (r"{\rtf1 Anna}", "document in RTF"),
         ("%PDF-1.7", "got a PDF; save it as plain text"),
         ("word\tpos\tner\na\tX\n", "line 2: expected word TAB tag .CoNLL columns., got 2"),
         ("a\tB-X\n", "expected a column from 1 to 2"),
@@ -239,3 +262,35 @@ def test_plain_text_is_detected_as_text_and_tables_are_not():
         assert read_items(text.encode(), "file").format == "text"
     for text in SAME.values():
         assert read_items(text.encode(), "file").format != "text"
+
+
+def test_spans_counted_in_code_units_are_moved_to_their_words(tmp_path):
+    path = tmp_path / "file.json"
+    span = {"start": 3, "end": 7, "text": "Anna", "labels": ["PER"]}
+    task = {"data": {"text": "😀 Anna runs"}, "annotations": [{"result": [{"value": span}]}]}
+    path.write_text(json.dumps([task]), "utf-8")
+    (sentence,) = read_sentences(path)
+    assert sentence.tags == ("O", "B-PER", "O")
+
+
+def test_gold_in_io_is_scored_by_a_tagger_with_io_tags():
+    sentences = parse_sentences("Anna\tPER\nBerg\tPER\nruns\tO\nOslo\tLOC\n", told=[].append)
+    assert sentences[0].tags == ("B-PER", "I-PER", "O", "B-LOC")
+    (plain,) = in_scheme(sentences, scheme_like(["O", "PER", "LOC"]))
+    assert plain.tags == ("PER", "PER", "O", "LOC")
+    assert in_scheme(sentences, scheme_like(["NOUN", "VERB"])) == sentences
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_texts_of_a_table_are_sentences_without_tags(separator, tmp_path):
+    path = tmp_path / "file"
+    table = [["id", "text"], ["1", "Anna ran home ."], ["2", "Ben sat ."]]
+    path.write_text("".join(separator.join(row) + "\n" for row in table), "utf-8")
+    expected = [("Anna", "ran", "home", "."), ("Ben", "sat", ".")]
+    assert [each.tokens for each in read_sentences(path)] == expected
+    assert [item.tokens for item in read_items(path.read_bytes(), "file").items] == expected
+
+
+def test_sentences_with_commas_are_no_table():
+    text = "Anna, come home\nBen, sit down\nIda, sing 3 songs\n"
+    assert read_items(text.encode(), "file").format == "text"
