@@ -41,9 +41,12 @@ with results.container():
     if viterbi["entity_f1"] is not None:
         shares = {"entity F1": "entity_f1", **shares}
     named = ", ".join(f"{name} **{per_cent(viterbi[key])}**" for name, key in shares.items())
+    size = [count(record["sentences"], "sentence"), count(record["tokens"], "word")]
+    if source.name.startswith(size[0]):  # the shipped sentences, "150 sentences of …"
+        size = size[1:]
     st.markdown(
         f"**{plain(subject.tagger.name)}** on {plain(source.name)}: "
-        f"{count(record['sentences'], 'sentence')}, {count(record['tokens'], 'word')}: {named}; "
+        f"{', '.join(size)}: {named}; "
         f"{count(wrong['total'], 'error')} in {count(wrong['sentences'], 'sentence')}."
     )
     if subject.opener is None and not tagger.probabilistic:

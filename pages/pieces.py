@@ -10,7 +10,7 @@ from crfviz.ui.shell.frame import header
 from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows
 
-vocabulary, choice = header("Words and pieces", 200, "content")
+vocabulary, choice = header("Words and pieces", 240, "content")
 current = scene()
 read = split_sentence(current, vocabulary)
 if read is None:

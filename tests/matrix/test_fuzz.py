@@ -122,6 +122,7 @@ FASTA = b">chr1 an island\nACGCGCG\nttga\n; remark\n>chr2\nA\n"
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.filterwarnings("ignore::crfviz.text.readers.losses.LossWarning")
 def test_damaged_corpora_are_read_or_rejected(file_format):
     seed = FASTA if file_format == "fasta" else render_sentences(SENTENCES, file_format).encode()
 

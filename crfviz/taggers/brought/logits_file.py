@@ -51,7 +51,7 @@ def _header(data: bytes) -> dict[str, Any]:
     length = int.from_bytes(data[:8], "little")
     try:
         header = json.loads(data[8 : 8 + length]) if length <= LONGEST_HEADER else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return header if isinstance(header, dict) else {}
 

@@ -107,6 +107,8 @@ class ObjectReader:
         if words and all(isinstance(word, dict) for word in words):
             offsets = _offsets_of(words)
             words = [word.get("text", word.get("orth")) for word in words]
+            if not all(isinstance(word, str) for word in words):
+                raise FormatError(f'{where}: expected a "text" of each word in {key!r}')
         if isinstance(text, str) and offsets and (marks := self._marks(value, text, line, where)):
             places, tags = tagged_words(text, marks, self.losses, line, offsets)
             return Sentence(words_at(text, places), tags, text)

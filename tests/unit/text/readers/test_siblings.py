@@ -225,6 +225,7 @@ def test_losses_are_reported_in_one_message(content, words, message, tmp_path):
             "EU NNP B-ORG\nok UH\nso RB O\n",
             "line 2: expected .*3 columns|line 2: expected word TAB",
         ),
+        ('{"text": "a", "tokens": [{"start": 0, "end": 1}], "spans": []}', 'a "text" of each word'),
         (r"{\rtf1 Anna}", "document in RTF"),
         ("%PDF-1.7", "got a PDF; save it as plain text"),
         ("word\tpos\tner\na\tX\n", "line 2: expected word TAB tag .CoNLL columns., got 2"),

@@ -148,6 +148,14 @@ export function buildFrame(stage) {
   root.append(stage.tip.element);
   listen(stage, root);
   const parts = [...Object.values(rows), ...side, ...stepper, ...(overview ? [overview] : [])];
+  // The note is beside matrices below the words if they leave space, else above the picture or after it.
+  /** @param {Model} next */
+  const placeNote = (next) => {
+    if (!note.isConnected) return;
+    const sidePanel = beside instanceof HTMLElement && next.sizes.flags.noteBeside ? beside : null;
+    if (sidePanel && note.parentElement !== sidePanel) sidePanel.append(note);
+    else if (!sidePanel && note.parentElement !== root) (noteFirst ? picture[0] : legend).before(note);
+  };
   // The visible height between the words and the lower end of the frame.
   const edges = () => {
     const { top, bottom } = scroller.getBoundingClientRect();
@@ -176,6 +184,7 @@ export function buildFrame(stage) {
     },
     /** @param {Model} next */
     update(next) {
+      placeNote(next);
       for (const part of parts) part.update(next);
       if (changed(body, Boolean(next.ruler))) keepFocusInSight(root); // a ruler takes space from the matrix
       covers.update(next);

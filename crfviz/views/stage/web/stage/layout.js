@@ -11,6 +11,7 @@ import {
   MIN_MATRIX,
   matrixCell,
   panelWidth,
+  placeOfNote,
   STACKED,
   TARGET,
   TEXT,
@@ -146,7 +147,8 @@ function sizesIn(
       .map(({ label: text }) => CAPTION + LINE * linesIn(text, Math.min(room + label, label + lefts[T]) / unit))
       .reduce((sum, caption) => sum + caption, 0);
   // height that the page leaves
-  const outside = height - top - BELOW_STAGE[shortens ? "lecture" : "page"] * scale - note;
+  const place = placeOfNote(panels.side, { width, shown, matrix, unit: unitBelow, note, stacked });
+  const outside = height - top - BELOW_STAGE[shortens ? "lecture" : "page"] * scale - place.above;
   const matrices = below ? heightOfMatrices(shown, unitBelow) : 0;
   /** @param {Table[]} tables */
   const freeBeside = (tables) => outside - unit * (around + captionsOf(tables)) - matrices - strips;
@@ -188,6 +190,7 @@ function sizesIn(
       side: stacked ? width : panel,
       tall: Math.floor(Math.max(MIN_TALL, inFrame)),
       matrices: Math.floor(frame.matrices),
+      note: place.beside,
       rivals: rivalsIn(stacked, free / unit, column / unit) * unit,
       text,
       small: TEXT * unitBelow,
@@ -200,6 +203,7 @@ function sizesIn(
       stacked,
       alone,
       close: saved !== USUAL,
+      noteBeside: place.beside > 0,
       framed,
       held: framed && strips <= MAX_HELD * unit,
       cut: panel < whole,

@@ -19,6 +19,7 @@ const MATRIX_LABEL = 58;
 const MATRIX_SHARE = 0.47; // of the stage's width, if its numbers fit
 const BELOW = { head: 62, row: 17.5, label: 70 }; // matrices under the words
 const BETWEEN = 20; // them
+const MIN_NOTE = 170; // the note beside them
 const MESSAGE = 11; // characters of a message such as PROPN −12
 const NODE = 8; // characters of a large node with −12.3 beside it
 const MIN_COLUMN = 44;
@@ -147,11 +148,23 @@ export function matrixCell({ chain, display, order, K }, { width, shown, below, 
   const letters = display === "probability" ? LONG_NUMBER : widest;
   if (below) {
     const room = ((width - BETWEEN) / 2 - unit * BELOW.label) / (shown + 1);
-    return clamp(Math.floor(room), unit * countWidth(digit), 38 * unit);
+    return clamp(Math.floor(room), unit * countWidth(digit), 35 * unit);
   }
   const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + AIR);
   const share = Math.min(MATRIX_SHARE * width, width - words) - unit * MATRIX_LABEL;
   return Math.floor(clamp(share / (shown + 1), least, 38 * unit));
+}
+
+// The place of a note: the width that two matrices below the words leave `beside` them, if it is large enough, or else
+// its height `above` them.
+/**
+ * @param {Side | null} side
+ * @param {Record<"width" | "shown" | "matrix" | "unit" | "note", number> & { stacked: boolean }} room
+ */
+export function placeOfNote(side, { width, shown, matrix, unit, note, stacked }) {
+  const left = width - 2 * (unit * BELOW.label + (shown + 1) * matrix + BETWEEN);
+  const fits = side === "gradient" && !stacked && left >= MIN_NOTE * unit;
+  return fits ? { beside: Math.floor(left), above: 0 } : { beside: 0, above: note };
 }
 
 /** @param {Side | null} side @param {number} shown @param {number} matrix @param {number} unit */
