@@ -131,7 +131,8 @@ def effect_of_rules(free: Analysis) -> ConstraintEffect | None:
 
 def constraint_note(effect: ConstraintEffect, chain: Analysis) -> str:
     """Describe cost and effect of the rules, in a sentence or two."""
-    share = "nearly all" if 0.99995 <= effect.mass < 1.0 else per_cent(effect.mass)
+    almost = effect.mass >= 0.99995 and effect.constrained is not None  # a legal path has the rest
+    share = "nearly all" if almost else per_cent(effect.mass)
     if effect.mass == 0.0:
         opening = "No probability goes to tag sequences that BIO forbids."
     else:

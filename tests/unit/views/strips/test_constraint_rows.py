@@ -74,6 +74,14 @@ def test_notes_for_legal_impossible_and_tiny_mass():
     assert "nearly all of the probability" in constraint_note(almost, FREE_CHAIN)
 
 
+def test_mass_rounded_to_one_is_not_called_everything():
+    effect = constraint_effect(chain([[0.0, 0.0, 900.0], [0.0, 0.0, 900.0]]))
+    assert effect.mass == 1.0  # the legal paths have e^-900
+    assert "nearly all of the probability" in constraint_note(effect, FREE_CHAIN)
+    impossible = constraint_effect(chain([[-math.inf, -math.inf, 0.0]] * 2))
+    assert "100.00 % of the probability" in constraint_note(impossible, FREE_CHAIN)
+
+
 def test_note_names_at_most_three_changes():
     effect = ConstraintEffect(0.5, [2] * 5, [0] * 5, [0, 1, 2, 3, 4])
     assert "and 2 more." in constraint_note(effect, analyse(chain([[0.0] * 3] * 5, list("abcde"))))
