@@ -3,10 +3,11 @@
 A component numbers its events and resends them until a payload acknowledges them. Each event is
 therefore applied exactly once.
 
-The browser draws an edit before Python answers, with the same recursions. A stage therefore gets
-only the difference to a whole payload that it has. Each whole payload has a name, and an event
-names the payload of its browser. The difference never refers to the last answer, which may be lost
-or overtaken. Without such an event the whole payload is sent.
+The browser has the same recursions: it draws an edit before Python answers, and computes tables
+from the scores. If its numbers differ from Python's, it asks for a whole payload with tables.
+Otherwise a stage gets only the difference to a whole payload that it has. Each whole payload has a
+name, and an event names the payload of its browser. The difference never refers to the last
+answer, which may be lost or overtaken. Without such an event the whole payload is sent.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,7 +62,8 @@ def mount_stage(
         on_events: as of `mount`.
         more: what the host adds to the payload.
     """
-    data: Payload = {**payload(subject, picture, last_event(key)), **more}
+    asked = key in _browser_payloads() and _browser_payloads()[key] is None
+    data: Payload = {**payload(subject, picture, last_event(key), with_tables=asked), **more}
     mount("stage", answer(key, data), key=key, on_events=on_events)
     return data
 

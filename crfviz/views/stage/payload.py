@@ -71,11 +71,19 @@ SIDES: Mapping[type, Side] = {
     Gradient: "gradient",
 }
 EXPLAINING = (Cell, Bars)  # side panels that need every table
-TABLES = ("marginals", "alpha", "beta", "best")  # of results; `web/model.js` names them, too
 
 
-def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
-    """Return the stage as JSON-ready data; `ack` is the highest event number that was applied."""
+def payload(
+    subject: Subject, picture: Picture, ack: int = 0, *, with_tables: bool = False
+) -> Payload:
+    """Return the stage as JSON-ready data.
+
+    Args:
+        subject: the chain.
+        picture: how it is drawn.
+        ack: the highest event number that was applied.
+        with_tables: whether to send tables that the browser can compute from the scores.
+    """
     base = subject.unedited or subject.trained.sentence.potentials
     edited = subject.now is not subject.trained
     side = picture.side
@@ -100,8 +108,10 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
         "copies": None if subject.rule is None else _copies(subject.rule),
         "kept": None if picture.rule is None else _copies(picture.rule),
         "overview": None if picture.changeable else _overview(subject.now),
-        "results": _results(subject.now, with_tables=explaining),
-        "ghost": _ghost(subject, sent=picture.changeable, with_tables=explaining)
+        "results": _results(
+            subject.now, sent=with_tables or not picture.changeable, explaining=explaining
+        ),
+        "ghost": _ghost(subject, sent=picture.changeable, explaining=explaining)
         if edited
         else None,
         "rows": [_row(row, subject.trained if edited else None) for row in picture.rows],
@@ -142,17 +152,10 @@ def payload(subject: Subject, picture: Picture, ack: int = 0) -> Payload:
 
 
 def changes(data: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
-    """Return the fields of a payload that differ from an earlier one, and `ack`.
-
-    The tables of the results are left out where the browser has the scores: it computes them, and
-    checks them against log Z and the best path.
-    """
+    """Return the fields of a payload that differ from an earlier one, and `ack`."""
     changed = {
         name: part for name, part in data.items() if name not in before or part != before[name]
     }
-    results = changed.get("results")
-    if isinstance(results, Mapping) and data["trained"] is not None:
-        changed["results"] = {name: of for name, of in results.items() if name not in TABLES}
     return {**changed, "ack": data["ack"]}
 
 
@@ -226,19 +229,26 @@ def _scores(potentials: Potentials) -> Scores:
     }
 
 
-def _results(analysis: Analysis, *, with_tables: bool) -> Results:
-    """Return the numbers of the chain as it is now; one panel alone reads most of the tables."""
+def _results(analysis: Analysis, *, sent: bool, explaining: bool) -> Results:
+    """Return the numbers of the chain as it is now.
+
+    Where the browser has the scores, it computes the tables, and checks them against log Z and the
+    best path.
+    """
     tables = analysis.forward_backward
-    return {
+    results: Results = {
         "log_partition": _finite(tables.log_partition),
         "score": None if analysis.viterbi is None else analysis.viterbi.score,
         "path": analysis.paths["viterbi"],
-        "marginals": _floats(tables.marginals),
-        "backpointers": _integers(analysis.reached_backpointers),
-        "alpha": _floats(tables.log_alpha) if with_tables else None,
-        "beta": _floats(tables.log_beta) if with_tables else None,
-        "best": _floats(analysis.best) if with_tables else None,
     }
+    if sent:
+        results["marginals"] = _floats(tables.marginals)
+        results["backpointers"] = _integers(analysis.reached_backpointers)
+    if sent and explaining:  # one panel alone reads these
+        results["alpha"] = _floats(tables.log_alpha)
+        results["beta"] = _floats(tables.log_beta)
+        results["best"] = _floats(analysis.best)
+    return results
 
 
 def _overview(window: Analysis) -> OverviewData | None:
@@ -251,7 +261,7 @@ def _overview(window: Analysis) -> OverviewData | None:
     }
 
 
-def _ghost(subject: Subject, *, sent: bool, with_tables: bool) -> TrainedResults:
+def _ghost(subject: Subject, *, sent: bool, explaining: bool) -> TrainedResults:
     """Return the numbers of the chain as trained.
 
     Its tables are as large as those of the chain now, so the browser computes them where it has the
@@ -267,7 +277,7 @@ def _ghost(subject: Subject, *, sent: bool, with_tables: bool) -> TrainedResults
     if sent and subject.unedited is None:
         return ghost
     ghost["marginals"] = _floats(tables.marginals)
-    if with_tables:
+    if explaining:
         ghost["alpha"] = _floats(tables.log_alpha)
         ghost["beta"] = _floats(tables.log_beta)
         ghost["best"] = _floats(trained.best)

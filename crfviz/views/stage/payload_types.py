@@ -64,16 +64,17 @@ class OverviewData(TypedDict):
 
 
 class Results(TypedDict):
-    """The chain as it is now. Messages without tables let the browser compute them."""
+    """The chain as it is now."""
 
     log_partition: float | None  # None: -inf
     score: float | None  # of the best path; None: no path is allowed
     path: list[int] | None
-    backpointers: Integers  # (T, K)
-    marginals: NotRequired[Floats]  # (T, K), as the tables below
-    alpha: NotRequired[Floats | None]  # None: no panel needs it
-    beta: NotRequired[Floats | None]
-    best: NotRequired[Floats | None]
+    # (T, K) tables; absent where the browser computes them, or no panel needs them
+    backpointers: NotRequired[Integers]
+    marginals: NotRequired[Floats]
+    alpha: NotRequired[Floats]
+    beta: NotRequired[Floats]
+    best: NotRequired[Floats]
 
 
 class TrainedResults(TypedDict):

@@ -18,8 +18,8 @@ export const MAX_BY_HAND = 30; // maximum number of matrix edits that unfold the
 const TABLES = ["marginals", "alpha", "beta", "best"];
 const AGREE = 1e-9; // relative tolerance of log Z within which all tables agree
 
-// Decodes the payload of crfviz/views/stage/payload.py: its tables become typed arrays. Missing tables are computed
-// here; `disagrees` means that the result differs from Python's.
+// Decodes the payload of crfviz/views/stage/payload.py: its tables become typed arrays. Tables that it lacks are
+// computed here; `disagrees` means that the result differs from Python's.
 /** @param {Payload} data @returns {Decoded} */
 export function decode(data) {
   const [T, K] = [data.words.length, data.tags.length];
@@ -48,7 +48,7 @@ export function decode(data) {
       ...tablesOf(results),
       logPartition: results.log_partition ?? -Infinity,
       score: results.score ?? -Infinity,
-      backpointers: integers(results.backpointers),
+      ...(results.backpointers && { backpointers: integers(results.backpointers) }),
     },
     overview: data.overview && { ...data.overview, marginals: floats(data.overview.marginals) },
     ghost: data.ghost && { ...data.ghost, ...ghostTables(data.ghost, known) },

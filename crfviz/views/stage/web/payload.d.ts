@@ -47,16 +47,16 @@ export interface OverviewData {
   marginals: Floats; // of `total` words
 }
 
-// The chain as it is now. Messages without tables let the browser compute them.
+// The chain as it is now.
 export interface Results {
   log_partition: number | null; // null: -inf
   score: number | null; // of the best path; null: no path is allowed
   path: number[] | null;
-  backpointers: Integers; // (T, K)
-  marginals?: Floats; // (T, K), as the tables below
-  alpha?: Floats | null; // null: no panel needs it
-  beta?: Floats | null;
-  best?: Floats | null;
+  backpointers?: Integers;
+  marginals?: Floats;
+  alpha?: Floats;
+  beta?: Floats;
+  best?: Floats;
 }
 
 // The chain as trained, while edits are active.

@@ -10,7 +10,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.ui.session import components
 from crfviz.ui.session.components import NAME, PACKAGE, SINCE, WEB, answer, note_payload
-from crfviz.views.stage.payload import TABLES, changes, payload
+from crfviz.views.stage.payload import changes, payload
 from crfviz.views.stage.picture import Picture, Subject
 from crfviz.views.strips.decoders import LABELS, decoder_rows
 from tests.support import node
@@ -50,12 +50,13 @@ def of_part(monkeypatch):
     monkeypatch.setattr(components, "is_fragment_run", lambda: True)
 
 
-def of(edits=None, ack=0, chain=CHAIN):
+def of(edits=None, ack=0, chain=CHAIN, *, with_tables=False):
     """A payload as it comes out of the wire."""
     edits = edits or Edits()
     trained, now = analyse(chain), analyse(edits.apply(chain))
     rows = decoder_rows(now, which=list(LABELS), trained=trained)
-    told = payload(Subject(trained, now, edits), Picture(["strips"], rows), ack)
+    picture = Picture(["strips"], rows)
+    told = payload(Subject(trained, now, edits), picture, ack, with_tables=with_tables)
     return json.loads(json.dumps(told))
 
 
@@ -69,7 +70,7 @@ def test_browser_with_the_last_payload_gets_only_changes():
     assert NAME not in told
     assert not {"trained", "words", "tags", "walk"}.intersection(told)
     assert told["edits"]["transitions"] == [["A", "B", 2.5]]
-    assert not set(TABLES).intersection(told["results"])
+    assert set(told["results"]) == {"log_partition", "score", "path"}
 
 
 @pytest.mark.usefixtures("of_part")
@@ -118,15 +119,30 @@ def test_stages_have_separate_payloads_and_old_ones_are_dropped():
     assert first != second
 
 
-def test_read_only_stage_gets_all_tables_as_changes():
-    before, now = ({**of(edits), "trained": None} for edits in (None, EDITS))
-    assert changes(now, before)["results"] == now["results"]
+def test_read_only_stage_gets_all_tables():
+    chain = analyse(CHAIN)
+    told = payload(Subject(chain, chain), Picture(["strips"], changeable=False))
+    assert told["trained"] is None
+    assert {"marginals", "backpointers"} <= set(told["results"])
+
+
+def test_browser_with_other_numbers_asks_for_tables_once(tmp_path):
+    wrong = {**of(), NAME: "first"}
+    wrong["results"] = {**wrong["results"], "log_partition": 9.0}
+    tables = {**of(with_tables=True), NAME: "second"}
+    tables["results"]["log_partition"] = 9.0
+    result = node.run(tmp_path, MODULES, BODY, [wrong, tables])
+    assert [kind for kind, _ in result["asked"]] == ["whole"]
+    shown = [each["results"] for each in result["drawn"]]
+    assert [each[1][1] for each in shown] == [9.0, 9.0]
+    assert shown[0][3] == pytest.approx(shown[1][3], abs=1e-12)
 
 
 @pytest.mark.parametrize("edits", [EDITS, Edits(strength=0.5), FORBIDDEN], ids=str)
 def test_applied_changes_equal_the_whole_payload_in_the_browser(tmp_path, edits):
     whole, changed = {**of(), NAME: "first"}, of(edits, 1)
-    given = [whole, {**changes(changed, whole), SINCE: "first"}, {**changed, NAME: "second"}]
+    tables = of(edits, 1, with_tables=True)
+    given = [whole, {**changes(changed, whole), SINCE: "first"}, {**tables, NAME: "second"}]
     result = node.run(tmp_path, MODULES, BODY, given)
     assert result["asked"] == []
     _, by_changes, by_whole = result["drawn"]
