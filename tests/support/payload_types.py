@@ -5,8 +5,11 @@
 
 import inspect
 import re
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import (
+    Annotated,
     Literal,
     NewType,
     NotRequired,
@@ -17,12 +20,23 @@ from typing import (
     is_typeddict,
 )
 
+from torch import Tensor
+
 from crfviz.views.stage import payload_types
+from crfviz.views.stage.payload import sparse_fields
+from crfviz.views.stage.picture import SPARSE
 from tests.support.paths import ROOT
 
 FILE = ROOT / "crfviz" / "views" / "stage" / "web" / "payload.d.ts"
 HEADER = "// Written by `make types` from crfviz/views/stage/payload_types.py: do not edit.\n"
-PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", NoneType: "null"}
+PLAIN = {
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+    Tensor: "Floats",
+}
 UNIONS = (UnionType, Union)
 FIELD = re.compile(r"^    (\w+): .*?(?:  # (.*))?$", re.MULTILINE)
 
@@ -35,43 +49,75 @@ def declaration():
         for name, kind in names.items()
         if isinstance(kind, NewType) or get_origin(kind) in (tuple, Literal)
     ]
+    described = [interface(kind) for kind in dataclasses_in(names.values())]
     classes = [interface(kind) for kind in names.values() if is_typeddict(kind)]
-    return "\n".join([HEADER, "".join(aliases), *classes])
+    return "\n".join([HEADER, "".join(aliases), *described, *classes])
+
+
+def dataclasses_in(kinds):
+    """Return the dataclasses that the payload has, each after those that it is made of."""
+    found = {}
+    for kind in kinds:
+        inner = get_args(kind)[1:] if get_origin(kind) is Annotated else get_args(kind)
+        if is_dataclass(kind):
+            found |= dict.fromkeys([*dataclasses_in(hints_of(kind).values()), kind])
+        elif get_origin(kind) is not Literal:
+            found |= dict.fromkeys(dataclasses_in(inner))
+    return list(found)
 
 
 def interface(kind):
-    """Return a TypedDict as an interface, with the comments of its fields."""
+    """Return a TypedDict or a dataclass as an interface, with the comments of its fields."""
     source = inspect.getsource(kind).replace("None:", "null:")
     remarks = dict(FIELD.findall(source))
-    base = re.match(r"class \w+\((\w+)\)", source)[1]
     lines = [
-        f"  {name}{'' if name in kind.__required_keys__ else '?'}: {script(hint)};"
+        f"  {name}{'' if name in required(kind) else '?'}: {script(hint)};"
         + (f" // {remarks[name]}" if remarks[name] else "")
         for name, hint in hints_of(kind).items()
         if name in remarks
     ]
-    extends = "" if base == "TypedDict" else f" extends {base}"
-    head = (
-        f"// {inspect.getdoc(kind).splitlines()[0]}\nexport interface {kind.__name__}{extends} {{"
-    )
+    head = f"// {inspect.getdoc(kind).splitlines()[0]}\nexport interface {name_of(kind)} {{"
     return "\n".join([head, *lines, "}\n"])
 
 
+def name_of(kind):
+    return f"{kind.__name__}Data" if is_dataclass(kind) else kind.__name__
+
+
+def required(kind):
+    """Return the names of the fields that are always present."""
+    if is_typeddict(kind):
+        return kind.__required_keys__
+    return {each.name for each in fields(kind)} - sparse_fields(kind)
+
+
 def hints_of(kind):
-    """Return the types of a TypedDict's fields, those that may be absent among them."""
+    """Return the types of the fields where they are present."""
     hints = get_type_hints(kind, include_extras=True)
-    return {
-        name: get_args(hint)[0] if get_origin(hint) is NotRequired else hint
-        for name, hint in hints.items()
-    }
+    return {name: present(hint) for name, hint in hints.items()}
+
+
+def present(hint):
+    """Return the type of a field that may be absent, where it is present."""
+    parts = get_args(hint)
+    if get_origin(hint) is NotRequired:
+        return parts[0]
+    if SPARSE not in parts:
+        return hint
+    inner = get_args(parts[0])
+    return inner[0] if NoneType in inner else parts[0]
 
 
 def script(kind, own=""):
     """Return a type as TypeScript writes it; `own` is the alias that is being declared."""
     names = {id(each): name for name, each in vars(payload_types).items() if name[0].isupper()}
     name = names.get(id(kind))
+    if get_origin(kind) is Annotated:
+        return name_of(get_args(kind)[1])
     if kind in PLAIN:
         return PLAIN[kind]
+    if is_dataclass(kind):
+        return name_of(kind)
     if name and name != own:
         return name
     origin, parts = get_origin(kind), get_args(kind)
@@ -90,8 +136,12 @@ def script(kind, own=""):
 def faults(data, kind, path="payload"):
     """Return where data differ from a declared type, in words; JSON's lists pass as tuples."""
     origin, parts = get_origin(kind), get_args(kind)
-    if is_typeddict(kind) and isinstance(data, dict):
+    if origin is Annotated:
+        return faults(data, parts[1], path)
+    if (is_typeddict(kind) or is_dataclass(kind)) and isinstance(data, dict):
         return field_faults(data, kind, path)
+    if kind is Tensor:
+        return faults(data, str, path)
     if isinstance(kind, NewType):
         return faults(data, kind.__supertype__, path)
     if origin in CONTAINERS and isinstance(data, CONTAINERS[origin]):
@@ -105,12 +155,12 @@ def faults(data, kind, path="payload"):
     return [] if fits else [f"{path}: expected {getattr(kind, '__name__', kind)}, got {data!r:.60}"]
 
 
-CONTAINERS = {list: list, tuple: list | tuple, dict: dict}
+CONTAINERS = {list: list, Sequence: list, tuple: list | tuple, dict: dict}
 
 
 def field_faults(data, kind, path):
     hints = hints_of(kind)
-    absent = [f"{path}: no {name}" for name in sorted(kind.__required_keys__ - set(data))]
+    absent = [f"{path}: no {name}" for name in sorted(set(required(kind)) - set(data))]
     unknown = [f"{path}: undeclared {name}" for name in sorted(set(data) - set(hints))]
     known = [name for name in data if name in hints]
     return absent + unknown + each(faults(data[k], hints[k], f"{path}.{k}") for k in known)

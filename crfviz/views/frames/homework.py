@@ -183,7 +183,7 @@ def trace_picture(trace: Trace) -> Picture:
         scale_of(values),
         0 if pointers else 2,
         "written",
-        writes=steps,
+        writes=[torch.tensor(list(step), dtype=torch.float64) for step in steps],
         wrong=_wrong_cell(trace),
     )
     texts = [_step_text(trace, name, earlier, n, step) for n, step in enumerate(steps)]

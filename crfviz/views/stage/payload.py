@@ -6,8 +6,9 @@
 import base64
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import cast
+from dataclasses import fields, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
 import numpy as np
 import torch
@@ -24,30 +25,26 @@ from crfviz.views.stage.entity import EntityPanel
 from crfviz.views.stage.payload_types import (
     CopiesData,
     EditList,
-    EntityData,
     Floats,
     GradientData,
+    GridData,
     Indices,
     Integers,
     OverviewData,
     Payload,
-    PhaseData,
     PileData,
     Results,
     RowData,
-    RulerData,
     Scores,
     Side,
     StepMatrices,
-    TableData,
-    TermsData,
     TrainedResults,
-    WalkData,
 )
 from crfviz.views.stage.picture import (
     ALPHA,
     BEST,
     BETA,
+    SPARSE,
     Bars,
     Cell,
     Gap,
@@ -56,11 +53,12 @@ from crfviz.views.stage.picture import (
     Matrix,
     Picture,
     Row,
-    Ruler,
     Subject,
-    Walk,
 )
 from crfviz.views.theme import tag_colours
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 SIDES: Mapping[type, Side] = {
     Matrix: "matrix",
@@ -120,18 +118,17 @@ def payload(
         "probabilistic": subject.probabilistic,
         "margin": subject.margin,
         "pins": list(subject.pins.items()),
-        # Finite: both paths are allowed.
-        "terms": cast(TermsData, asdict(side)) if isinstance(side, Gap) else None,
-        "ruler": None if matrix.ruler is None else _ruler(matrix.ruler),
+        "terms": encoded(side) if isinstance(side, Gap) else None,
+        "ruler": None if matrix.ruler is None else encoded(matrix.ruler),
         "marks": [(mark.at, mark.label) for mark in matrix.marks],
         "messages": isinstance(side, Cell) and side.message,
-        "entity": cast(EntityData, asdict(side)) if isinstance(side, EntityPanel) else None,
+        "entity": encoded(side) if isinstance(side, EntityPanel) else None,
         "heading": list(picture.heading),
         "pile": None if picture.pile is None else _pile(picture.pile),
         "gradient": _gradient(side.step) if isinstance(side, Gradient) and side.step else None,
         "asked": picture.asked,
         "constrained": subject.constrained,
-        "walk": _walk(picture.walk, num_words),
+        "walk": encoded(picture.walk),
         "step": picture.walk.at(subject.step, num_words),
         "nodes": subject.nodes,
         "covered": list(subject.covered),
@@ -157,26 +154,6 @@ def changes(data: Mapping[str, object], before: Mapping[str, object]) -> dict[st
         name: part for name, part in data.items() if name not in before or part != before[name]
     }
     return {**changed, "ack": data["ack"]}
-
-
-def _walk(walk: Walk, num_words: int) -> WalkData:
-    phases: list[PhaseData] = [
-        {
-            "text": phase.text,
-            "parts": list(phase.parts),
-            "sweep": phase.sweep,
-            "nodes": list(phase.nodes),
-            "first": phase.first,
-            "last": phase.last,
-        }
-        for phase in walk.phases
-    ]
-    return {
-        "phases": phases,
-        "start": walk.start,
-        "never": list(walk.never),
-        "opens": walk.opens(num_words),
-    }
 
 
 def _transitions(potentials: Potentials) -> tuple[Floats, StepMatrices | None]:
@@ -285,69 +262,48 @@ def _ghost(subject: Subject, *, sent: bool, explaining: bool) -> TrainedResults:
 
 
 def _row(row: Row, before: Analysis | None) -> RowData:
-    """Return a row; `before` is the trained chain while edits are active.
-
-    Fifty rows travel with every edit, so what most of them do not have is left out.
-    """
+    """Return a row; `before` is the trained chain while edits are active."""
     trained = None if before is None else row.trained or before.paths.get(row.id)
-    sometimes = {
-        "texts": row.texts and list(row.texts),
-        "shares": row.shares and [round(share, 3) for share in row.shares],
-        "titles": row.titles and list(row.titles),
-        "columns": list(row.columns),
-        "faults": list(row.faults),
-        "trained": _listed(trained),
-        "against": row.against,
-        "about": row.about,
-        "key": row.key,
-    }
-    data: RowData = {
-        "id": row.id,
-        "label": row.label,
-        "tags": _listed(row.tags),
-        "value": row.value,
-    }
-    present = {name: value for name, value in sometimes.items() if value}
-    return cast("RowData", {**data, **present})
+    shares = None if row.shares is None else [round(share, 3) for share in row.shares]
+    return encoded(replace(row, trained=trained, shares=shares))
 
 
-def _grid(grid: Grid) -> TableData:
-    data: TableData = {
-        "name": grid.name,
-        "label": grid.label,
-        "values": None if grid.editable else _floats(grid.values),  # the chain's own emissions
-        "scale": grid.scale,
-        "digits": grid.digits,
-        "kind": grid.kind,
-        "editable": grid.editable,
-        "outlined": _listed(grid.outlined),
-    }
-    if grid.frames is not None:
-        data["frames"] = grid.frames
-    if grid.trained is not None and not grid.editable:  # the scores under the edits are there
-        data["trained"] = _floats(grid.trained)
-    if grid.writes is not None:
-        steps = (torch.tensor(list(step), dtype=torch.float64) for step in grid.writes)
-        data["writes"] = [_floats(step) for step in steps]
-    if grid.wrong is not None:
-        data["wrong"] = grid.wrong
+def _grid(grid: Grid) -> GridData:
+    data = encoded(grid)
+    if grid.editable:  # the browser has the emissions, before and after the edits
+        data.pop("values")
+        data.pop("trained", None)
     return data
 
 
-def _listed(numbers: Sequence[int] | None) -> list[int] | None:
-    return None if numbers is None else list(numbers)
-
-
-def _ruler(ruler: Ruler) -> RulerData:
+def encoded(described: "DataclassInstance") -> dict[str, Any]:
+    """Return a dataclass as JSON-ready data: tables as base64, infinite numbers as None."""
+    pairs = ((each.name, getattr(described, each.name)) for each in fields(described))
+    sparse = sparse_fields(type(described))
     return {
-        "weight": ruler.weight,
-        "trained": _finite(ruler.trained),
-        "varies": math.isnan(ruler.trained),
-        "pieces": [
-            {"low": _finite(low), "high": _finite(high), "label": label}
-            for low, high, label in ruler.pieces
-        ],
+        name: _encoded(part)
+        for name, part in pairs
+        if name not in sparse or isinstance(part, Tensor) or part
     }
+
+
+@cache
+def sparse_fields(kind: "type[DataclassInstance]") -> frozenset[str]:
+    """Return the names of the fields that are sent only if they are set."""
+    hints = get_type_hints(kind, include_extras=True)
+    return frozenset(name for name, hint in hints.items() if SPARSE in get_args(hint))
+
+
+def _encoded(value: object) -> object:
+    if isinstance(value, Tensor):
+        return _floats(value)
+    if isinstance(value, float):
+        return _finite(value)
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, Sequence):
+        return [_encoded(part) for part in value]
+    return encoded(cast("DataclassInstance", value))
 
 
 def _pile(pile: SampleCounts) -> PileData:

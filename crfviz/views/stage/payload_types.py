@@ -1,18 +1,30 @@
 """The format that Python sends and the stage's JavaScript reads, declared once.
 
-`make types` writes `web/payload.d.ts` from these classes, and a test holds that file and the
-payload of every page to them. Tables travel as base64 of their bytes, so that every bit arrives.
+The parts of a picture are the dataclasses of `picture` and `entity`, sent by `payload.encoded`;
+what Python computes for a payload is declared here. `make types` writes `web/payload.d.ts` from
+both, and a test holds that file and the payload of every page to them. Tables travel as base64 of
+their bytes, so that every bit arrives.
 
 Letters: `T` tokens, `K` tags.
 """
 
-from typing import Literal, NewType, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NewType, NotRequired, TypedDict
+
+from crfviz.views.stage import picture
+from crfviz.views.stage.entity import EntityPanel
 
 Floats = NewType("Floats", str)  # base64 of float64, little-endian, in C order
 Integers = NewType("Integers", str)  # base64 of int16, little-endian, in C order
 Indices = NewType("Indices", str)  # base64 of int32, little-endian
 Cell = tuple[int, int]  # position of a word, tag id
 Side = Literal["matrix", "cell", "bars", "terms", "entity", "gradient"]
+# Dataclasses as `payload.encoded` writes them.
+RowData = Annotated[dict[str, Any], picture.Row]
+GridData = Annotated[dict[str, Any], picture.Grid]
+WalkData = Annotated[dict[str, Any], picture.Walk]
+RulerData = Annotated[dict[str, Any], picture.Ruler]
+GapData = Annotated[dict[str, Any], picture.Gap]
+EntityPanelData = Annotated[dict[str, Any], EntityPanel]
 
 
 class Panels(TypedDict):
@@ -89,112 +101,6 @@ class TrainedResults(TypedDict):
     best: NotRequired[Floats]
 
 
-class RowData(TypedDict):
-    """A row under the words: a tag or a text for each of them."""
-
-    id: str
-    label: str
-    tags: list[int] | None  # -1 for no tag; None draws dashes
-    value: str
-    texts: NotRequired[list[str]]
-    shares: NotRequired[list[float]]  # bars, from -1 to 1
-    titles: NotRequired[list[str]]
-    columns: NotRequired[list[str]]  # in place of the label
-    faults: NotRequired[list[int]]  # positions whose tag may not follow
-    trained: NotRequired[list[int]]  # tag ids before the edits
-    against: NotRequired[str]  # id of the row to compare with
-    about: NotRequired[str]  # what the row is, in a sentence
-    key: NotRequired[str]  # the letter that switches it on and off
-
-
-class TableData(TypedDict):
-    """Numbers in a column per word and a row per tag."""
-
-    name: str
-    label: str
-    values: Floats | None  # (T, K); None: the chain's own emissions
-    scale: float
-    digits: int
-    kind: str  # "score", "probability", "exponent", "change", "signed" or "written"
-    editable: bool
-    outlined: list[int] | None  # T tag ids
-    frames: NotRequired[str]  # id of the row whose tags are framed
-    trained: NotRequired[Floats]
-    writes: NotRequired[list[Floats]]  # of each step of the walk: rows of position, tag id, value
-    wrong: NotRequired[Cell]  # marked once it is written
-
-
-class TermsData(TypedDict):
-    """The gap between two paths, word by word, in nats."""
-
-    title: str
-    emissions: list[float]  # T
-    transitions: list[float]  # T + 1: start first, end last
-    foot: str
-    trained: tuple[list[float], list[float]] | None  # emissions and transitions before the edits
-
-
-class RulerPiece(TypedDict):
-    """An interval of one weight with the same best path."""
-
-    low: float | None  # None: -inf
-    high: float | None  # None: inf
-    label: str
-
-
-class RulerData(TypedDict):
-    """The values of one weight, in pieces with the same best path."""
-
-    weight: tuple[str, str]
-    trained: float | None  # None: -inf, or different at each step
-    varies: bool
-    pieces: list[RulerPiece]
-
-
-class ChipData(TypedDict):
-    """An entity on the best path."""
-
-    label: str
-    first: int
-    last: int
-    probability: float
-
-
-class HypothesisData(TypedDict):
-    """Candidates for the words of the chosen entity."""
-
-    text: str
-    relation: str
-    probability: float
-    trained: float | None
-    span: tuple[str, int, int] | None
-
-
-class ShortcutData(TypedDict):
-    """A number that is often shown instead of the exact probability."""
-
-    name: str
-    value: float
-    error: float
-
-
-class EntityData(TypedDict):
-    """One entity, its exact probability, its rivals and shortcuts."""
-
-    types: list[str]
-    on_path: list[ChipData]
-    label: str
-    first: int
-    last: int
-    title: str
-    probability: float
-    trained: float | None
-    hypotheses: list[HypothesisData]
-    total: float
-    shortcuts: list[ShortcutData]
-    note: str
-
-
 class PileData(TypedDict):
     """Counts of each tag and each move in the samples."""
 
@@ -217,26 +123,6 @@ class GradientData(TypedDict):
 
     observed: FloatCounts
     difference: FloatCounts
-
-
-class PhaseData(TypedDict):
-    """Steps of one kind; see `picture.Phase`."""
-
-    text: str
-    parts: list[str]
-    sweep: int  # 1, -1, or 0 for a single step
-    nodes: list[str]
-    first: str
-    last: str
-
-
-class WalkData(TypedDict):
-    """The steps of a picture; see `picture.Walk`."""
-
-    phases: list[PhaseData]
-    start: str
-    never: list[str]
-    opens: int  # the step at which the page opens
 
 
 class GuestData(TypedDict):
@@ -274,16 +160,16 @@ class Payload(TypedDict):
     results: Results
     ghost: TrainedResults | None  # None: nothing is edited
     rows: list[RowData]
-    tables: list[TableData]
+    tables: list[GridData]
     display: str  # of the matrix: "score" or "probability"
     probabilistic: bool
     margin: float | None  # nats between the two best paths
     pins: list[tuple[int, str]]
-    terms: TermsData | None
+    terms: GapData | None
     ruler: RulerData | None
     marks: list[tuple[float, str]]  # strengths at which the best path flips
     messages: bool  # whether α is what a word passes on
-    entity: EntityData | None
+    entity: EntityPanelData | None
     heading: list[str]
     pile: PileData | None
     gradient: GradientData | None

@@ -1,6 +1,7 @@
 """Description of a picture on the stage: rows, tables, panels, and the steps that show them.
 
 A page describes a `Picture` of a `Subject`; `payload` writes both as data, and `web/` draws them.
+Rows, tables, steps, rulers and panels are sent as they are declared here, see `payload.encoded`.
 Where a `Walk` stands is a number, the steps done; the browser goes on without asking Python, by
 `web/stage/visibility.js`. The parts of a picture go by name: the id of a row, the name of a table,
 "nodes" and "pointers" of the lattice, "sums" that make a column of it, the best "path", the
@@ -11,6 +12,7 @@ Letters: `T` tokens, `K` tags.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated, TypeVar
 
 from torch import Tensor
 
@@ -35,6 +37,11 @@ def most_words(num_tags: int, *, homogeneous: bool = True) -> int:
     """Return how many words of a sentence a picture computes with; at least a window."""
     most = MAX_OPERATIONS if homogeneous else MAX_STEP_OPERATIONS
     return max(WINDOW, most // num_tags**2)
+
+
+T = TypeVar("T")
+SPARSE = "sent only if it is set"  # fifty rows travel with every edit
+Sparse = Annotated[T, SPARSE]
 
 
 @dataclass(frozen=True)
@@ -255,15 +262,15 @@ class Row:
     label: str
     tags: Sequence[int] | None  # T tag ids, -1 for no tag; None draws dashes (no allowed path)
     value: str = ""  # beside the label, for example a probability
-    texts: Sequence[str] | None = None  # T texts to show instead of tags
-    faults: Sequence[int] = ()  # positions whose tag may not follow the one before
-    trained: Sequence[int] | None = None  # T tag ids before the edits, if not the decoder's own
-    against: str | None = None  # id of the row to compare with, if not the stage's reference
-    shares: Sequence[float] | None = None  # T bars behind the texts, from -1 to 1
-    titles: Sequence[str] | None = None  # T tooltips of the cells
-    columns: Sequence[str] = ()  # in place of the label, under the stage's heading
-    about: str = ""  # what the row is, in a sentence
-    key: str = ""  # the letter that switches it on and off
+    texts: Sparse[Sequence[str] | None] = None  # T texts to show instead of tags
+    faults: Sparse[Sequence[int]] = ()  # positions whose tag may not follow the one before
+    trained: Sparse[Sequence[int] | None] = None  # T ids before edits, if not the decoder's own
+    against: Sparse[str | None] = None  # id of the row to compare with; None: the stage's reference
+    shares: Sparse[Sequence[float] | None] = None  # T bars behind the texts, from -1 to 1
+    titles: Sparse[Sequence[str] | None] = None  # T tooltips of the cells
+    columns: Sparse[Sequence[str]] = ()  # in place of the label, under the stage's heading
+    about: Sparse[str] = ""  # what the row is, in a sentence
+    key: Sparse[str] = ""  # the letter that switches it on and off
 
     def names(self, tags: Sequence[str]) -> list[str] | None:
         """Return T texts: the row's own, or the names of its tags; None without either."""
@@ -278,17 +285,26 @@ class Grid:
 
     name: str
     label: str
-    values: Tensor  # (T, K)
+    values: Sparse[Tensor]  # (T, K); not sent if they are the chain's emissions
     scale: float  # the size at which the colour is full
     digits: int = 1
     kind: str = "score"  # or "probability", "exponent", "change", "signed", "written"
     editable: bool = False  # only the emissions themselves
     outlined: Sequence[int] | None = None  # T tag ids to frame
-    frames: str | None = None  # id of the row whose tags are framed; they are seen with it
-    trained: Tensor | None = None  # (T, K) the same before the edits, where there are some
-    # Position, tag id and value of the cells that each step of the walk writes.
-    writes: Sequence[Sequence[tuple[int, int, float]]] | None = None
-    wrong: tuple[int, int] | None = None  # the cell to mark once it is written
+    frames: Sparse[str | None] = None  # id of the row whose tags are framed; they are seen with it
+    trained: Sparse[Tensor | None] = None  # (T, K) the same before the edits, where there are some
+    # (n, 3) position, tag id and value of the cells that each step of the walk writes
+    writes: Sparse[Sequence[Tensor] | None] = None
+    wrong: Sparse[tuple[int, int] | None] = None  # the cell to mark once it is written
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An interval of one weight with the same best path."""
+
+    low: float | None  # nats; None: -inf
+    high: float | None  # None: inf
+    label: str
 
 
 @dataclass(frozen=True)
@@ -296,8 +312,9 @@ class Ruler:
     """The values of one weight, in pieces with the same best path."""
 
     weight: tuple[str, str]  # from and to, by tag name
-    trained: float  # nats; NaN where it differs from step to step
-    pieces: Sequence[tuple[float, float, str]]  # low, high (infinite at the ends), name
+    trained: float | None  # nats; None: -inf, or different at each step
+    varies: bool  # whether it differs from step to step
+    pieces: Sequence[Piece]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from crfviz.chain.questions.tipping import Interval, tipping_points
 from crfviz.taggers.perturbations import WhatIf
 from crfviz.views.explanation import explain_error
 from crfviz.views.formatting import columns, listed, moved
-from crfviz.views.stage.picture import Grid, Mark, Row, Ruler
+from crfviz.views.stage.picture import Grid, Mark, Piece, Row, Ruler
 from crfviz.views.strips.pictures import scale_of
 
 MAX_NAMED = 4  # flips in the sentence in words
@@ -129,11 +129,13 @@ def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) ->
     """
     weight = weight_of(move)
     pieces = tipping_points(potentials, weight)
+    value = _value(trained, weight)
     return Ruler(
         weight=move,
-        trained=_value(trained, weight),
+        trained=value,
+        varies=math.isnan(value),
         pieces=[
-            (piece.low, piece.high, label)
+            Piece(piece.low, piece.high, label)
             for piece, label in zip(pieces, _labels(pieces, potentials.tag_names), strict=True)
         ],
     )

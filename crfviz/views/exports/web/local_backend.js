@@ -8,7 +8,7 @@ import { applyEdits, chainOf, editsOf, solveUnder, underRule } from "../../stage
 import { minus, probability, score } from "../../stage/web/numbers.js";
 import { logSumExp, solve } from "../../stage/web/recursions.js";
 import { LIVE, withEvent } from "../../stage/web/stage/compose.js";
-import { lengthOf } from "../../stage/web/stage/visibility.js";
+import { lengthOf, opensAt } from "../../stage/web/stage/visibility.js";
 import { windowed } from "../../stage/web/windows.js";
 import { entropyNote, explain } from "./explanation.js";
 
@@ -101,7 +101,7 @@ export class LocalBackend {
   // As Python reads it: 0 is where the page opens, "start" before the first step.
   step(value) {
     const { view, page } = this;
-    view.step = value === "start" ? 0 : value || page.walk.opens;
+    view.step = value === "start" ? 0 : value || opensAt(page.walk, this.drawn);
     view.chosen = null;
   }
 
@@ -136,10 +136,9 @@ export class LocalBackend {
     const now = changed ? this.solved(this.chain) : before;
     const possible = now.logPartition !== -Infinity;
     const walk = possible || !page.lost ? page.walk : page.lost;
-    const opens = walk.opens && lengthOf(walk, this.drawn);
     const all = {
       ...page.picture,
-      ...{ T, K, offset: 0, total: T, base: trained, trained, walk: { ...walk, opens } },
+      ...{ T, K, offset: 0, total: T, base: trained, trained, walk },
       solved: this.drawn < T ? now : null,
       words: data.words,
       tags: data.tags,
@@ -157,7 +156,7 @@ export class LocalBackend {
       tables: page.picture.tables.map((table) => this.table(table, now, changed)),
       legend: changed ? page.editedLegend : page.picture.legend,
       note: this.note(now, changed),
-      step: Math.min(view.step ?? opens, lengthOf(walk, this.drawn)),
+      step: Math.min(view.step ?? opensAt(walk, this.drawn), lengthOf(walk, this.drawn)),
       nodes: view.nodes ?? "",
       panel: view.panel ?? "",
       folding: view.folding ?? "",
@@ -268,7 +267,8 @@ export class LocalBackend {
       return `${t}.${tagText(tags[k])}:${numberText(value)}`;
     };
     const { step } = this.view;
-    const { opens } = this.page.walk ?? {};
+    const { walk } = this.page;
+    const opens = walk && opensAt(walk, this.drawn);
     const parts = {
       ...first,
       k: strength === 1 ? "" : numberText(strength),

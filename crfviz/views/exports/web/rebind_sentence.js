@@ -2,7 +2,6 @@
 // that depends on the words and their scores is recomputed.
 
 import { solve, transition } from "../../stage/web/recursions.js";
-import { lengthOf } from "../../stage/web/stage/visibility.js";
 
 const NONE = { transitions: [], emissions: [], strength: 1 };
 
@@ -26,8 +25,6 @@ function rebindPage(page, chain, solved, gold) {
     ...page,
     rows: withGold(page, page.rows, gold),
     editedRows: editedRows && withGold(page, editedRows, gold),
-    walk: walkOver(page.walk, chain.T),
-    lost: page.lost && walkOver(page.lost, chain.T),
     picture: { ...page.picture, tables: page.picture.tables.map((table) => scaled(table, chain, solved)) },
   };
 }
@@ -35,11 +32,6 @@ function rebindPage(page, chain, solved, gold) {
 function withGold({ gold: place }, rows, gold) {
   const others = rows.filter(({ id }) => id !== "gold");
   return place && gold ? [...others, { ...place, tags: gold }] : others;
-}
-
-// A walk opens at its end, or before its first step.
-function walkOver(walk, T) {
-  return { ...walk, opens: walk.opens && lengthOf(walk, T) };
 }
 
 // Nats between the best path and the second: that leaves it somewhere. Null where there are not two.

@@ -5,7 +5,7 @@ import { rowwiseArgmax, solve, transition, viterbi } from "./recursions.js";
 import { chainIn, solutionIn } from "./windows.js";
 
 /** @import {
- *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, Results, Row, RulerPiece, Scores,
+ *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, PieceData, Results, Row, Scores,
  *   Solution, Split, StepMatrices, Table, TrainedResults
  * } from "./types.js" */
 
@@ -279,7 +279,7 @@ function tablesOf(data, names = TABLES) {
   return Object.fromEntries(names.flatMap((name) => (texts[name] ? [[name, floats(texts[name])]] : [])));
 }
 
-/** @param {RulerPiece} piece */
+/** @param {PieceData} piece */
 function unbounded({ label, low, high }) {
   return { label, low: low ?? -Infinity, high: high ?? Infinity };
 }

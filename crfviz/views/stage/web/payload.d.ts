@@ -6,6 +6,121 @@ export type Indices = string;
 export type Cell = [number, number];
 export type Side = "matrix" | "cell" | "bars" | "terms" | "entity" | "gradient";
 
+// An entity on the best path.
+export interface ChipData {
+  label: string; // its type
+  first: number; // position of its first word
+  last: number; // position of its last word, included
+  probability: number;
+}
+
+// A candidate for the words of the entity: itself, a rival, or none.
+export interface HypothesisData {
+  text: string;
+  relation: string; // "this entity", "other type", "other boundaries", "none" or "all others"
+  probability: number;
+  trained: number | null; // the same in the chain as trained; None where nothing is edited
+  span: [string, number, number] | null; // None where there is no single entity to ask for
+}
+
+// A number that is often shown instead of the probability.
+export interface ShortcutData {
+  name: string;
+  value: number;
+  error: number; // value - probability
+}
+
+// All that the stage shows of one entity.
+export interface EntityPanelData {
+  types: string[];
+  on_path: ChipData[];
+  label: string;
+  first: number;
+  last: number;
+  title: string;
+  probability: number;
+  trained: number | null;
+  hypotheses: HypothesisData[]; // likeliest first, the tail folded; sum to 1
+  total: number; // what they sum to
+  shortcuts: ShortcutData[];
+  note: string;
+}
+
+// One strip: a tag for every word.
+export interface RowData {
+  id: string; // "greedy", "left_to_right", "viterbi", "max_marginal", "gold" or any other name
+  label: string;
+  tags: number[] | null; // T tag ids, -1 for no tag; None draws dashes (no allowed path)
+  value: string; // beside the label, for example a probability
+  texts?: string[]; // T texts to show instead of tags
+  faults?: number[]; // positions whose tag may not follow the one before
+  trained?: number[]; // T ids before edits, if not the decoder's own
+  against?: string; // id of the row to compare with; null: the stage's reference
+  shares?: number[]; // T bars behind the texts, from -1 to 1
+  titles?: string[]; // T tooltips of the cells
+  columns?: string[]; // in place of the label, under the stage's heading
+  about?: string; // what the row is, in a sentence
+  key?: string; // the letter that switches it on and off
+}
+
+// Numbers in a column per word and a row per tag.
+export interface GridData {
+  name: string;
+  label: string;
+  values?: Floats; // (T, K); not sent if they are the chain's emissions
+  scale: number; // the size at which the colour is full
+  digits: number;
+  kind: string; // or "probability", "exponent", "change", "signed", "written"
+  editable: boolean; // only the emissions themselves
+  outlined: number[] | null; // T tag ids to frame
+  frames?: string; // id of the row whose tags are framed; they are seen with it
+  trained?: Floats; // (T, K) the same before the edits, where there are some
+  writes?: Floats[];
+  wrong?: [number, number]; // the cell to mark once it is written
+}
+
+// Steps of one kind: one for each word, or a single one.
+export interface PhaseData {
+  text: string; // what a step says
+  parts: string[]; // what it uncovers, up to its word
+  sweep: number; // 1: a step for each word from the first on, -1: from the last, 0: a single one
+  nodes: string[]; // what the lattice's nodes say, as the reader chooses; as before: ()
+  first: string; // in place of `text` at the first step
+  last: string; // and at the last
+}
+
+// Phases one after the other. The last step uncovers everything but `never`.
+export interface WalkData {
+  phases: PhaseData[];
+  start: string; // what is said before the first step
+  opens_done: boolean; // where the page opens: at the end, else at the start
+  never: string[]; // parts that this picture does without
+}
+
+// An interval of one weight with the same best path.
+export interface PieceData {
+  low: number | null; // nats; null: -inf
+  high: number | null; // null: inf
+  label: string;
+}
+
+// The values of one weight, in pieces with the same best path.
+export interface RulerData {
+  weight: [string, string]; // from and to, by tag name
+  trained: number | null; // nats; null: -inf, or different at each step
+  varies: boolean; // whether it differs from step to step
+  pieces: PieceData[];
+}
+
+// The gap between two paths, taken apart.
+export interface GapData {
+  title: string;
+  emissions: number[]; // T nats
+  transitions: number[]; // T + 1 nats: start first, end last
+  foot: string;
+  trained: [number[], number[]] | null; // both before the edits
+}
+
 // The parts of the picture.
 export interface Panels {
   main: string[]; // "strips", "lattice", "spans", a graph, or a table by its name
@@ -70,103 +185,6 @@ export interface TrainedResults {
   best?: Floats;
 }
 
-// A row under the words: a tag or a text for each of them.
-export interface RowData {
-  id: string;
-  label: string;
-  tags: number[] | null; // -1 for no tag; None draws dashes
-  value: string;
-  texts?: string[];
-  shares?: number[]; // bars, from -1 to 1
-  titles?: string[];
-  columns?: string[]; // in place of the label
-  faults?: number[]; // positions whose tag may not follow
-  trained?: number[]; // tag ids before the edits
-  against?: string; // id of the row to compare with
-  about?: string; // what the row is, in a sentence
-  key?: string; // the letter that switches it on and off
-}
-
-// Numbers in a column per word and a row per tag.
-export interface TableData {
-  name: string;
-  label: string;
-  values: Floats | null; // (T, K); null: the chain's own emissions
-  scale: number;
-  digits: number;
-  kind: string; // "score", "probability", "exponent", "change", "signed" or "written"
-  editable: boolean;
-  outlined: number[] | null; // T tag ids
-  frames?: string; // id of the row whose tags are framed
-  trained?: Floats;
-  writes?: Floats[]; // of each step of the walk: rows of position, tag id, value
-  wrong?: Cell; // marked once it is written
-}
-
-// The gap between two paths, word by word, in nats.
-export interface TermsData {
-  title: string;
-  emissions: number[]; // T
-  transitions: number[]; // T + 1: start first, end last
-  foot: string;
-  trained: [number[], number[]] | null; // emissions and transitions before the edits
-}
-
-// An interval of one weight with the same best path.
-export interface RulerPiece {
-  low: number | null; // null: -inf
-  high: number | null; // null: inf
-  label: string;
-}
-
-// The values of one weight, in pieces with the same best path.
-export interface RulerData {
-  weight: [string, string];
-  trained: number | null; // null: -inf, or different at each step
-  varies: boolean;
-  pieces: RulerPiece[];
-}
-
-// An entity on the best path.
-export interface ChipData {
-  label: string;
-  first: number;
-  last: number;
-  probability: number;
-}
-
-// Candidates for the words of the chosen entity.
-export interface HypothesisData {
-  text: string;
-  relation: string;
-  probability: number;
-  trained: number | null;
-  span: [string, number, number] | null;
-}
-
-// A number that is often shown instead of the exact probability.
-export interface ShortcutData {
-  name: string;
-  value: number;
-  error: number;
-}
-
-// One entity, its exact probability, its rivals and shortcuts.
-export interface EntityData {
-  types: string[];
-  on_path: ChipData[];
-  label: string;
-  first: number;
-  last: number;
-  title: string;
-  probability: number;
-  trained: number | null;
-  hypotheses: HypothesisData[];
-  total: number;
-  shortcuts: ShortcutData[];
-  note: string;
-}
-
 // Counts of each tag and each move in the samples.
 export interface PileData {
   drawn: number;
@@ -186,24 +204,6 @@ export interface FloatCounts {
 export interface GradientData {
   observed: FloatCounts;
   difference: FloatCounts;
-}
-
-// Steps of one kind; see `picture.Phase`.
-export interface PhaseData {
-  text: string;
-  parts: string[];
-  sweep: number; // 1, -1, or 0 for a single step
-  nodes: string[];
-  first: string;
-  last: string;
-}
-
-// The steps of a picture; see `picture.Walk`.
-export interface WalkData {
-  phases: PhaseData[];
-  start: string;
-  never: string[];
-  opens: number; // the step at which the page opens
 }
 
 // The stage in an app of somebody else, which has no buttons of its own for edits.
@@ -238,16 +238,16 @@ export interface Payload {
   results: Results;
   ghost: TrainedResults | null; // null: nothing is edited
   rows: RowData[];
-  tables: TableData[];
+  tables: GridData[];
   display: string; // of the matrix: "score" or "probability"
   probabilistic: boolean;
   margin: number | null; // nats between the two best paths
   pins: [number, string][];
-  terms: TermsData | null;
+  terms: GapData | null;
   ruler: RulerData | null;
   marks: [number, string][]; // strengths at which the best path flips
   messages: boolean; // whether α is what a word passes on
-  entity: EntityData | null;
+  entity: EntityPanelData | null;
   heading: string[];
   pile: PileData | null;
   gradient: GradientData | null;

@@ -4,12 +4,12 @@
 import type { Labelling } from "./labelling/lifecycle.js";
 import type {
   Cell,
-  EntityData,
+  EntityPanelData,
+  GridData,
   LabellerPayload,
   Payload,
   RowData,
   RulerData,
-  TableData,
   TrainedResults,
   WalkData,
 } from "./payload.js";
@@ -74,7 +74,7 @@ export type Split = Pick<Payload, "tags" | "copies">; // whose tags may be copie
 
 // A payload, decoded.
 
-export interface Table extends Omit<TableData, "values" | "trained"> {
+export interface Table extends Omit<GridData, "values" | "trained"> {
   values: Float64Array; // absent where the cells are the chain's own emissions
   trained?: Float64Array;
   written?: Map<number, boolean>; // by cell whether the newest step wrote it
@@ -124,7 +124,7 @@ export interface Decoded extends Omit<Payload, Encoded> {
   tables: Table[];
   ruler: Ruler | null;
   pile: Pile | null;
-  entity: EntityData; // absent where no part shows one
+  entity: EntityPanelData; // absent where no part shows one
   gradient: { observed: Counts; difference: Counts } | null;
   walk: WalkData | null; // null where the host has no steps
   perStep: boolean; // whether each step has its own matrix

@@ -81,7 +81,7 @@ def test_payload_encodes_writes_as_bytes():
     first = np.frombuffer(base64.b64decode(table["writes"][0]), "<f8")
     np.testing.assert_array_equal(first, [0, 0, math.nan])
     assert table["kind"] == "written"
-    assert table["wrong"] == (0, 0)
+    assert table["wrong"] == [0, 0]
 
 
 @pytest.mark.parametrize("table", ["alpha", "beta", "viterbi", "backpointers"])

@@ -7,7 +7,7 @@ import pytest
 from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.payload_types import Payload
-from crfviz.views.stage.picture import Bars, Cell, Gap, Gradient, Mark, Matrix, Ruler
+from crfviz.views.stage.picture import Bars, Cell, Gap, Gradient, Mark, Matrix, Piece, Ruler
 from tests.support.payload_types import FILE, declaration, faults
 from tests.unit.views.stage.test_payload import CHAIN, NOTHING, stage_of
 
@@ -17,7 +17,8 @@ SIDES = {
     "bars": Bars(),
     "terms": Gap("why", [1.0, 2.0], [0.0, 1.0, 2.0], trained=([1.0, 2.0], [0.0, 1.0, 2.0])),
     "matrix": Matrix(
-        ruler=Ruler(("A", "B"), 0.5, [(float("-inf"), float("inf"), "A B")]), marks=[Mark(1.0, "A")]
+        ruler=Ruler(("A", "B"), 0.5, False, [Piece(float("-inf"), float("inf"), "A B")]),
+        marks=[Mark(1.0, "A")],
     ),
     "gradient": Gradient(gradient_step(CHAIN, [0, 1], 0.1)),
 }

@@ -80,12 +80,12 @@ def test_tag_on_the_best_path_is_called_chosen():
 
 def test_ruler_intervals_cover_the_axis_and_name_differing_words():
     drawn = ruler(CHAIN, CHAIN, ("NOUN", "VERB"))
-    lows = [low for low, _, _ in drawn.pieces]
-    highs = [high for _, high, _ in drawn.pieces]
+    lows = [piece.low for piece in drawn.pieces]
+    highs = [piece.high for piece in drawn.pieces]
     assert (lows[0], highs[-1]) == (-math.inf, math.inf)
     assert lows[1:] == highs[:-1]
     assert drawn.trained == 1.0
-    assert len({name for _, _, name in drawn.pieces}) == len(drawn.pieces)
+    assert len({piece.label for piece in drawn.pieces}) == len(drawn.pieces)
 
 
 @pytest.mark.parametrize("move", [("START", "NOUN"), ("NOUN", "END")], ids=["start", "end"])

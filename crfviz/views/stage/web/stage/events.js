@@ -2,6 +2,7 @@
 
 import { END, START, tagsOf, weight } from "../model.js";
 import { precise, preciseProbability, readProbability, readScore } from "../numbers.js";
+import { opensAt } from "./visibility.js";
 
 /** @import { CellHooks, Decoded, Model, Stage, StageEvent } from "../types.js" */
 
@@ -13,8 +14,8 @@ export function view(name, value) {
 
 // The event for a step of the walk; 0 for the page's default.
 /** @param {Decoded} payload @param {number} step @returns {StageEvent & { kind: "step" }} */
-export function stepEvent({ walk }, step) {
-  return { kind: "step", value: step === walk?.opens ? 0 : step || "start" };
+export function stepEvent({ walk, T }, step) {
+  return { kind: "step", value: walk && step === opensAt(walk, T) ? 0 : step || "start" };
 }
 
 // The event that makes word t with tag k the page's subject.

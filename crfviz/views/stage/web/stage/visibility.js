@@ -62,13 +62,19 @@ export function folds({ walk, T }, step) {
   const of = walk ? lengthOf(walk, T) : 0;
   if (!walk || of === 0) return true;
   const told = begunBy(walk, T, step).some(({ parts, sweep }) => !sweep && parts.includes("marginals"));
-  return walk.opens === of && (told || step >= of);
+  return opensAt(walk, T) === of && (told || step >= of);
 }
 
 // The number of steps of a walk over T words.
 /** @param {Pick<WalkData, "phases">} walk @param {number} T */
 export function lengthOf({ phases }, T) {
   return phases.reduce((sum, { sweep }) => sum + (sweep ? T : 1), 0);
+}
+
+// The step at which a picture of T words opens.
+/** @param {WalkData} walk @param {number} T */
+export function opensAt(walk, T) {
+  return walk.opens_done ? lengthOf(walk, T) : 0;
 }
 
 // The phases that have begun after `at` steps, each with its words so far and the newest one.
