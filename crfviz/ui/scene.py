@@ -159,8 +159,8 @@ def scene_of(now: Scenario, *, windows: bool = False) -> Scene:
         trained = whole.window(first, MAX_WORDS)
         edited = cached.all_edited(now).window(first, MAX_WORDS) if changed else trained
     else:
-        trained = cached.trained(now)
-        edited = cached.edited(now) if changed else trained
+        edited = cached.edited(now)
+        trained = cached.trained(now) if changed else edited
     return Scene(
         scenario=now,
         model=now.model,

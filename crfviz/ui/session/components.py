@@ -59,12 +59,14 @@ def mount_stage(
         subject: the chain.
         picture: how it is drawn.
         key: the stage's name.
-        on_events: as of `mount`.
+        on_events: callback that runs before the next run after a user action; `sent_events` returns
+            the browser's events.
         more: what the host adds to the payload.
     """
     asked = key in _browser_payloads() and _browser_payloads()[key] is None
     data: Payload = {**payload(subject, picture, last_event(key), with_tables=asked), **more}
-    mount("stage", answer(key, data), key=key, on_events=on_events)
+    sent = _plain(answer(key, data))
+    component("stage")(key=key, data=sent, on_events_change=on_events)
     return data
 
 
@@ -77,10 +79,7 @@ def mount(
         name: one of NAMES.
         data: its payload, serialisable as JSON; `data["ack"]` acknowledges events.
         key: identity of this element on its page.
-        on_events: callback that runs before the next run after a user action; `sent_events` returns
-            the browser's events.
-
-
+        on_events: as of `mount_stage`.
     """
     component(name)(key=key, data=_plain(data), on_events_change=on_events)
 
