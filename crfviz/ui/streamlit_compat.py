@@ -299,7 +299,7 @@ def static_folder() -> Path:
     """Return the folder of Streamlit's page.
 
     - What: `streamlit/static`.
-    - Why: its scripts are compressed once, and its inline script is allowed by its hash.
+    - Why: its inline script is allowed by its hash.
     - Without it: the server does not start.
     """
     return Path(st.__file__).with_name("static")

@@ -33,7 +33,7 @@ from crfviz.ui.live_room.room_backend import rooms
 from crfviz.ui.session.permission import is_login_required, log_missing_login, uploads_allowed
 from crfviz.ui.session.scheduling import JOB_QUEUE, SCRIPT_LOCK, serialize_scripts
 from crfviz.ui.shell.page_answers import SCRIPT, FirstPaint, named
-from crfviz.ui.shell.static_files import Assets, Bundles, pack_first
+from crfviz.ui.shell.static_files import Bundles, StaticGzip
 from crfviz.ui.streamlit_compat import (
     host_is_listed,
     read_message,
@@ -73,7 +73,6 @@ async def lifespan(_: object) -> AsyncIterator[None]:
     """
     import_all()
     cached.warm_up()
-    pack_first()
     send_whole_runs_completely()
     serialize_scripts()
     start_metrics()
@@ -111,7 +110,7 @@ def middleware() -> list[Middleware]:
         ),
         Middleware(Guard, policy=content_security_policy()),
         *named(),
-        Middleware(Assets, base=st.get_option("server.baseUrlPath")),
+        Middleware(StaticGzip, base=st.get_option("server.baseUrlPath")),
         Middleware(Bundles, base=st.get_option("server.baseUrlPath")),
         Middleware(FirstPaint),
     ]

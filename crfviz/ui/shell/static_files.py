@@ -1,8 +1,6 @@
-"""Scripts and styles served compressed from memory: Streamlit's and those of our components.
+"""Scripts and styles: Streamlit's compressed, and those of each component bundled.
 
-A first visit requests a hundred files of Streamlit's page, three megabytes. Streamlit reads each
-file in chunks in threads, which takes as long as all other work of the server, and does not
-compress them.
+A first visit requests a hundred files of Streamlit's page, three megabytes.
 
 The modules of a component would take forty requests in seven sequential rounds. Each component is
 therefore served as one script that contains all its modules.
@@ -10,90 +8,37 @@ therefore served as one script that contains all its modules.
 `docs/decisions.md` has the gain of both, measured by twenty loads with an empty cache.
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from gzip import compress
 from hashlib import sha256
-from pathlib import Path
 
 from starlette.datastructures import Headers
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from crfviz.ui.session.components import NAMES, OF_UI, PACKAGE, WEB
-from crfviz.ui.streamlit_compat import static_folder
 from crfviz.views.exports.bundle import component
 
-TYPES = {".js": "text/javascript", ".css": "text/css"}
 
-_PLACE = "static"
-_NAMED = re.compile(r"""\./static/((?:js|css)/[\w.-]+)""")
-
-
-class Assets:
-    """ASGI middleware that serves Streamlit's static files.
+class StaticGzip:
+    """ASGI middleware that compresses Streamlit's static files; Streamlit sends them as they are.
 
     Args:
-        app: serves everything else, and clients without gzip.
+        app: serves every request.
         base: the path under which the app is served.
     """
 
     def __init__(self, app: ASGIApp, base: str = "") -> None:
-        self._app = app
-        under = "".join(f"/{part}" for part in base.split("/") if part)
-        self._prefix = f"{under}/{_PLACE}/"
+        self._app, self._compressed = app, GZipMiddleware(app, compresslevel=LEVEL)
+        self._prefix = f"{_under(base)}/static/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        name = self._name(scope)
-        if name is None:
-            await self._app(scope, receive, send)
-            return
-        headers = {
-            # each file name contains a hash
-            "Cache-Control": "public, immutable, max-age=31536000",
-            "Content-Encoding": "gzip",
-            "Vary": "Accept-Encoding",
-        }
-        answer = Response(_packed(name), headers=headers, media_type=TYPES[Path(name).suffix])
-        await answer(scope, receive, send)
-
-    def _name(self, scope: Scope) -> str | None:
-        """Return the requested file, if it is one of Streamlit's."""
-        if scope["type"] != "http" or scope["method"] != "GET":
-            return None
-        name = scope["path"].removeprefix(self._prefix)
-        if name == scope["path"] or name not in _names():
-            return None
-        headers = Headers(scope=scope)
-        return (
-            None if "range" in headers or "gzip" not in headers.get("accept-encoding", "") else name
-        )
-
-
-def pack_first() -> None:
-    """Compress the first files of the page at startup."""
-    page = (_folder().parent / "index.html").read_text(encoding="utf-8")
-    for name in _names().intersection(_NAMED.findall(page)):
-        _packed(name)
-
-
-@cache
-def _packed(name: str) -> bytes:
-    return compress((_folder() / name).read_bytes(), mtime=0)
-
-
-@cache
-def _names() -> frozenset[str]:
-    every: Iterable[Path] = _folder().glob("*/*")
-    return frozenset(
-        file.relative_to(_folder()).as_posix() for file in every if file.suffix in TYPES
-    )
-
-
-def _folder() -> Path:
-    return static_folder() / _PLACE
+        """Answer one request; a part of a file stays uncompressed."""
+        is_static = scope["type"] == "http" and scope["path"].startswith(self._prefix)
+        is_whole = is_static and "range" not in Headers(scope=scope)
+        await (self._compressed if is_whole else self._app)(scope, receive, send)
 
 
 COMPONENTS: Mapping[str, str] = {  # the folder of each component
@@ -102,6 +47,7 @@ COMPONENTS: Mapping[str, str] = {  # the folder of each component
     **dict.fromkeys(OF_UI[1], OF_UI[0]),
 }
 TYPE = "text/javascript"
+LEVEL = 6  # of compression; 9 takes twice as long for one per cent
 
 
 class Bundles:
@@ -114,8 +60,7 @@ class Bundles:
 
     def __init__(self, app: ASGIApp, base: str = "") -> None:
         self._app = app
-        under = "".join(f"/{part}" for part in base.split("/") if part)
-        self._names = {f"{under}/{_place(name)}": name for name in COMPONENTS}
+        self._names = {f"{_under(base)}/{_place(name)}": name for name in COMPONENTS}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -124,6 +69,10 @@ class Bundles:
             await self._app(scope, receive, send)
         else:
             await _answer(name, Headers(scope=scope))(scope, receive, send)
+
+
+def _under(base: str) -> str:
+    return "".join(f"/{part}" for part in base.split("/") if part)
 
 
 def _place(name: str) -> str:
