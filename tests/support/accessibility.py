@@ -1,4 +1,4 @@
-"""Assertions about what can be read and reached: contrast, sizes, cut texts, WCAG 2.2 A and AA."""
+"""Assertions about accessibility: contrast, sizes, cut-off texts, WCAG 2.2 levels A and AA."""
 
 from axe_playwright_python.base import AXE_SCRIPT
 
@@ -6,7 +6,7 @@ from crfviz.views.contents import ENTRIES
 from tests.support.screen import STAGES, TITLES
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-COLOURS = ["color-contrast"]  # the one of these rules that depends on the colours
+COLOURS = ["color-contrast"]  # the only axe rule that depends on colours
 MIN_CONTRAST = 4.5  # WCAG 2.2, 1.4.3, level AA
 TARGET = 24  # pixels
 LEAST, MIN_TEXTBOOK = 14, 20  # pixels of letters on a projector
@@ -19,14 +19,14 @@ RESTS = """() => document.querySelector("[data-testid=stApp]").dataset.testScrip
 
 
 def violations(page, rules=WCAG):
-    """Elements of a page that break rules of axe-core."""
+    """Return the elements of a page that break rules of axe-core."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     return page.evaluate("(rules) => crfviz.violations(rules)", rules)
 
 
 def assert_accessible(screen, where):
-    """In light colours, and the contrast in dark ones; the page is light afterwards."""
+    """Check WCAG in the light theme and contrast in the dark theme; leave the page light."""
     page = screen.page
 
     def check(rules):
@@ -44,24 +44,24 @@ def assert_accessible(screen, where):
 
 
 def assert_contrast(screen, where=None):
-    """Of the stage, whose drawn texts axe does not read."""
+    """Check the contrast of texts drawn on the stage, which axe does not read."""
     if screen.page.evaluate("Boolean(crfviz.stage())"):
         screen.expect_measured(FAINT, [], MIN_CONTRAST, where=where)
 
 
 def assert_readable(screen, where=None):
-    """No text is cut off or faint."""
+    """Check that no text is cut off or has low contrast."""
     screen.expect_measured("() => crfviz.cut()", [], where=where)
     assert_contrast(screen, where)
 
 
 def assert_large(screen, where=None, least=LEAST, *, only_stage=False):
-    """No text is small."""
+    """Check that every text has at least `least` pixels."""
     screen.expect_measured(SMALL, [], [least, only_stage], where=where)
 
 
 def assert_twelve_words_fit(screen):
-    """Nothing scrolls, and what is clicked is large enough or apart."""
+    """Check that nothing scrolls, and that click targets are large enough or far enough apart."""
     room = """() => {
       const main = document.querySelector("[data-testid=stMain]");
       return [main.scrollHeight - main.clientHeight,
@@ -73,7 +73,7 @@ def assert_twelve_words_fit(screen):
 
 
 def assert_forty_words_scroll(screen):
-    """The words scroll inside of the picture, under labels that stay."""
+    """Check that the words scroll inside the picture while the row labels stay in place."""
     measure = """() => {
       const stage = crfviz.stage();
       const scroller = stage.querySelector(".scroller");
@@ -101,7 +101,7 @@ def resize(screen, width, height):
 
 
 def walk(screen, paths=tuple(entry.path for entry in ENTRIES)):
-    """Yield pages, each at rest, gone to by their links."""
+    """Open pages by their links; yield each path once the page is drawn."""
     for path in paths:
         if path in STAGES:
             with screen.redraw():

@@ -1,4 +1,4 @@
-"""Annotators on a server, without browsers: they label at random, and know what was confirmed."""
+"""Simulated annotators, without browsers: they label at random and record the server's replies."""
 
 import asyncio
 import itertools
@@ -15,19 +15,19 @@ from crfviz.annotations.store.store import Store, open_store
 from crfviz.taggers.registry import read_excerpt
 
 MODEL, EXCERPT = "upos-en", "excerpts/ewt-dev.conllu"
-PACE = (0.7, 1.5)  # seconds between an answer and the next key, drawn anew for each
-UNDO, ACCEPT = 0.1, 0.25  # share of the keys that take one back, and that accept a sentence
+PACE = (0.7, 1.5)  # seconds between a reply and the next key: a range to draw from
+UNDO, ACCEPT = 0.1, 0.25  # share of keys that undo, and that accept a sentence
 Event = dict[str, Any]
 
 
 def sentences(number: int, mark: str) -> list[str]:
-    """Return sentences of about 17 words; the `mark` and a number in each make it like no other."""
+    """Return sentences of about 17 words; each ends in `mark` and a number, so all differ."""
     texts = itertools.cycle(" ".join(each.tokens) for each in read_excerpt(EXCERPT))
     return [f"{text} {mark}{n}" for n, text in zip(range(number), texts, strict=False)]
 
 
 def stored(database: str, name: str, texts: list[str]) -> str:
-    """Store sentences as a document; return its name in an address."""
+    """Store sentences as a document; return the document's key for URLs."""
     with open_store(database) as store:
         taken = keep(store, read_items("\n".join(texts).encode(), name))[-1]
         document = next(each for each in store.documents() if each.name == taken)
@@ -36,7 +36,7 @@ def stored(database: str, name: str, texts: list[str]) -> str:
 
 @dataclass
 class Confirmed:
-    """What an annotator was shown of one sentence after the last key, or accepted."""
+    """The expected annotation of one sentence, according to the server's replies so far."""
 
     revision: int
     state: str
@@ -46,33 +46,33 @@ class Confirmed:
 
 
 class Annotator:
-    """Presses keys at random, as fast as a quick person: corrects, takes back, accepts.
+    """Presses random keys as fast as a quick person: correct, undo, accept.
 
     Args:
-        url: of the app.
-        name: of the annotator.
-        documents: what stands for them in an address; labelled one after the other.
+        url: the app's URL.
+        name: the annotator's name.
+        documents: keys of the documents in URLs; labelled in this order.
     """
 
     def __init__(self, url: str, name: str, documents: Sequence[str]) -> None:
         self.url, self.name, self.documents = url, name, documents
         self.confirmed: dict[int, Confirmed] = {}  # by sentence
-        self.seconds: list[float] = []  # from each key to its answer
+        self.seconds: list[float] = []  # from each key to its reply
         self.problems: list[str] = []
         self._random = random.Random(name)
         self._end = 0.0
 
     def stop(self) -> None:
-        """Press no more keys."""
+        """Stop pressing keys."""
         self._end = 0.0
 
     async def visit(self) -> None:
-        """Look at the page: the first visitor of a server waits until its models are loaded."""
+        """Open the page once; the first visit waits until the server has loaded its models."""
         async with self._session(self.documents[0]) as session:
             await session.open()
 
     async def work(self, seconds: float, pace: tuple[float, float] = PACE) -> None:
-        """Label until the time is over or everything is done; every key is answered then."""
+        """Label until the time is up or all documents are done; wait for the last reply."""
         self._end = time.monotonic() + seconds
         for key in self.documents:
             async with self._session(key) as session:
@@ -110,7 +110,7 @@ class Annotator:
         return {"kind": "correct", "first": word, "last": word, "what": tag, **of}
 
     def _note(self, event: Event, known: Confirmed, answer: Mapping[str, Any] | None) -> None:
-        """What the answer confirms, worked out from the keys alone but for the other tags."""
+        """Record a reply: revision, state and pins follow from the keys, tags from the reply."""
         known.revision += 1
         if event["kind"] == "accept":
             known.state = "done"
@@ -127,7 +127,7 @@ class Annotator:
 
 
 def differences(store: Store, annotators: Sequence[Annotator]) -> Iterator[str]:
-    """Each row that is not as it was confirmed, is missing, twice there, or of nobody."""
+    """Yield each stored row that is unexpected, duplicated or missing, as a message."""
     expected = {
         (item, each.name): confirmed
         for each in annotators
@@ -151,7 +151,7 @@ def differences(store: Store, annotators: Sequence[Annotator]) -> Iterator[str]:
 async def all_work(
     annotators: Sequence[Annotator], seconds: float, pace: tuple[float, float] = PACE
 ) -> None:
-    """All annotators at once, on a server that has loaded its models."""
+    """Run all annotators concurrently, after one visit that loads the server's models."""
     await annotators[0].visit()
     async with asyncio.TaskGroup() as tasks:
         for each in annotators:

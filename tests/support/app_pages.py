@@ -1,4 +1,4 @@
-"""The app in AppTest, opened at a page as by its address."""
+"""The app in Streamlit's AppTest, opened at a page as if by its URL."""
 
 import json
 
@@ -16,12 +16,12 @@ def new_app():
 
 
 def open_at(app, script):
-    """Run a new app at a page, with no other page before it."""
+    """Run a new app directly at a page."""
     return (app if script == HOME else app.switch_page(script)).run()
 
 
 def opened(app, script, **params):
-    """Run a new app at an address of a page, which shows no error."""
+    """Run a new app at the URL of a page; fail if the page shows an error."""
     app.query_params.update(params)
     open_at(app, script)
     assert not app.exception
@@ -41,11 +41,11 @@ def button(app, label):
 
 
 def payloads(app, part="rows"):
-    """What the components of the page that have this part were sent."""
+    """Return the payloads of the page's components that contain this field."""
     every = [json.loads(each.proto.json) for each in app.main if each.type == "bidi_component"]
     return [payload for payload in every if part in payload]
 
 
 def stage_of(app):
-    """What the live stage was sent."""
+    """Return the payload of the live stage."""
     return payloads(app)[0]

@@ -1,4 +1,4 @@
-"""Work for a process beside the server, as tests give it, and how long they wait for it."""
+"""Jobs that tests run in a worker process beside the server, and the timeout for them."""
 
 import os
 import signal
@@ -59,7 +59,7 @@ BROKEN = "This run failed (ValueError). The log of the server has the trace."
 
 
 def stopped_in_a_callback(report):
-    """Be stopped where Python ignores exceptions, then report."""
+    """Send SIGTERM to this process inside a weakref callback, where Python ignores exceptions."""
     thing = threading.Event()
     reference = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGTERM))
     del thing

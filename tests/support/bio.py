@@ -1,4 +1,4 @@
-"""Small BIO chains, and their entities read off in plain Python."""
+"""Random small BIO chains, and a plain-Python reader of entities as the oracle."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ NAMES = ["B-X", "I-X", "O", "I-Y", "B-Y"]  # four of them have an I-Y that never
 
 @st.composite
 def bio_chains(draw, max_tokens=4):
-    """A chain with BIO names and an allowed path; with or without the constraints."""
+    """Draw a chain with BIO tags and at least one allowed path, with or without constraints."""
     constrained = draw(st.booleans(), label="constrained")
 
     def named(chain):
@@ -24,7 +24,7 @@ def bio_chains(draw, max_tokens=4):
 
 
 def entities(tags):
-    """(label, first, last) of each entity in a list of tag names; an orphan I-X is in none."""
+    """Return (label, first, last) of each entity in tag names; an orphan I-X belongs to none."""
     found = []
     for t, tag in enumerate(tags):
         if tag.startswith("B-"):
@@ -35,7 +35,7 @@ def entities(tags):
 
 
 def is_legal(tags):
-    """Whether every I-X comes right after a B-X or I-X."""
+    """Return whether every I-X directly follows a B-X or I-X."""
     return all(
         not tag.startswith("I-") or before in (f"B-{tag[2:]}", tag)
         for before, tag in zip(["", *tags], tags, strict=False)

@@ -1,4 +1,4 @@
-"""Files as people bring them, made by the libraries that make them."""
+"""Uploaded files for tests, written by the libraries that users would write them with."""
 
 import io
 import json
@@ -22,12 +22,12 @@ FALLS = {"tokens": ["Night", "falls"], "emissions": [[0.0, 1.0, 0.5], [-1.0, 1.0
 
 
 def understand(*files, **reading):
-    """What is understood of (name, content) pairs."""
+    """Return the result of validating (name, content) pairs as uploaded files."""
     return validate_files(files, Reading(**reading), load_tagger)
 
 
 def as_json(content=None, **fields):
-    """A file of JSON; without content the two sentences above with some fields changed."""
+    """Return a JSON file; without `content`, the two sentences above with `fields` replaced."""
     whole = {"tags": TAGS, "transitions": TRANSITIONS, "sentences": [DOG, FALLS], **fields}
     return "scores.json", json.dumps(whole if content is None else content).encode()
 

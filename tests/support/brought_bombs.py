@@ -1,7 +1,7 @@
-"""Small files that ask for much memory. Run as a program, it reads each with little of it.
+"""Small files that need much memory to read, such as zip bombs.
 
-Prints a line a file, as JSON: its name, what was said of it, and how many MB reading and writing it
-took at the peak.
+Run as a program, this module reads each file under a memory limit. It prints one JSON line per
+file: its name, the result or error message, and the peak memory of reading and writing, in MB.
 """
 
 import bz2
@@ -20,37 +20,37 @@ import numpy as np
 from tests.support.brought import as_json, as_npz, as_zip, understand
 from tests.support.paths import ROOT
 
-ROOM = 200  # MB, of one upload at its peak
+ROOM = 200  # MB of memory that one upload may need at its peak
 SHIPPED = ROOT / "models"
 
 
 def pickled(steps):
-    """A .pt with a pickle of these steps."""
+    """Return a .pt checkpoint with a pickle of these opcodes."""
     members = {"archive/version": b"3\n", "archive/byteorder": b"little"}
     archive = as_zip({"archive/data.pkl": b"\x80\x02" + steps + b".", **members}, 0)
     return [("bomb.pt", archive[1]), as_npz(emissions=np.zeros((1, 2)))]
 
 
 def bytes_of_nothing():
-    """270 bytes that torch's own reader, with weights alone, makes 3 GB of."""
+    """270 bytes that `torch.load(weights_only=True)` expands to 3 GB."""
     return pickled(b"c__builtin__\nbytearray\n" + b"J" + struct.pack("<i", 2**31 - 1) + b"\x85R")
 
 
 def a_far_memo():
-    """Python's pickle makes a list as long as the largest number."""
+    """A large memo index: Python's unpickler allocates a list of that length."""
     return pickled(b"}r" + struct.pack("<I", 2**29))
 
 
-NESTED = b")" + b"q\0h\0\x86" * 40  # tuples in tuples: few objects, 2^40 of them as a text
+NESTED = b")" + b"q\0h\0\x86" * 40  # nested tuples: few objects, but 2^40 when printed
 
 
 def a_nested_key():
-    """Its hash takes hours."""
+    """A dict key of nested tuples, whose hash takes hours."""
     return pickled(b"}" + NESTED + b"K\x01s")
 
 
 def a_nested_storage():
-    """Its name takes terabytes."""
+    """A storage name of nested tuples, which takes terabytes as text."""
     text = {name: b"X" + struct.pack("<I", len(name)) + name for name in (b"storage", b"cpu", b"a")}
     storage = text[b"storage"] + b"ctorch\nFloatStorage\n" + NESTED + text[b"cpu"] + b"K\x01"
     tensor = b"(" + storage + b"tQK\0K\x01\x85K\x01\x85\x89"
@@ -59,7 +59,7 @@ def a_nested_storage():
 
 
 def bools():
-    """58 KB that are 512 MB as float64."""
+    """58 KB of compressed booleans that take 512 MB as float64."""
     file = io.BytesIO()
     transitions = np.zeros((200, 200), dtype=bool)
     np.savez_compressed(file, emissions=np.zeros((320, 990, 200), bool), transitions=transitions)
@@ -67,7 +67,7 @@ def bools():
 
 
 def bool_steps():
-    """The same in the matrices of steps that all sentences share."""
+    """The same for per-step transition matrices that all sentences share."""
     file = io.BytesIO()
     steps = np.zeros((1550, 200, 200), bool)
     np.savez_compressed(file, emissions=np.zeros((1551, 200), bool), transitions=steps)
@@ -75,40 +75,40 @@ def bool_steps():
 
 
 def one_own_matrix():
-    """A matrix of its own for one sentence must not be written for all of them."""
+    """One sentence has its own matrix; the reader must not write a matrix for every sentence."""
     words = [{"emissions": [[n % 7] * 200]} for n in range(3000)]
     words[0]["transitions"] = [[1.0] * 200] * 200
     return [as_json({"transitions": [[0.0] * 200] * 200, "sentences": words})]
 
 
 def shared_matrices_of_steps():
-    """A matrix for each step, the same in all sentences, is kept for each of them."""
+    """One matrix per step, shared by all sentences, which the reader stores per sentence."""
     steps = [[[0] * 50] * 50] * 19
     return [as_json({"transitions": steps, "sentences": [{"emissions": [[0] * 50] * 20}] * 2000})]
 
 
 def own_starts():
-    """Start probabilities of its own must not copy the shared matrix for each sentence."""
+    """Each sentence has its own start; the reader must not copy the shared matrix for each."""
     words = [{"emissions": [[1] * 200], "start": [n] * 200} for n in range(3000)]
     transitions = [[1] * 200] * 200
     return [as_json({"probabilities": True, "transitions": transitions, "sentences": words})]
 
 
 def shared_matrix():
-    """Many sentences and one large matrix: that is no bomb."""
+    """Many sentences and one large matrix: a valid file, which must be accepted."""
     emissions = np.zeros((3000, 8, 200), np.float32)
     return [as_npz(emissions=emissions, transitions=np.zeros((200, 200), np.float32))]
 
 
 def shared_probabilities():
-    """The same as probabilities, each divided by its sum."""
+    """The same valid file as probabilities, which the reader normalises."""
     emissions = np.ones((3000, 8, 200), np.float32)
     transitions = np.ones((200, 200), np.float32)
     return [as_npz(emissions=emissions, transitions=transitions, probabilities=np.array(True))]
 
 
 def lying_member():
-    """Says that it unpacks to 1000 bytes, and unpacks to 400 MB."""
+    """A zip member that declares 1000 bytes but unpacks to 400 MB."""
     packer = zlib.compressobj(wbits=-15)
     packed = b"".join(packer.compress(bytes(10_000_000)) for _ in range(40)) + packer.flush()
     file = io.BytesIO()
@@ -123,7 +123,7 @@ def lying_member():
 
 
 def another_packing():
-    """bzip2 has no end that zipfile could ask for."""
+    """A bzip2 member, for which zipfile cannot limit the unpacked size."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("emissions.npy", bz2.compress(bytes(300_000_000)))
@@ -136,12 +136,12 @@ def another_packing():
 
 
 def many_members():
-    """A list of members that is longer than they are."""
+    """60,000 empty members: the zip directory is larger than its content."""
     return [as_zip({f"{n}": b"" for n in range(60_000)}, zipfile.ZIP_STORED)]
 
 
 def many_numbers():
-    """As many short numbers as are taken as JSON."""
+    """As many short numbers as the reader accepts in a JSON file."""
     row = f"[{','.join(['0.5'] * 17)}]"
     sentence = f'{{"emissions":[{",".join([row] * 17)}]}}'
     sentences = ",".join([sentence] * 7_000)
@@ -154,13 +154,13 @@ def empty_lists():
 
 
 def wide_characters():
-    """One of them makes all others take four bytes."""
+    """One emoji, which makes Python store every character of the string in four bytes."""
     text = '{"comment": "🙂' + "x" * 19_000_000 + '"}'
     return [("wide.json", text.encode())]
 
 
 def words_of_nothing(crfsuite):
-    """Each word is two bytes, and a row of scores."""
+    """Words of two bytes each, for which the reader allocates a row of scores."""
     return [crfsuite, ("a.jsonl", b'{"attributes": [' + b"[]," * 6_000_000 + b"[]]}")]
 
 
@@ -169,7 +169,7 @@ def lines_of_nothing(crfsuite):
 
 
 def one_long_name(crfsuite):
-    """Every attribute has the same name, which is as long as the file."""
+    """Every attribute points to the same name, which is as long as the file."""
     number, long = 5000, b"x" * 1_000_000
     names = b"CQDB" + struct.pack("<5I", 24 + 8 + len(long) + 4 * number, 0, 0, number, 24)
     places = struct.pack(f"<{number}I", *[24 + 4 * number] * number)
@@ -192,7 +192,7 @@ def tensors(**arrays):
 
 
 def large_layers():
-    """A network of any size, of which there are no weights."""
+    """A config that declares a huge network, with the weights of a small one."""
     members = {path.name: path.read_bytes() for path in (SHIPPED / "upos-en").iterdir()}
     config = json.loads(members["config.json"])
     sizes = dict.fromkeys(config["sizes"], 4096) | {"widths": [4096] * 10}
@@ -201,7 +201,7 @@ def large_layers():
 
 
 def unpacked_weights():
-    """A row of a perceptron's weights is a byte where it is empty."""
+    """A perceptron with millions of empty rows, which take one byte each in the file."""
     rows = 2_000_000
     arrays = {
         "features.keys": np.arange(1, dtype=np.uint32),
@@ -228,7 +228,7 @@ def long_vocabulary():
 
 
 def long_example():
-    """Nobody looks at more than the first words."""
+    """An example sentence of 300,000 words, of which only the first are used."""
     members = {path.name: path.read_bytes() for path in (SHIPPED / "upos-en").iterdir()}
     words = ["word"] * 300_000
     example = {"text": "x", "tokens": words, "claim": "x", "kind": "given"}
@@ -263,13 +263,13 @@ WITH_CRFSUITE = (words_of_nothing, lines_of_nothing, one_long_name)
 
 
 def status(name):
-    """One of the numbers of this process, in MB."""
+    """Return a field of /proc/self/status, such as VmRSS, in MB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name))
 
 
 def tried(files):
-    """What comes of reading the files with little memory."""
+    """Read the files under a memory limit; return the result and the extra peak memory in MB."""
     Path("/proc/self/clear_refs").write_text("5")
     before = status("VmRSS")
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -287,7 +287,7 @@ def tried(files):
 
 
 def main(crfsuite):
-    understand(as_json())  # imports what is imported late
+    understand(as_json())  # triggers lazy imports, which must not count
     model = "small.crfsuite", Path(crfsuite).read_bytes()
     for make in (*ALONE, *WITH_CRFSUITE):
         said, peak = tried(make() if make in ALONE else make(model))

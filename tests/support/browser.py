@@ -1,8 +1,8 @@
-"""Fixtures of the tests in a browser: Chromium, a running app, and screens on it.
+"""Fixtures for browser tests: Chromium, a running app, and pages on it.
 
-All tests of a process share the browser and the server. Each test has a page and a Streamlit
-session of its own, and nothing in the browser's storage. `screen` keeps the files of the app in the
-cache of one context, which saves a quarter of the time of a page; `fresh` makes contexts.
+All tests of a process share the browser and the server. Each test has its own page and Streamlit
+session, and starts with empty browser storage. `screen` uses one context that caches the files of
+the app, which saves a quarter of the time per page; `fresh` creates new contexts.
 """
 
 import os
@@ -19,7 +19,7 @@ from tests.support.forked_server import fork
 from tests.support.screen import SCRIPT, Screen
 
 CHROMIUM_NAMES = (
-    "chromium-headless-shell",  # Debian's, which draws no window: a sixth less work
+    "chromium-headless-shell",  # Debian's build without windows: a sixth less work
     "chromium",
     "chromium-browser",
     "google-chrome",
@@ -27,24 +27,24 @@ CHROMIUM_NAMES = (
 )
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
-    "--font-render-hinting=slight",  # with it the shell draws letters as the full browser does
+    "--font-render-hinting=slight",  # the headless shell then renders text as full Chromium does
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--js-flags=--no-opt",  # a test ends before optimised code pays: a sixth less work
+    "--js-flags=--no-opt",  # tests are too short for the optimiser to pay off: a sixth less work
 ]
 PROJECTOR = {"width": 1280, "height": 720}
-# How many times slower the pages are; the server's messages arrive late, too. A test that fails
-# then waits for a time instead of a state.
+# Slowdown factor of pages; server messages are delayed, too. A test that fails only when slowed
+# down waits for a time instead of a state.
 SLOW = int(os.environ.get("CRFVIZ_SLOW", "1"))
 MEASURES, SLOW_SCRIPT = (SCRIPT.with_name(name) for name in ("measure.js", "slow.js"))
 
 
 def once_per_session(fixture):
-    """Give all conftests that import a session fixture one value; pytest makes one for each."""
+    """Share one value of a session fixture; pytest would create one per importing conftest."""
     values = {}
 
     @wraps(fixture)
@@ -61,7 +61,7 @@ def once_per_session(fixture):
 @pytest.fixture(scope="session")
 @once_per_session
 def chromium():
-    """A headless Chromium; without one the test is skipped, or fails where one is required."""
+    """Start headless Chromium; without it, skip the test, or fail if the browser is required."""
     path = next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
     if path is None:
         reason = "no Chromium on this machine (Debian: apt-get install chromium)"
@@ -77,13 +77,13 @@ def chromium():
 @pytest.fixture(scope="session")
 @once_per_session
 def app(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
-    """A server of the app, shared by all tests."""
+    """Start one server of the app for all tests."""
     with running_app(tmp_path_factory.mktemp("app") / "server.log", start=fork) as running:
         yield running
 
 
 def new_context(chromium, **options):
-    """A context that may evaluate scripts, which the policy of the server forbids."""
+    """Create a context that bypasses the server's content security policy, to evaluate scripts."""
     context = chromium.new_context(**{"viewport": PROJECTOR, "bypass_csp": True, **options})
     context.add_init_script(path=SCRIPT)
     context.add_init_script(path=MEASURES)
@@ -110,7 +110,7 @@ def fresh(chromium):
 @pytest.fixture(scope="session")
 @once_per_session
 def caching(chromium):
-    """A context where nothing moves by itself, whose cache of files stays from test to test."""
+    """Create a context with animations off, which keeps its HTTP cache between tests."""
     context = new_context(chromium, reduced_motion="reduce")
     yield context
     context.close()
@@ -118,7 +118,7 @@ def caching(chromium):
 
 @pytest.fixture
 def returning(caching, app):
-    """The same context, in which no test leaves anything but what is cached."""
+    """Return the caching context; after each test, close its pages and clear its storage."""
     yield caching
     if not caching.pages:
         return
@@ -137,7 +137,7 @@ def slow_down(page):
 
 
 class Watch:
-    """Opens screens, and asserts at the end that nothing broke and nothing went elsewhere."""
+    """Opens screens; asserts at the end that there were no errors and no external requests."""
 
     def __init__(self, app):
         self._app = app
@@ -162,7 +162,7 @@ class Watch:
 
 @pytest.fixture
 def watch(app, fresh, returning):  # noqa: ARG001 - pages close after the last look at them
-    """Open screens in browser contexts; assert afterwards that nothing broke."""
+    """Open screens in browser contexts; assert afterwards that there were no errors."""
     watch = Watch(app)
     yield watch.open
     watch.assert_quiet()
@@ -170,5 +170,5 @@ def watch(app, fresh, returning):  # noqa: ARG001 - pages close after the last l
 
 @pytest.fixture
 def screen(watch, returning):
-    """A page on the app, in a context where nothing moves by itself."""
+    """Open a page of the app in the caching context, with animations off."""
     return watch(returning)

@@ -1,6 +1,6 @@
-"""Tensors that are nearly equal, and slopes, both without SymPy.
+"""Assertions on nearly equal tensors and on gradients, without SymPy.
 
-`torch.testing` and `torch.autograd.gradcheck` import it: three seconds in each process.
+`torch.testing` and `torch.autograd.gradcheck` import SymPy, which takes three seconds per process.
 """
 
 from itertools import product
@@ -13,7 +13,7 @@ DEFAULT = {torch.float64: 1e-7, torch.float32: 1e-5}
 
 
 def assert_close(found, expected, *, rtol=None, atol=None):
-    """Assert equal shapes and types, and values within rtol and atol (NaN nowhere)."""
+    """Assert equal shapes and types, values within rtol and atol, and no NaN."""
     assert found.dtype == expected.dtype
     assert found.shape == expected.shape
     near = DEFAULT.get(found.dtype, 0)
@@ -27,7 +27,7 @@ def assert_close(found, expected, *, rtol=None, atol=None):
 
 
 def assert_slopes(function, inputs, step=1e-5):
-    """Assert that autograd's gradient of a scalar function is that of central differences."""
+    """Assert that autograd's gradient of a scalar function agrees with central differences."""
     slopes = torch.autograd.grad(function(*inputs), inputs)
     for number, slope in enumerate(slopes):
         for cell in product(*map(range, slope.shape)):

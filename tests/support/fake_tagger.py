@@ -1,4 +1,4 @@
-"""A tagger made of a table: each word has its scores, and nothing is learnt."""
+"""A tagger that reads its scores from a table of words, without training."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from crfviz.taggers.tagger import CRF, english_words, words_of
 
 
 class FakeTagger:
-    """Scores come from `words`: {word: {tag: score}}; what is not in it is 0."""
+    """A tagger with scores from `words`, {word: {tag: score}}; missing scores are 0."""
 
     name = "fake"
     device = "cpu"

@@ -1,6 +1,6 @@
-"""A stand-in for Hugging Face transformers, which is no dependency: what the documents use of it.
+"""Stub of Hugging Face transformers, which is no dependency, with the API that the docs use.
 
-The model is small and random: a row of scores for each piece of a word.
+The model is small and random: it returns a row of scores for each word piece.
 """
 
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ DEV = "".join(
 
 
 class Encoding(dict):
-    """Tensors by name, and the word of each piece."""
+    """The output of a tokenizer: tensors by name, and the word of each piece."""
 
     def __init__(self, words):
         pieces = [piece(word, part) for word in words for part in (0, 1)]
@@ -27,7 +27,7 @@ class Encoding(dict):
 
 
 class Model:
-    """Random scores of pieces."""
+    """A model that returns random scores for each piece."""
 
     config = SimpleNamespace(id2label=LABELS)
 
@@ -39,12 +39,12 @@ class Model:
 
 
 def piece(word, part):
-    """The number of the first or second piece of a word; 0 is special."""
+    """Return the id of the first or second piece of a word; id 0 is a special token."""
     return 1 + 2 * (ord(word[0]) % 29) + part
 
 
 def pipeline(task, model):
-    """Return what stands for a pipeline."""
+    """Return a stub of a pipeline."""
     assert (task, model) == ("token-classification", "dslim/bert-base-NER")
 
     def tokenizer(words, *, is_split_into_words, return_tensors):

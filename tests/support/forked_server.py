@@ -1,8 +1,7 @@
-"""Servers and programs that start in a moment: forks of a process that has imported the libraries.
+"""Servers and programs that start fast: forks of a process that has imported the libraries.
 
-Of the three seconds in which a server starts, imports take most, and a test that kills a hundred
-servers is not about them. What runs is Streamlit's own command all the same, or the module that
-`python -m` would run.
+A server starts in three seconds, mostly for imports. That is too slow for tests that kill a hundred
+servers. The fork runs Streamlit's own command, or the module that `python -m` would run.
 """
 
 import fcntl
@@ -21,19 +20,19 @@ from types import ModuleType
 from benchmarks.serving import ROOT
 from crfviz.settings import settings
 
-_one_at_a_time = threading.Lock()  # the main module is that of all threads
+_one_at_a_time = threading.Lock()  # all threads share sys.modules["__main__"]
 
 
 @contextmanager
 def forking():
-    """Processes of `multiprocessing` are forked from one that has imported what they need."""
+    """Fork processes of `multiprocessing` from a server that has imported the libraries."""
     get_context("forkserver").set_forkserver_preload(
         ["tests.support.saving_worker", "tests.support.warm"]
     )
-    # Streamlit leaves the app as the main module, which every process would run first.
+    # Streamlit leaves the app as __main__, and each new process would run that first.
     before = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
-    ensure_running()  # now, as it inherits blocked signals
+    ensure_running()  # start it here, because it inherits blocked signals
     try:
         yield
     finally:
@@ -69,7 +68,7 @@ def fork(arguments, environment, log):
 
 
 def serve(arguments, environment, log):
-    """What the fork does: become a server with this environment and log."""
+    """Run Streamlit in this process, with this environment and log (target of `fork`)."""
     from streamlit.web.cli import main
 
     os.environ.clear()
@@ -83,17 +82,17 @@ def serve(arguments, environment, log):
 
 
 class ForkedProgram(ForkedServer):
-    """A command of Python in a fork, used as `subprocess.Popen` is.
+    """A Python command in a fork, with the interface of `subprocess.Popen`.
 
-    The command is `[sys.executable, "-m", MODULE, *ARGUMENTS]`, or has "-c" and code for "-m" and
-    the module. Standard streams are pipes, files, or those of this process.
+    The command is `[sys.executable, "-m", MODULE, *ARGUMENTS]` or `[sys.executable, "-c", CODE,
+    *ARGUMENTS]`. Standard streams are pipes, files, or those of this process.
     """
 
     def __init__(self, command, *, stdin=None, stdout=None, stderr=None, text=False, env=None, **_):
         theirs, ours = [], []
         for number, stream in enumerate((stdin, stdout, stderr)):
             if stream == subprocess.PIPE:
-                ends = os.pipe()[:: -1 if number else 1]  # theirs first
+                ends = os.pipe()[:: -1 if number else 1]  # the end of the child first
                 mode = ("r" if number else "w") + ("" if text else "b")
                 theirs.append(ends[0])
                 ours.append(os.fdopen(ends[1], mode))
@@ -125,7 +124,7 @@ class ForkedProgram(ForkedServer):
 
 
 class _Inherited:
-    """A file descriptor that goes along into the fork."""
+    """A file descriptor that the fork inherits."""
 
     def __init__(self, descriptor):
         self._descriptor = descriptor
@@ -139,14 +138,14 @@ def _detached(descriptor):
 
 
 def become(command, environment, streams):
-    """What the fork does: become the program, in a session of its own."""
+    """Run the command in this process, in a new POSIX session (target of `ForkedProgram`)."""
     os.setsid()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background shells ignore SIGINT
     os.environ.clear()
     os.environ.update(environment)
     settings.cache_clear()
     above = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 10) for stream in streams]
-    for stream in streams:  # any of them may have the number of another one's place
+    for stream in streams:  # a stream's number may be the target of another
         os.close(stream)
     for number, stream in enumerate(above):
         os.dup2(stream, number)
@@ -161,7 +160,7 @@ def become(command, environment, streams):
 
 
 class ForkingSubprocess:
-    """In place of the module `subprocess`, where a test puts it: programs are forked."""
+    """A replacement of the module `subprocess` in tests: programs are forked."""
 
     Popen = ForkedProgram
     PIPE, TimeoutExpired = subprocess.PIPE, subprocess.TimeoutExpired

@@ -1,8 +1,8 @@
-"""Damaged files for the readers: mutations of good ones, the same ones in every run.
+"""Fuzzing of file readers: reproducible mutations of valid files.
 
-A reader may understand a mutated file or refuse it with a `CrfvizError`; every other error is a
-leak. The tests try `TRIES` mutations a kind. `make fuzz` sets CRFVIZ_FUZZ to many more, and then
-time and memory are measured, too.
+A reader may accept a mutated file or reject it with a `CrfvizError`; any other error is a bug. The
+tests try `TRIES` mutations per kind of file. `make fuzz` sets CRFVIZ_FUZZ to many more, and also
+measures time and memory.
 """
 
 import io
@@ -20,11 +20,11 @@ from crfviz.exceptions import CrfvizError
 
 TRIES = int(os.environ.get("CRFVIZ_FUZZ", "2000"))
 MEASURED = "CRFVIZ_FUZZ" in os.environ
-LARGEST = 100_000  # bytes of a mutated file
-MAX_SECONDS = 2.0  # of the processor, for one file
-MAX_MEMORY = 300 * 2**20  # bytes above what there was before the first file
-LONGEST_MESSAGE = 1000  # characters: a message tells of the input, it does not repeat it
-MAX_CHANGES = 4  # of one file
+LARGEST = 100_000  # maximum size of a mutated file, bytes
+MAX_SECONDS = 2.0  # CPU time for one file
+MAX_MEMORY = 300 * 2**20  # bytes above the memory in use before the first file
+LONGEST_MESSAGE = 1000  # characters of an error message, which must not repeat the input
+MAX_CHANGES = 4  # maximum number of changes to one file
 
 ZIP_MAGIC = b"PK\x03\x04"
 VALUE = re.compile(rb'-?\d+(?:\.\d+)?(?:e-?\d+)?|"[^"\n]{0,80}"|\b(?:null|true|false|NaN)\b')
@@ -48,13 +48,13 @@ def fuzz(
     *,
     tries: int = TRIES,
 ) -> None:
-    """Read `tries` mutations of the seeds; only errors of the package may come out.
+    """Read `tries` mutations of the seeds; only a `CrfvizError` may be raised.
 
     Args:
-        kind: of files; it seeds the mutations, and messages name it.
-        seeds: good files. All of them are read first, and must be understood.
-        read: the reader, from its door.
-        tries: how many mutations.
+        kind: name of the file format; seeds the random mutations and appears in messages.
+        seeds: valid files, which are read first and must be accepted.
+        read: the reader's public function.
+        tries: number of mutations.
     """
     for seed in seeds:
         read(seed)
@@ -76,7 +76,7 @@ def fuzz(
 
 
 def _is_refused(content: bytes, read: Callable[[bytes], object], name: str) -> bool:
-    """Whether a reader refuses a file; any other error than ours fails the test."""
+    """Return whether a reader rejects a file; any error but a `CrfvizError` fails the test."""
     try:
         read(content)
     except CrfvizError as error:
@@ -94,14 +94,14 @@ def _of(content: bytes) -> str:
 
 
 def mutations(kind: str, seeds: Sequence[bytes], tries: int) -> Iterator[bytes]:
-    """Mutated seeds, each of at most `LARGEST` bytes; the n-th is the same in every run."""
+    """Yield mutated seeds of at most `LARGEST` bytes; the n-th is the same in every run."""
     for number in range(tries):
         generator = random.Random(f"{kind} {number}")
         yield mutated(generator.choice(seeds), generator)[:LARGEST]
 
 
 def mutated(content: bytes, generator: random.Random) -> bytes:
-    """A file with one to `MAX_CHANGES` changes; of an archive often one in what it holds."""
+    """Return a file with 1 to `MAX_CHANGES` changes; in an archive often inside a member."""
     if content.startswith(ZIP_MAGIC) and generator.random() < 0.7:
         return _rezipped(content, generator)
     for _ in range(generator.randint(1, MAX_CHANGES)):
@@ -134,7 +134,7 @@ def _inserted(content: bytes, generator: random.Random) -> bytes:
 
 
 def _replaced(content: bytes, generator: random.Random) -> bytes:
-    """Another value in the place of one, or of all that are written the same."""
+    """Replace one value by another, or all values with the same text."""
     places = [match.span() for match in VALUE.finditer(content[:LARGEST])]
     if not places:
         return _inserted(content, generator)
@@ -146,7 +146,7 @@ def _replaced(content: bytes, generator: random.Random) -> bytes:
 
 
 def _renumbered(content: bytes, generator: random.Random) -> bytes:
-    """Another number of as many digits, for files that say how long their parts are."""
+    """Replace a number by one with as many digits, to damage declared lengths."""
     places = [match.span() for match in re.finditer(rb"\d+", content[:LARGEST])]
     if not places:
         return _flipped(content, generator)
@@ -162,7 +162,7 @@ def _repeated(content: bytes, generator: random.Random) -> bytes:
 
 
 def _swapped(content: bytes, generator: random.Random) -> bytes:
-    """Two parts change places: two of the lines, or of the bytes."""
+    """Swap two lines or two bytes."""
     by = b"\n" if content.count(b"\n") > 1 and generator.random() < 0.5 else b","
     parts = content.split(by)
     if len(parts) < 2:
@@ -184,9 +184,9 @@ def _slice(content: bytes, generator: random.Random) -> tuple[int, int]:
 
 
 def _rezipped(content: bytes, generator: random.Random) -> bytes:
-    """The archive with one of its files changed, renamed, doubled or left out; its sums are right.
+    """Return the archive with one member changed, renamed, duplicated or removed.
 
-    Whatever is compressed or guarded by a sum would otherwise only ever fail there.
+    The checksums are correct. Otherwise compressed members would always fail at their checksum.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [(name, archive.read(name)) for name in archive.namelist()]
@@ -203,14 +203,14 @@ def _rezipped(content: bytes, generator: random.Random) -> bytes:
     file = io.BytesIO()
     how = generator.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
     with zipfile.ZipFile(file, "w", how) as archive, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of two files of one name
+        warnings.simplefilter("ignore", UserWarning)  # about duplicate member names
         for name, inside in members:
             archive.writestr(zipfile.ZipInfo(name or "empty"), inside, how)
     return file.getvalue()
 
 
 def _memory_now() -> int:
-    """Bytes in use; from here on the peak is counted anew."""
+    """Return the bytes in use, and reset the peak."""
     if not MEASURED:
         return 0
     Path("/proc/self/clear_refs").write_text("5")

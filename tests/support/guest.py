@@ -1,4 +1,4 @@
-"""A server of small apps that use crfviz, in a folder of their own."""
+"""A Streamlit server of small third-party apps that use crfviz, in their own folder."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from benchmarks.serving import running_app
 
-# Runs the app that the address names, each under its own path.
+# Runs the script named by the URL's parameter `app`.
 HOST = """
 import runpy
 import streamlit as st

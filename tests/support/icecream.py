@@ -1,4 +1,4 @@
-"""Jason Eisner's ice-cream diary (2002): a chain whose numbers are known from its spreadsheet."""
+"""Jason Eisner's ice-cream diary (2002): a chain whose numbers his spreadsheet shows."""
 
 import torch
 

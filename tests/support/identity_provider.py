@@ -1,4 +1,4 @@
-"""An OpenID Connect provider for tests: everybody who comes is let in, as the name asked for."""
+"""An OpenID Connect provider for tests: every login succeeds, with the given email address."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ CLIENT = "crfviz"
 
 @contextmanager
 def identity_provider(email, *, verified=True):
-    """A provider on a free port; yields its address and what it was asked."""
+    """Run a provider on a free port; yield its URL and the last authorization query."""
     key = RSAKey.generate_key(2048, {"kid": "1", "use": "sig", "alg": "RS256"})
     asked = {}
 
@@ -69,7 +69,7 @@ def identity_provider(email, *, verified=True):
 
 
 def secrets(provider, app_url):
-    """What a deployment writes into its secrets.toml."""
+    """Return the secrets.toml of a deployment that uses this provider."""
     return f"""[auth]
 redirect_uri = "{app_url}/oauth2callback"
 cookie_secret = "a long secret of this test, of no other use"

@@ -1,9 +1,10 @@
-"""The packages that are installed are looked through once in a process.
+"""Speed-ups of imports and of Streamlit's component scan; import this module before the app.
 
-Streamlit does so for every server and every app that a test runs, for components that they might
-bring: two thirds of the work of a server's start and nine tenths of a page in AppTest. And one that
-JupyterLab brings is not found: to load it takes longer than torch, for a format of addresses that
-jsonschema, which altair loads, knows only where it is there.
+Streamlit scans all installed packages for components, for every server and every AppTest. That is
+two thirds of a server's start and nine tenths of a page in AppTest, so its result is cached.
+
+`rfc3987_syntax`, which JupyterLab installs, is hidden: it takes longer to load than torch, and
+jsonschema (used by altair) needs it only to check one URL format.
 """
 
 import sys

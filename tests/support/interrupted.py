@@ -1,4 +1,4 @@
-"""A Streamlit session whose callbacks are cut short by another run."""
+"""A Streamlit session whose callbacks are interrupted by a requested rerun."""
 
 import pytest
 from streamlit.runtime.scriptrunner import StopException
@@ -10,16 +10,16 @@ from crfviz.ui.session.session_store import STORE_KEY
 
 
 class Interrupted(SessionState):
-    """Streamlit's session while the browser asks for another run."""
+    """Session state while the browser has requested a rerun."""
 
     asked = True
 
 
 @pytest.fixture
 def asked_again(monkeypatch):
-    """A session in which every look-up ends the callback, as another run has been asked for.
+    """Install a session in which every look-up raises StopException, as during a rerun request.
 
-    Returns what lies below that, for tests to fill.
+    Returns the underlying session state, for tests to fill.
     """
     state = Interrupted()
     state[STORE_KEY] = {}

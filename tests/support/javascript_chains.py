@@ -1,7 +1,7 @@
-"""Chains with the library's numbers, for `tests/unit/js/recursions.test.js`.
+"""Chains with the library's results, for `tests/unit/js/recursions.test.js`.
 
-`python -m tests.support.javascript_chains` writes the numbers of all chains in the file anew.
-In the file tables are flat lists, and null is a score of -inf.
+`python -m tests.support.javascript_chains` recomputes the results of all chains in the file.
+In the file, tables are flat lists, and null means -inf.
 """
 
 import json
@@ -14,16 +14,16 @@ from crfviz.chain.potentials import Potentials
 from tests.support.paths import ROOT
 
 FILE = ROOT / "tests" / "fixtures" / "recursions.json"
-DIGITS = 11  # after the point
+DIGITS = 11  # decimals in the file
 
 
 def read():
-    """A list of cases: {"name", "T", "K", "emissions", ..., "expected"}."""
+    """Return the list of cases: {"name", "T", "K", "emissions", ..., "expected"}."""
     return json.loads(FILE.read_text("utf-8"))
 
 
 def results(case):
-    """What the library computes for the chain of a case: lists of numbers by name, and rows."""
+    """Compute the library's results for the chain of a case: lists of numbers by name, and rows."""
     found = analyse(_potentials(case))
     tables = found.forward_backward
     return {
@@ -38,12 +38,12 @@ def results(case):
 
 
 def scores(values):
-    """Numbers of the file as floats."""
+    """Convert numbers of the file to floats; null becomes -inf."""
     return [-math.inf if value is None else value for value in values]
 
 
 def write(cases):
-    """Write the cases with what the library computes for each, one a line."""
+    """Write the cases with the library's results, one case per line."""
     lines = []
     for case in cases:
         numbers, rows = results(case)

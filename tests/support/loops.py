@@ -1,4 +1,4 @@
-"""Event loops for tests, in whatever thread a browser has left."""
+"""Event loops for tests that also use Playwright."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -9,6 +9,6 @@ Value = TypeVar("Value")
 
 
 def run(work: Coroutine[Any, Any, Value]) -> Value:
-    """What `work` comes to, in another thread: Playwright keeps a loop in that of the tests."""
+    """Run `work` in another thread, because Playwright runs an event loop in this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()

@@ -1,4 +1,4 @@
-"""A model, sentences, documents, people and files whose names are Markdown that loads a picture."""
+"""Names that contain Markdown for an external image: models, words, documents, people, files."""
 
 import os
 from unittest.mock import patch
@@ -21,7 +21,7 @@ FILE = f"{MARK.format('f', 0)}.conll"
 
 
 def marked_places(folder):
-    """Make all of it below a folder; returns the environment of a server that has it."""
+    """Create models and annotations in a folder; return a server's environment for them."""
     places = {
         "CRFVIZ_USER_MODELS": str(folder / "models"),
         "CRFVIZ_DATABASE_URL": f"sqlite:///{folder}/annotations.db",
@@ -35,7 +35,7 @@ def marked_places(folder):
 
 
 def _models():
-    """`marked`, and `marked-bio` with entities."""
+    """Store two models: `marked`, and `marked-bio` with entity tags."""
     scores = [[3.0, 0.5, -1.0], [-1.0, 2.5, 1.0], [-2.0, 1.25, 1.5]]
     bio = ["O", f"B-{TAGS[0]}", f"I-{TAGS[0]}"]
     for name, tags in (("marked", TAGS), ("marked-bio", bio)):
@@ -44,7 +44,7 @@ def _models():
 
 
 def _annotations():
-    """A document that two finished, with different tags."""
+    """Store a document that two annotators have finished with different tags."""
     with open_store() as store:
         store.add(DOCUMENT, read_items(CORPUS.encode(), DOCUMENT).items)
         item = next(iter(store.items(DOCUMENT)))

@@ -1,9 +1,9 @@
-"""Put the bugs of tests/mutations.toml into copies of the project and run the tests on each.
+"""Mutation testing: insert the bugs of tests/mutations.toml into copies of the project.
 
     python -m tests.support.mutate [WORD ...]
 
-With words, only the mutations of files whose path contains one of them. Ends with 1 unless the
-tests find at least 19 of 20; each bug that they miss is printed.
+With words, use only the mutations of files whose path contains one of them. Prints each bug that
+the tests miss. The exit status is 1 if the tests find fewer than 19 of 20 bugs.
 """
 
 import os
@@ -25,11 +25,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MUTATIONS = ROOT / "tests/mutations.toml"
-NUM_COPIES = 2  # each runs tests in one process
+NUM_COPIES = 2  # copies of the project, each of which runs tests in one process
 MIN_KILLED = 0.95  # of all mutations
-CPU_LIMIT = 300  # seconds of a process; a bug may be a loop without an end
+CPU_LIMIT = 300  # CPU seconds per process, because a bug may cause an endless loop
 PYTEST = ("-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider")
-FAILED = (1, -signal.SIGXCPU)  # exit status of pytest and Node: a test failed, or has no end
+FAILED = (1, -signal.SIGXCPU)  # exit status of pytest and Node: failed test, or CPU limit
 
 
 class BrokenMutationError(Exception):
@@ -41,16 +41,16 @@ class Mutation:
     """One bug, and the tests that must find it."""
 
     file: str  # path from the root of the project
-    bug: str  # in words
-    old: str  # text that stands once in the file
+    bug: str  # description
+    old: str  # text that occurs exactly once in the file
     new: str
     tests: tuple[str, ...]  # paths of test files, all Python or all JavaScript
 
     def applied(self, text: str) -> str:
-        """The text of the file with the bug.
+        """Return the text of the file with the bug.
 
         Raises:
-            BrokenMutationError: the old text does not stand there exactly once.
+            BrokenMutationError: the old text does not occur exactly once.
         """
         if (times := text.count(self.old)) != 1:
             raise BrokenMutationError(
@@ -61,14 +61,14 @@ class Mutation:
 
 
 def read_mutations() -> list[Mutation]:
-    """All mutations of the list, in its order."""
+    """Return all mutations of the list, in order."""
     entries = tomllib.loads(MUTATIONS.read_text("utf-8"))["mutation"]
     return [Mutation(**entry | {"tests": tuple(entry["tests"])}) for entry in entries]
 
 
 @contextmanager
 def copies(number):
-    """A queue of copies of the project, as it is in the working tree without ignored files."""
+    """Create a queue of copies of the working tree, without the files that git ignores."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     output = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     files = [name for name in output.split("\0") if name and (ROOT / name).is_file()]
@@ -79,7 +79,7 @@ def copies(number):
             for name in files:
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, copy / name)
-            # Compiled files that know the content, not the time, of the source they came from.
+            # Bytecode that is validated by the hash of its source, not by the time.
             compiled = ("-m", "compileall", "-q", "--invalidation-mode", "checked-hash", "crfviz")
             subprocess.run([sys.executable, *compiled, "tests"], cwd=copy, check=True)
             waiting.put(copy)
@@ -87,7 +87,7 @@ def copies(number):
 
 
 def run_tests(tests, copy):
-    """The exit status of the tests in a copy, and the end of their output."""
+    """Run the tests in a copy; return their exit status and the end of their output."""
     program = [sys.executable, *PYTEST] if tests[0].endswith(".py") else ["node", "--test"]
     environment = {
         **os.environ,
@@ -102,7 +102,7 @@ def run_tests(tests, copy):
 
 
 def is_killed(mutation, waiting):
-    """Whether a test fails with the mutation.
+    """Return whether a test fails with the mutation.
 
     Raises:
         BrokenMutationError: the tests cannot be run, for example because of wrong syntax.
@@ -122,7 +122,7 @@ def is_killed(mutation, waiting):
 
 
 def main(words):
-    """Run the mutations that are asked for; the exit status."""
+    """Run the requested mutations; return the exit status."""
     started = time.monotonic()
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT, CPU_LIMIT))  # inherited
     chosen = [m for m in read_mutations() if not words or any(word in m.file for word in words)]

@@ -1,4 +1,4 @@
-"""Our JavaScript without a browser: modules bundled as for a live file, and run by Node."""
+"""Run crfviz's JavaScript modules in Node, bundled as for a live file."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from crfviz.views.exports import bundle
 
 
 def program():
-    """The path of Node; skips the test where there is none."""
+    """Return the path of Node; skip the test if it is missing."""
     path = shutil.which("node")
     if path is None:
         reason = "no Node on this machine (Debian: apt-get install nodejs)"
@@ -22,13 +22,13 @@ def program():
 
 
 def run(folder, modules, body, told):
-    """What an async function of `told` returns, as JSON.
+    """Run an async JavaScript function of one argument; return its result, parsed from JSON.
 
     Args:
-        folder: to work in.
-        modules: paths of modules with the names that the body takes from them.
-        body: of the function.
-        told: its argument, of JSON.
+        folder: working folder for the bundle and its data.
+        modules: paths of modules, with the names that the body imports from them.
+        body: body of the function; `told` is the name of its argument there.
+        told: the argument, a JSON value.
     """
     node = program()
     imports = [f'import {{ {names} }} from "{path}";' for path, names in modules.items()]

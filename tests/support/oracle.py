@@ -1,7 +1,7 @@
-"""The truth by enumeration: every path of a small chain, in plain Python floats.
+"""Brute-force oracle: enumerates every path of a small chain, in plain Python floats.
 
-Shares no code and no algorithm with crfviz: the only thing known here is the score of one path. A
-chain is anything with emissions, transitions, start and end that can be turned into lists.
+Shares no code and no algorithm with crfviz; it only knows the score of one path. A chain is any
+object with emissions, transitions, start and end that can be converted to lists.
 """
 
 import itertools
@@ -13,12 +13,12 @@ NEVER = -math.inf
 
 
 def paths(chain):
-    """All K^T paths with their scores, forbidden ones included, as {path: score}."""
+    """Return all K^T paths with their scores, including forbidden ones, as {path: score}."""
     return _paths(*map(_frozen, (chain.emissions, chain.transitions, chain.start, chain.end)))
 
 
 def allowed(chain):
-    """The paths with a finite score, best first."""
+    """Return the paths with a finite score, best first."""
     finite = [(score, path) for path, score in paths(chain).items() if score > NEVER]
     return [(path, score) for score, path in sorted(finite, reverse=True)]
 
@@ -41,12 +41,12 @@ def probability(chain, path):
 
 
 def marginals(chain):
-    """{(t, k): probability} of the cells that an allowed path goes through."""
+    """Return {(t, k): probability} for the cells on allowed paths."""
     return _mass(chain, lambda path: enumerate(path))
 
 
 def edge_marginals(chain):
-    """{(t, (j, k)): probability} of the moves that an allowed path makes."""
+    """Return {(t, (j, k)): probability} for the transitions on allowed paths."""
     return _mass(chain, lambda path: enumerate(itertools.pairwise(path)))
 
 
@@ -56,7 +56,7 @@ def entropy(chain):
 
 
 def log_alpha(chain, t, k):
-    """Log-sum of the prefixes that end in k at t: paths of a chain that stops there freely."""
+    """Return the log-sum of prefixes that end in k at t: paths of a chain cut off after t."""
     return _log_sum(_prefixes(chain, t, k))
 
 
@@ -65,7 +65,7 @@ def best_prefix(chain, t, k):
 
 
 def log_beta(chain, t, k):
-    """Log-sum of the suffixes after t of the paths that have k at t."""
+    """Return the log-sum of the suffixes after t, over paths with tag k at t."""
     emissions, transitions, end = map(_frozen, (chain.emissions, chain.transitions, chain.end))
     num_tokens, num_tags = len(emissions), len(end)
     steps = _steps(transitions, num_tokens)
@@ -81,7 +81,7 @@ def log_beta(chain, t, k):
 
 
 def _mass(chain, parts):
-    """The probability of all paths that have a part, for each part that a path has."""
+    """Return, for each part, the total probability of the paths that contain it."""
     total = log_partition(chain)
     masses = defaultdict(float)
     for path, score in allowed(chain):
@@ -129,7 +129,7 @@ def _log_sum(scores):
 
 
 def _frozen(scores):
-    """Nested tuples of floats."""
+    """Convert scores to nested tuples of floats."""
 
     def freeze(value):
         return tuple(map(freeze, value)) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Where the project's files are, for tests."""
+"""Paths of the project's folders, for tests."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""The payload's declaration as TypeScript, and a check of data against it.
+"""TypeScript declarations of the payload, and a check of data against its Python types.
 
-`python -m tests.support.payload_types` writes the file that the stage's JavaScript is checked with.
+`python -m tests.support.payload_types` writes `payload.d.ts`, by which tsc checks the JavaScript.
 """
 
 import inspect
@@ -55,7 +55,7 @@ def declaration():
 
 
 def dataclasses_in(kinds):
-    """Return the dataclasses that the payload has, each after those that it is made of."""
+    """Return the dataclasses of the payload, each after the dataclasses of its fields."""
     found = {}
     for kind in kinds:
         inner = get_args(kind)[1:] if get_origin(kind) is Annotated else get_args(kind)
@@ -92,13 +92,13 @@ def required(kind):
 
 
 def hints_of(kind):
-    """Return the types of the fields where they are present."""
+    """Return the types of the fields, without the marker for optional ones."""
     hints = get_type_hints(kind, include_extras=True)
     return {name: present(hint) for name, hint in hints.items()}
 
 
 def present(hint):
-    """Return the type of a field that may be absent, where it is present."""
+    """Return the type inside `NotRequired` or `Sparse`; other types unchanged."""
     parts = get_args(hint)
     if get_origin(hint) is NotRequired:
         return parts[0]
@@ -109,7 +109,7 @@ def present(hint):
 
 
 def script(kind, own=""):
-    """Return a type as TypeScript writes it; `own` is the alias that is being declared."""
+    """Return a type in TypeScript syntax; `own` is the alias that is being declared."""
     names = {id(each): name for name, each in vars(payload_types).items() if name[0].isupper()}
     name = names.get(id(kind))
     if get_origin(kind) is Annotated:
@@ -134,7 +134,7 @@ def script(kind, own=""):
 
 
 def faults(data, kind, path="payload"):
-    """Return where data differ from a declared type, in words; JSON's lists pass as tuples."""
+    """Return messages on each place where data differ from a type; JSON lists match tuples."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return faults(data, parts[1], path)

@@ -1,8 +1,8 @@
-"""Libraries that tests compare with: wheels without what they need, in a folder of their own.
+"""Peer libraries that tests compare with, installed without dependencies in a separate folder.
 
-`make` installs them from `.ci/peers.txt` into the virtual environment's folder `peers`. Together
-they do not resolve, and on the usual path their entry points would break spaCy. `load` imports one
-with empty modules in the place of the packages that are not there; a small tagger calls none.
+`make` installs them from `.ci/peers.txt` into the folder `peers` of the virtual environment. Their
+requirements conflict, and on the usual path their entry points would break spaCy. `load` replaces
+missing dependencies by empty modules; a small tagger calls none of them.
 """
 
 import importlib
@@ -21,7 +21,7 @@ ABSENT = {
     *("bioc", "boto3", "botocore", "deprecated", "emoji", "ftfy", "gdown", "huggingface_hub"),
     *("lxml", "orjson", "segtok", "sentencepiece", "transformer_smaller_training_vocab"),
     *("transformers", "udtools"),
-}  # what flair and Stanza import and these tests do not use
+}  # packages that flair and Stanza import, but these tests do not use
 
 
 class Anything:
@@ -35,7 +35,7 @@ class Anything:
 
 
 class Empty(types.ModuleType):
-    """A module that has every name."""
+    """A module in which every name exists, as a subclass of `Anything`."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -44,7 +44,7 @@ class Empty(types.ModuleType):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Makes modules of absent packages; asked last, so that an installed one goes before."""
+    """Import hook that creates empty modules; the last finder, so installed packages win."""
 
     def __init__(self, absent):
         self.absent = absent
@@ -64,9 +64,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def load(name, absent=ABSENT):
-    """The module of a library; skips the test where the library is not installed.
+    """Import a library; skip the test if it is not installed.
 
-    Modules of the packages in `absent` are empty where these are not installed.
+    Packages in `absent` that are not installed are replaced by empty modules.
     """
     if name in sys.modules:
         return sys.modules[name]
@@ -82,12 +82,12 @@ def load(name, absent=ABSENT):
     finally:
         sys.path.remove(str(PEERS))
         sys.meta_path.remove(finder)
-        for made in finder.made:  # nobody else should take them for the packages
+        for made in finder.made:  # other code must not import the empty modules
             sys.modules.pop(made, None)
 
 
 def load_file(path):
-    """The module in one file of a library, without the package around it."""
+    """Import one file of a library without its package."""
     if not (PEERS / path).is_file():
         pytest.skip(f"needs {path.partition('/')[0]}: `make` installs it into {PEERS}")
     name = path.removesuffix(".py").replace("/", ".")

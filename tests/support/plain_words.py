@@ -1,9 +1,9 @@
-"""Whether a page speaks plain English: no riddles, one name a thing, short labels and sentences."""
+"""Checks of plain English on a page: abandoned phrases, synonyms, long labels and sentences."""
 
 import re
 
-LABEL_WORDS, SENTENCE_WORDS = 4, 30  # at most
-OLD = (  # what the screen said before it spoke the field's language
+LABEL_WORDS, SENTENCE_WORDS = 4, 30  # maximum number of words
+OLD = (  # abandoned phrases, replaced by standard terms
     "word alone",
     "left to right",
     "the address is the link",
@@ -36,7 +36,7 @@ OLD = (  # what the screen said before it spoke the field's language
     "Is it the gold?",
     "Share of: words right",
 )
-SAME = (  # names for one thing, of which a page may use the first alone
+SAME = (  # synonyms, of which a page may use only the first
     ("independent", "word by itself"),
     ("greedy", "left-to-right"),
     ("gold tags", "right tags"),
@@ -45,7 +45,7 @@ SAME = (  # names for one thing, of which a page may use the first alone
     ("token accuracy", "words right"),
     ("sentence accuracy", "sentences right"),
 )
-LONGER = re.compile(r"unlikely tags hidden · Show$")  # says what is hidden, and how many
+LONGER = re.compile(r"unlikely tags hidden · Show$")  # names what is hidden, with the number
 SEEN = """() => {
   const all = (root, selector) => [...root.querySelectorAll(selector)]
     .concat([...root.querySelectorAll("*")].filter((one) => one.shadowRoot)
@@ -70,19 +70,19 @@ SEEN = """() => {
 
 
 def problems_of(text):
-    """Return the old strings in a text, and the names that are not the one for their thing."""
+    """Return the abandoned phrases in a text, and the synonyms that it should not use."""
     old = [phrase for phrase in OLD if phrase in text]
     return old + [other for _, other in SAME if other in text.lower()]
 
 
 def long_sentences(text):
-    """Return the sentences of a text that have more words than a reader holds in mind."""
+    """Return the sentences of a text with more than `SENTENCE_WORDS` words."""
     parts = re.split(r"(?<=[.!?])\s+| · ", text)
     return [part for part in parts if len(re.findall(r"[^\W\d_]{2,}", part)) > SENTENCE_WORDS]
 
 
 def long_labels(labels):
-    """Return the labels of buttons and pills with too many words; numbers and signs are none."""
+    """Return the labels of buttons and pills with too many words, not counting numbers or signs."""
     return [
         label
         for label in labels
@@ -92,7 +92,7 @@ def long_labels(labels):
 
 
 def assert_plain(screen, where):
-    """The page, as it is drawn now, speaks plain English."""
+    """Check the texts that the page shows now."""
     seen = screen.page.evaluate(SEEN)
     long = [each for text in seen["sentences"] for each in long_sentences(text)]
     found = {"old": problems_of(screen.text()), "labels": long_labels(seen["labels"]), "long": long}

@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL cluster on loopback; without its programs tests are skipped."""
+"""A temporary PostgreSQL cluster on loopback; tests are skipped if PostgreSQL is missing."""
 
 import os
 from itertools import count
@@ -13,7 +13,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()"""
 
 
 class Cluster(postgres.Cluster):
-    """One server with its data in a folder of its own, which goes with all databases in the end."""
+    """One server with a temporary data folder, deleted with all databases at the end."""
 
     def __init__(self):
         self._numbers, self._emptied = count(), None
@@ -25,11 +25,11 @@ class Cluster(postgres.Cluster):
             pytest.skip(str(error))
 
     def create(self, database, encoding="UTF8"):
-        """A new database, which no other test has; its address."""
+        """Create a database with a unique name; return its URL."""
         return super().create(f"{database}_{next(self._numbers)}", encoding)
 
     def empty(self):
-        """The address of a database without tables: always the same one, as to drop one is slow."""
+        """Return the URL of a database without tables; reused, because dropping one is slow."""
         if self._emptied is None:
             self._emptied = self.create("emptied")
         with connect(self._emptied, autocommit=True) as connection:

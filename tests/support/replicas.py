@@ -1,7 +1,7 @@
-"""Visitors and annotators for several processes behind a proxy, and what may happen to the servers.
+"""Visitors and annotators for several processes behind a proxy, and faults of the servers.
 
-All have one address and no browser. A visitor who loses the connection comes back as a browser
-does, from the address of the page alone and with its cookies.
+They use one URL and no browser. After a lost connection, a visitor reconnects as a browser does:
+with only the URL of the page and its cookies.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ from tests.support.annotators import (  # noqa: F401
 )
 
 METRICS = {"CRFVIZ_METRICS": "local"}
-AGAIN = 0.2  # seconds between two tries to come back
+AGAIN = 0.2  # seconds between two attempts to reconnect
 LOST = (WebSocketException, OSError, EOFError, TimeoutError)
 COOKIE = "crfviz_replica"
 
 
 class Visitor(Viewer):
-    """Somebody who keeps cookies, and comes back when the connection is lost."""
+    """A viewer with cookies, who can reconnect after a lost connection."""
 
     def __init__(self, url, page=""):
         super().__init__(url, page)
@@ -40,7 +40,7 @@ class Visitor(Viewer):
 
     @property
     def replica(self):
-        """The name of the process that this visitor is at."""
+        """The name of the process that serves this visitor."""
         return self.cookies.get(COOKIE, "")
 
     async def __aenter__(self):
@@ -49,7 +49,7 @@ class Visitor(Viewer):
         return await super().__aenter__()
 
     async def back(self):
-        """Open the page again, however often that has to be tried."""
+        """Open the page again; retry until it succeeds."""
         while True:
             try:
                 await self.__aenter__()
@@ -61,22 +61,22 @@ class Visitor(Viewer):
 
 
 class Steadfast(Annotator):
-    """An annotator who goes on after whatever happens to the servers.
+    """An annotator who continues after every fault of the servers.
 
-    Whether a key that got no answer was stored, the store tells, once or never. It may be stored
-    late: the process that had it may still be ending.
+    If a key got no reply, the store shows whether it was saved, at most once. It may be saved late,
+    because the process that received it may still be shutting down.
     """
 
     def __init__(self, url, name, documents, store):
         super().__init__(url, name, documents)
         self._store = store
-        self._unsure = {}  # keys without an answer, by sentence
-        self.lost = 0  # connections
+        self._unsure = {}  # keys without a reply, by sentence
+        self.lost = 0  # number of lost connections
         self.done = False
         self._cookies = {}
 
     async def work(self, seconds, pace=(0.05, 0.15)):
-        """Label until `stop`, or so many seconds."""
+        """Label until `stop` is called, the document is done or the time is up."""
         self._end = time.monotonic() + seconds
         while time.monotonic() < self._end and not self.done:
             try:
@@ -84,22 +84,22 @@ class Steadfast(Annotator):
             except LOST:
                 self.lost += 1
                 await asyncio.sleep(AGAIN)
-            with suppress(StoreError):  # its server may be what is restarted: at the next turn
+            with suppress(StoreError):  # the database may be restarting: retry in the next turn
                 self.done = await asyncio.to_thread(self._through)
 
     async def _label(self, pace):
         async with self._session(self.documents[0]) as session:
             await session.open()
-            try:  # what the page shows is stored: a key that is not found now is refused later
+            try:  # the page shows the stored revision: keys not saved by now will be rejected
                 await asyncio.to_thread(self._settle)
-            except StoreError:  # its server may be what is restarted: at the next turn
+            except StoreError:  # the database may be restarting: retry in the next turn
                 return
             number = 0
             while session.data is not None and time.monotonic() < self._end:
                 number += 1
                 await asyncio.sleep(self._random.uniform(*pace))
                 await self._press(session, number)
-                if self.problems:  # refused: the page that is opened anew shows what is stored
+                if self.problems:  # rejected: reopen the page, which shows the stored revision
                     self.problems.clear()
                     return
 
@@ -112,7 +112,7 @@ class Steadfast(Annotator):
         return event
 
     def _note(self, event, known, answer):
-        if answer is None:  # a message stands there: all is done, or the database was away
+        if answer is None:  # the page shows a message: all is done, or the database was down
             return
         if answer["problem"]:
             self.problems.append(answer["problem"])
@@ -121,7 +121,7 @@ class Steadfast(Annotator):
         del self._unsure[event["item"]]
 
     def _through(self):
-        """Whether every sentence of the document is accepted."""
+        """Return whether every sentence of the document is accepted."""
         if not self.confirmed:
             return False
         document = self._store.item(next(iter(self.confirmed))).document
@@ -129,7 +129,7 @@ class Steadfast(Annotator):
         return progress.done == progress.total
 
     def _settle(self):
-        """Look which of the keys without an answer are in the store."""
+        """Find the keys without a reply that the store has saved, and confirm them."""
         for item in list(self._unsure):
             row, known = self._store.annotation(item, self.name), self.confirmed[item]
             if row is None or row.revision != known.revision + 1:
@@ -144,7 +144,7 @@ class Steadfast(Annotator):
 
 
 class Labelling(Session):
-    """A session on Annotate that is sent to one process, by the cookie of its page."""
+    """A session on Annotate that the proxy routes to one process, by a cookie."""
 
     def __init__(self, like, cookies):
         super().__init__(like.url, like.page, {})
@@ -158,7 +158,10 @@ class Labelling(Session):
 
 
 async def disturbed(topology, people):
-    """What happens to the servers while people label; all have labelled before and after each."""
+    """Cause each fault while people label; everybody labels before and after each fault.
+
+    Returns the names of the faults.
+    """
     working = [asyncio.create_task(each.work(600)) for each in people]
     happened = []
     try:
@@ -177,7 +180,7 @@ async def disturbed(topology, people):
 
 
 def faults(topology):
-    """What happens, and what makes it happen."""
+    """Yield each fault: its name and the function that causes it."""
     first, *_ = topology.replicas
 
     def kill():
@@ -199,7 +202,7 @@ def faults(topology):
 
 
 async def labelled_on(people):
-    """Until everybody has got answers to some more keys, or is through."""
+    """Wait until everybody has got replies to three more keys or is done."""
     before = [len(each.seconds) for each in people]
     while any(
         len(each.seconds) < number + 3 and not each.done
@@ -209,13 +212,13 @@ async def labelled_on(people):
 
 
 def revive(replica):
-    """Start a process that was ended, until it answers."""
+    """Start a stopped process, and wait until it responds."""
     replica.start()
     replica.wait()
 
 
 def sessions(replica):
-    """How many sessions a process has."""
+    """Return the number of sessions of a process, from its metrics."""
     with urllib.request.urlopen(f"http://{replica.address}/metrics", timeout=10) as answer:
         lines = answer.read().decode().splitlines()
     (line,) = (line for line in lines if line.startswith("crfviz_sessions "))
@@ -223,10 +226,10 @@ def sessions(replica):
 
 
 async def cookies_of(url, kept):
-    """The cookies that come with a page.
+    """Request a page; return the cookies of the response.
 
     Raises:
-        OSError: nobody answers, or nobody well.
+        OSError: no connection, or a status other than 200.
     """
     host, _, port = urlsplit(url).netloc.partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))

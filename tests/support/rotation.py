@@ -1,9 +1,9 @@
-"""Which rotating tests run: a tenth that the commit chooses, all of them, or none.
+"""Selection of the rotating tests to run: a tenth chosen by the commit, all of them, or none.
 
-The tests of `tests/matrix` rotate, and so do long variants in other folders, which have the mark
-`rotating`: each page keeps a test of its main behaviour that always runs.
+The tests of `tests/matrix` rotate, as do long variants in other folders with the mark `rotating`.
+For each page, a test of its main behaviour always runs.
 
-Every commit runs another tenth, and each commit always the same one, so failures can be repeated.
+The commit's hash chooses the tenth: a commit always runs the same one, so failures can be repeated.
 """
 
 import hashlib
@@ -17,12 +17,12 @@ MATRIX = TESTS / "matrix"
 
 
 def layer_of(path):
-    """Name of the folder below `tests/` that a test file is in; None outside of it."""
+    """Return the folder below `tests/` that contains a test file; None outside `tests/`."""
     return path.relative_to(TESTS).parts[0] if path.is_relative_to(TESTS) else None
 
 
 def commit():
-    """Hash of the checked-out commit; zero where there is no repository."""
+    """Return the hash of the checked-out commit as a number; 0 without a repository."""
     asked = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -38,7 +38,7 @@ def part_of_test(nodeid):
 
 
 def names_tests(config):
-    """Whether the command line names a test, a test file, or a folder inside of `tests/matrix`."""
+    """Return whether the command line names a test, a test file, or a folder in `tests/matrix`."""
     paths = [config.invocation_params.dir / arg.split("::")[0] for arg in config.args]
     return any(path.is_file() or path.resolve().is_relative_to(MATRIX) for path in paths)
 
@@ -62,7 +62,7 @@ def header(config):
 
 
 def deselect(config, items):
-    """Take the other rotating tests out of the run."""
+    """Deselect the rotating tests that are not chosen."""
     part = chosen(config)
     if part == "all":
         return

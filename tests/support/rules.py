@@ -17,7 +17,7 @@ def spelled(tag):
 
 
 def random_rule(generator, num_tags, depth=3):
-    """One rule in both notations, over the first `num_tags` of `TAGS`."""
+    """Return one random rule in both notations, over the first `num_tags` of `TAGS`."""
     kind = generator.choice(["tag", "any", "set", "sequence", "either", "repeat"])
     if depth == 0 or kind == "tag":
         tag = generator.integers(num_tags)
@@ -42,12 +42,12 @@ def random_rule(generator, num_tags, depth=3):
 
 
 def all_paths(num_tokens, num_tags):
-    """(N, T) ids of all paths."""
+    """Return (N, T) tag ids of all N = K^T paths."""
     return np.array(list(itertools.product(range(num_tags), repeat=num_tokens)))
 
 
 def matching(pattern, paths):
-    """(N,) whether `re` matches each path, in letters."""
+    """Return (N,) whether `re` matches each path, written in letters."""
     compiled = re.compile(pattern)
     letters = np.array(list(LETTERS))
     return np.array([compiled.fullmatch("".join(row)) is not None for row in letters[paths]])

@@ -1,4 +1,4 @@
-"""A process that stores one correction after the other until it is killed."""
+"""A process that saves one correction after another until it is killed."""
 
 from dataclasses import replace
 
@@ -11,14 +11,14 @@ OFFSETS = ((0, 3), (4, 7), (8, 12))
 
 
 def correction(item, revision):
-    """What is stored as a revision: everything in it says which one it is."""
+    """Return the annotation of a revision; all its fields contain the revision's number."""
     said = (str(revision),) * 3
     past = tuple(Step(OFFSETS, {0: str(n)}) for n in range(revision % 50))
     return Annotation(item, "anna", OFFSETS, said, said, {0: str(revision)}, past=past)
 
 
 def work(url, item, confirmed):
-    """Say on a pipe which revision is stored, as soon as it is."""
+    """Save revision after revision; send each number on a pipe as soon as it is saved."""
     with open_store(url) as store:
         while True:
             stored = store.annotation(item, "anna")
@@ -28,5 +28,5 @@ def work(url, item, confirmed):
                     new = replace(correction(item, revision + 1), revision=revision)
                     revision = store.save(new).revision
                     confirmed.send(revision)
-            except ConflictError:  # what a killed process had sent to the server came in
+            except ConflictError:  # a killed process had already saved this revision
                 continue

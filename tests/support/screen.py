@@ -1,4 +1,4 @@
-"""What a browser shows of the app, and what the library says it should show."""
+"""A browser page on the app, and assertions that it shows the library's numbers."""
 
 import math
 import re
@@ -21,7 +21,7 @@ from crfviz.taggers.registry import load_tagger
 from crfviz.views.contents import ENTRIES
 
 SCRIPT = Path(__file__).with_name("screen.js")
-PATIENCE = 45_000  # milliseconds; a busy machine is no bug
+PATIENCE = 45_000  # milliseconds of a timeout, long enough for a busy machine
 expect.set_options(timeout=PATIENCE)
 # A page that is waited for is looked at so often, in milliseconds. Playwright looks at every frame,
 # and a frame that somebody waits for is drawn, while the server needs the processor.
@@ -59,33 +59,33 @@ class Screen:
         self.app = app
         page.set_default_timeout(PATIENCE)
 
-    # going somewhere
+    # Navigation.
 
     def address(self, path="", **params):
-        """The lesson's model where nothing is named: its numbers are those of `chain()`."""
+        """Return a URL of the app; without a model, that of `chain()`, unless a lecture has one."""
         whole = params if "lecture" in params else {"model": MODEL, **params}
         return f"{self.app.url}/{path}?{urlencode(whole)}"
 
     def open(self, path="", **params):
-        """Go to an address of which the stage is a part, until Python's numbers are drawn."""
+        """Open a page with a stage, and wait until Python's numbers are drawn."""
         self.visit(path, **params)
         self.wait({"name": 0, "rev": -1})
         return self
 
     def visit(self, path="", **params):
-        """Load an address, until its page is there."""
+        """Open a page with these parameters, and wait for its title."""
         return self.load(path, self.address(path, **params))
 
     def load(self, path, address):
-        """Load an address of a page, until that is there."""
+        """Load the URL of a page, and wait for its title."""
         self.page.goto(address)
         self.expect_title(TITLES[path])
         return self
 
     def turn(self, path="", **params):
-        """Go on to an address as the browser's Back and Forward do, until its stage is drawn.
+        """Change the URL as Back and Forward do, and wait until the stage is redrawn.
 
-        The session stays, and a fifth of the work of loading is done.
+        This keeps the session and takes a fifth of the work of loading the page.
         """
         with self.redraw():
             self.page.evaluate("(to) => crfviz.turnTo(to)", self.address(path, **params))
@@ -93,28 +93,28 @@ class Screen:
         return self
 
     def follow(self, title):
-        """Go to another page by its link."""
+        """Open another page by its link."""
         link = self.page.locator("a").filter(has_text=re.compile(rf"^{title}$"))
         group = self.page.locator(".st-key-pages details").filter(has=link)
         if not group.evaluate("(group) => group.open"):
             group.locator("summary").click()
-        # Wherever it is: while a page is drawn, groups fold and the links below them move.
+        # By script: during a redraw, groups fold and move the links below them.
         group.locator(link).evaluate("(link) => link.click()")
         self.expect_title(title)
 
     def expect_title(self, title, patience=PATIENCE):
-        """Until it is there.
+        """Wait for the title of the page.
 
-        Not by `expect`: whenever that looks and finds nothing, it writes down all of the page for
-        its message, which takes longer than drawing a page.
+        Playwright's `expect` would be slow: after each failed check, it describes the whole page
+        for its message, which takes longer than drawing the page.
         """
         self.page.wait_for_function("(title) => crfviz.titled(title)", arg=title, timeout=patience)
 
-    # waiting
+    # Waiting.
 
     @contextmanager
     def redraw(self):
-        """Waits, after what is done inside, until the stage shows Python's answer to it."""
+        """After the body of the `with`, wait until the stage shows Python's response to it."""
         before = self.page.evaluate("crfviz.mark()")
         yield
         self.wait(before)
@@ -123,18 +123,18 @@ class Screen:
         self.page.wait_for_function("(before) => crfviz.settled(before)", arg=before)
 
     def rest(self):
-        """Waits until the server has answered all that it was told."""
+        """Wait until the server has responded to all events."""
         self.page.wait_for_function("crfviz.rests()")
 
     def reload(self):
-        """Load the page again, once its address tells of all that was done."""
+        """Reload the page after the URL has been updated for all events."""
         self.rest()
         self.page.reload()
 
     def eventually(self, check):
-        """Repeat a check, after each redraw, until it holds: links and side panels follow late.
+        """Repeat a check after each redraw until it passes, because links and panels update late.
 
-        Meanwhile a part of the page may not be there at all.
+        In the meantime, parts of the page may be missing.
         """
         end = monotonic() + PATIENCE / 1000
         while monotonic() < end:
@@ -151,25 +151,25 @@ class Screen:
     def wait_for_text(self, text):
         self.page.get_by_text(text).first.wait_for(timeout=PATIENCE)
 
-    # looking
+    # Reading.
 
     def read(self):
         return SimpleNamespace(**self.page.evaluate("crfviz.read()"))
 
     def params(self):
-        """The query part of the address."""
+        """Return the query parameters of the URL."""
         query = urlsplit(self.page.url).query
         return {name: values[0] for name, values in parse_qs(query).items()}
 
     def param(self, name):
-        """A value of the query part of the address, once it is there: it follows the stage late."""
+        """Wait for a query parameter of the URL, which follows the stage; return its value."""
         self.page.wait_for_function(
             "(name) => new URL(document.URL).searchParams.get(name)", arg=name
         )
         return self.params()[name]
 
     def expect_params(self, params):
-        """Nothing else stands there, sooner or later."""
+        """Wait until the URL has exactly these query parameters."""
 
         def check():
             assert self.params() == params
@@ -177,7 +177,7 @@ class Screen:
         self.eventually(check)
 
     def expect_measured(self, script, expected, *args, where=None):
-        """What a script of the page gives; style sheets and drawings follow late."""
+        """Wait until a script in the page returns `expected`; styles and drawings load late."""
 
         def check():
             assert self.page.evaluate(script, *args) == expected, where
@@ -185,7 +185,7 @@ class Screen:
         self.eventually(check)
 
     def expect_read(self, expected):
-        """The stage shows what another one, or this one before, showed."""
+        """Wait until the stage shows the same as an earlier `read` of this or another stage."""
 
         def check():
             found, wanted = vars(self.read()), vars(expected)
@@ -202,17 +202,19 @@ class Screen:
         self.eventually(lambda: assert_rows(self.read(), expected))
 
     def text(self):
-        """All text a person can read, on the page and in the stage."""
+        """Return all visible text, on the page and in the stage."""
         return "\n".join([self.page.inner_text("body"), self.page.evaluate("crfviz.text()")])
 
     def expect_edits(self, number):
-        """The sidebar counts so many edits, once: it follows the stage late, and while a run moves
-        it, Streamlit shows it at both places."""
+        """Wait until the sidebar shows this number of edits exactly once.
+
+        It updates after the stage, and during a rerun Streamlit may show it at two places.
+        """
         label = re.compile(rf"^{number} edit")
         expect(self.page.locator(".st-key-edits")).to_have_text([label])
 
     def expect_param(self, name, value):
-        """The address says so, or has no such part (None), and the server knows; both are late."""
+        """Wait until the URL has this value, or no such parameter (None), and the server knows."""
         self.page.wait_for_function(
             "([name, value]) => crfviz.linked(name, value)", arg=[name, value]
         )
@@ -230,7 +232,7 @@ class Screen:
     def sentence(self):
         return self.page.locator(".st-key-sentence input")
 
-    # doing
+    # Actions.
 
     def type_sentence(self, text):
         with self.redraw():
@@ -255,9 +257,9 @@ class Screen:
         self.pick(self.page.locator(f".st-key-{key} button[aria-haspopup=listbox]"), option)
 
     def pick(self, box, option):
-        """Pick an option of a select box; a redraw that comes late closes its list again.
+        """Pick an option of a select box; retry, because a late redraw closes the list.
 
-        The picker of models adds to some names, behind a dash, what they are for.
+        The model picker shows the purpose of some models after a dash.
         """
         options = partial(self.page.get_by_role, "option")
         wanted = options(name=option, exact=True).or_(options(name=f"{option} – "))
@@ -269,8 +271,8 @@ class Screen:
         pytest.fail(f"the list has no {option}")
 
     def drag(self, cell, *, up, drop=True):
-        """Take a cell, move it up by so many pixels, and let it go."""
-        cell.hover()  # which waits until it stands still
+        """Drag a cell up by `up` pixels, and release it if `drop`."""
+        cell.hover()  # waits until the cell does not move
         box = cell.bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         self.page.mouse.move(x, y)
@@ -287,7 +289,7 @@ def tagger(model=MODEL):
 
 @contextmanager
 def one_thread():
-    """As the app does: sums in float32 depend on the number of threads."""
+    """Use one thread, as the app does, because float32 sums depend on the number of threads."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -295,7 +297,7 @@ def one_thread():
 
 
 def chain(model=MODEL, sentence=SENTENCE, edits=None, *, windowed=False):
-    """What the library makes of the first 120 words; as a window of all words if `windowed`.
+    """Analyse the first 120 words with the library, or all words cut to 120 if `windowed`.
 
     Returns:
         The words, the tag names, and the analysis.
@@ -321,7 +323,7 @@ def number(text):
 
 
 def grid(table):
-    """A (T, K) tensor as the stage keys it."""
+    """Convert a (T, K) tensor to {"t,k": value}, the keys of the stage's tables."""
     return {
         f"{t},{k}": value
         for t, column in enumerate(table.tolist())
@@ -330,7 +332,7 @@ def grid(table):
 
 
 def named(path, tags):
-    """Tag names of a path; dashes where there is none."""
+    """Return the tag names of a path; None without a path."""
     return None if path is None else [tags[k] for k in path]
 
 
@@ -339,7 +341,7 @@ def assert_equal(found, expected):
 
 
 def assert_rows(shown, expected):
-    """Every decoder's row that is drawn holds that decoder's tags."""
+    """Check that each drawn decoder row shows that decoder's tags, or dashes without a path."""
     analysis, tags = expected.analysis, expected.tags
     decoders = {
         "greedy": analysis.greedy,
@@ -353,7 +355,7 @@ def assert_rows(shown, expected):
 
 
 def assert_lattice(shown, expected):
-    """Marginals or best(t, k), the best path and every backpointer are the library's."""
+    """Check the marginals or best(t, k), the best path and every backpointer of the lattice."""
     analysis = expected.analysis
     assert shown.words == expected.words
     drawn, table = (
@@ -375,12 +377,12 @@ def assert_lattice(shown, expected):
 
 
 def assert_table(shown, name, values):
-    """A table of the stage holds these values, where its tags are not folded away.
+    """Check the values of a table of the stage, except those of folded tags.
 
     Args:
-        shown: what `Screen.read` gave.
-        name: of the table.
-        values: (T, K).
+        shown: the result of `Screen.read`.
+        name: name of the table.
+        values: (T, K) expected values.
     """
     drawn = {place: number(text) for place, text in shown.tables[name].items()}
     expected = grid(values)
@@ -391,7 +393,7 @@ def assert_table(shown, name, values):
 
 
 def assert_matrix(shown, expected, into=1):
-    """Every unfolded cell of the matrix holds its weight, that of the step into word `into`."""
+    """Check each unfolded cell of the matrix; `into` is the word at which the step ends."""
     potentials, tags = expected.analysis.potentials, expected.tags
     matrix = potentials.transitions
     matrix = matrix if matrix.dim() == 2 else matrix[into - 1]

@@ -1,4 +1,4 @@
-"""A disk on which no file may be large."""
+"""Simulation of a full disk by a limit on file sizes."""
 
 import resource
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def small_disk(most):
-    """No file may have more bytes, as on a full disk."""
+    """Limit every written file to `most` bytes, as if the disk were full."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
     try:

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: chains of all shapes and tempers, small enough to enumerate."""
+"""Hypothesis strategies: chains of many shapes and score scales, small enough to enumerate."""
 
 import math
 
@@ -21,8 +21,8 @@ fewer_examples = settings(max_examples=settings.default.max_examples // 4)  # fo
 def chains(draw, max_tokens=6, max_tags=5, min_tokens=1, *, forbidden=True):
     """Potentials of 1 to `max_tokens` words and 1 to `max_tags` tags.
 
-    Transitions are one matrix or one for each step. With `forbidden`, some scores are -inf, so that
-    there may be no allowed path. Scores are multiples of a scale: different sums differ visibly.
+    Transitions are one matrix or one per step. With `forbidden`, some scores are -inf, so there may
+    be no allowed path. Scores are multiples of a scale, so that different sums differ clearly.
     """
     T = draw(st.integers(min_tokens, max_tokens), label="T")
     K = draw(st.integers(1, max_tags), label="K")
@@ -40,7 +40,7 @@ def chains(draw, max_tokens=6, max_tags=5, min_tokens=1, *, forbidden=True):
 
 
 def random_chain(seed, num_tokens, num_tags, scale=2.0):
-    """A chain of normal scores that may be too large to enumerate."""
+    """Return a chain with normally distributed scores; it may be too large to enumerate."""
     generator = np.random.default_rng(seed)
     shapes = [(num_tokens, num_tags), (num_tags, num_tags), (num_tags,), (num_tags,)]
     return Potentials(*(generator.normal(0, scale, shape) for shape in shapes))

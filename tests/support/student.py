@@ -1,6 +1,6 @@
-"""A student's program for the tables of a chain, in plain loops, with a mistake to be switched on.
+"""A student's program for the tables of a chain, in plain loops, with mistakes as options.
 
-Shares no code with crfviz. `BUGS` names the mistake as `check_table` should.
+Shares no code with crfviz. `BUGS` names each mistake as `check_table` should report it.
 """
 
 import math
@@ -16,7 +16,7 @@ def log_sum(scores):
 
 
 class Student:
-    """One program. Options are mistakes."""
+    """One program; each option is a mistake."""
 
     def __init__(self, chain, **mistakes):
         self.e, self.w, self.s, self.f = (
@@ -113,7 +113,7 @@ class Student:
         return [[row[k] - sums[k] for k in self.tags] for row in table]
 
 
-BUGS = [  # (name, kind of table, the mistake)
+BUGS = [  # (name, kind of table, options of the mistake)
     ("end score forgotten", "beta", {"no_end": True}),
     ("start forgotten", "alpha", {"no_start": True}),
     ("start forgotten", "viterbi", {"no_start": True}),

@@ -1,4 +1,4 @@
-"""Two small taggers that make mistakes, with tagged sentences, and what Viterbi should find."""
+"""Two small taggers that make mistakes, tagged sentences, and the expected Viterbi tags."""
 
 from crfviz.text.sentences import Sentence
 from tests.support import oracle
@@ -31,11 +31,11 @@ NER_SENTENCES = [
     Sentence(("Lee", "runs", "Rome"), ("B-PER", "O", "B-LOC")),
     Sentence(("Ann", "Rome"), ("B-PER", "B-LOC")),
     Sentence(("Rome", "runs", "Lee", "Lee"), ("B-LOC", "O", "O", "B-PER")),
-    Sentence(("Lee", "runs"), ("I-PER", "O")),  # no path may begin so
+    Sentence(("Lee", "runs"), ("I-PER", "O")),  # no path may begin with I-PER
 ]
 
 
 def viterbi_tags(tagger, sentences):
-    """The tags of the best path of each sentence, by enumeration."""
+    """Return the tags of the best path of each sentence, by enumeration."""
     best = [oracle.allowed(tagger.potentials(sentence.tokens))[0][0] for sentence in sentences]
     return [[tagger.tags[k] for k in path] for path in best]

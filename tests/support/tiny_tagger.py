@@ -1,4 +1,4 @@
-"""A tagger that is small enough to make in a test, with random weights."""
+"""A tagger with random weights, small enough to create in a test."""
 
 import torch
 
@@ -10,7 +10,7 @@ SIZES = Sizes(word=6, character=4, filters=3, shape=2, hidden=5)
 
 
 def save_tiny(folder, *, architecture="bilstm", tags=("NOUN", "VERB", "X"), scheme=None):
-    """Write a model folder and return it."""
+    """Write a model folder, and return its path."""
     vocabulary = build_vocabulary(SENTENCES, min_words=1, min_characters=1)
     network = Network(architecture, SIZES, vocabulary, len(tags))
     initialise(network, torch.Generator().manual_seed(1))

@@ -1,19 +1,19 @@
-"""CRF layers in the styles in which people write their own, and modules that only look like one.
+"""CRF layers in styles that people use for their own code, and modules that only look like one.
 
-Each layer decodes by loops of its own. `run` gives a model sentences of word numbers.
+Each layer has its own decoding loops. `run` calls a model on sentences of word ids.
 """
 
 import numpy as np
 import torch
 from torch import nn
 
-WORDS = 30  # of the vocabulary
+WORDS = 30  # size of the vocabulary
 NEVER = -10000.0
 START, STOP = "<START>", "<STOP>"
 
 
 def best_path(scores, steps, first, last):
-    """Score and path of (T, K) scores under [from, to] steps, by plain loops."""
+    """Return the best score and path for (T, K) scores and [from, to] transitions, by loops."""
     table, pointers = first + scores[0], []
     for row in scores[1:]:
         best, pointer = (table[:, None] + steps).max(0)
@@ -27,7 +27,7 @@ def best_path(scores, steps, first, last):
 
 
 class OneByOne(nn.Module):
-    """One sentence at a time, [to, from], start and stop among the tags; (score, path)."""
+    """One sentence per call; transitions [to, from], START and STOP as tags; (score, path)."""
 
     def __init__(self, tag_to_ix):
         super().__init__()
@@ -52,7 +52,7 @@ class OneByOne(nn.Module):
 
 
 class Tagger(nn.Module):
-    """An embedding and scores of tags, for layers that get batches."""
+    """An embedding and a linear layer of tag scores, the base of layers that take batches."""
 
     def __init__(self, num_tags):
         super().__init__()
@@ -64,7 +64,7 @@ class Tagger(nn.Module):
 
 
 class RootAndEnd(Tagger):
-    """Batches with lengths; root and end are the first two tags, steps are [from, to]."""
+    """Batches with lengths; root and end are the first two tags, transitions [from, to]."""
 
     def __init__(self, num_tags=4):
         super().__init__(num_tags + 2)
@@ -82,7 +82,7 @@ class RootAndEnd(Tagger):
 
 
 class Constrained(Tagger):
-    """Steps, starts and ends, and a mask of allowed steps with two more rows; dictionaries."""
+    """Transitions, start and end, a mask of allowed transitions with two more rows; dicts."""
 
     def __init__(self, num_tags=5):
         super().__init__(num_tags)
@@ -110,7 +110,7 @@ class Constrained(Tagger):
 
 
 class TwoMore(Tagger):
-    """START and STOP are the last two tags, the first is padding; a padded tensor of paths."""
+    """START and STOP are the last two tags, padding is the first; a padded tensor of paths."""
 
     def __init__(self, num_tags=4):
         super().__init__(num_tags + 2)
@@ -131,7 +131,7 @@ class TwoMore(Tagger):
 
 
 class BareMatrix(Tagger):
-    """A matrix of any name, [to, from], time first, no start and end; a tensor of paths."""
+    """An unusually named matrix [to, from], time first, no start or end; a tensor of paths."""
 
     def __init__(self, num_tags=4):
         super().__init__(num_tags)
@@ -144,7 +144,7 @@ class BareMatrix(Tagger):
 
 
 class StartOnly(Tagger):
-    """A vector of starts alone; arrays of NumPy."""
+    """A start vector without an end vector; returns NumPy arrays."""
 
     def __init__(self, num_tags=4):
         super().__init__(num_tags)
@@ -167,14 +167,14 @@ def words(*shape):
 
 
 def padded(number):
-    """Words and mask of some sentences of 2 to 9 words."""
+    """Return the word ids and the mask of random sentences of 2 to 9 words."""
     lengths = [int(torch.randint(2, 10, ())) for _ in range(number)]
     mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     return words(*mask.shape) * mask, mask
 
 
 def batches(kind, number=8):
-    """Arguments of calls, as a kind of layer takes them."""
+    """Yield the arguments of each call, in the form that a kind of layer takes."""
     for _ in range(number):
         if kind == "sentence":
             yield (words(int(torch.randint(3, 10, ()))),)

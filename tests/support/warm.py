@@ -1,4 +1,4 @@
-"""Imported by the process that servers are forked from: what each would import and load anew."""
+"""Imports for the process that test servers are forked from, so that forks start fast."""
 
 from importlib import import_module
 
@@ -8,7 +8,7 @@ import tests.support.installed  # noqa: F401
 from crfviz.ui import cached
 from crfviz.ui.shell.server import import_all
 
-LATE = (  # modules that are imported as a server starts
+LATE = (  # modules that a server imports only at its start
     "anyio._backends._asyncio",
     "anyio._core._fileio",
     "anyio.streams.tls",

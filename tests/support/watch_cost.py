@@ -1,4 +1,4 @@
-"""What `crfviz.watch` costs: the time of a forward pass, and the memory that it keeps."""
+"""Cost of `crfviz.watch`: the time of a forward pass, and the memory of the recorded scores."""
 
 import statistics
 import time
@@ -9,7 +9,7 @@ import crfviz
 from tests.support import unknown_layers as layers
 
 TAGS = {"B": 0, "I": 1, "O": 2, layers.START: 3, layers.STOP: 4}
-KINDS = {  # how to make a layer, its arguments, and the calls of a pass over 16 sentences
+KINDS = {  # layer factory, form of its arguments, and calls per pass over 16 sentences
     "BiLSTM-CRF, one sentence a call": (lambda: layers.OneByOne(TAGS), "sentence", 16),
     "start and end vectors, masks": (layers.Constrained, "mask", 4),
     "padded paths, START and STOP": (layers.TwoMore, "mask", 4),
@@ -17,7 +17,7 @@ KINDS = {  # how to make a layer, its arguments, and the calls of a pass over 16
 
 
 def cost(name, rounds):
-    """Median CPU times of a pass without and with the recorder in turn, and what it keeps."""
+    """Measure median CPU times with and without the recorder, alternately, and its memory."""
     torch.manual_seed(0)
     make, arguments, number = KINDS[name]
     model = make().eval()

@@ -1,4 +1,4 @@
-"""Every weight of a small chain, and paths as lines in it, by enumeration in plain Python."""
+"""The weights of a small chain, and path scores as lines in one weight, by enumeration."""
 
 import math
 from itertools import combinations, pairwise
@@ -7,7 +7,7 @@ from tests.support import oracle
 
 
 def all_weights(chain):
-    """The names of all transition, start, end and emission weights, in tag ids."""
+    """Return the names of all transition, start, end and emission weights, by tag ids."""
     tags = range(chain.num_tags)
     yield from (("transition", j, k) for j in tags for k in tags)
     yield from (("start", k) for k in tags)
@@ -35,7 +35,7 @@ def changed(chain, weight, value):
 
 
 def lines(chain, weight):
-    """{uses: best score of such a path without the weight's own share}."""
+    """Return {uses: best score of a path with so many uses, without the weight's own share}."""
     best = {}
     for path, score in oracle.allowed(changed(chain, weight, 0.0)):
         count = uses(weight, path)
@@ -44,7 +44,7 @@ def lines(chain, weight):
 
 
 def breakpoints(best):
-    """Where two of the lines {slope: intercept} cross above all others, in order."""
+    """Return where two of the lines {slope: intercept} cross above all others, in order."""
     found = []
     for (flat, low), (steep, high) in combinations(sorted(best.items()), 2):
         value = (low - high) / (steep - flat)

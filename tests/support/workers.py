@@ -1,4 +1,4 @@
-"""A crew that finishes shards in an order of its own, in this process, and jobs for it."""
+"""A worker pool for tests that finishes shards in random order, in this process, and its jobs."""
 
 import os
 import random
@@ -12,7 +12,7 @@ from crfviz.exceptions import FormatError
 
 
 class Shuffled:
-    """As many shards at a time as it is large, and any of them is done first."""
+    """A pool of `size` shards at a time; which one finishes next is random."""
 
     def __init__(self, job, size, seed=0):
         self.job, self.size = job, size
@@ -36,10 +36,10 @@ class Shuffled:
 
 @dataclass(frozen=True)
 class Upper:
-    """A job for tests: bytes in capitals; some shards fail, some kill who works at them."""
+    """A job for tests that returns bytes in capitals; some shards fail, some kill the worker."""
 
-    bad: tuple[int, ...] = ()  # numbers of shards
-    deadly: tuple[int, ...] = ()  # likewise: once, if there is a folder to note it in, else always
+    bad: tuple[int, ...] = ()  # numbers of the shards that raise a FormatError
+    deadly: tuple[int, ...] = ()  # shards that kill the worker: once with `notes`, else always
     notes: Path | None = None
 
     key = "upper"
