@@ -49,7 +49,7 @@ class MarkovCounts(ShortRepr):
 
     @classmethod
     def zeros(cls, num_states: int, num_symbols: int) -> "MarkovCounts":
-        """Return counts of nothing."""
+        """Return counts that are all 0."""
         K = num_states
         return cls(np.zeros(K), np.zeros((K, K)), np.zeros(K), np.zeros((K, num_symbols)))
 
@@ -76,12 +76,12 @@ class Parameters(NamedTuple):
     """A hidden Markov model in numbers."""
 
     start: Array  # (K,) sums to 1
-    transitions: Array  # (K, K) from, to; each row sums to 1, with `end` where there is one
+    transitions: Array  # (K, K) from, to; each row, with its `end` if given, sums to 1
     emissions: Array  # (K, V) each row sums to 1
-    end: Array | None = None  # (K,) of ending after a state; None: a sequence may stop anywhere
+    end: Array | None = None  # (K,) p(end | state); None: a sequence may stop anywhere
 
     def require(self, states: Sequence[int | str], num_symbols: int, called: str = "{}") -> None:
-        """Check the shapes and sums, for K states; messages name a table as `called` does.
+        """Check the shapes and sums, for K states; `called` formats a table's name for messages.
 
         Raises:
             ShapeError: a table has another shape.
@@ -148,25 +148,25 @@ def baum_welch(
 ) -> list[Iteration]:
     """Improve a hidden Markov model on sequences without tags, in O(iterations · ΣT · K²).
 
-    The log-likelihood never falls. A state that is never used, or never left, keeps its row: no row
-    would be better. A probability of 0 stays 0.
+    The log-likelihood never falls. A state that is never used, or never left, keeps its row,
+    because no other row would be better. A probability of 0 stays 0.
 
     Args:
         start: (K,) probabilities of the first state.
-        transitions: (K, K) from, to. Each row sums to 1, together with `end` where that is given.
+        transitions: (K, K) from, to. Each row, with its `end` if given, sums to 1.
         emissions: (K, V) p(symbol | state); each row sums to 1.
         sequences: one or more, each of one or more symbols: ids from 0 to V-1.
         iterations: at least 1.
-        end: (K,) probabilities that the sequence ends after a state. It is learnt, too.
+        end: (K,) probabilities that the sequence ends after a state; learned like the others.
 
     Returns:
         One `Iteration` for each step, in order.
 
     Raises:
-        ShapeError: the shapes do not belong together.
+        ShapeError: the shapes do not match.
         CrfvizError: a number is no probability, or a row does not sum to 1 within 1e-6.
-        EmptySentenceError: there is no sequence, or one without a symbol.
-        UnknownObservationError: a symbol that the emissions do not have.
+        EmptySentenceError: there is no sequence, or a sequence is empty.
+        UnknownObservationError: the emissions lack a symbol.
         NoPathError: a sequence has probability 0.
 
     Example:
@@ -186,10 +186,10 @@ def baum_welch(
 
 
 def posterior(parameters: Parameters, sequence: Sequence[int], number: int = 1) -> ForwardBackward:
-    """Return the tables of one sequence of symbol ids; `number` names it in the message.
+    """Return the tables of one sequence of symbol ids; `number` is its number in the message.
 
     Raises:
-        NoPathError: it has probability 0.
+        NoPathError: the sequence has probability 0.
     """
     tables = forward_backward(parameters.potentials(sequence))
     if tables.log_partition == -np.inf:
@@ -212,9 +212,9 @@ def _expected(parameters: Parameters, sequences: Sequence[Ids]) -> tuple[MarkovC
 
 
 def estimated(counts: MarkovCounts, before: Parameters) -> Parameters:
-    """Return the maximum-likelihood estimate; a row without counts is that of `before`.
+    """Return the maximum-likelihood estimate; a row without counts is copied from `before`.
 
-    It has an end where `before` has one.
+    It has end probabilities if `before` has them.
     """
     start = _shares(counts.start[None, :], before.start[None, :])[0]
     emissions = _shares(counts.emissions, before.emissions)
@@ -229,7 +229,7 @@ def estimated(counts: MarkovCounts, before: Parameters) -> Parameters:
 
 
 def _shares(counts: Array, before: Array) -> Array:
-    """Rows divided by their sums; a row of zeros is that of `before`."""
+    """Divide each row by its sum; a row of zeros is copied from `before`."""
     sums = counts.sum(1, keepdims=True)
     return np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), before)
 
@@ -276,7 +276,7 @@ def _is_list(value: object) -> bool:
 
 
 def _is_below(value: object, limit: int) -> bool:
-    """Return whether this is a whole number from 0 to `limit` - 1."""
+    """Return whether a value is a whole number from 0 to `limit` - 1."""
     with suppress(TypeError):
         return 0 <= index(value) < limit  # type: ignore[arg-type]  # what is no number fails here
     return False

@@ -18,10 +18,10 @@ from crfviz.text.schemes import BIO, OUTSIDE, begin, entity_scheme, may_follow, 
 
 @lru_cache(maxsize=64)
 def scheme_automaton(tags: tuple[str, ...]) -> Automaton:
-    """Return the rules of the scheme of K tag names, BIO if they have none.
+    """Return the automaton of the scheme of K tag names; BIO if they follow none.
 
-    Its state is the type of the entity that the next tag may continue, those of `types_of` first; 0
-    for none. So each tag leads to one state, and is its own copy in the product.
+    A state is the type of the entity that the next tag may continue, in the order of `types_of`; 0
+    is no entity. Each tag leads to one state, so it has a single copy in the product.
 
     Example:
         >>> scheme_automaton(("O", "B-PER", "I-PER")).next.tolist()
@@ -51,9 +51,9 @@ def constrain(potentials: Potentials) -> Potentials:
 
 
 def illegal_positions(tags: Sequence[str], scheme: str = BIO) -> list[int]:
-    """Return the positions whose tag may not follow the tag before, in a sequence of tag names.
+    """Return the positions of tag names that may not follow the tag before.
 
-    The last one, too, where an entity may not end with it.
+    This includes the last position if no entity may end with its tag.
 
     Example:
         >>> illegal_positions(["I-PER", "O", "B-LOC", "I-PER"])

@@ -32,7 +32,7 @@ from crfviz.exceptions import (
     UnknownTagError,
 )
 
-MAX_CACHED_CELLS = 4096  # words and padding; packing a smaller batch takes as long as its sums
+MAX_CACHED_CELLS = 4096  # B * T; packing such small batches takes as long as their sums
 Rows = Any  # (n, ...) an array, or a tensor on a GPU
 
 
@@ -45,11 +45,11 @@ class Padded:
 
     @cached_property
     def on_device(self) -> Packed:
-        """The packing on the device of the mask."""
+        """The packing, on the device of the mask."""
         return self.packed.on(self.mask.device) if self.mask.is_cuda else self.packed
 
     def rows(self, table: Tensor) -> Rows:
-        """Return the words of a (B, T, ...) table, (N, ...); numbers with fractions are float64."""
+        """Return the N words of a (B, T, ...) table, (N, ...); floating point becomes float64."""
         return take_rows(numbers(table.flatten(0, 1)), self.on_device.cells)
 
     def table(self, rows: Rows, dtype: torch.dtype) -> Tensor:
@@ -74,11 +74,11 @@ class Padded:
         return [row[:n] for row, n in zip(sentences, lengths.tolist(), strict=True)]
 
     def sentences(self, values: Rows) -> Tensor:
-        """Return (B,) values of places, in the order in which the sentences were given."""
+        """Reorder (B,) values of places to the original order of the sentences."""
         return torch.as_tensor(self.on_device.by_sentence(values))
 
     def places(self, values: Tensor) -> Rows:
-        """Return (B,) values of sentences, in the order of the places."""
+        """Reorder (B,) values of sentences to the order of the places."""
         return numbers(values)[self.on_device.order]
 
 
@@ -87,7 +87,7 @@ def pack_mask(mask: Tensor) -> Padded:
 
     Raises:
         EmptySentenceError: a sentence has no word.
-        ShapeError: there is a word after padding.
+        ShapeError: a word follows padding.
     """
     words = mask.cpu().numpy()
     if words.size > MAX_CACHED_CELLS:
@@ -97,7 +97,7 @@ def pack_mask(mask: Tensor) -> Padded:
 
 @lru_cache(maxsize=64)
 def _pack_mask_cached(mask: bytes, shape: tuple[int, int]) -> Packed:
-    """Cached packing of a mask in bytes; each epoch sees the same batches."""
+    """Pack a mask, given in bytes; cached, because each epoch has the same batches."""
     return _pack_mask(np.frombuffer(mask, np.bool_).reshape(shape))
 
 
@@ -121,12 +121,12 @@ def numbers(tensor: Tensor) -> Rows:
 class CRF(nn.Module):
     """A linear-chain CRF over given emissions, with learned transitions.
 
-    The parameters have the names and the meaning of pytorch-crf, so its checkpoints load as they
-    are. Emissions are (B, T, K), tags (B, T) long. A mask (B, T) bool is True at words and False at
-    padding, words first; None means that all are words. What stands at padding, in emissions or
-    tags, has no influence. Every method raises a ShapeError for a shape that does not match and for
-    a mask with words after padding, an EmptySentenceError for a sentence without a word, and a
-    ScoreError for a score at a word that is NaN or +inf.
+    The parameters have the names and the meaning of pytorch-crf, so its checkpoints load unchanged.
+    Emissions are (B, T, K), tags (B, T) long. A mask (B, T) bool is True at words and False at
+    padding, words first; None means that there is no padding. Emissions and tags at padding have no
+    influence. Every method raises a ShapeError for a shape that does not match and for a mask with
+    words after padding, an EmptySentenceError for a sentence without a word, and a ScoreError for a
+    score at a word that is NaN or +inf.
 
     Source:
         Lafferty, McCallum and Pereira, "Conditional Random Fields" (2001).
@@ -151,7 +151,7 @@ class CRF(nn.Module):
             nn.init.uniform_(parameter, -0.1, 0.1)
 
     def extra_repr(self) -> str:
-        """Return the text between the brackets of `repr`."""
+        """Return the arguments that `repr` shows."""
         return f"num_tags={self.num_tags}"
 
     def log_likelihood(self, emissions: Tensor, tags: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -193,7 +193,7 @@ class CRF(nn.Module):
     def _compiled_likelihood(
         self, emissions: Tensor, tags: Tensor, batch: Padded
     ) -> tuple[Tensor, Callable[[Tensor], Scores]] | None:
-        """Return `log_likelihood` and its gradient by compiled loops; None where others answer."""
+        """Return `log_likelihood` and its gradient by compiled loops; None if they do not apply."""
         if emissions.is_cuda or tags.dtype != torch.long:
             return None
         padded = numbers(emissions.flatten(0, 1))
@@ -213,14 +213,14 @@ class CRF(nn.Module):
     def partial_log_likelihood(
         self, emissions: Tensor, allowed: Tensor, mask: Tensor | None = None
     ) -> Tensor:
-        """Return log of the probability of all taggings that are allowed, (B,) nats, at most 0.
+        """Return the log-probability of all allowed taggings together, (B,) nats, at most 0.
 
         It is log Z over the allowed paths minus log Z. With one tag allowed at each word it is the
         log-likelihood of that tagging; with all allowed it is 0, and with none at a word -inf.
 
         Args:
             emissions: (B, T, K).
-            allowed: (B, T, K) bool, the tags that a word may have; at padding without influence.
+            allowed: (B, T, K) bool, the tags that a word may have; ignored at padding.
             mask: (B, T) bool.
 
         Raises:
@@ -248,7 +248,7 @@ class CRF(nn.Module):
         possible = score > -torch.inf
         log_partition = every.log_partition()
         log_partition[~possible] = 0.0
-        score = (score - log_partition).clip(max=0.0)  # no rounding above
+        score = (score - log_partition).clip(max=0.0)  # rounding must not exceed 0
         dtype = torch.result_type(emissions, self.transitions)
 
         def first(weights: Tensor) -> Scores:

@@ -1,8 +1,8 @@
 """Paths with their scores, and the distribution over them: samples, entropies, pair marginals.
 
-Samples are drawn by inversion from random numbers of their own: the first samples of a seed stay
-the same however many follow. The share of samples with a tag approaches its marginal; the gap
-shrinks like 1 / sqrt(n). The entropies of single words add up to at least the entropy of the paths.
+Samples are drawn by inversion, each from its own random numbers, so the first samples of a seed do
+not depend on the number of samples. The share of samples with a tag approaches its marginal; the
+gap shrinks like 1 / sqrt(n). The sum of the words' entropies is at least the entropy of the paths.
 
 Source: Scott, "Bayesian Methods for Hidden Markov Models" (2002), for drawing backwards along α;
 Devroye, "Non-Uniform Random Variate Generation" (1986), chapter II.2, for inversion; Cover and
@@ -29,10 +29,10 @@ from crfviz.exceptions import CrfvizError, NoPathError
 
 
 class TagIds(list[int]):
-    """T tag ids, a list that knows their names.
+    """A list of T tag ids with their names.
 
     Args:
-        ids: of the tags.
+        ids: the tag ids.
         tags: K names; "0", "1", ... if None.
     """
 
@@ -56,21 +56,21 @@ class Path(NotebookRepr):
 
     @property
     def names(self) -> list[str]:
-        """T tag names; the ids as text if these are all that is known."""
+        """T tag names; the ids as text if the names are unknown."""
         return self.tags.names if isinstance(self.tags, TagIds) else list(map(str, self.tags))
 
 
 def probability(score: float, log_partition: float) -> float:
-    """exp(score - log Z), kept from rounding above 1."""
+    """Return exp(score - log Z), at most 1 despite rounding."""
     return math.exp(min(0.0, score - log_partition))
 
 
 def require_path(prefixes: Tensor, final: Tensor) -> None:
-    """Raise a NoPathError, which says where the last prefix breaks off, unless a path is allowed.
+    """Raise NoPathError if every path is forbidden; the message says where the last prefix ends.
 
     Args:
         prefixes: (T, K) summed or best score of the prefixes that end in tag k at t.
-        final: (K,) the last row of it with the end scores added.
+        final: (K,) the last row of `prefixes` plus the end scores.
     """
     blocked = torch.isneginf(prefixes).all(-1)
     if blocked.any():
@@ -87,7 +87,7 @@ class Terms:
     """The terms of a path's score, in nats."""
 
     emissions: Array  # (T,)
-    transitions: Array  # (T+1,) start first, end last, and between them the T-1 steps
+    transitions: Array  # (T+1,) start, the T-1 steps, end
 
     def all(self) -> list[float]:
         """Return the 2T+1 terms in one list: emissions, start, steps, end."""
@@ -95,7 +95,7 @@ class Terms:
 
     @property
     def score(self) -> float:
-        """Their sum, rounded once; -inf for a forbidden path."""
+        """The sum of all terms, rounded once; -inf for a forbidden path."""
         return math.fsum(self.all())
 
 
@@ -106,10 +106,10 @@ def terms(potentials: Potentials, path: Sequence[int]) -> Terms:
 
 @dataclass(frozen=True, eq=False)
 class Lead:
-    """The terms in which two paths differ, in nats; positive terms favour the first.
+    """The terms in which two paths differ, in nats; positive terms favour the first path.
 
-    The other path may be forbidden: then it is infinite. Sums are rounded once, so that for the
-    same two paths they have the same bits.
+    If the other path is forbidden, the lead is infinite. Sums are rounded once, so they are
+    bit-identical for the same two paths.
     """
 
     winner: Terms
@@ -117,17 +117,17 @@ class Lead:
 
     @property
     def total(self) -> float:
-        """Score of the first path less that of the other."""
+        """Score of the first path minus that of the other."""
         return _less(self.winner.all(), self.rival.all())
 
     @property
     def emission(self) -> float:
-        """The emission terms of the lead."""
+        """The sum of the emission terms."""
         return _less(self.winner.emissions.tolist(), self.rival.emissions.tolist())
 
     @property
     def transition(self) -> float:
-        """The terms of start, steps and end."""
+        """The sum of the terms of start, steps and end."""
         return _less(self.winner.transitions.tolist(), self.rival.transitions.tolist())
 
     @property
@@ -152,15 +152,15 @@ def _less(first: Iterable[float], second: Iterable[float]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SampleCounts:
-    """Samples with the number of times they use each tag and transition."""
+    """Samples, with counts of each tag and transition."""
 
     paths: Tensor  # (n, T) long, in the order they were drawn
-    uses: Tensor  # (T, K) long, samples with a tag at a word; each row sums to n
-    moves: Tensor  # (T-1, K, K) long, samples with a move, from and to; each step sums to n
+    uses: Tensor  # (T, K) long, number of samples with a tag at a word; each row sums to n
+    moves: Tensor  # (T-1, K, K) long, number of samples per step, [from, to]; sums to n
 
     @property
     def frequencies(self) -> Tensor:
-        """The share of samples with each tag at each word: (T, K) in [0, 1]; NaN without any."""
+        """The share of samples with each tag at each word, (T, K) in [0, 1]; NaN if n is 0."""
         return self.uses.double() / len(self.paths)
 
 
@@ -168,7 +168,7 @@ def sample(potentials: Potentials, n: int, generator: torch.Generator) -> list[P
     """Draw paths independently from p(y | x), by forward filtering and backward sampling.
 
     The last tag is drawn from p(y_T | x), then each tag before it from p(y_t | y_{t+1}, x), which
-    is proportional to exp(α_t(y_t) + w(y_t, y_{t+1})). The generator is one of the CPU.
+    is proportional to exp(α_t(y_t) + w(y_t, y_{t+1})). The generator must be on the CPU.
 
     Raises:
         CrfvizError: `n` is negative or no whole number.
@@ -211,13 +211,13 @@ def sample_counts(potentials: Potentials, n: int, seed: int) -> SampleCounts:
         raise CrfvizError(f"n and seed must be 0 or more, got {n} and {seed}")
     generator = torch.Generator().manual_seed(seed)
     numbers = torch.rand(n, potentials.num_tokens, generator=generator, dtype=torch.float64)
-    columns = iter(numbers.flip(-1).unbind(-1))  # one number decides a tag, the last one first
+    columns = iter(numbers.flip(-1).unbind(-1))  # one number per tag, the last word first
     paths = _draw_paths(potentials, _cumulative, lambda chances: _tag_for(chances, next(columns)))
     return counted(paths, potentials.num_tags)
 
 
 def counted(paths: Tensor, num_tags: int) -> SampleCounts:
-    """Return samples, (n, T) ids of K tags, with what they use."""
+    """Count the tags and transitions of samples, (n, T) tag ids."""
     T, K = paths.shape[1], num_tags
     words = torch.arange(T)
     uses = torch.bincount((words * K + paths).flatten(), minlength=T * K)
@@ -227,7 +227,7 @@ def counted(paths: Tensor, num_tags: int) -> SampleCounts:
 
 
 def largest_gap(frequencies: Tensor, marginals: Tensor) -> tuple[float, int, int]:
-    """Return the gap, position and tag id where two (T, K) tables differ most."""
+    """Return the largest difference of two (T, K) tables, with its position and tag id."""
     gaps = (frequencies - marginals).abs()
     place = int(gaps.argmax())
     position, tag = divmod(place, gaps.shape[1])
@@ -248,35 +248,35 @@ def _draw_paths(
 
 
 def _cumulative(log_weights: Tensor) -> Tensor:
-    """Return distribution functions along the last dimension, the last value exactly 1."""
+    """Return cumulative distributions along the last dimension; the last value is exactly 1."""
     sums = torch.softmax(log_weights, -1).cumsum(-1)
     return sums / sums[..., -1:]
 
 
 def _tag_for(cumulated: Tensor, numbers: Tensor) -> Tensor:
-    """Return the first tag whose cumulated probability exceeds the number; never one with p = 0."""
+    """Return the first tag whose cumulative probability exceeds a number; never one with p = 0."""
     return (cumulated <= numbers[:, None]).sum(-1)
 
 
 def position_entropies(tables: ForwardBackward) -> Tensor:
     """Return the entropy of each word's tag, from 0 (certain) to log K (all tags alike).
 
-    It is (T,) nats, zeros if no path is allowed.
+    The result is (T,) nats, zeros if no path is allowed.
     """
     entropies: Tensor = torch.special.entr(tables.marginals).sum(-1)
     return entropies
 
 
 def cumulated_mass(paths: Iterable[Path]) -> list[float]:
-    """Return the probability of the first one, two, ... paths together: rising, in [0, 1]."""
+    """Return the cumulative probability of the first one, two, ... paths: rising, in [0, 1]."""
     return [min(1.0, mass) for mass in accumulate(path.probability for path in paths)]
 
 
 def pair_marginals(tables: ForwardBackward, first: int, second: int) -> Tensor:
     """Return p(y_first = j, y_second = k | x), in O((second - first) K^3).
 
-    The (K, K) probabilities sum to 1, to 0 where no path is allowed. Given the sentence the tags
-    form a Markov chain, so its own conditionals are multiplied:
+    The (K, K) probabilities sum to 1, or to 0 if no path is allowed. Given the sentence, the tags
+    form a Markov chain, so its transition probabilities are multiplied:
     p(y_{t+1} | y_t, x) = p(y_t, y_{t+1} | x) / p(y_t | x).
 
     Raises:

@@ -1,16 +1,16 @@
-"""Weights of a chain by name, and sparse edits of a trained chain.
+"""Names of a chain's weights, and sparse edits of a trained chain.
 
     ("transition", from, to)    ("start", tag)    ("end", tag)    ("emission", position, tag)
 
-Tags are given by id or by name and come back as ids. Where a matrix is shown, the start scores are
-its row START and the end scores its column END: there a weight is a move.
+Functions take tags by id or name and return ids. In a displayed matrix, the start scores are the
+row START and the end scores the column END; there a weight is named by a move, (from, to).
 
 A path uses a start, end or emission weight at most once, and a transition up to T-1 times: its
 score is (everything else) + uses * value, a line in the value of that weight. With one matrix for
 each step, a transition is still one weight, the same at every step.
 
-Edits are few cells against a whole model, so a link with them stays short, "reset" means no edits,
-and before and after are both at hand.
+Edits store only the changed cells. So a link with edits stays short, "reset" means no edits, and
+the scores before and after the edits are both available.
 """
 
 import math
@@ -27,9 +27,9 @@ from crfviz.chain.potentials import LARGEST, Potentials, Tag
 from crfviz.exceptions import CrfvizError, ScoreError, ShapeError
 from crfviz.text.files import abbreviate_value
 
-START = "START"  # as "from" it means the start scores, even if there is a tag of that name
-END = "END"  # as "to" it means the end scores, likewise
-TABLES = {  # where each kind of weight stands; a transition is one cell, or one for each step
+START = "START"  # as "from": the start scores, even if a tag has this name
+END = "END"  # as "to": the end scores, even if a tag has this name
+TABLES = {  # table of each kind of weight; a transition is one cell, or one per step
     "transition": "transitions",
     "start": "start",
     "end": "end",
@@ -74,9 +74,9 @@ def path_moves(names: Sequence[str], path: Sequence[int]) -> list[Move]:
 
 
 def weight_matrix(potentials: Potentials, step: int = 0) -> Tensor:
-    """Return (K+1, K+1) one step's scores: those of START on top, those of END at the right, nats.
+    """Return the scores of one step, (K+1, K+1) nats: START is the top row, END the right column.
 
-    NaN from START to END, which is no move; for transitions of a single word see `Potentials.step`.
+    START to END is NaN, because it is no move. For a single word, see `Potentials.step`.
     """
     matrix = potentials.transitions.new_full((potentials.num_tags + 1,) * 2, torch.nan)
     matrix[0, :-1] = potentials.start
@@ -86,10 +86,10 @@ def weight_matrix(potentials: Potentials, step: int = 0) -> Tensor:
 
 
 def resolve(potentials: Potentials, weight: Weight) -> WeightId:
-    """Return the same weight in tag ids.
+    """Return a weight with its tags as ids.
 
     Raises:
-        CrfvizError: it has none of the four forms.
+        CrfvizError: the weight has none of the four forms.
     """
     match weight:
         case ("transition", before, after):
@@ -107,17 +107,17 @@ def resolve(potentials: Potentials, weight: Weight) -> WeightId:
 
 
 def with_weight(potentials: Potentials, weight: Weight, value: float) -> Potentials:
-    """Return the chain with another value for one weight, in nats."""
+    """Return a new chain with this value for one weight, in nats."""
     return with_weights(potentials, {weight: value})
 
 
 def with_weights(potentials: Potentials, values: Mapping[Weight, float]) -> Potentials:
-    """Return the chain with other values for some weights, in nats.
+    """Return a new chain with these values for some weights, in nats.
 
-    All in one new chain, which is checked once: a chain for each is slow where there are many.
+    It is created and validated once, because one new chain per weight would be slow.
 
     Raises:
-        CrfvizError: one of them is no weight of the chain, or its value no score.
+        CrfvizError: the chain has no such weight, or a value is no valid score.
     """
     changes: dict[str, dict[tuple[int, ...], float]] = {}  # by table, each cell once
     for weight, value in values.items():
@@ -139,7 +139,7 @@ def value_of(potentials: Potentials, weight: WeightId) -> float:
     """Return the value of one weight in the chain, in nats.
 
     Raises:
-        CrfvizError: a transition has another score at each step, so that it has no one value.
+        CrfvizError: the score of a transition differs between steps, so it has no single value.
     """
     kind, *where = weight
     cells: tuple[Any, ...] = (..., *where)
@@ -165,7 +165,7 @@ def uses(weight: WeightId, path: Sequence[int]) -> int:
             return int(path[position] == tag)
 
 
-DECIMALS = 6  # of scores that nobody typed
+DECIMALS = 6  # decimals of computed scores, as opposed to typed ones
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Edits:
     """A sparse difference from the trained model. Methods return new objects.
 
     Scores replace trained ones, in nats; -inf forbids. `strength` scales the trained transitions,
-    start and end before the single cells are put on top.
+    start and end; then single cells are replaced.
 
     Raises:
         ScoreError: a score is NaN, +inf or too large, or `strength` is negative or not finite.
@@ -207,19 +207,19 @@ class Edits:
         return len(self) > 0
 
     def with_transition(self, from_tag: str, to_tag: str, score: float) -> "Edits":
-        """Return these edits and one transition; START and END name start and end scores."""
+        """Return these edits plus one transition; START and END name start and end scores."""
         return replace(self, transitions={**self.transitions, (from_tag, to_tag): score})
 
     def with_emission(self, position: int, tag: str, score: float) -> "Edits":
-        """Return these edits and one emission."""
+        """Return these edits plus one emission."""
         return replace(self, emissions={**self.emissions, (position, tag): score})
 
     def reaching(self, now: Potentials, target: Potentials) -> "Edits":
-        """These and one edit for each transition, start or end score in which two chains differ.
+        """Return edits that change the transition, start and end scores of `now` to `target`.
 
-        From the chain with these edits applied to the same sentence with other weights, none of
-        them forbidden that is not now. Scores are kept with `DECIMALS` decimals, so that a link
-        with all of them stays readable; what differs by less than half of the last one stays.
+        `now` is the chain with these edits; `target` has other weights on the same sentence, and
+        forbids no weight that `now` allows. Scores are rounded to `DECIMALS` decimals, so that a
+        link with all of them stays readable; smaller differences are ignored.
 
         Raises:
             ShapeError: the chains have a transition matrix for each step.
@@ -228,7 +228,7 @@ class Edits:
             raise ShapeError("edits speak of one transition matrix, not of one for each step")
         sources, targets = [START, *now.tag_names], [*now.tag_names, END]
         held, goal = weight_matrix(now), weight_matrix(target)
-        moved = (goal - held).abs() >= 0.5 * 10**-DECIMALS  # not where both are -inf: NaN
+        moved = (goal - held).abs() >= 0.5 * 10**-DECIMALS  # False if both are -inf: NaN
         cells = {
             (sources[i], targets[j]): round(goal[i, j].item(), DECIMALS)
             for i, j in moved.nonzero().tolist()
@@ -246,8 +246,8 @@ class Edits:
     def apply(self, potentials: Potentials) -> Potentials:
         """Return the edited chain of a sentence.
 
-        Emission edits behind the end of the sentence wait until it is longer again. `constrained`
-        is for the tagger, which builds the chain: what it has forbidden is unknown here.
+        Emission edits beyond the end of the sentence are ignored until it is longer again.
+        `constrained` is not applied here: it is for the tagger, which builds the chain.
 
         Raises:
             UnknownTagError: an edit names a tag that the chain does not have.
@@ -261,7 +261,7 @@ class Edits:
 
 
 def _number(value: object) -> float:
-    """Return a score as a float; NaN where it is no number."""
+    """Return a score as a float; NaN if it is not a number."""
     with suppress(TypeError, ValueError, OverflowError):
         return math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
     return math.nan

@@ -3,8 +3,8 @@
     p(y_t = k | x)                = exp(α_t(k) + β_t(k) - log Z)
     p(y_t = j, y_{t+1} = k | x)   = exp(α_t(j) + w(j, k) + e_{t+1}(k) + β_{t+1}(k) - log Z)
 
-Each position is normalised by its own sum, which is Z on paper and cancels in floats the rounding
-that α and β share. Source: Sutton and McCallum (2012), section 4.1.
+Each position is normalised by its own sum. On paper this is Z; in floats it also cancels the
+rounding errors that α and β share. Source: Sutton and McCallum (2012), section 4.1.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class ForwardBackward(NotebookRepr):
 
     @cached_property
     def entropy(self) -> float:
-        """Of the path distribution, nats: H(y_1) + Σ_t H(y_{t+1} | y_t); 0 if no path is allowed.
+        """Entropy of the paths, nats: H(y_1) + Σ_t H(y_{t+1} | y_t); 0 if no path is allowed.
 
         H(y_{t+1} | y_t) is H(y_t, y_{t+1}) - H(y_t).
         """
@@ -45,7 +45,7 @@ class ForwardBackward(NotebookRepr):
         return max(0.0, _spread(pairs) - nodes)
 
 
-_LOG_PARTITIONS: WeakKeyDictionary[Potentials, float] = WeakKeyDictionary()  # nothing changes them
+_LOG_PARTITIONS: WeakKeyDictionary[Potentials, float] = WeakKeyDictionary()  # cache
 
 
 def forward_backward(potentials: Potentials) -> ForwardBackward:
@@ -71,7 +71,7 @@ class Posterior(NamedTuple):
 
 
 def posteriors(chains: ChainsOrBatch) -> list[Posterior]:
-    """Return those of one chain or more with the same tags, all of them at once."""
+    """Return the posteriors of chains with the same tags, computed as one batch."""
     batch = chain_batch(chains)
     path_sums = None
     if batch.steps.ndim == 2:
@@ -89,7 +89,7 @@ def posteriors(chains: ChainsOrBatch) -> list[Posterior]:
 
 
 def log_partition(potentials: Potentials) -> float:
-    """Return log Z alone, in nats; -inf if no path is allowed."""
+    """Return log Z in nats, without other tables; -inf if no path is allowed."""
     known = _LOG_PARTITIONS.get(potentials)
     if known is None:
         if tables := compiled.tables(potentials.scores()):
@@ -120,14 +120,14 @@ def _by_arrays(potentials: Potentials) -> ForwardBackward:
 
 
 def _sums(potentials: Potentials) -> Sums | None:
-    """Return both sweeps by products, or None where these are not exact."""
+    """Return both sweeps by products; None if these are not exact."""
     return sums(*potentials.scores(), pack_one(potentials.num_tokens))
 
 
 def _by_products(potentials: Potentials, path_sums: Sums) -> ForwardBackward:
     alpha, beta = log_tables(path_sums)
     emissions, _, start, end = potentials.scores()
-    alpha[0], beta[-1] = start + emissions[0], end  # as they are, to the last bit
+    alpha[0], beta[-1] = start + emissions[0], end  # exact copies, bit by bit
     ahead = path_sums.ahead()
     marginals, pairs = path_sums.marginals(ahead), edges(path_sums, ahead)
     return ForwardBackward(
@@ -162,6 +162,6 @@ def normalise(log_weights: Tensor) -> Tensor:
 
 
 def _spread(probabilities: Array) -> float:
-    """-Σ p log p of all of them."""
+    """Return the entropy -Σ p log p over all entries."""
     present = np.where(probabilities > 0.0, probabilities, 1.0).ravel()
     return -float(np.einsum("i,i", present, np.log(present)))

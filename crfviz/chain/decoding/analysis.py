@@ -37,8 +37,8 @@ from crfviz.chain.validation import require_count
 from crfviz.exceptions import CrfvizError, NoPathError
 
 How = Literal["independent", "left_to_right"]
-MAX_SCORES = 2**16  # of steps between all tags that are looked at together
-FEW_TAGS = 40  # to look at the steps from all of them takes less time than a loop
+MAX_SCORES = 2**16  # scores of steps between all tags that are compared in one call
+FEW_TAGS = 40  # up to here, comparing the steps from all tags is faster than a loop
 
 
 def greedy(potentials: Potentials, how: How = "independent") -> TagIds:
@@ -46,8 +46,8 @@ def greedy(potentials: Potentials, how: How = "independent") -> TagIds:
 
     "independent" takes the best emission of each word. "left_to_right" commits to each tag in turn
     by emission plus transition from the tag just chosen, with start at the first word and end at
-    the last. Where all of that is forbidden it takes the best emission of the word, for it cannot
-    go back: the result may then be a forbidden path. Greedy decoding never raises `NoPathError`.
+    the last. If every such choice is forbidden, it takes the best emission of the word, because it
+    cannot go back; the path may then be forbidden. Greedy decoding never raises `NoPathError`.
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
@@ -58,7 +58,7 @@ def greedy(potentials: Potentials, how: How = "independent") -> TagIds:
 
 
 def greedy_paths(chains: ChainsOrBatch, how: How = "independent") -> list[list[int]]:
-    """Return the greedy paths of chains with the same tags, word by word for all at once."""
+    """Return the greedy paths of chains with the same tags, vectorised over the chains."""
     if how not in get_args(How):
         raise CrfvizError(f"how must be one of {get_args(How)}, got {how!r}")
     batch = chain_batch(chains)
@@ -87,8 +87,8 @@ def _left_to_right(batch: ChainBatch) -> NDArray[np.int64]:
 def _one_left_to_right(batch: ChainBatch, gains: Array) -> NDArray[np.int64]:
     """Return the tags of a single sentence.
 
-    The best tag after every other one is found for many words at once, which takes less time than a
-    loop over the words: NumPy needs as long for a row of tags as for hundreds.
+    It finds the best successor of every tag for many words in one call. This is faster than a loop
+    over the words, because NumPy takes as long for one row of tags as for hundreds.
     """
     emissions, steps, num_tags = batch.emissions, batch.steps, gains.shape[1]
     tags = [int(_choose(gains[:1], emissions[:1])[0])]
@@ -113,11 +113,11 @@ def _choose(scores: Array, emissions: Array) -> NDArray[np.int64]:
 
 
 def beam(potentials: Potentials, width: int) -> TagIds:
-    """Return the best path of those that survive, in O(T width K); a tie goes to the lowest tag id.
+    """Return the best surviving path of beam search, in O(T width K); ties go to the lowest tag id.
 
-    Where every extension is forbidden it takes the best emissions of the word after the best
-    prefix, as `greedy` does, for it cannot go back: the result may then be a forbidden path. It
-    never raises `NoPathError`. A width of more than K is K.
+    If every extension is forbidden, it continues the best prefix with the best emissions of the
+    word, as `greedy` does, because it cannot go back; the path may then be forbidden. Beam search
+    never raises `NoPathError`. A width above K counts as K.
 
     Raises:
         CrfvizError: `width` is less than 1.
@@ -131,7 +131,7 @@ def beam(potentials: Potentials, width: int) -> TagIds:
 
 
 def beams(chains: ChainsOrBatch, width: int) -> list[list[int]]:
-    """Return the beams of chains with the same tags, word by word for all at once.
+    """Run `beam` on chains with the same tags, vectorised over the chains.
 
     Raises:
         CrfvizError: `width` is less than 1.
@@ -152,7 +152,7 @@ def beams(chains: ChainsOrBatch, width: int) -> list[list[int]]:
         candidates = _rows(leaving, kept)[..., None] + ways + gains[here][:, None]  # (n, width, K)
         reached = candidates.max(1)
         choice = np.where(np.isneginf(reached).all(1, keepdims=True), 0, candidates.argmax(1))
-        pointers[here] = _rows(kept, choice)  # where nothing may follow: from the best prefix
+        pointers[here] = _rows(kept, choice)  # if all extensions are forbidden: the best prefix
         scores[here] = _alive(reached, emissions[here])
     tags = _backtrace(scores, pointers, batch.packed)
     return [path.tolist() for path in batch.split(tags)]
@@ -177,7 +177,7 @@ def _best(scores: Array, width: int) -> NDArray[np.intp]:
 
 
 def _rows(table: NDArray[Any], ids: NDArray[np.intp]) -> NDArray[Any]:
-    """From each row of a table (n, K, ...) what some ids (n, m) name: (n, m, ...)."""
+    """Select from each row of a table (n, K, ...) the entries with ids (n, m): (n, m, ...)."""
     return table[np.arange(len(ids))[:, None], ids]
 
 
@@ -189,8 +189,8 @@ def _alive(scores: Array, emissions: Array) -> Array:
 def max_marginal(potentials: Potentials) -> TagIds:
     """Return a list of T tag ids, each the argmax of its marginals; a tie goes to the lowest id.
 
-    It makes the expected number of right tags largest. The tags need not fit together: the path as
-    a whole may be forbidden.
+    These tags maximise the expected number of correct tags. Together they may form a forbidden
+    path.
     """
     tables = forward_backward(potentials)
     require_path(tables.log_alpha, tables.log_alpha[-1] + potentials.end)
@@ -210,24 +210,24 @@ class Analysis(ShortRepr):
     potentials: Potentials
     forward_backward: ForwardBackward
     viterbi: Viterbi | None  # None when every path is forbidden
-    best: Tensor  # (T, K) Viterbi's table, there even when every path is forbidden
-    backpointers: Tensor  # (T, K) long, likewise; row 0 is -1
-    greedy: list[int]  # T tag ids, each word alone
-    left_to_right: list[int]  # T tag ids, committing in turn
+    best: Tensor  # (T, K) Viterbi's table, also if every path is forbidden
+    backpointers: Tensor  # (T, K) long, also if every path is forbidden; row 0 is -1
+    greedy: list[int]  # T tag ids, the argmax of each word's emissions
+    left_to_right: list[int]  # T tag ids, greedy from left to right
     max_marginal: list[int] | None  # T tag ids; None when every path is forbidden
-    whole: "Analysis | None" = None  # of the sentence, where this is a window of it
+    whole: "Analysis | None" = None  # analysis of the whole sentence, if this is a window
     first: int = 0  # position of the window's first word in the sentence
 
     @property
     def sentence(self) -> "Analysis":
-        """The whole sentence: Z, entropy and the scores of paths are its alone."""
+        """The analysis of the whole sentence, which Z, entropy and path scores refer to."""
         return self.whole or self
 
     def window(self, first: int, length: int) -> Self:
-        """Return the numbers of `length` words from position `first` on, which stay the sentence's.
+        """Return a window of `length` words from position `first`, with the sentence's numbers.
 
-        Tables, marginals and paths are cut out. `potentials` hold the scores to be shown: whatever
-        is computed is computed from `sentence`.
+        Tables, marginals and paths are slices. `potentials` hold only the scores to show; further
+        computations use `sentence`.
         """
         span, steps = slice(first, first + length), slice(first, first + length - 1)
         chain, tables, best = self.potentials, self.forward_backward, self.viterbi
@@ -264,13 +264,13 @@ class Analysis(ShortRepr):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """T words, or their numbers in the sentence where the potentials carry none."""
+        """T words; their numbers in the sentence if the potentials have no words."""
         numbers = range(self.first + 1, self.first + self.potentials.num_tokens + 1)
         return self.potentials.tokens or tuple(map(str, numbers))
 
     @property
     def paths(self) -> Mapping[str, list[int] | None]:
-        """T tag ids by decoder; None for those that give none when every path is forbidden."""
+        """T tag ids by decoder; None if a decoder finds no path."""
         return {
             "greedy": self.greedy,
             "left_to_right": self.left_to_right,
@@ -280,7 +280,7 @@ class Analysis(ShortRepr):
 
     @property
     def entropy(self) -> float:
-        """Of the paths of the sentence, nats."""
+        """Entropy of the distribution over the sentence's paths, nats."""
         return self.sentence.forward_backward.entropy
 
     def k_best(self, k: int) -> list[Path]:
@@ -292,23 +292,23 @@ class Analysis(ShortRepr):
         return sample(self.sentence.potentials, n, torch.Generator().manual_seed(seed))
 
     def sample_counts(self, n: int, seed: int) -> SampleCounts:
-        """Return n paths of the sentence and what they use, as `sample_counts` does."""
+        """Return n paths and their counts of tags and transitions, as `sample_counts` does."""
         return sample_counts(self.sentence.potentials, n, seed)
 
     def pairs(self, first: int, second: int) -> Tensor:
-        """(K, K) joint probabilities of the tags of two words, as `pair_marginals` gives them."""
+        """Return the (K, K) joint probabilities of the tags of two words, as `pair_marginals`."""
         return pair_marginals(self.forward_backward, first, second)
 
     @property
     def reached_backpointers(self) -> Tensor:
-        """(T, K) backpointers, -1 also in cells that no prefix reaches: what a picture draws."""
+        """(T, K) backpointers for drawing: -1 also in cells that no allowed prefix reaches."""
         return self.backpointers.masked_fill(self.best == -torch.inf, -1)
 
 
 def analyse(potentials: Potentials) -> Analysis:
     """Run every table and decoder on one sentence in O(T K^2).
 
-    A chain without an allowed path raises nothing, so that a page can still draw what there is.
+    A chain without an allowed path raises no error, so that a page can still draw its tables.
     """
     tables = forward_backward(potentials)
     try:
@@ -332,7 +332,7 @@ def analyse(potentials: Potentials) -> Analysis:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoChains(ShortRepr):
-    """Two chains with the same tags; those of the second in the order of the first."""
+    """Two chains with the same tags; tags of the second are reordered to match the first."""
 
     first: Analysis
     second: Analysis
@@ -340,11 +340,11 @@ class TwoChains(ShortRepr):
 
     @property
     def in_order(self) -> bool:
-        """Return whether both chains number their tags alike."""
+        """Return whether both chains have their tags in the same order."""
         return self.order == sorted(self.order)
 
     def second_tags(self, tags: Sequence[int]) -> list[int]:
-        """Return tag ids of the second chain as those of the first with the same name."""
+        """Convert tag ids of the second chain to ids of the same tags in the first."""
         return [self.order.index(tag) if tag >= 0 else -1 for tag in tags]
 
     def change(self) -> Tensor:
@@ -361,7 +361,7 @@ class TwoChains(ShortRepr):
 def compare(first: Analysis, second: Analysis) -> TwoChains | None:
     """Return the comparison of two chains over the same words.
 
-    None where the two have different tags, so that their tags mean different things.
+    None if the two have different tags, so that they cannot be compared.
     """
     if set(first.tags) != set(second.tags):
         return None

@@ -1,14 +1,14 @@
-"""Viterbi: the best path, the table that proves it, the best path through every tag, the k best.
+"""Viterbi: the best path and its tables, the best path through every tag, the k best paths.
 
 best_t(k) = e_t(k) + max_j [best_{t-1}(j) + w(j, k)]     best prefix that ends in k at t
 
-The k best paths are found by leaving the best one. Walk it back from its end. At every word one can
-take another predecessor than the backpointer names, lose the gap between the two candidates, and
-follow backpointers again: a detour. Paths leave a heap in order of what their detours lose
-together. Each path that leaves pushes the cheapest detour from itself, and what comes next after
-the detour that it was made by: the next best predecessor at that word, and the next cheapest word
-for a detour. So every allowed path is reached exactly once, and the heap holds three times as many
-as have left it, at most.
+The k best paths are detours from the best path. Walk it back from its end. At any word, a detour
+takes another predecessor than the backpointer, loses the gap between the two candidates, and
+follows backpointers from there. A heap orders paths by the total loss of their detours. Each path
+that is popped pushes up to three others: its own cheapest detour, and two alternatives to the
+detour that created it, with the next best predecessor at that word or at the next cheapest word.
+So every allowed path is reached exactly once, and the heap holds at most three times as many paths
+as have been popped.
 
 Source: Lawler, "A procedure for computing the K best solutions to discrete optimization problems"
 (1972), for the k best.
@@ -49,7 +49,7 @@ class Viterbi(NotebookRepr):
     path: TagIds  # T tag ids, a list
     score: float  # of `path`, nats, unnormalised
     probability: float  # of `path` given the sentence, in [0, 1]
-    ties: bool  # another path is as good, within `crfviz.chain.recursions.TOLERANCE`
+    ties: bool  # whether another path ties, within `crfviz.chain.recursions.TOLERANCE`
 
     @property
     def names(self) -> list[str]:
@@ -60,8 +60,8 @@ class Viterbi(NotebookRepr):
 def viterbi(potentials: Potentials) -> Viterbi:
     """Find the best path by max-sum dynamic programming in O(T K^2).
 
-    A tie goes to the lowest tag id at every step, from the last word back to the first, and is
-    reported.
+    A tie goes to the lowest tag id at every step, from the last word back to the first. `ties` of
+    the result reports it.
 
     Source:
         Viterbi (1967); in this notation Sutton and McCallum (2012), section 4.1.
@@ -90,7 +90,7 @@ def best_prefixes(potentials: Potentials) -> tuple[Tensor, Tensor]:
 def allowed_prefixes(
     emissions: Array, transitions: Array, start: Array, end: Array
 ) -> engine.Prefixes:
-    """Return the best prefixes of a chain; raise NoPathError if none can be ended."""
+    """Return the best prefixes of a chain; raise NoPathError if no complete path is allowed."""
     prefixes = engine.best_prefixes(emissions, transitions, start, end)
     if not prefixes.last.max() > -np.inf:
         _require_path(prefixes.best, prefixes.last)
@@ -98,21 +98,21 @@ def allowed_prefixes(
 
 
 def best_path(potentials: Potentials) -> TagIds:
-    """Return the path of `viterbi` without its tables: for those who ask for many."""
+    """Return the path of `viterbi` without its tables, for callers with many chains."""
     return TagIds(best_path_of(*potentials.scores()), potentials.tags)
 
 
 def best_path_of(emissions: Array, transitions: Array, start: Array, end: Array) -> list[int]:
-    """Return the same for scores that are known to be those of a chain."""
+    """Return the same as `best_path`, for scores that are already validated."""
     path: list[int] = _allowed((emissions, transitions, start, end)).path.tolist()
     return path
 
 
 def best_paths(chains: ChainsOrBatch) -> list[list[int]]:
-    """Run `best_path` on chains with the same tags, word by word for all of them at once.
+    """Run `best_path` on chains with the same tags, vectorised over the chains.
 
     Raises:
-        NoPathError: every path of a chain is forbidden; the first such chain is told.
+        NoPathError: every path of a chain is forbidden; the message is on the first such chain.
     """
     batch = chain_batch(chains)
     if batch.steps.ndim == 3:
@@ -121,14 +121,14 @@ def best_paths(chains: ChainsOrBatch) -> list[list[int]]:
     tags, allowed = engine.best_paths(*scores, batch.packed)
     if not allowed.all():
         blocked = batch.packed.order[~allowed].min()
-        best_path(batch.given[blocked])  # says where the last prefix breaks off
+        best_path(batch.given[blocked])  # raises; the message says where the last prefix ends
     return [path.tolist() for path in batch.split(tags)]
 
 
 def first_best_path(
     emissions: NDArray[Any], steps: NDArray[Any], start: NDArray[Any], end: NDArray[Any]
 ) -> list[int]:
-    """Return the best path, the lowest tag among exact equals.
+    """Return the best path; only exact ties count, and go to the lowest tag.
 
     Emissions are (T, K), steps (T-1, K from, K to), start and end (K,).
     """
@@ -150,9 +150,9 @@ def first_best_path(
 def best_through(potentials: Potentials) -> Tensor:
     """Return the score of the best path through every tag, (T, K) nats, in O(T K^2).
 
-    It is the max-marginal of a tag, as the marginal is to the sum over paths: the best prefix that
-    ends there, and the best suffix from there. The largest of each row is the score of the best
-    path; -inf is where no allowed path goes through.
+    This is the max-marginal of the tag: the best prefix that ends in the tag plus the best suffix
+    after it. The largest value of each row is the score of the best path; -inf means that no
+    allowed path has the tag.
 
     Source:
         Wainwright and Jordan, "Graphical Models, Exponential Families, and Variational Inference"
@@ -164,7 +164,7 @@ def best_through(potentials: Potentials) -> Tensor:
 
 
 def _allowed(scores: Scores) -> Best:
-    """Return the best path of a chain; a NoPathError if it is forbidden."""
+    """Return the best path of a chain; raise NoPathError if every path is forbidden."""
     result = _best(scores)
     if not result.score > -np.inf:
         _require_path(result.best, result.best[-1] + scores[-1])
@@ -182,7 +182,7 @@ def _best(scores: Scores) -> Best:
     path[-1] = prefixes.near_last.argmax()
     for t in range(len(path) - 1, 0, -1):
         path[t - 1] = pointers[t, path[t]]
-    ways = prefixes.near[np.arange(len(path) - 1), path[1:]]  # where one could as well come from
+    ways = prefixes.near[np.arange(len(path) - 1), path[1:]]  # predecessors that tie
     near = np.count_nonzero(ways) + np.count_nonzero(prefixes.near_last)
     score = prefixes.last[path[-1]].item()
     return Best(score, bool(near > len(path)), path, prefixes.best, pointers)
@@ -232,7 +232,7 @@ def best_first(potentials: Potentials) -> Iterator[list[int]]:
 
 
 def margin(potentials: Potentials) -> float | None:
-    """Return the nats between the best path and the second; None where there are not two.
+    """Return the score gap of the two best paths, in nats; None if fewer than two are allowed.
 
     Example:
         >>> margin(Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]]))
@@ -249,14 +249,14 @@ def _losses(prefixes: Prefixes) -> Array:
     """Return the loss of each predecessor against the best one, in the order of the walk back.
 
     Returns:
-        (T, K to, K from) nats, inf for forbidden. Row 0 chooses the last tag; there it makes no
-        difference where one comes from.
+        (T, K to, K from) nats, inf for forbidden. Row 0 chooses the last tag: all its rows "to" are
+        equal.
     """
     num_tokens, num_tags = prefixes.best.shape
     losses = np.empty((num_tokens, num_tags, num_tags))
     losses[0] = prefixes.last.max() - prefixes.last
     losses[0, :, prefixes.near_last] = 0.0
-    with np.errstate(invalid="ignore"):  # where nothing is allowed, which no path comes to
+    with np.errstate(invalid="ignore"):  # in cells where all is forbidden, which no path reaches
         np.subtract(prefixes.arriving[::-1, :, None], prefixes.leading[::-1], out=losses[1:])
     np.copyto(losses[1:], 0.0, where=prefixes.near[::-1])
     return losses
@@ -264,19 +264,19 @@ def _losses(prefixes: Prefixes) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """One path from the last word to the first, with the words where a detour may leave it."""
+    """One path from the last word to the first, with the steps at which a detour may start."""
 
-    loss: float  # against the best path, nats
-    tags: list[int]  # T+1: begins behind the last word, at no tag in particular
-    steps: list[int]  # behind its own last detour, the cheapest one to leave at first
-    losses: list[float]  # of the second best choice at each of these, and inf behind them
+    loss: float  # score of the best path minus that of this path, nats
+    tags: list[int]  # T+1, starting after the last word with a dummy tag
+    steps: list[int]  # possible steps for a detour after its own last detour, cheapest first
+    losses: list[float]  # loss of the second best choice at each of these, then inf
 
 
 def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
     """Yield all allowed paths with their loss against the best, least loss first."""
     pointers, second = _first_two(losses)
     heap: list[tuple[float, int, _Walk, int, int]] = []
-    order = count()  # decides between equal losses: first found, first out
+    order = count()  # breaks ties of equal losses: first in, first out
 
     def walk(loss: float, tags: list[int], begin: int) -> _Walk:
         path = [row[tag] for row, tag in zip(second[begin:], tags[begin:], strict=False)]
@@ -306,7 +306,7 @@ def _paths(losses: Array) -> Iterator[tuple[float, list[int]]]:
 
 
 def _first_two(losses: Array) -> tuple[list[list[int]], list[list[float]]]:
-    """Return the best choice at each step from each tag, and the second best's loss, (T, K)."""
+    """Return each tag's best choice at each step, and the loss of the second best, (T, K)."""
     first = (losses == 0.0).argmax(-1)
     steps, tags = np.indices(first.shape, sparse=True)
     others = losses.copy()

@@ -1,14 +1,15 @@
-"""Ways to see that the tables are right, what goes wrong without logarithms, forward variants.
+"""Consistency of the tables, underflow without logarithms, and variants of the forward recursion.
 
-Z can be read from α at the last word, from β at the first, and from α and β together at every word
-in between. Teaching texts disagree on what α holds; `forward_messages` is the other convention.
+Z follows from α at the last word, from β at the first, and from α and β together at every word.
+Textbooks differ on whether α includes the emission; `forward_messages` is the other convention.
 
 One log-sum-exp step by step:
 
     log Σ_j exp(a_j) = m + log Σ_j exp(a_j - m)      with m = max_j a_j
 
-On paper any m gives the same. In floats exp overflows above 88.7 (float32) or 709.8 (float64) and
-becomes 0 below -103.97 or -745.13; with the maximum taken out the largest term is exp(0) = 1.
+On paper any m gives the same result. In floats, exp overflows above 88.7 (float32) or 709.8
+(float64) and becomes 0 below -103.97 or -745.13. After subtracting the maximum, the largest term is
+exp(0) = 1.
 
 The forward recursion at a temperature, and over a padded batch:
 
@@ -45,16 +46,16 @@ PRECISIONS = ("float32", "float64")
 
 @dataclass(frozen=True, eq=False)
 class Consistency:
-    """log Z read in T+2 ways, in nats; on paper they are all the same."""
+    """log Z computed in T+2 ways, in nats; on paper they are all equal."""
 
     from_alpha: float  # log Σ_k exp(α_T(k) + end(k))
     from_beta: float  # log Σ_k exp(start(k) + e_1(k) + β_1(k))
     at_positions: Tensor  # (T,) log Σ_k exp(α_t(k) + β_t(k))
-    largest_deviation: float  # between any two of them; 0 if all are -inf
+    largest_deviation: float  # between any two of these values; 0 if all are -inf
 
 
 def consistency(potentials: Potentials, tables: ForwardBackward) -> Consistency:
-    """Read log Z from the forward table, from the backward table, and from both at every word."""
+    """Compute log Z from the forward table, the backward table, and both at every word."""
     with torch.no_grad():
         log_alpha, log_beta = tables.log_alpha, tables.log_beta
         from_alpha = torch.logsumexp(log_alpha[-1] + potentials.end, -1)
@@ -72,13 +73,13 @@ def consistency(potentials: Potentials, tables: ForwardBackward) -> Consistency:
 
 
 def forward_messages(potentials: Potentials, tables: ForwardBackward) -> Tensor:
-    """Return the other forward table: what each word passes on to the next one.
+    """Return the forward table in the other convention: the message of each word to the next.
 
     Row t is the message α(t, y_{t+1}) = log Σ_j exp(α_t(j) + w(j, y_{t+1})): the tag at t is summed
-    out, the emission at t is in, that at t+1 is not yet. The last word passes on nothing, for there
-    log Z is read: (T-1, K) nats. With α as in `ForwardBackward`, α_{t+1} = e_{t+1} + message t. The
-    backward messages β(t, y_{t-1}) of the same texts are the rows of `log_beta`, one position
-    earlier.
+    out; the emission at t is included, that at t+1 is not. The last word sends no message, because
+    log Z is computed there: (T-1, K) nats. With α as in `ForwardBackward`, α_{t+1} = e_{t+1} +
+    message t. The backward messages β(t, y_{t-1}) of the same texts are the rows of `log_beta`, one
+    position earlier.
 
     Source:
         Larochelle, "Neural networks", lectures 3.4 and 3.5 (2013).
@@ -90,7 +91,7 @@ def forward_messages(potentials: Potentials, tables: ForwardBackward) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Direct:
-    """log Σ exp without the trick, in one precision."""
+    """log Σ exp without subtracting the maximum, in one precision."""
 
     exponentials: NDArray[np.floating]  # (K,) exp(a_j): inf where it overflows
     total: float  # their sum
@@ -101,7 +102,7 @@ class Direct:
 
 @dataclass(frozen=True, eq=False)
 class LogSumExp:
-    """log Σ exp(a_j), one line after the other."""
+    """log Σ exp(a_j), step by step."""
 
     inputs: Array  # (K,) a_j, nats
     maximum: float  # m
@@ -109,11 +110,11 @@ class LogSumExp:
     total: float  # their sum, from 1 to K
     result: float  # m + log of the sum, nats
     direct: dict[str, Direct]  # by precision
-    shifted: dict[str, float]  # the result with the trick, by precision, nats
+    shifted: dict[str, float]  # result after subtracting the maximum, by precision, nats
 
 
 def log_sum_exp(inputs: Array) -> LogSumExp:
-    """Return the steps of the log-sum-exp of (K,) scores, with and without the maximum removed."""
+    """Return the steps of log-sum-exp of (K,) scores, with and without subtracting the maximum."""
     maximum = float(inputs.max())
     taken_out = maximum if maximum > -np.inf else 0.0
     with np.errstate(all="ignore"):
@@ -144,10 +145,10 @@ def cell_inputs(potentials: Potentials, tables: ForwardBackward, position: int, 
 def telling_position(
     potentials: Potentials, tables: ForwardBackward, path: Sequence[int], least: float = 0.01
 ) -> int:
-    """Return the first position whose sum, for the path's tag there, is more than one term.
+    """Return the first position where several terms matter in the sum for the path's tag.
 
-    Position 1 to T, as in `cell_inputs`; more than one term is there where all but the largest
-    have at least a share `least` of the sum. Where none has it is the position that comes nearest.
+    Positions are 1 to T, as in `cell_inputs`. Several terms matter if all but the largest together
+    have at least the share `least` of the sum. Without such a position, the closest one counts.
     """
     rest = []
     for position in range(1, potentials.num_tokens + 1):
@@ -171,8 +172,8 @@ def float32_products(potentials: Potentials, tables: ForwardBackward) -> Product
     """Return the forward recursion in float32 probability space, with no rescaling: it underflows.
 
     Each step multiplies with the weights exp(w(j, k) + e_t(k)) of all K^2 moves, divided by their
-    sum. Such a constant for each word changes no posterior; it keeps every product within [0, 1],
-    so that the only thing that can happen to it is to become too small for float32 (below 1e-45).
+    sum. This constant per word changes no posterior. It keeps every product within [0, 1], so that
+    the only possible error is underflow in float32 (below 1e-45).
     """
     with torch.no_grad():
         moves = _moves(potentials)
@@ -186,13 +187,13 @@ def float32_products(potentials: Potentials, tables: ForwardBackward) -> Product
 class Underflow(ShortRepr):
     """One forward recursion of scaled weights, in logarithms and as float32 products."""
 
-    log_sums: Array  # (T,) log Σ_k of the products, worked out in log space, nats
+    log_sums: Array  # (T,) log Σ_k of the products, computed in log space, nats
     products: NDArray[np.float32]  # (T,) Σ_k of the float32 products
     lost: NDArray[np.int_]  # (T,) cells whose product became 0 although prefixes end there
 
 
 def underflow(potentials: Potentials, tables: ForwardBackward) -> Underflow:
-    """Return the table of `float32_products` word by word, beside the same numbers in log space."""
+    """Return the sums of `float32_products` at each word, and the same sums in log space."""
     in_float32 = float32_products(potentials, tables)
     with torch.no_grad():
         scales = torch.cumsum(_log_scales(potentials), 0)
@@ -205,7 +206,7 @@ def underflow(potentials: Potentials, tables: ForwardBackward) -> Underflow:
 
 
 def _log_scales(potentials: Potentials) -> Tensor:
-    """Return (T,) log of what the weights of the first word and of each step are divided by."""
+    """Return (T,) log of the divisors of the weights, for the first word and each step."""
     first = torch.logsumexp(potentials.start + potentials.emissions[0], -1)
     moves = _moves(potentials)
     scales = torch.cat([first[None], torch.logsumexp(moves.flatten(-2), -1)])
@@ -266,27 +267,27 @@ def soft_forward(potentials: Potentials, temperature: float) -> SoftForward:
 def smooth_maximum(scores: Array, dim: int, temperature: float) -> Array:
     """Return τ log Σ exp(scores / τ) along `dim`, and the maximum at τ = 0.
 
-    With the largest score taken out first nothing overflows, however small the temperature.
+    The largest score is subtracted first, so nothing overflows at small temperatures.
     """
     largest = np.asarray(scores.max(dim))
     if temperature == 0.0:
         return largest
     below = scores - np.expand_dims(np.where(np.isneginf(largest), 0.0, largest), dim)
-    with np.errstate(over="ignore"):  # below / τ may be -inf: then it adds nothing
+    with np.errstate(over="ignore"):  # below / τ may overflow to -inf, which adds 0
         return np.asarray(largest + temperature * recursions.logsumexp(below / temperature, dim))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PaddedBatch(ShortRepr):
-    """A batch, its forward table, and what each sentence gives alone."""
+    """A batch, its forward table, and log Z of each sentence alone."""
 
     emissions: Tensor  # (B, T, K) nats, 0 at padding
     mask: Tensor  # (B, T) bool, True at words
     lengths: list[int]  # B
-    log_alpha: Tensor  # (B, T, K) nats, held still after the end
+    log_alpha: Tensor  # (B, T, K) nats; after the end, the last column repeats
     log_partitions: Tensor  # (B,) nats
     alone: Tensor  # (B,) log Z of each sentence on its own, nats
-    largest_difference: float  # of any α at a word and any log Z, batch against alone
+    largest_difference: float  # over α at words and log Z, batch against alone
 
 
 def padded_batch(sentences: Sequence[Potentials]) -> PaddedBatch:
@@ -294,7 +295,7 @@ def padded_batch(sentences: Sequence[Potentials]) -> PaddedBatch:
 
     Raises:
         EmptySentenceError: there is no sentence.
-        ShapeError: they differ in their number of tags.
+        ShapeError: the sentences differ in their number of tags.
     """
     if not sentences:
         raise EmptySentenceError("expected at least one sentence in the batch, got none")
@@ -331,7 +332,7 @@ def padded_batch(sentences: Sequence[Potentials]) -> PaddedBatch:
 
 
 def _padded(table: Tensor, rows: int) -> Tensor:
-    """Return the table with rows of zeros after its end."""
+    """Return the table with zero rows appended."""
     return torch.cat([table, table.new_zeros(rows - len(table), *table.shape[1:])])
 
 

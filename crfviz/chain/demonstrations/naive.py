@@ -1,8 +1,8 @@
-"""Brute force: all K^T paths scored, sorted and summed.
+"""Brute force: score, sort and sum all K^T paths.
 
     Z = Σ_y exp(score(y))      p(y_t = k | x) = Σ_{y: y_t = k} exp(score(y)) / Z
 
-Path number n has the tags that n has as digits to the base K, the first word's digit first.
+The tags of path number n are the digits of n in base K, the first word first.
 
 Letters: `T` tokens, `K` tags, `N` = K^T paths.
 """
@@ -21,35 +21,35 @@ from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import CrfvizError
 
 MAX_PATHS = 1_000_000
-FIRST, LAST = 50, 5  # of the sorted list, written out
-CURVE_POINTS = 200  # of the running sum
-REPEATS = 5  # of the recursion, the fastest counts
+FIRST, LAST = 50, 5  # listed paths at both ends of the sorted list
+CURVE_POINTS = 200  # points on the curve of the running sum
+REPEATS = 5  # timed runs of the recursion, of which the fastest counts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranked(ShortRepr):
-    """Some paths of the sorted list, with their places in it."""
+    """Some paths of the sorted list, with their ranks."""
 
     ranks: NDArray[np.int_]  # (n,) from 1
     tags: NDArray[np.int_]  # (n, T) tag ids
     scores: Array  # (n,) nats; -inf for a forbidden path
-    shares: Array  # (n,) exp(score) / Z, 0 where Z is
-    running: Array  # (n,) the sum of the shares up to here
+    shares: Array  # (n,) exp(score) / Z; 0 if Z is 0
+    running: Array  # (n,) cumulative sum of the shares
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Enumeration(ShortRepr):
-    """All paths of a sentence, and what the recursions make of it."""
+    """All paths of a sentence, compared with the recursions."""
 
     num_paths: int  # K^T
-    forbidden: int  # of them have score -inf
-    listed: Ranked  # the first and the last of the sorted list
-    curve: Ranked  # some of it, evenly on a logarithmic scale, the last one too
-    log_sum: float  # log of the running sum at its end, nats
-    log_partition: float  # of the recursion, nats
-    largest_deviation: float  # of log Z and of any marginal, between both ways
-    seconds: float  # measured: to score, sort and sum all paths
-    recursion_seconds: float  # measured: of the forward recursion, the fastest of 5
+    forbidden: int  # number of paths with score -inf
+    listed: Ranked  # the first and the last paths of the sorted list
+    curve: Ranked  # paths at ranks evenly spaced on a logarithmic scale, including the last
+    log_sum: float  # log of the sum over all paths, nats
+    log_partition: float  # log Z of the recursion, nats
+    largest_deviation: float  # of log Z and of any marginal, between both methods
+    seconds: float  # measured time to score, sort and sum all paths
+    recursion_seconds: float  # measured time of the forward recursion, the fastest of 5 runs
 
 
 def num_paths(potentials: Potentials) -> int:
@@ -58,7 +58,7 @@ def num_paths(potentials: Potentials) -> int:
 
 
 def words_that_fit(potentials: Potentials) -> int:
-    """Return how many words from the first on have at most `MAX_PATHS` paths; 0 if none has."""
+    """Return the largest number of first words with at most `MAX_PATHS` paths, 0 if none fits."""
     K, T = potentials.num_tags, potentials.num_tokens
     return next((n for n in range(T, 0, -1) if K**n <= MAX_PATHS), 0)
 
@@ -69,7 +69,7 @@ def enumerate_paths(potentials: Potentials) -> Enumeration:
     Paths with the same score keep the order of their tags.
 
     Raises:
-        CrfvizError: there are more than `MAX_PATHS` paths; says how many.
+        CrfvizError: there are more than `MAX_PATHS` paths; the message has their number.
 
     Example:
         >>> coin = Potentials([[0.0, 0.0]] * 3, [[0.0, 0.0], [0.0, 0.0]])
@@ -120,7 +120,7 @@ def enumerate_paths(potentials: Potentials) -> Enumeration:
 
 
 def written_count(potentials: Potentials) -> str:
-    """Write K^T for people: in full, or rounded where it is long."""
+    """Return K^T as text for display: exact, or rounded if it is long."""
     K, T = potentials.num_tags, potentials.num_tokens
     digits = T * math.log10(K)
     if digits < 15:
@@ -153,7 +153,7 @@ def _digits(numbers: NDArray[np.int_], potentials: Potentials) -> NDArray[np.int
 
 
 def _deviation(potentials: Potentials, shares: Array, log_sum: float) -> float:
-    """Return how far log Z and the marginals of both ways lie apart, at most."""
+    """Return the largest difference in log Z and in the marginals between both methods."""
     tables = forward_backward(potentials)
     if log_sum == -math.inf:
         return 0.0 if tables.log_partition == -math.inf else math.inf

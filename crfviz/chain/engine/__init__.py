@@ -1,1 +1,1 @@
-"""Recursions as products of matrices, for one sentence and for batches."""
+"""Recursions as matrix products, for one sentence and for batches."""

@@ -1,13 +1,13 @@
 """Optional Numba kernels, and the decision to use them.
 
-A NumPy call takes a microsecond, and a recursion over a sentence makes two calls a word. Compiled,
-the tables of a sentence take a fifth of the time, with the same checks and the same rule of ties.
-Batches gain less: sweeps of 32 sentences take two thirds of the time with 17 tags, and as long with
-100.
+A NumPy call takes a microsecond, and a recursion over a sentence makes two calls per word. With
+compiled loops, the tables of a sentence take a fifth of the time, with the same checks and the same
+tie rule. Batches gain less: sweeps of 32 sentences take two thirds of the time with 17 tags, and
+the same time with 100.
 
-Numba is an extra, `crfviz[fast]`: 200 MB, a second to load, eleven to compile. It caches compiled
-code beside the source, in the user's cache, or in `NUMBA_CACHE_DIR`. It is loaded with the first
-chain of a process and used if installed, unless the environment variable CRFVIZ_COMPILED is off.
+Numba is an extra, `crfviz[fast]`: 200 MB, one second to load, eleven to compile. It caches compiled
+code beside the source, in the user's cache, or in `NUMBA_CACHE_DIR`. If installed, it is loaded
+with the first chain of a process, unless the environment variable CRFVIZ_COMPILED is off.
 """
 
 import logging
@@ -34,7 +34,7 @@ from crfviz.chain.engine.sweeps import (
 from crfviz.chain.recursions import TOLERANCE
 from crfviz.settings import settings
 
-MAX_HEAPLESS_PATHS = 300  # more of them are searched for faster with a heap
+MAX_HEAPLESS_PATHS = 300  # for more paths, a search with a heap is faster
 Table = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Scores = tuple[Table, Table, Table, Table]  # emissions, transitions, start and end
@@ -69,7 +69,7 @@ def kernels() -> SimpleNamespace | None:
 
 @contextmanager
 def without_kernels() -> Iterator[None]:
-    """Do without Numba inside: a few sentences take less time than it takes to load."""
+    """Disable Numba in a `with` block, for a few sentences: loading it would take longer."""
     before = _UNUSED.set(True)
     try:
         yield
@@ -98,7 +98,7 @@ class Best(NamedTuple):
 
 
 def tables(scores: Scores) -> Tables | None:
-    """Return the tables of one chain; None if kernels do not apply or products are not exact."""
+    """Return the tables of one chain; None if kernels do not apply or products are inexact."""
     if (loops := _kernels_for(scores)) is None:
         return None
     exact, *rest = loops.tables(*_contiguous(scores), MAX_SPREAD, MAX_DECAY)
@@ -106,7 +106,7 @@ def tables(scores: Scores) -> Tables | None:
 
 
 def sweeps(e: Exponentials, packed: Packed) -> Sweeps | None:
-    """Return the sweeps of packed sentences; None as above, or if they are not on the CPU."""
+    """Return the sweeps of packed sentences; None as in `tables`, or if they are not on the CPU."""
     scores = (e.emissions, e.transitions, e.start, e.end)
     if isinstance(e.emissions, Tensor) or (loops := _kernels_for(scores)) is None:
         return None
@@ -125,14 +125,14 @@ Slopes = tuple[Table, Table, Table, Table]  # the gradient, in the shapes of `Sc
 def likelihoods(
     scores: Scores, tags: Ids, packed: Packed
 ) -> tuple[Table, Callable[[Table], Slopes]] | None:
-    """Return the log-likelihoods of a padded batch, and their gradient, in two calls of kernels.
+    """Return the log-likelihoods of a padded batch, and their gradient, by two kernel calls.
 
-    None as above, and where a score is not finite, or a tag unknown.
+    None as in `tables`, and if a score is not finite or a tag is unknown.
 
     Args:
         scores: emissions (B * T, K), transitions, start and end.
         tags: (B * T,).
-        packed: which words there are.
+        packed: the layout of the words.
 
     Returns:
         (B,) nats of each place, and a function from (B,) weights of the places to the gradient of
@@ -164,7 +164,7 @@ def likelihoods(
     if not totals.min() > 0.0:
         return None
 
-    size, steps = len(padded), e.transitions  # not the rows, which nothing needs any longer
+    size, steps = len(padded), e.transitions  # so that the closure does not keep the rows
 
     def gradient(weights: Table) -> Slopes:
         given = np.ascontiguousarray(weights)
@@ -186,7 +186,7 @@ def best_path(scores: Scores) -> Best | None:
 
 
 def best_paths(scores: Scores, packed: Packed) -> tuple[Ids, NDArray[np.bool_]] | None:
-    """(N,) tag of each row, (B,) whether a path of each place is allowed; or None, as above."""
+    """Return (N,) the tag of each row and (B,) whether a path is allowed; None as in `tables`."""
     if (loops := _kernels_for(scores)) is None:
         return None
     emissions, transitions, start, end = scores
@@ -196,9 +196,9 @@ def best_paths(scores: Scores, packed: Packed) -> tuple[Ids, NDArray[np.bool_]] 
 
 
 def k_best(scores: Scores, k: int) -> tuple[float, list[float], list[list[int]]] | None:
-    """Return the score of the best path, what each of k loses, and their tags.
+    """Return the score of the best path, the loss of each of the k best, and their tags.
 
-    None where this is not for loops, or every path is forbidden.
+    None if kernels do not apply, or every path is forbidden.
     """
     if k > MAX_HEAPLESS_PATHS or (loops := _kernels_for(scores)) is None:
         return None
@@ -209,10 +209,10 @@ def k_best(scores: Scores, k: int) -> tuple[float, list[float], list[list[int]]]
 
 
 def _kernels_for(scores: Scores) -> SimpleNamespace | None:
-    """Return the kernels for a chain, which has to have one matrix of transitions."""
+    """Return the kernels for a chain; None unless it has a single transition matrix."""
     return kernels() if scores[1].ndim == 2 and not _UNUSED.get() else None
 
 
 def _contiguous(scores: Iterable[Any]) -> list[Any]:
-    """Return the same numbers, row after row in memory."""
+    """Return the scores as arrays in C order."""
     return [np.ascontiguousarray(table) for table in scores]

@@ -24,7 +24,7 @@ from crfviz.chain.recursions import TOLERANCE
 
 Array = Any  # float64: an array of NumPy, or a tensor
 Ids = Any  # whole numbers in the same library
-TORCH_MIN_ROWS = 100  # rows: from here on torch finds the largest of each faster than NumPy
+TORCH_MIN_ROWS = 100  # from this number of rows on, torch's row maximum is faster than NumPy's
 
 
 def library(array: object) -> Any:  # noqa: ANN401 - a module
@@ -61,7 +61,7 @@ def add_to(table: Array, ids: Ids, numbers: Array) -> None:
 
 
 def _cells(table: Array, ids: Ids) -> Ids:
-    """Return the places of these cells in a table that is read row after row."""
+    """Return the flat indices of these cells in a table in C order."""
     return np.arange(0, table.size, table.shape[1]) + ids
 
 
@@ -74,7 +74,7 @@ def sum_by_id(numbers: Array, ids: Ids, size: int) -> Array:
 
 def views(table: Array, rows: Sequence[slice]) -> Sequence[Array]:
     """Return consecutive row slices of a table as views."""
-    if isinstance(table, Tensor):  # one call, where a slice takes as long as a product
+    if isinstance(table, Tensor):  # one call, because each slice would take as long as a product
         return table.tensor_split([end for part in rows for end in (part.start, part.stop)])[1::2]
     return [table[part] for part in rows]
 
@@ -115,7 +115,7 @@ def log(numbers: Array) -> Array:
 
 
 def lowest_finite(scores: Array) -> tuple[float, bool]:
-    """Return the lowest number that is not -inf, 0 if there is none, and whether one is -inf."""
+    """Return the lowest number above -inf (0 if there is none), and whether any is -inf."""
     lowest = float(scores.min())
     if lowest > -math.inf:
         return lowest, False
@@ -123,7 +123,7 @@ def lowest_finite(scores: Array) -> tuple[float, bool]:
     return (float(finite.min()) if len(finite) else 0.0), True
 
 
-MAX_BUFFER = 1 << 20  # numbers that a thread keeps room for under one name, 8 MB
+MAX_BUFFER = 1 << 20  # maximum size of a buffer that a thread keeps, in numbers (8 MB)
 _BUFFERS = threading.local()
 
 
@@ -147,17 +147,17 @@ def _buffer(name: str, size: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Layout of B sentences of up to T words in N rows, one row a word."""
+    """Layout of B sentences of up to T words in N rows, one row per word."""
 
-    columns: list[slice]  # T times the rows of the words at one position
-    previous: list[slice]  # T-1 times the rows that are followed by those of the next column
+    columns: list[slice]  # T slices: the rows of the words at each position
+    previous: list[slice]  # T-1 slices: the rows of each position that have a next word
     bounds: Ids  # (T+1,) the first row of each column, and N
     order: Ids  # (B,) the sentences, longest first; a place is an index into this
-    lengths: Ids  # (B,) words of each place
-    places: Ids  # (N,) whose word it is
-    cells: Ids  # (N,) where the word is in the (B * T) words and padding of the batch as given
+    lengths: Ids  # (B,) number of words of each place
+    places: Ids  # (N,) the place of each row's sentence
+    cells: Ids  # (N,) index of the word in the (B * T) words and padding of the original batch
     mirrored: Ids  # (N,) the row of the word as far from the end as this one is from the start
-    before: Ids  # (N-B,) the row of the word before, for all rows but those of the first words
+    before: Ids  # (N-B,) the row of the word before, for all rows except first words
     last: Ids  # (B,) the row of the last word of each place
 
     @property
@@ -171,16 +171,16 @@ class Packed:
         return slice(self.columns[0].stop, None)
 
     def by_sentence(self, places: Array) -> Array:
-        """Return values of places, (B,), in the order of the sentences."""
+        """Reorder (B,) values of places to the order of the sentences."""
         values = library(places).empty_like(places)
         values[self.order] = places
         return values
 
     def on(self, device: torch.device) -> "Packed":
-        """Return the same with tensors on a device."""
+        """Return a copy with tensors on a device."""
         fields: dict[str, Any] = dict(vars(self))
         ids = {name: value for name, value in fields.items() if not isinstance(value, list)}
-        moved = torch.from_numpy(np.concatenate([*ids.values()])).to(device)  # one way for all
+        moved = torch.from_numpy(np.concatenate([*ids.values()])).to(device)  # one transfer for all
         sizes = [len(value) for value in ids.values()]
         return Packed(**fields | dict(zip(ids, torch.split(moved, sizes), strict=True)))
 
@@ -192,7 +192,7 @@ def pack_one(num_words: int) -> Packed:
 
 
 def pack(lengths: NDArray[np.int64], width: int) -> Packed:
-    """Rows for sentences of `lengths` (B,) words each, at least one, in a table `width` words wide.
+    """Return the packing of sentences of `lengths` (B,) words, from a table `width` words wide.
 
     Example:
         >>> pack(np.array([1, 3]), 3).cells.tolist()
@@ -226,10 +226,10 @@ def pack(lengths: NDArray[np.int64], width: int) -> Packed:
 class ChainBatch:
     """The scores of B chains by rows and places; see `Packed`."""
 
-    given: Sequence[Potentials]  # as they came
+    given: Sequence[Potentials]  # in their original order
     packed: Packed
     emissions: Array  # (N, K)
-    steps: Array  # (K, K), or (N, K, K) the way to each row, zeros to the first words
+    steps: Array  # (K, K), or (N, K, K) transitions into each row, zeros for first words
     start: Array  # (B, K)
     end: Array  # (B, K)
     words: NDArray[np.int64]  # (N,) the row of each word, chain after chain
@@ -241,7 +241,7 @@ class ChainBatch:
         )
 
 
-ChainsOrBatch = Sequence[Potentials] | ChainBatch  # packed by whoever asks several things of them
+ChainsOrBatch = Sequence[Potentials] | ChainBatch  # callers pack once for several computations
 
 
 def chain_batch(chains: ChainsOrBatch) -> ChainBatch:
@@ -251,7 +251,7 @@ def chain_batch(chains: ChainsOrBatch) -> ChainBatch:
     lengths = [chain.num_tokens for chain in chains]
     packed = pack_one(lengths[0]) if len(lengths) == 1 else pack(np.array(lengths), max(lengths))
     words = packed.cells.argsort()
-    rows = words.argsort()  # where the rows are, chain after chain
+    rows = words.argsort()  # inverse permutation: row to word
     emissions, transitions, start, end = zip(*(chain.scores() for chain in chains), strict=True)
     shared = chains[0].homogeneous and all(
         np.array_equal(matrix, transitions[0]) for matrix in transitions[1:]
@@ -268,6 +268,6 @@ def chain_batch(chains: ChainsOrBatch) -> ChainBatch:
 
 
 def _steps(chains: Sequence[Potentials]) -> list[Array]:
-    """Return the ways to all words, chain after chain: none to a first word."""
+    """Return the transitions into all words, chain after chain; zeros for first words."""
     none = np.zeros((1, chains[0].num_tags, chains[0].num_tags))
     return [part for chain in chains for part in (none, chain.arrays()[1])]

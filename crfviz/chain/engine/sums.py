@@ -1,13 +1,13 @@
-"""Sums over paths of a packed batch by products, and what is read from them.
+"""Sums over paths of a packed batch by products, and the results computed from them.
 
 With N rows, K tags and B sentences: log Z (B,), marginals (N, K), expected transitions (K, K),
 log tables (N, K), and the likelihood with its gradient:
 
     d log p / d e_t(k)    = [y_t = k] - p(y_t = k)
-    d log p / d w(j, k)   = uses of j -> k in y, less the expected ones
+    d log p / d w(j, k)   = uses of j -> k in y, minus the expected ones
 
-so that one pass of both sweeps has all that the backward pass needs (Sutton and McCallum, 2012,
-section 5.1). Where the gradient itself is differentiated, it is recorded through log space.
+so that one pass of both sweeps gives everything for the backward pass (Sutton and McCallum, 2012,
+section 5.1). For second derivatives, the gradient is computed in log space.
 """
 
 from collections.abc import Callable
@@ -49,12 +49,12 @@ class Sums:
     scores: Exponentials
     packed: Packed
     swept: Sweeps
-    totals: Array  # (N,) Σ_k a(k) β(k), which is Z up to a factor of the row
+    totals: Array  # (N,) Σ_k a(k) β(k): Z up to a factor per row
 
     def log_partition(self) -> Array:
         """Return (B,) log Z of each place, nats; -inf if no path is allowed."""
         p, scores = self.packed, self.scores
-        best = scores.best_emissions + scores.best_move  # of each word with the move to it
+        best = scores.best_emissions + scores.best_move  # of each word, with the move into it
         words = sum_by_id(best, p.places, len(p.order))
         result = words + scores.best_move + log(self.totals[p.last])
         if self.swept.divided is not None:
@@ -62,7 +62,7 @@ class Sums:
         return result
 
     def ahead(self, weights: Array | None = None) -> Array:
-        """(N, K) prefixes divided by Z, each place times its weight; 0 where no path is allowed."""
+        """Return (N, K) prefixes divided by Z, times each place's weight; 0 without a path."""
         xp = library(self.totals)
         alive = self.totals > 0.0
         shares = xp.where(alive, 1.0, 0.0) / xp.where(alive, self.totals, 1.0)
@@ -71,15 +71,15 @@ class Sums:
         return self.swept.prefixes * shares[:, None]
 
     def marginals(self, ahead: Array) -> Array:
-        """Return (N, K) the probability of each tag, by `ahead` without weights."""
-        return self.uses(ahead).clip(max=1.0)  # no rounding above
+        """Return (N, K) the probability of each tag; `ahead` is computed without weights."""
+        return self.uses(ahead).clip(max=1.0)  # rounding must not exceed 1
 
     def uses(self, ahead: Array) -> Array:
-        """(N, K) the expected number of uses of each tag, a β / Z, times the place's weight."""
+        """Return (N, K) the expected uses of each tag, a β / Z, times the place's weight."""
         return ahead * self.swept.arriving
 
     def moves(self, ahead: Array) -> Array:
-        """(K, K) the expected number of uses of each transition, each place times its weight.
+        """Return (K, K) the expected uses of each transition, weighted by place.
 
         p(y_{t-1} = j, y_t = k) is a_{t-1}(j) E(j, k) b_t(k), divided by Z at t-1.
         """
@@ -109,7 +109,7 @@ Table = NDArray[np.float64]
 def log_tables(sums: Sums) -> tuple[Table, Table]:
     """Return log α and log β of all rows, (N, K) nats each; α with the emission, β without."""
     p = sums.packed
-    best = sums.scores.best_emissions + sums.scores.best_move  # of a word and the move to it
+    best = sums.scores.best_emissions + sums.scores.best_move  # of each word and the move into it
     next_from_end = p.mirrored[p.later]
     ahead_of, behind_of = _carried(best, p), np.zeros(len(best))
     behind_of[p.before] = _carried(best[p.mirrored], p)[next_from_end]
@@ -117,7 +117,7 @@ def log_tables(sums: Sums) -> tuple[Table, Table]:
     if sums.swept.divided is not None:
         prefixes, suffixes = sums.swept.divided
         ahead_of += prefixes
-        behind_of[p.before] += suffixes[next_from_end]  # what arrives was divided up to that word
+        behind_of[p.before] += suffixes[next_from_end]  # divisors up to that word
     alpha = log(sums.swept.prefixes)
     beta = log(sums.swept.arriving)
     alpha += ahead_of[:, None]
@@ -126,7 +126,7 @@ def log_tables(sums: Sums) -> tuple[Table, Table]:
 
 
 def _carried(numbers: Table, packed: Packed) -> Table:
-    """Return (N,) of each row the sum of all up to it in its sentence."""
+    """Return (N,) the cumulative sum of numbers along each sentence."""
     if packed.first.stop == 1:
         return numbers.cumsum()
     carried = numbers.copy()
@@ -136,10 +136,10 @@ def _carried(numbers: Table, packed: Packed) -> Table:
 
 
 def edges(sums: Sums, ahead: Table) -> Table:
-    """p(y_t = j, y_{t+1} = k) of one sentence, (T-1, K, K); zeros if no path is allowed."""
+    """Return p(y_t = j, y_{t+1} = k) of one sentence, (T-1, K, K); zeros if no path is allowed."""
     products: Table = ahead[:-1, :, None] * sums.scores.transitions
     products *= sums.swept.suffixes[1:, None, :]
-    np.minimum(products, 1.0, out=products)  # no rounding above
+    np.minimum(products, 1.0, out=products)  # rounding must not exceed 1
     return products
 
 
@@ -153,7 +153,7 @@ class Scores(NamedTuple):
 
 
 def gold_score(scores: Scores, sums: Sums, tags: Ids) -> Array:
-    """Return (B,) score of the tagging of each place in nats, from packed scores and tags (N,)."""
+    """Return (B,) the score of each place's tagging, nats, from packed scores and tags (N,)."""
     p = sums.packed
     terms = pick_per_row(scores.emissions, tags)
     terms[p.later] += scores.transitions[tags[p.before], tags[p.later]]
@@ -162,7 +162,7 @@ def gold_score(scores: Scores, sums: Sums, tags: Ids) -> Array:
 
 
 def expected_uses(sums: Sums, weights: Array) -> Scores:
-    """Return the gradient of the weighted sum of log Z; `weights` (B,) are those of each place."""
+    """Return the gradient of the weighted sum of log Z, with `weights` (B,) of the places."""
     p = sums.packed
     ahead = sums.ahead(weights)
     emissions = sums.uses(ahead)
@@ -178,10 +178,10 @@ def gradient(sums: Sums, tags: Ids, weights: Array, expected: Array) -> Scores:
     """Return the gradient of the weighted sum of the likelihoods.
 
     Args:
-        sums: of a batch of B sentences.
+        sums: the sums of a batch of B sentences.
         tags: (N,) the tagging, packed.
-        weights: (B,) of each place, for its tagging.
-        expected: (B,) the same, for what the chain expects: 0 where the likelihood is -inf.
+        weights: (B,) weights of the observed counts, by place.
+        expected: (B,) weights of the expected counts, by place: 0 if the likelihood is -inf.
     """
     p = sums.packed
     num_tags = len(sums.scores.transitions)
@@ -207,9 +207,9 @@ def with_gradient(
     """Attach a gradient to a value that is already computed.
 
     Args:
-        value: without a gradient.
-        first: from the gradient of the value to those of the scores, in their shapes and types;
-            None: through `again`, as the second derivative in any case.
+        value: the value, without a gradient.
+        first: function from the gradient of the value to those of the scores, in their shapes and
+            types; None: use `again`, as second derivatives always do.
         again: the value as a function of the scores that torch can differentiate.
         scores: four tensors.
     """

@@ -3,14 +3,15 @@
 Emissions are (N, K) rows of packed sentences, transitions (K, K), both sweeps (N, K).
 
 Sums over paths are fastest as sums of products, without a logarithm at every step (Rabiner, 1989,
-section V.A, who divides every row by its sum so that nothing underflows). Where scores differ by
-too much that goes wrong without a word: a tag that looks hopeless up to here may lie on the best
-path, and is lost once its share is below the smallest float. `exponentials` and `is_exact` decide
-whether the products may be used; if not, the answer comes from `crfviz.chain.recursions`.
+section V.A, divides every row by its sum to prevent underflow). If scores differ by too much, this
+fails silently: a tag with a tiny share up to here may lie on the best path, and is lost once its
+share is below the smallest float. `exponentials` and `is_exact` decide whether the products may be
+used; if not, `crfviz.chain.recursions` computes the result.
 
 Of the scores that are not forbidden, let emissions lie at most r_e nats below the best one of their
-word, and transitions, starts and ends at most r_w below the best of them all. What is best becomes
-1. A row of a sweep is divided by its sum after every n steps, n = MAX_DECAY / max(r_w, log K).
+word, and transitions, starts and ends at most r_w below the best of them all. The best score
+becomes 1. A row of a sweep is divided by its sum after every n steps,
+n = MAX_DECAY / max(r_w, log K).
 
 Before: r_e + r_w is at most MAX_SPREAD, so that n is at least 1. Without forbidden scores, every
 step comes from all tags. So the sum of a row shrinks by exp(-r_w) at most and grows by K at most in
@@ -30,24 +31,24 @@ With x, E, s and f the exponentials of emissions, transitions, start and end:
     prefixes   a_1 = s ∘ x_1        a_t = (a_{t-1} E) ∘ x_t
     suffixes   b_T = f ∘ x_T        b_t = (b_{t+1} Eᵀ) ∘ x_t
 
-A suffix is a prefix of the sentence read from its end, so that one product serves both. What
-arrives at a word, before x_t is multiplied, is kept, too: for the suffixes it is β_t, and a_t ∘ β_t
-adds up to Z at every word, but for what the rows were divided by.
+A suffix is a prefix of the sentence read from its end, so one product serves both. The incoming
+sums at a word, before multiplying by x_t, are stored, too: for suffixes they are β_t, and a_t ∘ β_t
+adds up to Z at every word, up to the divisors of the rows.
 
 Source: Rabiner, "A tutorial on hidden Markov models" (1989), sections III.A and V.A.
 
-A recursion over T words takes T steps, however few numbers there are in each. But what a piece of L
-words does to a prefix is a matrix, and those of all pieces are found together, in L steps:
+A recursion over T words takes T steps, however few numbers there are in each. But the effect of a
+chunk of L words on a prefix is a matrix, and those of all chunks are computed together, in L steps:
 
     S = E ∘ x_1 (E ∘ x_2) ... (E ∘ x_L)          one row for each tag of the word before
 
-From piece to piece they give what arrives at each from both sides, in T / L steps. Then the pieces
-are sentences of their own, which start and end with that, and their sweeps take L steps together.
+From chunk to chunk, these matrices give the incoming sums on both sides of each, in T / L steps.
+Then each chunk is a sentence of its own, with these sums as start and end, and the sweeps of all
+chunks take L steps together.
 
-Where nothing is forbidden this is as exact as the sweeps: a row of S is a sweep from one tag, and
-what arrives at a piece lies, as a start does, at most r_w nats below its best
-(`crfviz.chain.engine.sweeps`). Elsewhere a tag may be reached from a single one, and no more
-is known.
+If nothing is forbidden, this is as exact as the sweeps: a row of S is a sweep from one tag, and the
+incoming sums of a chunk lie, like a start, at most r_w nats below their best. With forbidden
+scores, a tag may be reachable from a single tag only, and the bound does not hold.
 
 Source: Särkkä and García-Fernández, "Temporal parallelization of Bayesian smoothers" (2021).
 """
@@ -91,14 +92,14 @@ class Exponentials:
     end: Array  # (K,), or (B, K)
     best_emissions: Array  # (N,) nats; 0 where every tag is forbidden
     best_move: float  # nats, of transitions, starts and ends
-    stride: int  # n: a row is to be divided by its sum after so many steps
+    stride: int  # n: number of steps after which a row is divided by its sum
     smallest: float  # a positive number in a sweep must be at least this; 0 if nothing is forbidden
 
 
 def exponentials(
     emissions: Array, transitions: Array, start: Array, end: Array
 ) -> Exponentials | None:
-    """Return exp of the scores of N words and all moves, or None if their range is too large."""
+    """Return exp of the scores of N words and all moves; None if their range is too large."""
     best = largest(emissions)
     best[best == -math.inf] = 0.0
     words = emissions - best[:, None]
@@ -113,13 +114,13 @@ def exponentials_below(
     start: Array,
     end: Array,
 ) -> Exponentials | None:
-    """Return the same from what words lie below their best scores, which it overwrites.
+    """Return the same as `exponentials`, from scores minus the best score of their word.
 
     Args:
-        words: (N, K) nats, at most 0.
-        best: (N,) nats.
-        lowest: what `lowest_finite` finds in the words.
-        transitions: as they are, like start and end.
+        words: (N, K) nats, at most 0; overwritten.
+        best: (N,) the best score of each word, nats.
+        lowest: the result of `lowest_finite` for the words.
+        transitions: original scores, as are start and end.
         start: of each place, or of all.
         end: the same.
     """
@@ -146,7 +147,7 @@ def exponentials_below(
     )
 
 
-FEW_TAGS = 24  # up to here one product of 2K x 2K with zeros is faster than two of K x K
+FEW_TAGS = 24  # up to here, one 2K x 2K product with zeros is faster than two K x K products
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,19 +157,17 @@ class Sweeps:
     prefixes: Array  # (N, K) a
     arriving: Array  # (N, K) β
     suffixes: Array  # (N, K) b
-    divided: (
-        tuple[Array, Array] | None
-    )  # (N,) log of what a, and b from the end on, were divided by
+    divided: tuple[Array, Array] | None  # (N,) log divisors of a, and of b from the end
 
 
 def sweeps(e: Exponentials, packed: Packed) -> Sweeps:
-    """Prefixes and suffixes of all words; on a GPU a step costs the same for all sizes."""
+    """Return both sweeps over all words; on a GPU, the time of a step does not depend on K."""
     few = packed.first.stop == 1 or e.emissions.shape[1] <= FEW_TAGS
     return (_both_at_once if few or isinstance(e.emissions, Tensor) else _one_by_one)(e, packed)
 
 
 def _both_at_once(e: Exponentials, packed: Packed) -> Sweeps:
-    """Return both directions in one row, (N, 2, K), with one product: zeros keep them apart."""
+    """Compute both directions in one row, (N, 2, K), by one product with a block matrix."""
     num_rows, num_tags = e.emissions.shape
     words, arriving, reached = _buffers(e, num_rows, 2, num_tags)
     words[:, 0], words[:, 1] = e.emissions, take_rows(e.emissions, packed.mirrored)
@@ -185,7 +184,7 @@ def _both_at_once(e: Exponentials, packed: Packed) -> Sweeps:
 
 
 def _one_by_one(e: Exponentials, packed: Packed) -> Sweeps:
-    """Return one direction after the other, (N, 1, K)."""
+    """Compute one direction after the other, (N, 1, K)."""
     num_rows, num_tags = e.emissions.shape
     words, arriving, reached = _buffers(e, num_rows, 1, num_tags)
     prefixes = empty(reached.shape, reached)
@@ -215,14 +214,14 @@ def _fill(
     packed: Packed,
     stride: int,
 ) -> Array | None:
-    """Fill tables (N, n, K) column by column, from what arrives at the first one on.
+    """Fill tables (N, n, K) position by position, from the incoming sums of the first words.
 
     Returns:
-        (N, n) log of what each row was divided by; None if by nothing.
+        (N, n) log divisor of each row; None if no row was divided.
     """
     steps = transitions if transitions.ndim == 3 else [transitions] * len(packed.previous)
     xp = library(words)
-    product = np.dot if xp is np else torch.mm  # a matrix each: less to look at than for matmul
+    product = np.dot if xp is np else torch.mm  # on two matrices; faster than the checks of matmul
     divided = None
     if len(packed.columns) >= stride:
         divided = xp.zeros_like(words[..., 0])
@@ -241,7 +240,7 @@ def _fill(
 
 
 def _divide(reached: Array, divided: Array, packed: Packed, stride: range) -> None:
-    """Divide the last column of a stride by its sums, and carry on the logarithms of all before."""
+    """Divide the last column of a stride by its sums; accumulate the log divisors."""
     columns = packed.columns[stride.start : stride.stop]
     if stride.start > 0:
         rows = slice(columns[0].start, columns[-1].stop)
@@ -256,12 +255,12 @@ def _divide(reached: Array, divided: Array, packed: Packed, stride: range) -> No
 
 
 def _smallest_positive(table: Array) -> float:
-    """Return the smallest positive number."""
+    """Return the smallest positive number of a table."""
     return float(library(table).where(table > 0.0, table, math.inf).min())
 
 
 def _reversed_steps(transitions: Array) -> Array:
-    """Return the steps of a sentence that is read from its end."""
+    """Return the transitions of a sentence read from its end."""
     if transitions.ndim == 3:
         transitions = library(transitions).flip(transitions, (0,))
     return transitions.swapaxes(-1, -2)
@@ -277,13 +276,13 @@ def _block_diagonal(ahead: Array, back: Array) -> Array:
 
 
 def is_exact(e: Exponentials, swept: Sweeps, totals: Array, packed: Packed) -> bool:
-    """Return whether nothing was lost: the check after, of `crfviz.chain.engine.sweeps`.
+    """Return whether nothing was lost: the check after the sweeps, as the module describes.
 
     Args:
-        e: what the sweeps are of.
-        swept: the sweeps.
+        e: the exponentials.
+        swept: the sweeps over them.
         totals: (N,) sums of the products of both sweeps.
-        packed: whose rows they are.
+        packed: the layout of their rows.
     """
     if e.smallest == 0.0:
         return float(totals.min()) > 0.0
@@ -294,18 +293,18 @@ def is_exact(e: Exponentials, swept: Sweeps, totals: Array, packed: Packed) -> b
 
 
 MIN_LONG_WORDS = 500  # words
-MIN_CHUNK_WORDS = 8  # words of a piece
+MIN_CHUNK_WORDS = 8  # words of a chunk
 
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
     """Split of T words into n chunks."""
 
-    length: int  # L words of each but the last one, which may have fewer
-    packed: Packed  # the pieces as sentences, from first to last
+    length: int  # L words per chunk; the last one may have fewer
+    packed: Packed  # the chunks as sentences, from first to last
     words: Ids  # (T,) the row of each word
-    places: Ids  # (T,) the piece of each word
-    first: Ids  # (n-1,) the first words of all pieces but the first
+    places: Ids  # (T,) the chunk of each word
+    first: Ids  # (n-1,) the first words of all chunks but the first
 
 
 @lru_cache(maxsize=16)
@@ -313,13 +312,13 @@ def chunks(num_words: int, length: int) -> Chunks:
     """Return the chunks of a sentence."""
     lengths = np.full(-(-num_words // length), length)
     lengths[-1] -= lengths.sum() - num_words
-    packed = pack(lengths, length)  # the longest first, which leaves the last one where it is
+    packed = pack(lengths, length)  # longest first: the shorter last one stays last
     words = np.arange(num_words)
     return Chunks(length, packed, packed.cells.argsort(), words // length, words[length::length])
 
 
 def chunks_for(e: Exponentials, packed: Packed) -> Chunks | None:
-    """Return the chunks of one long sentence with few tags on the CPU, else None."""
+    """Return the chunks of one long sentence with few tags on the CPU; None for other batches."""
     num_words, num_tags = e.emissions.shape
     alone = packed.first.stop == 1 and isinstance(e.emissions, np.ndarray)
     if not alone or num_words < MIN_LONG_WORDS or num_tags > FEW_TAGS:
@@ -345,7 +344,7 @@ def chunked_sweeps(e: Exponentials, cut: Chunks) -> Sweeps:
 
 
 def _chunk_products(e: Exponentials, cut: Chunks) -> Array:
-    """(K, n, K) what each piece does to each tag before it; the first one to the start alone."""
+    """Return (K, n, K) the product of each chunk from each previous tag; the first from start."""
     num_words, num_tags = e.emissions.shape
     last = num_words % cut.length or cut.length
     num_pieces = cut.packed.first.stop
@@ -367,13 +366,12 @@ def _chunk_products(e: Exponentials, cut: Chunks) -> Array:
 
 
 def _sweep_between(e: Exponentials, products: Array) -> tuple[Array, Array, Array]:
-    """Messages into the pieces, as starts and ends (n, K), and their divisors, (2, n).
+    """Return messages into the chunks, as starts and ends (n, K), and their divisors, (2, n).
 
-    The ends and their divisors are found from the last piece to the first, in whose order the
-    divisors stand.
+    The ends are computed from the last chunk to the first; their divisors are in that order.
     """
     num_tags, num_pieces, _ = products.shape
-    steps = np.empty((num_pieces, 2, num_tags, num_tags))  # one direction each, which meet
+    steps = np.empty((num_pieces, 2, num_tags, num_tags))  # both directions in one table
     steps[:, 0] = products.swapaxes(0, 1)
     steps[1:, 1] = steps[:0:-1, 0].swapaxes(1, 2)
     reached, factors = np.empty((num_pieces, 2, 1, num_tags)), np.ones((num_pieces, 2, 1, 1))

@@ -36,30 +36,30 @@ class Prefixes:
     """The best prefixes of a sentence and their continuations, in nats."""
 
     best: Scores  # (T, K) of the best prefix that ends in each tag
-    leading: Scores  # (T-1, K to, K from) of the best prefix with the way to each tag after it
-    arriving: Scores  # (T-1, K) the best of these ways; with the emission it is `best`
+    leading: Scores  # (T-1, K to, K from) of the best prefix plus the transition to each next tag
+    arriving: Scores  # (T-1, K) the maximum of `leading`; plus the emission it is `best`
     last: Scores  # (K,) of the best path that ends in each tag
 
     @cached_property
     def near(self) -> Choices:
-        """(T-1, K to, K from) True where a choice ties with the best one."""
+        """(T-1, K to, K from) whether a choice ties with the best one."""
         near: Choices = self.leading >= tie_bound(self.arriving)[:, :, None]
         return near
 
     @cached_property
     def near_last(self) -> Choices:
-        """(K,) True where a path ties with the best one."""
+        """(K,) whether the best path to each last tag ties with the best of all."""
         near: Choices = self.last >= tie_bound(self.last.max())
         return near
 
 
 def best_prefixes(emissions: Scores, transitions: Scores, start: Scores, end: Scores) -> Prefixes:
-    """Return those of one sentence; its transitions are (K, K), or (T-1, K, K)."""
+    """Return the best prefixes of one sentence; transitions are (K, K) or (T-1, K, K)."""
     num_tokens, num_tags = emissions.shape
     leading = np.empty((num_tokens - 1, num_tags, num_tags))
     arriving = np.empty((num_tokens, num_tags))
     into = np.ascontiguousarray(transitions.swapaxes(-1, -2))
-    np.add(into, emissions[:-1, None], out=leading)  # for all steps at once, not one by one
+    np.add(into, emissions[:-1, None], out=leading)  # for all steps in one call
     add, largest = np.add, np.maximum.reduce
     before = arriving[0] = start
     for ways, found in zip(leading, arriving[1:], strict=True):
@@ -87,9 +87,9 @@ def best_paths(
 
 @torch.inference_mode()
 def batch_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed: Packed) -> Scores:
-    """Return (N, K) score of the best prefix that ends in each tag at each row, nats.
+    """Return (N, K) the score of the best prefix that ends in each tag at each row, nats.
 
-    The table is to be read before this thread asks for the next one, which has the same memory.
+    The table is valid until this thread calls the function again, which reuses the memory.
     """
     num_rows, num_tags = emissions.shape
     best = scratch("best prefixes", (num_rows, num_tags), emissions)
@@ -110,14 +110,14 @@ def batch_prefixes(emissions: Tensor, transitions: Tensor, start: Tensor, packed
 
 
 def backtrace(best: Scores, transitions: Scores, end: Scores, packed: Packed) -> tuple[Ids, Ids]:
-    """Return the best paths by the table of `batch_prefixes`.
+    """Return the best paths from the table of `batch_prefixes`.
 
     Returns:
         (N,) tag of each row, and (B,) whether a path of each place is allowed.
     """
     ways, tags = _backtrace(best, transitions, end, packed, _first_max)
     chosen = pick_per_row(ways, tags)
-    with np.errstate(invalid="ignore"):  # where nothing is allowed
+    with np.errstate(invalid="ignore"):  # in cells where all is forbidden
         close = np.count_nonzero(ways >= tie_bound(chosen)[:, None])
     if close > len(ways):
         _, tags = _backtrace(best, transitions, end, packed, lowest_best)

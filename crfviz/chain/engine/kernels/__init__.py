@@ -1,8 +1,8 @@
 """Numba decorators, signatures, shared helpers, and the compiled sums over all paths.
 
 Kernels take emissions (T, K), one matrix of transitions (K from, K to), start and end (K,).
-Constants are passed in: Numba would freeze a global of another module. It caches a kernel by the
-file it stands in, so a change of a helper in this file needs a cleared cache.
+Constants are arguments, because Numba freezes the globals of other modules. It caches a kernel by
+the kernel's own file, so clear the cache after changing a helper in this file.
 """
 
 import math
@@ -26,19 +26,19 @@ CHAIN = (TABLE, TABLE, ROW, ROW)
 
 
 def helper(loop: Loop) -> Loop:
-    """Compile it into the loops that call it."""
+    """Compile a helper inline into the loops that call it."""
     compiled_loop: Loop = njit(nogil=True, error_model="numpy")(loop)
     return compiled_loop
 
 
 def compiled(*arguments: types.Type) -> Callable[[Loop], Loop]:
-    """Compile at once, or take what was compiled before from where Numba may write, if anywhere."""
+    """Compile eagerly, or load from Numba's cache if it has a writable folder."""
 
     def compile_it(loop: Loop) -> Loop:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
         try:
             compiled_loop: Loop = njit(arguments, cache=True, **options)(loop)
-        except (RuntimeError, OSError):  # no folder can be written to, or the disk is full
+        except (RuntimeError, OSError):  # no writable folder, or a full disk
             compiled_loop = njit(arguments, **options)(loop)
         return compiled_loop
 
@@ -48,7 +48,7 @@ def compiled(*arguments: types.Type) -> Callable[[Loop], Loop]:
 @helper
 def copy_row(row: Row, here: Row) -> None:
     """Copy a row."""
-    for k in range(len(here)):  # to assign a slice takes seconds to compile
+    for k in range(len(here)):  # a slice assignment takes seconds to compile
         here[k] = row[k]
 
 
@@ -69,10 +69,10 @@ def _highest(row: Row) -> float:
 
 @helper
 def _below(rows: Table, best: Row) -> tuple[float, bool]:
-    """Replace rows by the exponentials of what each lies below its best.
+    """Replace each row by exp(score - best score of the row).
 
     Returns:
-        The lowest of what is finite there, and whether a score is forbidden.
+        The lowest finite difference, and whether a score is forbidden.
     """
     lowest, forbidden = 0.0, False
     for t in range(len(rows)):
@@ -86,7 +86,7 @@ def _below(rows: Table, best: Row) -> tuple[float, bool]:
 
 @helper
 def _product(before: Row, step: Table, here: Row) -> None:
-    """Return a row times a matrix, four rows of the matrix at a time."""
+    """Multiply a row by a matrix, four rows of the matrix at a time."""
     K = len(before)
     fill(here, 0.0)
     for j in range(0, K - 3, 4):
@@ -103,7 +103,7 @@ def _product(before: Row, step: Table, here: Row) -> None:
 def _products(rows: Table, before: int, step: Table, out: Table, here: int, count: int) -> None:
     """Multiply rows from `before` on by a matrix, two at a time, into rows from `here` on.
 
-    By two indices: to name a row for each takes as long as the products.
+    It indexes with two indices, because a view of each row would take as long as the products.
     """
     K = len(step)
     for p in range(0, count - 1, 2):
@@ -127,7 +127,7 @@ def _products(rows: Table, before: int, step: Table, out: Table, here: int, coun
 
 @helper
 def _least(table: Table) -> float:
-    """Return the least positive number."""
+    """Return the smallest positive number of a table."""
     least = math.inf
     for row in table:
         for number in row:
@@ -137,7 +137,7 @@ def _least(table: Table) -> float:
 
 @helper
 def _divided(row: Row) -> float:
-    """Divide a row by its sum, if it is not 0; the logarithm of that."""
+    """Divide a row by its sum, if that is not 0; return the log of the divisor."""
     total = 0.0
     for share in row:
         total += share
@@ -166,7 +166,7 @@ def _sweep(  # noqa: PLR0913 - what it reads, and where it writes
     for i in range(T):
         t = i if order == 1 else T - 1 - i
         here, size = columns[t], columns[t + 1] - columns[t]
-        before, going = here, 0  # where the words before stand, and how many there are
+        before, going = here, 0  # first row and number of the words before
         if i > 0:
             before = columns[t - order]
             going = min(size, columns[t - order + 1] - before)
@@ -192,20 +192,20 @@ def sweeps(
     lengths: Ids,
     stride: int,
 ) -> tuple[Table, Table, Table, Table]:
-    """Return both of packed sentences: see `crfviz.chain.engine.sweeps` and `packed`.
+    """Return both sweeps of packed sentences; see `crfviz.chain.engine.sweeps` and `packing`.
 
     Args:
         words: (N, K) in rows.
         steps: (K from, K to).
         start: (B, K) of each place, or (1, K).
         end: the same.
-        columns: (T+1,) the first row of each, and N.
-        lengths: (B,) words of each place, the most first.
-        stride: after how many steps a row is to be divided by its sum.
+        columns: (T+1,) the first row of each position, and N.
+        lengths: (B,) number of words of each place, longest first.
+        stride: number of steps after which a row is divided by its sum.
 
     Returns:
-        Prefixes, what arrives from the end and suffixes, (N, K), and the logarithms of what
-        prefixes and suffixes were divided by, (2, N).
+        Prefixes, incoming sums from the end and suffixes, (N, K), and the log divisors of prefixes
+        and suffixes, (2, N).
     """
     arriving, prefixes, suffixes = (
         np.empty(words.shape),
@@ -220,7 +220,7 @@ def sweeps(
 
 @helper
 def _logarithms(table: Table, lacking: Row) -> None:
-    """Replace shares by what they are in nats; what each row lacks is given."""
+    """Convert to logs in place, adding each row's offset `lacking`, in nats."""
     for t in range(len(table)):
         for k in range(table.shape[1]):
             table[t, k] = math.log(table[t, k]) + lacking[t]
@@ -230,7 +230,7 @@ def _logarithms(table: Table, lacking: Row) -> None:
 def _meet(
     prefixes: Table, arriving: Table, suffixes: Table, moves: Table
 ) -> tuple[int, float, Table, Pairs]:
-    """From both sweeps: how many words have a path, Z at the last, and all marginals."""
+    """Combine both sweeps: number of words with a path, Z at the last word, and marginals."""
     T, K = prefixes.shape
     marginals, pairs = np.empty((T, K)), np.empty((T - 1, K, K))
     alive, total = 0, 0.0
@@ -241,7 +241,7 @@ def _meet(
         alive += total > 0.0
         for j in range(K):
             share = prefixes[t, j] / total if total > 0.0 else 0.0
-            marginals[t, j] = min(share * arriving[t, j], 1.0)  # no rounding above
+            marginals[t, j] = min(share * arriving[t, j], 1.0)  # rounding must not exceed 1
             if t < T - 1:
                 for k in range(K):
                     pairs[t, j, k] = min(share * moves[j, k] * suffixes[t + 1, k], 1.0)
@@ -252,11 +252,11 @@ def _meet(
 def tables(
     emissions: Table, transitions: Table, start: Row, end: Row, widest: float, half: float
 ) -> tuple[bool, float, Table, Table, Table, Pairs]:
-    """Return both sweeps by products with the checks of `exponentials`, before and after.
+    """Return both sweeps by products, with the checks of `crfviz.chain.engine.sweeps`.
 
     Returns:
         Whether products are exact; if so log Z, log α, log β, (T, K) marginals and (T-1, K, K)
-        those of pairs.
+        pair marginals.
     """
     T, K = emissions.shape
     words, moves, best = emissions.copy(), np.empty((K + 2, K)), np.empty(T)
@@ -289,7 +289,7 @@ def tables(
         carried += best[t] + best_move
     _logarithms(alpha, ahead)
     _logarithms(beta, behind)
-    for k in range(K):  # as they are, to the last bit
+    for k in range(K):  # exact copies, bit by bit
         alpha[0, k], beta[-1, k] = start[k] + emissions[0, k], end[k]
     log_partition = math.log(total) + (ahead[-1] + best_move)
     return exact, log_partition, alpha, beta, marginals, pairs
@@ -297,11 +297,11 @@ def tables(
 
 @compiled(TABLE, IDS, IDS)
 def below_best(padded: Table, tags: Ids, cells: Ids) -> tuple[float, Table, Row, Ids]:
-    """Pack a batch (B * T, K) with its tags, and subtract from each word its best score.
+    """Pack a batch (B * T, K) with its tags, and subtract each word's best score.
 
     Returns:
-        The lowest number of the rows, -inf if a score is not finite or a tag unknown; the rows
-        (N, K), and their best scores and tags (N,).
+        The lowest number of the rows, -inf if a score is not finite or a tag is unknown; the rows
+        (N, K), their best scores (N,) and their tags (N,).
     """
     K = padded.shape[1]
     rows, best, own = (
@@ -335,10 +335,10 @@ def likelihoods(  # noqa: PLR0913 - a batch, its sweeps, and where they have wha
 ) -> tuple[Row, Row]:
     """Return the log-likelihood of each place, (B,), and the sums of both sweeps, (N,).
 
-    The batch is (B * T, K) nats, its rows in `cells`; `moves` are transitions, start and end,
-    (K + 2, K) nats. `removed` (N,) are the nats that the products lack at a row: its best score
-    and move, and at a last word the logarithm of what its row was divided by. All else is as in
-    `sweeps`.
+    The batch is (B * T, K) nats, its words at the indices `cells`; `moves` are transitions, start
+    and end, (K + 2, K) nats. `removed` (N,) are the nats that were subtracted before the products:
+    at each row its best score and move, at a last word also the log divisor. Other arguments are as
+    in `sweeps`.
     """
     K = prefixes.shape[1]
     values, totals = np.zeros(len(lengths)), np.zeros(len(cells))
@@ -366,11 +366,11 @@ def slopes(  # noqa: PLR0913 - both sweeps, the weights, and where they have wha
     lengths: Ids,
     size: int,
 ) -> tuple[Table, Table, Table]:
-    """Return the gradient of the weighted sum of `likelihoods`, but for the expected transitions.
+    """Return the gradient of the weighted sum of `likelihoods`, without expected transitions.
 
     Returns:
-        (size, K) of the padded batch, (K + 2, K) of transitions, start and end, and (N-B, K) for
-        each word after a first one the prefix before it, divided by Z, times minus the weight.
+        (size, K) for the padded batch; (K + 2, K) for transitions, start and end; and (N-B, K), for
+        each word except first ones, the prefix before it divided by Z, times minus the weight.
     """
     K = prefixes.shape[1]
     padded, moves = np.zeros((size, K)), np.zeros((K + 2, K))

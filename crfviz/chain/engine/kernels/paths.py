@@ -1,6 +1,6 @@
 """Compiled best paths: Viterbi for one chain (T, K), for packed rows (N, K), and k-best.
 
-And what the search of `crfviz.chain.decoding.viterbi` does by lists.
+The k-best search is that of `crfviz.chain.decoding.viterbi`, with arrays instead of lists.
 """
 
 import math
@@ -27,7 +27,7 @@ from crfviz.chain.engine.kernels import (
 
 @helper
 def _reach(word: Row, before: Row, transitions: Table, out: Row) -> None:
-    """Fill `out` with the best scores that reach the next word, from those of the last one."""
+    """Fill `out` with the best scores that reach the next word, from those at the word before."""
     fill(out, -math.inf)
     for j in range(len(word)):
         for k in range(len(out)):
@@ -59,13 +59,13 @@ def _extend(best: Row, transitions: Table, word: Row, out: Row) -> None:
 
 @helper
 def _tie_bound(best: float, tolerance: float) -> float:
-    """From where on a score ties with the best one."""
+    """Return the lowest score that ties with the best one."""
     return best - tolerance * max(abs(best), 1.0)
 
 
 @helper
 def _last(scores: Row, end: Row, tolerance: float) -> tuple[int, float, int]:
-    """Return the lowest tag that ties with the best one, the score there, and how many do."""
+    """Return the lowest tag that ties with the best, its score, and the number of ties."""
     best = -math.inf
     for k in range(len(end)):
         best = max(best, scores[k] + end[k])
@@ -80,10 +80,10 @@ def _last(scores: Row, end: Row, tolerance: float) -> tuple[int, float, int]:
 def best_path(
     emissions: Table, transitions: Table, start: Row, end: Row, tolerance: float
 ) -> tuple[float, bool, Ids, Table, Ids]:
-    """Viterbi.
+    """Run Viterbi on one chain.
 
     Returns:
-        The score of the best path, whether another one is as good, the (T,) path, and (T, K) best
+        The score of the best path, whether another path ties, the (T,) path, and (T, K) best
         prefixes and backpointers.
     """
     T, K = emissions.shape
@@ -123,19 +123,19 @@ def best_paths(
     lengths: Ids,
     tolerance: float,
 ) -> tuple[Ids, NDArray[np.bool_]]:
-    """Return those of packed sentences: see `crfviz.chain.engine.packing`.
+    """Run Viterbi on packed sentences; see `crfviz.chain.engine.packing`.
 
     Args:
         emissions: (N, K) in rows.
         into: (K to, K from) transitions.
         start: (B, K) of each place, or (1, K).
         end: the same.
-        columns: (T,) the first row of each.
-        lengths: (B,) words of each place.
-        tolerance: of ties.
+        columns: (T,) the first row of each position.
+        lengths: (B,) number of words of each place.
+        tolerance: relative tolerance of ties.
 
     Returns:
-        (N,) tag of each row, and (B,) whether a path of each place is allowed.
+        (N,) the tag of each row, and (B,) whether each place has an allowed path.
     """
     K = emissions.shape[1]
     best, transitions = np.empty((len(columns), K)), np.ascontiguousarray(into.T)
@@ -157,7 +157,7 @@ def best_paths(
 
 @helper
 def _next(numbers: Row, begin: int, value: float, place: int) -> int:
-    """From `begin` on, the place of the next larger number, among equals the next; -1 if none."""
+    """Return the place, from `begin` on, of the next number in order of (value, place), or -1."""
     chosen = -1
     for i in range(begin, len(numbers)):
         number = numbers[i]
@@ -169,7 +169,7 @@ def _next(numbers: Row, begin: int, value: float, place: int) -> int:
 
 @helper
 def _weigh(ways: Row, tolerance: float, losses: Row) -> int:
-    """Return what each way loses against the best one, and the lowest tag that loses nothing."""
+    """Fill `losses` with each way's loss against the best; return the lowest tag without loss."""
     best, first = -math.inf, 0
     for way in ways:
         best = max(best, way)
@@ -185,10 +185,9 @@ def _weigh(ways: Row, tolerance: float, losses: Row) -> int:
 def _choices(
     emissions: Table, transitions: Table, start: Row, end: Row, tolerance: float
 ) -> tuple[Pairs, Tags, float]:
-    """Return what each choice of a tag before loses, the best one, and the score of the best path.
+    """Return the loss of each previous tag, the best one, and the score of the best path.
 
-    From the end on: row 0 chooses the last tag, from no tag in particular, row s that before word
-    T-s.
+    Rows run from the end: row 0 chooses the last tag, row s the tag before word T-s.
     """
     T, K = emissions.shape
     losses, first = np.empty((T, K, K)), np.zeros((T, K), np.int64)
@@ -208,7 +207,7 @@ def _choices(
 
 @helper
 def _walk(losses: Pairs, first: Tags, begin: int, path: Ids, leaving: Row) -> None:
-    """Take the best choices from step `begin` on, and note the cheapest detour at every step."""
+    """Follow the best choices from step `begin` on; store the cheapest detour at every step."""
     for s in range(len(first)):
         here = path[s]
         if s >= begin:
@@ -231,16 +230,16 @@ def _other(losses: Pairs, first: Tags, path: Ids, at: int, tag: int) -> int:
 def k_best(
     emissions: Table, transitions: Table, start: Row, end: Row, tolerance: float, k: int
 ) -> tuple[float, Row, Tags]:
-    """Return the search of `crfviz.chain.decoding.viterbi`, step by step and in its order.
+    """Run the k-best search of `crfviz.chain.decoding.viterbi`, with the same order of ties.
 
     Returns:
-        The score of the best path, what each path loses against it, at most (k,), and the paths
-        from their ends on, (k, T).
+        The score of the best path, the loss of each path against it, at most (k,), and the paths
+        from the last word to the first, (k, T).
     """
     losses, first, score = _choices(emissions, transitions, start, end, tolerance)
     T = len(emissions)
     paths, lost = np.zeros((k, T + 1), np.int64), np.empty(k)
-    leaving, begin = np.empty((k, T)), np.zeros(k, np.int64)  # where a detour may leave a path
+    leaving, begin = np.empty((k, T)), np.zeros(k, np.int64)  # where a detour may start
     loss_of, detours = np.full(3 * k, math.inf), np.zeros((3 * k, 4), np.int64)
     size, chosen = 0, -1
     most = k if score > -math.inf else 0
