@@ -86,7 +86,10 @@ def _table_or_lines(data: Sequence[str], has_tabs: bool, name: str) -> Found | N
         FormatError: it is a table of other data.
     """
     header = tables.header_of(data[0])
-    if header and (header[0] != "\t" or any(n in tables.SENTENCE_NAMES for n in header[1])):
+    texts = header and header[1][0] in TEXTS and header[1][0] not in rows.WORD_NAMES
+    if header and (
+        texts or header[0] != "\t" or any(n in tables.SENTENCE_NAMES for n in header[1])
+    ):
         return Found("table", separator=header[0])
     if other := tables.untagged_table(data[:100]) if not header else None:
         if any(each in (*TEXTS, "sentence") for each in other[1]):
@@ -97,12 +100,12 @@ def _table_or_lines(data: Sequence[str], has_tabs: bool, name: str) -> Found | N
                 f"{abbreviate_names(other[1])}; name a column text, or two columns word and tag"
             )
     if has_tabs:
-        return None
+        return Found("parallel") if inline.is_parallel(data) else None
     if separator := inline.separator_of(data):
         return Found("inline", separator=separator)
-    pairs = [line.rpartition(",") for line in data]
-    if len(pairs) > 1 and all(word and " " not in word for word, _, _ in pairs):
-        return Found("pairs", separator=",") if rows.are_tags([p[2] for p in pairs]) else None
+    pairs = [tables.pair_of(line) for line in data]
+    if len(pairs) > 1 and all(word and " " not in word for word, _ in pairs):
+        return Found("pairs", separator=",") if rows.are_tags([tag for _, tag in pairs]) else None
     return None
 
 

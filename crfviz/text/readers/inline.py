@@ -9,6 +9,8 @@ from crfviz.text.readers.rows import ENTITY, KNOWN
 from crfviz.text.sentences import Sentence
 
 SEPARATORS = ("/", "_", "|")
+MIN_LOWER = 6  # words, before lower-case tags such as those of the Brown corpus count
+_LOWER = re.compile(r"[a-z$.,:;'`()*-][a-z0-9$+*:.,'`()-]*")
 _TAG = re.compile(r"[A-Z$.,:;!?'\"`()#\[\]-][A-Za-z0-9$_+:.,'\"`)(\[\]*-]*")
 
 
@@ -21,7 +23,35 @@ def separator_of(lines: Sequence[str]) -> str | None:
         known = sum(tag in KNOWN or ENTITY.fullmatch(tag) is not None for tag in tags)
         if len(parts) > 1 and len(tags) == len(parts) and 2 * known >= len(tags):
             return separator
+    parts = [piece.rpartition("/") for piece in pieces]
+    if len(parts) >= MIN_LOWER and all(w and _LOWER.fullmatch(tag) for w, _, tag in parts):
+        return "/"
     return None
+
+
+def is_parallel(lines: Sequence[str]) -> bool:
+    """Return whether lines are a sentence, TAB, and a tag for each of its words."""
+    cells = [line.split("\t") for line in lines]
+    if not all(len(row) == 2 for row in cells):
+        return False
+    pairs = [(row[0].split(), row[1].split()) for row in cells]
+    tags = [tag for _, row in pairs for tag in row]
+    known = sum(tag in KNOWN or ENTITY.fullmatch(tag) is not None for tag in tags)
+    equal = sum(len(words) == len(row) for words, row in pairs)
+    several = any(len(row) > 1 for _, row in pairs)
+    return several and 2 * equal >= len(pairs) and 2 * known >= len(tags)
+
+
+def parallel_sentence(line: str, where: str) -> Sentence:
+    """Return the sentence of a line of words, TAB, tags.
+
+    Raises:
+        FormatError: there is not one tag for each word; names the place `where`.
+    """
+    words, tags = (tuple(part.split()) for part in line.partition("\t")[::2])
+    if len(words) != len(tags):
+        raise FormatError(f"{where}: expected {len(words)} tags behind the TAB, got {len(tags)}")
+    return Sentence(words, tags)
 
 
 def inline_sentence(line: str, separator: str, where: str) -> Sentence:
@@ -30,7 +60,10 @@ def inline_sentence(line: str, separator: str, where: str) -> Sentence:
     Raises:
         FormatError: a word has no tag; names the place `where`.
     """
-    parts = [piece.rpartition(separator) for piece in line.split()]
+    pieces = line.split()
+    parts = [piece.rpartition(separator) for piece in pieces]
+    if separator == "|" and all(piece.count("|") > 1 for piece in pieces):  # word|POS|entity
+        parts = [(word.partition("|")[0], mark, tag) for word, mark, tag in parts]
     for word, _, tag in parts:
         if not (word and tag):
             raise FormatError(

@@ -25,7 +25,7 @@ ENTITY_TAGS = ("tags", "ner_tags", "ner", "labels", "label", "entities", "tag", 
 POS_TAGS = ("upos", "upos_tags", "pos_tags", "pos", "xpos", "xpos_tags", "chunk_tags")
 TAGS = ENTITY_TAGS + POS_TAGS
 TEXTS = ("text", "data", "sentence", "content", "raw")
-SPANS = ("spans", "entities", "labels", "label", "ner", "annotations", "result")
+SPANS = ("spans", "entities", "labels", "label", "ner", "annotations", "annotation", "result")
 STARTS = ("start", "start_offset", "begin", "start_char", "startOffset")
 ENDS = ("end", "end_offset", "stop", "end_char", "endOffset")
 KINDS = ("label", "labels", "type", "entity", "tag", "entity_group", "entity_type")
@@ -106,6 +106,8 @@ class ObjectReader:
         tags: Sequence[str] | None
         if words and all(isinstance(word, dict) for word in words):
             offsets = _offsets_of(words)
+            if any("entityLabel" in word for word in words):
+                raise FormatError(f"{where}: {key!r} has entities alone; export all words or spans")
             words = [word.get("text", word.get("orth")) for word in words]
             if not all(isinstance(word, str) for word in words):
                 raise FormatError(f'{where}: expected a "text" of each word in {key!r}')
@@ -165,7 +167,7 @@ class ObjectReader:
         if isinstance(words, list) and not any(key in value for key in SPANS):
             return sentence_of({"tokens": words, "tags": value.get("tags"), "text": text}, where)
         marks = self._marks(value, text, line, where)
-        labelled = any(isinstance(value.get(key), list) for key in SPANS)
+        labelled = any(isinstance(value.get(key), list | dict) for key in SPANS)
         one_class = next((k for k in ("label", "labels") if isinstance(value.get(k), str)), None)
         if one_class and not labelled:
             raise FormatError(
@@ -177,8 +179,9 @@ class ObjectReader:
 
     def _marks(self, value: Mapping[str, Any], text: str, line: int, where: str) -> list[Mark]:
         """Return the spans of the first key with spans, at the words that they quote."""
-        keys = (key for key in SPANS if isinstance(value.get(key), list) and value[key])
-        rows = value[key] if (key := next(keys, None)) else []
+        keys = (key for key in SPANS if isinstance(value.get(key), list | dict) and value[key])
+        found = value[key] if (key := next(keys, None)) else []
+        rows = _by_type(found, where) if isinstance(found, dict) else _by_points(found)
         marks = [(self._mark(row, line, where), _quoted(row)) for row in rows]
         quoted = [(mark, words) for mark, words in marks if mark is not None]
         if all(_is_quoted(text, mark, words) for mark, words in quoted):
@@ -207,6 +210,8 @@ class ObjectReader:
             row = [*ends, kind]
         match row:
             case [int(start), int(end), str(kind), *_] if kind:
+                return Mark(start, end, kind)
+            case [str(kind), int(start), int(end)] if kind:  # Argilla
                 return Mark(start, end, kind)
             case [int(_), int(_), int(_), *_]:
                 raise FormatError(
@@ -252,6 +257,37 @@ def elements_of(value: dict[str, Any]) -> list[Any] | None:
     if not holds or any(isinstance(value.get(key), str) for key in TEXTS):
         return None
     return holds[0] if not isinstance(value.get("data"), dict) else None
+
+
+def _by_type(spans: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+    """Return the spans of {type: {words: [[first, last], ...]}}, as in CLUENER; `last` included."""
+    try:
+        return [
+            {"label": kind, "start": first, "end": last + 1, "text": words}
+            for kind, places in spans.items()
+            for words, all_places in places.items()
+            for first, last in all_places
+        ]
+    except (AttributeError, TypeError, ValueError) as error:
+        raise FormatError(
+            f'{where}: expected spans such as [0, 4, "PER"], got {abbreviate_value(spans)}'
+        ) from error
+
+
+def _by_points(rows: list[Any]) -> list[Any]:
+    """Return spans of Dataturks, {"label": [...], "points": [...]}, whose ends are included."""
+    found: list[Any] = []
+    for row in rows:
+        points = row.get("points") if isinstance(row, dict) else None
+        if not isinstance(points, list):
+            found.append(row)
+            continue
+        found += [
+            {**point, "end": point["end"] + 1, "labels": row.get("label")}
+            for point in points
+            if isinstance(point, dict) and isinstance(point.get("end"), int)
+        ]
+    return found
 
 
 def _quoted(row: object) -> str:

@@ -39,7 +39,6 @@ from crfviz.text.tokenizer import tokens
 MAX_UNPACKED = 2 * 2**30  # bytes of a gzip archive
 CHUNK = 2**20  # bytes
 HAS_ANSWERS = "the last column has a tagger's answers; the one before was read"
-NESTED = "nested entities in the last column were left out"
 NO_UPOS = "the column UPOS is empty; the column XPOS has tags (xpos, or 5)"
 
 
@@ -119,8 +118,8 @@ class Reader:
         """Record the columns of tags that are not read."""
         if found.columns and found.columns.predicted is not None:
             self.losses.add(HAS_ANSWERS, 0)
-        if found.columns and found.columns.nested:
-            self.losses.add(NESTED, 0)
+        if found.columns and found.columns.lost:
+            self.losses.add(found.columns.lost, 0)
 
     def _file(self, file: BinaryIO, *, seekable: bool) -> Iterator[Tagged]:
         buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(file)  # type: ignore[type-var]
@@ -240,10 +239,12 @@ class Reader:
                         for text in self._sentences(line)
                     ],
                 )
-            case "pairs":
-                lines = (
-                    "\t".join(line.rpartition(",")[::2]) if "," in line else line for line in lines
+            case "parallel":
+                return self._each(
+                    lines, lambda line, where: [inline.parallel_sentence(line, where)]
                 )
+            case "pairs":
+                lines = ("\t".join(tables.pair_of(line)) if "," in line else line for line in lines)
                 return self._columns(lines, rows.Columns(columns.COLUMNS))
         return self._columns(lines, found.columns or rows.Columns(columns.COLUMNS))
 

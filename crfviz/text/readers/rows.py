@@ -27,6 +27,7 @@ CONLLU_NAMES = (
     *("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"),
 )
 CONLL_NAMES = ("word", "pos", "chunk", "ner")  # of four columns without a header
+NESTED = "nested entities in the last column were left out"
 GERMEVAL = ("number", "word", "outer", "nested")
 SAMPLE = 2000  # lines used for detection
 _BLANKS = re.compile("[ ]+")
@@ -49,7 +50,7 @@ class Columns:
     header: int = 0  # line number of the column names; 0 without a header
     predicted: int | None = None  # column of predicted tags, after the gold tags
     sources: bool = False  # whether lines of `#` TAB name a source, as in GermEval
-    nested: bool = False  # whether a last column of nested entities is not read
+    lost: str = ""  # what columns that are not read hold
 
 
 def cells_of(line: str, *, blanks: bool) -> list[str]:
@@ -70,8 +71,10 @@ def tab_lines(lines: Iterable[str], columns: Columns) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
         if line.startswith(DOCUMENT) or number == columns.header:
             yield ""
-        elif not columns.blanks or not line.strip() or _is_remark(line, columns):
+        elif not columns.blanks or not line.strip():
             yield line
+        elif _is_remark(line, columns):
+            yield line.replace("\t", " ")
         else:
             yield "\t".join(cells_of(line, blanks=True))
 
@@ -83,7 +86,7 @@ def is_source(line: str) -> bool:
 
 def _is_remark(line: str, columns: Columns) -> bool:
     """Return whether a line of a blank-separated file is a comment; `#NYC B-LOC` is a word."""
-    if not is_comment(line):
+    if not line.startswith("#"):
         return False
     cells = cells_of(line, blanks=True)
     is_tag = cells[-1] in KNOWN or ENTITY.fullmatch(cells[-1]) is not None
@@ -111,7 +114,7 @@ def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> 
     cells = [cells_of(line, blanks=blanks) for _, line in words]
     names = _names(lines)
     header = 0
-    if not names and cells and _is_header(cells[0]):
+    if not names and cells and _is_header(cells):
         names, header = [cell.strip().lower() for cell in cells[0]], words[0][0]
         cells = cells[1:]
     width = len(cells[0]) if cells else 2
@@ -120,26 +123,51 @@ def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> 
     word = next((names.index(each) for each in WORD_NAMES if each in names), None)
     if word is None:
         word = 1 if width > 2 and _are_counts([row[0] for row in cells]) else 0
-    predicted = None
+    predicted, lost = None, ""
     tag = chosen_column(column, names, width, name)
     if tag is None and sources and width == len(GERMEVAL):
         tag = GERMEVAL.index("outer")
+        lost = NESTED if any(row[-1] != OUTSIDE for row in cells) else ""
     elif tag is None and width == 2 and not header and _are_tags_first(cells):
         word, tag = 1, 0
     elif tag is None:
-        known = [names.index(each) for each in TAG_NAMES if each in names]
-        tag = known[0] if known and (header or names != list(CONLL_NAMES)) else -1
         own = any(line.startswith(EXPORTED) for line in lines)  # proposals precede the tags
-        if tag == -1 and not own and _are_gold_and_predicted(cells):
-            tag, predicted = width - 2, width - 1
+        tag, predicted = _tag_columns(cells, names, word, own=own, header=header > 0)
+        if tag > 0 and predicted is None and not _has_tags(names):
+            lost = f"column {tag + 1} was read, the first with entities; choose others by number"
     layout = replace(COLUMNS, word=word, tag=tag)
     if blanks:
         in_blocks = not all(line.strip() for line in lines[words[0][0] : words[-1][0]])
         if not header and not are_tags([row[tag] for row in cells], in_blocks=in_blocks):
             return None
         layout = replace(layout, width=width, expected=f"{width} columns")
-    nested = sources and tag == 2 and any(row[-1] != OUTSIDE for row in cells)
-    return Columns(layout, blanks, header, predicted, sources, nested)
+    return Columns(layout, blanks, header, predicted, sources, lost)
+
+
+def _has_tags(names: Sequence[str]) -> bool:
+    """Return whether a column has the name of tags."""
+    return any(name in names for name in TAG_NAMES)
+
+
+def _tag_columns(
+    cells: Sequence[Sequence[str]], names: Sequence[str], word: int, *, own: bool, header: bool
+) -> tuple[int, int | None]:
+    """Return the columns of gold and of predicted tags, None without the latter.
+
+    Args:
+        cells: the rows.
+        names: of the columns; empty if they are unknown.
+        word: the column of the words.
+        own: whether crfviz has written the file.
+        header: whether the file names the columns.
+    """
+    known = [names.index(each) for each in TAG_NAMES if each in names]
+    if known and (header or names != list(CONLL_NAMES)):
+        return known[0], None
+    if not own and _are_gold_and_predicted(cells):
+        width = len(cells[0])
+        return width - 2, width - 1
+    return -1 if own or known else _entity_column(cells, word, header=header), None
 
 
 def _rows_of_words(lines: Sequence[str]) -> tuple[list[tuple[int, str]], bool]:
@@ -151,7 +179,8 @@ def _rows_of_words(lines: Sequence[str]) -> tuple[list[tuple[int, str]], bool]:
     ]
     words = [(number, line) for number, line in rows if not is_comment(line)]
     words = words or [(number, line) for number, line in rows if not line.startswith("# ")]
-    blanks = bool(words) and not any("\t" in line for _, line in words)
+    marked = [line for _, line in words if "\t" in line]
+    blanks = bool(words) and all(line.startswith("# ") for line in marked)
     return (_equally_wide(rows), True) if blanks else (words, False)
 
 
@@ -229,6 +258,21 @@ def _are_gold_and_predicted(cells: Sequence[Sequence[str]]) -> bool:
     return tags and bool(common) and 2 * len(common) >= min(len(gold), len(predicted))
 
 
+def _entity_column(cells: Sequence[Sequence[str]], word: int, *, header: bool) -> int:
+    """Return the first column of entity tags where the last one has none; else the last."""
+    if not cells or min(map(len, cells)) < 3:
+        return -1
+    last = [row[-1].strip() for row in cells]
+    if are_tags(last) and ({*last} != {OUTSIDE} or not header):
+        return -1
+    for column in range(word + 1, min(map(len, cells)) - 1):
+        values = [row[column].strip() for row in cells]
+        full = any(_FULL_ENTITY.match(value) or value[:2] == "B-" for value in values)
+        if full and all(ENTITY.fullmatch(value) for value in values):
+            return column
+    return -1
+
+
 def _are_tags_first(cells: Sequence[Sequence[str]]) -> bool:
     """Return whether rows are a tag and its word, as in the MIT corpora."""
     if not cells or min(map(len, cells)) < 2:
@@ -243,10 +287,16 @@ def _names(lines: Sequence[str]) -> list[str]:
     return named.removeprefix(NAMED).lower().split() if named else []
 
 
-def _is_header(row: Sequence[str]) -> bool:
-    names = [cell.strip().lower() for cell in row]
+def _is_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row names columns of words and tags."""
+    names = [cell.strip().lower() for cell in rows[0]]
     has_word = any(name in WORD_NAMES for name in names)
-    return has_word and any(name in TAG_NAMES for name in names)
+    if has_word and any(name in TAG_NAMES for name in names):
+        return True
+    others = [cell.strip() for cell in rows[0][1:]]
+    unlike = not any(cell in KNOWN or ENTITY.fullmatch(cell) for cell in others)
+    tagged = any(_FULL_ENTITY.match(cell) or cell[:2] == "B-" for row in rows[1:] for cell in row)
+    return names[0] in WORD_NAMES and unlike and tagged  # as in HIPE: TOKEN, NE-COARSE-LIT, ...
 
 
 def _are_counts(values: Sequence[str]) -> bool:

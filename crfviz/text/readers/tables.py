@@ -10,7 +10,7 @@ from typing import Any
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate, abbreviate_names
-from crfviz.text.jsonl import sentence_of
+from crfviz.text.jsonl import parsed, sentence_of
 from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.objects import TEXTS, ClassNames, ObjectReader
 from crfviz.text.readers.rows import TAG_NAMES, WORD_NAMES, are_tags, chosen_column
@@ -21,6 +21,7 @@ from crfviz.text.tokenizer import tokens
 
 SEPARATORS = (",", ";", "\t", "|")
 _NAME = re.compile(r"[^\W\d][\w .#-]{0,30}")
+_NUMBERS = re.compile(r"(\d),(\d)")
 _NUMBER = re.compile(r"-?[\d.,:/-]*\d")
 SENTENCE_NAMES = (
     *("sentence #", "sentence#", "sentence_id", "sentence id", "sent_id", "sentence_no", "sent"),
@@ -62,6 +63,20 @@ def untagged_table(lines: Sequence[str]) -> tuple[str, list[str]] | None:
         if has_numbers or any(name in (*WORD_NAMES, *TEXTS) for name in names):
             return separator, names
     return None
+
+
+def pair_of(line: str) -> tuple[str, str]:
+    """Return word and tag of a CSV row without a header: its first and last cell.
+
+    A word such as `10,000` may have a comma, if digits surround it.
+    """
+    try:
+        cells = next(csv.reader([_NUMBERS.sub("\\1\0\\2", line)], strict=True), [""])
+    except csv.Error:
+        cells = [line]
+    if len(cells) < 2:
+        return "", line
+    return cells[0].replace("\0", ","), cells[-1].replace("\0", ",")
 
 
 def read_table(
@@ -169,9 +184,15 @@ def _texts(
         where = f"{losses.name}, line {line}"
         if not row[index].strip():
             continue
-        if tags is not None and row[tags].startswith("["):
+        if tags is not None and row[tags].startswith("[") and not row[tags].startswith('[{"'):
             fields = {"tokens": row[index].split(), "tags": _list_of(row[tags], where)}
             yield Tagged(line, sentence_of(fields, where))
+            continue
+        if tags is not None and row[tags].startswith('[{"'):  # Label Studio
+            reader = ObjectReader(losses, split=split)
+            spans = parsed(row[tags], where)
+            for sentence in reader.sentences({"text": row[index], "spans": spans}, line):
+                yield Tagged(line, sentence)
             continue
         parts = row[tags].split() if tags is not None else []
         if len(parts) == len(row[index].split()) and are_tags(parts):
