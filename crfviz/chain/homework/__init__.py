@@ -1,1 +1,1 @@
-"""Checking a student's table: which cells are wrong, and which mistake explains them."""
+"""Check of a student's table: the wrong cells, and the mistake that explains them."""

@@ -1,7 +1,7 @@
 """The correct value of one cell, as one line of arithmetic.
 
-Words count from 1 here, as on the screen. Of many terms the largest are written and the others
-counted.
+Words count from 1 here, as on the screen. If there are many terms, the largest are written out and
+the others counted.
 """
 
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ from crfviz.chain.homework.readings import NORMALISED, PROBABILITY, Layout
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.recursions import logsumexp, maximum
 
-MAX_TERMS = 4  # written out
+MAX_TERMS = 4  # maximum number of terms written out
 
 
 def arithmetic(potentials: Potentials, kind: str, reading: Layout, t: int, k: int) -> str:
-    """Return how the right value of tag k at position t comes about, with its numbers.
+    """Return the arithmetic of the right value of tag k at position t, with its numbers.
 
-    Positions count from 0 and are padding from T on.
+    Positions count from 0; from T on they are padding.
     """
     if t >= potentials.num_tokens:
         return "After the last word the table is held still: each row repeats the one before."
@@ -44,10 +44,10 @@ def arithmetic(potentials: Potentials, kind: str, reading: Layout, t: int, k: in
 def arithmetic_of(
     program: Program, names: Sequence[str], kind: str, reading: Layout, cell: tuple[int, int]
 ) -> str:
-    """Return the line of a program with a mistake, with the numbers that it uses.
+    """Return the arithmetic of a program with a mistake, with the numbers that it uses.
 
-    It is empty where such a line would not show the mistake: the program reduces in another way, or
-    changes the finished table.
+    It is empty if one line cannot show the mistake: the program reduces differently, or changes the
+    finished table.
     """
     if program.reduce not in (logsumexp, maximum) or len(program.emissions) <= cell[0]:
         return ""
@@ -56,7 +56,7 @@ def arithmetic_of(
 
 
 class _Line:
-    """One cell, as a sum of logarithms or a product of probabilities."""
+    """The arithmetic of one cell, as a sum of logarithms or a product of probabilities."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class _Line:
         self.letter = {BETA: "β", VITERBI: "best"}.get(kind, "α")
 
     def text(self) -> str:
-        """Write it in logarithms, or in probabilities: exp of every score."""
+        """Write the line in logarithms, or in probabilities: exp of every score."""
         added, joined = self._parts()
         times = " · " if self.products else " + "
         terms = [self._number(value) for value, _ in added]
@@ -115,7 +115,7 @@ class _Line:
         return f"exp {name}" if self.products else name
 
     def _parts(self) -> tuple[list[tuple[float, str]], tuple[list[str], Array] | None]:
-        """Return what is added outside of the sum over tags, and names and (n, K) terms inside."""
+        """Return the summands outside the sum over tags, and names and (n, K) terms inside it."""
         program, t, k, name = self.program, self.t, self.k, self.names[self.k]
         if self.kind == BETA:
             if t == len(self.table) - 1:
@@ -173,7 +173,7 @@ def _pointer(potentials: Potentials, t: int, k: int) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number for people, with a true minus sign."""
+    """Format a number for display, with a true minus sign."""
     if not np.isfinite(value):
         return "NaN" if np.isnan(value) else "∞" if value > 0 else "−∞"
     text = f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.3g}"

@@ -1,8 +1,8 @@
 """A board of arrays that records what a student's program writes, and a safe way to run it.
 
-The arrays are NumPy's: indexing, views, `out=` and in-place operators work, on views as well. Each
-assignment is one step of the journal. What reaches the memory in another way (`np.copyto`, `fill`)
-is found by comparison, at the next step.
+The arrays are NumPy arrays: indexing, views, `out=` and in-place operators work, also on views.
+Each assignment is one step of the journal. Other writes (`np.copyto`, `fill`) are detected by
+comparison at the next step.
 
 Letters: `T` tokens, `K` tags.
 """
@@ -24,9 +24,9 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.recursions import Ids
 
 ARRAYS = {ALPHA: "alpha", BETA: "beta", VITERBI: "best", BACKPOINTERS: "backpointers"}  # of a board
-MAX_LINES = 1_000_000  # of Python that a program may execute
+MAX_LINES = 1_000_000  # lines of Python that a program may execute
 LIBRARIES = frozenset({"numpy", "scipy", "torch", "crfviz"})  # their lines do not count
-_EMPTY = {"backpointers": -1}  # what stands in a table at first; elsewhere -inf, the log of 0
+_EMPTY = {"backpointers": -1}  # initial value of a table; for others -inf, the log of 0
 
 Program = Callable[["Board"], object]
 Step = list[tuple[int, int, float]]  # position, tag and value of the cells of one assignment
@@ -35,21 +35,21 @@ Step = list[tuple[int, int, float]]  # position, tag and value of the cells of o
 class Run(NamedTuple):
     """The outcome of a program."""
 
-    steps: list[Step]  # of the table that is graded, in order of time
-    problem: str  # why it did not come to its end, in a sentence; empty if it did
+    steps: list[Step]  # writes to the graded table, in order of time
+    problem: str  # why the program did not finish, in a sentence; empty if it did
 
 
 class OutOfBoundsError(IndexError):
-    """A cell that the board does not have."""
+    """Write to a cell outside the board."""
 
 
 class Recorder(np.ndarray[Any, Any]):
-    """A table of the board, or a view of a part of it."""
+    """A table of the board, or a view of part of a table; records writes."""
 
     _journal: "Journal | None" = None
 
     def __array_finalize__(self, parent: object) -> None:
-        """Let views belong to the table of their parent."""
+        """Assign a view to the table of its parent."""
         self._journal = getattr(parent, "_journal", None)
 
     def __getitem__(self, key: Any) -> Any:  # noqa: ANN401 - as NumPy's
@@ -102,7 +102,7 @@ class Journal:
     def __init__(self, name: str, shape: tuple[int, int]) -> None:
         whole = name == "backpointers"
         self.name = name
-        self.backward = name == "beta"  # the order in which cells of one assignment are listed
+        self.backward = name == "beta"  # lists the cells of an assignment from the last word
         table = np.full(shape, _EMPTY.get(name, -np.inf), dtype=np.int64 if whole else np.float64)
         self.table = table.view(Recorder)
         self.table._journal = self
@@ -112,7 +112,7 @@ class Journal:
         self.steps: list[Step] = []
 
     def cells_of(self, view: Recorder, key: Any) -> Ids:  # noqa: ANN401 - an index
-        """Return the numbers of the cells at `key` of a view; none if it is a copy."""
+        """Return the indices of the cells at `key` of a view; none if the view is a copy."""
         start = view.__array_interface__["data"][0] - self._memory.__array_interface__["data"][0]
         if not 0 <= start < max(1, self._memory.nbytes):
             return self._numbers[:0]
@@ -121,7 +121,7 @@ class Journal:
         return cells
 
     def record(self, cells: Ids) -> None:
-        """Add a step with the present values of these cells."""
+        """Add a step with the current values of these cells."""
         if not len(cells):
             return
         self._known.flat[cells] = self._memory.flat[cells]
@@ -163,10 +163,10 @@ class Board:
         vars(self).update({name: journal.table for name, journal in self._journals.items()})
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Write all cells of a table that is assigned as a whole."""
+        """Copy all cells if a whole table is assigned."""
         if name not in ARRAYS.values():
             super().__setattr__(name, value)
-        elif value is not vars(self)[name]:  # `board.alpha += 1` hands the table itself back
+        elif value is not vars(self)[name]:  # `board.alpha += 1` assigns the table itself
             vars(self)[name][...] = value
 
     def journal(self, kind: str) -> Journal:
@@ -175,9 +175,9 @@ class Board:
 
 
 def run(program: Program, potentials: Potentials, kind: str, max_lines: int = MAX_LINES) -> Run:
-    """Run a program on an empty board; whatever it does, this returns.
+    """Run a program on an empty board; exceptions of the program end up in the result.
 
-    Loops are cut off after `max_lines` lines of Python; a single call into a library is not.
+    The run stops after `max_lines` lines of Python. A single call into a library has no limit.
     """
     board = Board(potentials)
     problem = _executed(program, board, max_lines)
@@ -187,7 +187,7 @@ def run(program: Program, potentials: Potentials, kind: str, max_lines: int = MA
 
 
 class _TooLongError(BaseException):
-    """Not an Exception, so that the program's own handlers do not stop it."""
+    """Line limit exceeded; no Exception, so that handlers in the program do not catch it."""
 
 
 def _executed(program: Program, board: Board, max_lines: int) -> str:
@@ -222,14 +222,14 @@ def _executed(program: Program, board: Board, max_lines: int) -> str:
 
 @cache
 def _jumps_to_itself(code: CodeType) -> bool:
-    """Return whether it loops in one instruction, `while True: pass`, without line events."""
+    """Return whether code has a one-instruction loop, as `while True: pass`: no line events."""
     return any(
         "JUMP" in step.opname and step.argval == step.offset for step in dis.get_instructions(code)
     )
 
 
 def _in_words(error: BaseException) -> str:
-    """Return the exception that the program raised, and where."""
+    """Describe the exception that the program raised, and its line."""
     text = " ".join(str(error).split())
     where = _line_of(error.__traceback__)
     if isinstance(error, OutOfBoundsError):
@@ -238,7 +238,7 @@ def _in_words(error: BaseException) -> str:
 
 
 def _line_of(traceback: TracebackType | None) -> str:
-    """Return the innermost line outside of libraries."""
+    """Return the innermost line of a traceback outside libraries."""
     place = ""
     while traceback is not None:
         frame = traceback.tb_frame

@@ -30,8 +30,8 @@ MASK_IGNORED = "mask ignored"
 MISPLACED = "backpointer off by one"
 FORWARD = (ALPHA, VITERBI, BACKPOINTERS)
 TABLES = (ALPHA, BETA, VITERBI)
-FINITE_INFINITIES = (-1e4, -1e3, -100.0, -1e5, -1e6, -1e9)  # written where -inf is meant
-MAX_PADDING = 8  # columns of padding that are tried
+FINITE_INFINITIES = (-1e4, -1e3, -100.0, -1e5, -1e6, -1e9)  # common substitutes for -inf
+MAX_PADDING = 8  # maximum number of padding columns to try
 LARGEST = {"float64": 709.78, "float32": 88.72}  # log of the largest number
 SMALLEST = {"float64": -745.13, "float32": -103.97}  # log of the smallest positive number
 _PARTS = {
@@ -49,23 +49,23 @@ class Bug:
     """One known mistake."""
 
     name: str
-    explanation: str  # what such a program does, and what to do about it
-    kinds: tuple[str, ...]  # of the tables in which it can show
-    mutants: Callable[[Program], Iterable[Program]]  # a slip can be made in several places
+    explanation: str  # what such a program does, and how to fix it
+    kinds: tuple[str, ...]  # kinds of tables that it can affect
+    mutants: Callable[[Program], Iterable[Program]]  # yields a program per place of the mistake
 
 
 def known_bugs(kind: str) -> list[Bug]:
-    """Return the bugs that can show in one kind of table, the likelier ones first."""
+    """Return the bugs that can affect one kind of table, likeliest first."""
     return [bug for bug in CATALOGUE if kind in bug.kinds]
 
 
 def example_table(potentials: Potentials, kind: str, bug: str = "") -> Array:
     """Return a table of one of `programs.KINDS`, in log space, as a program would print it.
 
-    It is (T, K), or has more rows where padding is read; the name of no bug gives the right table.
+    The table is (T, K), or has more rows if the bug reads padding. Without a bug it is correct.
 
     Raises:
-        CrfvizError: there is no such bug for this kind, or it changes nothing on this chain.
+        CrfvizError: there is no such bug for this kind, or it has no effect on this chain.
     """
     right = right_program(potentials, kind)
     table = right.printed(kind)
@@ -77,14 +77,14 @@ def example_table(potentials: Potentials, kind: str, bug: str = "") -> Array:
     wrong = (mutant.printed(kind) for mutant in known.mutants(right))
     misplaced = [np.concatenate([table[1:], table[:1]])]
     for other in misplaced if bug == MISPLACED else wrong:
-        printed = np.where(np.isnan(other), 0.0, other)  # rows that such a program fills anyhow
+        printed = np.where(np.isnan(other), 0.0, other)  # NaN: rows with arbitrary content
         if not _right(printed, right, kind):
             return printed
     raise CrfvizError(f"“{bug}” changes nothing here: the numbers it touches are 0 or symmetric.")
 
 
 def _right(table: Array, right: Program, kind: str) -> bool:
-    """Return whether a table is right after all; padding is, where it is held still."""
+    """Return whether a table is right; padding is right if it repeats the last row."""
     if kind == BACKPOINTERS:
         choices = right.choices()
         return len(table) != len(choices) or bool(pointer_fits(table, choices).all())
@@ -99,7 +99,7 @@ def _end_in_table(right: Program) -> Iterator[Program]:
 
 
 def _emissions(right: Program, change: Callable[[Array], Array]) -> Iterator[Program]:
-    """Take other emissions at every word, at the first one alone, at all but the first."""
+    """Change the emissions at every word, at the first word only, or at all except the first."""
     for rows in (slice(None), slice(0, 1), slice(1, None)):
         emissions = right.emissions.copy()
         emissions[rows] = change(emissions[rows])
@@ -107,20 +107,20 @@ def _emissions(right: Program, change: Callable[[Array], Array]) -> Iterator[Pro
 
 
 def _emission_twice(right: Program) -> Iterator[Program]:
-    """Emissions count twice: at some words, or in the finished table."""
+    """Count emissions twice: at some words, or in the finished table."""
     yield from _emissions(right, lambda emissions: 2 * emissions)
     yield replace(right, finish=lambda table: table + right.emissions[: len(table)])
 
 
 def _wrong_word(right: Program) -> Iterator[Program]:
-    """Emissions of a neighbour are taken."""
+    """Use the emissions of a neighbouring word."""
     for shift in (1, -1):
         yield replace(right, emissions=np.roll(right.emissions, shift, axis=0))
     yield replace(right, emissions=np.vstack([right.emissions[0], right.emissions[:-1]]))
 
 
 def _missing_log(right: Program) -> Iterator[Program]:
-    """Leave a sum of exp without its log, or take exp of scores where scores belong."""
+    """Omit the log after a sum of exp, or use exp of scores instead of scores."""
     if right.reduce is logsumexp:
         yield replace(right, reduce=lambda scores, axis: np.exp(scores).sum(axis))
     raw = {name: np.exp(getattr(right, name)) for name in ("start", "emissions", "steps", "end")}
@@ -130,7 +130,7 @@ def _missing_log(right: Program) -> Iterator[Program]:
 
 
 def _maximum_lost(right: Program) -> Iterator[Program]:
-    """Take the maximum out of the sum, and do not add it back."""
+    """Subtract the maximum inside log-sum-exp, and do not add it back."""
 
     def shrunk(scores: Array, axis: int) -> Array:
         top = scores.max(axis)
@@ -147,14 +147,14 @@ def _missing_exp(right: Program) -> Iterator[Program]:
 
 
 def _shifted(right: Program) -> Iterator[Program]:
-    """Move every row one place up or down; what fills the free row is not known."""
+    """Move every row one place up or down; the free row may have any content."""
     unknown = np.full_like(right.emissions[0], np.nan)
     yield replace(right, finish=lambda table: np.vstack([table[1:], unknown]))
     yield replace(right, finish=lambda table: np.vstack([unknown, table[:-1]]))
 
 
 def _beta_off_by_one(right: Program) -> Iterator[Program]:
-    """Rows of a neighbour, or emissions of t where those of t+1 belong."""
+    """Use the row of a neighbouring word, or the emissions at t instead of t+1."""
     yield from _shifted(right)
     # β_t takes the emission of t instead of that of t+1.
     yield replace(right, emissions=np.vstack([right.emissions[0], right.emissions[:-1]]))
@@ -176,14 +176,14 @@ def _padding_read(right: Program) -> Iterator[Program]:
 
 
 def _finite_infinity(right: Program) -> Iterator[Program]:
-    """Write a finite number for -inf."""
+    """Use a large negative number instead of -inf."""
     for value in FINITE_INFINITIES:
         for name in _PARTS:
             yield _without_infinities(right, value, name)
 
 
 def _wrong_axis(right: Program) -> Iterator[Program]:
-    """Table, matrix or emissions normalised along an axis, or the sum over the tags moved to."""
+    """Normalise the table, matrix or emissions along an axis, or sum over the wrong tag axis."""
     if right.reduce is logsumexp:
         yield replace(right, finish=lambda table: _normalised(table, 0))
     for axis in (1, 2):

@@ -1,11 +1,11 @@
 """Check of a student's table of α, β, Viterbi scores or backpointers.
 
-The table may be in log or probability space, with or without the emission at t, either way round,
-and rounded. Where it is wrong, the first wrong cell in the order of the computation is where the
-mistake was made: every input of that cell is still right. The mistake is named if a program with
-one known bug prints exactly this table (`crfviz.chain.homework.bugs`).
+The table may be in log or probability space, with or without the emission at t, transposed, and
+rounded. In a wrong table, the mistake was made at the first wrong cell in the order of computation,
+because every input of that cell is still right. The mistake gets a name if a program with one known
+bug prints exactly this table (`crfviz.chain.homework.bugs`).
 
-Letters: `T` tokens, `K` tags, `R` rows of the table as given.
+Letters: `T` tokens, `K` tags, `R` rows of the submitted table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from crfviz.chain.potentials import Array, ArrayLike, Potentials
 from crfviz.chain.validation import as_numbers
 from crfviz.exceptions import CrfvizError
 
-MAX_UNKNOWN = 0.5  # of the cells: a bug that leaves more open explains nothing
+MAX_UNKNOWN = 0.5  # maximum share of cells that a bug may leave undetermined
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class WrongCell:
     position: int  # from 0
     tag: int  # id
     tag_name: str
-    found: float  # as it stands in the table; NaN for an empty cell
+    found: float  # the value in the table; NaN for an empty cell
     expected: float  # in the space and convention of the table; a tag id for backpointers
-    arithmetic: str  # how `expected` comes about; words count from 1 there
+    arithmetic: str  # of `expected`; words count from 1 there
     bug: str | None  # the likely mistake; None if no known one gives this table
-    explanation: str  # of the bug; empty where there is none
-    wrong_cells: int  # in all
-    yours: str = ""  # how `found` comes about in a program with that bug; empty where unknown
+    explanation: str  # of the bug; empty without one
+    wrong_cells: int  # total number
+    yours: str = ""  # arithmetic of `found` in a program with that bug; empty if unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,16 +65,16 @@ class Checked:
 
     reading: Layout
     rounding: Rounding
-    given: Array  # (R, K) the table with a row per word
-    expected: Array  # (T, K) the right one in the same space and convention
-    right: NDArray[np.bool_]  # (T, K) which cells are
+    given: Array  # (R, K) the submitted table, with a row per word
+    expected: Array  # (T, K) the right table in the same space and convention
+    right: NDArray[np.bool_]  # (T, K) whether each cell is right
     first_wrong: WrongCell | None  # None if the table is right
-    order: tuple[int, ...] = ()  # K tag ids, of the columns of `given`, if they would make it right
-    renamed: bool = False  # whether the cells, too, name tags in that order
+    order: tuple[int, ...] = ()  # K tag ids of the columns of `given`, if this order makes it right
+    renamed: bool = False  # whether backpointers in the cells use that order, too
 
     @property
     def out_of_order(self) -> bool:
-        """Return whether the tags stand in another order than the model's."""
+        """Return whether the tags are in another order than in the model."""
         return self.order != tuple(range(len(self.order)))
 
     @property
@@ -86,19 +86,19 @@ class Checked:
 def check_table(potentials: Potentials, kind: str, table: ArrayLike) -> WrongCell | None:
     """Find the first wrong cell of a table, and the likely bug; None if the table is right.
 
-    Right is what lies within the tolerance that the table's own rounding asks for, see
-    `crfviz.chain.homework.readings`. For β, the first cell is the one computed first: of the last
-    word. A backpointer is right if no other tag is better than the one it names.
+    A cell is right if it is within the tolerance implied by the table's rounding, see
+    `crfviz.chain.homework.readings`. For β, the first cell is the one computed first, at the last
+    word. A backpointer is right if no other tag is better than its own.
 
     Args:
         potentials: the chain.
         kind: "alpha", "beta", "viterbi" or "backpointers".
         table: (T, K) or (K, T) numbers, in log or probability space, α with or without the emission
             at t (then also T-1 rows of messages); backpointers as tag ids, with or without the row
-            of the first word. More than T rows are padding of a batch.
+            of the first word. Rows beyond T are padding of a batch.
 
     Raises:
-        ShapeError: the table has another shape, or holds something that is no number.
+        ShapeError: the table has another shape, or contains something that is no number.
         CrfvizError: there is no such kind.
 
     Example:
@@ -113,7 +113,7 @@ def check_table(potentials: Potentials, kind: str, table: ArrayLike) -> WrongCel
 
 
 def check(potentials: Potentials, kind: str, table: ArrayLike) -> Checked:
-    """Like `check_table`, with everything that a picture of it needs."""
+    """Check a table as `check_table` does; return all details for a picture."""
     if kind not in KINDS:
         raise CrfvizError(f"expected one of the kinds {', '.join(KINDS)}, got {kind!r}")
     values = as_numbers("the table", table).detach().numpy()
@@ -128,10 +128,10 @@ def diagnose(
     ways: Sequence[Layout],
     written: Array | None = None,
 ) -> Checked:
-    """Check a table under some ways to read it.
+    """Check a table under several readings.
 
-    Where it is known when each cell was `written`, (T, K), the first wrong cell is the one written
-    first; else it is the one that comes first in the order of the computation.
+    If the step at which each cell was `written`, (T, K), is known, the first wrong cell is the one
+    written first; otherwise it is the first in the order of computation.
     """
     right = right_program(potentials, kind)
     rounding = rounding_of(values)
@@ -143,7 +143,7 @@ def diagnose(
         if order := one.order():
             return replace(one.checked(one.first_wrong(potentials, written=written)), order=order)
     best, bug = _diagnosed(kind, tries, right)
-    if bug is None and kind == BACKPOINTERS:  # a small table can be both; a bug is likelier
+    if bug is None and kind == BACKPOINTERS:  # a small table may match both; prefer the bug
         for one in tries:
             order, renamed = one.pointer_order()
             if order:
@@ -153,8 +153,8 @@ def diagnose(
 
 
 def _diagnosed(kind: str, tries: list[Trial], right: Program) -> tuple[Trial, Bug | None]:
-    """Return the bug that gives exactly this table, and how to read it; of several, the closest."""
-    padded = [one for one in tries if one.ok.all()]  # right but for the padding
+    """Return the bug that gives exactly this table, and the reading; the closest of several."""
+    padded = [one for one in tries if one.ok.all()]  # right except for padding
     if padded:
         return padded[0], next(bug for bug in CATALOGUE if bug.name == MASK_IGNORED)
     explained = [
@@ -185,14 +185,14 @@ def _explained(bug: Bug, tries: list[Trial], right: Program) -> Iterator[tuple[i
 
 
 class Trial:
-    """The table held against the right one under one reading of it."""
+    """Comparison of the table with the right one under one reading."""
 
     def __init__(
         self, kind: str, right: Program, reading: Layout, rounding: Rounding, given: Array
     ) -> None:
         self.kind, self.reading, self.rounding = kind, reading, rounding
         self.num_tokens = len(right.emissions)
-        missing = self.num_tokens - len(given)  # a row that some leave out
+        missing = self.num_tokens - len(given)  # some tables omit a row
         if missing > 0:
             empty = np.full((missing, given.shape[1]), np.nan)
             given = np.concatenate([empty, given] if reading.first else [given, empty])
@@ -207,7 +207,7 @@ class Trial:
 
     @property
     def solved(self) -> bool:
-        """Return whether the table is right as read so; a first row of zeros points nowhere."""
+        """Return whether the table is right in this reading; a first row of zeros is accepted."""
         ok = self.ok
         if self.choices is not None and not self.given[0].any():
             ok = ok[1:]
@@ -215,7 +215,7 @@ class Trial:
 
     @property
     def padding_wrong(self) -> bool:
-        """Return whether the rows after the last word are neither held still nor empty."""
+        """Return whether rows after the last word neither repeat its row nor are empty."""
         padding = self.given[self.num_tokens :]
         if not len(padding) or self.choices is not None or self._held_still(padding).all():
             return False
@@ -232,7 +232,7 @@ class Trial:
         return table, self.given if len(table) == len(self.given) else self.words
 
     def fit(self, program: Program) -> NDArray[np.bool_]:
-        """Return (T, K) which cells a program would print, or (R, K) if it prints as many."""
+        """Return (T, K) whether a program prints each cell; (R, K) if it prints all R rows."""
         if self.choices is not None:
             choices = program.choices()
             if len(choices) != self.num_tokens:  # padding shows in the other tables
@@ -245,7 +245,7 @@ class Trial:
         return fits(given, table, self._tolerance(table))
 
     def explained_by(self, program: Program) -> bool:
-        """Return whether a program would print all of it; a few cells rule most programs out."""
+        """Return whether a program prints this table; a few cells rule out most programs."""
         if self.choices is None:
             table, given = self._printed(program)
             if len(table) != len(given):
@@ -256,7 +256,7 @@ class Trial:
         return bool(self.fit(program).all())
 
     def distance(self, program: Program) -> float:
-        """Return how far a program's table lies from the given one, in tolerances."""
+        """Return the distance of a program's table from the submitted one, in tolerances."""
         if self.choices is not None:
             return 0.0
         table, given = self._printed(program)
@@ -269,9 +269,9 @@ class Trial:
         return tolerance(self.rounding, table, steps, products=self.reading.space != LOG)
 
     def order(self) -> tuple[int, ...]:
-        """Return the K tag ids of the columns if they are the right ones in another order, else ().
+        """Return the K tag ids of the columns if another order of tags makes them right, else ().
 
-        Backpointers name tags in their cells, too: see `pointer_order`.
+        Cells of backpointers are tag ids, too: see `pointer_order`.
         """
         if self.choices is not None or len(self.given) != self.num_tokens:
             return ()
@@ -287,7 +287,7 @@ class Trial:
         return assign_columns(columns)
 
     def pointer_order(self) -> tuple[tuple[int, ...], bool]:
-        """Return the same for backpointers, and whether cells name tags in that order, too."""
+        """Return the same for backpointers, and whether the cells use that order, too."""
         assert self.choices is not None
         given, choices = self.words[1:], self.choices[1:]
         if order := pointer_order(given, choices):
@@ -307,13 +307,13 @@ class Trial:
     def first_wrong(
         self, potentials: Potentials, bug: Bug | None = None, written: Array | None = None
     ) -> WrongCell:
-        """Return the first wrong cell, in the order of writing or else of the computation."""
+        """Return the first wrong cell, in the order of `written` if known, else of computation."""
         wrong = ~self.ok
         if bug is None or bug.name != MISPLACED:
             wrong[0] &= self.choices is None or bool(self.given[0].any())
         order = range(self.num_tokens)[::-1] if self.kind == BETA else range(self.num_tokens)
         cells = [(t, int(k)) for t in order for k in np.flatnonzero(wrong[t])]
-        if not cells:  # in the padding
+        if not cells:  # only padding is wrong
             padding = np.argwhere(~self._held_still(self.given[self.num_tokens :])).tolist()
             cells = [(self.num_tokens + row, tag) for row, tag in padding]
         elif written is not None:
@@ -335,7 +335,7 @@ class Trial:
         )
 
     def _arithmetic_of(self, bug: Bug | None, potentials: Potentials, t: int, k: int) -> str:
-        """Return the arithmetic of the program with this bug; empty where it is unknown."""
+        """Return the arithmetic of the program with this bug; empty if it is unknown."""
         if bug is None or self.choices is not None or t >= self.num_tokens:
             return ""
         mutants = bug.mutants(right_program(potentials, self.kind))

@@ -1,9 +1,9 @@
-"""Grading of a program that fills a table on a board, and the trace of what it wrote.
+"""Grading of a program that fills a table on a board, and the trace of its writes.
 
-A cell counts with the value that is written there last, so that filling a table with -inf first, or
-adding up in place, is no mistake. Of the cells that end up wrong, the one that got its value first
-is reported: every write before it is right. How tables are read and which bugs are known is the
-same as for a table alone, see `crfviz.chain.homework.check`.
+Only the last value written to a cell counts, so filling a table with -inf first, or adding up in
+place, is no mistake. Of the cells that end up wrong, the report is on the one that got its final
+value first: every write before it is right. The readings of tables and the known bugs are those of
+`crfviz.chain.homework.check`.
 """
 
 import json
@@ -27,7 +27,7 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.files import abbreviate_value
 
 FORMAT, VERSION = "crfviz trace", 1
-MAX_TRACE = 20_000_000  # bytes of a file
+MAX_TRACE = 20_000_000  # maximum size of a trace file, bytes
 _SCORES = ("emissions", "transitions", "start", "end")
 
 
@@ -36,14 +36,14 @@ class Grade:
     """Verdict on a program, with the first wrong write if there is one."""
 
     correct: bool
-    message: str  # all of it, in sentences
+    message: str  # the whole verdict, in sentences
     step: int | None = None  # of the write, from 0; None if the cell was never written
     position: int | None = None  # of the word, from 0; None if the program is right or failed
     tag: int | None = None  # id
     tag_name: str = ""
     expected: float = math.nan  # in the space and convention of the table; a tag id for pointers
-    got: float = math.nan  # what was written
-    arithmetic: str = ""  # of both, a line each; words count from 1 there
+    got: float = math.nan  # the value written
+    arithmetic: str = ""  # of both values, one line each; words count from 1 there
     bug: str | None = None  # the likely mistake; None if no known one gives this table
     explanation: str = ""  # of the bug
 
@@ -55,7 +55,7 @@ class Trace(NotebookRepr):
     potentials: Potentials
     table: str  # "alpha", "beta", "viterbi" or "backpointers"
     steps: Sequence[Step]  # position, tag and value of the cells of each assignment
-    problem: str  # why the program did not come to its end; empty if it did
+    problem: str  # why the program did not finish; empty if it did
     grade: Grade
 
     def to_json(self) -> str:
@@ -78,7 +78,7 @@ class Trace(NotebookRepr):
         """Read a trace and grade it again.
 
         Raises:
-            FormatError: it is no trace; says which field is wrong.
+            FormatError: the text is no trace; the message names the wrong field.
         """
         if len(text) > MAX_TRACE:
             raise FormatError(f"a trace has at most {MAX_TRACE:,} characters, got {len(text):,}")
@@ -96,11 +96,11 @@ def grade(
 
     Args:
         program: a function of one argument, the board: see `crfviz.chain.homework.board.Board`.
-            It runs in this process with all rights of this process.
+            It runs in this process, with all its rights.
         potentials: the chain.
         table: "alpha", "beta", "viterbi" or "backpointers"; the program fills `board.alpha`,
             `board.beta`, `board.best` or `board.backpointers`, in any order.
-        max_lines: of Python that it may execute.
+        max_lines: maximum number of lines of Python that it may execute.
 
     Raises:
         CrfvizError: there is no such table, or the program is no function.
@@ -123,7 +123,7 @@ def grade(
 def trace(
     program: Program, potentials: Potentials, table: str, *, max_lines: int = MAX_LINES
 ) -> Trace:
-    """Like `grade`, with every write: `show` plays it, `save` writes it for the page Homework."""
+    """Grade a program, and record its writes: `show` plays them, `save` stores them in a file."""
     if table not in KINDS:
         raise CrfvizError(f"expected one of the tables {', '.join(KINDS)}, got {table!r}")
     if not callable(program):
@@ -144,7 +144,7 @@ def traced(potentials: Potentials, table: str, result: Run) -> Trace:
 
 
 def table_after(potentials: Potentials, table: str, steps: Sequence[Step]) -> Array:
-    """Return (T, K) the table after these steps."""
+    """Return the (T, K) table after these steps."""
     values = np.full((potentials.num_tokens, potentials.num_tags), _empty(table))
     for step in steps:
         for t, k, value in step:
@@ -161,7 +161,7 @@ def _graded(potentials: Potentials, table: str, result: Run) -> Grade:
     if result.problem:
         return Grade(correct=False, message=result.problem)
     values = table_after(potentials, table, result.steps)
-    written = np.full(values.shape, math.inf)  # the number of the write that each cell has
+    written = np.full(values.shape, math.inf)  # number of the last write to each cell
     for index, cells in enumerate(result.steps):
         for place, (t, k, _) in enumerate(cells):
             written[t, k] = index + place / len(cells)
@@ -224,7 +224,7 @@ def _difference(gap: float) -> str:
 
 
 def _number(value: float) -> float | str:
-    """Return a number for JSON, one that is not finite as a text."""
+    """Convert a number for JSON; non-finite numbers become text."""
     return value if math.isfinite(value) else str(value)
 
 
@@ -244,7 +244,7 @@ def _read(content: object) -> Trace:
     if table not in KINDS or not isinstance(problem, str):
         raise FormatError(f"field 'table' must be one of {', '.join(KINDS)}, got {table!r}")
     scores = {name: _numbers(name, content.get(name)) for name in _SCORES}
-    if scores["transitions"] == []:  # one word, and a matrix for each step: there is none
+    if scores["transitions"] == []:  # one word, so no per-step matrices
         scores["transitions"] = np.zeros((0, np.size(scores["start"]), np.size(scores["start"])))
     words = content.get("words")
     try:
@@ -279,7 +279,7 @@ def _float(field: str, value: object) -> float:
 
 
 def _steps(content: Mapping[str, Any], potentials: Potentials) -> list[Step]:
-    """Return the writes of a file, each within the table."""
+    """Return the writes of a file; check that each is within the table."""
     T, K = potentials.num_tokens, potentials.num_tags
     steps = content.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, list) for step in steps):

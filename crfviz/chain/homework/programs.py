@@ -1,8 +1,7 @@
 """A program that fills the tables of a chain, as a value with replaceable parts.
 
-The same recursions as in `crfviz.chain.recursions`, written out once more as students write them,
-so that a mistake is one replaced field: other scores, another way to reduce, or something done to
-the finished table.
+These are the recursions of `crfviz.chain.recursions`, in the form that students use. Each mistake
+is one replaced field: other scores, another reduction, or a change of the finished table.
 
 Letters: `T` tokens, `K` tags. Everything is in nats.
 """
@@ -19,30 +18,29 @@ from crfviz.chain.recursions import logsumexp, maximum
 ALPHA, BETA, VITERBI, BACKPOINTERS = "alpha", "beta", "viterbi", "backpointers"
 KINDS = (ALPHA, BETA, VITERBI, BACKPOINTERS)
 INCLUDED = "included"  # α holds the emission at t
-ARRIVING = "arriving"  # row t is what arrives at t: the emission at t is left out, row 0 is start
-MESSAGES = "messages"  # row t is what t passes on to t+1; the last row is empty or missing
-NEAR = 1e-9  # two candidates of a backpointer are as good as each other, relative to their size
+ARRIVING = "arriving"  # row t is the incoming sum at t, without the emission; row 0 is start
+MESSAGES = "messages"  # row t is the message from t to t+1; the last row is empty or missing
+NEAR = 1e-9  # relative difference up to which two candidates of a backpointer tie
 
-Reduce = Callable[[Array, int], Array]  # (K from, K to) and the axis that goes, to (K,)
+Reduce = Callable[[Array, int], Array]  # reduces one axis of (K from, K to), to (K,)
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Everything a table is made from. The program of `right_program` makes no mistake."""
+    """The inputs and operations of a program; `right_program` returns the correct one."""
 
     start: Array  # (K,)
     emissions: Array  # (T, K)
     steps: Array  # (T-1, K, K), from and to
     end: Array  # (K,)
     reduce: Reduce
-    finish: Callable[[Array], Array] = np.asarray  # what is done to the finished table: nothing
+    finish: Callable[[Array], Array] = np.asarray  # applied to the finished table
     _filled: dict[str, Mapping[str, Array]] = field(default_factory=dict, init=False, repr=False)
 
     def tables(self, kind: str) -> Mapping[str, Array]:
-        """Fill alpha, beta or Viterbi in every convention, (R, K) nats, once.
+        """Fill alpha, beta or Viterbi in every convention, (R, K) nats; cached.
 
-        R is T, or more where padding is read. NaN stands where this program writes anything or
-        nothing.
+        R is T, or more if the program reads padding. NaN marks cells with arbitrary or no content.
         """
         if kind not in self._filled:
             self._filled[kind] = self._tables(kind)
@@ -64,7 +62,7 @@ class Program:
             }
 
     def printed(self, kind: str) -> Array:
-        """(R, K) the table as this program prints it: of several tags as good the lowest id."""
+        """Return the (R, K) table that this program prints; ties go to the lowest tag id."""
         if kind != BACKPOINTERS:
             return self.tables(kind)[INCLUDED]
         pointers: Array = self.choices().argmax(2).astype(float)
@@ -72,10 +70,10 @@ class Program:
         return pointers
 
     def choices(self, *, after: bool = False) -> NDArray[np.bool_]:
-        """Return (T, K, K) which tags before are as good as the best one; row 0 has none.
+        """Return (T, K, K) whether each previous tag ties with the best one; False in row 0.
 
-        Where no tag before can be reached, every one is as good. With `after`, the scores of word t
-        are taken where those of word t-1 belong.
+        If no previous tag can be reached, all of them tie. With `after`, the scores of word t are
+        used instead of those of word t-1.
         """
         with np.errstate(all="ignore"):
             table = self._arriving() + self.emissions
@@ -88,7 +86,7 @@ class Program:
         return np.concatenate([first, near]).swapaxes(1, 2)
 
     def _arriving(self) -> Array:
-        """Return (T, K) row t is the sum or maximum over all prefixes before t, moved on to k."""
+        """Return (T, K): row t is the sum or maximum over prefixes before t, with the step to k."""
         rows = [self.start]
         for emission, step in zip(self.emissions[:-1], self.steps, strict=True):
             reached = rows[-1] + emission
@@ -103,12 +101,12 @@ class Program:
 
 
 def _without_nan(table: Array) -> Array:
-    """Replace NaN by +inf: in a table NaN means “anything”, and no table has +inf."""
+    """Replace NaN by +inf, because NaN means “any value” in a table, and no table has +inf."""
     return np.where(np.isnan(table), np.inf, table)
 
 
 def right_program(potentials: Potentials, kind: str) -> Program:
-    """Return the program without a mistake for one kind of table."""
+    """Return the correct program for one kind of table."""
     emissions, steps, start, end = potentials.arrays()
     reduce: Reduce = logsumexp if kind in (ALPHA, BETA) else maximum
     return Program(start, emissions, steps, end, reduce)

@@ -1,15 +1,13 @@
-"""The ways to read a table of numbers: which way round, in which space and convention, how exact.
+"""Readings of a table of numbers: orientation, space, convention, and tolerance.
 
-Students round to a few decimals, programs compute in float32 or float64. The rounding is read from
-the table itself. A table rounded to d decimals may be off by half a unit of the last decimal in the
-row it is computed first, and by half a unit more with each step from there, up to three units: who
-works by hand goes on with rounded numbers. A table that is not rounded may be off by 1e-9 (float64)
-or 2e-6 (float32, or written with at most 9 digits) of the largest number so far; products, which
-may be tiny, by that share of themselves (1e-9 or 2e-5).
+Students round to a few decimals; programs compute in float32 or float64. The rounding is inferred
+from the table. A table rounded to d decimals may be off by half a unit of the last decimal in the
+row that is computed first, and by another half unit with each further step, up to three units,
+because students continue with rounded numbers. A table that is not rounded may be off by 1e-9
+(float64) or 2e-6 (float32, or written with at most 9 digits) of the largest number so far. For
+products, which may be tiny, these shares (1e-9 or 2e-5) are relative to each number.
 
-Letters: `T` tokens, `K` tags, `R` rows of a table as given: T, T-1, or T and padding.
-
-Letters: `T` tokens, `K` tags.
+Letters: `T` tokens, `K` tags, `R` rows of the submitted table: T, T-1, or T plus padding.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,14 +30,14 @@ from crfviz.exceptions import ShapeError
 
 LOG, PROBABILITY, NORMALISED = "log", "probability", "normalised"
 SPACES = (LOG, PROBABILITY, NORMALISED)
-MAX_DECIMALS = 6  # of a table rounded by hand; with more, the digits that count are counted
+MAX_DECIMALS = 6  # of a table rounded by hand; with more, significant digits count instead
 _DECIMALS = range(MAX_DECIMALS + 1)
-MAX_PADDING = 500  # rows after the last word: a batch is as long as its longest sentence
-MAX_STEPS = 5  # half units that rounding along the way may add
-HALF = 0.5 * (1 + 1e-6)  # of a unit; 0.345 may be 0.34 or 0.35, whatever float it is
-COARSEST = 0.1  # a table rounded to whole numbers is taken for one with a decimal
-FLOAT32_DIGITS = 9  # write every float32
-MAX_TRIES = 5000  # of tags for columns, before a table of backpointers counts as no such one
+MAX_PADDING = 500  # maximum number of rows after the last word
+MAX_STEPS = 5  # maximum number of half units that intermediate rounding may add
+HALF = 0.5 * (1 + 1e-6)  # half a unit; 0.345 may round to 0.34 or 0.35
+COARSEST = 0.1  # a table rounded to whole numbers is treated as one with one decimal
+FLOAT32_DIGITS = 9  # digits that represent every float32 exactly
+MAX_TRIES = 5000  # assignments of tags to columns before the search gives up
 
 
 @dataclass(frozen=True)
@@ -47,16 +45,16 @@ class Layout:
     """One way to read a table."""
 
     flipped: bool  # the table has a row per tag and a column per word
-    space: str  # one of `SPACES`; normalised: probabilities, each word's sum to 1
+    space: str  # one of `SPACES`; normalised: probabilities that sum to 1 at each word
     convention: str  # "included", "arriving" or "messages"; "included" for all but α
-    first: int = 0  # the word of the first row: 1 for backpointers without a row of their own
+    first: int = 0  # word of the first row; 1 if backpointers omit the row of the first word
 
     def oriented(self, table: Array) -> Array:
         """Return the table with a row per word."""
         return table.T if self.flipped else table
 
     def shown(self, tables: Mapping[str, Array]) -> Array:
-        """Return a program's table, as this reading would write it."""
+        """Return a program's table in the form of this reading."""
         return in_space(tables[self.convention], self.space)
 
 
@@ -65,12 +63,12 @@ class Rounding:
     """The rounding of a table's numbers."""
 
     decimals: int | None  # 0 to 6; None: not rounded to decimals
-    digits: int | None  # 2 to 6 that count, where it is not rounded to decimals
-    single: bool  # float32 would hold the numbers, or their digits
+    digits: int | None  # 2 to 6 significant digits, if not rounded to decimals
+    single: bool  # whether float32 represents the numbers, or their digits
 
     @property
     def text(self) -> str:
-        """In words."""
+        """A description of the rounding."""
         if self.decimals is not None:
             return f"{self.decimals} decimal" + ("" if self.decimals == 1 else "s")
         if self.digits is not None:
@@ -89,7 +87,7 @@ def in_space(log_table: Array, space: str) -> Array:
         weights = np.exp(log_table - np.where(np.isfinite(top), top, 0.0))
         sums = weights.sum(1, keepdims=True)
         shares = weights / np.where(sums == 0, 1.0, sums)
-        # What infinity turned into NaN must not pass for a cell that may hold anything.
+        # NaN that comes from infinity must not count as a cell with any value.
         return np.where(np.isnan(shares) & ~np.isnan(log_table), np.inf, shares)
 
 
@@ -109,18 +107,18 @@ def readings(kind: str, shape: tuple[int, ...], num_tokens: int, num_tags: int) 
 
 
 def fits(given: Array, table: Array, tolerances: Array) -> NDArray[np.bool_]:
-    """(R, K) which cells are what a program would write; NaN in `table` is met by anything."""
+    """Return (R, K) whether each cell equals a program's; NaN in `table` equals any value."""
     with np.errstate(invalid="ignore"):
         near = np.abs(given - table) <= tolerances
     return np.asarray(near | (given == table) | np.isnan(table))
 
 
 def pointer_fits(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which backpointers name a tag as good as the best, (T, K); row 0 must be empty.
+    """Return (T, K) whether each backpointer names a best tag; row 0 must be empty.
 
     Args:
-        given: (T, K) ids.
-        choices: (T, K to, K from) which tags before are as good as the best one.
+        given: (T, K) tag ids.
+        choices: (T, K to, K from) whether each previous tag ties with the best one.
     """
     ok = names_a_best(given, choices)
     ok[0] = _empty(given[0])
@@ -128,9 +126,9 @@ def pointer_fits(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def names_a_best(given: Array, choices: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(R, K) which cells name a tag that is as good as the best one; as `pointer_fits`, any row.
+    """Return (R, K) whether each cell names a best tag; like `pointer_fits`, for any rows.
 
-    -1 or an empty cell is fine where all tags are as good as each other: nothing may reach it.
+    If all tags tie, -1 or an empty cell is right, too: the cell may be unreachable.
     """
     K = choices.shape[1]
     whole = np.isfinite(given) & (given == np.floor(given)) & (given >= 0) & (given < K)
@@ -145,7 +143,7 @@ def _empty(given: Array) -> NDArray[np.bool_]:
 
 
 def misplaced(right: Program) -> Iterator[tuple[NDArray[np.bool_], slice, int]]:
-    """Yield backpointers one place off: choices, the rows that have them, what is added to ids."""
+    """Yield backpointers one place off: choices, their rows, and the number added to ids."""
     choices = right.choices()
     yield choices[1:], slice(0, -1), 0
     yield choices[1:-1], slice(2, None), 0
@@ -157,7 +155,7 @@ def misplaced(right: Program) -> Iterator[tuple[NDArray[np.bool_], slice, int]]:
 def rounding_of(table: Array) -> Rounding:
     """Return how the finite numbers of a table are rounded."""
     values = np.unique(np.abs(table[np.isfinite(table)]))
-    with np.errstate(over="ignore"):  # no table of such numbers is rounded
+    with np.errstate(over="ignore"):  # numbers this large are not rounded
         rounded = (np.allclose(values.round(d), values, 1e-12, 0.0) for d in _DECIMALS)
         decimals = next((d for d, same in zip(_DECIMALS, rounded, strict=False) if same), None)
     digits = max((_digits(value) for value in values.tolist()), default=1)
@@ -173,10 +171,10 @@ def rounding_of(table: Array) -> Rounding:
 def tolerance(
     rounding: Rounding, right: Array, steps: NDArray[np.int_], *, products: bool
 ) -> Array:
-    """Return how far each number may lie from the right one.
+    """Return the tolerance of each number of a table.
 
     Args:
-        rounding: of the table that is looked at.
+        rounding: of the submitted table.
         right: (R, K) the right table.
         steps: (R,) steps from the row that is computed first.
         products: whether the numbers are products of probabilities rather than logarithms.
@@ -199,10 +197,10 @@ def tolerance(
 
 
 def coarsest(rounding: Rounding, right: Array) -> float:
-    """Return an upper bound of the `tolerance` of a table, in its unit; quicker than those.
+    """Return an upper bound of the `tolerance` of a table, in its unit; faster to compute.
 
     Args:
-        rounding: of the table that is looked at.
+        rounding: of the submitted table.
         right: (R, K) the right table.
     """
     largest = float(np.abs(right[np.isfinite(right)]).max(initial=1.0))
@@ -230,7 +228,7 @@ def _readings(
 
 
 def _conventions(kind: str, more: int, *, single: bool) -> list[str]:
-    """Return the conventions of a table with so many more rows than words."""
+    """Return the conventions of a table with `more` rows than words."""
     if more == -1 and not single:
         return {ALPHA: [MESSAGES], BACKPOINTERS: [INCLUDED]}.get(kind, [])
     if more < 0 or more > MAX_PADDING:
@@ -241,7 +239,7 @@ def _conventions(kind: str, more: int, *, single: bool) -> list[str]:
 
 
 def _unit(rounding: Rounding, finite: Array, *, noise: float) -> Array:
-    """Return the last decimal or digit of each number; 0 where nothing needs rounding."""
+    """Return the unit of the last decimal or digit of each number; 0 if it needs no rounding."""
     if rounding.decimals is not None:
         with np.errstate(over="ignore"):
             rounded = finite.round(rounding.decimals)
@@ -256,15 +254,15 @@ def _unit(rounding: Rounding, finite: Array, *, noise: float) -> Array:
 
 
 def _digits(value: float) -> int:
-    """Return how many digits it takes to write a number, without zeros at either end."""
+    """Return the number of significant digits of a number, without zeros at either end."""
     return len(repr(value).partition("e")[0].replace(".", "").strip("0"))
 
 
 def assign_columns(possible: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return a tag for each of K columns, each tag once; empty where there is no such choice.
+    """Assign a tag to each of K columns, each tag once; return () if that is impossible.
 
     Args:
-        possible: for each column the tag ids that its numbers may be.
+        possible: for each column the tag ids that match its numbers.
 
     Source:
         Augmenting paths, as in Kuhn (1955).
@@ -297,8 +295,8 @@ def in_order(given: Array, order: Sequence[int], *, renamed: bool = False) -> Ar
 
     Args:
         given: (T, K).
-        order: K tag ids, of the columns.
-        renamed: whether the cells name tags by the numbers of their columns, as backpointers do.
+        order: K tag ids of the columns.
+        renamed: whether the cells, as backpointers, are column numbers instead of tag ids.
     """
     if renamed:
         number = dict(enumerate(order))
@@ -308,21 +306,21 @@ def in_order(given: Array, order: Sequence[int], *, renamed: bool = False) -> Ar
 
 
 def pointer_columns(given: Array, choices: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Return the tag ids of columns whose cells name tags as the model does, or ().
+    """Return the tag ids of the columns if the cells are tag ids of the model; else ().
 
     Args:
         given: (T - 1, K) ids.
-        choices: (T - 1, K to, K from) which tags before are as good as the best one.
+        choices: (T - 1, K to, K from) whether each previous tag ties with the best one.
     """
     cells = [_allowed(choices, column) for column in given.T]
     return assign_columns([np.flatnonzero(may.all(0)).tolist() for may in cells])
 
 
 def pointer_order(given: Array, choices: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Return the same where the cells name columns: the order of columns decides their tags.
+    """Return the tag ids of the columns if the cells are column numbers; else ().
 
-    Columns that others point at are tried tag by tag, and of these only such that as many may point
-    at; all others follow.
+    The search tries tags for the columns that cells point at, limited to tags that at least as many
+    cells may point at. The tags of all other columns follow from these.
     """
     known = given[np.isfinite(given) & (given >= 0)]
     if not len(known) or (known != known.round()).any() or known.max() >= given.shape[1]:
@@ -335,7 +333,7 @@ class _OrderSearch:
         self.given, self.choices = given, choices
         self.tags = range(given.shape[1])
         self.left = MAX_TRIES
-        most = choices.sum(1)  # (T - 1, K) how many may point at a tag
+        most = choices.sum(1)  # (T - 1, K) number of cells that may point at a tag
         pointed = {
             column: [k for k in self.tags if ((given == column).sum(1) <= most[:, k]).all()]
             for column in self.tags
@@ -368,7 +366,7 @@ class _OrderSearch:
         return [k for k in self.tags if k not in used and self._may(column, k, tag_of)]
 
     def _may(self, column: int, tag: int, tag_of: dict[int, int]) -> bool:
-        """Return whether a column may be a tag, as far as it is known whom it points at."""
+        """Return whether a column may be a tag, given the known tags that it points at."""
         cells = self.given[:, column]
         rows = [t for t, cell in enumerate(cells) if not cell >= 0 or int(cell) in tag_of]
         names = np.array([tag_of[int(c)] if c >= 0 else -1 for c in cells[rows]], dtype=float)
@@ -376,5 +374,5 @@ class _OrderSearch:
 
 
 def _allowed(choices: NDArray[np.bool_], named: Array) -> NDArray[np.bool_]:
-    """(R, K) which tags may point at the tag that each row names; at none where all are alike."""
+    """Return (R, K) whether each tag may have its row's backpointer; -1 only if all tie."""
     return names_a_best(np.broadcast_to(named[:, None], choices.shape[:2]), choices)
