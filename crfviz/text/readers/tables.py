@@ -22,7 +22,7 @@ from crfviz.text.tokenizer import tokens
 SEPARATORS = (",", ";", "\t", "|")
 _NAME = re.compile(r"[^\W\d][\w .#-]{0,30}")
 _NUMBERS = re.compile(r"(\d),(\d)")
-_NUMBER = re.compile(r"-?[\d.,:/-]*\d")
+_NUMBER = re.compile(r"-?\d[\d.,:/-]*")
 SENTENCE_NAMES = (
     *("sentence #", "sentence#", "sentence_id", "sentence id", "sent_id", "sentence_no", "sent"),
     *("sentence_number", "sentence_num", "sentence_idx", "sentence", "sentid", "sentence_index"),
