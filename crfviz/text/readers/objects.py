@@ -182,8 +182,11 @@ class ObjectReader:
         keys = (key for key in SPANS if isinstance(value.get(key), list | dict) and value[key])
         found = value[key] if (key := next(keys, None)) else []
         rows = _by_type(found, where) if isinstance(found, dict) else _by_points(found)
-        marks = [(self._mark(row, line, where), _quoted(row)) for row in rows]
-        quoted = [(mark, words) for mark, words in marks if mark is not None]
+        found_marks = [self._mark(row, line, where) for row in rows]
+        if not any(isinstance(row, dict) for row in rows):
+            return [mark for mark in found_marks if mark is not None]
+        pairs = zip(found_marks, map(_quoted, rows), strict=True)
+        quoted = [(mark, words) for mark, words in pairs if mark is not None]
         if all(_is_quoted(text, mark, words) for mark, words in quoted):
             return [mark for mark, _ in quoted]
         code_units = _code_units(text)  # JavaScript counts characters beyond U+FFFF twice
