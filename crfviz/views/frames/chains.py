@@ -20,17 +20,17 @@ from crfviz.taggers.tagger import CRF, HMM, MEMM, PERCEPTRON
 from crfviz.views.formatting import columns, listed, named, score, signed
 from crfviz.views.theme import NEGATIVE, POSITIVE, READABLE
 
-MIN_CHANGE = 0.005  # that two digits show
+MIN_CHANGE = 0.005  # smallest change that two digits show
 COLOURS = ["#f1f4f8", "#0072B2"]  # of 0 and 1
-MAX_NUMBERED = 12  # columns in which every cell has its number
-LABEL_PIXELS = 120  # of the name of a tag beside a heatmap
-SHORTENED = (  # in Vega's language: long names often differ at their ends
+MAX_NUMBERED = 12  # maximum number of columns with a number in every cell
+LABEL_PIXELS = 120  # width of a tag's name beside a heatmap
+SHORTENED = (  # Vega expression; keeps the end, because long names often differ there
     "length(datum.label) > 18 ? slice(datum.label, 0, 8) + '…' + slice(datum.label, -8) "
     ": datum.label"
 )
 BARS_HEIGHT = 170  # pixels
-MAX_LEVEL = 12  # words whose names stand side by side
-MAX_WORDS = 3  # that the sentence names
+MAX_LEVEL = 12  # maximum number of words with horizontal labels
+MAX_WORDS = 3  # maximum number of words that the note names
 MAX_FEATURES = 10
 MAX_NAMES = 30  # tags listed, and rows and columns of the matrix shown
 SCORES = {
@@ -39,9 +39,9 @@ SCORES = {
     MEMM: "logarithms of probabilities (MEMM)",
     PERCEPTRON: "scores of a perceptron, no probabilities",
 }
-CLASS = "crfviz-plain"  # of the box around it, for style sheets
-OPEN = "open"  # what a link says; its name has the first texts of its row, too
-_LONGEST_NAME = 80  # characters of such a name
+CLASS = "crfviz-plain"  # class of the table's container, for style sheets
+OPEN = "open"  # text of a link; its accessible name also has the first texts of the row
+_LONGEST_NAME = 80  # maximum number of characters of an accessible name
 
 
 def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
@@ -49,11 +49,11 @@ def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
 
     Args:
         potentials: a chain with one transition matrix for all steps, or one for each.
-        step: which of the T-1 steps; it makes a difference only where each has its own matrix.
+        step: index of the step, below T-1; matters only if each step has its own matrix.
 
     Returns:
         (K+1, K+1); START to END does not exist and is NaN, as are the transitions of a single word
-        where they are given step by step.
+        if each step has its own matrix.
 
     Raises:
         ShapeError: the chain has no such step.
@@ -68,9 +68,9 @@ def transition_frame(potentials: Potentials, step: int = 0) -> pd.DataFrame:
 
 
 def leaving_frame(trained: Potentials, now: Potentials) -> pd.DataFrame:
-    """Return Σ exp(score) of everything that may follow each tag: 1 in an HMM.
+    """Return Σ exp(score) over everything that may follow each tag: 1 in an HMM.
 
-    END is among it where the model has one, which is where its end scores are not all 0.
+    END is included if the model has end scores that are not all 0.
     """
     with_end = bool((trained.end != 0).any())
     values = {
@@ -108,9 +108,9 @@ def facts_frame(understood: ValidatedModel) -> pd.DataFrame:
 
 
 def axis_line(chain: Potentials) -> str:
-    """Return the largest transition in words, so that a transposed matrix is noticed.
+    """Describe the largest transition, so that a reader notices a transposed matrix.
 
-    One sentence; empty where there is no such transition.
+    One sentence; empty if there is no such transition.
     """
     matrix = chain.step(0).detach().numpy()
     others = np.where(np.eye(chain.num_tags, dtype=bool), -np.inf, matrix)
@@ -149,9 +149,9 @@ def plain_table(
 
     Args:
         frame: texts and numbers.
-        links: the columns that hold addresses, or None where a row has none.
-        formats: how the numbers of a column are written, such as "{:.2f}".
-        marked: the row that the reader comes back from.
+        links: the columns of URLs; a cell is None if its row has no link.
+        formats: format of the numbers of a column, such as "{:.2f}".
+        marked: the row that the reader has just returned from.
 
     Returns:
         One element, with everything from the frame escaped.
@@ -203,7 +203,7 @@ def because(
 
 
 def features_note(attribution: Attribution) -> str:
-    """Return the largest features of a tagger that adds them up; empty for a network."""
+    """Return the largest features of a linear tagger; empty for a network."""
     shown = [
         f"{name} {signed(value)}" for name, value in attribution.features[:MAX_FEATURES] if value
     ]
@@ -241,11 +241,11 @@ def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None
     Args:
         pairs: (K, K) joint probabilities, earlier word first.
         tags: K tag names.
-        trained: (K, K) the same before the edits, where there are some.
+        trained: (K, K) the same before the edits, if any.
 
     Returns:
         Columns first, second, probability; with `trained` also trained and change, which is "▲",
-        "▼" or empty where two digits show none.
+        "▼" or empty if two digits show no change.
     """
     names = pd.DataFrame(product(tags, tags), columns=["first", "second"])
     frame = names.assign(probability=pairs.flatten().tolist())

@@ -21,7 +21,7 @@ _PADDING_STYLE = "background-color: rgba(127, 127, 127, 0.25); font-style: itali
 
 
 def refusal(potentials: Potentials, words: int) -> str:
-    """Return why only the first words are enumerated, with the number of paths."""
+    """Explain why only the first words are enumerated, with the number of paths."""
     K, T = potentials.num_tags, potentials.num_tokens
     if words == 0:
         return f"{K} tags are too many: even one word has more than {MAX_PATHS:,} paths."
@@ -50,7 +50,7 @@ def running_chart(
 ) -> alt.LayerChart | alt.FacetChart:
     """Return the running sum of exp(score), best path first, as a share of Z.
 
-    It ends after the `most` first paths, where that is given.
+    It ends after the first `most` paths, if `most` is given.
     """
     scale = 0.0
     if enumeration.log_partition > -math.inf:
@@ -77,7 +77,7 @@ def named_level(field: str, value: float, name: str) -> tuple[alt.Chart, alt.Cha
 
 
 def sum_note(enumeration: Enumeration) -> str:
-    """Return how the sum over all paths compares with the recursion."""
+    """Compare the sum over all paths with the recursion, in words."""
     if enumeration.log_sum == -math.inf:
         return f"All {enumeration.num_paths:,} paths are forbidden: Z is 0 both ways."
     enough = int(enumeration.curve.ranks[int((enumeration.curve.running < 0.99).sum())])
@@ -95,7 +95,7 @@ def _enough(number: int) -> str:
 
 
 def listing_note(enumeration: Enumeration) -> str:
-    """Return how much of the sorted list is listed."""
+    """Describe how much of the sorted list is shown."""
     left = enumeration.num_paths - len(enumeration.listed.ranks)
     if left == 0:
         return f"All {enumeration.num_paths:,} paths, best first."
@@ -104,7 +104,7 @@ def listing_note(enumeration: Enumeration) -> str:
 
 
 def seconds(value: float) -> str:
-    """Return a duration for display."""
+    """Format a duration for display."""
     if value >= 1:
         return f"{value:.1f} s"
     return f"{value * 1e3:.1f} ms" if value >= 1e-3 else f"{value * 1e6:.0f} µs"
@@ -127,7 +127,7 @@ def term_frame(summed: LogSumExp, tags: Sequence[str]) -> pd.DataFrame:
 
 
 def sum_line(summed: LogSumExp) -> str:
-    """Return the sum in one line."""
+    """Return the log-sum-exp as one line of arithmetic."""
     if summed.maximum == -math.inf:
         return "Every score is −∞: nothing arrives here, and the log of the sum is −∞."
     largest = score(summed.maximum, 4)
@@ -254,7 +254,7 @@ def batch_frame(
 
 
 def batch_note(batch: PaddedBatch) -> str:
-    """Return whether the batch gives the same as the sentences alone."""
+    """Say whether the batch gives the same results as each sentence alone."""
     B, T, K = batch.emissions.shape
     padding = B * T - sum(batch.lengths)
     return (

@@ -14,14 +14,14 @@ from crfviz.views.formatting import score, signed
 from crfviz.views.stage.picture import Phase, Walk
 from crfviz.views.theme import INK, OF_TEXT, PALETTE, READABLE, tag_colours
 
-HEIGHT, DAYS_HEIGHT = 160, 160  # pixels, of the curve and of the days
-SEEN = "slice(datum.label, indexof(datum.label, ' ') + 1)"  # in Vega's language: the word of a day
-MOVED = 0.0005  # a change that three digits show
-MIN_SPAN = 0.5  # nats that the curve's axis covers at least
+HEIGHT, DAYS_HEIGHT = 160, 160  # pixels, of the curve and of the chart of days
+SEEN = "slice(datum.label, indexof(datum.label, ' ') + 1)"  # Vega expression: the word of a day
+MOVED = 0.0005  # smallest change that three digits show
+MIN_SPAN = 0.5  # minimum range of the curve's axis, nats
 
 
 def name_of(number: Number, states: Sequence[str], symbols: Sequence[str]) -> str:
-    """Return a parameter as people write it, such as p(H | C)."""
+    """Return a parameter in usual notation, such as p(H | C)."""
     kind, of, to = number
     if kind == START:
         return f"p({states[to]})"
@@ -44,13 +44,13 @@ def use_of(number: Number, states: Sequence[str], symbols: Sequence[str]) -> str
 
 
 def moved(now: float, before: float | None) -> str:
-    """Return a parameter with an arrow where it changed."""
+    """Format a parameter, with an arrow if it changed."""
     change = 0.0 if before is None else now - before
     return f"{now:.3f}" + (" ▲" if change >= MOVED else " ▼" if change <= -MOVED else "")
 
 
 def em_walk(steps: Sequence[Iteration]) -> Walk:
-    """Return a step for each iteration; the last of `steps` measures what the others reached."""
+    """Return a walk with a step per iteration; the last of `steps` only measures the result."""
     curve = [step.log_likelihood for step in steps]
     return Walk(
         [
@@ -67,7 +67,7 @@ def em_walk(steps: Sequence[Iteration]) -> Walk:
 
 
 def curve_chart(steps: Sequence[Iteration], done: int) -> alt.LayerChart | alt.FacetChart:
-    """Return the log-likelihood after each iteration so far; the axes are those of the whole."""
+    """Return the log-likelihood after each iteration so far; the axes cover all iterations."""
     curve = [step.log_likelihood for step in steps]
     low, high = min(curve), max(curve)
     margin = max(0.05 * (high - low), (MIN_SPAN - (high - low)) / 2)
@@ -92,9 +92,9 @@ def curve_chart(steps: Sequence[Iteration], done: int) -> alt.LayerChart | alt.F
 
 
 def days_chart(table: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
-    """Return the posterior of the days as bars, and as points what each adds to the count.
+    """Return the posterior of each day as bars, and its share of the count as points.
 
-    The table has a row per day, named by its index; the first column is the count, the others are
+    The table has a row per day, named by its index. The first column is the count, the others are
     the states.
     """
     count, *states = table.columns
@@ -144,7 +144,7 @@ def history_frame(
     steps: Sequence[Iteration],
     names: tuple[Sequence[str], Sequence[str]],
 ) -> pd.DataFrame:
-    """Return a row for each iteration: its log-likelihood, and every parameter that it has."""
+    """Return a row for each iteration: its log-likelihood and every parameter."""
     every = [number for row in numbers_of(starts[0]) for number in row]
     columns = [name_of(number, *names) for number in every]
     values = np.array([[number.value(start) for number in every] for start in starts])
@@ -157,7 +157,7 @@ def history_frame(
 def count_frame(
     step: Iteration, before: Parameters, names: tuple[Sequence[str], Sequence[str]]
 ) -> pd.DataFrame:
-    """Return each parameter with its expected count under it, and its value after the M step."""
+    """Return each parameter, its expected count, and its value after the M step."""
     every = [number for row in numbers_of(before) for number in row]
     return pd.DataFrame(
         {

@@ -1,7 +1,7 @@
-"""Tables of an error analysis for people: titles, per cent, and the same digits everywhere.
+"""Formatted tables of an error analysis: titles, per cent, and consistent digits.
 
-A share and its interval become two columns, a number to sort by and a text. The page shows these
-frames, the report prints them, so that both have the same digits.
+A share and its interval become two columns: a number to sort by, and a text. The page shows these
+frames, and the report prints them, so both have the same digits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ import pandas as pd
 from crfviz.corpus.table import Cell
 from crfviz.text.schemes import SCHEMES
 
-SHARES = {  # in [0, 1] in the rows, in per cent for people
+SHARES = {  # in [0, 1] in the rows, in per cent in the frames
     "precision": "precision, %",
     "recall": "recall, %",
     "f1": "F1, %",
@@ -30,7 +30,7 @@ SHARES = {  # in [0, 1] in the rows, in per cent for people
     "first": "first right, %",
     "second": "second right, %",
 }
-AROUND = "in its sentence"  # the column of wrong words with those beside them
+AROUND = "in its sentence"  # column of wrong words with their neighbours
 TITLES = {
     "gap": "gap, nats",
     "emission_gap": "by emissions",
@@ -66,7 +66,7 @@ SMALL = (
     "p_predicted",
     "p_entity",
     "least_marginal",
-)  # numbers that need their first digits
+)  # numbers that need significant digits
 ABOUT = {
     "tags": "Each tag by Viterbi, with 95 % intervals",
     "confusion": "Gold tag and predicted tag",
@@ -90,7 +90,7 @@ ABOUT = {
     "models": "First and second model on the same file",
     "disagreements": "Sentences that one of the two gets wrong, or both",
 }
-IN_SIGHT = {  # the columns of wide tables that the page shows at first, the words widest
+IN_SIGHT = {  # columns of wide tables that the page shows first, the words widest
     "errors": (AROUND, "gold", "predicted", "kind", "gap, nats", "p(gold)"),
     "suspects": (AROUND, "gold", "predicted", "p(gold)", "p(predicted)"),
     "entity_suspects": (AROUND, "type", "only in", "p(entity)", "doubt"),
@@ -115,7 +115,7 @@ IN_SIGHT = {  # the columns of wide tables that the page shows at first, the wor
         "p (McNemar)",
     ),
     "tag_pairs": ("gold", "predicted", "words", "of all, %"),
-    "entity_schemes": (  # all of them; on a phone those in front
+    "entity_schemes": (  # all columns; a phone shows the first ones
         "scheme",
         "precision, %",
         "recall, %",
@@ -128,7 +128,7 @@ IN_SIGHT = {  # the columns of wide tables that the page shows at first, the wor
     ),
 }
 _ENDS = ("_low", "_high")
-_COUNTED = ("right", "from", "to", "sentences")  # names that are counts or texts elsewhere
+_COUNTED = ("right", "from", "to", "sentences")  # names that are counts or texts in other tables
 
 
 def error_frame(table: Sequence[Mapping[str, Cell]]) -> pd.DataFrame:

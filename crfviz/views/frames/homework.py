@@ -24,18 +24,18 @@ from crfviz.views.strips.pictures import scale_of
 KIND_NAMES = dict(
     zip(KINDS, ("α forward", "β backward", "Viterbi scores", "backpointers"), strict=True)
 )
-AROUND = 3  # words drawn on either side of the first wrong cell
+AROUND = 3  # words shown on each side of the first wrong cell
 FIRST, WRONG = "✗ ", "≠ "  # before a wrong cell; colour is not the only sign
 _FIRST_STYLE = "background-color: rgba(213, 94, 0, 0.45); font-weight: 700"
 _WRONG_STYLE = "background-color: rgba(213, 94, 0, 0.15)"
 _RIGHT_STYLE = "background-color: rgba(0, 114, 178, 0.30); font-weight: 700"
 YOURS = "yours"  # name of the table
-MAX_STEPS = 400  # of a walk; earlier writes are one step
+MAX_STEPS = 400  # maximum number of steps of a walk; earlier writes are one step
 LEGEND = "frame: written by this step · dashes: the first wrong cell · empty: not written yet"
 
 
 def verdict(checked: Checked, kind: str, words: Sequence[str], tags: Sequence[str]) -> str:
-    """Return one sentence: whether the table is right, and else where it goes wrong."""
+    """Return one sentence: that the table is right, or where it goes wrong."""
     wrong = checked.first_wrong
     if wrong is None:
         return f"Right: all {checked.expected.size} cells."
@@ -52,7 +52,7 @@ def verdict(checked: Checked, kind: str, words: Sequence[str], tags: Sequence[st
 
 
 def how_read(checked: Checked, kind: str) -> str:
-    """Return how the table was read and how many cells are wrong."""
+    """Describe how the table was read, and how many cells are wrong."""
     reading = checked.reading
     parts = ["a row per tag" if reading.flipped else "a row per word"]
     if kind != BACKPOINTERS:
@@ -73,7 +73,7 @@ def how_read(checked: Checked, kind: str) -> str:
 
 
 def likely_bug(wrong: WrongCell) -> str:
-    """Return the name of the bug and its fix, or that none is known."""
+    """Name the bug and its fix, or say that no known bug gives this table."""
     if wrong.bug is None:
         return (
             "No known bug gives exactly this table: every input of the marked cell is still right, "
@@ -85,9 +85,9 @@ def likely_bug(wrong: WrongCell) -> str:
 def compared(
     checked: Checked, kind: str, words: Sequence[str], tags: Sequence[str], *, every: bool
 ) -> tuple[Styler, Styler]:
-    """Return the given table and the right one, a row per tag and a column per word.
+    """Return the submitted table and the right one, a row per tag and a column per word.
 
-    They have `every` word, or those around the first wrong cell.
+    With `every`, they have all words; otherwise those around the first wrong cell.
     """
     rows = len(checked.given)
     wrong = checked.first_wrong
@@ -170,7 +170,7 @@ def _written(value: float) -> str:
 def trace_picture(trace: Trace) -> Picture:
     """Return the lattice and the table as the program fills them, up to the first wrong write.
 
-    The last step says what the grade says.
+    The last step shows the grade.
     """
     steps, earlier = played(trace)
     name = f"board.{ARRAYS[trace.table]}"
@@ -200,7 +200,7 @@ def trace_picture(trace: Trace) -> Picture:
             never=["pointers", "path"],
         ),
         title="",
-        note=trace.grade.arithmetic.replace("\n", " · "),  # seen after the last step
+        note=trace.grade.arithmetic.replace("\n", " · "),  # shown after the last step
         legend=LEGEND,
         changeable=False,
     )
@@ -238,5 +238,5 @@ def _shown(value: float) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return a text with its braces escaped."""
+    """Escape the braces of a text, which are placeholders in steps."""
     return text.replace("{", "(").replace("}", ")")

@@ -1,4 +1,4 @@
-"""Questions about one word: which tag a decoder chooses, or which number a cell has.
+"""Questions about one word: the tag that a decoder chooses, or the number in a cell.
 
 Letters: `T` tokens, `K` tags.
 """
@@ -31,11 +31,11 @@ from crfviz.views.quiz.question import (
 )
 from crfviz.views.strips.decoders import LABELS
 
-CLOSE = 0.05  # nats between two scores that are as good as each other when they are written
-CLOSE_SHARES = 0.015  # of two probabilities
+CLOSE = 0.05  # nats up to which two displayed scores look equal
+CLOSE_SHARES = 0.015  # difference up to which two displayed probabilities look equal
 
 Measures = Callable[[Analysis], Array]  # (T, K): the largest of a word's row is the tag chosen
-Wrong = Iterator[tuple[str, str, int]]  # a mistake, what it does, and the tag it comes to
+Wrong = Iterator[tuple[str, str, int]]  # a mistake, its explanation, and the resulting tag
 
 TEXTS = {
     "greedy": "Which tag wins at {word} alone, by its emission?",
@@ -54,8 +54,8 @@ MEASURES: dict[str, Measures] = {
     "viterbi": lambda analysis: through(analysis.potentials),
     "max_marginal": lambda analysis: analysis.forward_backward.marginals.numpy(),
 }
-APART = 0.15  # nats between two choices: one decimal tells them apart, however they are rounded
-APART_SHARES = 0.03  # of probabilities, which have two
+APART = 0.15  # minimum difference of two choices, nats: distinct with one decimal
+APART_SHARES = 0.03  # the same for probabilities, which have two decimals
 TABLES = {"alpha": ALPHA, "beta": BETA, "best": VITERBI}
 NUMBER_TEXTS = {
     "alpha": "What is α of {tag} at {word}, its emission included?",
@@ -89,7 +89,7 @@ def tag_question(analysis: Analysis, ask: Ask, t: int) -> Question | None:
 
 
 def backpointer_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:
-    """Ask which tag comes before on the best path to tag k at word t."""
+    """Ask for the previous tag on the best path to tag k at word t."""
     if t == 0 or analysis.best[t, k] == -np.inf:
         return None
     before = analysis.best[t - 1].numpy()
@@ -129,7 +129,7 @@ def _question(
 
 
 def _wins(measures: Array, k: int, close: float) -> bool:
-    """Return whether k has the largest value by more than rounding hides."""
+    """Return whether k has the largest value, visibly so after rounding."""
     others = np.delete(measures, k)
     return bool(np.isfinite(measures[k]) and (measures[k] - others > close).all())
 
@@ -146,7 +146,7 @@ def _measured(analysis: Analysis, decoder: str, measures: Array, k: int) -> str:
 
 
 def _others(analysis: Analysis, decoder: str, t: int) -> Wrong:
-    """Return the tags that the other decoders choose there."""
+    """Yield the tags that other decoders choose at word t."""
     for other, path in analysis.paths.items():
         if path is not None and other != decoder:
             yield f"{LABELS[other]} taken for {LABELS[decoder]}", "", path[t]
@@ -187,7 +187,7 @@ def _wrong_max_marginal(analysis: Analysis, t: int) -> Wrong:
 
 
 def _without_rule(analysis: Analysis, t: int) -> Array:
-    """Return the (K,) marginals of a word over all paths."""
+    """Return the (K,) marginals of a word over all paths, ignoring the rule."""
     return forward_backward(analysis.potentials).marginals[t].numpy()
 
 
@@ -211,11 +211,11 @@ WRONG: dict[str, Callable[[Analysis, int], Wrong]] = {
 }
 
 
-Found = tuple[float, str, str]  # a wrong value, how it comes about, and the mistake
+Found = tuple[float, str, str]  # a wrong value, its arithmetic, and the mistake
 
 
 def number_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:
-    """Ask for a cell, to one decimal; None where it is infinite or no mistake changes it."""
+    """Ask for a cell's value, to one decimal; None if it is infinite or no mistake changes it."""
     kind = TABLES[ask.kind]
     program = right_program(analysis.potentials, kind)
     value = float(program.printed(kind)[t, k])
@@ -256,7 +256,7 @@ def choose_number(
     right: Choice,
     mistakes: Iterator[Found],
 ) -> Question | None:
-    """Return the question for a number with distinguishable wrong ones; None without them."""
+    """Return the question for a number; None without clearly different wrong numbers."""
     shares = ask.kind == "marginal"
     apart, write = (APART_SHARES, format_probability) if shares else (APART, lambda x: score(x, 1))
     kept = [(value, right)]
@@ -286,7 +286,7 @@ def _wrong_cells(analysis: Analysis, kind: str, t: int, k: int, right: float) ->
 
 def _wrong_shares(analysis: Analysis, t: int, k: int) -> Iterator[Found]:
     tables = analysis.forward_backward
-    if isinstance(analysis, Ruled):  # its α and β are NaN, which is apart from nothing
+    if isinstance(analysis, Ruled):  # its α and β are NaN, which cannot be compared
         yield float(_without_rule(analysis, t)[k]), WITHOUT_RULE[1], WITHOUT_RULE[0]
     for mistake, why, logs in (
         ("independent", "exp of the emission, divided by its sum.", analysis.potentials.emissions),

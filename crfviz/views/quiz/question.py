@@ -21,7 +21,7 @@ from crfviz.exceptions import FormatError
 from crfviz.views.formatting import added, score
 
 MAX_WRONG = 3
-LONGEST = 200  # characters of a question as text
+LONGEST = 200  # maximum number of characters of a question as text
 FORMS = {
     "greedy": ("word",),
     "viterbi": ("word",),
@@ -32,11 +32,11 @@ FORMS = {
     "marginal": ("word", "tag"),
     "backpointer": ("word", "tag"),
     "flips": ("from", "to"),
-    "log_z": ("from", "to"),  # or nothing: against the trained chain
+    "log_z": ("from", "to"),  # optional: compares with the trained chain
     "likeliest": (),
     "cost": ("rule",),
-}  # by kind, what it is asked about
-ALSO_PLAIN = ("log_z",)  # kinds that can be asked about nothing, too
+}  # arguments by kind
+ALSO_PLAIN = ("log_z",)  # kinds whose arguments are optional
 MACHINES = {  # mistakes of programs, not of people
     "overflow",
     "underflow",
@@ -46,7 +46,7 @@ MACHINES = {  # mistakes of programs, not of people
     "missing log",
     "maximum not added back",
 }
-SHOWN = 3  # terms of a sum that are written out; the others are "…"
+SHOWN = 3  # number of terms of a sum that are written out; others are "…"
 OPERATORS = (("log Σ exp", logsumexp), ("max", maximum), ("Σ", lambda terms, axis: terms.sum(axis)))
 
 
@@ -55,7 +55,7 @@ class Ask:
     """The kind of a question and its arguments: `alpha(2, 'NOUN')`, `likeliest()`."""
 
     kind: str  # one of FORMS
-    word: int | str | None = None  # its number from 1, or its text
+    word: int | str | None = None  # the word's number from 1, or its text
     tags: tuple[str, ...] = ()
     rule: str = ""  # over the tags, see `crfviz.chain.patterns`
 
@@ -68,11 +68,11 @@ class Ask:
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer."""
+    """One possible answer to a question."""
 
-    text: str  # as it is offered
-    why: str  # how it comes about, with its numbers
-    mistake: str = ""  # the name of what leads there; empty: it is right
+    text: str  # text on the button
+    why: str  # explanation, with numbers
+    mistake: str = ""  # name of the mistake behind a wrong answer; empty for the right one
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def read_ask(text: str) -> Ask:
     """Parse the text of a question.
 
     Raises:
-        FormatError: it names none.
+        FormatError: the text is not a question.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body if len(text) <= LONGEST else None
@@ -111,7 +111,7 @@ def read_ask(text: str) -> Ask:
 
 
 def distinct(right: Choice, wrong: Iterable[Choice]) -> list[Choice]:
-    """Return the first wrong choices that differ in text and mistake from all others."""
+    """Return the first wrong choices with distinct texts and distinct mistakes."""
     kept: list[Choice] = []
     for choice in wrong:
         known = {text for other in (right, *kept) for text in (other.text, other.mistake)}
@@ -139,7 +139,7 @@ def _parsed(kind: str, given: Sequence[object]) -> Ask | None:
 
 
 def slips(potentials: Potentials, kind: str) -> Iterator[tuple[Bug, Program]]:
-    """Yield human mistakes in one kind of table, the likelier first, each with a program."""
+    """Yield typical human mistakes in one kind of table, likeliest first, with their programs."""
     right = right_program(potentials, kind)
     for bug in known_bugs(kind):
         if bug.name not in MACHINES:
@@ -147,14 +147,14 @@ def slips(potentials: Potentials, kind: str) -> Iterator[tuple[Bug, Program]]:
 
 
 def forgotten_end(potentials: Potentials) -> tuple[Bug, Program]:
-    """Return the bug of a best path without end scores; only the path shows it."""
+    """Return the bug of a best path without end scores; it changes the path, but not the table."""
     bug = next(bug for bug in known_bugs(BETA) if bug.name == "end score forgotten")
     (mutant,) = bug.mutants(right_program(potentials, VITERBI))
     return bug, mutant
 
 
 def through(potentials: Potentials) -> Array:
-    """Return (T, K) the score of the best path through each tag; -inf for none."""
+    """Return (T, K) the score of the best path through each tag; -inf if none is allowed."""
     before = right_program(potentials, VITERBI).printed(VITERBI)
     after = replace(right_program(potentials, BETA), reduce=maximum).printed(BETA)
     return np.asarray(before + after)
@@ -174,7 +174,7 @@ def path_of(program: Program) -> list[int] | None:
 
 
 def worked_out(program: Program, kind: str, t: int, k: int, right: float) -> str:
-    """Return the arithmetic of one cell of α, β or Viterbi, as the program does it."""
+    """Return the program's arithmetic for one cell of α, β or Viterbi."""
     value = float(program.printed(kind)[t, k])
     terms, own = terms_of(program, kind, t, k)
     for name, reduce in OPERATORS:

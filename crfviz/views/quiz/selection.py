@@ -1,4 +1,4 @@
-"""The questions of each page in order, the parts they hide, and questions about whole paths.
+"""Questions of each page in order, the parts that they hide, and questions about whole paths.
 
 Letters: `T` tokens, `K` tags.
 """
@@ -42,12 +42,12 @@ PAGES: Mapping[str, tuple[str, ...]] = {
 }  # the kinds of questions, by page
 CELLS = {"backpointer": backpointer_question, "marginal": marginal_question}
 TAG_OF_WORD = ("greedy", "viterbi", "max_marginal")
-TRIED = 60  # questions that are looked at for one that can be asked
-NEXT_BEST = 6  # paths whose steps are asked about
-LIKELY = 0.01  # share of all paths that a tag has which is asked about
-DROP = 1.0  # nats by which a weight falls
+TRIED = 60  # maximum number of candidates to try for one question
+NEXT_BEST = 6  # number of best paths whose steps can be asked about
+LIKELY = 0.01  # minimum marginal of a tag in a question
+DROP = 1.0  # nats by which a question lowers a weight
 MAX_PATHS = 3
-MAX_DIFFERING = 5  # words by which paths are told apart
+MAX_DIFFERING = 5  # maximum number of words at which the paths of a question differ
 LARGER, SAME, SMALLER = "larger", "the same", "smaller"
 
 
@@ -60,10 +60,10 @@ def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
     """Return the question about a chain and its trained version.
 
     Returns:
-        It, or None where it has no one right answer or no wrong one that somebody would give.
+        The question; None if it has no unique right answer, or no plausible wrong one.
 
     Raises:
-        CrfvizError: there is no such word or tag, or the rule cannot be read.
+        CrfvizError: there is no such word or tag, or the rule cannot be parsed.
     """
     kind = ask.kind
     if isinstance(now, Ruled) and kind not in PAGES["marginals"]:
@@ -87,7 +87,7 @@ def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
 def next_question(
     now: Analysis, trained: Analysis, page: str, after: Ask | None = None
 ) -> Question | None:
-    """Return a page's first question, or the one after another; None for none."""
+    """Return a page's first question, or the one after `after`; None if there is none."""
     asks = list(_asks(now, page, edited=now is not trained))
     begin = asks.index(after) + 1 if after in asks else 0
     for ask in islice(asks[begin:] + asks[:begin], TRIED):
@@ -103,8 +103,8 @@ def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, 
     Parts have the names that `views.stage.picture.Walk` uses. "cell" is the panel beside the words.
 
     Args:
-        chain: that of the question.
-        ask: a question that can be asked about it.
+        chain: the chain of the question.
+        ask: a question that can be asked about this chain.
         rows: the ids of the rows on the stage.
     """
     T = len(chain.words)
@@ -165,7 +165,7 @@ def _places(chain: Analysis, kind: str, *, edited: bool) -> Iterator[Ask]:
 
 
 def _steps(chain: Analysis, *, of_best: bool) -> list[tuple[str, str]]:
-    """Return the steps of the best path, or those that only the next best paths make."""
+    """Return the steps of the best path, or steps that only the next best paths take."""
     if chain.viterbi is None:
         return []
     best, *others = (path.tags for path in k_best(chain.potentials, NEXT_BEST))
@@ -188,7 +188,7 @@ def _position(chain: Analysis, word: int | str) -> int:
 
 
 def likeliest_question(analysis: Analysis, ask: Ask) -> Question | None:
-    """Ask which of three paths is the likeliest, shown by the words at which they differ."""
+    """Ask which of three paths is the likeliest; each is shown by the words where they differ."""
     if analysis.viterbi is None:
         return None
     paths = _some_paths(analysis)
@@ -212,7 +212,7 @@ def likeliest_question(analysis: Analysis, ask: Ask) -> Question | None:
 
 
 def cost_question(analysis: Analysis, ask: Ask) -> Question | None:
-    """Ask what a rule costs; None where nothing matches or the best path does."""
+    """Ask for the cost of a rule; None if no path matches or the best path matches."""
     potentials = analysis.potentials
     try:
         result = match(potentials, ask.rule)
@@ -237,7 +237,7 @@ def cost_question(analysis: Analysis, ask: Ask) -> Question | None:
 
 
 def flips_question(analysis: Analysis, ask: Ask) -> Question | None:
-    """Ask whether the best path changes when a transition on it falls; None if it is on none."""
+    """Ask whether the best path changes when a transition on it is lowered; None off the path."""
     changed = _dropped(analysis.potentials, ask)
     ahead = margin(analysis.potentials)
     if changed is None or ahead is None or ahead < CLOSE or analysis.viterbi is None:
@@ -310,7 +310,7 @@ def _ways(moved: float, best: float) -> Iterator[Choice]:
 
 
 def _some_paths(analysis: Analysis) -> list[tuple[list[int], str]]:
-    """Return the best path, those of decoders, and the next best, each with its mistake."""
+    """Return the best path, the decoders' paths and the next best, each with its mistake."""
     best = [path.tags for path in k_best(analysis.potentials, 1 + MAX_PATHS)]
     others = [
         (path, f"{LABELS[decoder]} taken for the best path")
@@ -330,7 +330,7 @@ def _some_paths(analysis: Analysis) -> list[tuple[list[int], str]]:
 
 
 def _dropped(potentials: Potentials, ask: Ask) -> tuple[Weight, Potentials] | None:
-    """Return the weight of a question and the chain with it lowered; None without one value."""
+    """Return a question's weight and the chain with it lowered; None if it varies or is -inf."""
     if not potentials.homogeneous:
         return None
     before, after = ask.tags

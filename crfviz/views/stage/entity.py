@@ -16,7 +16,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import spans
 from crfviz.views.formatting import format_probability
 
-MAX_RIVALS = 7  # in rows of their own; the rest is one row
+MAX_RIVALS = 7  # rivals with their own row; the rest share one row
 NO_ENTITY = "no entity at these words"
 
 Span = tuple[str, int, int]  # type, first word, last word, both included
@@ -41,7 +41,7 @@ class Hypothesis:
     relation: str  # "this entity", "other type", "other boundaries", "none" or "all others"
     probability: float
     trained: float | None  # the same in the chain as trained; None where nothing is edited
-    span: Span | None  # None where there is no single entity to ask for
+    span: Span | None  # None if the row is not a single entity
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Shortcut:
 
 @dataclass(frozen=True)
 class EntityPanel:
-    """All that the stage shows of one entity."""
+    """The data of the entity panel on the stage."""
 
     types: Sequence[str]
     on_path: Sequence[Chip]
@@ -65,7 +65,7 @@ class EntityPanel:
     title: str
     probability: float
     trained: float | None
-    hypotheses: Sequence[Hypothesis]  # likeliest first, the tail folded; sum to 1
+    hypotheses: Sequence[Hypothesis]  # likeliest first, the last row is all others; sum to 1
     total: float  # what they sum to
     shortcuts: Sequence[Shortcut]
     note: str
@@ -96,8 +96,8 @@ def entity_panel(
         span: type, first and last word of the entity.
         words: T words.
         path: T tag ids of the best path.
-        trained: the chain before the edits, where there are some.
-        rule: whose paths alone count, if there is one.
+        trained: the chain before the edits, if any.
+        rule: counts only the paths that match this rule, if given.
 
     Raises:
         UnknownTagError: there is no such type.
@@ -139,7 +139,7 @@ def entity_panel(
 def _masses(
     potentials: Potentials, span: Span, rule: str | None
 ) -> dict[Span | None, float] | None:
-    """Return the probability of every hypothesis; None where no path is allowed."""
+    """Return the probability of every hypothesis; None if no path is allowed."""
     try:
         masses: dict[Span | None, float] = {
             span: entity_probability(potentials, *span[1:], span[0], rule=rule)
@@ -213,7 +213,7 @@ def _span(rival: Rival) -> Span | None:
 
 
 def _text(span: Span, words: Sequence[str]) -> str:
-    """Return type and words in quotation marks; of many words the first and the last."""
+    """Return the type and the quoted words; only the first and last of many words."""
     label, first, last = span
     if last - first > 4:
         return f"{label} “{words[first]} … {words[last]}” ({last - first + 1} words)"

@@ -1,6 +1,6 @@
 """The payload of the labeller: one sentence, its tags, and the model's probabilities.
 
-Words are drawn in `web/labelling/`; what a key means is decided there, what follows in Python.
+`web/labelling/` draws the words and maps keys to events; Python applies the events.
 """
 
 import string
@@ -21,27 +21,27 @@ from crfviz.text.sentences import Offsets
 from crfviz.views.stage.payload_types import DisputeData, LabellerPayload, VersionsData
 from crfviz.views.theme import GREY, tag_colours
 
-MAX_WORDS = 2000  # of a sentence that is drawn: some 200 kB for the browser
-MAX_RANKED = 5  # alternatives of a word that are sent
+MAX_WORDS = 2000  # maximum length of a drawn sentence: about 200 kB for the browser
+MAX_RANKED = 5  # number of likeliest tags sent for each word
 NONE = ""  # the choice that says "no entity here"
 DEFAULTS = Settings()
 NO_KEYS: Mapping[str, str] = {}
-NO_ENTITY = "none"  # what a version says of a word
+NO_ENTITY = "none"  # displayed tag of a word outside entities
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Something a key can mean: a tag, or for BIO tags an entity type."""
+    """A choice that a key selects: a tag, or an entity type if the tags are BIO."""
 
     name: str  # NONE: no entity
-    key: str  # one letter; empty where the alphabet is used up
+    key: str  # one letter; empty if no letter is left
     colour: str
 
 
 def choices(tags: Sequence[str], settings: Settings = DEFAULTS) -> list[Choice]:
-    """Return the choices under these tags, with the keys and colours of a document's settings.
+    """Return the choices for these tags, with the keys and colours of a document's settings.
 
-    Others get a free letter of their name, and a colour that is free.
+    Choices without settings get an unused letter of their name and an unused colour.
     """
     tags = [tag for tag in tags if tag != UNSET]
     colours = dict(zip(tags, tag_colours(tags), strict=True))
@@ -60,7 +60,7 @@ def choices(tags: Sequence[str], settings: Settings = DEFAULTS) -> list[Choice]:
 def letters(
     names: Sequence[str], taken: str = "", given: Mapping[str, str] = NO_KEYS
 ) -> dict[str, str]:
-    """Return a unique letter for each name: the given one, of its own letters, any, else none.
+    """Return a unique key for each name: the given one, a letter of the name, any letter, or "".
 
     >>> letters(["NOUN", "NUM", "PRON"], given={"NUM": "n"})
     {'NUM': 'n', 'NOUN': 'o', 'PRON': 'p'}
@@ -78,31 +78,31 @@ def letters(
 
 @dataclass
 class LastStep:
-    """Effect of the last step, until the next one."""
+    """The effect of the last step."""
 
     item: int = 0
     by: str = ""
     changed: Mapping[int, str] = field(default_factory=dict)  # position to the tag before
     note: str = ""
-    problem: str = ""  # why it was not taken
-    held: bool = False  # whether it waits in the browser until the store is back
+    problem: str = ""  # why the step was rejected
+    held: bool = False  # whether the browser keeps the step until the store is back
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """One sentence in front of an annotator."""
+    """One sentence on an annotator's screen."""
 
     desk: Desk
     annotation: Annotation
     proposal: Proposal
     last: LastStep
-    reason: str = ""  # why it comes now
-    gold: Sequence[str] | None = None  # T tags that the file had, where they are to be shown
+    reason: str = ""  # why this sentence comes next
+    gold: Sequence[str] | None = None  # T gold tags of the file, if they are shown
     letters: bool = True  # whether letters, digits and signs are keys
-    stays: bool = False  # whether the cursor stays where a tag was set without a proposal
+    stays: bool = False  # whether the cursor stays after a tag is set without a proposal
     ack: int = 0
     settings: Settings = DEFAULTS  # of the document
-    why: Sequence[str | None] = ()  # of each dispute, the page that explains the model
+    why: Sequence[str | None] = ()  # URL of the page that explains the model's tags, by dispute
 
 
 def labeller_payload(sheet: Sheet) -> LabellerPayload:
@@ -151,7 +151,7 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
 
 
 def _versions(sheet: Sheet) -> VersionsData:
-    """Return the tags of each version for the words as they are split now."""
+    """Return the tags of each version, for the current words."""
     offsets, versions = sheet.annotation.offsets, sheet.desk.versions
     disagreements = disputes(versions)
     data: list[DisputeData] = []
@@ -177,7 +177,7 @@ def _versions(sheet: Sheet) -> VersionsData:
 
 
 def _reading(text: str, words: Sequence[Word]) -> str:
-    """Return a version in one line: words and tags, those of an entity together.
+    """Return a version as one line of words and tags; an entity has one tag.
 
     >>> _reading("New York wins", [(0, 3, "B-LOC"), (4, 8, "I-LOC"), (9, 13, "O")])
     'New York LOC · wins none'
@@ -196,7 +196,7 @@ def _short(tag: str) -> str:
 
 
 def gaps(text: str, offsets: Offsets) -> list[str]:
-    """Return the text before each word that belongs to no word."""
+    """Return the text between each word and the one before, which is usually whitespace."""
     before = [0, *(end for _, end in offsets[:-1])]
     return [text[a:start] for a, (start, _) in zip(before, offsets, strict=True)]
 
@@ -204,9 +204,9 @@ def gaps(text: str, offsets: Offsets) -> list[str]:
 def ranked(
     marginals: Tensor, tags: Sequence[str], options: Sequence[Choice]
 ) -> list[list[tuple[int, float]]]:
-    """Return the likeliest choices of each word: pairs (number of the choice, probability).
+    """Return the likeliest choices of each word: pairs (index of the choice, probability).
 
-    A BIO type has the sum of its B- and I-, "no entity" what O has.
+    The probability of a BIO type is the sum of its B- and I- tags; that of "no entity" is O's.
     """
     bio = is_bio(tags)
     of = [split_tag(tag)[1] if bio else tag for tag in tags]

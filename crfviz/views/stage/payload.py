@@ -157,9 +157,9 @@ def changes(data: Mapping[str, object], before: Mapping[str, object]) -> dict[st
 
 
 def _transitions(potentials: Potentials) -> tuple[Floats, StepMatrices | None]:
-    """Return one matrix, and where each step has its own the cells that differ from it.
+    """Return one matrix and, if each step has its own, the cells that differ from it.
 
-    The matrix has the commonest score of each cell: steps differ in few cells.
+    The matrix has the most frequent score of each cell, because steps differ in few cells.
     """
     transitions = potentials.transitions
     if potentials.homogeneous or len(transitions) == 0:  # a single word has no step
@@ -180,7 +180,7 @@ def _edits(edits: Edits) -> EditList:
 
 
 def _tags(subject: Subject) -> list[str]:
-    """Return the tags, those of which they are copies under a rule."""
+    """Return the fields on tags; under a rule, also the tags that these are copies of."""
     tags = subject.now.tags
     if subject.rule is None:
         return list(tags)
@@ -207,10 +207,10 @@ def _scores(potentials: Potentials) -> Scores:
 
 
 def _results(analysis: Analysis, *, sent: bool, explaining: bool) -> Results:
-    """Return the numbers of the chain as it is now.
+    """Return the numbers of the current chain.
 
-    Where the browser has the scores, it computes the tables, and checks them against log Z and the
-    best path.
+    If the browser has the scores, it computes the tables itself, and checks them against log Z and
+    the best path.
     """
     tables = analysis.forward_backward
     results: Results = {
@@ -221,7 +221,7 @@ def _results(analysis: Analysis, *, sent: bool, explaining: bool) -> Results:
     if sent:
         results["marginals"] = _floats(tables.marginals)
         results["backpointers"] = _integers(analysis.reached_backpointers)
-    if sent and explaining:  # one panel alone reads these
+    if sent and explaining:  # only one panel reads these
         results["alpha"] = _floats(tables.log_alpha)
         results["beta"] = _floats(tables.log_beta)
         results["best"] = _floats(analysis.best)
@@ -239,10 +239,10 @@ def _overview(window: Analysis) -> OverviewData | None:
 
 
 def _ghost(subject: Subject, *, sent: bool, explaining: bool) -> TrainedResults:
-    """Return the numbers of the chain as trained.
+    """Return the numbers of the trained chain.
 
-    Its tables are as large as those of the chain now, so the browser computes them where it has the
-    trained scores; they travel only where it does not.
+    Its tables are as large as those of the current chain. They are sent only if the browser lacks
+    the trained scores to compute them.
     """
     trained = subject.trained
     tables = trained.forward_backward
@@ -307,7 +307,7 @@ def _encoded(value: object) -> object:
 
 
 def _pile(pile: SampleCounts) -> PileData:
-    """Return the samples' counts without the moves that no sample makes."""
+    """Return the samples' counts, without transitions that no sample uses."""
     used = pile.moves.nonzero()
     counts = pile.moves[tuple(used.T)]
     return {

@@ -1,9 +1,9 @@
 """The format that Python sends and the stage's JavaScript reads, declared once.
 
-The parts of a picture are the dataclasses of `picture` and `entity`, sent by `payload.encoded`;
-what Python computes for a payload is declared here. `make types` writes `web/payload.d.ts` from
-both, and a test holds that file and the payload of every page to them. Tables travel as base64 of
-their bytes, so that every bit arrives.
+The parts of a picture are the dataclasses of `picture` and `entity`, encoded by `payload.encoded`.
+This module declares the fields that Python computes for a payload. `make types` writes
+`web/payload.d.ts` from both; a test checks that file and the payload of every page. Tables are sent
+as base64 of their bytes, without rounding.
 
 Letters: `T` tokens, `K` tags.
 """
@@ -18,7 +18,7 @@ Integers = NewType("Integers", str)  # base64 of int16, little-endian, in C orde
 Indices = NewType("Indices", str)  # base64 of int32, little-endian
 Cell = tuple[int, int]  # position of a word, tag id
 Side = Literal["matrix", "cell", "bars", "terms", "entity", "gradient"]
-# Dataclasses as `payload.encoded` writes them.
+# Dataclasses, as `payload.encoded` encodes them.
 RowData = Annotated[dict[str, Any], picture.Row]
 GridData = Annotated[dict[str, Any], picture.Grid]
 WalkData = Annotated[dict[str, Any], picture.Walk]
@@ -32,7 +32,7 @@ class Panels(TypedDict):
 
     main: list[str]  # "strips", "lattice", "spans", a graph, or a table by its name
     side: Side | None  # the panel beside the words
-    compact: bool  # rows as low as can be read
+    compact: bool  # whether rows have the minimum height
 
 
 class StepMatrices(TypedDict):
@@ -53,7 +53,7 @@ class Scores(TypedDict):
 
 
 class EditList(TypedDict):
-    """Changes by the reader."""
+    """The reader's edits."""
 
     # From and to by name, START and END allowed; None: -inf.
     transitions: list[tuple[str, str, float | None]]
@@ -62,21 +62,21 @@ class EditList(TypedDict):
 
 
 class CopiesData(TypedDict):
-    """Tags that a rule's automaton has split, one for each state: a chain times an automaton."""
+    """Tags split into one copy per state of a rule's automaton (the product chain)."""
 
-    of: list[str]  # K names of the tags that they are copies of
+    of: list[str]  # K names: the original tag of each copy
     allowed: Integers  # (K + 1, K + 1) 1 or 0: START on top, END at the right
 
 
 class OverviewData(TypedDict):
-    """Best path and marginals of a whole sentence, of which a window is drawn."""
+    """Best path and marginals of a whole sentence; only a window of it is drawn."""
 
     path: list[int] | None  # tag ids of the best path
     marginals: Floats  # of `total` words
 
 
 class Results(TypedDict):
-    """The chain as it is now."""
+    """Results for the current chain."""
 
     log_partition: float | None  # None: -inf
     score: float | None  # of the best path; None: no path is allowed
@@ -90,7 +90,7 @@ class Results(TypedDict):
 
 
 class TrainedResults(TypedDict):
-    """The chain as trained, while edits are active."""
+    """Results for the trained chain, while edits are active."""
 
     path: list[int] | None
     probability: float
@@ -107,7 +107,7 @@ class PileData(TypedDict):
     drawn: int
     newest: list[int] | None
     uses: Integers  # (T, K)
-    moves: Integers  # rows of step, from, to, count; only those with a count
+    moves: Integers  # rows of step, from, to, count; only counts above 0
 
 
 class FloatCounts(TypedDict):
@@ -126,7 +126,7 @@ class GradientData(TypedDict):
 
 
 class GuestData(TypedDict):
-    """The stage in an app of somebody else, which has no buttons of its own for edits."""
+    """Settings of a stage in another Streamlit app, which has no edit buttons of its own."""
 
     undo: bool  # whether there is something to undo
     redo: bool
@@ -135,30 +135,30 @@ class GuestData(TypedDict):
 
 
 class HostData(TypedDict):
-    """What a host of the stage adds to a picture."""
+    """Fields that a host of the stage adds to a picture."""
 
-    sentence: NotRequired[str]  # of which the positions of events count
-    letters: NotRequired[bool]  # whether keys of one letter act
-    guest: NotRequired[GuestData]  # in an app of somebody else
+    sentence: NotRequired[str]  # identifies the sentence that positions in events refer to
+    letters: NotRequired[bool]  # whether single-letter keys are enabled
+    guest: NotRequired[GuestData]  # in another Streamlit app
 
 
 class Payload(TypedDict):
     """One picture on the stage."""
 
     ack: int  # the highest event number that has been applied
-    words: list[str]  # those that are drawn: T
-    offset: int  # position of the first of them in the sentence
+    words: list[str]  # the T drawn words
+    offset: int  # position of the first drawn word in the sentence
     total: int  # words of the sentence: `trained` has the scores of all, `edits` and `pins` may be
     tags: list[str]
     colours: list[str]  # of the tags
     panels: Panels
-    trained: Scores | None  # None: nothing here changes a score
+    trained: Scores | None  # None: no scores can be changed on this page
     edits: EditList
-    copies: CopiesData | None  # None: each tag is itself
-    kept: CopiesData | None  # of the rule whose best path is the row "rule"
-    overview: OverviewData | None  # where a window's sentence cannot be computed from `trained`
+    copies: CopiesData | None  # None: tags are not split
+    kept: CopiesData | None  # copies of the rule behind the row "rule"
+    overview: OverviewData | None  # for a window whose sentence the browser cannot compute
     results: Results
-    ghost: TrainedResults | None  # None: nothing is edited
+    ghost: TrainedResults | None  # None without edits
     rows: list[RowData]
     tables: list[GridData]
     display: str  # of the matrix: "score" or "probability"
@@ -168,18 +168,18 @@ class Payload(TypedDict):
     terms: GapData | None
     ruler: RulerData | None
     marks: list[tuple[float, str]]  # strengths at which the best path flips
-    messages: bool  # whether α is what a word passes on
+    messages: bool  # whether α is the message to the next word
     entity: EntityPanelData | None
     heading: list[str]
     pile: PileData | None
     gradient: GradientData | None
     asked: Cell | None
-    constrained: bool | None  # None: the tagger has no hard constraints to switch
+    constrained: bool | None  # None: the tagger has no hard constraints
     walk: WalkData
     step: int
     nodes: str
     covered: list[str]
-    withheld: list[tuple[str, int, int]]  # part, from a word up to before another
+    withheld: list[tuple[str, int, int]]  # part, first word, last word + 1
     chosen: Cell | None
     panel: str
     folding: str  # "yes", "no", or "" as the page decides
@@ -191,17 +191,17 @@ class Payload(TypedDict):
     note: str
     legend: str
     hint: str
-    asks: str  # option that a chosen cell goes to; "right" marks a right tag
-    # As a page of the app sends it; with `since` it has only the fields that changed.
+    asks: str  # page option that a chosen cell sets; "right" marks a gold tag
+    # Only in the app; with `since`, the payload has only the changed fields.
     sentence: NotRequired[str]
-    letters: NotRequired[bool]  # whether keys of one letter act
-    guest: NotRequired[GuestData]  # in an app of somebody else
+    letters: NotRequired[bool]  # whether single-letter keys are enabled
+    guest: NotRequired[GuestData]  # in another Streamlit app
     whole: NotRequired[str]  # name of this complete picture
-    since: NotRequired[str]  # name of the complete picture that these are changes of
+    since: NotRequired[str]  # name of the complete picture to which the changes apply
 
 
 class ChoiceData(TypedDict):
-    """Something a key of the labeller can mean."""
+    """A choice that a key of the labeller selects."""
 
     name: str
     key: str
@@ -209,26 +209,26 @@ class ChoiceData(TypedDict):
 
 
 class DisputeData(TypedDict):
-    """Words about which versions of a sentence disagree."""
+    """Words on which the versions of a sentence disagree."""
 
     first: int  # word
     last: int
-    readings: list[str]  # of each version
+    readings: list[str]  # each version as one line
     split: bool  # whether versions split the words differently
     why: str | None  # address of the page that explains the model's tags
 
 
 class VersionsData(TypedDict):
-    """The versions of a sentence that are to be settled."""
+    """The versions of a sentence with disputes to settle."""
 
     names: list[str]
-    lanes: list[list[str]]  # of each version: what it says of each word; empty without a dispute
+    lanes: list[list[str]]  # by version: the tag of each word; empty without a dispute
     disputes: list[DisputeData]
-    left: int  # disputes that nobody has settled yet
+    left: int  # number of open disputes
 
 
 class LabellerPayload(TypedDict):
-    """One sentence in front of an annotator."""
+    """One sentence on an annotator's screen."""
 
     item: int
     revision: int
@@ -241,19 +241,19 @@ class LabellerPayload(TypedDict):
     sure: list[float]
     pinned: list[int]
     doubtful: list[int]
-    ranked: list[list[tuple[int, float]]]  # by word: number of the choice, probability
+    ranked: list[list[tuple[int, float]]]  # by word: index of the choice, probability
     changed: dict[str, str]
     gold: list[str] | None
     ack: int
     note: str
     problem: str
-    held: bool  # whether it waits in the browser, to be sent again
+    held: bool  # whether the browser keeps the last event and sends it again
     reason: str
     place: str
     probabilistic: bool
     letters: bool
     blank: bool  # whether there is no model
-    advances: bool  # whether the cursor goes on to the next word after a tag
+    advances: bool  # whether the cursor moves to the next word after a tag
     rtl: bool  # whether the sentence runs from right to left
     versions: VersionsData | None
-    guest: NotRequired[bool]  # whether it is in an app of somebody else
+    guest: NotRequired[bool]  # whether the labeller is in another Streamlit app

@@ -2,10 +2,10 @@
 
 A page describes a `Picture` of a `Subject`; `payload` writes both as data, and `web/` draws them.
 Rows, tables, steps, rulers and panels are sent as they are declared here, see `payload.encoded`.
-Where a `Walk` stands is a number, the steps done; the browser goes on without asking Python, by
-`web/stage/visibility.js`. The parts of a picture go by name: the id of a row, the name of a table,
-"nodes" and "pointers" of the lattice, "sums" that make a column of it, the best "path", the
-"gradient", the "note" and the "score" line.
+The position in a `Walk` is the number of steps done; the browser steps without a request to Python
+(`web/stage/visibility.js`). The parts of a picture have names: the id of a row, the name of a
+table, "nodes" and "pointers" of the lattice, the "sums" behind one of its columns, the best "path",
+the "gradient", the "note" and the "score" line.
 
 Letters: `T` tokens, `K` tags.
 """
@@ -24,23 +24,23 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.stage.entity import EntityPanel
 
-MAX_DRAWN_COPIES = 80  # of tags, in a chain times an automaton that the browser draws or decodes
-WINDOW = 120  # words drawn at once; of a longer sentence a window is
-MAX_OPERATIONS = 4_000_000  # T·K² of a chain that a browser computes anew while a score is dragged
-MAX_STEP_OPERATIONS = 500_000  # where each step has its own matrix, which the browser keeps
-BEST, ALPHA, BETA, MARGINALS = "best", "alpha", "beta", "marginals"  # what nodes can say
-FIRST_PATHS = (1, 2, 3, 10)  # of a sum over all paths, before the rest at once
+MAX_DRAWN_COPIES = 80  # maximum number of tag copies under a rule in the browser
+WINDOW = 120  # words drawn at once; longer sentences show a window
+MAX_OPERATIONS = 4_000_000  # maximum T·K² that the browser recomputes while a score is dragged
+MAX_STEP_OPERATIONS = 500_000  # the same if each step has its own matrix
+BEST, ALPHA, BETA, MARGINALS = "best", "alpha", "beta", "marginals"  # numbers on nodes
+FIRST_PATHS = (1, 2, 3, 10)  # paths summed in the first steps, before all the others
 FOLDED, UNFOLDED = "yes", "no"  # whether tags without mass share a row
 
 
 def most_words(num_tags: int, *, homogeneous: bool = True) -> int:
-    """Return how many words of a sentence a picture computes with; at least a window."""
+    """Return the maximum number of words that a picture computes with; at least a window."""
     most = MAX_OPERATIONS if homogeneous else MAX_STEP_OPERATIONS
     return max(WINDOW, most // num_tags**2)
 
 
 T = TypeVar("T")
-SPARSE = "sent only if it is set"  # fifty rows travel with every edit
+SPARSE = "sent only if it is set"  # because every edit sends up to fifty rows
 Sparse = Annotated[T, SPARSE]
 
 
@@ -48,26 +48,26 @@ Sparse = Annotated[T, SPARSE]
 class Phase:
     """Steps of one kind: one for each word, or a single one.
 
-    In the texts {n} is the number of the step, {T} that of all words, {word} the step's word, {tag}
-    and {after} the tags of the best path there and one word on, {z} log Z.
+    Placeholders in the texts: {n} is the number of the step, {T} the number of words, {word} the
+    step's word, {tag} and {after} the tags of the best path at this and the next word, {z} log Z.
     """
 
-    text: str  # what a step says
-    parts: Sequence[str]  # what it uncovers, up to its word
-    sweep: int = 0  # 1: a step for each word from the first on, -1: from the last, 0: a single one
-    nodes: Sequence[str] = ()  # what the lattice's nodes say, as the reader chooses; as before: ()
-    first: str = ""  # in place of `text` at the first step
-    last: str = ""  # and at the last
+    text: str  # text of a step
+    parts: Sequence[str]  # parts that a step reveals, up to its word
+    sweep: int = 0  # 1: a step per word, first to last; -1: last to first; 0: a single step
+    nodes: Sequence[str] = ()  # numbers on nodes, for the reader to choose; (): unchanged
+    first: str = ""  # replaces `text` at the first step
+    last: str = ""  # replaces `text` at the last step
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Phases one after the other. The last step uncovers everything but `never`."""
+    """A sequence of phases. The last step reveals everything except `never`."""
 
     phases: Sequence[Phase]
-    start: str = "Press → or PageDown to begin."  # what is said before the first step
-    opens_done: bool = True  # where the page opens: at the end, else at the start
-    never: Sequence[str] = ()  # parts that this picture does without
+    start: str = "Press → or PageDown to begin."  # text before the first step
+    opens_done: bool = True  # whether the page opens at the last step
+    never: Sequence[str] = ()  # parts that are not in this picture
 
     def steps(self, num_words: int) -> int:
         """Return the number of steps over T words."""
@@ -78,11 +78,11 @@ class Walk:
         return self.steps(num_words) if self.opens_done else 0
 
     def at(self, step: int, num_words: int) -> int:
-        """Return the steps done where a link says `step`: 0 for the default, negative for none."""
+        """Return the steps done for a link's `step`: 0 is the default, negative means none."""
         return max(0, min(step, self.steps(num_words))) if step else self.opens(num_words)
 
 
-ONE_PICTURE = Walk(())  # no steps: the clicker goes on to the next page
+ONE_PICTURE = Walk(())  # no steps: a clicker opens the next page
 
 
 def viterbi_walk(*, possible: bool) -> Walk:
@@ -237,7 +237,7 @@ def naive_walk(num_paths: int) -> Walk:
 
 
 def paths_at(step: int, num_paths: int) -> int:
-    """Return how many paths are listed after so many steps of `naive_walk`."""
+    """Return the number of paths listed after `step` steps of `naive_walk`."""
     return [0, *[n for n in FIRST_PATHS if n < num_paths], num_paths, num_paths][step]
 
 
@@ -256,24 +256,24 @@ def log_sum_walk() -> Walk:
 
 @dataclass(frozen=True)
 class Row:
-    """One strip: a tag for every word."""
+    """A row of the picture with a tag for every word."""
 
     id: str  # "greedy", "left_to_right", "viterbi", "max_marginal", "gold" or any other name
     label: str
     tags: Sequence[int] | None  # T tag ids, -1 for no tag; None draws dashes (no allowed path)
-    value: str = ""  # beside the label, for example a probability
+    value: str = ""  # text beside the label, for example a probability
     texts: Sparse[Sequence[str] | None] = None  # T texts to show instead of tags
     faults: Sparse[Sequence[int]] = ()  # positions whose tag may not follow the one before
     trained: Sparse[Sequence[int] | None] = None  # T ids before edits, if not the decoder's own
     against: Sparse[str | None] = None  # id of the row to compare with; None: the stage's reference
     shares: Sparse[Sequence[float] | None] = None  # T bars behind the texts, from -1 to 1
     titles: Sparse[Sequence[str] | None] = None  # T tooltips of the cells
-    columns: Sparse[Sequence[str]] = ()  # in place of the label, under the stage's heading
-    about: Sparse[str] = ""  # what the row is, in a sentence
-    key: Sparse[str] = ""  # the letter that switches it on and off
+    columns: Sparse[Sequence[str]] = ()  # replace the label, under the stage's heading
+    about: Sparse[str] = ""  # description of the row, one sentence
+    key: Sparse[str] = ""  # letter that shows or hides the row
 
     def names(self, tags: Sequence[str]) -> list[str] | None:
-        """Return T texts: the row's own, or the names of its tags; None without either."""
+        """Return T texts: `texts`, else the names of the tags; None if both are missing."""
         if self.texts is not None or self.tags is None:
             return None if self.texts is None else list(self.texts)
         return [tags[k] if k >= 0 else "–" for k in self.tags]
@@ -281,18 +281,18 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Numbers in a column per word and a row per tag."""
+    """A table of numbers with a column per word and a row per tag."""
 
     name: str
     label: str
     values: Sparse[Tensor]  # (T, K); not sent if they are the chain's emissions
-    scale: float  # the size at which the colour is full
+    scale: float  # absolute value at full colour
     digits: int = 1
     kind: str = "score"  # or "probability", "exponent", "change", "signed", "written"
-    editable: bool = False  # only the emissions themselves
+    editable: bool = False  # True only for emissions
     outlined: Sequence[int] | None = None  # T tag ids to frame
-    frames: Sparse[str | None] = None  # id of the row whose tags are framed; they are seen with it
-    trained: Sparse[Tensor | None] = None  # (T, K) the same before the edits, where there are some
+    frames: Sparse[str | None] = None  # id of the row whose tags are framed while it is visible
+    trained: Sparse[Tensor | None] = None  # (T, K) values before the edits, if any
     # (n, 3) position, tag id and value of the cells that each step of the walk writes
     writes: Sparse[Sequence[Tensor] | None] = None
     wrong: Sparse[tuple[int, int] | None] = None  # the cell to mark once it is written
@@ -309,7 +309,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Ruler:
-    """The values of one weight, in pieces with the same best path."""
+    """The values of one weight, in intervals with the same best path."""
 
     weight: tuple[str, str]  # from and to, by tag name
     trained: float | None  # nats; None: -inf, or different at each step
@@ -322,33 +322,33 @@ class Mark:
     """A strength of the CRF at which the best path flips."""
 
     at: float  # 0 to 2
-    label: str  # what flips there
+    label: str  # the flip in words
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """The transitions, each open to change, and the strength of the CRF."""
+    """Side panel with the editable transitions and the strength of the CRF."""
 
     display: str = "score"  # "probability" shows exp of the scores
-    ruler: Ruler | None = None  # of the weight that was chosen, under the matrix
+    ruler: Ruler | None = None  # of the chosen weight, under the matrix
     marks: Sequence[Mark] = ()  # on the slider of the strength
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The terms that the chosen cell's number is made of."""
+    """Side panel with the terms of the chosen cell."""
 
-    message: bool = False  # whether α is what a word passes on to the next one
+    message: bool = False  # whether α is the message to the next word
 
 
 @dataclass(frozen=True)
 class Bars:
-    """The marginals of the word that is pointed at."""
+    """Side panel with the marginals of the word under the pointer."""
 
 
 @dataclass(frozen=True)
 class Gap:
-    """The gap between two paths, taken apart."""
+    """Side panel with the terms of the gap between two paths."""
 
     title: str
     emissions: Sequence[float]  # T nats
@@ -359,12 +359,12 @@ class Gap:
 
 @dataclass(frozen=True, eq=False)
 class Gradient:
-    """Panel below: uses of each weight of the CRF layer, by the right path and on average."""
+    """Panel below the words: observed and expected uses of each weight of the CRF layer."""
 
-    step: GradientStep | None  # None where no path is right
+    step: GradientStep | None  # None without a gold path
 
 
-Side = Matrix | Cell | Bars | Gap | EntityPanel | Gradient  # what stands beside the main panels
+Side = Matrix | Cell | Bars | Gap | EntityPanel | Gradient  # side panels
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,21 +375,21 @@ class Picture:
     rows: Sequence[Row] = ()
     grids: Sequence[Grid] = ()
     side: Side | None = None  # with "spans" in `main` an entity
-    walk: Walk = ONE_PICTURE  # step by step
-    compact: bool = False  # rows as low as can be read, for two pictures in one sight
-    reference: str = "viterbi"  # the row that others are compared with
+    walk: Walk = ONE_PICTURE  # steps of the picture
+    compact: bool = False  # whether rows have the minimum height, for two pictures on one screen
+    reference: str = "viterbi"  # id of the row that others are compared with
     # the row whose differing steps are drawn dashed in the lattice; empty for none
     contrast: str = "left_to_right"
-    heading: Sequence[str] = ()  # over the columns of rows that have some; such rows scroll
-    rule: Automaton | None = None  # of the row "rule", which the browser then keeps up to date
+    heading: Sequence[str] = ()  # headings of `Row.columns`; such rows scroll
+    rule: Automaton | None = None  # of the row "rule", so that the browser can update this row
     pile: SampleCounts | None = None  # samples to draw in the lattice
     title: str | None = None  # instead of score, log Z and p of the best path
-    note: str = ""  # what happened, in a sentence
+    note: str = ""  # the result, in a sentence
     legend: str = ""
-    hint: str = ""  # how to change something, where something can be changed
-    asks: str = ""  # page option that a chosen place goes to as "t TAG"; "right" marks a right tag
-    asked: tuple[int, int] | None = None  # position and tag id that the page speaks of
-    changeable: bool = True  # False: nothing here changes a score, and the scores stay at home
+    hint: str = ""  # how to change scores, if that is possible
+    asks: str = ""  # page option that a chosen place sets to "t TAG"; "right" marks a gold tag
+    asked: tuple[int, int] | None = None  # position and tag id that the page explains
+    changeable: bool = True  # False: no scores can be changed, so they are not sent
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,22 +397,20 @@ class Subject:
     """The chain on the stage."""
 
     trained: Analysis
-    now: Analysis  # the same object as `trained` where nothing is edited; has words and tags
+    now: Analysis  # the same object as `trained` without edits; has words and tags
     edits: Edits = field(default_factory=Edits)
     rule: Automaton | None = None  # the chains are products with it, `Potentials.constrained`
     pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
-    unedited: Potentials | None = None  # the scores under the edits, if not `trained`'s own
-    constrained: bool | None = None  # None: the tagger has no hard constraints to switch
-    probabilistic: bool = (
-        True  # whether Z and p are more than what a CRF with these scores would say
-    )
-    margin: float | None = None  # nats between the two best paths, where they are shown
+    unedited: Potentials | None = None  # the scores before the edits, if not those of `trained`
+    constrained: bool | None = None  # None: the tagger has no hard constraints
+    probabilistic: bool = True  # False: Z and p are only those of a CRF with these scores
+    margin: float | None = None  # nats between the two best paths, if shown
     step: int = 0  # of the walk, as `Walk.at` reads it
-    nodes: str = ""  # what nodes say, where the walk leaves a choice
-    covered: Sequence[str] = ()  # parts that are switched off
-    # parts that a question keeps back, each from a word up to before another
+    nodes: str = ""  # numbers on nodes, if the walk leaves a choice
+    covered: Sequence[str] = ()  # parts that the reader has hidden
+    # parts that a question hides: part, first word, last word + 1
     withheld: Sequence[tuple[str, int, int]] = ()
-    chosen: tuple[int, int] | None = None  # position and tag id of the cell that is explained
-    panel: str = ""  # how the side panel reads that cell, where the reader chose
-    folding: str = ""  # FOLDED or UNFOLDED, where the reader chose
-    direction: str = ""  # of the columns, LTR or RTL, where the reader chose
+    chosen: tuple[int, int] | None = None  # position and tag id of the explained cell
+    panel: str = ""  # reading of that cell in the side panel, if the reader chose one
+    folding: str = ""  # FOLDED or UNFOLDED, if the reader chose
+    direction: str = ""  # direction of the columns, LTR or RTL, if the reader chose

@@ -13,16 +13,16 @@ from crfviz.views.formatting import differing, format_probability, moved, per_ce
 from crfviz.views.stage.picture import Grid, Row
 
 FREE, LEGAL = "viterbi_free", "viterbi_legal"  # ids of Viterbi's rows without and with the rules
-MIN_CHANGE = 0.005  # a change of a marginal that can be seen in two digits
+MIN_CHANGE = 0.005  # smallest change of a marginal that two digits show
 
 
 class Decoder(NamedTuple):
     """A row that every page may show."""
 
     label: str
-    key: str  # the letter that switches it on and off
-    about: str = ""  # what it does, in a sentence
-    optional: bool = False  # whether pages and lectures leave it out until somebody chooses it
+    key: str  # letter that shows or hides the row
+    about: str = ""  # description, one sentence
+    optional: bool = False  # whether pages and lectures show it only if the reader chooses it
 
 
 DECODERS = {  # by the key in `Analysis.paths`, and what the reader knows
@@ -55,8 +55,8 @@ def decoder_rows(
 ) -> list[Row]:
     """Return the rows of the wanted decoders, in the order of `LABELS`.
 
-    Gold is T tag ids, where the right tags are known. Given the chain before the edits, its Viterbi
-    row is drawn above the one of `now`.
+    `gold` is T tag ids, if known. `trained` is the chain before the edits: its Viterbi row is drawn
+    above the one of `now`.
     """
     paths = {**now.paths, "gold": gold}
     rows = []
@@ -104,10 +104,10 @@ def constraint_rows(
 
     Args:
         free: the chain without the rules.
-        effect: what the rules do to it; None where no path is allowed at all.
+        effect: the effect of the rules; None if no path is allowed.
         which: ids of the rows to draw, in `LABELS`; both Viterbi rows are always drawn.
-        gold: T tag ids, where the right tags are known.
-        trained: the chain without the rules and without edits, where there are some.
+        gold: T tag ids, if known.
+        trained: the chain without the rules and without edits, if there are edits.
     """
     before = {} if trained is None else _by_rules(trained, effect_of_rules(trained))
     paths = {**_by_rules(free, effect), "gold": gold}
@@ -176,7 +176,7 @@ def comparison_rows(
 ) -> list[Row]:
     """Return two rows per decoder, and the differences at each word.
 
-    Decoders go by their ids in `LABELS`. Gold is T tag ids of the first, where it is known.
+    `which` has decoder ids in `LABELS`; `gold` is T tag ids of the first chain, if known.
     """
     rows = []
     first, second = both.first.paths, both.second.paths
@@ -241,7 +241,7 @@ def comparison_note(both: TwoChains) -> str:
 def incomparable_note(
     first: tuple[str, Sequence[str]], second: tuple[str, Sequence[str]], *, same_words: bool
 ) -> str:
-    """Return why two models are drawn but not subtracted; each is name and tags."""
+    """Explain why two models are drawn without differences; each is a name and its tags."""
     if not same_words:
         return (
             f"{first[0]} and {second[0]} cut this sentence into different words, so nothing is "

@@ -56,8 +56,8 @@ def trained_rows(trained: Analysis) -> list[Row]:
 def sample_rows(analysis: Analysis, n: int, *, seed: int) -> list[Row]:
     """Return `n` paths drawn from the posterior; the `seed` fixes them.
 
-    Equal ones share a row that says how many of the `n` they are: the most frequent first, among
-    as frequent ones that which was drawn first.
+    Equal paths share a row with their number out of `n`. The most frequent comes first; equally
+    frequent ones keep the order in which they were drawn.
     """
     if analysis.viterbi is None:
         return []
@@ -113,7 +113,7 @@ def ranked_rows(paths: Sequence[Path]) -> list[Row]:
 
 
 def ranked_note(analysis: Analysis, paths: Sequence[Path]) -> str:
-    """Return how much of the distribution the best paths hold, and its entropy."""
+    """Describe the total probability of the best paths, and the entropy."""
     if not paths:
         return entropy_note(analysis)
     held = cumulated_mass(paths)[-1]
@@ -150,7 +150,7 @@ def gap_row(pile: SampleCounts, analysis: Analysis) -> Row:
 
 
 def pile_note(pile: SampleCounts, analysis: Analysis) -> str:
-    """Return how far the samples are from the marginals, and where."""
+    """Describe the largest gap between samples and marginals, and its place."""
     drawn = len(pile.paths)
     if not drawn:
         return "No sample yet: draw one, and it is a path through the lattice."
@@ -184,7 +184,7 @@ def reach_row(influence: Influence) -> Row:
 
 
 def reach_note(influence: Influence, position: int, delta: float, chain: Analysis) -> str:
-    """Return how far the nudge is noticeable."""
+    """Describe the distance up to which the nudge is noticeable."""
     words, tags = chain.words, chain.tags
     here = (
         f"{tags[influence.tag]} at {numbered(words, position)} nudged by {minus(f'{delta:+g}')} "
@@ -212,7 +212,7 @@ def _bars(name: str, label: str, values: Sequence[float], most: float, unit: str
 
 
 def _large(log: float) -> str:
-    """Return a number from its logarithm, which may exceed a float."""
+    """Format a number, given its logarithm; the number may exceed a float."""
     if log < math.log(1e6):
         return f"{math.exp(log):.1f}"
     exponent, rest = divmod(log / math.log(10), 1)

@@ -1,6 +1,6 @@
-"""The pictures that a browser can also draw alone: their tables, texts and steps.
+"""Pictures that downloaded files can also show without Python: tables, texts and steps.
 
-Letters: `T` tokens, `K` tags. `trained` is the chain before the edits, where there are some.
+Letters: `T` tokens, `K` tags. `trained` is the chain before the edits, if any.
 """
 
 import math
@@ -37,7 +37,7 @@ BY_HAND = "Type or drag; Alt+arrows nudge, Delete restores, -\u2060inf forbids t
 CIRCLES = "circle: marginal · thick line: Viterbi path · thin lines: backpointers"
 DASHES = "red dashes: greedy differs from Viterbi"
 GHOSTS = "▲ ▼, dots: compared with trained"  # what the marks mean while edits are active
-MIN_MARGINAL = 0.01  # a tag that never reaches this, and lies on no drawn path, is left out
+MIN_MARGINAL = 0.01  # tags below this at every word, and on no drawn path, are left out
 _WALKED = "→ ← or PageDown PageUp: step"
 PROBABILITY = "probability"  # of an HMM alone: p(word | tag)
 EMISSION_DISPLAYS = {

@@ -13,7 +13,7 @@ from crfviz.views.stage.picture import Row
 
 READINGS = {"first": "first pieces", "all": "all pieces", "holes": "holes"}
 WORD, PYTORCH = "word", "pytorch-crf"
-MAX_NAMED = 2  # words that a sentence names
+MAX_NAMED = 2  # maximum number of words that a note names
 
 
 def piece_rows(read: Pieces) -> list[Row]:
@@ -74,7 +74,7 @@ def tag_frame(read: Pieces) -> pd.DataFrame:
 
 
 def figure_frame(read: Pieces) -> pd.DataFrame:
-    """Return a line for each reading and one for pytorch-crf; NaN where no path is allowed."""
+    """Return a row for each reading and one for pytorch-crf; NaN if no path is allowed."""
     lines = {name: _figures(getattr(read, key)) for key, name in READINGS.items()}
     if _best(read.first) is not None:
         theirs = {"best score": read.pytorch_crf.score, "p": read.pytorch_crf.probability}

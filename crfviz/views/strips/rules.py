@@ -18,7 +18,7 @@ from crfviz.views.strips.pictures import marginal_grid
 
 LONGEST = 3  # words of an entity, or of a run of one tag, in the examples
 UNDER_RULE = "rule"  # id of the row of the best path that matches
-FAVOURITES = ("DET", "VERB", "NOUN")  # tags that the examples take where there are such
+FAVOURITES = ("DET", "VERB", "NOUN")  # tags that the examples prefer
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Example:
 
     name: str
     rule: str
-    about: str  # what it asks for, in a sentence
+    about: str  # description of the rule, one sentence
 
 
 def examples(tags: Sequence[str]) -> list[Example]:
@@ -68,7 +68,7 @@ def _of_entities(tags: Sequence[str], scheme: str) -> list[Example]:
 
 
 def _entity(kind: str, tags: Sequence[str], scheme: str, times: str) -> str:
-    """Return the rule of an entity, with so many inner words, of the tags that there are."""
+    """Return the rule of an entity with `times` inner words, from the existing tags."""
     names = {letter: f"{letter}-{kind}" for letter in SCHEMES[scheme]}
     known = {letter: quoted(name) for letter, name in names.items() if name in tags}
     words = [f"{known[x]}{times}" if x == "I" else known[x] for x in "BIEL" if x in known]
@@ -128,7 +128,7 @@ def decoded_by_browser(rule: Automaton, chain: Potentials) -> Automaton | None:
 
 
 def with_rule(picture: Picture, rule: Automaton, found: Match | str, chain: Potentials) -> Picture:
-    """Return a picture with the best path under a rule below Viterbi's, and seen with it.
+    """Return a picture with the best path under a rule, below the Viterbi row and shown with it.
 
     `chain` has the scores of the whole sentence.
     """

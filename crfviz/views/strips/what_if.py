@@ -17,8 +17,8 @@ from crfviz.views.formatting import columns, listed, moved
 from crfviz.views.stage.picture import Grid, Mark, Piece, Row, Ruler
 from crfviz.views.strips.pictures import scale_of
 
-MAX_NAMED = 4  # flips in the sentence in words
-MAX_WORDS = 3  # that a piece or a mark names
+MAX_NAMED = 4  # maximum number of flips that the note names
+MAX_WORDS = 3  # maximum number of words in the label of an interval or mark
 
 
 def error_note(changed: WhatIf, gold: Sequence[int], position: int) -> str:
@@ -85,7 +85,7 @@ def what_if_note(changed: WhatIf, kind: str) -> str:
 
 
 def flip_frame(changed: WhatIf) -> pd.DataFrame:
-    """Return a line per flipped word, with the probabilities of both tags after the change."""
+    """Return a row per flipped word, with the probabilities of both tags after the change."""
     marginals = changed.after.forward_backward.marginals
     before, now = columns(changed.before.words), columns(changed.perturbed.words)
     return pd.DataFrame(
@@ -119,10 +119,10 @@ def _moved_row(changed: WhatIf, moved: Moved) -> dict[str, object]:
 
 
 def ruler(potentials: Potentials, trained: Potentials, move: tuple[str, str]) -> Ruler:
-    """Return all values of one weight, in pieces with the same best path.
+    """Return all values of one weight, in intervals with the same best path.
 
-    Where each step has its own matrix, a value is one that all steps share. The weight goes by the
-    names of its tags, START and END allowed; the pieces by the tags of the words that differ.
+    If each step has its own matrix, a value applies to all steps. A weight is two tag names, where
+    START and END are allowed. Intervals are labelled by the tags of the words that differ.
 
     Raises:
         CrfvizError: the chain has no such tag, or no allowed path.
@@ -160,7 +160,7 @@ def _value(potentials: Potentials, weight: Weight) -> float:
 
 
 def _labels(pieces: Sequence[Interval], tags: Sequence[str]) -> list[str]:
-    """Return the tags of the first few words on which the pieces disagree."""
+    """Return the tags of the first few words at which the intervals differ."""
     columns = zip(*(piece.path for piece in pieces), strict=True)
     differing = [t for t, column in enumerate(columns) if len(set(column)) > 1]
     shown = differing[:MAX_WORDS]

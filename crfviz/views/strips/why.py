@@ -33,7 +33,7 @@ LEGEND = "hidden: word unknown · tags changed: on the best path"
 
 @dataclass(frozen=True)
 class Question:
-    """A tag that lost, with the exact answer why."""
+    """A tag that is not on the best path, and the exact reason."""
 
     chain: Analysis
     position: int  # of the word
@@ -42,7 +42,7 @@ class Question:
 
     @property
     def what(self) -> str:
-        """The tag and the word."""
+        """The tag and the word, as text."""
         return f"{self.chain.tags[self.tag]} at “{self.chain.words[self.position]}”"
 
 
@@ -63,10 +63,10 @@ def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
 
 
 def ask_why(now: Analysis, place: tuple[int, int] | None) -> Question | None:
-    """Return the question about a position and tag id; by default about the closest loser.
+    """Return the question about a position and tag id; by default about the likeliest loser.
 
     Returns:
-        None if no tag sequence is allowed; the default if only the place is forbidden.
+        None if no path is allowed; the default if no allowed path has the tag there.
     """
     best = now.viterbi
     if best is None:
@@ -262,7 +262,7 @@ def _moved(change: Sequence[float], watched: Watched, tag: str) -> str:
 
 
 def occlusion_frame(watched: Watched) -> pd.DataFrame:
-    """Return the same as a table, a line per hidden word."""
+    """Return the effects of hiding each word as a table, a row per hidden word."""
     return pd.DataFrame(
         {
             "hidden word": word,

@@ -20,7 +20,7 @@ export interface HypothesisData {
   relation: string; // "this entity", "other type", "other boundaries", "none" or "all others"
   probability: number;
   trained: number | null; // the same in the chain as trained; None where nothing is edited
-  span: [string, number, number] | null; // None where there is no single entity to ask for
+  span: [string, number, number] | null; // None if the row is not a single entity
 }
 
 // A number that is often shown instead of the probability.
@@ -30,7 +30,7 @@ export interface ShortcutData {
   error: number; // value - probability
 }
 
-// All that the stage shows of one entity.
+// The data of the entity panel on the stage.
 export interface EntityPanelData {
   types: string[];
   on_path: ChipData[];
@@ -40,61 +40,61 @@ export interface EntityPanelData {
   title: string;
   probability: number;
   trained: number | null;
-  hypotheses: HypothesisData[]; // likeliest first, the tail folded; sum to 1
+  hypotheses: HypothesisData[]; // likeliest first, the last row is all others; sum to 1
   total: number; // what they sum to
   shortcuts: ShortcutData[];
   note: string;
 }
 
-// One strip: a tag for every word.
+// A row of the picture with a tag for every word.
 export interface RowData {
   id: string; // "greedy", "left_to_right", "viterbi", "max_marginal", "gold" or any other name
   label: string;
   tags: number[] | null; // T tag ids, -1 for no tag; None draws dashes (no allowed path)
-  value: string; // beside the label, for example a probability
+  value: string; // text beside the label, for example a probability
   texts?: string[]; // T texts to show instead of tags
   faults?: number[]; // positions whose tag may not follow the one before
   trained?: number[]; // T ids before edits, if not the decoder's own
   against?: string; // id of the row to compare with; null: the stage's reference
   shares?: number[]; // T bars behind the texts, from -1 to 1
   titles?: string[]; // T tooltips of the cells
-  columns?: string[]; // in place of the label, under the stage's heading
-  about?: string; // what the row is, in a sentence
-  key?: string; // the letter that switches it on and off
+  columns?: string[]; // replace the label, under the stage's heading
+  about?: string; // description of the row, one sentence
+  key?: string; // letter that shows or hides the row
 }
 
-// Numbers in a column per word and a row per tag.
+// A table of numbers with a column per word and a row per tag.
 export interface GridData {
   name: string;
   label: string;
   values?: Floats; // (T, K); not sent if they are the chain's emissions
-  scale: number; // the size at which the colour is full
+  scale: number; // absolute value at full colour
   digits: number;
   kind: string; // or "probability", "exponent", "change", "signed", "written"
-  editable: boolean; // only the emissions themselves
+  editable: boolean; // True only for emissions
   outlined: number[] | null; // T tag ids to frame
-  frames?: string; // id of the row whose tags are framed; they are seen with it
-  trained?: Floats; // (T, K) the same before the edits, where there are some
+  frames?: string; // id of the row whose tags are framed while it is visible
+  trained?: Floats; // (T, K) values before the edits, if any
   writes?: Floats[];
   wrong?: [number, number]; // the cell to mark once it is written
 }
 
 // Steps of one kind: one for each word, or a single one.
 export interface PhaseData {
-  text: string; // what a step says
-  parts: string[]; // what it uncovers, up to its word
-  sweep: number; // 1: a step for each word from the first on, -1: from the last, 0: a single one
-  nodes: string[]; // what the lattice's nodes say, as the reader chooses; as before: ()
-  first: string; // in place of `text` at the first step
-  last: string; // and at the last
+  text: string; // text of a step
+  parts: string[]; // parts that a step reveals, up to its word
+  sweep: number; // 1: a step per word, first to last; -1: last to first; 0: a single step
+  nodes: string[]; // numbers on nodes, for the reader to choose; (): unchanged
+  first: string; // replaces `text` at the first step
+  last: string; // replaces `text` at the last step
 }
 
-// Phases one after the other. The last step uncovers everything but `never`.
+// A sequence of phases. The last step reveals everything except `never`.
 export interface WalkData {
   phases: PhaseData[];
-  start: string; // what is said before the first step
-  opens_done: boolean; // where the page opens: at the end, else at the start
-  never: string[]; // parts that this picture does without
+  start: string; // text before the first step
+  opens_done: boolean; // whether the page opens at the last step
+  never: string[]; // parts that are not in this picture
 }
 
 // An interval of one weight with the same best path.
@@ -104,7 +104,7 @@ export interface PieceData {
   label: string;
 }
 
-// The values of one weight, in pieces with the same best path.
+// The values of one weight, in intervals with the same best path.
 export interface RulerData {
   weight: [string, string]; // from and to, by tag name
   trained: number | null; // nats; null: -inf, or different at each step
@@ -112,7 +112,7 @@ export interface RulerData {
   pieces: PieceData[];
 }
 
-// The gap between two paths, taken apart.
+// Side panel with the terms of the gap between two paths.
 export interface GapData {
   title: string;
   emissions: number[]; // T nats
@@ -125,7 +125,7 @@ export interface GapData {
 export interface Panels {
   main: string[]; // "strips", "lattice", "spans", a graph, or a table by its name
   side: Side | null; // the panel beside the words
-  compact: boolean; // rows as low as can be read
+  compact: boolean; // whether rows have the minimum height
 }
 
 // The cells in which the matrix of a step differs from the common one.
@@ -143,26 +143,26 @@ export interface Scores {
   end: Floats; // (K,)
 }
 
-// Changes by the reader.
+// The reader's edits.
 export interface EditList {
   transitions: ([string, string, number | null])[];
   emissions: ([number, string, number | null])[]; // position, tag by name, score
   strength: number;
 }
 
-// Tags that a rule's automaton has split, one for each state: a chain times an automaton.
+// Tags split into one copy per state of a rule's automaton (the product chain).
 export interface CopiesData {
-  of: string[]; // K names of the tags that they are copies of
+  of: string[]; // K names: the original tag of each copy
   allowed: Integers; // (K + 1, K + 1) 1 or 0: START on top, END at the right
 }
 
-// Best path and marginals of a whole sentence, of which a window is drawn.
+// Best path and marginals of a whole sentence; only a window of it is drawn.
 export interface OverviewData {
   path: number[] | null; // tag ids of the best path
   marginals: Floats; // of `total` words
 }
 
-// The chain as it is now.
+// Results for the current chain.
 export interface Results {
   log_partition: number | null; // null: -inf
   score: number | null; // of the best path; null: no path is allowed
@@ -174,7 +174,7 @@ export interface Results {
   best?: Floats;
 }
 
-// The chain as trained, while edits are active.
+// Results for the trained chain, while edits are active.
 export interface TrainedResults {
   path: number[] | null;
   probability: number;
@@ -190,7 +190,7 @@ export interface PileData {
   drawn: number;
   newest: number[] | null;
   uses: Integers; // (T, K)
-  moves: Integers; // rows of step, from, to, count; only those with a count
+  moves: Integers; // rows of step, from, to, count; only counts above 0
 }
 
 // A real number for each weight of the CRF layer.
@@ -206,7 +206,7 @@ export interface GradientData {
   difference: FloatCounts;
 }
 
-// The stage in an app of somebody else, which has no buttons of its own for edits.
+// Settings of a stage in another Streamlit app, which has no edit buttons of its own.
 export interface GuestData {
   undo: boolean; // whether there is something to undo
   redo: boolean;
@@ -214,29 +214,29 @@ export interface GuestData {
   fixed: boolean; // whether nothing can be edited
 }
 
-// What a host of the stage adds to a picture.
+// Fields that a host of the stage adds to a picture.
 export interface HostData {
-  sentence?: string; // of which the positions of events count
-  letters?: boolean; // whether keys of one letter act
-  guest?: GuestData; // in an app of somebody else
+  sentence?: string; // identifies the sentence that positions in events refer to
+  letters?: boolean; // whether single-letter keys are enabled
+  guest?: GuestData; // in another Streamlit app
 }
 
 // One picture on the stage.
 export interface Payload {
   ack: number; // the highest event number that has been applied
-  words: string[]; // those that are drawn: T
-  offset: number; // position of the first of them in the sentence
+  words: string[]; // the T drawn words
+  offset: number; // position of the first drawn word in the sentence
   total: number; // words of the sentence: `trained` has the scores of all, `edits` and `pins` may be
   tags: string[];
   colours: string[]; // of the tags
   panels: Panels;
-  trained: Scores | null; // null: nothing here changes a score
+  trained: Scores | null; // null: no scores can be changed on this page
   edits: EditList;
-  copies: CopiesData | null; // null: each tag is itself
-  kept: CopiesData | null; // of the rule whose best path is the row "rule"
-  overview: OverviewData | null; // where a window's sentence cannot be computed from `trained`
+  copies: CopiesData | null; // null: tags are not split
+  kept: CopiesData | null; // copies of the rule behind the row "rule"
+  overview: OverviewData | null; // for a window whose sentence the browser cannot compute
   results: Results;
-  ghost: TrainedResults | null; // null: nothing is edited
+  ghost: TrainedResults | null; // None without edits
   rows: RowData[];
   tables: GridData[];
   display: string; // of the matrix: "score" or "probability"
@@ -246,18 +246,18 @@ export interface Payload {
   terms: GapData | null;
   ruler: RulerData | null;
   marks: [number, string][]; // strengths at which the best path flips
-  messages: boolean; // whether α is what a word passes on
+  messages: boolean; // whether α is the message to the next word
   entity: EntityPanelData | null;
   heading: string[];
   pile: PileData | null;
   gradient: GradientData | null;
   asked: Cell | null;
-  constrained: boolean | null; // null: the tagger has no hard constraints to switch
+  constrained: boolean | null; // null: the tagger has no hard constraints
   walk: WalkData;
   step: number;
   nodes: string;
   covered: string[];
-  withheld: [string, number, number][]; // part, from a word up to before another
+  withheld: [string, number, number][]; // part, first word, last word + 1
   chosen: Cell | null;
   panel: string;
   folding: string; // "yes", "no", or "" as the page decides
@@ -269,39 +269,39 @@ export interface Payload {
   note: string;
   legend: string;
   hint: string;
-  asks: string; // option that a chosen cell goes to; "right" marks a right tag
+  asks: string; // page option that a chosen cell sets; "right" marks a gold tag
   sentence?: string;
-  letters?: boolean; // whether keys of one letter act
-  guest?: GuestData; // in an app of somebody else
+  letters?: boolean; // whether single-letter keys are enabled
+  guest?: GuestData; // in another Streamlit app
   whole?: string; // name of this complete picture
-  since?: string; // name of the complete picture that these are changes of
+  since?: string; // name of the complete picture to which the changes apply
 }
 
-// Something a key of the labeller can mean.
+// A choice that a key of the labeller selects.
 export interface ChoiceData {
   name: string;
   key: string;
   colour: string;
 }
 
-// Words about which versions of a sentence disagree.
+// Words on which the versions of a sentence disagree.
 export interface DisputeData {
   first: number; // word
   last: number;
-  readings: string[]; // of each version
+  readings: string[]; // each version as one line
   split: boolean; // whether versions split the words differently
   why: string | null; // address of the page that explains the model's tags
 }
 
-// The versions of a sentence that are to be settled.
+// The versions of a sentence with disputes to settle.
 export interface VersionsData {
   names: string[];
-  lanes: string[][]; // of each version: what it says of each word; empty without a dispute
+  lanes: string[][]; // by version: the tag of each word; empty without a dispute
   disputes: DisputeData[];
-  left: number; // disputes that nobody has settled yet
+  left: number; // number of open disputes
 }
 
-// One sentence in front of an annotator.
+// One sentence on an annotator's screen.
 export interface LabellerPayload {
   item: number;
   revision: number;
@@ -314,20 +314,20 @@ export interface LabellerPayload {
   sure: number[];
   pinned: number[];
   doubtful: number[];
-  ranked: [number, number][][]; // by word: number of the choice, probability
+  ranked: [number, number][][]; // by word: index of the choice, probability
   changed: Record<string, string>;
   gold: string[] | null;
   ack: number;
   note: string;
   problem: string;
-  held: boolean; // whether it waits in the browser, to be sent again
+  held: boolean; // whether the browser keeps the last event and sends it again
   reason: string;
   place: string;
   probabilistic: boolean;
   letters: boolean;
   blank: boolean; // whether there is no model
-  advances: boolean; // whether the cursor goes on to the next word after a tag
+  advances: boolean; // whether the cursor moves to the next word after a tag
   rtl: boolean; // whether the sentence runs from right to left
   versions: VersionsData | null;
-  guest?: boolean; // whether it is in an app of somebody else
+  guest?: boolean; // whether the labeller is in another Streamlit app
 }
