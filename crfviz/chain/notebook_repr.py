@@ -19,12 +19,12 @@ _BRIEF.maxstring, _BRIEF.maxother = 30, 80
 
 
 class ShortRepr:
-    """Base of dataclasses whose text has the shapes of tables and the first items of lists."""
+    """Base of dataclasses with a short `repr`: shapes of tables, and first items of lists."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """Return the fields in a few lines at most, whatever stands in them."""
+        """Return the fields in a few lines at most, whatever their content."""
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
         shown = ", ".join(f"{name}={_brief(value)}" for name, value in values.items())
         return f"{type(self).__name__}({shown})"

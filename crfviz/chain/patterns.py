@@ -85,7 +85,7 @@ class Automaton:
 
     @cached_property
     def copies(self) -> NDArray[np.int64]:
-        """(K', 2) tag and state of each copy in the product, in order; cheap, as that is not."""
+        """(K', 2) tag and state of each copy, in the order of `product` but without its cost."""
         pairs = {
             (tag, state)
             for row in self.next.tolist()

@@ -1,7 +1,7 @@
-"""The scores of one sentence under a linear-chain CRF, checked once, at the door.
+"""The scores of one sentence under a linear-chain CRF, validated once, at construction.
 
 A path y has the score start[y_1] + Σ_t emissions[t, y_t] + Σ_t transitions[y_t, y_{t+1}] +
-end[y_T], in nats. Transitions are [from, to]. -inf means forbidden, and nothing else does.
+end[y_T], in nats. Transitions are [from, to]. Only -inf means forbidden.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
@@ -31,12 +31,12 @@ from crfviz.text.files import abbreviate, abbreviate_value
 LARGEST = 1e100  # of a finite score: sums over a sentence must not overflow to -inf
 
 Array = NDArray[np.float64]
-ArrayLike = Any  # nested lists, a NumPy array, a tensor: whatever holds numbers
+ArrayLike = Any  # numbers in nested lists, a NumPy array or a tensor
 Tag = int | str  # by id or by name
 
 
 class Scores(Tensor):
-    """A tensor that NumPy 2 reads without a warning; what is computed from it is a plain tensor."""
+    """A tensor that NumPy 2 reads without a warning; operations on it return plain tensors."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
@@ -45,7 +45,7 @@ class Scores(Tensor):
         return np.array(self.numpy(), dtype=dtype, copy=copy)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Scores":
-        """Return a copy that shares nothing."""
+        """Return a copy that shares no memory."""
         return self.clone().as_subclass(Scores)
 
 
@@ -53,10 +53,10 @@ class Scores(Tensor):
 class Potentials(NotebookRepr):
     """All scores of one sentence. Methods that change something return a new object.
 
-    Whatever takes a chain takes its tags by id or by name and its positions from 0, and raises an
-    UnknownTagError for a tag that it does not have, a ShapeError for such a position and for a path
-    that has not T tags, and a NoPathError where every path is forbidden, asked for a path or for
-    the probability of something.
+    Functions on chains take tags by id or name, and positions from 0. They raise an UnknownTagError
+    for an unknown tag, and a ShapeError for a position outside the sentence or a path without
+    exactly T tags. Functions that return a path or a probability raise a NoPathError if every path
+    is forbidden.
 
     Args:
         emissions: (T, K) score of each tag at each word.
@@ -64,7 +64,7 @@ class Potentials(NotebookRepr):
         start: (K,) score of beginning with a tag; zeros if None.
         end: (K,) score of ending with a tag; zeros if None.
         tags: K names; "0", "1", ... if None.
-        tokens: T words, carried along for the pictures.
+        tokens: T words, used only by the pictures.
 
     Raises:
         EmptySentenceError: there is no word.
@@ -77,7 +77,7 @@ class Potentials(NotebookRepr):
         0.5
     """
 
-    emissions: Tensor  # (T, K) float64 on the CPU, like all of them
+    emissions: Tensor  # (T, K); all tables are float64 on the CPU
     transitions: Tensor  # (K, K) or (T-1, K, K)
     start: Tensor  # (K,)
     end: Tensor  # (K,)
@@ -94,7 +94,7 @@ class Potentials(NotebookRepr):
         tags: Sequence[str] | None = None,
         tokens: Sequence[str] | None = None,
     ) -> None:
-        if isinstance(tokens, str):  # a text of tags is one letter each, and has to be K long
+        if isinstance(tokens, str):  # for tags, a string is K one-letter names
             raise ShapeError(f"tokens must be a list of words, got the text {abbreviate(tokens)}")
         scores = as_numbers("emissions", emissions)
         if scores.dim() > 0 and scores.shape[0] == 0:
@@ -130,7 +130,7 @@ class Potentials(NotebookRepr):
 
     @property
     def tag_names(self) -> tuple[str, ...]:
-        """K names, in id order: `tags`, or the ids as text where there are none."""
+        """K names, in id order: `tags`, or the ids as text if `tags` is None."""
         return tuple(map(str, range(self.num_tags))) if self.tags is None else self.tags
 
     @property
@@ -140,13 +140,13 @@ class Potentials(NotebookRepr):
 
     @property
     def steps(self) -> Tensor:
-        """(T-1, K, K) one matrix for each step, whatever was given; a view, only to be read."""
+        """(T-1, K, K) one matrix per step, also if all steps share one; a read-only view."""
         return self.transitions.expand(self.num_tokens - 1, -1, -1)
 
     def step(self, t: int) -> Tensor:
         """Return (K, K) transitions from word t to word t+1.
 
-        Where each step has its own matrix and there is a single word, there is none: it is NaN.
+        With one matrix per step, a single word has no step; the result is then NaN.
         """
         if self.homogeneous:
             return self.transitions
@@ -155,11 +155,11 @@ class Potentials(NotebookRepr):
         return self.transitions[t]
 
     def scores(self) -> tuple[Array, Array, Array, Array]:
-        """Emissions, transitions, start and end as NumPy views; only to be read."""
+        """Return emissions, transitions, start and end as NumPy views; do not write to them."""
         return self._scores
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Return the same with one matrix of transitions for each step."""
+        """Return the same as `scores`, with one transition matrix for each step."""
         return self._arrays
 
     @cached_property
@@ -173,11 +173,11 @@ class Potentials(NotebookRepr):
         return emissions, _view(self.steps), start, end
 
     def first_words(self, n: int) -> "Potentials":
-        """Return the chain of the first `n` words, which may end there like any other."""
+        """Return the chain of the first `n` words, with the end scores at word `n`."""
         return self.words_in(0, n)
 
     def words_in(self, first: int, stop: int) -> "Potentials":
-        """Return the chain of the words before position `stop`, from `first` on, cut out."""
+        """Return the chain of the words from position `first` to before `stop`."""
         steps = self.transitions if self.homogeneous else self.transitions[first : stop - 1]
         tokens = None if self.tokens is None else self.tokens[first:stop]
         emissions = self.emissions[first:stop]
@@ -185,7 +185,7 @@ class Potentials(NotebookRepr):
 
     def tag_id(self, tag: Tag) -> int:
         """Return the id of a tag given by name or by id."""
-        with suppress(TypeError, ValueError):  # not an integer, not among the names
+        with suppress(TypeError, ValueError):  # neither an integer nor a name
             number = self.tag_names.index(tag) if isinstance(tag, str) else index(tag)
             if 0 <= number < self.num_tags:
                 return number
@@ -195,7 +195,7 @@ class Potentials(NotebookRepr):
         )
 
     def position(self, position: int) -> int:
-        """Return the position of a word, a whole number from 0 to T-1, as a plain integer."""
+        """Validate the position of a word, from 0 to T-1; return it as a plain integer."""
         last = self.num_tokens - 1
         try:
             number = index(position)
@@ -206,20 +206,20 @@ class Potentials(NotebookRepr):
         return number
 
     def with_transition(self, from_tag: Tag, to_tag: Tag, score: float) -> "Potentials":
-        """Return the same with another score for one transition, at every step."""
+        """Return a new chain with this score for one transition, at every step."""
         cell = (..., self.tag_id(from_tag), self.tag_id(to_tag))
         return self._with("transitions", cell, score)
 
     def with_emission(self, position: int, tag: Tag, score: float) -> "Potentials":
-        """Return the same with another score for one tag at one word."""
+        """Return a new chain with this score for one tag at one word."""
         return self._with("emissions", (self.position(position), self.tag_id(tag)), score)
 
     def with_start(self, tag: Tag, score: float) -> "Potentials":
-        """Return the same with another score for beginning with `tag`."""
+        """Return a new chain with this score for beginning with `tag`."""
         return self._with("start", (self.tag_id(tag),), score)
 
     def with_end(self, tag: Tag, score: float) -> "Potentials":
-        """Return the same with another score for ending with `tag`."""
+        """Return a new chain with this score for ending with `tag`."""
         return self._with("end", (self.tag_id(tag),), score)
 
     def pin(self, pins: Mapping[int, Tag]) -> "Potentials":
@@ -235,9 +235,9 @@ class Potentials(NotebookRepr):
         return self.allow(allowed)
 
     def allow(self, allowed: Tensor) -> "Potentials":
-        """Return the same with the tags forbidden that a word may not have; (T, K) bool.
+        """Return a new chain that forbids all other tags; `allowed` is (T, K) bool.
 
-        It is `times` for an automaton that knows no more than the position: it needs no copies.
+        It equals `times` for an automaton whose state is the position, but needs no copies.
         """
         return self.altered(emissions=_forbid(self.emissions, allowed))
 
@@ -291,9 +291,9 @@ class Potentials(NotebookRepr):
         )
 
     def altered(self, **tables: Tensor) -> "Potentials":
-        """Return the same with other scores in some tables, which nobody else may change.
+        """Return a new chain with other tables; the caller must not change these afterwards.
 
-        Made here, of the shapes and kinds that they had: the scores alone are checked.
+        The tables have the original shapes and types, so only the scores are validated.
 
         Raises:
             ScoreError: as for a new chain.
@@ -313,11 +313,11 @@ class Potentials(NotebookRepr):
             raise ShapeError(f"path must have {self.num_tokens} tags, got {len(path)}")
         ids = [tag for tag in path if type(tag) is int]
         if len(ids) == self.num_tokens and min(ids) >= 0 and max(ids) < self.num_tags:
-            return ids  # as most paths are given
+            return ids  # the common case
         return [self.tag_id(tag) for tag in path]
 
     def score(self, path: Sequence[Tag]) -> float:
-        """Score of a path of T tags, by id or by name, in nats; -inf if it is forbidden."""
+        """Return the score of a path of T tags, by id or name, in nats; -inf if forbidden."""
         words, moves = self.terms(self.path(path))
         return float(moves[0] + words.sum() + moves[1:-1].sum() + moves[-1])
 
@@ -325,8 +325,8 @@ class Potentials(NotebookRepr):
         """Return the terms of the score of a path of T tag ids, in nats; -inf if forbidden.
 
         Returns:
-            (T,) emissions; (T+1,) the score of the first tag at the start, of the T-1 steps, and of
-            the last tag at the end.
+            (T,) emissions; (T+1,) the start score of the first tag, the scores of the T-1 steps,
+            and the end score of the last tag.
         """
         emissions, transitions, start, end = self.scores()
         positions, tags = np.arange(len(path)), np.asarray(path)
@@ -367,7 +367,7 @@ class Potentials(NotebookRepr):
     def _check_scores(self) -> None:
         flat = [scores.ravel() for scores in self.scores()]
         if sum(np.einsum("i,i", scores, scores) for scores in flat) <= LARGEST**2:
-            return  # as of most chains; not if there is a NaN, either
+            return  # the common case: all scores are finite
         for name, scores in zip(
             ("emissions", "transitions", "start", "end"), self.scores(), strict=True
         ):

@@ -1,4 +1,4 @@
-"""The loops over time of a linear-chain CRF, for one sentence and for padded batches alike.
+"""The loops over time of a linear-chain CRF, for one sentence and for padded batches.
 
 With emissions e_t(k), transitions w(j, k) from j to k, start s(k) and end f(k), in nats:
 
@@ -77,7 +77,7 @@ def forward(
     mask: Tensor | None = None,
     reduce: Callable[[Array, int], Array] = logsumexp,
 ) -> Array:
-    """Table of all prefixes: α_t(k), or with `reduce=maximum` the best prefix ending in k at t.
+    """Return the table of prefixes: α_t(k), or with `reduce=maximum` the best one ending in k at t.
 
     It is (..., T, K), emission at t and start included.
     """
@@ -97,7 +97,7 @@ def backward(
     mask: Tensor | None = None,
     reduce: Callable[[Array, int], Array] = logsumexp,
 ) -> Array:
-    """Table of all suffixes: β_t(j), or with `reduce=maximum` the best suffix after j at t.
+    """Return the table of suffixes: β_t(j), or with `reduce=maximum` the best one after j at t.
 
     It is (..., T, K), emission at t excluded and end included; at padding `end` itself.
     """
@@ -116,7 +116,7 @@ def backward(
 def log_partition(
     emissions: Array, transitions: Array, start: Array, end: Array, mask: Tensor | None = None
 ) -> Array:
-    """Log of the summed weight of all paths, in nats, shape (...); -inf if no path is allowed."""
+    """Return log Z in nats, shape (...); -inf if no path is allowed."""
     log_alpha = forward(emissions, transitions, start, mask)
     return logsumexp(log_alpha[..., -1, :] + end, -1)
 

@@ -14,16 +14,16 @@ from torch import Tensor
 from crfviz.exceptions import CrfvizError, ShapeError
 from crfviz.text.files import abbreviate_value
 
-MAX_COUNT = 2**31 - 1  # of whatever is asked for a number of times
-TOLERANCE = 1e-6  # by which the sum of a distribution may miss 1
-MAX_SHOWN = 30  # numbers of a corrected row in a message
+MAX_COUNT = 2**31 - 1  # maximum of a count, such as the number of samples
+TOLERANCE = 1e-6  # allowed difference of a distribution's sum from 1
+MAX_SHOWN = 30  # maximum number of values of a corrected row in a message
 
 
 def require_number(name: str, value: object, at_least: float = -math.inf) -> float:
     """Return a finite number as a plain float.
 
     Raises:
-        CrfvizError: it is no number, NaN, infinite, or less than `at_least`.
+        CrfvizError: the value is no number, NaN, infinite, or less than `at_least`.
     """
     number = math.nan
     with suppress(OverflowError):  # of an integer that no float can hold

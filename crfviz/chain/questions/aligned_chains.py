@@ -1,9 +1,9 @@
 """Comparison of two chains whose words are aligned: changed tags and changed scores.
 
-The alignment says for each of the T' words of the second chain which word of the first it was, or
-that it is new. Both chains have the same tags; else, and where the alignment has not T' places or
-one outside of the first chain, every question is a ShapeError. What a change does to the scores of
-a word is told without its mean over the tags: a number added to all tags of a word moves no path.
+The alignment maps each of the T' words of the second chain to its word in the first, or to None if
+it is new. All functions raise a ShapeError if the chains have different tags, or if the alignment
+does not have T' places within the first chain. Changes of a word's scores are reported without
+their mean over the tags, because a constant added to all tags of a word changes no path.
 """
 
 from collections.abc import Sequence
@@ -23,17 +23,17 @@ class Moved:
     """One score in both chains, in nats."""
 
     position: int  # in the second chain
-    before_tag: int | None  # of a step: the tag it comes from; None of an emission
+    before_tag: int | None  # of a step: the tag before; None for an emission
     tag: int
     before: float
     after: float
-    change: float  # of an emission without the mean change of its word
+    change: float  # for an emission, without the mean change of its word
 
 
 def flips(before: Sequence[int], after: Sequence[int], origins: Origins) -> list[int]:
     """Return the positions in the second chain of old words whose tag changed.
 
-    By T tag ids before and T' after.
+    `before` has T tag ids, `after` has T'.
 
     >>> flips([0, 1, 2], [0, 2], [0, 2]), flips([0, 1], [1, 2, 1], [0, None, 1])
     ([], [0])
@@ -43,9 +43,9 @@ def flips(before: Sequence[int], after: Sequence[int], origins: Origins) -> list
 
 
 def emission_changes(before: Potentials, after: Potentials, origins: Origins) -> Tensor:
-    """Return what moved at each word, without the mean over its tags.
+    """Return the change of each emission, without the mean over its word's tags.
 
-    It is (T', K) nats, 0 in the rows of new words; infinite where a tag became forbidden or free.
+    The result is (T', K) nats, 0 for new words; infinite if a tag became forbidden or allowed.
     """
     _check(before.num_tokens, after.num_tokens, origins)
     if before.tag_names != after.tag_names:

@@ -1,6 +1,6 @@
 """The chain with tags pinned or ruled out, and the best path with a given tag.
 
-Pins keep the paths that have the pinned tags, and Z_pinned is their summed weight. So
+Pins keep only the paths with the pinned tags; Z_pinned is their summed weight. So
 
     P(pins | x) = Z_pinned / Z        cost = log Z - log Z_pinned = -log P(pins | x)
 
@@ -10,8 +10,8 @@ Source: Kristjansson, Culotta, Viola and McCallum, "Interactive Information Extr
 Constrained Conditional Random Fields" (2004), and Culotta and McCallum, "Confidence Estimation for
 Information Extraction" (2004): constrained Viterbi and constrained forward.
 
-The best path y* is set against the best path y' that has the tag, and the gap between their scores
-is taken apart into what each word's emission and each step contributes:
+The best path y* is compared with the best path y' that has the tag. The gap between their scores is
+the sum of the contributions of each word's emission and each step:
 
     gap = Σ_t [e_t(y*_t) - e_t(y'_t)] + [s(y*_1) - s(y'_1)]
         + Σ_t [w(y*_t, y*_{t+1}) - w(y'_t, y'_{t+1})] + [f(y*_T) - f(y'_T)]
@@ -75,7 +75,7 @@ def condition(
 def best_with(
     potentials: Potentials, pins: Pins, forbidden: Cells = (), *, rule: str | None = None
 ) -> list[int]:
-    """Return the best path that agrees with the pins; raises as `condition` does."""
+    """Return the best path that agrees with the pins; same arguments and errors as `condition`."""
     cells = _cells(forbidden)
     try:
         return best_given(restrict(potentials, pins, cells), rule)
@@ -86,7 +86,7 @@ def best_with(
 def pin_probability(
     potentials: Potentials, pins: Pins, forbidden: Cells = (), *, rule: str | None = None
 ) -> float:
-    """P(pins | x) = Z_pinned / Z, in O(T K^2); 0.0 if no allowed path agrees with the pins.
+    """Return P(pins | x) = Z_pinned / Z, in O(T K^2); 0.0 if no allowed path agrees with the pins.
 
     With a `rule` only the paths that match it count, in both.
 
@@ -109,9 +109,9 @@ def _total(potentials: Potentials, rule: str | None) -> float:
 def run_probability(
     potentials: Potentials, tables: ForwardBackward | Posterior, run: range, path: Sequence[int]
 ) -> float:
-    """`pin_probability` of words in a row with their tags on a path, from the tables of the chain.
+    """Return `pin_probability` of adjacent words with a path's tags, from the chain's tables.
 
-    It is what leads to the first of them, the moves between them, and what follows the last one.
+    It adds α at the first word, the transitions and emissions in between, and β at the last word.
     """
     emissions, steps, _, _ = potentials.arrays()
     tags, rest = np.asarray(path)[run.start : run.stop], slice(run.start + 1, run.stop)
@@ -123,7 +123,7 @@ def run_probability(
 
 
 def restrict(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Potentials:
-    """Return the chain that `condition` weighs, without the weighing; it may have no path left."""
+    """Return the chain with pins and forbidden tags applied; it may have no allowed path."""
     allowed = torch.ones_like(potentials.emissions, dtype=torch.bool)
     for position, tag in _cells(forbidden):
         allowed[potentials.position(position), potentials.tag_id(tag)] = False
@@ -178,7 +178,7 @@ class WhyNot(NotebookRepr):
 
     @property
     def deciding(self) -> Term:
-        """The largest term for the best path; the first of equal ones, emissions before steps."""
+        """The largest term for the best path; of equal terms the first, emissions before steps."""
         last = len(self.path) - 1
         emission, step = int(self.emission_terms.argmax()), int(self.transition_terms.argmax())
         largest = self.transition_terms[step].item()

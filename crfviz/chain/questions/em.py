@@ -1,10 +1,10 @@
-"""EM on one sequence: starts that show something, and the days that a count comes from.
+"""EM on one sequence: instructive starting points, and the share of each day in a count.
 
 Letters: `T` days, `K` states, `V` symbols.
 
 Source:
     Eisner, "An interactive spreadsheet for teaching the forward-backward algorithm" (2002), section
-    4, for the diary and for what other starts do.
+    4, for the diary and the effect of other starting points.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ from crfviz.chain.potentials import Array
 from crfviz.exceptions import CrfvizError
 
 START, TRANSITION, END, EMISSION = "start", "transition", "end", "emission"
-SMOOTHING = 0.5  # added to the counts of one path, so that nothing is impossible
+SMOOTHING = 0.5  # added to the counts of one path, so that no probability is 0
 
 
 class Number(NamedTuple):

@@ -22,7 +22,7 @@ from crfviz.chain.forward_backward import ForwardBackward
 from crfviz.chain.potentials import Potentials, Tag
 from crfviz.exceptions import CrfvizError
 
-SAME = 1e-12  # by which a marginal may differ from rounding alone
+SAME = 1e-12  # difference of marginals that rounding alone may cause
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Distance:
     """Distance between two chains over the same words and tags."""
 
     largest_change: float  # of any marginal of a tag or of a neighbouring pair
-    log_partition_change: float  # nats, the second less the first
-    tolerance: float  # what rounding may do
+    log_partition_change: float  # nats, second minus first
+    tolerance: float  # difference that rounding may cause
 
     @property
     def same(self) -> bool:
@@ -40,7 +40,7 @@ class Distance:
 
 
 def compare(before: ForwardBackward, after: ForwardBackward) -> Distance:
-    """Return both distributions against each other; nan where one of them has no allowed path.
+    """Return the distance between two distributions; NaN if one has no allowed path.
 
     The tolerance grows with log Z beyond a thousand nats, as rounding does.
     """

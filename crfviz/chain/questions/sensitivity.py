@@ -54,7 +54,7 @@ class Counts(ShortRepr):
     steps: Tensor  # (T-1, K, K) the transitions of each step
 
     def __sub__(self, other: "Counts") -> "Counts":
-        """Return the uses beyond those of the other."""
+        """Return the difference of the counts, weight by weight."""
         names = [part.name for part in fields(self)]
         return Counts(**{name: getattr(self, name) - getattr(other, name) for name in names})
 
@@ -176,7 +176,7 @@ def _given(potentials: Potentials, path: PartialPath) -> Potentials:
 
 
 def _stepped(weights: Tensor, difference: Tensor, size: float) -> Tensor:
-    """Add, but keep -inf at -inf."""
+    """Add the step to the weights; weights of -inf stay -inf."""
     return weights.detach() + size * difference
 
 

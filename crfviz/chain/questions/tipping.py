@@ -166,7 +166,7 @@ def pieces(lines: Iterable[Line], low: float = -math.inf, high: float = math.inf
 
 
 def intervals(envelope: Iterable[Piece], solve: Callable[[float], list[int]]) -> list[Interval]:
-    """Return each piece with the best path at its middle; neighbours with the same path are one."""
+    """Return each piece with the best path at its middle; merge neighbours with equal paths."""
     joined: list[Interval] = []
     for piece in envelope:
         low, path = piece.low, solve(piece.inside)
@@ -238,7 +238,7 @@ def strength_intervals(
 
 
 def intervals_between(none: Potentials, full: Potentials, highest: float = 2.0) -> list[Interval]:
-    """Return the same from the chain at strength 0 and at 1, with edits and pins in both.
+    """Return `strength_intervals` from the chain at strength 0 and 1, both with edits and pins.
 
     Raises:
         CrfvizError: `highest` is no finite number, or negative.
@@ -261,7 +261,7 @@ def intervals_between(none: Potentials, full: Potentials, highest: float = 2.0) 
 
 
 def _rises(none: Array, full: Array) -> Array:
-    """Return what each score gains from strength 0 to 1; what is forbidden stays so."""
+    """Return the change of each score from strength 0 to 1; forbidden scores stay forbidden."""
     with np.errstate(invalid="ignore"):
         return np.where(none > -np.inf, full - none, 0.0)
 

@@ -156,7 +156,7 @@ class _Case:
 
     @property
     def slack(self) -> float:
-        """Nats that are no more than rounding."""
+        """Score difference that rounding may cause, nats."""
         largest = max(1.0, *map(abs, self.ahead.rival.all()))
         return TOLERANCE * largest * (len(self.target) + 1)
 

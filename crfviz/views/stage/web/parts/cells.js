@@ -67,7 +67,7 @@ function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
   };
 }
 
-// The transition scores, with START and END; every cell can be edited. `go` changes the displayed step, if each step
+// The transition scores, with START and END; every cell can be edited. `go` changes the displayed step, if each
 // step has its own matrix.
 /** @param {Model} model @param {(by: number) => void} go */
 export function buildMatrix(model, go) {

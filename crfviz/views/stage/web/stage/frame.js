@@ -1,4 +1,4 @@
-// The stage's parts and where they stand: built once per shape, then written and drawn over and over.
+// The stage's parts and their positions: built once per shape, then updated at every redraw.
 
 import { languageOf } from "../direction.js";
 import {

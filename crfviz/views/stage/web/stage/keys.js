@@ -28,7 +28,7 @@ export function stepKeyOf(stage, event, { editing, pointed }) {
   const step = () => go(stage, key in ARROWS ? turned(stage, STEPS[key]) : STEPS[key], turns);
   if (key in PAGES) return step;
   if (inside.matches?.(TYPING)) return null;
-  if (key !== " " && !stage.model.steps?.of) return null; // a page of one step uses arrows otherwise
+  if (key !== " " && !stage.model.steps?.of) return null; // a page without steps uses the arrows for other actions
   if (!pointed && key in ARROWS && inside.matches?.(READ)) return null;
   const steps = stage.payload.panels.side === "cell"; // panels where arrows always step
   if (inside.closest?.(OWN_ARROWS) && !(steps && inside.dataset?.node)) return null;

@@ -22,7 +22,7 @@ import {
 
 /** @import { Model, Panels, Side, Table } from "../types.js" */
 
-const LARGE = 20; // rows of models with few tags
+const LARGE = 20; // row height of models with few tags
 const TALLEST = 100; // maximum height of rows of such a model, and of few rows
 const FEW_ROWS = 10; // maximum number of rows that fill the height
 const BESIDE = 54; // a number beside a node of the last column

@@ -330,7 +330,7 @@ export class Stage {
     if (!this.payload) return;
     const note = !this.model.live && this.frame.noteHeight() !== this.noteHeight; // the style sheet has loaded
     const { width } = this;
-    const middle = this.frame.middle(this.sizes); // kept in the middle when column widths change
+    const middle = this.frame.middle(this.sizes); // this word stays in the middle when column widths change
     if (note || this.root.clientWidth !== width) this.draw();
     if (this.width !== width) this.frame.putIntoTheMiddle(middle, this.sizes);
     this.showPlace();
