@@ -78,10 +78,12 @@ test("while it steps the lattice is alone and not closer", () => {
 
 test("rows over matrices are close at every step, but not on a phone", () => {
   for (const walking of [false, true]) {
-    const { row, close } = sizesOf(8, { walking, page: LEARN });
-    assert.deepEqual([row, close], [TARGET, true]);
+    const { row, close, noteBeside } = sizesOf(8, { walking, page: LEARN });
+    assert.deepEqual([close, noteBeside], [true, true]);
+    assert.ok(row >= TARGET && row < TARGET + 2, `rows of ${row} pixels`);
   }
-  assert.equal(sizesOf(8, { room: PHONE, page: LEARN }).close, false);
+  const { close, noteBeside } = sizesOf(8, { room: PHONE, page: LEARN });
+  assert.deepEqual([close, noteBeside], [false, false]);
 });
 
 test("columns have room for the names of tags up to six letters", () => {
