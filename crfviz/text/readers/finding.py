@@ -103,9 +103,14 @@ def _table_or_lines(data: Sequence[str], has_tabs: bool, name: str) -> Found | N
         return Found("parallel") if inline.is_parallel(data) else None
     if separator := inline.separator_of(data):
         return Found("inline", separator=separator)
-    pairs = [tables.pair_of(line) for line in data]
+    pairs = [line.rpartition(",")[::2] for line in data]
+    cells = [tables.cells_of_csv(line) for line in data]
+    quoted = any('"' in line for line in data)
+    if len({*map(len, cells)}) == 1 and (len(cells[0]) > 2 or (len(cells[0]) == 2 and quoted)):
+        pairs = [(row[0], row[-1]) for row in cells]
     if len(pairs) > 1 and all(word and " " not in word for word, _ in pairs):
-        return Found("pairs", separator=",") if rows.are_tags([tag for _, tag in pairs]) else None
+        kind = "pairs" if pairs[0] == data[0].rpartition(",")[::2] else "csv"
+        return Found(kind, separator=",") if rows.are_tags([tag for _, tag in pairs]) else None
     return None
 
 

@@ -183,6 +183,12 @@ class ObjectReader:
         found = value[key] if (key := next(keys, None)) else []
         rows = _by_type(found, where) if isinstance(found, dict) else _by_points(found)
         found_marks = [self._mark(row, line, where) for row in rows]
+        for row, mark in zip(rows, found_marks, strict=True):
+            is_first = isinstance(row, list) and bool(row) and isinstance(row[0], str)
+            if mark and is_first and mark.kind == text[mark.start : mark.end]:
+                raise FormatError(
+                    f"{where}: expected the type of a span, got its words {abbreviate_value(row)}"
+                )
         if not any(isinstance(row, dict) for row in rows):
             return [mark for mark in found_marks if mark is not None]
         pairs = zip(found_marks, map(_quoted, rows), strict=True)

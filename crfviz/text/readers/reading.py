@@ -194,7 +194,7 @@ class Reader:
         if wanted == "columns":
             chosen = rows.columns_of(head, column, name=self._name)
             return Found("columns", chosen or rows.Columns(columns.COLUMNS))
-        if wanted in ("table", "inline", "pairs"):
+        if wanted in ("table", "inline", "csv", "pairs"):
             found = find_format(head, column, name=self._name)
             if found.format == wanted:
                 return found
@@ -243,8 +243,13 @@ class Reader:
                 return self._each(
                     lines, lambda line, where: [inline.parallel_sentence(line, where)]
                 )
+            case "csv":
+                lines = ("\t".join(tables.cells_of_csv(line)) for line in lines)
+                return self._columns(lines, rows.Columns(columns.COLUMNS))
             case "pairs":
-                lines = ("\t".join(tables.pair_of(line)) if "," in line else line for line in lines)
+                lines = (
+                    "\t".join(line.rpartition(",")[::2]) if "," in line else line for line in lines
+                )
                 return self._columns(lines, rows.Columns(columns.COLUMNS))
         return self._columns(lines, found.columns or rows.Columns(columns.COLUMNS))
 

@@ -36,6 +36,7 @@ _OPENED = re.compile(r"\(([\w-]+)")
 _BRACKETED = re.compile(r"\([\w-]+\*?\)?|\*\)?|-")
 _FULL_ENTITY = re.compile(r"[BIESLUMW][-_][A-Z]{2,}|[A-Z]{2,}[-_][BIESLUMW]")
 _CAPITAL = re.compile(r"[A-Z$.,:;!?'\"`()#\[\]{}-][A-Z0-9$_|+:.,'\"`)(\[\]-]*")
+_NO_TAG = re.compile(r"[-_]?\d*")  # empty, a dash or a number
 _TYPE = re.compile(r"O|[A-Z][A-Z0-9_]+")
 KNOWN = {*UPOS, *PENN, *".,:;!?\"'`()#$", "``", "''", "--", "...", "HYPH", "_", "-", "X"}
 MIN_CAPITAL_ROWS, MIN_REPEATED_ROWS = 3, 6
@@ -263,7 +264,10 @@ def _entity_column(cells: Sequence[Sequence[str]], word: int, *, header: bool) -
     if not cells or min(map(len, cells)) < 3:
         return -1
     last = [row[-1].strip() for row in cells]
-    if are_tags(last) and ({*last} != {OUTSIDE} or not header):
+    is_outside = header and {*last} == {OUTSIDE}
+    if not is_outside and 2 * sum(_NO_TAG.fullmatch(value) is not None for value in last) < len(
+        last
+    ):
         return -1
     for column in range(word + 1, min(map(len, cells)) - 1):
         values = [row[column].strip() for row in cells]

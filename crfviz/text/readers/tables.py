@@ -21,7 +21,6 @@ from crfviz.text.tokenizer import tokens
 
 SEPARATORS = (",", ";", "\t", "|")
 _NAME = re.compile(r"[^\W\d][\w .#-]{0,30}")
-_NUMBERS = re.compile(r"(\d),(\d)")
 _NUMBER = re.compile(r"-?\d[\d.,:/-]*")
 SENTENCE_NAMES = (
     *("sentence #", "sentence#", "sentence_id", "sentence id", "sent_id", "sentence_no", "sent"),
@@ -38,8 +37,9 @@ def header_of(line: str) -> tuple[str, list[str]] | None:
             return None
         names = [cell.strip().lower() for cell in row]
         has_tag = any(name in TAG_NAMES for name in names)
-        has_text = any(name in (*WORD_NAMES, *TEXTS) for name in names)
-        if len(names) > 1 and has_text and (has_tag or any(n in SENTENCE_NAMES for n in names)):
+        text = next((name for name in names if name in (*WORD_NAMES, *TEXTS)), None)
+        has_number = any(name in SENTENCE_NAMES and name != text for name in names)
+        if len(names) > 1 and text is not None and (has_tag or has_number):
             return separator, names
     return None
 
@@ -59,24 +59,23 @@ def untagged_table(lines: Sequence[str]) -> tuple[str, list[str]] | None:
         if len(names) < 2 or len(widths) > 1 or not rows or not all(map(_NAME.fullmatch, names)):
             continue
         columns = list(zip(*rows, strict=True))
+        if are_tags([header[-1], *columns[-1]]):  # `Data,NOUN` is a word and its tag
+            continue
         has_numbers = any(all(map(_NUMBER.fullmatch, column)) for column in columns)
-        if has_numbers or any(name in (*WORD_NAMES, *TEXTS) for name in names):
+        texts = (cells for name, cells in zip(names, columns, strict=True) if name in TEXTS)
+        if has_numbers or any(
+            2 * sum(" " in cell for cell in cells) >= len(rows) for cells in texts
+        ):
             return separator, names
     return None
 
 
-def pair_of(line: str) -> tuple[str, str]:
-    """Return word and tag of a CSV row without a header: its first and last cell.
-
-    A word such as `10,000` may have a comma, if digits surround it.
-    """
+def cells_of_csv(line: str) -> list[str]:
+    """Return the cells of a CSV row; the line itself if its quotes are broken."""
     try:
-        cells = next(csv.reader([_NUMBERS.sub("\\1\0\\2", line)], strict=True), [""])
+        return next(csv.reader([line], strict=True), [""])
     except csv.Error:
-        cells = [line]
-    if len(cells) < 2:
-        return "", line
-    return cells[0].replace("\0", ","), cells[-1].replace("\0", ",")
+        return [line]
 
 
 def read_table(

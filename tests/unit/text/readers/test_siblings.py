@@ -246,6 +246,7 @@ def test_losses_are_reported_in_one_message(content, words, message, tmp_path):
         ('{"text": "a", "label": [[0, 9, "X"]]}', "inside of 1 characters"),
         ('{"document": "a", "tokens": [{"text": "a", "entityLabel": "X"}]}', "entities alone"),
         ('{"text": "a", "label": {"x": 1}}', "expected spans such as"),
+        ('{"text": "a", "label": [["a", 0, 1]]}', "expected the type of a span"),
         ("a b\tO O\nc d e\tO B-X\n", "line 2: expected 3 tags"),
         ("a\0 \0X\0", "has NUL characters"),
         ("date,price\n2024-01-01,3\n2024-01-02,4\n", "a table without texts or tagged words"),
@@ -324,6 +325,33 @@ def test_lower_case_tags_of_the_brown_corpus_are_read():
     text = "The/at Fulton/np-tl County/nn-tl said/vbd ./.\nIt/pps is/bez ./.\n"
     first, _ = parse_sentences(text)
     assert first.tags == ("at", "np-tl", "nn-tl", "vbd", ".")
+
+
+@pytest.mark.parametrize("word", ["Data", "Text", "Sentence", "Word"])
+@pytest.mark.parametrize("separator", ["\t", " ", ","])
+def test_file_that_begins_with_the_name_of_a_column_is_no_table(word, separator):
+    text = f"{word}{separator}NOUN\n2{separator}NUM\n3{separator}NUM\n"
+    (sentence,) = parse_sentences(text)
+    assert sentence.tokens == (word, "2", "3")
+    assert sentence.tags == ("NOUN", "NUM", "NUM")
+
+
+def test_comma_in_a_word_is_kept_without_quotes():
+    (sentence,) = parse_sentences("Anna,B-PER\n,,O\n10,000,O\n")
+    assert sentence.tokens == ("Anna", ",", "10,000")
+    (sentence,) = parse_sentences('"Anna","B-PER"\n",","O"\n"10,000","O"\n')
+    assert sentence.tokens == ("Anna", ",", "10,000")
+
+
+def test_last_column_is_read_unless_it_has_no_tags():
+    text = "runs\tVBZ\tB-VP\tagent\nhome\tNN\tB-NP\tgoal\n"
+    (sentence,) = parse_sentences(text)
+    assert sentence.tags == ("agent", "goal")
+
+
+def test_type_equal_to_its_words_is_kept():
+    (sentence,) = parse_sentences('{"text": "LOC runs", "label": [[0, 3, "LOC"]]}\n')
+    assert sentence.tags == ("B-LOC", "O")
 
 
 def test_sentences_with_commas_are_no_table():
