@@ -1,22 +1,24 @@
 """The smallest change of a single weight that changes the decision.
 
-Candidates bound the size of every change from below; the intervals of `tipping` then say what
-exactly the best candidates do. The change at which path y' draws level with path y is
+Every weight has a candidate for each direction, with a lower bound of the size of its change. The
+intervals of `tipping` then give the exact change for the best candidates. The change at which path
+y' ties with path y is
 
     (score(y) - score(y')) / (uses(y') - uses(y))
 
-For a start, end or emission weight the size is a gap between max-marginals: a tag that lost needs
-what the best path through it lacks, and a tag that won gives way when it has lost its lead.
+For a start, end or emission weight the size is a gap between max-marginals. A tag off the best path
+must gain the score that the best path through it lacks. A tag on the best path must lose its lead
+over the best path through another tag.
 
-A transition may be used several times, n* times by the best path y*. With a change d, y* scores
-the line s* + n* d, and the rivals' best score is a convex function of d. It draws level with the
-line at the root that Newton's method from beyond finds in a few steps, each a Viterbi recursion,
-taken for all transitions at once:
+A path may use a transition several times; the best path y* uses it n* times. After a change d, y*
+scores s* + n* d, which is a line. The best score of the rivals is a convex function of d. Newton's
+method finds where it crosses the line: it starts beyond the crossing and needs a few steps. Each
+step is a Viterbi recursion for all transitions at once:
 
     d <- d - (rival(d) - (s* + n* d)) / (n - n*)    where the best rival at d uses it n times
 
-If only some paths count as rivals, others may have overtaken y* at that d. Then the best of these
-takes the place of y*, and the search goes on from there, until a rival is the best of all.
+If only some paths count as rivals, other paths may have overtaken y* at that d. The best of these
+then replaces y*, and the search continues from there until a rival is the best of all paths.
 
 Source: the inverse view of Macherey, Och, Thayer and Uszkoreit (2008), see `tipping`;
 Dinkelbach, "On Nonlinear Fractional Programming" (1967), for the iteration, which is
@@ -43,8 +45,8 @@ from crfviz.chain.recursions import TOLERANCE, Changed, Ids, best_with_change
 from crfviz.chain.validation import require_count
 from crfviz.exceptions import CrfvizError, NoPathError
 
-SLACK = 1e-9  # nats; sizes that are this close to each other count as ties
-KINDS = get_args(Kind)  # of equal sizes, in this order
+SLACK = 1e-9  # nats; sizes this close to each other are ties
+KINDS = get_args(Kind)  # the order of weights with equal sizes
 
 Bools = NDArray[np.bool_]
 Direction = Literal[1, -1]
@@ -58,36 +60,36 @@ class Flip:
 
     weight: WeightId  # ("transition", from, to), ...; in tag ids
     trained: float  # the weight's value in the chain, nats
-    value: float  # the breakpoint: here `path` draws level, beyond it wins; nats
+    value: float  # the breakpoint: `path` ties at it and wins beyond it; nats
     change: float  # `value` - `trained`, nats; 0 if it ties already
     path: list[int]  # T tag ids, the best path just beyond `value`
-    changed: list[int]  # the positions whose tags differ from the best path now
+    changed: list[int]  # the positions whose tags differ from the current best path
 
 
 class Candidate(NamedTuple):
-    """A weight to push up or down; compares by size, then kind, then ids."""
+    """A weight to raise or lower; sorted by size, then kind, then ids."""
 
-    rounded: float  # so that equal sizes do not differ in the last bit
+    rounded: float  # `size`, rounded so that equal sizes compare as equal
     kind: int
     weight: WeightId
     direction: Direction
-    size: float  # of the change, nats, at least 0
+    size: float  # of the change, nats, at least 0; a lower bound
 
 
 def smallest_flips(potentials: Potentials, limit: int) -> list[Flip]:
     """Return the smallest changes of one weight each that change the best path, smallest first.
 
     Looks at every transition, start, end and emission weight, up and down. Forbidden weights stay
-    forbidden. All paths count, no rule over the tags: of `Potentials.constrained` a weight would be
-    that of one copy of its tags. Several weights can flip to the same path with the same change;
-    then transitions come first, then start, end and emissions, each in the order of ids.
+    forbidden. All paths count, without a rule over the tags: in a chain of `Potentials.constrained`
+    a weight belongs to one copy of its tags. Several weights can flip to the same path with the
+    same change; then transitions come first, then start, end and emissions, each in order of ids.
 
-    Of at most `limit` changes there may be fewer. O(K^2) Viterbi recursions at once, a few times,
+    The list has at most `limit` changes. The cost is a few batches of O(K^2) Viterbi recursions,
     and the intervals of `limit` weights.
 
     Raises:
-        CrfvizError: `limit` is less than 1 or no whole number, or the transitions differ from step
-            to step.
+        CrfvizError: `limit` is less than 1 or not a whole number, or the transitions differ from
+            step to step.
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
@@ -114,8 +116,9 @@ def smallest_flips(potentials: Potentials, limit: int) -> list[Flip]:
 def smallest_change_for(potentials: Potentials, position: int, tag: Tag) -> Flip | None:
     """Return the smallest change of one weight that puts `tag` on the best path at `position`.
 
-    None if the tag is on the best path already. Else there always is one: raising the tag's own
-    emission score. Paths count, and ties between weights are broken, as in `smallest_flips`.
+    None if the tag is on the best path already. Otherwise a change always exists, because raising
+    the tag's own emission score is one. As in `smallest_flips`, all paths count, and ties between
+    weights are broken by kind and ids.
 
     Raises:
         NoPathError: no allowed path has the tag there.
@@ -139,8 +142,8 @@ def smallest_change_for(potentials: Potentials, position: int, tag: Tag) -> Flip
         raise NoPathError(f"no allowed path has the tag {name} at position {position}")
     reach = min(heap).size
     heap += crossings(potentials, best, reach + SLACK * (1 + reach), having, lacking)
-    # Where paths with the tag tie with others over a whole interval, the candidate's size is only a
-    # lower bound: the rule for ties may give the tag no place there.
+    # Paths with and without the tag may tie over a whole interval, and the rule for ties may choose
+    # a path without it. The candidate's size is then only a lower bound.
     exact: dict[tuple[WeightId, Direction], Flip | None] = {}
     heapify(heap)
     while True:
@@ -163,7 +166,7 @@ def _flip(
     candidate: Candidate,
     accepts: Callable[[list[int]], bool],
 ) -> Flip | None:
-    """Return the first piece in the candidate's direction whose path is another one, and wanted."""
+    """Return the nearest flip in the candidate's direction to a path that `accepts` allows."""
     weight, direction = candidate.weight, candidate.direction
     used, trained = uses(weight, best), value_of(potentials, weight)
     nearest = candidate.size - SLACK * (1 + candidate.size)
@@ -183,7 +186,7 @@ def _flip(
 
 
 def _with_one_matrix(potentials: Potentials) -> Potentials:
-    """Return the same with transitions (K, K), if all steps share them."""
+    """Return the chain with transitions (K, K); raise a CrfvizError if the steps differ."""
     transitions = potentials.transitions
     if potentials.homogeneous or len(transitions) == 0:
         return potentials
@@ -196,12 +199,12 @@ def _with_one_matrix(potentials: Potentials) -> Potentials:
 
 
 def make_candidate(size: float, weight: WeightId, direction: Direction) -> Candidate:
-    """Return a candidate with its sort key; a size below 0 is rounding, and is 0."""
+    """Return a candidate with its sort key; a negative size is a rounding error and becomes 0."""
     return Candidate(round(size, 9), KINDS.index(weight[0]), weight, direction, max(0.0, size))
 
 
 def gaps(potentials: Potentials, best: list[int]) -> Iterator[Candidate]:
-    """Yield what start, end and emission weights need for another best path."""
+    """Yield the changes of start, end and emission weights that change the best path."""
     through = best_through(potentials).numpy()
     lacks = through.max() - through  # (T, K)
     lead = through.max() - _best_other(through)
@@ -211,11 +214,11 @@ def gaps(potentials: Potentials, best: list[int]) -> Iterator[Candidate]:
 
 
 def gaps_between(having: Potentials, lacking: Potentials) -> Iterator[Candidate]:
-    """Yield what start, end and emission weights need for a best path of one chain, not the other.
+    """Yield the changes of start, end and emission weights that let a path of `having` win.
 
-    Weights are used once or not at all. More of a weight helps if the best path with it is one of
-    `having`: it must catch up with the best path of `lacking` without it. Less of it is the same,
-    the other way round.
+    A path uses such a weight once or not at all. Raising a weight helps if the best path with it is
+    in `having`; that path must catch up with the best path of `lacking` without it. Lowering a
+    weight helps if the best path without it is in `having`.
     """
     with_tag, rival = best_through(having).numpy(), best_through(lacking).numpy()
     with_tag_unused, rival_unused = _best_other(with_tag), _best_other(rival)
@@ -228,7 +231,7 @@ def gaps_between(having: Potentials, lacking: Potentials) -> Iterator[Candidate]
 
 
 def _best_other(through: Array) -> Array:
-    """Return the best path through another tag at each position, for each tag, (T, K)."""
+    """Return the best score through any other tag at the same position, for each tag, (T, K)."""
     is_best = np.arange(through.shape[1]) == through.argmax(-1)[:, None]
     second = np.where(is_best, -np.inf, through).max(-1, keepdims=True)
     others: Array = np.where(is_best, second, through.max(-1, keepdims=True))
@@ -254,11 +257,12 @@ def crossings(
     rivals: Potentials,
     others: Potentials | None = None,
 ) -> Iterator[Candidate]:
-    """Return where a rival ties with the best path if one transition changes by less than `reach`.
+    """Yield changes of one transition, below `reach`, at which a rival ties with the best path.
 
-    Lowering helps rivals only if the best path uses the transition: else it costs them alone. The
-    chain has one matrix for all steps; `rivals` is the same, restricted to the paths that may win,
-    `others` to those that may not: None if that is the best path alone.
+    Lowering helps rivals only if the best path uses the transition; otherwise only rivals lose
+    score. The chain has one matrix for all steps. `rivals` is the chain restricted to the paths
+    that may win. `others` is the chain restricted to the paths that may not; None if only the best
+    path may not.
     """
     if potentials.num_tokens == 1:
         return
@@ -277,7 +281,7 @@ def crossings(
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """The search for the change of each of B transitions with which a rival wins."""
+    """The search for the change of each of B transitions at which a rival wins."""
 
     rivals: Potentials
     others: Potentials | None
@@ -289,8 +293,8 @@ class _Search:
 
         Args:
             score: (B,) of the path to beat, without change.
-            used: (B,) how often it uses the transition.
-            reach: where to begin to come down from.
+            used: (B,) how often that path uses the transition.
+            reach: the largest size; the search starts there and goes down.
         """
         roots = np.full(len(self.moves), np.inf)
         score, used = score.copy(), used.copy()
@@ -353,6 +357,6 @@ def score_range(potentials: Potentials) -> float:
 
 
 def _spread(scores: Array) -> float:
-    """Return the largest less the smallest of the finite scores."""
+    """Return the largest finite score minus the smallest."""
     finite = scores[scores > -np.inf]
     return float(finite.max() - finite.min()) if len(finite) else 0.0

@@ -1,27 +1,28 @@
 """Values of a weight, or of the transition strength, at which the best path changes.
 
-If every path's score is a line in some number v, intercept + slope * v, then the best score is the
-upper envelope of these lines: convex, made of pieces, one line on each. At a breakpoint the paths
-of both sides tie, and the rule for ties decides; so it does between paths with the same line.
+If every path's score is a linear function of a number v, intercept + slope * v, then the best score
+is the upper envelope of these lines. It is convex and piecewise linear. At a breakpoint the paths
+of both sides tie, and the rule for ties decides. It also decides between paths with the same line.
 
 A path that uses a weight n times scores c + n * v, where v is the value of the weight. Among the
-paths with the same n only the best one, c_n, can be best at all, so the best score is the upper
-envelope of at most T lines, one for each n:
+paths with the same n, only the one with the largest c, called c_n, can be the best of all. So the
+best score is the upper envelope of one line for each n:
 
     best(v) = max_n [c_n + n * v]
 
-Its breakpoints are the crossings of lines that are neighbours on the envelope: exact, no grid.
+Its breakpoints are the crossings of adjacent lines of the envelope. They are exact: there is no
+search over a grid.
 
 Source: the envelope over a lattice's paths is that of Macherey, Och, Thayer and Uszkoreit,
 "Lattice-based Minimum Error Rate Training for Statistical Machine Translation" (2008). That there
 is one line for each n follows from the score of Lafferty, McCallum and Pereira (2001), section 3.
 
-With the strength s, transitions, start and end count s times (`Potentials.scale_transitions`), so a
-path scores E + s * C: its emissions plus s times everything else. Single scores that were edited
-stay as they are at every strength and belong to E. That is a line in s, and the best
-path changes where the upper envelope of these lines bends. Between two strengths with different
-best paths, look where their lines cross: either no path is better there, and it is a breakpoint, or
-one is, and there is one on each side of it.
+The strength s multiplies transitions, start and end (`Potentials.scale_transitions`). So a path
+scores E + s * C: its emissions plus s times everything else. Edited scores are the same at every
+strength, and belong to E. This is a line in s, and the best path changes at the breakpoints of the
+envelope. To find them, take two strengths with different best paths, and compute where the lines of
+these paths cross. If no path is better there, this is a breakpoint. Otherwise at least one
+breakpoint is on each side of it.
 
 Source: Eisner and Severance, "Mathematical techniques for efficient record segmentation in large
 shared databases" (1976), for the subdivision.
@@ -46,7 +47,7 @@ from crfviz.exceptions import NoPathError
 class Interval(NamedTuple):
     """The interval in which one path is best: from `low` to `high`, both included (ties)."""
 
-    low: float  # -inf in the first of the real line
+    low: float  # -inf in the first interval of the real line
     high: float  # inf in the last; the next interval begins here
     path: list[int]  # T tag ids
 
@@ -73,7 +74,7 @@ class Piece:
 
     @property
     def inside(self) -> float:
-        """A number well within."""
+        """A number inside the interval, away from its ends."""
         if math.isinf(self.low) and math.isinf(self.high):
             return 0.0
         if math.isinf(self.low):
@@ -87,13 +88,14 @@ def tipping_points(potentials: Potentials, weight: Weight) -> list[Interval]:
     """Return the intervals of a weight's value in which each path is best, in order.
 
     They cover the real line: `low` is -inf in the first and `high` inf in the last, and each begins
-    where the one before ends. Uses grow from one to the next. Inside an interval the path is that
-    of `viterbi`, with ties at the lowest ids; at its ends two paths tie. Values are the weight's
-    own, not changes. The value it has now does not matter; it may be -inf, while other forbidden
-    scores stay so. If the first path uses the weight, then at -inf itself no path is allowed.
+    where the one before ends. The path of each interval uses the weight more often than that of the
+    one before. Inside an interval the path is that of `viterbi`, with ties at the lowest ids; at
+    its ends two paths tie. Values are absolute, not changes. The weight's current value does not
+    matter and may be -inf; other forbidden scores stay forbidden. If the first path uses the
+    weight, then no path is allowed at -inf itself.
 
-    O(T^2 K^2) for a transition, O(T K^2) otherwise, and O(T K^2) more for each interval. What a
-    weight is, and its value where each step has its own matrix, says `crfviz.chain.edits`.
+    O(T^2 K^2) for a transition, O(T K^2) otherwise, and O(T K^2) more for each interval.
+    `crfviz.chain.edits` defines a weight, and its value if each step has its own matrix.
 
     Raises:
         NoPathError: every path is forbidden, whatever the value.
@@ -112,10 +114,10 @@ def tipping_points(potentials: Potentials, weight: Weight) -> list[Interval]:
 
 @dataclass(frozen=True, eq=False)
 class BestByValue:
-    """The best score as a function of one weight's value, with paths found when asked for."""
+    """The best score as a function of one weight's value; paths are computed on request."""
 
-    pieces: list[Piece]  # in order; the slope of each is how often its paths use the weight
-    path_at: Callable[[float], list[int]]  # the best path where the weight has this value
+    pieces: list[Piece]  # in order; a slope is the number of uses of the weight
+    path_at: Callable[[float], list[int]]  # the best path at a value of the weight
 
 
 def best_by_value(potentials: Potentials, weight: WeightId) -> BestByValue:
@@ -134,7 +136,7 @@ def best_by_value(potentials: Potentials, weight: WeightId) -> BestByValue:
 
 
 def _best_by_uses(base: Potentials, weight: WeightId) -> list[float]:
-    """Return the best score for 0, 1, ... uses; in `base` the weight is 0."""
+    """Return the best score for 0, 1, ... uses of the weight, whose value is 0 in `base`."""
     if weight[0] == "transition":
         scores: list[float] = best_by_uses(*base.arrays(), *weight[1:]).tolist()
         return scores
@@ -147,8 +149,8 @@ def _best_by_uses(base: Potentials, weight: WeightId) -> list[float]:
 def pieces(lines: Iterable[Line], low: float = -math.inf, high: float = math.inf) -> list[Piece]:
     """Return the upper envelope of at least one line between `low` and `high`, from left to right.
 
-    A piece too short to tell its line from the neighbours' within `recursions.TOLERANCE` is left
-    out, and a neighbour takes its place.
+    A piece is left out, and a neighbour extended, if it is so short that its line is within
+    `recursions.TOLERANCE` of its neighbours' lines.
     """
     envelope = _envelope(lines)
     inner = [crossing(left, right) for left, right in pairwise(envelope)]
@@ -196,7 +198,7 @@ def _envelope(lines: Iterable[Line]) -> list[Line]:
 
 
 def _is_visible(low: float, high: float, line: Line) -> bool:
-    """Return whether a line that is best from `low` to `high` is more than a tie."""
+    """Return whether a line that is best from `low` to `high` leads by more than rounding."""
     if math.isinf(low) or math.isinf(high):
         return low < high
     largest = max(1.0, abs(low), abs(line.at(low)))
@@ -212,14 +214,14 @@ def strength_intervals(
 ) -> list[Interval]:
     """Return the intervals of the strength in which each path is best, from 0 to `highest`.
 
-    Each begins where the one before ends: there the decode flips. Inside, the path is that of
-    `viterbi` on `potentials.scale_transitions(strength)`. What is forbidden stays so at every
-    strength, 0 included; scores of `edits` and `pins` hold at every strength, and the strength that
-    the edits have does not matter. A few O(T K^2) recursions for each interval.
+    Each begins where the one before ends: there the best path changes. Inside, it is that of
+    `viterbi` on `potentials.scale_transitions(strength)`. Forbidden scores stay forbidden at every
+    strength, even at 0. Edited scores and pins apply at every strength. The strength stored in
+    `edits` is ignored. A few O(T K^2) recursions for each interval.
 
     Raises:
-        CrfvizError: `highest` is no finite number, or negative; an edit or a pin names a tag that
-            the chain does not have.
+        CrfvizError: `highest` is not a finite number, or negative; an edit or a pin names a tag
+            that the chain does not have.
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
@@ -238,10 +240,10 @@ def strength_intervals(
 
 
 def intervals_between(none: Potentials, full: Potentials, highest: float = 2.0) -> list[Interval]:
-    """Return `strength_intervals` from the chain at strength 0 and 1, both with edits and pins.
+    """Return `strength_intervals`, given the chain at strengths 0 and 1, with edits and pins.
 
     Raises:
-        CrfvizError: `highest` is no finite number, or negative.
+        CrfvizError: `highest` is not a finite number, or negative.
     """
     highest = require_number("highest", highest, at_least=0.0)
     emissions, *flat = none.scores()

@@ -1,7 +1,7 @@
 """Cause of a wrong decision, and the smallest change that corrects it.
 
-The best path y* is set against a target y, the path that should have won. Their gap falls into what
-the words said and what the steps (start and end among them) said:
+The best path y* is compared with a target y, the path that should have won. Their gap is the sum of
+two parts: the emissions of the words, and the transitions of the steps, with start and end.
 
     gap = score(y*) - score(y) = emission gap + transition gap
 
@@ -9,25 +9,25 @@ the words said and what the steps (start and end among them) said:
 |------------|--------------------------------------------------------------------------------|
 | constraint | the target is forbidden: its score is -inf, and no change of finite scores helps |
 | near tie   | gap < NEAR_TIE                                                                 |
-| emission   | emission gap > 0 >= transition gap: the steps were for the target, the words not |
-| transition | transition gap > 0 >= emission gap: the words were for the target, the steps not |
-| both       | both > 0: each kind of score was for the wrong path                            |
+| emission   | emission gap > 0 >= transition gap: the steps favour the target, the words do not |
+| transition | transition gap > 0 >= emission gap: the words favour the target, the steps do not |
+| both       | both > 0: words and steps favour the wrong path                                |
 
-So in an emission fault, changing emissions until they are impartial between the two paths is more
-than enough, and changing transitions until they are impartial does nothing; and so on.
+So an emission fault is corrected by emissions that score both paths equally, but not by transitions
+that score both paths equally. For a transition fault it is the other way round.
 
 **The smallest change of a kind** is the least number a such that the target is a best path of all
-after changing scores of that kind alone, each by at most a (the L-infinity norm). Emission scores
-are one number a word and tag; step scores one number a step and pair of tags, each step on its own.
-The most that such changes can do is to raise all scores on the target and lower all others: a rival
-y' then loses 2a wherever it differs. Hence
+after changing scores of that kind alone, each by at most a (the L-infinity norm). There
+is one emission score for each word and tag, and one step score for each step and pair of tags, even
+if the chain has one matrix for all steps. The strongest change raises all scores on the target and
+lowers all others. A rival y' then loses 2a wherever it differs. Hence
 
     a = max over y' != y of (score(y') - score(y)) / 2 d(y', y)
 
 with d the number of words (of steps) at which the two differ. All rivals count, not only y*. The
 maximum of these ratios is found by Dinkelbach's method: Viterbi on the changed chain finds the
 rival with the worst ratio, until none is better than the target. At exactly a the target ties.
-The sizes do not decide the kind: a nat is a nat, wherever it is added.
+The kind of an error depends on the two gaps, not on the sizes of these changes.
 
 Source: Dinkelbach, "On Nonlinear Fractional Programming" (1967); the changed chain is the
 loss-augmented decoding of Taskar, Guestrin and Koller, "Max-Margin Markov Networks" (2003).
@@ -69,7 +69,9 @@ class Triage:
 
 
 def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -> Triage:
-    """Return the verdict on a target that is not the path of `best_path`, in a few times O(T K^2).
+    """Return the cause of an error, and the sizes of the smallest corrections.
+
+    `best` is the path of `best_path`, and `target` is another path. Takes a few times O(T K^2).
 
     Example:
         >>> potentials = Potentials([[1.0, 0.0], [0.0, 0.5]], [[0.0, -1.0], [0.0, 0.0]])
@@ -83,7 +85,7 @@ def triage(potentials: Potentials, target: Sequence[int], best: Sequence[int]) -
 
 
 def triages(cases: Sequence[tuple[Potentials, Sequence[int], Sequence[int]]]) -> list[Triage]:
-    """Run `triage` on chains with targets and best paths, all at once."""
+    """Run `triage` on many chains with their targets and best paths, as one batch."""
     asked = [_Case(chain, chain.path(target), chain.path(best)) for chain, target, best in cases]
     allowed = [case for case in asked if case.ahead.total < math.inf]
     words = dict(zip(map(id, allowed), _smallest(allowed, "emission"), strict=True))
@@ -97,8 +99,8 @@ def triages(cases: Sequence[tuple[Potentials, Sequence[int], Sequence[int]]]) ->
 def changed(potentials: Potentials, target: Sequence[int], part: Part, size: float) -> Potentials:
     """Return the chain with every score of a kind moved in favour of the target.
 
-    The scores on the target rise by `size` nats and all others fall by it. What is forbidden stays
-    forbidden. Changed transitions are one matrix for each step.
+    The scores on the target rise by `size` nats, and all others of the kind fall by `size` nats.
+    Forbidden scores stay forbidden. Changed transitions have one matrix for each step.
     """
     words, tags = np.arange(potentials.num_tokens), np.asarray(target)
     emissions, steps, start, end = potentials.arrays()
@@ -115,9 +117,10 @@ def changed(potentials: Potentials, target: Sequence[int], part: Part, size: flo
 
 
 def wrong_runs(best: Sequence[int], gold: Sequence[int]) -> list[range]:
-    """Return the errors of a sentence: longest runs of words whose tags differ.
+    """Return the errors of a sentence: the longest runs of adjacent words with wrong tags.
 
-    The gaps of the errors add up to the gap of the sentence, because no step touches two of them.
+    The gaps of the errors add up to the gap of the sentence, because no step belongs
+    to two errors.
 
     Example:
         >>> wrong_runs([0, 1, 1, 0, 2], [0, 0, 0, 0, 1])
@@ -162,7 +165,7 @@ class _Case:
 
     @cached_property
     def shared(self) -> Hashable:
-        """The same for chains that have the same transitions, start and end, for all steps."""
+        """A key that is equal for chains with equal transitions, start and end."""
         if not self.potentials.homogeneous:
             return id(self)
         return tuple(scores.tobytes() for scores in self.potentials.scores()[1:])
@@ -172,7 +175,7 @@ def _verdict(ahead: Lead, emission_change: float, transition_change: float) -> T
     gap, emission_gap, transition_gap = ahead.total, ahead.emission, ahead.transition
     return Triage(
         kind=_kind(gap, emission_gap, transition_gap),
-        gap=max(0.0, gap),  # of two that tie, the target may be better in the last bit
+        gap=max(0.0, gap),  # rounding may make the gap of a tie negative
         emission_gap=emission_gap,
         transition_gap=transition_gap,
         emission_change=emission_change,
@@ -191,7 +194,7 @@ def _kind(gap: float, emission_gap: float, transition_gap: float) -> Kind:
 
 
 def _smallest(cases: Sequence[_Case], part: Part) -> list[float]:
-    """Run Dinkelbach's method for each case, from the ratio of one rival upwards."""
+    """Run Dinkelbach's method for each case, starting from the ratio of the best path."""
     sizes = [0.0] * len(cases)
     going = [(i, case.best, case.ahead.total) for i, case in enumerate(cases)]
     while going:
@@ -211,9 +214,10 @@ def _smallest(cases: Sequence[_Case], part: Part) -> list[float]:
 def _rivals(
     cases: Sequence[_Case], asked: Sequence[int], part: Part, sizes: Sequence[float]
 ) -> Iterator[tuple[int, list[int]]]:
-    """Yield the best paths of some of the cases `changed` by their sizes.
+    """Yield the index and the best path of each case in `asked`, `changed` by its size.
 
-    What all scores of a kind lose, every path loses, so it is enough to raise those on the target.
+    Lowering all scores of a kind lowers all paths equally. So it is enough to raise the scores on
+    the target, by twice the size.
     """
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for i in asked:
@@ -236,7 +240,7 @@ def _places(path: Sequence[int], target: Sequence[int], part: Part) -> int:
 
 
 class LossAugmentedViterbi:
-    """N chains with their targets, longest first.
+    """Viterbi on N chains at once, with a bonus for the scores on each chain's target.
 
     Args:
         emissions: of each chain, (T, K).
@@ -257,7 +261,9 @@ class LossAugmentedViterbi:
         self._order = sorted(range(len(targets)), key=lambda i: -len(targets[i]))
         self._lengths = np.array([len(targets[i]) for i in self._order])
         self._rows = np.arange(len(targets))
-        alive = np.bincount(self._lengths)[::-1].cumsum()[::-1]  # at least so long, by length
+        alive = np.bincount(self._lengths)[::-1].cumsum()[
+            ::-1
+        ]  # number of chains with at least each length
         self._alive = alive[1:].tolist()  # how many chains have a word at t
         self._steps, self._start, self._end = transitions, start, end
         size = (self._lengths[0], len(targets))
@@ -268,11 +274,11 @@ class LossAugmentedViterbi:
             self._targets[: len(targets[i]), place] = targets[i]
 
     def best_paths(self, on_words: Scores, on_steps: Scores) -> list[list[int]]:
-        """Return the best path of each chain with bonuses on its target.
+        """Return the best path of each chain, in the given order, with bonuses on its target.
 
         Args:
-            on_words: (N,) nats.
-            on_steps: (N,) nats; start and end are steps, too.
+            on_words: (N,) nats for each emission of the target.
+            on_steps: (N,) nats for each step of the target, including start and end.
         """
         bonus = on_steps[self._order]
         best = self._best_prefixes(on_words[self._order], bonus)
@@ -283,7 +289,7 @@ class LossAugmentedViterbi:
         return paths
 
     def _best_prefixes(self, on_words: Scores, bonus: Scores) -> Scores:
-        """Return (T, N, K) nats; behind the end of a chain it is nothing."""
+        """Return the best prefixes, (T, N, K) nats; unused after the end of a chain."""
         best = self._words.copy()
         words = np.arange(len(best))[:, None]
         best[words, self._rows, self._targets] += on_words
@@ -299,7 +305,7 @@ class LossAugmentedViterbi:
         return best
 
     def _walked_back(self, best: Scores, bonus: Scores) -> Ids:
-        """Return (T, N) tags of the best paths; behind the end of a chain they are nothing."""
+        """Return the tags of the best paths, (T, N); unused after the end of a chain."""
         tags: Ids = np.zeros(self._targets.shape, np.int64)
         last = self._lengths - 1
         ways = best[last, self._rows] + self._end
