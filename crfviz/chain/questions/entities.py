@@ -1,19 +1,20 @@
 """Exact probabilities of entities, of their rivals, and of illegal tag sequences.
 
-An entity X at words first to last is there if they are tagged B-X I-X ... I-X and the next word is
-not I-X; in BIOES and BILOU, if they are tagged B-X I-X ... E-X, or S-X alone. Its probability is
-that of all paths through these tags:
+The words first to last are an entity X if they are tagged B-X I-X ... I-X and the next word is not
+I-X. In BIOES they are tagged B-X I-X ... E-X, or S-X alone; BILOU writes L-X and U-X. The
+probability of the entity is that of all paths with these tags:
 
     P(entity | x) = Z(paths with exactly these tags) / Z
 
-It is neither the mean nor the product of the words' marginals. An entity is named by its first and
-last position and its type; the type may come first, as it did in version 0.2. An UnknownTagError is
-raised for a type without the tags it needs, a ShapeError unless 0 <= first <= last < T.
+It differs from the mean and from the product of the words' marginals. An entity is given by its
+first and last position and its type; the type may also be the first argument, as in version 0.2.
+The functions raise an UnknownTagError if the tags of a type are missing, and a ShapeError unless
+0 <= first <= last < T.
 
     illegal mass = 1 - Z_legal / Z
 
-would lose all digits of a small mass. So the mass is that of the paths that the complement of the
-scheme's automaton reads: it remembers the first illegal move.
+This difference loses all digits if the mass is small. The mass is therefore summed over the illegal
+paths, which the complement of the scheme's automaton accepts: it remembers the first illegal move.
 
 Source: Culotta and McCallum, "Confidence Estimation for Information Extraction" (2004), section 3.
 """
@@ -49,7 +50,7 @@ Relation = Literal["other type", "other boundaries", "none"]
 
 @dataclass(frozen=True)
 class Rival:
-    """A hypothesis about the words of an entity that contradicts it."""
+    """An alternative to an entity at the same words."""
 
     label: str | None  # the type; None if no entity touches these words
     first: int | None  # position of its first word
@@ -60,7 +61,7 @@ class Rival:
 
 @dataclass(frozen=True)
 class Shortcuts:
-    """Common stand-ins for the probability of an entity, from its words' marginals."""
+    """Common approximations of an entity's probability, from the marginals of its tags."""
 
     mean: float
     product: float
@@ -68,18 +69,18 @@ class Shortcuts:
 
 
 def entity_types(potentials: Potentials) -> list[str]:
-    """Return the types X for which there is a tag B-X, in id order."""
+    """Return the types X that have a tag B-X, in the order of tag ids."""
     return types_of(potentials.tag_names)
 
 
 def entity_probability(
     potentials: Potentials, first: int, last: int, label: str, *, rule: str | None = None
 ) -> float:
-    """Return the probability that exactly this entity is there: its type and both boundaries.
+    """Return the probability of exactly this entity: its type and both boundaries.
 
-    In [0, 1], in O(T K^2). An illegal I-X that continues nothing belongs to no entity; where the
-    chain allows such tags, they count in Z. With a `rule` only the paths that match it count, here
-    and in the other answers on entities.
+    In [0, 1], in O(T K^2). An illegal I-X that continues no entity belongs to none; if the chain
+    allows such tags, their paths count in Z. With a `rule`, only the paths that match it count. The
+    other functions on entities treat `rule` in the same way.
 
     Example:
         >>> free = Potentials([[0.0] * 3] * 2, [[0.0] * 3] * 3, tags=["O", "B-PER", "I-PER"])
@@ -98,16 +99,16 @@ def entity_rivals(
 ) -> list[Rival]:
     """Return all alternatives at the words of an entity, likeliest first.
 
-    Each hypothesis is the first entity that touches the words `first` to `last`, or none. A path
-    has exactly one of them, so their probabilities and that of the entity itself sum to 1. What
-    follows after that first entity is left open. These are all rivals with a probability above 0,
-    O(T^2) of them for each type, in O(T^2 K + T K^2).
+    Each alternative is the first entity that touches the words `first` to `last`, or no entity.
+    Each path has exactly one of them, so their probabilities and that of the entity itself sum to
+    1. The tags after that first entity may be any. The list has all alternatives with a probability
+    above 0: O(T^2) for each type, in O(T^2 K + T K^2).
 
     Raises:
         UnknownTagError: also for tags of BIOES or BILOU.
     """
     first, last, label = _span(first, last, label)
-    entity_probability(potentials, first, last, label, rule=rule)  # raises what there is to raise
+    entity_probability(potentials, first, last, label, rule=rule)  # validates the arguments
     if (scheme := _scheme(potentials.tag_names)) != BIO:
         raise UnknownTagError(f"rivals are found among BIO tags, got those of {scheme}")
     rivals = [
@@ -131,7 +132,7 @@ def entity_shortcuts(
 
 
 def _span(*given: Any) -> tuple[int, int, str]:  # noqa: ANN401
-    """Return first and last position and type of an entity that is named in either order."""
+    """Return first position, last position and type; the type may be the first argument."""
     return (*given[1:], given[0]) if isinstance(given[0], str) else given
 
 
@@ -149,7 +150,7 @@ def _tags(potentials: Potentials, first: int, last: int, label: str) -> dict[int
 
 
 def _scheme(tags: Sequence[str]) -> str:
-    """Return the scheme by which tags are read: BIO where they are of none."""
+    """Return the scheme of the tags; BIO if they follow none."""
     return entity_scheme(tags) or BIO
 
 
@@ -157,9 +158,9 @@ def strict_reading(names: Sequence[str]) -> Automaton:
     """Return the automaton whose state after a tag is the type of its entity; 0 outside of any.
 
     Read strictly, an I-X continues an entity after B-X or after an I-X that itself continues one;
-    any other I-X, an orphan, belongs to no entity. Which of the two it is depends on all the tags
-    before, so the tag alone does not say. A copy of it for each state does: every path of the chain
-    is one path of the product with the same score.
+    any other I-X, an orphan, belongs to no entity. That depends on all earlier tags, not on the tag
+    alone. The product with this automaton has a copy of the tag for each state, which shows it.
+    Every path of the chain is one path of the product with the same score.
 
     Source:
         The strict reading is that of IOB2, Tjong Kim Sang and Veenstra, "Representing Text Chunks"
@@ -172,7 +173,7 @@ def strict_reading(names: Sequence[str]) -> Automaton:
 def _first_entities(
     potentials: Potentials, first: int, last: int, rule: str | None
 ) -> Iterator[Rival]:
-    """Yield everything that may be the first entity to touch some words, and that none does.
+    """Yield each possible first entity that touches the words, and the rival without an entity.
 
     Paths of the product are a Markov chain: they enter an entity by B-X, stay in it by I-X and
     leave it by any other tag. The marginals of pairs of tags say how probable each move is.
@@ -196,7 +197,9 @@ def _first_entities(
     stays = inside & ~enters
     leaves = np.vstack([moves[:, :, ~stays].sum(-1), np.ones((1, len(inside)))])
     of_type = product.states == np.arange(1, len(types) + 1)[:, None]
-    runs = np.zeros((last + 1, len(inside)))  # entities so far, by first word
+    runs = np.zeros(
+        (last + 1, len(inside))
+    )  # probability of entities still open at t, by first word
     masses = np.zeros((len(types), *runs.shape[:1], len(leaves)))  # by type, first and last word
     for t, leaving in enumerate(leaves):
         if t > 0:
@@ -213,19 +216,19 @@ def _first_entities(
 
 @dataclass(frozen=True)
 class ConstraintEffect:
-    """Effect of the BIO constraints on one sentence."""
+    """Effect of the BIO constraints on the decoding of one sentence."""
 
-    mass: float  # probability of illegal paths without them, in [0, 1]
-    free: list[int]  # T tag ids, the best path without them
-    constrained: list[int] | None  # T tag ids, the best with them; None if no legal path is allowed
+    mass: float  # probability of illegal paths without constraints, in [0, 1]
+    free: list[int]  # T tag ids, the best path without constraints
+    constrained: list[int] | None  # T tag ids, the best legal path; None if all are forbidden
     changed: list[int]  # the positions where the two differ
 
 
 def illegal_mass(potentials: Potentials) -> float:
     """Return the probability of all paths that break the tags' scheme, in O(T K^2).
 
-    The chain is one without the constraints. Exact also where it is tiny; exactly 0 if every
-    illegal move is forbidden already, and for tags of no scheme.
+    The chain should not have the constraints yet. The result is exact even if it is tiny. It is 0
+    if every illegal move is forbidden already, or if the tags follow no scheme.
 
     Example:
         >>> free = Potentials([[0.0, 0.0, 0.0]], [[0.0] * 3] * 3, tags=["O", "B-PER", "I-PER"])
@@ -234,13 +237,13 @@ def illegal_mass(potentials: Potentials) -> float:
     """
     total = log_partition(potentials)
     if total == -math.inf:
-        best_path(potentials)  # says where the last prefix breaks off
+        best_path(potentials)  # raises a NoPathError with the position
     broken = scheme_automaton(potentials.tag_names).complement()
     return probability(log_partition(potentials.times(broken.product)), total)
 
 
 def constraint_effect(potentials: Potentials) -> ConstraintEffect:
-    """Decoding with and without the BIO constraints, for a chain without them, in O(T K^2)."""
+    """Decode with and without the BIO constraints, for a chain without them, in O(T K^2)."""
     free = best_path(potentials)
     try:
         constrained = best_path(constrain(potentials))

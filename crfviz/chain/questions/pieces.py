@@ -6,10 +6,11 @@ A subword tokenizer splits a word into pieces, and a network scores each of P pi
     all     every piece: P positions. Steps inside a word, such as NOUN → NOUN, count like others
     holes   every piece, but masked ones without emissions: P positions, as many steps as in `all`
 
-Given a mask with holes, pytorch-crf 0.7.2 does none of these in full. Its sums skip masked pieces:
-log Z and the best score are those of `first`. Its path reads the backpointers of the first W - 1
-steps, masked or not, instead of those into words. Its score of a tagging takes the step into a word
-from the tag of the piece before, masked or not, and the end score from the tag at position W - 1.
+Given a mask with holes, pytorch-crf 0.7.2 follows none of these completely. Its sums skip masked
+pieces: log Z and the best score are those of `first`. Its path reads the backpointers of the first
+W - 1 steps, masked or not, instead of those into words. Its score of a tagging takes
+the step into a word from the tag of the piece before, masked or not, and the end score from the tag
+at position W - 1.
 """
 
 import math
@@ -38,16 +39,17 @@ from crfviz.text.files import abbreviate_value
 class Step:
     """A step of a path between two pieces of one word."""
 
-    position: int  # it leads to, in the reading
+    position: int  # of the second piece, in the reading
     tags: tuple[int, int]  # ids, from and to
     score: float  # of the transition, nats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PieceReading(NotebookRepr):
-    """A chain over N pieces, or over some of them. A path raises a NoPathError if none is allowed.
+    """A chain over all pieces, or over the first piece of each word: N positions.
 
-    `words` has the word of each position.
+    `words` has the word of each position. The properties with a path raise a NoPathError if no path
+    is allowed.
     """
 
     potentials: Potentials
@@ -71,7 +73,7 @@ class PieceReading(NotebookRepr):
 
     @property
     def inner_steps(self) -> list[Step]:
-        """The steps of the best path inside of words; none in `first`."""
+        """The steps of the best path between pieces of one word; none in `first`."""
         path, words = self.path, self.words
         places = [t for t in range(1, len(words)) if words[t - 1] == words[t]]
         moves = [(t, (path[t - 1], path[t])) for t in places]
@@ -85,20 +87,20 @@ class Pieces(NotebookRepr):
     first: PieceReading  # W positions
     all: PieceReading  # P positions
     holes: PieceReading  # P positions
-    starts: list[int]  # W positions in `all` of the first pieces
+    starts: list[int]  # the positions of the W first pieces in `all`
 
     @property
     def places(self) -> list[int]:
-        """The position in `first` of the word of each piece, P."""
+        """The position of each piece's word in `first`, P numbers."""
         begins = (t in self.starts for t in range(len(self.all.words)))
         return [number - 1 for number in accumulate(begins)]
 
     @cached_property
     def pytorch_crf(self) -> Path:
-        """The path of pytorch-crf over the pieces, under a mask that is true at first pieces.
+        """The path that pytorch-crf returns for a mask that is true at first pieces.
 
-        W tag ids, with their score and probability in `first`: at most those of its best path,
-        though pytorch-crf has computed the score of that one.
+        W tag ids, with their score and probability in `first`. These are at most those of the best
+        path of `first`, although pytorch-crf computes that path's score.
         """
         best_score = self.first.best.score  # raises if no path is allowed
         emissions, steps, start, end = self.all.potentials.arrays()
@@ -117,13 +119,13 @@ class Pieces(NotebookRepr):
         return Path(tags, score, probability(score, self.first.log_partition))
 
     def pytorch_crf_log_likelihood(self, tags: Sequence[int | str]) -> float:
-        """Return pytorch-crf's log p of a tagging under that mask, nats.
+        """Return the log-likelihood that pytorch-crf gives a tagging under that mask, nats.
 
-        It depends on the tags of masked pieces, and can be above 0. It is NaN where a score of -inf
-        leads into a masked piece: pytorch-crf multiplies it by 0.
+        It depends on the tags of masked pieces, and can be above 0. It is NaN if the emission of a
+        masked piece or the step into it is -inf, because pytorch-crf multiplies both by 0.
 
         Args:
-            tags: P, by id or name; one for masked pieces, too, as pytorch-crf wants it.
+            tags: P, by id or name; pytorch-crf requires them for masked pieces, too.
         """
         total = self.first.log_partition
         if total == -math.inf:
@@ -179,7 +181,7 @@ def _word_ids(word_ids: Sequence[object]) -> list[int | None]:
     for t, word in enumerate(word_ids):
         if word is not None:
             number = -1
-            with suppress(TypeError):  # no whole number
+            with suppress(TypeError):  # not a whole number
                 number = index(word)  # type: ignore[arg-type]
             if isinstance(word, bool) or number < least:
                 raise ShapeError(
@@ -200,7 +202,7 @@ def _masked_ids(mask: ArrayLike) -> list[int | None]:
 
 
 def _select(potentials: Potentials, places: Sequence[int]) -> Potentials:
-    """Return the chain of some positions; the step to each is the one that led to it."""
+    """Return the chain of some positions; each keeps the transitions of the step into it."""
     tokens, steps = potentials.tokens, potentials.transitions
     return replace(
         potentials,

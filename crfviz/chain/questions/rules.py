@@ -1,18 +1,19 @@
-"""The cost of a rule over the tags: the sum over the paths that match it, and the best one.
+"""Probability and cost of a rule over the tags: the sum and the best of the paths that match it.
 
-A rule is a regular expression (`crfviz.chain.patterns`), so it has an automaton, and a chain times
-an automaton is a chain: its tags are pairs of a tag k and the state s that the automaton is in
-after it, and a path of such pairs is one path of tags that the automaton can read. Hence the
-recursions stay what they are. Over the pairs (j, r) from which k leads to s,
+A rule is a regular expression (`crfviz.chain.patterns`), so it has an automaton. A chain times an
+automaton is a chain. Its tags are pairs of a tag k and the state s of the automaton after that tag.
+A path of pairs is one path of tags that the automaton can read. The recursions are therefore the
+usual ones, over the pairs (j, r) from which k leads to s:
 
     α_t(k, s) = e_t(k) + ⊕_{(j, r)} [α_{t-1}(j, r) + w(j, k)]        Z_rule = Σ of those that accept
 
     P(rule | x) = Z_rule / Z
 
-The sum over j is one matrix product for all states. So a sweep takes O(T S K^2), where a matrix of
-all pairs would take O(T (S K)^2). From a pair in state s come as many edges as s has tags that lead
-on, for the automaton is deterministic: the product has E <= S K^2 edges a step. With K = 17 it has
-9,248 of at most 18,496 for `.* A .{5}` (S = 64), where a matrix of pairs has 295,936 cells.
+The sum over j is one matrix product for all states. So a sweep takes O(T S K^2); a matrix of all
+pairs would take O(T (S K)^2). The automaton is deterministic: a pair in state s has one edge for
+each tag that leads on from s. The product therefore has E <= S K^2 edges a step. For `.* A .{5}`
+(S = 64) with K = 17 it has 9,248 of at most 18,496 edges. A matrix of the 544 pairs that occur
+would have 295,936 cells.
 
 Source: Allauzen, Mohri and Rastogi, "General Algorithms for Testing the Ambiguity of Finite
 Automata" (2008), section 2, on products of weighted automata; the sums are forward-backward of
@@ -37,19 +38,19 @@ from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.exceptions import NoPathError
 
-UNDERFLOW = -700.0  # nats; exp of less loses digits
+UNDERFLOW = -700.0  # nats; exp of smaller numbers loses digits
 Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Match(NotebookRepr):
-    """The paths that match a rule, against all paths."""
+    """The paths that match a rule, compared with all paths."""
 
     probability: float  # of the rule, in [0, 1]
     log_partition: float  # log-sum of the matching paths, nats
     path: list[int]  # T tag ids, the best matching path
     score: float  # of `path`, nats
-    cost: float  # best score of all - `score`, nats, at least 0
+    cost: float  # best score of all paths - `score`, nats, at least 0
     marginals: Tensor  # (T, K) p(y_t = k | rule, x); each row sums to 1
     states: Tensor  # (T, S) probability of each state of the automaton after each word
 
@@ -77,7 +78,7 @@ def match(potentials: Potentials, pattern: str) -> Match:
     final = np.where(rule.accepting[:, None], end, -np.inf)
     table = [final]
     for emission, step in zip(emissions[:0:-1], steps[::-1], strict=True):
-        following = np.take_along_axis(table[-1] + emission, rule.next, 0)  # -1: any, set below
+        following = np.take_along_axis(table[-1] + emission, rule.next, 0)  # -1: masked below
         table.append(_log_product(np.where(rule.next < 0, -np.inf, following), step.T))
     weights = alpha + np.stack(table[::-1])
     pairs = np.exp(weights - weights.max((1, 2), keepdims=True))  # (T, S, K)
@@ -97,12 +98,12 @@ def match(potentials: Potentials, pattern: str) -> Match:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Ruled(Analysis):
-    """A sentence whose only paths are those that match a rule.
+    """Analysis of a sentence under a rule: only the paths that match it count.
 
-    Log Z, marginals, paths and whatever they are asked for are those of the chain of copies, each
-    copy read as its tag. Under a rule the tags alone are no chain: α and β are NaN, and there are
-    no backpointers. `potentials` and both greedy paths are those without the rule. `copies` are of
-    the whole sentence, also where this is a window of it.
+    Log Z, marginals, paths and the results of the methods come from the chain of copies, with each
+    copy read as its tag. Under a rule the tags alone do not form a chain: α, β and `best` are NaN,
+    and all backpointers are -1. `potentials` and both greedy paths ignore the rule. `copies` covers
+    the whole sentence, even if this analysis is a window of it.
     """
 
     pattern: str
@@ -111,23 +112,23 @@ class Ruled(Analysis):
 
     @property
     def entropy(self) -> float:
-        """Of the paths that match, nats."""
+        """Entropy of the matching paths, nats."""
         return self.copies.entropy
 
     def k_best(self, k: int) -> list[Path]:
-        """Return the k best paths that match; probabilities are given the rule."""
+        """Return the k best matching paths; their probabilities are conditional on the rule."""
         return self._read(self.copies.k_best(k))
 
     def sample(self, n: int, seed: int) -> list[Path]:
-        """Return n paths drawn from those that match; the seed fixes them."""
+        """Return n random matching paths; the same seed gives the same paths."""
         return self._read(self.copies.sample(n, seed))
 
     def sample_counts(self, n: int, seed: int) -> SampleCounts:
-        """Draw n of the matching paths, and count their uses of each weight."""
+        """Draw n matching paths, and count how often they use each weight."""
         return counted(self.of[self.copies.sample_counts(n, seed).paths], len(self.tags))
 
     def pairs(self, first: int, second: int) -> Tensor:
-        """(K, K) joint probabilities of the tags of two words, given the rule."""
+        """Return the (K, K) joint probabilities of the tags of two words, given the rule."""
         joint = self.copies.pairs(self.first + first, self.first + second)
         return _by_tags(joint, self.of, len(self.tags))
 
@@ -141,7 +142,7 @@ class Ruled(Analysis):
 def analyse_match(potentials: Potentials, pattern: str) -> Ruled:
     """Return the tables and paths of a sentence given a rule with K' copies of tags, in O(T K'^2).
 
-    A rule that nothing matches raises nothing, as in `analyse`.
+    Like `analyse`, it raises no error if no path is possible.
 
     Raises:
         FormatError, UnknownTagError, CrfvizError: as `match` does.
@@ -176,12 +177,12 @@ def analyse_match(potentials: Potentials, pattern: str) -> Ruled:
 
 
 def _by_tag(values: Tensor, of: Tensor, num_tags: int) -> Tensor:
-    """(..., K') as (..., K): the sum over the copies of each tag."""
+    """Return (..., K') values as (..., K): the sum over the copies of each tag."""
     return values.new_zeros(*values.shape[:-1], num_tags).index_add_(-1, of, values)
 
 
 def _by_tags(values: Tensor, of: Tensor, num_tags: int) -> Tensor:
-    """(..., K', K') as (..., K, K)."""
+    """Return (..., K', K') values as (..., K, K), summed over the copies of both tags."""
     return _by_tag(_by_tag(values, of, num_tags).mT, of, num_tags).mT
 
 
@@ -196,7 +197,7 @@ def best_match(potentials: Potentials, pattern: str) -> list[int]:
     states, path = np.flatnonzero(rule.accepting), list[int]()
     for prefix, step in zip(best[-2::-1], steps[::-1], strict=True):
         states = _choose(candidates, states, path)
-        # Prefixes that tie may have left the automaton in several states: all are followed.
+        # Tied prefixes may end in several states of the automaton: follow all of them.
         states = np.flatnonzero(np.isin(rule.next[:, path[-1]], states))
         candidates = prefix[states] + step[:, path[-1]]
     _choose(candidates, states, path)
@@ -204,19 +205,19 @@ def best_match(potentials: Potentials, pattern: str) -> list[int]:
 
 
 def best_given(potentials: Potentials, rule: str | None) -> list[int]:
-    """Return the best of the paths that match a rule, of all where it is None."""
+    """Return the best path that matches a rule, or the best of all paths if it is None."""
     return best_path(potentials) if rule is None else best_match(potentials, rule)
 
 
 def marginals_given(potentials: Potentials, rule: str | None) -> Tensor:
-    """Return the (T, K) marginals of the paths that match a rule, of all where it is None."""
+    """Return the (T, K) marginals given a rule, or of all paths if it is None."""
     if rule is None:
         return forward_backward(potentials).marginals
     return match(potentials, rule).marginals
 
 
 def _choose(candidates: Array, states: Ids, path: list[int]) -> Ids:
-    """Append the lowest of the best tags; return the states of the prefixes that end in it.
+    """Append the lowest of the best tags; return the states that tie for the best with it.
 
     The candidates are (n, K), a row for each of n states.
     """
@@ -232,10 +233,10 @@ def _prefixes(
     product: Callable[[Array, Array], Array],
     reduce: Callable[[Array, Ids], Array],
 ) -> Array:
-    """Sum, or best, of the prefixes by word, state after it and tag; (T, S, K) nats."""
+    """Return the sum or the best of the prefixes by word, state after it, and tag; (T, S, K)."""
     emissions, steps, start, _ = potentials.arrays()
     shape, tags = rule.next.shape, np.arange(len(start))
-    # Moves (state before, tag), and the cells (state after, tag) that they lead to, cell by cell.
+    # Moves (state before, tag), and the cells (state after, tag) that they lead to, sorted by cell.
     moves = np.flatnonzero(rule.next >= 0)
     cells = rule.next.ravel()[moves] * len(tags) + moves % len(tags)
     order = np.argsort(cells, kind="stable")
@@ -259,7 +260,7 @@ def _best_product(left: Array, right: Array) -> Array:
 def _log_product(left: Array, right: Array) -> Array:
     """Return the log of the product of exp of (S, J) and exp of (J, K) nats; (S, K).
 
-    Each state has a scale of its own. Where a factor would still lose digits, it sums logarithms.
+    Each state has its own scale. If a factor would still lose digits, the sum uses logarithms.
     """
     scales = left.max(1, keepdims=True)
     scales = np.where(scales > -np.inf, scales, 0.0)
@@ -271,7 +272,7 @@ def _log_product(left: Array, right: Array) -> Array:
 
 
 def _fault(potentials: Potentials, rule: Automaton) -> str:
-    """Return why nothing matches; raises if the chain itself has no path."""
+    """Return the reason why no path matches; raise if the chain itself has no path."""
     best_path(potentials)
     states = np.array([0])
     for _ in range(potentials.num_tokens):
