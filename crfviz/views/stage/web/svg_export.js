@@ -1,14 +1,14 @@
-// Export of the picture on the screen as one SVG, as PNG, or to the printer. HTML boxes and words become shapes and
-// texts at their positions, which drawing programs can edit. The SVG loads nothing and has no script.
+// Export of the picture as SVG or PNG, or to the printer. HTML boxes and words become SVG shapes and texts at the same
+// positions, which drawing programs can edit. The SVG loads no resources and has no script.
 
 import { html, svg } from "./dom.js";
 
 /** @import { Attributes, Point } from "./types.js" */
 
 const SCROLLS = ".scroller";
-const FRAME = "words"; // id of the outline of scrolling content
+const FRAME = "words"; // id of the clip path of scrolling content
 const CLIPPED = { "clip-path": `url(#${FRAME})` };
-const LEFT_OUT = ".covers, .fold, .tip, button, input, [hidden]"; // controls, which a picture does not need
+const LEFT_OUT = ".covers, .fold, .tip, button, input, [hidden]"; // controls and hidden parts
 const GEOMETRY = ["d", "cx", "cy", "r", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform"];
 const MORE = ["text-anchor", "marker-end", "id", "viewBox", "refX", "refY", "orient", "markerWidth", "markerHeight"];
 const PAINT = [
@@ -25,12 +25,12 @@ const FONT = ["font-family", "font-size", "font-weight"];
 const SIDES = /** @type {const} */ (["Top", "Right", "Bottom", "Left"]);
 const SHARP = 2; // pixels of a PNG per pixel on the screen
 
-const FILE = "crfviz"; // name of a saved picture
+const FILE = "crfviz"; // file name of a saved picture, without its extension
 
 /** @type {Record<string, (root: HTMLElement) => void>} */
 export const SAVES = { svg: saveSvg, png: savePng, pdf: printPicture };
 
-// Returns the SVG of an element without the parts that are scrolled out of sight.
+// Returns the SVG of an element, without content that is scrolled out of sight.
 /** @param {HTMLElement} root */
 function drawn(root) {
   const { left, top, width } = root.getBoundingClientRect();
@@ -63,7 +63,7 @@ async function savePng(root) {
   canvas.toBlob((blob) => blob && save(blob, `${FILE}.png`), "image/png");
 }
 
-// One page of the picture's own size in the browser's dialog, which prints it or writes a PDF.
+// Opens the browser's print dialog, which also writes PDF, for one page with the size of the picture.
 /** @param {HTMLElement} root */
 function printPicture(root) {
   const picture = drawn(root);
@@ -90,7 +90,7 @@ function printPicture(root) {
 function save(blob, download) {
   const href = URL.createObjectURL(blob);
   html("a", { href, download }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000); // milliseconds until even a slow disk has stored it
+  setTimeout(() => URL.revokeObjectURL(href), 60_000); // milliseconds; enough for a slow disk to store the file
 }
 
 /** @param {HTMLElement} element @param {Element} picture @param {Point} origin */
@@ -114,7 +114,7 @@ function draw(element, picture, origin) {
   picture.append(...marksOf(element, style, origin));
 }
 
-// The visible part of a scrolling element.
+// Returns a clip path around the visible part of a scrolling element.
 /** @param {HTMLElement} element @param {Point} origin */
 function frameOf(element, origin) {
   const { left, top, width, height } = element.getBoundingClientRect();
@@ -122,7 +122,7 @@ function frameOf(element, origin) {
   return svg("clipPath", { id: FRAME }, svg("rect", box));
 }
 
-// Background and border; if the sides differ, each is a line.
+// Draws background and border as a rectangle; if the border widths differ, each side is a line.
 /** @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Element} picture @param {Point} origin */
 function drawBox(element, style, picture, origin) {
   const box = element.getBoundingClientRect();
@@ -217,7 +217,7 @@ function written(element, style) {
   ]);
 }
 
-// The computed colour of a custom property.
+// Returns the computed form of a colour, such as the value of a custom property.
 /** @param {HTMLElement} root @param {string} colour */
 function resolved(root, colour) {
   const probe = html("i", { style: `color: ${colour}` });
@@ -227,7 +227,7 @@ function resolved(root, colour) {
   return computed;
 }
 
-// Draws an HTML element as shapes.
+// Returns the shapes of an element's outline and of its ::before and ::after.
 /** @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Point} origin */
 function marksOf(element, style, origin) {
   const before = pseudo(element, "::before", origin);
@@ -256,7 +256,7 @@ function pseudo(element, name, origin) {
   return [words(text, style, { x: fixed(spot.x), y: fixed(spot.middle), "text-anchor": spot.anchor, ...decoration })];
 }
 
-// The position from the style sheet.
+// The position of an absolutely positioned pseudo-element.
 /** @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Point} origin */
 function placed(element, style, origin) {
   const box = element.getBoundingClientRect();
@@ -270,7 +270,7 @@ function placed(element, style, origin) {
   };
 }
 
-// Before the first word of the element, or after the last.
+// The position of other pseudo-elements: before the content of the element, or after it.
 /** @param {HTMLElement} element @param {string} name @param {CSSStyleDeclaration} style @param {Point} origin */
 function beside(element, name, style, origin) {
   const range = document.createRange();
@@ -286,7 +286,7 @@ function beside(element, name, style, origin) {
   };
 }
 
-// A box of only borders: triangles that meet in its middle.
+// An empty box with borders, such as a triangle in CSS: each border is a triangle.
 /** @param {CSSStyleDeclaration} style @param {{ x: number, y: number }} spot */
 function corner(style, { x, y }) {
   const [above, right, below, left] = SIDES.map((side) => parseFloat(style[`border${side}Width`]));
@@ -312,7 +312,7 @@ function rounded(box) {
   return Object.fromEntries(Object.entries(box).map(([name, value]) => [name, fixed(value)]));
 }
 
-// A text in a given style; `place` is its position, by the middle of the line.
+// Returns a text in a style; `place` has its position, by the middle of the line.
 /** @param {string} text @param {CSSStyleDeclaration} style @param {Attributes} place */
 function words(text, style, place) {
   const font = Object.fromEntries(FONT.map((name) => [name, style.getPropertyValue(name)]));
@@ -343,7 +343,7 @@ function clear(colour) {
   return colour === "transparent" || /(, |\/ )0\)$/.test(colour);
 }
 
-// Mixed colours are computed as color(srgb r g b), which few programs other than browsers can read.
+// Converts color(srgb r g b), the computed form of mixed colours, to rgb(): few programs other than browsers read it.
 /** @param {string} value */
 function plainColour(value) {
   return value.replaceAll(/color\(srgb ([^ )]+) ([^ )]+) ([^ )]+)(?: \/ ([^)]+))?\)/g, (_, r, g, b, alpha) => {

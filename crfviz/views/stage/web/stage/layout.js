@@ -22,28 +22,29 @@ import {
 
 /** @import { Model, Panels, Side, Table } from "../types.js" */
 
-const LARGE = 20; // row height of models with few tags
-const TALLEST = 100; // maximum height of rows of such a model, and of few rows
+const LARGE = 20; // text size of models with few tags
+const TALLEST = 100; // maximum row height of such models, and of pictures with few rows
 const FEW_ROWS = 10; // maximum number of rows that fill the height
-const BESIDE = 54; // a number beside a node of the last column
-const BESIDE_CHANGED = 102; // the same with its change in brackets
+const BESIDE = 54; // width of a number beside a node of the last column
+const BESIDE_CHANGED = 102; // width of such a number with its change in brackets
 const GAP = 16; // between the words and the panel beside them
 // Height under the stage; in a lecture the text of a step may take a second line.
 const BELOW_STAGE = { page: 40, lecture: 38 };
 const TOPLINE = 26;
-const AROUND = TOPLINE + 40; // includes words and margins
+const AROUND = TOPLINE + 40; // height of the top line, the words and margins
 const STRIP = { tags: 31, texts: 22 }; // rows of tags over the words
-const LOW_STRIP = { tags: 27, texts: 20 }; // if the rows below have too little space
-const LOWEST_STRIP = { tags: TARGET, texts: 20 }; // if they still have too little
+const LOW_STRIP = { tags: 27, texts: 20 }; // if the rows below the words have too little space
+const LOWEST_STRIP = { tags: TARGET, texts: 20 }; // if they still have too little space
 const MAX_HELD = 100; // height of strips that stay visible under a table
-const TWICE = 385; // height around two lattices on a page
+const TWICE = 385; // height of everything around two lattices on a page
 const STEPPER = 46;
 const OVERVIEW = 52; // the strip over a window of a long sentence
 const LINE = 19; // height of a legend line, and of a line over a table
 const LETTER = 6; // mean letter width
 const CAPTION = 7; // margins of a line over a table
-const CLOSE = { least: 15, rows: 32, around: 21 }; // the lowest row, and the space saved between and around rows
-// the same over matrices, whose rows are as low as click targets
+// A close layout: minimum row height (0 for the default), and the height saved between and around rows.
+const CLOSE = { least: 15, rows: 32, around: 21 };
+// The close layout above matrices.
 const CLOSE_ABOVE = { least: 0, rows: 15, around: 19 };
 const USUAL = { least: 0, rows: 0, around: 0 };
 /** @type {Record<string, { around: number, row: number }>} */
@@ -52,22 +53,22 @@ const BESIDE_HEIGHTS = {
   cell: { around: 155, row: 17.5 },
   bars: { around: 70, row: 24 },
 };
-const FORMULA = 2 * LINE; // above the inputs of a cell, if the formula is long
-const MIN_LISTED = 4; // minimum of listed inputs
+const FORMULA = 2 * LINE; // height of a long formula above the inputs of a cell
+const MIN_LISTED = 4; // minimum number of listed inputs
 const GRAPH_MARGIN = 10;
-const NUMBERS = 55; // a column of numbers in place of row labels
+const NUMBERS = 55; // width of a column of numbers in place of row labels
 const MIN_TALL = 200; // height of words that scroll vertically
 const MIN_FRAME = 260; // minimum height of a scrolling frame: otherwise the page scrolls
-const BAR = 12; // a scroll bar
-const ENTITY = 104; // the rows of an entity, and its panel around the list of rivals
+const BAR = 12; // width of a scroll bar
+const ENTITY = 104; // height of an entity's rows, and of its panel without the list of rivals
 const [ONE_LINE, SECOND_LINES] = [90, 14]; // column width for one line of words, and the height of further lines
-const [MIN_RIVALS, EVERY_RIVAL] = [100, 9999]; // heights of that list
+const [MIN_RIVALS, EVERY_RIVAL] = [100, 9999]; // minimum height of that list, and a height that never scrolls
 const LEGENDS = 90; // in a lecture, legends are below the visible part
 const SEEN_BELOW = 1 / 5; // visible share of matrices below the words; the page scrolls to the rest
 const MATRIX_SHARE_BELOW = 0.4; // share of the height for matrices below the words
-const MIN_WORDS = 4; // minimum of visible columns
+const MIN_WORDS = 4; // minimum number of visible columns
 const NARROW = 64; // narrower columns have smaller margins
-const WIDEST = 150; // columns
+const WIDEST = 150; // maximum column width
 const LARGER = 1.43; // size of words relative to other texts, where they fit
 const HEAD = { usual: 2.43, compact: 1.86, close: 1.8 }; // heights of the row of words, relative to the text size
 const [UNDER, HEAD_MARGIN] = [0.33, 4]; // space below the letters of a line, in em, and below the row, in pixels
@@ -89,13 +90,11 @@ const ROOMY = 100; // wider columns have space for the trained tag
  * @property {number} [narrow]
  */
 
-// `room`: width and height of the usable window, its `top` on the page, the height of its `note`, the `scale` of texts,
-// 1 or more, the widths of a `digit` and of each of the `words` in em, the `rise` of the highest word over its line,
-// and
-// whether the host `shortens` lists; a `narrow` width puts the panel under the words. Texts of large models have TEXT
-// pixels, and larger windows larger ones. If even the lowest rows are too many, they scroll in a frame under fixed
-// words.
-// are too many they scroll within a frame, under words that stay, and not the page with its steps.
+// Returns all sizes for a `room`: `width` and `height` of the usable window, the `top` of the stage on the page, the
+// height of the `note`, the `scale` of the page's text, the widths of a `digit` and of each of the `words` in em, the
+// `rise` of the highest word over its line, and whether the host `shortens` lists. Below the width `narrow` the panel
+// is under the words. The text size is TEXT for large models and LARGE for small ones, times the scale. If the rows do
+// not fit even at their minimum height, they scroll in a frame under the fixed words, and the page does not scroll.
 /** @param {Laid} model @param {Room} room */
 export function layout(model, room) {
   let [low, sizes] = [STRIP, sizesIn(model, room, { low: STRIP, bar: 0 })];
@@ -116,7 +115,7 @@ function sizesIn(
   const below = panels.side === "gradient";
   const stacked = width < narrow;
   const resting = rests(model, shortens);
-  const side = below || stacked || resting ? null : panels.side; // takes width from the words
+  const side = below || stacked || resting ? null : panels.side; // the panel that takes width from the words
   const text = scale * (model.K <= LARGE_TAGS && !stacked ? LARGE : TEXT);
   const unit = text / TEXT;
   const tight = Boolean(side) && (width - 500) / T < NARROW;
@@ -128,7 +127,7 @@ function sizesIn(
   const unitBelow = unitOfMatrices({ width, shown, unit, digit });
   const matrix = matrixCell(model, { width, shown, below, unit: unitBelow, words, digit });
   const whole = panelWidth(side, shown, matrix, unit);
-  const most = Math.floor(width - GAP - label - MIN_WORDS * least); // keeps some words beside a large matrix
+  const most = Math.floor(width - GAP - label - MIN_WORDS * least); // leaves MIN_WORDS columns beside a large matrix
   const panel = side === "matrix" ? Math.min(whole, Math.max(most, MIN_MATRIX * unit)) : whole;
   const room = width - panel - (panel ? GAP : 0) - label - 2 - bar;
   const half = Math.max(least, room / T) / 2;
@@ -146,7 +145,7 @@ function sizesIn(
     tables
       .map(({ label: text }) => CAPTION + LINE * linesIn(text, Math.min(room + label, label + lefts[T]) / unit))
       .reduce((sum, caption) => sum + caption, 0);
-  // height that the page leaves
+  // The height that the page leaves for the stage.
   const place = placeOfNote(panels.side, { width, shown, matrix, unit: unitBelow, note, stacked });
   const outside = height - top - BELOW_STAGE[shortens ? "lecture" : "page"] * scale - place.above;
   const matrices = below ? heightOfMatrices(shown, unitBelow) : 0;
@@ -154,7 +153,7 @@ function sizesIn(
   const freeBeside = (tables) => outside - unit * (around + captionsOf(tables)) - matrices - strips;
   const alone = standsAlone(model, { free: freeBeside(every), tables: every.length, unit });
   const tables = alone ? [] : every;
-  const beneath = strips + unit * (captionsOf(tables) + AROUND - TOPLINE); // the words, without their strips
+  const beneath = strips + unit * (captionsOf(tables) + AROUND - TOPLINE); // height of the words with strips and captions
   const panelAbove = unit * (heightBeside(side, model, shortens) + FORMULA) - beneath;
   const saved = savedBy(model, { free: freeBeside(tables), panelAbove, tables: tables.length, stacked, unit });
   const withLast = alone ? strips + note : 0; // height that the last step adds with the tables
@@ -219,7 +218,7 @@ function rests({ panels, walking, steps }, shortens) {
   return Boolean(shortens && panels.side === "cell" && walking && steps?.at === 0);
 }
 
-// Height of the row of words, relative to the text size; equal to the style sheet.
+// Height of the row of words, relative to the text size; must equal the style sheet.
 /** @param {Laid} model @param {typeof USUAL} saved */
 function headOf({ panels }, saved) {
   return panels.compact ? HEAD.compact : saved === USUAL ? HEAD.usual : HEAD.close;
@@ -271,15 +270,15 @@ function stripHeights({ rows, panels, heading, K }, { low, unit }) {
   return { strip, plain, strips: every.reduce((sum, row) => sum + (row.texts ? plain : strip), 0) };
 }
 
-// Whether there is space only for the lattice: during the walk its nodes show the numbers of the tables.
+// Whether only the lattice fits. During the walk its nodes then show the numbers of the tables.
 /** @param {Laid} model @param {{ free: number, tables: number, unit: number }} room */
 function standsAlone({ panels, walking, covered, shown }, { free, tables, unit }) {
   if (!walking || !tables || !panels.main.includes("lattice") || covered.has("lattice")) return false;
   return free < shown.size * (tables + 1) * limits(panels, true, tables, false)[0] * unit;
 }
 
-// Over matrices everything is closer, and so is a lattice with all tables where there is little space for their rows,
-// or for the panel beside them, whose `panelAbove` part needs space beside the rows.
+// Returns how much closer the layout is: above matrices, and for a lattice with several tables if the rows have too
+// little space. `panelAbove` is the part of the side panel's height that must fit beside the rows.
 /**
  * @param {Laid} model
  * @param {Record<"free" | "panelAbove" | "tables" | "unit", number> & { stacked: boolean }} room
@@ -349,7 +348,7 @@ function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit
   const [least, usual] = limits(panels, lattice, tables, below);
   const fills = wanted <= FEW_ROWS && !panels.compact && !stacked;
   const most = K <= LARGE_TAGS || fills ? TALLEST : usual;
-  // Their cells can also be reached from the panel beside them; on a phone touch needs larger rows.
+  // Low rows are allowed if the panel beside them also reaches their cells; touch on a phone needs larger rows.
   const dense = twice || (lattice && tables > 0 && !stacked);
   const row = Math.floor(clamp(ideal, Math.max(dense ? 0 : TARGET, (saved.least || least) * unit), most * unit));
   return { row, rows, drawn: wanted, rowOf };

@@ -1,12 +1,11 @@
 // The lifecycle of the stage. It uses one element, payloads and events. Data flows one way: the payload and the user's
-// choices make the model, and the model is drawn; actions of the user go to the outbox as
-// events.
+// choices make the model, and the model is drawn. Actions of the user go to the outbox as events.
 //
 // An edit is drawn at once from the browser's own recursions, sent to Python, and drawn again after Python's response,
-// which is the reference. `data-rev` grows by one after each finished redraw; `data-source` is "python" when Python
-// has answered every change of numbers, else "live", which is constant for hosts without Python. In a large lattice the
-// visible words are drawn first, and the others in a later frame; with thousands of nodes, only
-// when the reader scrolls there.
+// which is the reference. `data-rev` grows by one after each finished redraw. `data-source` is "python" when Python
+// has answered every change of numbers, else "live"; without Python it is always "live". In a large lattice the visible
+// words are drawn first, and the others in a later frame. With thousands of nodes, the others are drawn only when the
+// reader scrolls there.
 
 import { flag, focusedIn, html, mark, set, setProperty } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
@@ -27,12 +26,12 @@ import { GUEST_STACKED, heightOver, STACKED, widthIn } from "./widths.js";
  *   Timer
  * } from "../types.js" */
 
-const ANSWERED = "crfviz-answered"; // the question over the picture was answered
+const ANSWERED = "crfviz-answered"; // document event: the question over the picture was answered
 const USUAL = 16; // pixels of the page's default text
 const NUMBER = "−0.0"; // widest number in a cell
-// nodes of a lattice, if drawn for the same or another sentence, which creates all of them
+// A lattice with more nodes is large. The limit is lower for another sentence, because all its nodes are created.
 const LARGE = { same: 1500, another: 500 };
-const HUGE = 4000; // nodes of a window's lattice: with all of them scrolling stutters
+const HUGE = 4000; // with more nodes in a window's lattice, scrolling stutters
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
 
 export class Stage {
@@ -50,10 +49,9 @@ export class Stage {
   noteHeight = 0;
   shortens = false; // whether the host shortens lists to the available space, as a lecture does
 
-  // `send` gets lists of unacknowledged events; the stage handles the keys of `keys`; `beyond` is called before a page
-  // is
-  // turned and returns whether it handled the step; `walked` gets each step at once, in the form of an event, and null
-  // when none is pending; a `frugal` host gets no events for hovering or focus, and no repeated ones.
+  // `send` gets lists of unacknowledged events. The stage handles the keys of the element `keys`. `beyond` is called
+  // before a page is turned, and returns whether it handled the step. `walked` gets each step at once as an event, and
+  // null when none is pending. A `frugal` host gets no events for hovering or focus, and no repeated ones.
   /** @param {HTMLElement} parent @param {Send} send @param {StageOptions} how */
   constructor(parent, send, { keys = parent, beyond = () => false, walked = () => {}, frugal = false } = {}) {
     this.frugal = frugal;
@@ -70,13 +68,13 @@ export class Stage {
       direction: "", // direction of the columns: ltr, rtl, or empty for that of the sentence
       cell: null, // [word, tag] in the side panels
       survivor: null,
-      into: 1, // the word of the displayed step, if each step has its own matrix
+      into: 1, // if each step has its own matrix: the word that the displayed step leads to
       reading: { kind: "", temperature: 1 }, // the display of the cell in the side panel
       step: 0, // step of the walk
       nodes: "", // the numbers of the lattice nodes, if the walk leaves a choice
       covered: [], // hidden parts
-      preview: null, // the event of the current drag, not sent yet
-      message: null, // error in the score just typed
+      preview: null, // event of the current drag, not sent yet
+      message: null, // error message for the score just typed
     };
     const touch = () => {
       this.touched = true;
@@ -145,11 +143,11 @@ export class Stage {
     }
   }
 
-  // Applies the choices in a payload, except where a later choice of the reader has not arrived at Python.
+  // Applies the choices in a payload, except those for which an event of the reader is still pending.
   /** @param {Decoded} payload @param {boolean} another whether the words or tags are others than before */
   choose(payload, another) {
     const { chosen, outbox } = this;
-    if (another) forget(this, "step"); // it belongs to other words
+    if (another) forget(this, "step"); // a pending step belongs to the previous words
     /** @param {...string} kinds */
     const waits = (...kinds) => outbox.unanswered.some((event) => kinds.includes(event.kind));
     if (!this.timers.step && !waits("step", "view"))
@@ -183,7 +181,7 @@ export class Stage {
     if (place !== null && place !== undefined) this.frame.bringIntoSight(place, this.sizes);
   }
 
-  // Draws everything after `changes` of the reader's choices.
+  // Applies `changes` to the reader's choices, and draws everything.
   refresh(changes = {}) {
     const { payload, outbox } = this;
     const chosen = Object.assign(this.chosen, changes);
@@ -194,7 +192,7 @@ export class Stage {
     this.draw(another);
   }
 
-  // Draws everything in the next animation frame, for drags.
+  // Applies changes, and draws everything in the next animation frame, for drags.
   /** @param {Partial<Chosen>} changes */
   schedule(changes) {
     Object.assign(this.chosen, changes);
@@ -204,7 +202,7 @@ export class Stage {
     });
   }
 
-  // Draws the effects of pointing; all numbers stay.
+  // Applies the changes of pointing, and redraws without computing numbers.
   /** @param {Partial<Chosen>} changes */
   reselect(changes) {
     Object.assign(this.chosen, changes);
@@ -218,7 +216,7 @@ export class Stage {
     this.outbox.post();
   }
 
-  // Each event names its sentence and its payload, because another one may be on its way here.
+  // Each event names its sentence and its payload, because a payload of another sentence may be on its way here.
   /** @param {StageEvent[]} events @param {Partial<Chosen>} [changes] */
   emit(events, changes = {}) {
     const { sentence, offset } = this.payload ?? {};
@@ -226,7 +224,7 @@ export class Stage {
     if (this.payload) this.refresh(changes);
   }
 
-  // `another`: the first draw of this frame, before any scrolling.
+  // `another`: whether this is the first draw of the frame, before any scrolling.
   draw(another = false) {
     const { root, frame, model, chosen } = this;
     frame.write(model);
@@ -291,7 +289,7 @@ export class Stage {
     return this.measured;
   }
 
-  // Draws the words that are scrolled away, unless another draw comes first.
+  // Draws the words outside the visible part later, unless another draw comes first.
   drawBeyond() {
     const { root, model } = this;
     const rest = () => {
@@ -307,20 +305,20 @@ export class Stage {
     const { root, model } = this;
     const source = model.waiting || model.alone ? "live" : "python";
     set(root, "data-source", source);
-    const outside = root.getRootNode(); // hides figures of the page that an edit made stale
+    const outside = root.getRootNode(); // its style sheet hides stale figures of the page
     if (outside instanceof ShadowRoot) set(outside.host, "data-source", source);
     this.showStep();
     set(root, "data-rev", Number(root.dataset.rev) + 1);
   }
 
-  // DOM attributes with the position of the walk.
+  // Writes the position of the walk into DOM attributes.
   showStep() {
     const { steps } = this.model;
     mark(this.root, "data-step", steps && String(steps.at));
     mark(this.root, "data-steps", steps && String(steps.of));
   }
 
-  // If nothing scrolls, as in a lecture, content that appears above makes the picture lower.
+  // In a lecture nothing scrolls: if content appears or disappears above the picture, its sizes change.
   fit() {
     const fixed = this.payload && this.shortens && this.root.isConnected;
     if (fixed && Math.abs(this.root.getBoundingClientRect().top - this.top) > 1) this.draw();
@@ -341,7 +339,7 @@ export class Stage {
 /** @type {Map<string, number>} */
 const digits = new Map(); // by font family
 
-// Mean character width of a number with sign and point, in em: other hosts have wider fonts than the app.
+// Mean character width of a number with sign and point, in em. It is measured because hosts have different fonts.
 /** @param {string} family */
 function digitWidth(family) {
   if (document.fonts.status !== "loaded") return 0;
@@ -354,7 +352,7 @@ function scale() {
   return parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL || 1;
 }
 
-// Adds the consequences of the reader's choices to the model; a walk moves the cell.
+// Adds the effects of the reader's choices to the model; the steps of a walk move the chosen cell.
 /** @param {Composed} model @param {Chosen} chosen */
 function select(model, chosen) {
   const selected = /** @type {Model} */ (Object.assign(model, selection(model, chosen)));
