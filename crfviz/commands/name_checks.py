@@ -18,7 +18,7 @@ def require_known(what: str, name: str | None, names: Iterable[str]) -> None:
     """Reject an unknown name; None is accepted.
 
     Raises:
-        FormatError: says which names are near, or which there are.
+        FormatError: the name is unknown; the message lists similar names, or the known ones.
     """
     known = sorted(set(names))
     if name is not None and name not in known:

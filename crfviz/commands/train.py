@@ -88,7 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Train and write the model, and return 0.
 
-    A folder that has a model already keeps the text of its card, but no figures of other weights.
+    If the folder already has a model, the text of its card stays. The evaluation of the previous
+    model is removed if the weights change.
 
     Raises:
         CrfvizError: a file, an option or a checkpoint is invalid; the message says why.

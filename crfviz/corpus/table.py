@@ -47,7 +47,7 @@ def as_csv(table: Sequence[Mapping[str, Cell]]) -> str:
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Return the first row as the header of a table in Markdown, the others below it."""
+    """Return rows as a table in Markdown; the first row is the header."""
     header, *others = rows
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *others))
 

@@ -31,7 +31,7 @@ class Answers(SentenceTagger):
         self.name, self.answers = name, answers
 
     def chain(self, number: int) -> Potentials:
-        """Return a chain whose best path are the answers of a sentence, which counts from 0."""
+        """Return a chain whose best path is the answered tags; sentences count from 0."""
         answer = self.answers[number]
         K, names = len(self.tags), {tag: k for k, tag in enumerate(self.tags)}
         scores = torch.zeros(len(answer.tokens), K, dtype=torch.float64)

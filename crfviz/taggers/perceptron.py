@@ -86,7 +86,7 @@ def feature_keys(words: Sequence[str]) -> Keys:
 
 
 def word_keys(words: Sequence[str]) -> Keys:
-    """Return the number of each word as such, for "previous tag x word": (T,)."""
+    """Return the key of each word's own feature, for "previous tag x word": (T,)."""
     return np.array([_number(f"word={key(word)}") for word in words], dtype=np.uint32)
 
 

@@ -95,7 +95,7 @@ def split_word(word: str, vocabulary: Collection[str]) -> list[str]:
 
     Args:
         word: text without white space.
-        vocabulary: the pieces there are; a set, or the lookups take long.
+        vocabulary: all known pieces; a set, because lookups in a list are slow.
 
     Example:
         >>> split_word("unfair", {"un", "##f", "##air", "##a", "fair"})

@@ -183,7 +183,7 @@ class TextbookTagger(MarkovTagger):
         self._examples = _examples(file, content.get("examples", []))
 
     def examples(self) -> list[Example]:
-        """Return the sequences of the file that show something."""
+        """Return the example sequences of the model's file."""
         return list(self._examples)
 
 

@@ -1,6 +1,6 @@
 """Folder of uploaded models: safe names, atomic creation, limits on disk and memory.
 
-Whoever can open the app sees what is in it, for the folder belongs to the server.
+All users of the app see all of these models, because the folder belongs to the server.
 """
 
 import re

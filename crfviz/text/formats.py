@@ -67,7 +67,7 @@ def read_sentences(
 ) -> list[Sentence]:
     """Return all sentences of a file; docs/files.md lists the formats.
 
-    Entities in IOB1, IO, BMES or BMEWO become BIO or BIOES. Losses are a `LossWarning`.
+    Entities in IOB1, IO, BMES or BMEWO become BIO or BIOES. Lost details are a `LossWarning`.
 
     Args:
         path: the file.

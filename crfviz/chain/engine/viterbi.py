@@ -75,7 +75,7 @@ def best_paths(
     """Return the best paths of N rows of emissions, float64 arrays or tensors.
 
     Returns:
-        (N,) tag of each row, and (B,) whether a path of each place is allowed.
+        (N,) the tag of each row, and (B,) whether each place has an allowed path.
     """
     scores = emissions, transitions, start, end
     if isinstance(emissions, np.ndarray) and (paths := compiled.best_paths(scores, packed)):
@@ -113,7 +113,7 @@ def backtrace(best: Scores, transitions: Scores, end: Scores, packed: Packed) ->
     """Return the best paths from the table of `batch_prefixes`.
 
     Returns:
-        (N,) tag of each row, and (B,) whether a path of each place is allowed.
+        (N,) the tag of each row, and (B,) whether each place has an allowed path.
     """
     ways, tags = _backtrace(best, transitions, end, packed, _first_max)
     chosen = pick_per_row(ways, tags)

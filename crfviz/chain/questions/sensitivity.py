@@ -99,7 +99,7 @@ def observed_counts(potentials: Potentials, path: PartialPath) -> Counts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GradientStep(ShortRepr):
-    """A chain after one step, and the step."""
+    """A gradient step of the CRF layer: the chain after it, both losses, and the counts."""
 
     potentials: Potentials  # with the new transitions, start and end
     loss_before: float  # -log p(path | x), nats

@@ -1,7 +1,7 @@
 """Mergeable counts of a run, in memory that is independent of the size of the corpus.
 
-Counts of neighbouring parts of a file merge to the counts of both; the result does not depend on
-where the file was split. Only times are measured.
+Counts of adjacent parts of a file merge to the counts of both parts. Apart from the measured times,
+the result does not depend on where the file was split.
 """
 
 import json

@@ -219,7 +219,7 @@ def ece_table(tally: RunCounts) -> Table:
 
 
 def coverage_table(tally: RunCounts) -> Table:
-    """Return share of words right among the surest, by share of words kept."""
+    """Return the accuracy on the most certain words, by the share of words included."""
     total, rows = tally.size["words"], list[TableRow]()
     surest = iter(sorted(tally.doubts.items()))
     before = right_before = words = right = doubt = 0  # of the doubts so far, and of the last one

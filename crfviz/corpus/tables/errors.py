@@ -48,11 +48,11 @@ def pair_table(tally: RunCounts) -> Table:
 
 
 def transition_table(tally: RunCounts) -> Table:
-    """Return errors by the transition that is behind them, most first; see the module.
+    """Return errors by the transition that causes them, most frequent first; see the module.
 
-    `share` is that of all errors, `share_so_far` that of this row and those before it; `step_gap`
-    is the mean of what the step said for the wrong move, in nats, infinite where gold's is
-    forbidden.
+    `share` is the share of all errors; `share_so_far` is the sum of the shares up to this row.
+    `step_gap` is the mean score of the wrong step minus that of the gold step, in nats; infinite if
+    the gold step is forbidden.
     """
     moves = sorted(_moves(tally), key=lambda move: (-move.errors, move.chosen, move.gold))
     shares = _shares([move.errors for move in moves], tally)

@@ -176,7 +176,7 @@ def _same_sentences(first: Results, second: Results) -> None:
 def comparison_tables(
     first: Results, second: Results, sentences: Iterable[Sentence]
 ) -> dict[str, Table]:
-    """Return both tables by name, as the page, the report and the JSON have them."""
+    """Compare two runs; return the tables "models" and "disagreements" by name."""
     return tables_of_comparison(compare_runs(first, second, sentences))
 
 

@@ -3,16 +3,16 @@
 Shares are in [0, 1] in JSON and in per cent in tables, with their 95 % intervals in brackets.
 
 evaluation.json of a model folder maps a label ("ud-english-ewt/test.conllu") to one evaluation. The
-card, README.md, shows all of them between two marker comments; what stands outside the markers is
-never touched.
+card, README.md, shows all of them between two marker comments; text outside the markers is never
+changed.
 
-| question             | tables                                             |
+| topic                | tables                                             |
 |----------------------|----------------------------------------------------|
-| how wrong            | tags, confusion, entity_schemes, entity_kinds, ece, calibration, coverage |
-| what the CRF buys    | decoders, oracle                                   |
-| where                | slices                                             |
-| why                  | kinds, tag_pairs, transitions, weights, errors     |
-| is it the gold       | suspects, entity_suspects                          |
+| errors               | tags, confusion, entity_schemes, entity_kinds, ece, calibration, coverage |
+| gain from the CRF    | decoders, oracle                                   |
+| place of the errors  | slices                                             |
+| cause of the errors  | kinds, tag_pairs, transitions, weights, errors     |
+| possible gold errors | suspects, entity_suspects                          |
 """
 
 import json

@@ -204,12 +204,12 @@ class Watch:
         """Add the sentences to the list of models, as `crfviz.bring` does with files.
 
         Args:
-            name: for the list.
-            label: of the chains, where a sentence has several.
+            name: of the model in the list.
+            label: selects a chain if a sentence has several.
 
         Raises:
-            FormatError: nothing was seen, or chains of several labels.
-            ModelError: nothing can be written.
+            FormatError: no sentence was recorded, or chains of several labels were.
+            ModelError: the model cannot be written.
         """
         if problem := self._searched():
             raise problem

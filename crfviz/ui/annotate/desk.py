@@ -160,7 +160,12 @@ def _version(tagger: Tagger) -> str:
 
 
 def sheet_of(desk: Desk, queue: Queue) -> Sheet:
-    """Return what the labeller draws: the sentence, its annotation, and the last step's effect."""
+    """Return the data of the labeller: the sentence, its annotation, and the last step's effect.
+
+    Raises:
+        ShapeError: the sentence is too long.
+        CrfvizError: the tagger cannot continue the annotation of another model.
+    """
     item, told = desk.item, session_value("last step", LastStep)
     here = told if (told.item, told.by) == (item.id, desk.annotator) else LastStep()
     if len(item.tokens) > MAX_WORDS:

@@ -154,7 +154,7 @@ def draft(name: str, default: str = "") -> str:
 
 
 def set_draft(name: str, text: str) -> None:
-    """Set a text of this session."""
+    """Store a text of this session under a name."""
     session_value("drafts", dict[str, str])[name] = text
 
 

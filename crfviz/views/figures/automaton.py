@@ -47,7 +47,7 @@ def move_frame(rule: Automaton) -> pd.DataFrame:
 
 
 def alternative(rule: Automaton) -> str:
-    """Return the graph in words."""
+    """Return the text alternative of the graph: its states and moves."""
     ends = ", ".join(map(str, np.flatnonzero(rule.accepting))) or "none"
     steps = "; ".join(f"{before} to {after}: {tags}" for before, tags, after in moves(rule))
     return f"Automaton with {rule.num_states} states. Start: 0. May end in: {ends}. Moves: {steps}."

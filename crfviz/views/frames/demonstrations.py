@@ -138,7 +138,7 @@ def sum_line(summed: LogSumExp) -> str:
 
 
 def alpha_line(message: float, emission: float, cell: tuple[int, str]) -> str:
-    """Name the sum in both conventions for α, at a word and a tag."""
+    """Return a sentence that explains a sum in both conventions for α, at a word and a tag."""
     position, tag = cell
     return (
         f"This sum is the message passed on to {tag} at word {position}. With the emission there, "

@@ -147,7 +147,10 @@ def slips(potentials: Potentials, kind: str) -> Iterator[tuple[Bug, Program]]:
 
 
 def forgotten_end(potentials: Potentials) -> tuple[Bug, Program]:
-    """Return the bug of a best path without end scores; it changes the path, but not the table."""
+    """Return the bug of forgotten end scores, and a program with it for the best path.
+
+    The bug changes the best path, but not Viterbi's table.
+    """
     bug = next(bug for bug in known_bugs(BETA) if bug.name == "end score forgotten")
     (mutant,) = bug.mutants(right_program(potentials, VITERBI))
     return bug, mutant

@@ -175,15 +175,15 @@ def export_html(
     """Write one sentence's chain as a live HTML file without a server, and return its path.
 
     Args:
-        what: potentials, best with their words, or a tagger.
-        path: of the file; what stands there is written over.
-        sentence: for a tagger its sentence, as typed or as words.
-        with_model: the file holds the tagger, too, and tags what is typed into it; a few MB.
+        what: potentials, preferably with their words, or a tagger.
+        path: of the file; an existing file is overwritten.
+        sentence: for a tagger, the sentence as text or as a list of words.
+        with_model: whether the file includes the tagger (a few MB) and can tag typed sentences.
         pages: some of explore, emissions, transitions, forward-backward, viterbi and marginals, in
             the order of the file; all of them if None. The first one is open.
 
     Raises:
-        CrfvizError: it is not one of these, the tagger can only run on a server, or the file cannot
+        CrfvizError: an argument is invalid, the tagger can only run on a server, or the file cannot
             be written.
 
     Example:

@@ -106,7 +106,7 @@ def test_history_for_another_sentence_has_no_empty_steps():
     assert history.mapped(Changes.without_positions, Changes(MOVES)).past == (Changes(),)
 
 
-def test_history_for_another_model_has_only_its_tags():
+def test_history_drops_edits_of_tags_unknown_to_the_new_model():
     unknown, known = Changes(Edits({("A", "C"): 1.0})), Changes(Edits({("A", "B"): 1.0}), {0: "B"})
     history = History((unknown, known))
     assert history.mapped(lambda each: each.for_tags(["A", "B"]), Changes()).past == (

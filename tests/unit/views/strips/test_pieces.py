@@ -37,7 +37,7 @@ def test_rows_have_the_tags_and_inner_steps_of_each_reading():
     assert rows["pytorch_crf"].tags == [1, -1, 0, 1]
 
 
-def test_figures_by_hand():
+def test_figures_of_each_reading_equal_hand_computed_sums():
     frame = figure_frame(READ)
     assert list(frame.index) == ["first pieces", "all pieces", "holes", "pytorch-crf’s path"]
     # NNN, NNV, NVN, NVV, VNN, VNV, VVN, VVV
