@@ -1,7 +1,7 @@
 // The lattice: a node per word and tag, the backpointer into every node or the terms of its sum, and the paths on top.
 // A node shows its marginal, or the value that a walk computes. It is built once per shape; a redraw only sets
-// attributes, and removes invisible columns. The time of a first picture is mostly the number of its elements:
-// a column is built when it is first drawn, and optional parts of a node when they are needed.
+// attributes, and removes invisible columns. The time of the first draw depends on the number of elements. So a column
+// is built when it is first drawn, and optional parts of a node when they are needed.
 
 import { changed, closest, flag, hide, html, set, setAll, setText, svg } from "../dom.js";
 import { drawNode, numbersOf, putAt } from "./lattice_nodes.js";

@@ -38,7 +38,7 @@ function showStep({ model, frame, sizes }) {
   frame.bringRowIntoSight([column, model.cell[1]], sizes);
 }
 
-// The number beside the lattice's nodes, if the walk leaves a choice.
+// Sets the numbers of the lattice's nodes, if the walk leaves a choice.
 /** @param {Stage} stage @param {string} nodes */
 export function showOnNodes(stage, nodes) {
   forget(stage, "step");
@@ -64,14 +64,14 @@ export function switchPart(stage, part) {
   stage.emit([{ kind: "cover", parts: covered }], { covered });
 }
 
-// Disables or enables single-letter keys, of which the page has more than this picture.
+// Disables or enables the single-letter keys of the picture and of the page.
 /** @param {Stage} stage */
 export function switchLetters(stage) {
   stage.payload.letters = !stage.payload.letters; // effective from the next key
   stage.emit([view("no_letters", stage.payload.letters ? "0" : "1")]);
 }
 
-// Opens the next or previous page, only once after a double press. A pending step is sent along.
+// Opens the next or previous page, once even after a double press. A pending step is sent with the event.
 /** @param {Stage} stage @param {Way} way */
 function turn(stage, way) {
   if (stage.beyond(way) || stage.outbox.unanswered.some(({ kind }) => kind === "page")) return;
@@ -101,7 +101,7 @@ export function ask(stage, t, k, milliseconds = 0) {
   later(stage, "ask", milliseconds, () => stage.emit([asking(stage.payload, t, k)]));
 }
 
-// Requests the ruler of the focused cell; null without focus.
+// Requests the ruler of the focused matrix cell; null if no cell has the focus.
 /** @param {Stage} stage @param {string | undefined} cell */
 export function askWeight(stage, cell) {
   forget(stage, "weight");

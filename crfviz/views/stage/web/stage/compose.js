@@ -85,7 +85,7 @@ export function stepWithin({ T }, t) {
   return clamp(t, 1, T - 1);
 }
 
-// Results that the browser computes until Python responds; the ghost is Python's last response.
+// Results that the browser computes until Python responds, compared with Python's last response as the ghost.
 /** @param {Decoded} payload @param {Chain} chain */
 function resultsOf(payload, chain) {
   const { ghost } = payload;

@@ -159,7 +159,8 @@ export function tiesOf(model) {
   return ties;
 }
 
-// `read` gets { kind } or { temperature }, `move` a number of words and rows: cells in low rows are hard to click.
+// `read` gets { kind } or { temperature }; `move` gets a number of words and rows, because cells in low rows are hard
+// to click.
 /**
  * @param {Model} model
  * @param {(how: Partial<Reading>) => void} read

@@ -153,7 +153,7 @@ function sizesIn(
   const freeBeside = (tables) => outside - unit * (around + captionsOf(tables)) - matrices - strips;
   const alone = standsAlone(model, { free: freeBeside(every), tables: every.length, unit });
   const tables = alone ? [] : every;
-  const beneath = strips + unit * (captionsOf(tables) + AROUND - TOPLINE); // height of the words with strips and captions
+  const beneath = strips + unit * (captionsOf(tables) + AROUND - TOPLINE); // height of words, strips and captions
   const panelAbove = unit * (heightBeside(side, model, shortens) + FORMULA) - beneath;
   const saved = savedBy(model, { free: freeBeside(tables), panelAbove, tables: tables.length, stacked, unit });
   const withLast = alone ? strips + note : 0; // height that the last step adds with the tables
