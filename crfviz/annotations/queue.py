@@ -68,7 +68,7 @@ def in_order(ids: Iterable[int], doubts: Mapping[int, Doubt], order: Order) -> l
 
 
 def reason(doubt: Doubt | None, order: Order) -> str:
-    """Return the reason for the position of a sentence, for a message."""
+    """Return a text that says why a sentence is at its position in the queue."""
     if order == "file":
         return "next in the file"
     return FIRST[order][1].format(doubt) if doubt else "not scored, so in the order of the file"

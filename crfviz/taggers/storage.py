@@ -83,7 +83,7 @@ def read_header(folder: Path, family: str) -> tuple[Path, dict[str, Any], tuple[
 
 
 def write_vocabulary(folder: Path, lists: Mapping[str, Sequence[str]]) -> None:
-    """Write vocabulary.json, a word a line."""
+    """Write vocabulary.json with one word per line."""
     content = {name: list(words) for name, words in lists.items()}
     text = json.dumps(content, ensure_ascii=False, indent=0)
     (folder / VOCABULARY_FILE).write_text(text + "\n", encoding="utf-8")

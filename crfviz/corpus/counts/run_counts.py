@@ -85,7 +85,7 @@ def parts_of(results: Results, dimension: str) -> Parts:
 
 
 def dimensions_of(results: Results) -> list[str]:
-    """Return the dimensions that words can be split by; one needs known training words."""
+    """Return the dimensions that group words; without `IN_TRAINING` if training is unknown."""
     return [name for name in NAMES if name != IN_TRAINING or results.seen is not None]
 
 

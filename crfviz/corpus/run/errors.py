@@ -44,9 +44,9 @@ class Error:
     triage: Triage
     gold_probability: float  # that these words have the gold tags, given the sentence
     predicted_probability: float  # that they have the predicted ones
-    chosen_move: Move  # of the step that speaks most against gold: what the best path does there
-    gold_move: Move  # and what gold does there
-    step_gap: float  # what that step says for the best path; nats, inf where gold's is forbidden
+    chosen_move: Move  # transition of the best path, at the error's step most against gold
+    gold_move: Move  # transition of the gold path at that step
+    step_gap: float  # its score minus that of `gold_move`, nats; inf if gold's is forbidden
 
 
 @dataclass(frozen=True)

@@ -219,7 +219,8 @@ class InProcessPool:
 class ProcessPool:
     """Worker processes on this machine, each an executor of its own.
 
-    An executor breaks as a whole when a process of it dies; so the death of one costs one shard.
+    An executor breaks when one of its processes dies. With one process each, only one shard is lost
+    and retried.
     """
 
     def __init__(self, job: Job, number: int) -> None:

@@ -119,7 +119,7 @@ class ImportedTagger(SentenceTagger):
         return text.split()
 
     def reads(self, text: str) -> bool:
-        """Return whether it is a sentence of the file, or the beginning of one."""
+        """Return whether a text is a sentence of the file, or the beginning of one."""
         return self._given.number(tuple(self.split(text))) is not None
 
     def examples(self) -> list[Example]:

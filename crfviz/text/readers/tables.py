@@ -45,9 +45,10 @@ def header_of(line: str) -> tuple[str, list[str]] | None:
 
 
 def untagged_table(lines: Sequence[str]) -> tuple[str, list[str]] | None:
-    """Return the separator and the column names of other tables: a header and equally wide rows.
+    """Return separator and column names of a table without tags; None if it is not a table.
 
-    A row of numbers or a column of texts tells a table from sentences with commas.
+    A table has a header, and rows with as many cells. It also has a column of numbers or of texts,
+    unlike sentences with commas.
     """
     for separator in SEPARATORS:
         try:

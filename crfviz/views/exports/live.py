@@ -150,7 +150,7 @@ class Live:
 
     @property
     def display(self) -> str:
-        """How weights are written."""
+        """The format of weights: probability or score."""
         return PROBABILITY if self.of_probabilities else "score"
 
     @cached_property

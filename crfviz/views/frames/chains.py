@@ -261,8 +261,8 @@ def pair_frame(pairs: Tensor, tags: Sequence[str], trained: Tensor | None = None
 def pair_heatmap(frame: pd.DataFrame, tags: Sequence[str], least: float = 0.0005) -> alt.LayerChart:
     """Return a heatmap of the frame of `pair_frame`: a cell per pair of tags.
 
-    Tags with no pair of at least the `least` probability are left out; among many columns a 0.00
-    is not written. An empty frame gives an empty chart.
+    Tags are left out if all their pairs are less probable than `least`. With many columns, cells
+    of 0.00 have no text. An empty frame gives an empty chart.
     """
     heavy = frame[frame["probability"] >= least]
     rows = [tag for tag in tags if tag in set(heavy["first"])]

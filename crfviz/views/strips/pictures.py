@@ -86,7 +86,7 @@ def transition_picture(
 
 
 def emission_picture(now: Analysis, trained: Analysis | None, display: str) -> Picture:
-    """Return the emissions, by a key of `EMISSION_DISPLAYS`."""
+    """Return the picture of the emissions; `display` is a key of `EMISSION_DISPLAYS`."""
     grid = with_ghost(now, trained, lambda analysis: emission_grid(analysis, display))
     return Picture(
         [grid.name, "strips"],

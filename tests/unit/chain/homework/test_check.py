@@ -232,7 +232,7 @@ def test_padding_rows_may_be_repeated_or_empty():
 
 @pytest.mark.parametrize("kind", ["alpha", "beta", "viterbi"])
 @pytest.mark.parametrize("space", ["log", "probability"])
-def test_arithmetic_ends_with_the_expected_value(kind, space):
+def test_arithmetic_of_a_wrong_cell_ends_with_the_expected_value(kind, space):
     chain = random_chain(0)
     right = np.array(Student(chain).table(kind))
     for t, k in [(0, 0), (0, 3), (1, 1), (2, 2), (3, 0), (4, 1), (4, 3)]:
