@@ -6,7 +6,7 @@ of both sides tie, and the rule for ties decides. It also decides between paths 
 
 A path that uses a weight n times scores c + n * v, where v is the value of the weight. Among the
 paths with the same n, only the one with the largest c, called c_n, can be the best of all. So the
-best score is the upper envelope of one line for each n:
+best score is the upper envelope of at most T lines, one for each n:
 
     best(v) = max_n [c_n + n * v]
 
