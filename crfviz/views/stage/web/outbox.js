@@ -28,7 +28,8 @@ export class Outbox {
     for (const event of events) this.unanswered.push(/** @type {Event} */ ({ seq: ++this.sequence, ...event }));
     if (!this.unanswered.length) return;
     this.sends = 0;
-    this.sendAgain();
+    this.send(this.unanswered);
+    this.awaitAnswer();
   }
 
   // Resends events that a response does not acknowledge, if they were sent only once.
@@ -37,8 +38,12 @@ export class Outbox {
   }
 
   sendAgain() {
-    clearTimeout(this.timer);
     this.send(this.unanswered);
+    this.awaitAnswer();
+  }
+
+  awaitAnswer() {
+    clearTimeout(this.timer);
     const timeout = ACKNOWLEDGE_TIMEOUT * 2 ** this.sends++;
     if (this.sends < this.maxSends) this.in(timeout, () => this.sendAgain());
   }
