@@ -80,7 +80,10 @@ MATCHED = {  # patterns that are only ever tried from the beginning of a text
     "crfviz.text.readers.finding._MARKUP": "match",
     "crfviz.text.readers.corpora._UNIT": "fullmatch",
     "crfviz.text.readers.inline.ENTITY": "fullmatch",
-    "crfviz.text.readers.rows.ENTITY": "fullmatch",
+    "crfviz.text.readers.roles.ENTITY": "fullmatch",
+    "crfviz.text.readers.roles._WITH_SCORE": "fullmatch",
+    "crfviz.text.readers.finding._PUBTATOR": "match",
+    "crfviz.text.readers.rows._RELATION": "fullmatch",
     "crfviz.text.readers.rows._OPENED": "match",
     "crfviz.text.readers.rows._BRACKETED": "fullmatch",
     "crfviz.text.number_tables._NUMBER": "fullmatch",
@@ -172,7 +175,7 @@ def understood(read):
 MODELS = Models(("fake",), "fake", lambda _: "The dog barks")
 READERS = {
     "number tables": parse_number_table,
-    "tagged corpora": parse_sentences,
+    "tagged corpora": lambda text: parse_sentences(text, told=lambda _: None),
     "imports": lambda text: read_items(text.encode(), "file"),
     "imports of text": lambda text: read_items(text.encode(), "file", "text"),
     "imports of JSON": lambda text: read_items(text.encode(), "file", "spacy"),

@@ -1,7 +1,7 @@
 """Special column formats: WebAnno TSV 3 and CoNLL-2012."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import blocks
@@ -103,6 +103,22 @@ def _entities(values: Iterable[str]) -> list[str]:
         tags.append(inside(kind) if same else begin(kind))
         before = (kind, number)
     return tags
+
+
+def are_conll_2012(lines: Sequence[str], *, begins: bool) -> bool:
+    """Return whether lines of words are CoNLL-2012 rather than other columns.
+
+    Args:
+        lines: of the words.
+        begins: whether the file names a document, as in SemEval-2010, where words begin with ids.
+    """
+    rows = [line.split() for line in lines[:100]]
+    if begins:
+        return not rows or not (rows[0][0] == "1" and not "".join(rows[0][2:3]).isdecimal())
+    return bool(rows) and all(
+        len(row) > FIRST_2012 and row[1].isdecimal() and row[2].isdecimal() and "*" in row[5]
+        for row in rows
+    )
 
 
 def read_conll_2012(

@@ -14,6 +14,7 @@ from crfviz.text.columns import COLUMNS, CONLLU, CONLLU_XPOS, IOB2, WORD_ID, Lay
 from crfviz.text.files import abbreviate, abbreviate_names
 from crfviz.text.readers import corpora, documents, inline, rows, tables
 from crfviz.text.readers.objects import TEXTS
+from crfviz.text.readers.roles import WORD_NAMES, are_lemmas, are_tags
 from crfviz.text.readers.rows import CONLLU_NAMES, DOCUMENT, Columns
 
 # Signatures of binary files: type, and action.
@@ -29,6 +30,7 @@ GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 JSON_START = re.compile(r'\s*\{(\s*"|[^\t]*$)')
 JSON_LIST = re.compile(r"\s*\[\s*([\[{\]\"]|$)")
 _TEMPLATE = re.compile(r"[UB][0-9]*:.*%x\[")
+_PUBTATOR = re.compile(r"[0-9]+\|[ta]\|")
 _MARKUP = re.compile(r"\s*<(!DOCTYPE|\?xml|html|[A-Za-z]+[ >])", re.IGNORECASE)
 LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2}
 
@@ -59,9 +61,10 @@ def find_format(
     """
     if any(line.startswith(corpora.WEBANNO) for line in lines[:5]):
         return Found("webanno")
-    if any(line.startswith(corpora.CONLL_2012) for line in lines[:5]):
-        return Found("conll2012")
     filled = [line for line in lines if line.strip() and not is_comment(line)]
+    begins = any(line.startswith(corpora.CONLL_2012) for line in lines[:5])
+    if corpora.are_conll_2012(filled, begins=begins):
+        return Found("conll2012")
     data = [line for line in filled if not line.startswith(DOCUMENT)] or filled
     if not data:
         known = rows.columns_of(lines, column, name=name)
@@ -75,7 +78,10 @@ def find_format(
     if len(row) == CONLLU.width and WORD_ID.fullmatch(row[0]):
         return Found("conllu", Columns(_conllu(column, name)))
     if len(row) == IOB2.width and WORD_ID.fullmatch(row[0]) and column is None:
-        return Found("iob2", Columns(IOB2))
+        rest = [line.split("\t") for line in data[:100] if line.count("\t") == IOB2.width - 1]
+        words, tags = ([cells[at] for cells in rest] for at in (IOB2.word, IOB2.tag))
+        if not (all(map(str.isdecimal, tags)) or are_lemmas(words, tags)):  # offsets or lemmas
+            return Found("iob2", Columns(IOB2))
     return _table_or_lines(data, len(row) > 1, name) or _columns(lines, column, name)
 
 
@@ -86,7 +92,7 @@ def _table_or_lines(data: Sequence[str], has_tabs: bool, name: str) -> Found | N
         FormatError: it is a table of other data.
     """
     header = tables.header_of(data[0])
-    texts = header and header[1][0] in TEXTS and header[1][0] not in rows.WORD_NAMES
+    texts = header and header[1][0] in TEXTS and header[1][0] not in WORD_NAMES
     if header and (
         texts or header[0] != "\t" or any(n in tables.SENTENCE_NAMES for n in header[1])
     ):
@@ -110,7 +116,7 @@ def _table_or_lines(data: Sequence[str], has_tabs: bool, name: str) -> Found | N
         pairs = [(row[0], row[-1]) for row in cells]
     if len(pairs) > 1 and all(word and " " not in word for word, _ in pairs):
         kind = "pairs" if pairs[0] == data[0].rpartition(",")[::2] else "csv"
-        return Found(kind, separator=",") if rows.are_tags([tag for _, tag in pairs]) else None
+        return Found(kind, separator=",") if are_tags([tag for _, tag in pairs]) else None
     return None
 
 
@@ -163,6 +169,11 @@ def _refuse_others(lines: Sequence[str], name: str) -> None:
             f"{name}: seems to be brat's annotations without their text; put the .txt of the same "
             f"name beside it, or bring both in one .zip"
         )
+    if any(_PUBTATOR.match(line) for line in lines[:20]) or _are_marks(lines):
+        raise FormatError(
+            f"{name}: seems to be PubTator, texts with offsets of entities; convert it to brat "
+            f"(.txt and .ann) or to JSONL with a text and its spans a line"
+        )
     if any(_TEMPLATE.match(line) for line in lines[:20]):
         raise FormatError(
             f"{name}: seems to be a template of CRF++, which describes features; bring the file "
@@ -179,3 +190,14 @@ def _refuse_others(lines: Sequence[str], name: str) -> None:
             f"{name}: seems to be HTML or XML, got {abbreviate(lines[0])}; save it as plain text, "
             f"or export the annotations as JSONL"
         )
+
+
+def _are_marks(lines: Sequence[str]) -> bool:
+    """Return whether rows are an id, start, end, the text between them, and its type."""
+    rows = [line.split("\t") for line in lines[:100]]
+    if not all(len(row) in (5, 6) and all(map(str.isdecimal, row[:3])) for row in rows):
+        return False
+    quoted = all(
+        max(map(len, row[1:3])) < 10 and int(row[2]) - int(row[1]) == len(row[3]) for row in rows
+    )
+    return quoted and len(rows) > 1 and not are_tags([row[4] for row in rows])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
-from crfviz.text.readers.rows import ENTITY, KNOWN
+from crfviz.text.readers.roles import ENTITY, KNOWN
 from crfviz.text.sentences import Sentence
 
 SEPARATORS = ("/", "_", "|")

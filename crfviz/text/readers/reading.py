@@ -30,6 +30,7 @@ from crfviz.text.readers.finding import (
 )
 from crfviz.text.readers.losses import Losses, LossWarning
 from crfviz.text.readers.objects import ObjectReader, elements_of
+from crfviz.text.readers.roles import are_tags
 from crfviz.text.readers.spelling import Tagged, converted, target_scheme, usual
 from crfviz.text.sentence_ends import split_sentences
 from crfviz.text.sentences import Sentence
@@ -383,7 +384,7 @@ def _is_row(value: object) -> bool:
         isinstance(value, list)
         and len(value) > 1
         and all(isinstance(cell, str) for cell in value)
-        and rows.are_tags([value[-1]])
+        and are_tags([value[-1]])
     )
 
 

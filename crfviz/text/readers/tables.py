@@ -13,7 +13,8 @@ from crfviz.text.files import abbreviate, abbreviate_names
 from crfviz.text.jsonl import parsed, sentence_of
 from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.objects import TEXTS, ClassNames, ObjectReader
-from crfviz.text.readers.rows import TAG_NAMES, WORD_NAMES, are_tags, chosen_column
+from crfviz.text.readers.roles import TAG_NAMES, WORD_NAMES, are_tags
+from crfviz.text.readers.rows import chosen_column
 from crfviz.text.readers.spelling import Tagged
 from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import Split
