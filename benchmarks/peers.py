@@ -171,7 +171,7 @@ class Batch:
         return Potentials(self.emissions[0], transitions, start, end)
 
 
-@numba.njit(fastmath=True)  # type: ignore[untyped-decorator]
+@numba.njit(fastmath=True)
 def _max_plus(
     words: Table, lengths: Table, start: Table, moves: Table, best: Table, path: Table
 ) -> None:
@@ -417,7 +417,7 @@ def without_loops(work: Work) -> Work:
 
     def alone() -> object:
         known = compiled.kernels
-        compiled.kernels = lambda: None  # type: ignore[assignment]
+        compiled.kernels = lambda: None
         try:
             return work()
         finally:

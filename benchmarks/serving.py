@@ -53,10 +53,10 @@ class Process(Protocol):
 
     @property
     def pid(self) -> int: ...  # noqa: D102 - all of them as `subprocess.Popen` has them
-    def poll(self) -> int | None: ...  # noqa: D102
-    def wait(self, timeout: float | None = None) -> int: ...  # noqa: D102
-    def terminate(self) -> None: ...  # noqa: D102
-    def kill(self) -> None: ...  # noqa: D102
+    def poll(self) -> int | None: ...  # noqa: D102 - likewise
+    def wait(self, timeout: float | None = None) -> int: ...  # noqa: D102 - likewise
+    def terminate(self) -> None: ...  # noqa: D102 - likewise
+    def kill(self) -> None: ...  # noqa: D102 - likewise
 
 
 Start = Callable[[Sequence[str], Mapping[str, str], BinaryIO], Process]

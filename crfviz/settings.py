@@ -310,7 +310,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
                 expected = about.values.replace("`", "")
                 received = f"{len(text)} characters" if about.is_secret else abbreviate(text)
                 raise SettingsError(f"{name}: expected {expected}, got {received}") from None
-    return Settings(**values)  # type: ignore[arg-type]
+    return Settings(**values)  # type: ignore[arg-type]  # each value was parsed by its field
 
 
 def describe_settings(environment: Mapping[str, str]) -> Iterator[tuple[str, str, Variable]]:

@@ -14,10 +14,10 @@ from crfviz.settings import settings as crfviz_settings
 
 pytest.register_assert_rewrite("tests.support")  # so that its assertions, too, say what they saw
 
-from tests.support import rotation  # noqa: E402
-from tests.support.forked_server import forking  # noqa: E402
+from tests.support import rotation  # noqa: E402 - after the registration above
+from tests.support.forked_server import forking  # noqa: E402 - after the registration above
 from tests.support.interrupted import asked_again  # noqa: E402, F401 - a fixture
-from tests.support.postgres import Cluster  # noqa: E402
+from tests.support.postgres import Cluster  # noqa: E402 - after the registration above
 
 collect_ignore = ["support"]  # loading all of it to look for doctests takes seconds in every worker
 

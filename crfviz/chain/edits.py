@@ -263,5 +263,6 @@ class Edits:
 def _number(value: object) -> float:
     """Return a score as a float; NaN if it is not a number."""
     with suppress(TypeError, ValueError, OverflowError):
+        # mypy: what is no number fails here
         return math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
     return math.nan

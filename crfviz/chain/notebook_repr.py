@@ -25,6 +25,7 @@ class ShortRepr:
 
     def __repr__(self) -> str:
         """Return the fields in a few lines at most, whatever their content."""
+        # mypy: mixed into dataclasses
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
         shown = ", ".join(f"{name}={_brief(value)}" for name, value in values.items())
         return f"{type(self).__name__}({shown})"

@@ -38,6 +38,7 @@ Tag = int | str  # by id or by name
 class Scores(Tensor):
     """A tensor that NumPy 2 reads without a warning; operations on it return plain tensors."""
 
+    # mypy: torch documents it as an opt-out
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001 - as NumPy calls it

@@ -70,7 +70,7 @@ def from_hmm(
     return tagger
 
 
-def from_crfsuite(model: Any, features: Features) -> "CrfsuiteTagger":  # noqa: ANN401
+def from_crfsuite(model: Any, features: Features) -> "CrfsuiteTagger":  # noqa: ANN401 - see `model`
     """Return the tagger of a CRFsuite model with the features that it was trained on.
 
     Args:

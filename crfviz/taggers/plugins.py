@@ -132,12 +132,12 @@ def _stamp(file: Path) -> str:
     return f"{found.st_mtime_ns} {found.st_size}"
 
 
-def _object(module: str, attribute: str) -> Any:  # noqa: ANN401
+def _object(module: str, attribute: str) -> Any:  # noqa: ANN401 - of any type
     """Return an object of a module."""
     return getattr(_run(find_spec(module) or import_module(module).__spec__), attribute)
 
 
-def _tagger_in(file: Path) -> Any:  # noqa: ANN401
+def _tagger_in(file: Path) -> Any:  # noqa: ANN401 - of any type
     """Return the `tagger` of a file, or its only class with `potentials`."""
     module = _run(spec_from_file_location(f"crfviz_plugin_{file.stem}", file))
     if hasattr(module, "tagger"):
@@ -169,6 +169,7 @@ class PluginTagger(SentenceTagger):
         made: has `tags` and `potentials`.
     """
 
+    # ANN401: any object with potentials
     def __init__(self, plugin: Plugin, made: Any) -> None:  # noqa: ANN401
         self._object = made
         super().__init__(plugin.file, _tags(plugin, made), None)
@@ -239,7 +240,7 @@ def _load_object(plugin: Plugin) -> Any:  # noqa: ANN401 - anything with tags an
     return made
 
 
-def _tags(plugin: Plugin, made: Any) -> tuple[str, ...]:  # noqa: ANN401
+def _tags(plugin: Plugin, made: Any) -> tuple[str, ...]:  # noqa: ANN401 - any object with tags
     with as_model_error(f"The plug-in {plugin.name}"):
         tags = tuple(made.tags)
     if not tags or not all(isinstance(tag, str) and tag for tag in tags):

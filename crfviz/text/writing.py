@@ -73,6 +73,7 @@ def written(sentences: Sentences, name: str, scheme: str | None = None) -> bytes
 
 
 def _as_lines(name: str) -> Callable[[Sentences], bytes]:
+    # mypy: `name` is one of FORMATS
     return lambda sentences: render_sentences(sentences, name).encode()  # type: ignore[arg-type]
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import streamlit as st
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # it has no stubs
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
@@ -97,7 +97,7 @@ def one_script_at_a_time(
             let_others()
             return super().on_scriptrunner_yield()
 
-    runner.ScriptRequests = Turns  # type: ignore[attr-defined]
+    runner.ScriptRequests = Turns  # type: ignore[attr-defined]  # replaces an import
     return True
 
 
@@ -127,7 +127,7 @@ def send_whole_runs_completely() -> bool:
                 fragment_ids_this_run = []
             super().clear(retain_lifecycle_msgs, fragment_ids_this_run)
 
-    session.ForwardMsgQueue = CompleteRuns  # type: ignore[attr-defined]
+    session.ForwardMsgQueue = CompleteRuns  # type: ignore[attr-defined]  # replaces an import
     return True
 
 

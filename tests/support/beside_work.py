@@ -46,7 +46,7 @@ def endless(report):
     threading.Event().wait()
 
 
-def dying_run(_model, _sentences, _file, report, rule):  # noqa: ARG001
+def dying_run(_model, _sentences, _file, report, rule):  # noqa: ARG001 - as a work is called
     dying(report)
 
 

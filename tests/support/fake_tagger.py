@@ -45,7 +45,7 @@ class FakeTagger:
     def card(self):
         return ""
 
-    def reads(self, text):  # noqa: ARG002
+    def reads(self, text):  # noqa: ARG002 - as `Tagger.reads`
         return True
 
     def split(self, text):

@@ -50,7 +50,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.absent = absent
         self.made = []
 
-    def find_spec(self, name, path, target=None):  # noqa: ARG002
+    def find_spec(self, name, path, target=None):  # noqa: ARG002 - as importlib calls it
         if name.partition(".")[0] in self.absent:
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None

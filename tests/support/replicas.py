@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 from websockets.exceptions import WebSocketException
 
+# F401: imported from here by tests
 from benchmarks.visitors import SETTINGS, Session, Viewer  # noqa: F401
 from crfviz.exceptions import StoreError
-from tests.support.annotators import (  # noqa: F401
+from tests.support.annotators import (  # noqa: F401 - imported from here by tests
     Annotator,
     Confirmed,
     differences,

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from streamlit.components.v2 import manifest_scanner
 
-import tests.support.installed  # noqa: F401
+import tests.support.installed  # noqa: F401 - or each app takes ten times as long
 from crfviz.ui import cached
 from crfviz.ui.shell.server import import_all
 

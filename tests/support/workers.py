@@ -44,7 +44,7 @@ class Upper:
 
     key = "upper"
 
-    def __call__(self, shard, share=None):  # noqa: ARG002
+    def __call__(self, shard, share=None):  # noqa: ARG002 - as a work is called
         if self.notes is not None:
             note = self.notes / f"{shard.number}-{time.monotonic_ns()}"
             note.write_text(str(os.getpid()))

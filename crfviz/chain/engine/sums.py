@@ -215,6 +215,7 @@ def with_gradient(
     """
     if not torch.is_grad_enabled():
         return value
+    # mypy: of torch
     result: Tensor = _WithGradient.apply(value, first, again, *scores)  # type: ignore[no-untyped-call]
     return result
 

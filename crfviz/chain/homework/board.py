@@ -71,6 +71,7 @@ class Recorder(np.ndarray[Any, Any]):
         if journal is not None:
             journal.record(journal.cells_of(self, key))
 
+    # ANN401: as NumPy calls it
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:  # noqa: ANN401
         """Compute with plain arrays; results in `out` are recorded."""
         out = options.get("out", ())

@@ -131,7 +131,7 @@ def entity_shortcuts(
     )
 
 
-def _span(*given: Any) -> tuple[int, int, str]:  # noqa: ANN401
+def _span(*given: Any) -> tuple[int, int, str]:  # noqa: ANN401 - the order is open
     """Return first position, last position and type; the type may be the first argument."""
     return (*given[1:], given[0]) if isinstance(given[0], str) else given
 

@@ -182,7 +182,7 @@ def _word_ids(word_ids: Sequence[object]) -> list[int | None]:
         if word is not None:
             number = -1
             with suppress(TypeError):  # not a whole number
-                number = index(word)  # type: ignore[arg-type]
+                number = index(word)  # type: ignore[arg-type]  # what is no number fails here
             if isinstance(word, bool) or number < least:
                 raise ShapeError(
                     "word_ids must be None or whole numbers from 0 that never fall, such as "

@@ -314,6 +314,7 @@ def _part_counts(results: Results, dimension: str) -> list[list[int]]:
     parts, right = parts_of(results, dimension), results.right("viterbi")
     words = np.bincount(parts.numbers, minlength=len(parts.names))
     good = np.bincount(parts.numbers[right], minlength=len(parts.names))
+    # mypy: `tolist` gives Any
     return np.stack([words, good], axis=1).tolist()  # type: ignore[no-any-return]
 
 

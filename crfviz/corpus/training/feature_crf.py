@@ -195,7 +195,7 @@ def _minimise(loss: _Loss, report: Callable[[float], None]) -> None:
         value.backward()  # type: ignore[no-untyped-call]  # torch has no type for it
         return value
 
-    optimiser.step(closure)  # type: ignore[no-untyped-call]
+    optimiser.step(closure)  # type: ignore[no-untyped-call]  # of torch
 
 
 def _floats(table: Tensor) -> Floats:

@@ -237,7 +237,7 @@ class Averaged:
     def move(self, cell: tuple[object, ...], change: float, clock: int) -> None:
         """Add to a cell, or to several; nothing is added twice where a row is named twice."""
         self.table[cell] += change  # type: ignore[index]  # NumPy's stubs want literal tuples
-        self.moved[cell] += change * clock  # type: ignore[index]
+        self.moved[cell] += change * clock  # type: ignore[index]  # likewise
 
     def average(self, clock: int) -> Floats:
         """Return the mean of the weights over the sentences seen."""

@@ -114,6 +114,7 @@ class Adapter:
         """Return the scores of a call, one batch for each chain over the same words."""
         return [self.batch(given[self.scores], given.get(self.mask))]
 
+    # ANN401: fields of a batch
     def batch(self, emissions: Tensor, mask: Tensor | None, **others: Any) -> Batch:  # noqa: ANN401
         """Return a batch with the layer's transitions and tags, and the words of the model."""
         note = ""
@@ -164,7 +165,7 @@ class PytorchCrf(Adapter):
     methods = ("decode", "forward", "log_likelihood", "marginals")
     at_holes = "follows backpointers of masked positions"
 
-    def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102
+    def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102 - as in the base class
         emissions, mask = given["emissions"], given["mask"]
         if not getattr(self.layer, "batch_first", True):
             emissions = emissions.transpose(0, 1)
@@ -206,17 +207,17 @@ class Flair(Adapter):
         self._starts, self._stops = starts, stops
         self._kept = [k for k in range(len(entered)) if k not in (*starts, *stops)]
 
-    def steps(self) -> Steps:  # noqa: D102
+    def steps(self) -> Steps:  # noqa: D102 - as in the base class
         return cut_out(self.table("transitions").T, self._starts, self._stops, self._kept)
 
-    def tags(self) -> Sequence[str] | None:  # noqa: D102
+    def tags(self) -> Sequence[str] | None:  # noqa: D102 - as in the base class
         names = self.holder and self.holder.label_dictionary.get_items()
         return names and [names[tag] for tag in self._kept]
 
-    def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102
+    def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102 - as in the base class
         return [self.batch(given["features"][..., self._kept], None)]
 
-    def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401
+    def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401 - as in the base class
         """Return what flair's own decoder makes of the scores that the layer returned."""
         if self.lengths is None or self.layer.training:
             return []
@@ -225,7 +226,7 @@ class Flair(Adapter):
         ids = {name: tag for tag, name in enumerate(self.tags() or ())}
         return [[[ids[name] for name, _ in row] for row in rows]]
 
-    def wrapped(self) -> Iterator[Wrapped]:  # noqa: D102
+    def wrapped(self) -> Iterator[Wrapped]:  # noqa: D102 - as in the base class
         yield from super().wrapped()
         if self.holder is not None:
             yield self.holder, "_prepare_tensors", self._prepare
@@ -236,7 +237,7 @@ class Flair(Adapter):
         sentences = points if isinstance(points, list) else [points]
         self._prepared = result[1], [[token.text for token in each] for each in sentences]
 
-    def sentences(self, given: Arguments) -> tuple[Any, Any]:  # noqa: D102
+    def sentences(self, given: Arguments) -> tuple[Any, Any]:  # noqa: D102 - as in the base class
         lengths, words = self._prepared
         return given["lengths"], words if given["lengths"] is lengths else None
 
@@ -258,11 +259,11 @@ class Stanza(Adapter):
             return None
         return list(self.holder.vocab["tag"].items(int(self.place.rpartition(".")[2])))
 
-    def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102
+    def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102 - as in the base class
         self._inputs = given["inputs"].numpy()
         return super().batches(given)
 
-    def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401, ARG002
+    def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401, ARG002 - as in the base class
         """Return what Stanza's own decoder, a function beside the layer, makes of the scores."""
         if self.lengths is None or self.layer.training:
             return []
@@ -271,7 +272,7 @@ class Stanza(Adapter):
         rows = zip(self._inputs, self.lengths, strict=True)
         return [[[int(tag) for tag in decode(row[:n], matrix)[0]] for row, n in rows]]
 
-    def sentences(self, given: Arguments) -> tuple[Any, Any]:  # noqa: D102
+    def sentences(self, given: Arguments) -> tuple[Any, Any]:  # noqa: D102 - as in the base class
         return given["sentlens"], given["sentences"]
 
 

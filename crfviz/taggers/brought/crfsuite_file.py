@@ -275,6 +275,7 @@ def _pairs(where: str, word: object) -> Iterator[tuple[str, float]]:
     )
 
 
+# ANN401: as python-crfsuite takes it
 def _flat(where: str, prefix: str, value: Any, depth: int = 0) -> Iterator[tuple[str, float]]:  # noqa: ANN401
     """Yield the attributes that a value stands for, as python-crfsuite names them."""
     if depth > DEEPEST:

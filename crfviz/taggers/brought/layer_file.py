@@ -232,7 +232,7 @@ _Load = Callable[["_Unpickler"], None]
 _PYTHON: Any = pickle._Unpickler  # its memo is a dict, not an array
 
 
-class _Unpickler(_PYTHON):  # type: ignore[misc]
+class _Unpickler(_PYTHON):  # type: ignore[misc]  # the base is chosen at run time
     """Python's own unpickler with the opcodes and the names of a `state_dict` alone."""
 
     dispatch: ClassVar[dict[int, _Load]] = {

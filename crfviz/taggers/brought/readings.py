@@ -137,6 +137,7 @@ class Parameters:
         return None
 
 
+# ANN401: arguments of Potentials
 def chain_of(reading: LayerReading, emissions: Tensor, **names: Any) -> Potentials:  # noqa: ANN401
     """Return the chain of one sentence."""
     columns = list(reading.kept) if emissions.shape[1] == reading.size else slice(None)

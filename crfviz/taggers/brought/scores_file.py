@@ -193,6 +193,7 @@ def _joined(sentence: SentenceScores, word_ids: Sequence[Any]) -> SentenceScores
     )
 
 
+# ANN401: any JSON
 def _one_of(content: Mapping[str, Any], name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401
     """Return a field with few values, the first where it is missing."""
     value = content.get(name, values[0])

@@ -82,10 +82,10 @@ def find_format(
         words, tags = ([cells[at] for cells in rest] for at in (IOB2.word, IOB2.tag))
         if not (all(map(str.isdecimal, tags)) or are_lemmas(words, tags)):  # offsets or lemmas
             return Found("iob2", Columns(IOB2))
-    return _table_or_lines(data, len(row) > 1, name) or _columns(lines, column, name)
+    return _table_or_lines(data, name, has_tabs=len(row) > 1) or _columns(lines, column, name)
 
 
-def _table_or_lines(data: Sequence[str], has_tabs: bool, name: str) -> Found | None:  # noqa: FBT001
+def _table_or_lines(data: Sequence[str], name: str, *, has_tabs: bool) -> Found | None:
     """Return the format of a table, or of lines that are sentences; None for others.
 
     Raises:

@@ -123,6 +123,7 @@ class Reader:
             self.losses.add(found.columns.lost, 0)
 
     def _file(self, file: BinaryIO, *, seekable: bool) -> Iterator[Tagged]:
+        # mypy: any readable binary file works
         buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(file)  # type: ignore[type-var]
         head = buffered.peek(16)[:16]
         if head.startswith(GZIP):

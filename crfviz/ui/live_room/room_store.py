@@ -251,6 +251,7 @@ class RoomStore:
         try:
             self._create_tables()
             raw = self._engine.raw_connection()
+            # mypy: SQLAlchemy knows no driver
             driver: Driver = raw.driver_connection  # type: ignore[assignment]
             raw.detach()
             try:

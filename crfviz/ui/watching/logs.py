@@ -53,7 +53,7 @@ def _nothing(_: logging.LogRecord) -> bool:
     return False
 
 
-class Lines(logging.StreamHandler):  # type: ignore[type-arg]
+class Lines(logging.StreamHandler):  # type: ignore[type-arg]  # generic only in stubs
     """Handler that writes lines to stderr and counts them.
 
     Args:

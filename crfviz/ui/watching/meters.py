@@ -31,7 +31,7 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0) 
 _BEGAN = "crfviz_began"  # connection info: start time of its transaction
 
 # Without this, each counter would add a second metric with the time of its first use.
-disable_created_metrics()  # type: ignore[no-untyped-call]
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types for it
 REGISTRY = CollectorRegistry()
 _gauges: dict[str, Gauge] = {}
 for _collector in (ProcessCollector, PlatformCollector, GCCollector):

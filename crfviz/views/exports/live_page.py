@@ -175,6 +175,7 @@ def _likely(now: Analysis) -> str:
     """Return the likely tags of each word, by marginal."""
     rows = []
     for name, row in zip(columns(now.words), now.forward_backward.marginals.tolist(), strict=True):
+        # mypy: lambda with a default
         ranked = sorted(range(len(row)), key=lambda k, row=row: -row[k])  # type: ignore[misc]
         best = [f"{now.tags[k]} {row[k]:.3f}" for k in ranked[:5] if row[k] >= LIKELY]
         rows.append([name, ", ".join(best)])

@@ -93,7 +93,7 @@ def _widget_class() -> Any:  # noqa: ANN401 - likewise
     import anywidget
     import traitlets
 
-    class Widget(OnScreen, anywidget.AnyWidget):  # type: ignore[misc]
+    class Widget(OnScreen, anywidget.AnyWidget):  # type: ignore[misc]  # anywidget may be missing
         _esm = bundle.widget()
         sheet = traitlets.Unicode().tag(sync=True)
         data = traitlets.Dict().tag(sync=True)

@@ -72,7 +72,7 @@ def automaton_html(rule: Automaton) -> str:
     drawn = [
         f'<mask id="labels"><path d="M0 0 H{width} V{height} H0" fill="white"/>{"".join(holes)}'
         f'</mask><g mask="url(#labels)">{"".join(lines)}</g>',
-        *(_state(xs[s], y, s, bool(ends)) for s, ends in enumerate(rule.accepting)),
+        *(_state(xs[s], y, s, ends=bool(ends)) for s, ends in enumerate(rule.accepting)),
         _head(xs[0] - _RADIUS, y, 1, 0),
         *(_head(*arrow.head) for arrow in arrows),
         *(_text(*label) for label in labels),
@@ -106,7 +106,7 @@ def _rise(before: int, after: int) -> int:
     return _LOOP if before == after else min(_TALLEST, _BEND * (abs(after - before) - 1) + 10)
 
 
-def _state(x: int, y: int, number: int, ends: bool) -> str:  # noqa: FBT001
+def _state(x: int, y: int, number: int, *, ends: bool) -> str:
     radii = [_RADIUS, _RADIUS - 4] if ends else [_RADIUS]
     rings = [f'<circle cx="{x}" cy="{y}" r="{r}" fill="none" stroke="black"/>' for r in radii]
     return "".join([*rings, _text(x, y + 5, str(number))])

@@ -49,6 +49,7 @@ def test_result_paths_are_lists_of_ids_with_names(seed):
         assert all(type(tag) is int for tag in path)
         assert path.names == ["ABC"[tag] for tag in path], how
         assert json.loads(json.dumps(path)) == list(path)
+        # S301: our own
         for same in (copy.copy(path), copy.deepcopy(path), pickle.loads(pickle.dumps(path))):  # noqa: S301
             assert (same, same.names) == (path, path.names)
     found = crfviz.viterbi(potentials)

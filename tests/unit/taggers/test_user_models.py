@@ -176,8 +176,9 @@ def test_total_size_is_limited_and_the_error_names_the_largest(monkeypatch, what
     other = "folder_bytes" if what == "disk" else "disk_bytes"
     monkeypatch.setattr(f"crfviz.taggers.user_models.{other}", lambda _: 0)
     measured = "disk_bytes" if what == "disk" else "folder_bytes"
-    size = lambda folder: sizes.get(folder.name, 200)  # noqa: E731
-    monkeypatch.setattr(f"crfviz.taggers.user_models.{measured}", size)
+    monkeypatch.setattr(
+        f"crfviz.taggers.user_models.{measured}", lambda folder: sizes.get(folder.name, 200)
+    )
     monkeypatch.setattr("crfviz.taggers.user_models.MAX_BYTES", 1100)
     keep("fits")
     with pytest.raises(

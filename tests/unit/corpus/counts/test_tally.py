@@ -38,7 +38,7 @@ def one_at_a_time():
 
 
 @pytest.fixture(scope="module")
-def whole(one_at_a_time):  # noqa: ARG001
+def whole(one_at_a_time):  # noqa: ARG001 - a fixture
     return {
         (name, most): count_run(run(tagger, sentences, rule=RULE, most_kept=most))
         for name, (tagger, sentences) in CORPORA.items()

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 import torch
@@ -37,8 +37,13 @@ def loss(chains, paths, fitted, l2):
         rows = (chain.emissions * fitted.scale).tolist()
 
         def score(tags, rows=rows):
-            inner = sum(steps[a][b] for a, b in zip(tags, tags[1:]))  # noqa: B905, RUF007
-            return start[tags[0]] + sum(r[t] for r, t in zip(rows, tags)) + inner + end[tags[-1]]  # noqa: B905
+            inner = sum(steps[a][b] for a, b in pairwise(tags))
+            return (
+                start[tags[0]]
+                + sum(r[t] for r, t in zip(rows, tags, strict=True))
+                + inner
+                + end[tags[-1]]
+            )
 
         every = [score(tags) for tags in product(range(len(start)), repeat=len(rows))]
         total += math.log(math.fsum(map(math.exp, every))) - score(path)

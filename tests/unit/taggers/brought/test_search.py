@@ -76,7 +76,7 @@ def test_start_and_stop_are_not_word_tags():
     whole = watched(model, sentences, ["X", "Y", "Z", "<s>", "</s>"])
     assert whole.potentials[0].tags == ("X", "Y", "Z")
     with pytest.raises(ShapeError, match="expected 3 tags, got 4"):
-        watched(model, sentences, ["X", "Y", "Z", "W"]).potentials  # noqa: B018
+        watched(model, sentences, ["X", "Y", "Z", "W"]).potentials  # noqa: B018 - it searches
 
 
 def test_model_is_restored_after_the_block_and_after_an_error():
@@ -247,7 +247,7 @@ def test_two_matching_readings_ask_for_more_runs():
     model = layers.BareMatrix()
     seen = watched(model, [(layers.words(2, 1),)])
     with pytest.raises(FormatError, match="Run more"):
-        seen.potentials  # noqa: B018
+        seen.potentials  # noqa: B018 - it searches
     model.eval()
     with torch.no_grad(), seen:
         for call in layers.batches("time"):
@@ -304,7 +304,7 @@ def test_wrong_paths_without_scores_are_declined_with_the_closest_reading():
     torch.manual_seed(0)
     seen = watched(WrongPaths(), list(layers.batches("mask", 25)))
     with pytest.raises(FormatError, match="No chain was found") as error:
-        seen.potentials  # noqa: B018
+        seen.potentials  # noqa: B018 - it searches
     said = str(error.value)
     assert "The closest reading is moves[from, to], start initial" in said
     assert "the model's path" in said

@@ -173,6 +173,7 @@ def test_nested_block_records_once(layer, emissions):
 
 def test_empty_sentence_is_left_out(emissions):
     layer = crfviz.CRF(3).double().eval().requires_grad_(False)
+    # ARG005: as `CRF.decode` has them
     layer.decode = lambda emissions, mask: [[0], [], [1, 2]]  # noqa: ARG005
     mask = torch.tensor([[True] + [False] * 3, [False] * 4, [True, True, False, False]])
     seen = watched(layer, emissions, mask)
@@ -314,10 +315,10 @@ def test_watched_chains_can_be_brought(layer, emissions, tmp_path, monkeypatch):
 def test_words_of_the_wrong_length_can_be_replaced(layer, emissions):
     seen = watched(layer, emissions, MASK, words=WORDS[:2])
     with pytest.raises(ShapeError, match=r"sentence 3: expected 3 words .* got 0.*2 sentences"):
-        seen.potentials  # noqa: B018
+        seen.potentials  # noqa: B018 - it searches
     seen.words = [WORDS[0], ["Night"], WORDS[2]]
     with pytest.raises(ShapeError, match=r"sentence 2: expected 2 words .* got 1: \['Night'\]"):
-        seen.potentials  # noqa: B018
+        seen.potentials  # noqa: B018 - it searches
     seen.words = WORDS
     assert [list(chain.tokens) for chain in seen.potentials] == WORDS
     assert watched(layer, emissions[1:2, :2], MASK[1:2, :2], words=WORDS[1]).potentials[
@@ -333,7 +334,7 @@ def test_invalid_scores_are_rejected_with_their_cell(layer, emissions):
     assert len(watched(layer, emissions, MASK).potentials) == 3
     emissions[1, 1, 2] = torch.nan
     with pytest.raises(ScoreError, match=r"sentence 2: emissions\[1, 2\] must be"):
-        watched(layer, emissions, MASK).potentials  # noqa: B018
+        watched(layer, emissions, MASK).potentials  # noqa: B018 - it searches
 
 
 class Odd(nn.Module):

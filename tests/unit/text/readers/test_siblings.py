@@ -55,7 +55,11 @@ SPACY_2 = [
     {
         "id": 0,
         "paragraphs": [
-            {"sentences": [{"tokens": [{"orth": w, "ner": t} for w, t in zip(OSLO, TAGS)]}]}  # noqa: B905
+            {
+                "sentences": [
+                    {"tokens": [{"orth": w, "ner": t} for w, t in zip(OSLO, TAGS, strict=True)]}
+                ]
+            }
         ],
     }
 ]
