@@ -1,0 +1,187 @@
+"""Opening of a file with sentences to label: its format, and its sentences one by one.
+
+The formats are those of `text.readers`, and plain text with one sentence per line. Files from
+`exporting` are read with their annotations.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
+from typing import TypeVar, cast
+
+from crfviz.annotations.files.columns import MARK, read_block
+from crfviz.annotations.files.fields import FileSentence, check_length
+from crfviz.annotations.files.objects import file_sentence, parsed_line, read_own
+from crfviz.annotations.records import MAX_WORDS, Item
+from crfviz.exceptions import FormatError
+from crfviz.text.columns import CONLLU, blocks, is_comment
+from crfviz.text.files import abbreviate, check_utf_8, decoded_with_notes, lines_of
+from crfviz.text.formats import LAYOUTS, FormatName
+from crfviz.text.jsonl import list_elements
+from crfviz.text.readers.documents import is_docbin
+from crfviz.text.readers.finding import BINARY, PARQUET, ZIP, Found, find_format
+from crfviz.text.readers.objects import ObjectReader
+from crfviz.text.readers.reading import Reader
+from crfviz.text.readers.rows import SAMPLE, Columns, tab_lines
+from crfviz.text.readers.spelling import Tagged, usual
+from crfviz.text.sentences import Sentence
+from crfviz.text.splitting import Split
+
+Unit = TypeVar("Unit")  # the lines, or the line, of one sentence
+Result = TypeVar("Result")
+
+
+def open_file(
+    content: bytes, name: str, file_format: str | None, reader: Reader
+) -> tuple[str, list[str], Iterator[tuple[int, FileSentence | FormatError]]]:
+    """Return the format, notes on the text, and every sentence or error with its line.
+
+    Args:
+        content: the bytes of the file, unzipped.
+        name: name of the file, for messages.
+        file_format: one of `importing.INPUT_FORMATS`; None detects the format.
+        reader: reads all that `files.exporting` does not write; collects losses and notes.
+
+    Raises:
+        FormatError: the whole file is refused, such as binary files and UTF-16.
+    """
+    if content.startswith((PARQUET, ZIP, *BINARY)) or is_docbin(content):
+        read = reader.content(content)
+        first = list(islice(read, 1))
+        kind = reader.found.format if reader.found else "text"
+        return kind, [], _from_readers(chain(first, read), name)
+    text, notes = decoded_with_notes(content, name)
+    lines = lines_of(text)
+    marked = _is_marked(lines)
+    found = Found("columns") if marked else find_format(lines[:SAMPLE], name=name)
+    kind = file_format or _kind(found, lines, text, name)
+    if kind == "text":
+        numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
+        return kind, notes, _each(numbered, partial(_read_text, split=reader.choice.split), name)
+    if not marked:
+        reader.note_columns(found)
+    if kind in LAYOUTS:
+        columns = found.columns if kind == found.format and not marked else None
+        columns = columns or Columns(LAYOUTS[cast("FormatName", kind)])
+        rows = lines if marked else tab_lines(lines, columns)
+        numbered_blocks = ((block[0][0], block) for block in blocks(rows))
+        read_rows = partial(read_block, layout=columns.layout, name=name)
+        return kind, notes, _usual(_each(numbered_blocks, read_rows, name), reader)
+    if kind == "jsonl":
+        numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
+        parsed_lines = _each(numbered, parsed_line, name)
+        return kind, notes, _usual(_objects(parsed_lines, reader, name), reader)
+    if kind == "spacy":
+        return kind, notes, _usual(_objects(list_elements(text, name), reader, name), reader)
+    return kind, notes, _from_readers(reader.lines(lines), name)
+
+
+def _is_marked(lines: Sequence[str]) -> bool:
+    """Return whether columns have annotations, as `files.columns` writes them."""
+    rows = (n for n, line in enumerate(lines) if line.strip() and not is_comment(line))
+    first = next(rows, len(lines))
+    return any(line.startswith(MARK) for line in lines[: first + 1])
+
+
+def _kind(found: Found, lines: Sequence[str], text: str, name: str) -> str:
+    """Return the display name of a format; plain sentences if no other fits."""
+    row = next((line for line in lines if line.strip() and not is_comment(line)), "")
+    if found.format == "columns" and _is_marked(lines):
+        return "conllu" if len(row.split("\t")) == CONLLU.width else "columns"
+    if not row or found.format == "fasta":  # FASTA letters are not sentences to label
+        return "text"
+    if found.format == "json" and text.lstrip().startswith("["):
+        first = next(list_elements(text, name), (0, None))[1]
+        if isinstance(first, FormatError):
+            return "text"
+        pair = isinstance(first, list) and len(first) == 2 and isinstance(first[1], dict)
+        return (
+            "spacy"
+            if pair or (isinstance(first, dict) and ("annotations" in first or "entities" in first))
+            else "json"
+        )
+    return found.format
+
+
+def _objects(
+    elements: Iterable[tuple[int, object]], reader: Reader, name: str
+) -> Iterator[tuple[int, FileSentence | FormatError]]:
+    """Yield the sentences of JSON values; those from `exporting` have their annotations."""
+    objects = ObjectReader(reader.losses, split=reader.choice.split)
+    for line, element in elements:
+        where = f"{name}, line {line}"
+        try:
+            if isinstance(element, FormatError):
+                raise element
+            own = read_own(element, where)
+            found = (
+                [own]
+                if own is not None
+                else [file_sentence(each, where) for each in objects.sentences(element, line)]
+            )
+        except FormatError as error:
+            yield line, error
+        else:
+            kept = (each for each in found if own is not None or each.item.offsets)
+            yield from ((line, sentence) for sentence in kept)
+
+
+def _from_readers(
+    sentences: Iterable[Tagged], name: str
+) -> Iterator[tuple[int, FileSentence | FormatError]]:
+    for each in sentences:
+        try:
+            if each.error is not None:
+                raise each.error
+            yield each.line, file_sentence(each.sentence, f"{name}, line {each.line}")
+        except FormatError as error:
+            yield each.line, error
+
+
+def _usual(
+    sentences: Iterable[tuple[int, FileSentence | FormatError]], reader: Reader
+) -> Iterator[tuple[int, FileSentence | FormatError]]:
+    """Normalise the gold tags of all formats; annotations are unchanged."""
+    every = list(sentences)
+    plain = [
+        (number, sentence)
+        for number, (_, sentence) in enumerate(every)
+        if isinstance(sentence, FileSentence) and sentence.annotation is None
+    ]
+    golds = (each.item.gold for _, each in plain)
+    tagged = (Tagged(0, Sentence(gold or (), gold)) for gold in golds)  # only the tags are used
+    for (number, sentence), same in zip(plain, usual(tagged, reader.notes.append), strict=True):
+        if same.sentence.tags != sentence.item.gold:
+            item = replace(sentence.item, gold=same.sentence.tags)
+            every[number] = (every[number][0], replace(sentence, item=item))
+    yield from every
+
+
+def _each(
+    units: Iterable[tuple[int, Unit | FormatError]],
+    read: Callable[[Unit, str], Result | None],
+    name: str,
+) -> Iterator[tuple[int, Result | FormatError]]:
+    for line, unit in units:
+        if isinstance(unit, FormatError):
+            yield line, unit
+            continue
+        try:
+            sentence = read(unit, f"{name}, line {line}")
+        except FormatError as error:
+            yield line, error
+        else:
+            if sentence is not None:
+                yield line, sentence
+
+
+def _read_text(line: str, where: str, split: Split) -> FileSentence:
+    check_utf_8(line, where)
+    text = line.strip()
+    check_length(len(text.split(None, MAX_WORDS)), where)  # before the slow tokenizer
+    places = tuple((token.start, token.end) for token in islice(split(text), MAX_WORDS + 1))
+    check_length(len(places), where)
+    if not places:
+        raise FormatError(f"{where}: expected a sentence, got {abbreviate(line)}")
+    return FileSentence(Item(text, places))
