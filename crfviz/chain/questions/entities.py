@@ -197,9 +197,8 @@ def _first_entities(
     stays = inside & ~enters
     leaves = np.vstack([moves[:, :, ~stays].sum(-1), np.ones((1, len(inside)))])
     of_type = product.states == np.arange(1, len(types) + 1)[:, None]
-    runs = np.zeros(
-        (last + 1, len(inside))
-    )  # probability of entities still open at t, by first word
+    # Probability of entities still open at t, by first word.
+    runs = np.zeros((last + 1, len(inside)))
     masses = np.zeros((len(types), *runs.shape[:1], len(leaves)))  # by type, first and last word
     for t, leaving in enumerate(leaves):
         if t > 0:
