@@ -1,1 +1,1 @@
-"""Everything that turns words into potentials, and the registry over `models/`."""
+"""Taggers, which turn words into potentials, and the registry of `models/`."""

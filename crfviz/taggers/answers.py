@@ -16,9 +16,9 @@ class Answers(SentenceTagger):
     """A tagger without scores that knows the predicted tags of some sentences.
 
     Args:
-        name: what pages call it.
-        gold: the sentences with their right tags.
-        answers: the same sentences with its tags.
+        name: shown on the pages.
+        gold: the sentences with their gold tags.
+        answers: the same sentences with the program's predicted tags.
     """
 
     family = CRF
@@ -31,7 +31,7 @@ class Answers(SentenceTagger):
         self.name, self.answers = name, answers
 
     def chain(self, number: int) -> Potentials:
-        """Return a chain whose best path is the answered tags; sentences count from 0."""
+        """Return a chain whose best path is the predicted tags of sentence `number`, from 0."""
         answer = self.answers[number]
         K, names = len(self.tags), {tag: k for k, tag in enumerate(self.tags)}
         scores = torch.zeros(len(answer.tokens), K, dtype=torch.float64)

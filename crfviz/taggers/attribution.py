@@ -2,16 +2,16 @@
 
     gap = e[position, tag] - e[position, rival] = Σ_t words[t] + baseline
 
-For a network it is the integral of the gradient along the straight line from no input (zeros) to
-the embedded words x; the baseline is the gap at zeros:
+For a network the contributions are integrated gradients: the gradient is integrated along the
+straight line from zeros to the embedded words x. The baseline is the gap at zeros:
 
     words[t] = Σ_d x[t, d] · ∫ ∂gap(a·x) / ∂x[t, d] da,   a from 0 to 1
 
 For a tagger that adds up features, each feature's weights are exact. A feature that looks at two
-words is shared equally between them, which is its Shapley value; one that looks at none is part of
-the baseline.
+words is shared equally between them, which is its Shapley value. A feature that looks at no word
+counts for the baseline.
 
-Letters: `T` words, `K` tags, `D` numbers that stand for a word.
+Letters: `T` words, `K` tags, `D` dimensions of an embedding.
 
 Source:
     Sundararajan, Taly and Yan, "Axiomatic Attribution for Deep Networks" (2017), section 3.
@@ -33,35 +33,35 @@ from crfviz.taggers.neural.tagger import NeuralTagger
 from crfviz.taggers.tagger import Additive, Contribution, Tagger, Words, words_of
 from crfviz.text.files import abbreviate_value
 
-COMPLETE = 1e-4  # nats by which the sum may miss the gap
-FEWEST_POINTS, MAX_POINTS = 16, 1024  # of the line, doubled until the sum is complete
-AT_ONCE = 64  # points of the line that are computed together
+COMPLETE = 1e-4  # tolerance in nats between the sum and the gap
+FEWEST_POINTS, MAX_POINTS = 16, 1024  # quadrature points, doubled until complete
+AT_ONCE = 64  # points in one batch
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attribution(ShortRepr):
     """Contributions to the gap between two emissions of one word, in nats."""
 
-    words: NDArray[np.float64]  # (T,) what each word contributes
+    words: NDArray[np.float64]  # (T,) contribution of each word
     baseline: float  # the gap without any word
     gap: float  # e[position, tag] - e[position, rival]
-    features: tuple[tuple[str, float], ...]  # the largest first; empty for a network
+    features: tuple[tuple[str, float], ...]  # largest size first; empty for a network
 
 
 def attribute(tagger: Tagger, words: Words, position: int, tag: Tag, rival: Tag) -> Attribution:
     """Attribute the gap between a tag's emission and its rival's to the words.
 
     For a network the sum is within 1e-4 nats of the gap, and a word that the network does not read
-    has exactly 0. It takes 16 gradients or more, 64 at a time.
+    has exactly 0. It computes 16 gradients or more, in batches of 64.
 
     Args:
         tagger: a network, or a tagger that adds up features: a perceptron, or a CRFsuite model,
-            from `crfviz.from_crfsuite` or brought with the attributes of its words. Those of a
-            brought model count for the word that has them.
+            from `crfviz.from_crfsuite` or uploaded with the attributes of its words. Attributes of
+            an uploaded model count for the word that has them.
         words: T words.
-        position: of the word, from 0.
-        tag: by name or id.
-        rival: another one.
+        position: index of the word, from 0.
+        tag: name or id of the tag.
+        rival: name or id of another tag.
 
     Raises:
         CrfvizError: the rival is the tag, or the tagger has neither a network nor features.
@@ -116,7 +116,7 @@ def _of_features(
 def _of_network(
     tagger: NeuralTagger, scored: Potentials, cell: tuple[int, int, int], gap: float
 ) -> Attribution:
-    """Integrate at more and more points, until the sum is the change of the gap."""
+    """Double the number of points until the sum equals the gap's change, within `COMPLETE`."""
     inputs, gaps = _differentiable(tagger, scored.tokens or (), cell)
     with torch.no_grad():
         baseline, whole = gaps(torch.stack([torch.zeros_like(inputs), inputs])).tolist()
@@ -131,7 +131,7 @@ def _of_network(
 def _differentiable(
     tagger: NeuralTagger, words: Sequence[str], cell: tuple[int, int, int]
 ) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-    """Return the embedded words, (T, D) float64, and the gap as a function of (S, T, D) of them."""
+    """Return the embedded words, (T, D) float64, and a function from (S, T, D) to S gaps."""
     network, temperature = tagger.model.network, tagger.model.config.temperature
     embedded = network.embedded(
         tagger.model.vocabulary.encode([words]).to(next(network.parameters()).device)
@@ -154,9 +154,9 @@ def _integral(inputs: Tensor, gaps: Callable[[Tensor], Tensor], points: int) -> 
     """Return (T,) the contribution of each word, by Gauss–Legendre quadrature.
 
     Args:
-        inputs: (T, D) the end of the line.
-        gaps: the gap at points of the line.
-        points: how many; the error of a smooth gap falls exponentially with them.
+        inputs: (T, D) the embedded words, the end of the line.
+        gaps: function from points of the line to their gaps.
+        points: number of quadrature points; the error of a smooth gap falls exponentially with it.
     """
     nodes, weights = np.polynomial.legendre.leggauss(points)  # from -1 to 1
     line = torch.from_numpy((nodes + 1) / 2)

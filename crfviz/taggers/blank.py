@@ -1,7 +1,7 @@
-"""Taggers of documents with their own tags: without scores, or with a model's.
+"""Taggers for documents that define their own tags, with or without a model's scores.
 
 A blank tagger scores every tag 0. Its best path is the first tag throughout, as ties go to the
-lowest id: `O` for BIO tags, `UNSET` for others. So nothing is proposed until somebody sets a tag.
+lowest id: `O` for BIO tags, `UNSET` for others. So it proposes nothing until a tag is set.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from crfviz.taggers.tagger import CRF, Tagger
 from crfviz.text.schemes import OUTSIDE, begin, inside, is_bio, scheme_of
 
 MARGIN = 10.0  # nats that separate a new tag from the least likely old one
-UNSET = "_"  # of a word that nobody has tagged yet, as in CoNLL
+UNSET = "_"  # tag of a word that is not annotated yet, as in CoNLL
 
 
 def bio_tags(types: Sequence[str]) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def bio_tags(types: Sequence[str]) -> tuple[str, ...]:
 
 
 class BlankTagger(SentenceTagger):
-    """A tagger with given tags and no scores; without BIO tags, UNSET comes before them."""
+    """A tagger that scores every tag 0; tags that are not BIO get `UNSET` as the first tag."""
 
     family = CRF
     probabilistic = False
@@ -38,7 +38,7 @@ class BlankTagger(SentenceTagger):
     def __init__(self, tags: Sequence[str]) -> None:
         names = tuple(tags) if is_bio(tags) else (UNSET, *tags)
         super().__init__(Path(), names, scheme_of(tags))
-        self.name = ""  # of no model
+        self.name = ""  # there is no model
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
         K = len(self.tags)
@@ -47,7 +47,7 @@ class BlankTagger(SentenceTagger):
 
 
 class GivenTagger(SentenceTagger):
-    """A tagger of one sentence, with scores from elsewhere."""
+    """A tagger of one sentence: it always returns the given chain."""
 
     family = CRF
     probabilistic = True
@@ -61,10 +61,10 @@ class GivenTagger(SentenceTagger):
 
 
 class RetaggedTagger(SentenceTagger):
-    """A model adapted to the document's current tags, some of which may be removed or added.
+    """A model adapted to a document whose tags were added or removed after training.
 
-    Each new tag scores less than every other at its word, and nothing in transitions, so that it is
-    never proposed. A removed tag has no score at all.
+    At each word a new tag scores far less than any old tag, and its transitions are 0. So it is
+    never proposed. A removed tag is dropped from all tables.
     """
 
     def __init__(self, base: Tagger, tags: Sequence[str]) -> None:
@@ -78,11 +78,11 @@ class RetaggedTagger(SentenceTagger):
     def _score(self, words: tuple[str, ...]) -> Potentials:
         chain, kept = self.base.potentials(words, constrained=False), self._kept
         emissions = chain.emissions[:, kept]
-        transitions = chain.transitions[..., kept, :][..., kept]  # of all steps, or one a step
+        transitions = chain.transitions[..., kept, :][..., kept]  # (K, K) or (T-1, K, K)
         start, end = chain.start[kept], chain.end[kept]
         more = len(self.tags) - len(kept)
         moves = torch.cat([transitions.flatten(), start, end])
-        most = 3 * moves[moves.isfinite()].abs().max()  # two moves and a rest
+        most = 3 * moves[moves.isfinite()].abs().max()  # more than any two moves
         least = torch.where(emissions.isfinite(), emissions, torch.inf).amin(dim=1, keepdim=True)
         lowest = least.nan_to_num(posinf=0.0) - 2 * most - MARGIN
         return Potentials(
@@ -97,12 +97,13 @@ class RetaggedTagger(SentenceTagger):
 
 @lru_cache(maxsize=64)
 def document_tagger(tags: tuple[str, ...], base: Tagger | None, *, own: bool = False) -> Tagger:
-    """Return the tagger that proposes in a document with these tags.
+    """Return the tagger that proposes tags in a document.
 
     Args:
-        tags: of the document.
-        base: a model; None, or one with other tags, gives a blank tagger.
-        own: whether it learnt from this document, whose tags may have changed since.
+        tags: the document's tags.
+        base: a model. None gives a blank tagger; so does a model with other tags, unless it is
+            `own` and shares at least two of them.
+        own: whether the model was trained on this document, whose tags may have changed since.
     """
     if base is not None and set(base.tags) == set(tags):
         return base
@@ -112,5 +113,5 @@ def document_tagger(tags: tuple[str, ...], base: Tagger | None, *, own: bool = F
 
 
 def _padded(table: Tensor, more: int, dims: int) -> Tensor:
-    """Return a table with zeros in `more` further rows of its last dimensions."""
+    """Pad the last `dims` axes with `more` zeros."""
     return torch.nn.functional.pad(table, (0, more) * dims)

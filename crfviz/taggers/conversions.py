@@ -26,7 +26,7 @@ from crfviz.taggers.textbook import HiddenMarkov, MarkovTagger
 from crfviz.text.files import abbreviate_value
 
 ROUNDING = 1e-6  # of python-crfsuite's weights
-STRANGE = "\N{REPLACEMENT CHARACTER}"  # stands for a word, to see which attributes look at it
+STRANGE = "\N{REPLACEMENT CHARACTER}"  # replaces a word, to find attributes that depend on it
 
 Features = Callable[..., Any]
 
@@ -41,7 +41,7 @@ def from_hmm(
 ) -> MarkovTagger:
     """Return the tagger of a hidden Markov model with K states and V symbols.
 
-    It reads the symbols with blanks between them. All numbers are probabilities.
+    Its text is symbols separated by blanks. All numbers are probabilities.
 
     Args:
         start: (K,) p(first state).
@@ -49,7 +49,7 @@ def from_hmm(
         emissions: (K, V) p(symbol | state).
         symbols: V names without blanks.
         states: K names, the tags; "0", "1", ... if None.
-        end: (K,) p(end | state); None: a sequence may end anywhere for free.
+        end: (K,) p(end | state); None: a sequence may end anywhere at no cost.
 
     Raises:
         ShapeError, ModelError: a table has another shape, holds no probabilities, or a row does not
@@ -75,15 +75,15 @@ def from_crfsuite(model: Any, features: Features) -> "CrfsuiteTagger":  # noqa: 
 
     Args:
         model: a `pycrfsuite.Tagger`, a fitted `sklearn_crfsuite.CRF`, or the path of a model file.
-            Of a `pycrfsuite.Tagger` the scores of an attribute may all differ from the file's by
+            From a `pycrfsuite.Tagger` the scores of an attribute may all differ from the file's by
             the same number below 1e-6, which changes no probability.
         features: `features(words)` returns the attributes of each word, `features(words, position)`
             those of one; attributes are those of python-crfsuite, such as `{"word": "The"}`.
 
     Raises:
-        FormatError, ModelError: the model cannot be read, or `features` is no function.
+        FormatError, ModelError: the model cannot be read, or `features` is not a function.
     """
-    path = getattr(getattr(model, "modelfile", None), "name", model)  # as sklearn-crfsuite has it
+    path = getattr(getattr(model, "modelfile", None), "name", model)  # of sklearn-crfsuite
     if isinstance(path, str | Path):
         try:
             return CrfsuiteTagger(read_crfsuite(Path(path).read_bytes()), features)
@@ -115,8 +115,8 @@ class CrfsuiteTagger(SentenceTagger):
     def contributions(self, words: Sequence[str], position: int) -> list[Contribution]:
         """Return the known attributes of a word; their scores add up to its emissions.
 
-        An attribute looks at the words that change it: each word in turn is replaced by a strange
-        one, for which the function of features is asked T times.
+        An attribute depends on the words whose replacement changes it. To find them, each word in
+        turn is replaced by an unknown one, so the feature function is called for T more sentences.
         """
         given = list(words)
         replaced = ([*given[:t], STRANGE, *given[t + 1 :]] for t in range(len(given)))
@@ -165,7 +165,7 @@ def _table(name: str, numbers: ArrayLike) -> Array:
 
 
 def _names(what: str, names: Sequence[object]) -> tuple[str, ...]:
-    """Return names as texts."""
+    """Return names as strings, which must be distinct and without blanks."""
     found = tuple(map(str, names))
     blank = [name for name in found if name.split() != [name]]
     if blank or len(set(found)) < len(found):
@@ -179,7 +179,7 @@ def _takes_position(features: Features) -> bool:
     if not callable(features):
         raise FormatError(f"features must be a function, got {abbreviate_value(features)}")
     plain = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    with suppress(ValueError):  # some that are not written in Python do not say
+    with suppress(ValueError):  # functions written in C may have no signature
         given = signature(features).parameters.values()
         return sum(each.kind in plain and each.default is Parameter.empty for each in given) > 1
     return False
@@ -214,10 +214,10 @@ def _weights(model: Any) -> CrfsuiteModel:  # noqa: ANN401 - a pycrfsuite.Tagger
 
 
 def _exact(probabilities: Array, rounded: Array) -> Array:
-    """Return weights from probabilities, and rounded ones, NaN where the model has none.
+    """Return exact weights from probabilities and rounded weights (NaN where missing).
 
-    A weight that the model does not have is 0, which says what the logarithms are shifted by. Where
-    a probability is too small, the rounded weight stays.
+    A missing weight is 0, which determines the constant by which the logarithms are shifted. If a
+    probability is too small, the rounded weight is kept.
     """
     with np.errstate(divide="ignore"):
         logs = np.log(probabilities)

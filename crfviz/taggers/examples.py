@@ -1,7 +1,7 @@
 """Example sentences of a model, with claims that are checked.
 
-`examples.jsonl` of a model folder holds one example a line: the text, its words, a claim for
-people, and the kind of the claim. Each kind has a check on the tagger's potentials.
+`examples.jsonl` of a model folder holds one example per line: the text, its words, a claim, and
+the kind of the claim. Each kind has a check on the tagger's potentials.
 """
 
 import json
@@ -20,7 +20,7 @@ from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.text.jsonl import json_value
 
 EXAMPLES_FILE = "examples.jsonl"
-GIVEN = "given"  # the kind of a sentence that was brought: nothing is claimed of it
+GIVEN = "given"  # the kind of an uploaded sentence, which has no claim
 NEAR = 0.9  # two paths nearly tie when the second has this share of the first's probability
 UNSURE = 0.6  # no tag of a word has more than this marginal
 
@@ -29,23 +29,23 @@ UNSURE = 0.6  # no tag of a word has more than this marginal
 class Example:
     """One sentence with a claim about its decoders."""
 
-    text: str  # as somebody would type it
+    text: str  # as typed by a user
     tokens: tuple[str, ...]  # T words, as `tokenize(text)` gives them
-    claim: str  # for people
-    kind: str  # for programs: a key of CHECKS
+    claim: str  # shown to users
+    kind: str  # a key of CHECKS
     position: int | None = None  # the word the claim is about, from 0
-    gold: tuple[str, ...] | None = None  # T tag names, where a person knows them
+    gold: tuple[str, ...] | None = None  # T tag names; None if unknown
 
 
 def read_examples(path: Path) -> list[Example]:
-    """Return the examples of a file, in its order; none where there is no such file.
+    """Return the examples of a file, in its order; empty if the file is missing.
 
     Raises:
-        ModelError: a line is no example; says which line and which field.
+        ModelError: a line is not an example; names the line and the field.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:  # nobody asks before, for a model may go meanwhile
+    except FileNotFoundError:  # no check before: a model may be removed meanwhile
         return []
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{path}: cannot be read ({error})") from error
@@ -68,15 +68,15 @@ def write_examples(path: Path, examples: list[Example]) -> None:
 
 
 def example_of(place: str, content: object) -> Example:
-    """An example from a JSON object with its fields; `place` is file and line, for the message.
+    """Return the example in a JSON object; `place` is file and line, for messages.
 
     Raises:
-        ModelError: it is no example; says which field.
+        ModelError: it is not an example; names the field.
     """
     if not isinstance(content, dict):
         raise ModelError(f"{place}: must be a JSON object, got {type(content).__name__}")
 
-    def field(name: str, expected: str, fits: Callable[[Any], bool]) -> Any:  # noqa: ANN401 - `fits` has decided the type
+    def field(name: str, expected: str, fits: Callable[[Any], bool]) -> Any:  # noqa: ANN401 - `fits` checks the type
         value = content.get(name)
         if not fits(value):
             raise ModelError(f"{place}: field {name!r} must be {expected}, got {repr(value)[:80]}")
@@ -112,10 +112,10 @@ def _are_names(value: object) -> bool:
 
 
 def holds(example: Example, chain: Potentials) -> bool:
-    """Return whether the claim of an example is true of the potentials of its words.
+    """Return whether the claim of an example holds for the potentials of its words.
 
     Raises:
-        ModelError: the example has a kind that nobody can check.
+        ModelError: the kind of the example is unknown.
     """
     if example.kind not in CHECKS:
         raise ModelError(f"{example.kind!r} is no kind of claim; known: {', '.join(CHECKS)}")

@@ -1,7 +1,7 @@
 """Word features of a tagger: folded form, dictionary key, shape and spelling.
 
-Handles, e-mail addresses and web addresses are folded to one class each before anything else
-looks at the word, so that neither a vocabulary nor a character window ever holds one.
+Handles, e-mail addresses and web addresses are first folded to one class each. So no vocabulary
+and no character window ever contains one.
 """
 
 import re
@@ -20,10 +20,10 @@ SHAPES = (
     "digits",  # 2,000.5
     "alphanumeric",  # B2B, 4th
     "punctuation",  # ...
-    "other",  # what is left: emoji, scripts without case
+    "other",  # everything else: emoji, scripts without case
 )
 
-MAX_CHARACTERS = 24  # of a longer word, the two ends are kept: affixes say more than the middle
+MAX_CHARACTERS = 24  # longer words keep both ends, because affixes tell more
 
 _DIGIT = re.compile(r"\d")
 _HANDLE = re.compile(r"@\w")
@@ -53,7 +53,7 @@ def fold(word: str) -> str:
 
 
 def form(word: str) -> str:
-    """Return the word folded, and every digit a 0.
+    """Return the folded word with every digit replaced by 0.
 
     >>> form("4th"), form("@bob"), form("Paris")
     ('0th', '@user', 'Paris')
@@ -63,7 +63,7 @@ def form(word: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def key(word: str) -> str:
-    """Return the dictionary key of a word: folded, lower-case, every digit a 0.
+    """Return the dictionary key of a word: folded, lower-case, every digit replaced by 0.
 
     >>> [key(word) for word in ("Paris", "1984", "@bob")]
     ['paris', '0000', '@user']
@@ -86,7 +86,7 @@ def spelling(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def shape(word: str) -> int:
-    """Return index into SHAPES.
+    """Return the index of the word's shape in `SHAPES`.
 
     >>> [SHAPES[shape(w)] for w in ("house", "I", "NASA", "iPhone", "3.5", "4th", "?!", "😀")]
     ['lower', 'capital', 'upper', 'mixed', 'digits', 'alphanumeric', 'punctuation', 'other']

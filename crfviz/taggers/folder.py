@@ -25,20 +25,20 @@ from crfviz.text.splitting import ENGLISH, words_of_text
 
 CARD_FILE = "README.md"
 EVALUATION_FILE = "evaluation.json"  # figures, see `crfviz.corpus.tables.report`
-ABOUT = (CARD_FILE, EVALUATION_FILE, LEXICON_FILE)  # they tell of a model, and may be written later
+ABOUT = (CARD_FILE, EVALUATION_FILE, LEXICON_FILE)  # describe a model; may be written later
 NOWHERE = Path("crfviz.taggers")  # the folder of taggers that have no files
-DIGITS = 12  # hexadecimal ones of a version
+DIGITS = 12  # hexadecimal digits of a version
 
 
 class FolderTagger:
     """Name, words, examples and card of a model folder; see `Tagger`.
 
-    A family reads its folder when a tagger is made. If that is no such model, it is a ModelError
-    that says which file and which field.
+    The constructor of each family reads the folder. If the folder is not a valid model, it raises a
+    ModelError that names the file and the field.
     """
 
-    observations: tuple[str, ...] | None = None  # any word
-    tokenizer = ENGLISH  # of a typed text; see `text.splitting`
+    observations: tuple[str, ...] | None = None  # None: any word
+    tokenizer = ENGLISH  # splits typed text; see `text.splitting`
 
     def __init__(self, folder: Path, tags: tuple[str, ...], scheme: str | None) -> None:
         self.folder = folder
@@ -58,7 +58,7 @@ class FolderTagger:
         return words_of_text(text, self.tokenizer)
 
     def reads(self, text: str) -> bool:
-        """Return whether it has scores for these words: any, or those that it knows."""
+        """Return whether the tagger can score all words of a text."""
         return self.observations is None or set(self.split(text)) <= set(self.observations)
 
     @overload
@@ -68,22 +68,22 @@ class FolderTagger:
     def tag(self, text: list[str] | tuple[str, ...]) -> list[Tagged]: ...
 
     def tag(self: Tagger, text: str | list[str] | tuple[str, ...]) -> Tagged | list[Tagged]:
-        """Return a text tagged, or a list of texts; see `Tagger.tag`."""
+        """Tag a text, or a list of texts; see `Tagger.tag`."""
         found = tag_texts(
             [text] if isinstance(text, str) else text, self.split, self.potentials_batch
         )
         return found[0] if isinstance(text, str) else found
 
     def examples(self) -> list[Example]:
-        """Return the examples of the folder, none where it has no such file."""
+        """Return the examples of the folder; empty if it has no such file."""
         return read_examples(self.folder / EXAMPLES_FILE)
 
     def tagged(self) -> Sequence[Sentence]:
-        """Return the gold sentences of the folder: none."""
+        """Return the gold sentences of the folder, by default none."""
         return []
 
     def card(self) -> str:
-        """Return the README.md of the folder; empty where there is none.
+        """Return the README.md of the folder; empty if there is none.
 
         Raises:
             ModelError: it cannot be read.
@@ -118,14 +118,14 @@ class SentenceTagger(FolderTagger, ABC):
 
     @abstractmethod
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        """Return the potentials of at least one word, without the rules of a scheme."""
+        """Return the unconstrained potentials of at least one word."""
 
 
 def version_of(tagger: Tagger) -> str:
     """Return a short digest of a tagger's weights; a name alone does not identify them.
 
-    It is of everything in the tagger's folder but what tells of it, and reads all of it. Without
-    files it is of the names alone.
+    The digest covers all files in the tagger's folder except those in `ABOUT`, so all are read. A
+    tagger without files is identified by its name and tags.
 
     Raises:
         ModelError: a file cannot be read.

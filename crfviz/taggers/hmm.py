@@ -1,8 +1,8 @@
 """Hidden Markov model: smoothed estimates from counts, and the tagger.
 
-It sees a form that it knows, or a class of forms that it does not. An unknown word belongs to
+Its observations are known forms, and classes of unknown forms. An unknown word belongs to
 exactly one class, the most specific that is listed: its shape with its last three letters, two,
-one, its shape alone, or "" for all that is left. So "a word of this class" is an event like a known
+one, its shape alone, or "" for all others. So "a word of this class" is an event like a known
 word, and p(event | tag) sums to one over all events.
 
 Let an event x be a known word or a class of unknown ones.
@@ -12,7 +12,7 @@ Let an event x be a known word or a class of unknown ones.
     p(word)      = n(word) / (N + U),   p(unknown) = U / (N + U),   U words were seen once
     p(x | t)     = p(t | x) · p(x) / p(t),      p(t) = Σ_x p(t | x) · p(x)
 
-so that p(x | t) sums to one over the events of every tag. Next tags, and the end, have c added to
+so that p(x | t) sums to one over the events of every tag. In transitions and the end, c is added to
 every count.
 
 Source:
@@ -20,7 +20,7 @@ Source:
     for the share of the unknown.
 
 The folder has config.json, vocabulary.json and model.safetensors. It holds counts, as whole
-numbers; the probabilities are worked out when it is loaded.
+numbers; the probabilities are computed when it is loaded.
 """
 
 from collections.abc import Mapping
@@ -55,8 +55,8 @@ from crfviz.text.schemes import scheme_of
 
 LONGEST_ENDING = 3  # letters
 ANY = ""  # the class of all unknown words
-HAPAX = 0.5  # added to the words of a class that were seen once, so that no class is impossible
-EVERY_TAG = 0.1  # added to the tags of rare words at large, likewise
+HAPAX = 0.5  # added to the hapaxes of each class, so that no class is impossible
+EVERY_TAG = 0.1  # added to each tag's count in the class ANY, so that no tag is impossible
 
 Counts = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ class Events:
     classes: tuple[str, ...]  # ANY is the first, and general ones go before special ones
 
     def event(self, word: str) -> int:
-        """Return the id of a word's event; a word known in lower case alone counts as that."""
+        """Return the id of a word's event; a word known only in lower case counts as such."""
         known = self._word_ids
         spelled = form(word)
         for candidate in (spelled, spelled.lower()):
@@ -78,7 +78,7 @@ class Events:
         return len(self.words) + self.word_class(spelled)
 
     def word_class(self, spelled: str) -> int:
-        """Return index into `classes` of the most specific class of a form."""
+        """Return the index in `classes` of the most specific class of a form."""
         return next(
             self._class_ids[name]
             for name in reversed(class_names(spelled))
@@ -142,7 +142,7 @@ class TagCounts:
 def estimate(
     tags: tuple[str, ...], events: Events, counts: TagCounts, smoothing: Smoothing
 ) -> HiddenMarkov:
-    """Return smoothed probabilities; observations are the events, a class as “[name]”."""
+    """Return smoothed probabilities; observations are the events, a class as “<name>”."""
     by_class = _by_class(events, counts, smoothing.classes)
     totals = counts.words.sum(axis=1, keepdims=True)
     prior = smoothing.words * by_class[counts.word_classes]
@@ -165,7 +165,7 @@ def estimate(
 
 
 def _by_class(events: Events, counts: TagCounts, weight: float) -> Counts:
-    """Return p(tag | class), (C, K); a class comes after its parent."""
+    """Return p(tag | class), (C, K); parents precede their classes in `events`."""
     ids = {name: index for index, name in enumerate(events.classes)}
     by_class = np.empty_like(counts.classes)
     for index, name in enumerate(events.classes):
@@ -182,7 +182,7 @@ def _by_class(events: Events, counts: TagCounts, weight: float) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class CountedHmm:
-    """The contents of the folder."""
+    """Contents of the model folder of an HMM."""
 
     tags: tuple[str, ...]
     events: Events
@@ -208,7 +208,7 @@ class HmmTagger(SentenceTagger):
 
 
 def save_hmm(folder: Path, model: CountedHmm) -> None:
-    """Write the three files of the folder, which is made if need be."""
+    """Write the three files of the folder, and create it if needed."""
     write_header(folder, HMM, {"tags": list(model.tags), "smoothing": asdict(model.smoothing)})
     write_vocabulary(folder, {"words": model.events.words, "classes": model.events.classes})
     arrays = {name: table.astype(np.uint32) for name, table in vars(model.counts).items()}
@@ -218,7 +218,7 @@ def save_hmm(folder: Path, model: CountedHmm) -> None:
 
 
 def load_hmm(folder: Path) -> CountedHmm:
-    """Read and check the folder."""
+    """Read and check the model folder of an HMM."""
     path, content, tags = read_header(folder, HMM)
     events = _events(folder / VOCABULARY_FILE)
     weights = folder / WEIGHTS_FILE
@@ -269,5 +269,5 @@ def _smoothing(path: Path, value: object) -> Smoothing:
 
 
 def _narrow(table: Any) -> Any:  # noqa: ANN401 - NumPy's dtypes
-    """Return the table in two bytes a count where they suffice."""
+    """Return the table as uint16 if all counts fit."""
     return table.astype(np.uint16) if table.max(initial=0) <= np.iinfo(np.uint16).max else table

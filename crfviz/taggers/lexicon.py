@@ -1,8 +1,8 @@
 """Lexicon of the training data: words with their tags, and the longest sentence.
 
-`lexicon.json` lists the dictionary keys (`crfviz.taggers.features.key`) of the training words by
-the set of tags they had there, TAB between them, and has the length of the longest sentence. No
-tagger needs it: a folder without it is a model all the same.
+`lexicon.json` maps each set of tags, joined by TAB, to the dictionary keys
+(`crfviz.taggers.features.key`) of the training words with these tags. It also has the length of
+the longest sentence. The file is optional: no tagger needs it.
 """
 
 import json
@@ -68,10 +68,10 @@ def write_lexicon(folder: Path, lexicon: Lexicon) -> None:
 
 
 def read_lexicon(folder: Path) -> Lexicon | None:
-    """Return the lexicon of a model folder; None where it has no such file.
+    """Return the lexicon of a model folder; None if it has no such file.
 
     Raises:
-        ModelError: the file is of no use; says what was expected.
+        ModelError: the file is invalid; says what was expected.
     """
     path = folder / LEXICON_FILE
     if not path.is_file():

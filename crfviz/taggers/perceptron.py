@@ -1,8 +1,8 @@
 """Averaged perceptron, or CRF over the same features: sparse features, storage and the tagger.
 
-A feature is a template with its value, `suffix3=ing`. Its number is the CRC-32 of that text, so
-that a model holds numbers and no strings: two features share a number once in four thousand million
-pairs, and then they share a weight.
+A feature is a template with a value, such as `suffix3=ing`. Its number is the CRC-32 of this text,
+so a model holds numbers and no strings. About one in four thousand million pairs of features
+collides; such features share a weight.
 
 Source:
     Ratnaparkhi (1996), section 2, for the templates; Collins (2002), section 4, takes the same.
@@ -10,9 +10,9 @@ Source:
     emissions[t, k]      = sum of the weights of (feature, k) over the features of word t
     transitions[t, j, k] = weight of (previous tag j, k) + weight of (previous tag j, word t, k)
 
-The transitions differ from step to step, because the last feature depends on the word. The weights
-were moved until the best path was the right one; nothing made them logarithms of probabilities.
-Those of a CRF were: it is stored with `updates` "likelihood", and without word transitions.
+The transitions differ from step to step, because the last feature depends on the word. Perceptron
+training makes the best path the gold path; its weights are not logarithms of probabilities. Those
+of a CRF are: it is stored with `updates` "likelihood", and without word transitions.
 
 The folder has config.json and model.safetensors. Features are numbers (see `features`). A table of
 weights is mostly zero, so it is packed into three short arrays:
@@ -21,8 +21,9 @@ weights is mostly zero, so it is packed into three short arrays:
     columns  (M,)  uint8 or uint16   their columns, row after row
     values   (M,)  int8 or float16   their values, in units of `scale`
 
-A scale is one number a table, the largest size over 127. That is coarse, and enough: a perceptron's
-weights are sums of ones. Those of a CRF have half precision, and the scale 1.
+A table has one scale: its largest absolute value, at least 1, over 127. That is coarse but enough
+for a perceptron, whose weights are sums of ones. The weights of a CRF have half precision and the
+scale 1.
 
 Source:
     Collins (2002), "Discriminative training methods for hidden Markov models".
@@ -57,9 +58,9 @@ from crfviz.text.schemes import scheme_of
 Keys = NDArray[np.uint32]
 Rows = NDArray[np.int64]
 
-OUTSIDE = ("", "", "")  # what stands before and after the sentence: key, three last letters, shape
+OUTSIDE = ("", "", "")  # padding around a sentence: key, three last letters, shape
 NUM_FEATURES = 25  # of a word
-# The words that each feature looks at, counted from its own.
+# Offsets of the words that each feature looks at, relative to its own word.
 REACHES = (
     *[()],  # bias
     *[(0,)] * 13,
@@ -68,15 +69,15 @@ REACHES = (
 )
 
 UPDATES = ("viterbi", "greedy")
-LIKELIHOOD = "likelihood"  # instead of updates: a CRF
+LIKELIHOOD = "likelihood"  # in place of updates, marks a CRF
 TRAININGS = (*UPDATES, LIKELIHOOD)
-PARTS = {"counts": "uint", "columns": "uint", "values": "", "scale": "float32"}  # kinds
+PARTS = {"counts": "uint", "columns": "uint", "values": "", "scale": "float32"}  # dtypes
 LARGEST = np.iinfo(np.int8).max
 LARGEST_SCALE = 1e30  # sums of weights must not leave float32
 
 
 def feature_keys(words: Sequence[str]) -> Keys:
-    """Return the features of every word of a sentence, as typed: (T, NUM_FEATURES) numbers."""
+    """Return the feature numbers of every word of a sentence: (T, NUM_FEATURES)."""
     seen = [OUTSIDE, OUTSIDE, *map(_outline, words), OUTSIDE, OUTSIDE]
     rows = [
         [*_own_keys(word), *map(_number, _context_texts(*seen[position : position + 5]))]
@@ -159,7 +160,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class PerceptronTagger(SentenceTagger):
-    """A perceptron, or CRF over its features: from a model folder, or just trained."""
+    """A perceptron, or a CRF with its features, from a model folder or from training."""
 
     def __init__(self, folder: Path, trained: "Perceptron | None" = None) -> None:
         model = trained or load_perceptron(folder)
@@ -182,7 +183,7 @@ class PerceptronTagger(SentenceTagger):
         ]
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        """Emissions, and a transition matrix for each step."""
+        """Return emissions, and a transition matrix for each step."""
         model = self.model
         rows = rows_of(feature_keys(words), model.features)  # (T, features)
         own = rows_of(word_keys(words[1:]), model.words)  # (T-1,)
@@ -198,10 +199,10 @@ class PerceptronTagger(SentenceTagger):
 
 @dataclass(frozen=True, eq=False)
 class Perceptron:
-    """The averaged weights. In each table of N rows a row of zeros comes last, for the unknown."""
+    """Averaged weights. The last row of each (N + 1) or (W + 1) table is 0, for unknown keys."""
 
     tags: tuple[str, ...]  # K, in id order
-    updates: str  # how it was decoded while it was trained; LIKELIHOOD: it is a CRF
+    updates: str  # decoder during training; LIKELIHOOD for a CRF
     features: Keys  # (N,) in ascending order
     emissions: Floats  # (N + 1, K)
     words: Keys  # (W,) in ascending order
@@ -227,7 +228,7 @@ def save_perceptron(folder: Path, model: Perceptron) -> None:
 
 
 def load_perceptron(folder: Path) -> Perceptron:
-    """Read and check the folder."""
+    """Read and check the model folder of a perceptron."""
     path, content, tags = read_header(folder, PERCEPTRON)
     updates = read_choice(path, content, "updates", TRAININGS, " or ".join(map(repr, TRAININGS)))
     weights = folder / WEIGHTS_FILE
@@ -251,7 +252,7 @@ def load_perceptron(folder: Path) -> Perceptron:
 def pack(name: str, table: Floats, updates: str = UPDATES[0]) -> Arrays:
     """Return the arrays of an (N, M) table, named `NAME.counts` and so on.
 
-    Values are rounded to scale, those of a CRF to half precision.
+    Values are rounded to multiples of the scale, those of a CRF to half precision.
     """
     if updates == LIKELIHOOD:
         scale, rounded = 1.0, table.astype(np.float16)
@@ -271,7 +272,7 @@ def pack(name: str, table: Floats, updates: str = UPDATES[0]) -> Arrays:
 def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int) -> Floats:
     """Return the table of packed arrays and a row of zeros for unknown features: (N + 1, M).
 
-    Its `width` is M; the path of the file is for the messages.
+    `width` is M; `path` is used in messages.
     """
     counts, columns, values, scale = (
         require_array(path, arrays, f"{name}.{part}", (None,), kind) for part, kind in PARTS.items()
@@ -302,7 +303,7 @@ def unpack(path: Path, arrays: Mapping[str, NDArray[Any]], name: str, width: int
 
 
 def _packed(name: str, keys: Keys, table: Floats, updates: str) -> Arrays:
-    """Return the packed table without the rows that round to nothing."""
+    """Return the packed table without the rows that round to 0."""
     packed = pack(name, table, updates)
     kept = packed[f"{name}.counts"] > 0
     counts = packed[f"{name}.counts"][kept]

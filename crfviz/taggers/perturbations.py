@@ -7,19 +7,19 @@
 | title case     | every word with one capital in front; clitics such as `n't` stay            |
 | typo           | in one word two neighbouring letters are swapped, or one is lost or doubled |
 | no punctuation | words of punctuation alone are left out                                     |
-| other name     | one name gives way to another of its type                                   |
+| other name     || one name is replaced by another of its type                                 ||
 | other number   | every digit of one number changes, or one number word                       |
 
-A name is an entity of BIO tags, or a run of proper nouns. What is left to chance is drawn from the
-seed alone: the same words, tags and seed give the same sentence.
+A name is an entity of BIO tags, or a run of proper nouns. Random choices depend on the seed alone:
+the same words, tags and seed give the same sentence.
 
 Source: Ribeiro, Wu, Guestrin and Singh, "Beyond Accuracy: Behavioral Testing of NLP Models with
 CheckList" (2020), for testing by changes that should not matter.
 
-To hide a word is to put `HIDDEN` in its place: one lower-case letter that no tagger has met. To the
-shipped networks that is the unknown word, spelled with one unknown character, in the shape of an
-ordinary lower-case word; to any other tagger it is what an unknown word is to it. Nothing else of
-the sentence changes, so what moves is what the other words' scores took from the hidden one.
+Hiding a word replaces it by `HIDDEN`, a lower-case letter that no tagger has seen in training. The
+shipped networks read it as the unknown word, with one unknown character and the shape of a
+lower-case word; other taggers treat it as any unknown word. Nothing else in the sentence changes,
+so the changes of other words' scores show what these took from the hidden word.
 
 Source: Zeiler and Fergus, "Visualizing and Understanding Convolutional Networks" (2014), section
 4.2, for images; Li, Monroe and Jurafsky, "Understanding Neural Networks through Representation
@@ -68,7 +68,7 @@ ALIASES = {  # other names of the types, lower-case
 }
 PROPER = ("PROPN", "NNP", "NNPS")  # tags of proper nouns
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
-DIGITS = "123456789"  # that one may become
+DIGITS = "123456789"  # replacements of a digit
 
 _DIGIT = re.compile("[0-9]")
 _CLITIC = re.compile(r"^n?['’]")
@@ -82,14 +82,14 @@ class Perturbed:
     """The changed sentence, and where its words come from."""
 
     words: tuple[str, ...]  # T' words
-    origins: tuple[int | None, ...]  # T' positions before the change; None: the word was not there
-    what: str  # the change in words, such as "Paris → Nairobi"; empty where it is about all words
+    origins: tuple[int | None, ...]  # T' positions before the change; None: a new word
+    what: str  # description, such as "Paris → Nairobi"; empty if it concerns all words
 
 
 def perturb(
     kind: str, words: Sequence[str], tags: Sequence[str], seed: int = 0
 ) -> Perturbed | None:
-    """Apply one of `KINDS` to a sentence; None where it would change nothing.
+    """Apply one of `KINDS` to a sentence; return None if nothing changes.
 
     The tags say where names are; another seed makes other choices.
 
@@ -102,9 +102,9 @@ def perturb(
 
 
 def rewritten(words: Sequence[str], after: Sequence[str]) -> Perturbed | None:
-    """Align a rewritten sentence with the original; None where it is the same.
+    """Align a rewritten sentence with the original; return None if they are equal.
 
-    Words that stayed, and words in the place of others, keep their origin; further ones are new.
+    Unchanged words, and words that replace others, have an origin; additional words have none.
 
     Example:
         >>> rewritten(["Run", "Bob", "!"], ["Run", "to", "Bob", "?"])
@@ -141,7 +141,7 @@ def _typo(words: Sequence[str], _tags: Sequence[str], draw: random.Random) -> Pe
 
 
 def _misspelt(word: str) -> list[str]:
-    """Swap, lose or double a letter of the word; the first letter stays."""
+    """Return misspellings: one letter swapped, lost or doubled, not the first of three or more."""
     start = 1 if len(word) > 2 else 0
     places = range(start, len(word))
     swapped = [word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places[:-1]]
@@ -194,7 +194,7 @@ def names_in(tags: Sequence[str]) -> list[Span]:
 
 
 def _options(kind: str) -> tuple[str, ...]:
-    """Return names of a type; none of a type that we have no names of."""
+    """Return the known names of a type; empty for an unknown type."""
     if kind in PROPER:
         return (*NAMES["PER"], *NAMES["LOC"])
     return NAMES.get(ALIASES.get(kind.lower(), kind.upper()), ())
@@ -234,16 +234,16 @@ KINDS: dict[str, Callable[[Sequence[str], Sequence[str], random.Random], Perturb
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Occlusion(ShortRepr):
-    """A sentence as it is, and with each of its T words hidden in turn."""
+    """Scores of a sentence, and with each of its T words hidden in turn."""
 
     whole: Potentials
-    hidden: tuple[Potentials, ...]  # T chains; number s has its word s hidden
+    hidden: tuple[Potentials, ...]  # T chains; chain s has word s hidden
 
     def change(self, position: int, tag: Tag) -> Tensor:
         """Return the change of an emission when each word is hidden.
 
-        It is (T,) nats: emission with word s hidden - emission of the whole sentence; what is less
-        than `ROUNDING` is 0.
+        Entry s of (T,) is, in nats, the emission with word s hidden minus that of the whole
+        sentence; changes smaller than `ROUNDING` become 0.
         """
         cell = (position, self.whole.tag_id(tag))
         scores = torch.stack([chain.emissions[cell] for chain in self.hidden])
@@ -257,8 +257,8 @@ def occlude(tagger: Tagger, tokens: Words, *, constrained: bool = True) -> Occlu
 
     Raises:
         EmptySentenceError: there is no word.
-        CrfvizError: the tagger knows a few observations or sentences only, so that it has nothing
-            for `HIDDEN`.
+        CrfvizError: the tagger scores only certain observations or sentences, so it cannot score
+            `HIDDEN`.
     """
     if tagger.observations is not None:
         known = ", ".join(tagger.observations)
@@ -284,13 +284,13 @@ class WhatIf(ShortRepr):
 
     @property
     def paths(self) -> tuple[list[int], list[int]] | None:
-        """The best path before and after; None where one of both is missing."""
+        """The best paths before and after; None if one of them is missing."""
         first, second = self.before.paths["viterbi"], self.after.paths["viterbi"]
         return None if first is None or second is None else (first, second)
 
     @property
     def flips(self) -> dict[int, tuple[int, int]]:
-        """Old and new tag id by position in the changed sentence, of words whose tag flipped."""
+        """Old and new tag ids of words whose tag flipped, by position in the changed sentence."""
         if self.paths is None:
             return {}
         before, after = self.paths
@@ -298,14 +298,14 @@ class WhatIf(ShortRepr):
         return {t: (before[origins[t] or 0], after[t]) for t in flips(before, after, origins)}
 
     def place_of(self, position: int) -> tuple[int, int] | None:
-        """Return where a word of before stands now, and its best tag; None where it is gone."""
+        """Return the new position of an original word, and its best tag; None if it is gone."""
         if self.paths is None or position not in self.perturbed.origins:
             return None
         now = list(self.perturbed.origins).index(position)
         return now, self.paths[1][now]
 
     def moved(self, number: int = 10) -> list[Moved]:
-        """Return the scores that moved most, emissions and transitions of single steps."""
+        """Return the `number` largest changes of emissions and of transitions at single steps."""
         chains = self.before.potentials, self.after.potentials, self.perturbed.origins
         emissions = largest_changes(*chains, number, ROUNDING)
         every = [*emissions, *largest_step_changes(*chains, number)]
@@ -313,18 +313,18 @@ class WhatIf(ShortRepr):
 
 
 def what_if(tagger: Tagger, tokens: Words, change: str | Words, seed: int = 0) -> WhatIf | None:
-    """Decode a sentence before and after a change; None where it changes nothing.
+    """Decode a sentence before and after a change; return None if nothing changes.
 
     Args:
-        tagger: for both.
+        tagger: scores both sentences.
         tokens: T words.
         change: one of `KINDS`, such as "lower case" or "typo", or the words of another sentence.
-        seed: of what is left to chance.
+        seed: seed of the random choices.
 
     Raises:
         EmptySentenceError: there is no word.
         CrfvizError: there is no such kind of change.
-        UnknownObservationError: the tagger has no scores for one of both.
+        UnknownObservationError: the tagger has no scores for one of the two sentences.
     """
     words = words_of(tokens)
     before = analyse(tagger.potentials(words))

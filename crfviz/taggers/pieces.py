@@ -1,4 +1,4 @@
-"""Word pieces: WordPiece's longest match first, this project's vocabulary, the chain over pieces.
+"""Word pieces: WordPiece splitting, this project's vocabulary, and the chain over pieces.
 
 Source:
     Wu et al., "Google's Neural Machine Translation System" (2016), section 4.1; the greedy split
@@ -17,8 +17,8 @@ from crfviz.taggers.registry import SHIPPED
 
 VOCABULARY = SHIPPED / "wordpiece" / "vocabulary.txt"
 LARGEST = 8000  # entries of the vocabulary
-# Letters come first, then pieces in the order in which they were learnt: the first n entries are
-# the vocabulary that training ends with at n.
+# Letters come first, then pieces in the order in which they were learnt. So the first n entries
+# are the vocabulary of a training that stops at n entries.
 UNKNOWN = "[UNK]"  # a word that the pieces cannot spell
 INSIDE = "##"  # in front of a piece that does not begin its word
 MAX_CHARACTERS = 100  # of a word; a longer one is unknown
@@ -33,8 +33,8 @@ def pieces(
 ) -> Pieces:
     """Read a chain over word pieces in three ways, and as pytorch-crf does.
 
-    `first` has the first piece of each word, `all` every piece, and `holes` every piece with no
-    emissions at all but the first; `pytorch_crf` is the path that pytorch-crf decodes under a mask
+    `first` has the first piece of each word, `all` every piece, and `holes` every piece, with
+    emissions only at first pieces; `pytorch_crf` is the path that pytorch-crf decodes under a mask
     that is true at first pieces. Each reading has `potentials`, `words`, `log_partition`, `path`,
     `best` and `inner_steps`. Costs O(P K^2).
 
@@ -42,15 +42,15 @@ def pieces(
         potentials: P pieces as positions.
         word_ids: the word of each piece, as a fast tokenizer of Hugging Face gives them; None for a
             special token or padding, which all readings leave out.
-        mask: (P,) instead of that, true at the first piece of each word. Pieces before the first
-            one are left out, those after it belong to the word before.
-        entries: size of the vocabulary, where neither is given: then positions are words, which are
-            split here by WordPiece. Each piece has the emissions of its word.
+        mask: (P,) instead of word_ids, true at the first piece of each word. Pieces before the
+            first one are left out, those after it belong to the word before.
+        entries: size of the vocabulary if neither is given: then positions are words, which
+            WordPiece splits. Each piece has the emissions of its word.
 
     Raises:
         ShapeError: word ids or mask do not fit, or a piece between words belongs to none.
         EmptySentenceError: there is no piece of a word.
-        CrfvizError: words shall be split, and the chain has none or a matrix for each step.
+        CrfvizError: words are to be split, but the chain has none, or a matrix for each step.
 
     Example:
         >>> chain = Potentials([[1.0, 0.0], [0.0, 2.0], [0.0, 0.5]], [[0.0, 1.0], [0.0, 0.0]])

@@ -1,13 +1,13 @@
-"""Taggers of other people: of installed packages, of CRFVIZ_PLUGINS, or of `crfviz.register`.
+"""Third-party taggers from installed packages, CRFVIZ_PLUGINS or `crfviz.register`.
 
-A package names one in the group `crfviz.taggers`: the object itself, or a class or function that
-makes it without arguments. The setting names such an object as `module:Class`, or a folder: each of
-its Python files has a variable `tagger`, or one class with `potentials`, and its name is the
-model's. Their code runs again when it has changed.
+A package names one in the entry point group `crfviz.taggers`: the object itself, or a class or
+function that makes it without arguments. CRFVIZ_PLUGINS names such an object as `module:Class`, or
+a folder. Each Python file of the folder has a variable `tagger`, or one class with `potentials`;
+the name of the file is the model's. Changed code runs again.
 
-More of what a `Tagger` has may be there, and is used then: `scheme`, `family`, `probabilistic`,
-`observations`, `split`, `examples` (a list) and `card` (a text). What such code raises comes out as
-a ModelError, so that a broken one is a message and no broken app.
+These members of a `Tagger` are optional: `scheme`, `family`, `probabilistic`, `observations`,
+`split`, `examples` (a list) and `card` (a text). Exceptions of plug-in code become a ModelError, so
+a broken plug-in does not break the app.
 """
 
 import logging
@@ -51,7 +51,7 @@ class Plugin:
     name: str
     place: str  # for messages
     load: Callable[[], Any]  # an object, or a class or function that makes it
-    version: str = ""  # another one after a change of the code
+    version: str = ""  # changes with the code
     file: Path = NOWHERE  # of the code
 
 
@@ -60,13 +60,13 @@ _numbers = count(1)
 
 
 def plugins() -> Mapping[str, Plugin]:
-    """Return all plug-ins by name; of two with the same name the one that is nearer to the user."""
+    """Return plug-ins by name: registered ones win over CRFVIZ_PLUGINS, these over packages."""
     return {**installed_plugins(), **{each.name: each for each in _configured()}, **_registered}
 
 
 @cache
 def installed_plugins() -> Mapping[str, Plugin]:
-    """Return those of packages, cached because the lookup is slow."""
+    """Return the plug-ins of packages, cached because the lookup is slow."""
     points = entry_points(group=GROUP)
     return {point.name: Plugin(point.name, point.value, point.load) for point in points}
 
@@ -118,7 +118,7 @@ def _configured() -> Iterator[Plugin]:
 
 
 def _module_file(module: str) -> Path:
-    with suppress(Exception):  # of a package around it; told when the tagger is loaded
+    with suppress(Exception):  # of a parent package; reported when the tagger is loaded
         if (spec := find_spec(module)) and spec.origin:
             return Path(spec.origin)
     return NOWHERE
@@ -165,8 +165,8 @@ class PluginTagger(SentenceTagger):
     """Adapter of a plug-in's object to `Tagger`.
 
     Args:
-        plugin: says its name.
-        made: has `tags` and `potentials`.
+        plugin: the plug-in, for its name.
+        made: the object, with `tags` and `potentials`.
     """
 
     # ANN401: any object with potentials
@@ -181,14 +181,14 @@ class PluginTagger(SentenceTagger):
         self.observations = None if known is None else tuple(map(str, known))
 
     def split(self, text: str) -> list[str]:
-        """Return the words of a text: as the object splits them, else English ones."""
+        """Split a text by the object; by default at blanks or, for any word, as English."""
         if not hasattr(self._object, "split"):
             return text.split() if self.observations else super().split(text)
         with as_model_error(f"The plug-in {self.name}"):
             return [str(word) for word in self._object.split(text)]
 
     def examples(self) -> list[Example]:
-        """Return its own, each an `Example` or a text."""
+        """Return the object's examples; a text becomes an `Example`."""
         with as_model_error(f"The plug-in {self.name}"):
             return [
                 each if isinstance(each, Example) else self._example(str(each))

@@ -1,8 +1,7 @@
 """Registry of taggers: shipped, in CRFVIZ_MODELS, uploaded, or from plug-ins; shipped excerpts.
 
-A model is a folder with a config.json, which says of what family it is; a textbook chain is a JSON
-file in a folder called `textbook`, and its name is `textbook/NAME`. Files of other
-programs come into the list by `bring`.
+A model is a folder with a config.json, which names its family. A textbook chain is a JSON file in a
+folder called `textbook`, and its name is `textbook/NAME`. `bring` adds files of other programs.
 """
 
 import warnings
@@ -40,7 +39,7 @@ FAMILIES: Mapping[str, Callable[[Path], Tagger]] = {
     HMM: HmmTagger,
     IMPORTED: ImportedTagger,
 }  # of model folders
-EXCERPTS: Mapping[str, str] = {  # file, and what it is
+EXCERPTS: Mapping[str, str] = {  # file and description
     "excerpts/ewt-dev.conllu": "150 sentences of UD English EWT dev (CC BY-SA 4.0)",
     "excerpts/btc-dev.conll": "150 tweets of the Broad Twitter Corpus dev (CC BY 4.0)",
 }
@@ -55,17 +54,17 @@ def list_taggers() -> list[str]:
 
 def brought_models() -> dict[str, Path]:
     """Return the folders of uploaded models by name, without loading them."""
-    with suppress(ModelError):  # no home
+    with suppress(ModelError):  # no home folder
         parent = user_models()
         return {name: path for name, path in _model_paths().items() if path.parent == parent}
     return {}
 
 
 def load_tagger(name_or_folder: str | Path) -> Tagger:
-    """Load the tagger of a name of `list_taggers()`, a model folder or a textbook file.
+    """Load a tagger: a name in `list_taggers()`, a model folder or a textbook file.
 
     Raises:
-        ModelError: no such tagger, or it is no model; says which file and which field.
+        ModelError: there is no such tagger, or its files are invalid; names the file and the field.
     """
     if (place := model_path(name_or_folder)) is not None:
         return _load(place)
@@ -78,9 +77,9 @@ def load_tagger(name_or_folder: str | Path) -> Tagger:
 
 
 def model_path(name_or_folder: str | Path) -> Path | None:
-    """Return the folder or textbook file that `load_tagger` would read; None without one.
+    """Return the folder or textbook file that `load_tagger` would read; None if there is none.
 
-    Names go before paths, those of plug-ins before folders of the same name.
+    Names of models and plug-ins take precedence over paths; a plug-in has no path.
     """
     places = _model_paths()
     if isinstance(name_or_folder, str) and name_or_folder in places:
@@ -105,7 +104,7 @@ def register(tagger: object, name: str | None = None) -> Tagger:
         name: for the list; the `name` of the tagger, or that of its class, if None.
 
     Raises:
-        ModelError: it is no tagger, or another model has the name.
+        ModelError: it is not a tagger, or another model has the name.
     """
     return register_plugin(tagger, name, _model_paths())
 
@@ -115,14 +114,14 @@ def bring(*files: str | Path, name: str = "", reading: Reading | None = None) ->
 
     Args:
         files: paths; docs/bring-your-own.md says which kinds there are.
-        name: for the list; that of the first file where it is empty. A number is added to one that
-            is taken.
-        reading: what the files do not say of themselves. Warns where it leaves open how the axes of
-            a batch are ordered, of rows that do not sum to one, and of sentences left out.
+        name: name in the list; by default that of the first file. A number is appended if it is
+            taken.
+        reading: facts that the files lack. A warning lists an assumed order of axes, rows that do
+            not sum to one, and skipped sentences.
 
     Raises:
-        FormatError: the files cannot be read or understood; says which and why.
-        ModelError: nothing can be written.
+        FormatError: the files cannot be read or are invalid; says which and why.
+        ModelError: the model cannot be written.
     """
     model = read_model(*files, reading=reading)
     assumed = model.notes[:1] if model.batch_first is not None else ()
@@ -143,7 +142,7 @@ def store_model(understood: ValidatedModel, name: str) -> str:
     """Add a model to the list and return the free name that it got.
 
     Raises:
-        ModelError: there is no letter in the name, or nothing can be written.
+        ModelError: the name has no letter or digit, or the model cannot be written.
     """
     free = free_name(name, list_taggers())
     with new_model(free) as folder:
@@ -159,8 +158,8 @@ def watch(
     """Record the scores that pass through the CRF layers of a running model.
 
     The result is a context manager. After the block it has `potentials`, one chain a sentence;
-    `theirs`, the library's own paths; `notes`, what to know of them; and `bring(name)`. Methods of
-    the layers are wrapped inside of the block, also if it fails. Nothing is imported or loaded.
+    `theirs`, the library's own paths; `notes` on both; and `bring(name)`. The layers' methods are
+    wrapped only inside the block, even if it fails. No library is imported and no model is loaded.
 
     A token classifier without a CRF layer, whose output has `logits` (B, T, K) and whose
     `config.id2label` names K tags, gives chains with transitions of 0. Set `word_ids`, a list for
@@ -172,7 +171,7 @@ def watch(
         words: a list of words for each sentence, or the words of one, where the library has none.
 
     Raises:
-        FormatError: there is no CRF layer that is known, or it has no transitions.
+        FormatError: there is no known CRF layer, and no parameter that may be transitions.
         ShapeError: tags do not fit the layer.
 
     Example:
@@ -203,7 +202,7 @@ def _load(path: Path) -> Tagger:
 
 
 def _model_paths() -> dict[str, Path]:
-    """Return folders and textbook files by name, models or not, the shipped ones first."""
+    """Return all folders and textbook files by name; shipped ones win, others may be no models."""
     places: dict[str, Path] = {}
     for parent in (SHIPPED, *_extra_folders()):
         if not _path_is(Path.is_dir, parent):
@@ -220,15 +219,15 @@ def _model_paths() -> dict[str, Path]:
 
 
 def _extra_folders() -> list[Path]:
-    """Return folders of models beside the shipped ones."""
+    """Return the folders that hold models other than the shipped ones."""
     added = [*settings().models]
-    with suppress(ModelError):  # no home
+    with suppress(ModelError):  # no home folder
         added.append(user_models())
     return added
 
 
 def _path_is(kind: Callable[[Path], bool], path: Path) -> bool:
-    """Return whether there is such a thing; no error for a name that the system cannot hold."""
+    """Return whether a path is of a kind; False for a name that the system does not allow."""
     try:
         return kind(path)
     except (OSError, ValueError):  # too long; a null character
@@ -238,7 +237,7 @@ def _path_is(kind: Callable[[Path], bool], path: Path) -> bool:
 def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)  # one more, so that too many are noticed
+            return file.read(MAX_BYTES + 1)  # one more, to detect larger files
     except OSError as error:
         raise FormatError(f"{path}: cannot be read ({error.strerror})") from error
 
@@ -250,7 +249,7 @@ def read_excerpt(path: str) -> tuple[Sentence, ...]:
 
 
 def excerpt_for(tags: Sequence[str]) -> str | None:
-    """Return the first of `EXCERPTS` that has no other tags than these, if there is such."""
+    """Return the first of `EXCERPTS` that has no other tags than these; None if there is none."""
     known = set(tags)
     for path in EXCERPTS:
         if {tag for sentence in read_excerpt(path) for tag in sentence.tags or ()} <= known:

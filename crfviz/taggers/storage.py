@@ -1,9 +1,8 @@
 """Reading and writing of model folders, with checks.
 
-config.json says what a folder holds: `format`, `family` (a CRF where there is none), `tags` and
-what the family needs. Numbers stand in safetensors, so that nothing is ever unpickled. What is
-missing, damaged or not as asked for is a ModelError that says which file, which field or tensor,
-what was expected and what came.
+config.json has `format`, `family` (by default a CRF), `tags` and the fields of the family. Numbers
+are stored as safetensors, so nothing is ever unpickled. A missing, damaged or invalid file raises a
+ModelError, which names the file, the field or tensor, the expected and the actual value.
 """
 
 import json
@@ -24,37 +23,37 @@ from crfviz.text.jsonl import json_value
 from crfviz.text.schemes import BIO
 from crfviz.text.splitting import ENGLISH, splitter
 
-LARGEST = 1e100  # of a number in config.json, as of a score
-FORMAT = 1  # grows when a reader of the old files would misread the new ones
+LARGEST = 1e100  # limit of numbers in config.json, as of scores
+FORMAT = 1  # increased when old readers would misread new files
 CONFIG_FILE = "config.json"
 VOCABULARY_FILE = "vocabulary.json"
 WEIGHTS_FILE = "model.safetensors"
-HISTORY_FILE = "training.json"  # how it was trained, for people
+HISTORY_FILE = "training.json"  # record of the training
 
-_HALF = re.compile("[\ud800-\udfff]")  # of a pair that JSON can name alone, and UTF-8 cannot
+_HALF = re.compile("[\ud800-\udfff]")  # lone surrogates, which JSON allows and UTF-8 does not
 
 Kind = TypeVar("Kind")  # of tensors: torch's or NumPy's
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON object, a field a line."""
+    """Write a JSON object, indented."""
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def write_header(folder: Path, family: str, fields: Mapping[str, Any]) -> None:
-    """Write config.json; the folder is made if need be."""
+    """Write config.json, and create the folder if needed."""
     folder.mkdir(parents=True, exist_ok=True)
     named = {} if family == CRF else {"family": family}
     write_json(folder / CONFIG_FILE, {"format": FORMAT, **named, **fields})
 
 
 def read_family(folder: Path) -> str:
-    """Return the family that config.json names: `tagger.CRF` where it names none."""
+    """Return the family in config.json, by default `tagger.CRF`."""
     return str(read_json_object(folder / CONFIG_FILE).get("family", CRF))
 
 
 def read_tokenizer(folder: Path) -> str:
-    """Return how a model splits typed texts: the field `tokenizer`, by default English."""
+    """Return the name of the model's tokenizer: the field `tokenizer`, by default English."""
     path = folder / CONFIG_FILE
     name = read_json_object(path).get("tokenizer", ENGLISH)
     try:
@@ -65,14 +64,14 @@ def read_tokenizer(folder: Path) -> str:
 
 
 def write_tokenizer(folder: Path, name: str) -> None:
-    """Write the field `tokenizer` into a model's config.json; English is not written."""
+    """Write the field `tokenizer` into a model's config.json; omit it for English."""
     path = folder / CONFIG_FILE
     content = {key: of for key, of in read_json_object(path).items() if key != "tokenizer"}
     write_json(path, content if name == ENGLISH else {**content, "tokenizer": name})
 
 
 def read_header(folder: Path, family: str) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
-    """Read config.json: path, content and tags, with format and family checked."""
+    """Return path, content and tags of config.json; check format and family."""
     path = folder / CONFIG_FILE
     content = read_json_object(path)
     if content.get("format") != FORMAT:
@@ -95,7 +94,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
         content = json_value(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ModelError(f"{path}: the file is missing") from error
-    except (OSError, ValueError) as error:  # no permission; no UTF-8 or no JSON
+    except (OSError, ValueError) as error:  # not readable; not UTF-8 or not JSON
         raise ModelError(f"{path}: cannot be read as JSON ({error})") from error
     if not isinstance(content, dict):
         raise ModelError(f"{path}: must hold a JSON object, got {type(content).__name__}")
@@ -118,7 +117,7 @@ def read_names(path: Path, content: Mapping[str, Any], name: str, least: int) ->
 def read_choice(
     path: Path, content: Mapping[str, Any], name: str, choices: Collection[Any], expected: str = ""
 ) -> Any:  # noqa: ANN401 - one of the choices
-    """Return a field that has one of a few values."""
+    """Return a field, which must be one of `choices`."""
     value = content.get(name)
     if not any(value == choice for choice in choices):
         expected = expected or f"one of {', '.join(choices)}"
@@ -141,14 +140,14 @@ def require_positive(path: Path, name: str, value: Any) -> float:  # noqa: ANN40
 
 
 def are_texts(value: object) -> TypeGuard[list[str]]:
-    """Return whether it is a list of strings, none of them empty or without an encoding."""
+    """Return whether a value is a list of non-empty strings that UTF-8 can encode."""
     return isinstance(value, list) and all(
         isinstance(text, str) and text and not _HALF.search(text) for text in value
     )
 
 
 def wrong_field(path: Path, name: str, expected: str, value: object) -> ModelError:
-    """Return the error of a field of a JSON file; of a long value it shows the beginning."""
+    """Return the error of a field of a JSON file; a long value is cut off."""
     got = repr(value)
     return ModelError(
         f"{path}: field {name!r} {expected}, got {got[:80]}{'...' if len(got) > 80 else ''}"
@@ -178,7 +177,7 @@ def read_safetensors(path: Path, load: Callable[[Path], dict[str, Kind]]) -> dic
 
 
 def tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of all tensors of a safetensors file, whose numbers are not read.
+    """Return the shapes of all tensors of a safetensors file, without reading their numbers.
 
     Raises:
         ModelError: the file is missing or damaged.
@@ -200,7 +199,7 @@ def require_array(
 ) -> NDArray[Any]:
     """Return one array of a file, of this shape (None: any length), all numbers finite.
 
-    Its kind is the name of its dtype, or how that begins: "uint" is any of them.
+    `kind` is the name of the dtype, or its beginning: "uint" accepts all unsigned integers.
     """
     if name not in arrays:
         raise ModelError(f"{path}: tensor {name!r} is missing")

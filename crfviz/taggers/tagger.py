@@ -1,4 +1,4 @@
-"""The protocol of taggers: words in, potentials out; and typed texts tagged by one."""
+"""The protocol of taggers (words in, potentials out), and the tagging of typed texts."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from crfviz.text.tokenizer import Token, tokenize
 
 # Families: what kind of scores a tagger's potentials are.
 CRF = "crf"  # trained so that exp(score - log Z) is a probability
-PERCEPTRON = "perceptron"  # trained so that the best path is the right one
+PERCEPTRON = "perceptron"  # trained so that the best path is the gold path
 HMM = "hmm"  # logarithms of p(tag | previous tag) and p(word | tag)
 MEMM = "memm"  # logarithms of p(tag | previous tag, word)
 
@@ -40,18 +40,18 @@ class Tagged(NotebookRepr):
 
 
 class Tagger(Protocol):
-    """Words in, potentials out; never changes after it was loaded, so that threads may share it."""
+    """Words in, potentials out; immutable after loading, so threads may share it."""
 
     def __hash__(self) -> int:
         """Hash the object, so that caches can be keyed by a tagger."""
 
     @property
     def name(self) -> str:
-        """Name of its folder."""
+        """The name in the list of models."""
 
     @property
     def folder(self) -> Path:
-        """The folder that it was loaded from."""
+        """The folder that the tagger was loaded from."""
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ class Tagger(Protocol):
 
     @property
     def scheme(self) -> str | None:
-        """BIO where the rules of BIO act in decoding, else None."""
+        """BIO if decoding obeys the rules of BIO, else None."""
 
     @property
     def device(self) -> str:
@@ -75,25 +75,25 @@ class Tagger(Protocol):
 
     @property
     def observations(self) -> tuple[str, ...] | None:
-        """The words there are, for a textbook chain; None: any word may come."""
+        """The words of a textbook chain; None if any word is allowed."""
 
     def split(self, text: str) -> list[str]:
-        """Return the words of a typed text, as this tagger wants them."""
+        """Split a typed text into the words that this tagger expects."""
 
     def reads(self, text: str) -> bool:
-        """Return whether it has scores for a typed text.
+        """Return whether the tagger has scores for a typed text.
 
-        Chains of a textbook know a few words, and given scores a few sentences.
+        Textbook chains know only a few words, and uploaded scores only a few sentences.
         """
 
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
         """Return the potentials of one sentence, float64 on the CPU, temperature included.
 
-        With a scheme and `constrained`, -inf stands where it forbids a transition or a start.
+        With `constrained`, transitions and starts that the scheme forbids are -inf.
 
         Raises:
             EmptySentenceError: there is no word.
-            CrfvizError: it is a text that was not split into words.
+            CrfvizError: `tokens` is a text that was not split into words.
         """
 
     def potentials_batch(
@@ -108,9 +108,9 @@ class Tagger(Protocol):
     def tag(self, text: list[str] | tuple[str, ...]) -> list[Tagged]: ...
 
     def tag(self, text: str | list[str] | tuple[str, ...]) -> Tagged | list[Tagged]:
-        """Return the words of a text with their tags; of a list of texts, a list of these.
+        """Return the words of a text with their tags; for a list of texts, a list of these.
 
-        Of a tagger that is not `probabilistic` the probabilities are those of a CRF with its
+        If the tagger is not `probabilistic`, the probabilities are those of a CRF with its
         scores.
 
         Raises:
@@ -120,13 +120,13 @@ class Tagger(Protocol):
         """
 
     def examples(self) -> list[Example]:
-        """Return short sentences that show something with this tagger, the first one first."""
+        """Return short example sentences for this tagger, in the order to show them."""
 
     def tagged(self) -> Sequence[Sentence]:
-        """Return the sentences with right tags that came with it; most have none."""
+        """Return the gold sentences that come with the tagger; most taggers have none."""
 
     def card(self) -> str:
-        """Return its card, Markdown with a title; empty without one.
+        """Return the card, Markdown with a title; empty if there is none.
 
         Raises:
             ModelError: the card cannot be read.
@@ -153,7 +153,7 @@ def words_of(tokens: Words) -> tuple[str, ...]:
     """Return the words of a sentence, given as strings or tokens.
 
     Raises:
-        CrfvizError: it is a text that nobody has split, or holds something that is no word.
+        CrfvizError: it is a text that was not split, or an item is not a word.
     """
     if isinstance(tokens, str):
         raise CrfvizError(
@@ -167,7 +167,7 @@ def sentences_of(sentences: Iterable[Words]) -> list[tuple[str, ...]]:
     """Return the words of many sentences.
 
     Raises:
-        CrfvizError: they are one text, or a sentence is.
+        CrfvizError: `sentences`, or one of them, is a text that was not split.
     """
     if isinstance(sentences, str):
         raise CrfvizError(
@@ -188,7 +188,7 @@ def _word(number: int, token: object) -> str:
 
 
 def english_words(text: str) -> list[str]:
-    """Return the words of an English text; none in a blank one."""
+    """Return the words of an English text; empty for a blank text."""
     return [token.text for token in tokenize(text)]
 
 
@@ -197,12 +197,12 @@ def tag_texts(
     split: Callable[[str], list[str]],
     score: Callable[[list[list[str]]], list[Potentials]],
 ) -> list[Tagged]:
-    """Return each text tagged, all of them as one batch; see `Tagger.tag`.
+    """Tag texts as one batch; see `Tagger.tag`.
 
     Args:
         texts: any number.
-        split: gives the words of a text.
-        score: gives the potentials of many sentences.
+        split: returns the words of a text.
+        score: returns the potentials of many sentences.
     """
     if not isinstance(texts, Sequence):
         raise CrfvizError(f"expected a text or a list of texts, got {abbreviate_value(texts)}")
@@ -227,7 +227,7 @@ def tag_texts(
 
 
 def splitter_of(tagger: Tagger) -> Split:
-    """Return a function that yields a tagger's words of a text, each with its place."""
+    """Return a function that yields the words of a text, as the tagger splits it, with offsets."""
 
     def split(text: str) -> Iterator[Token]:
         words = tagger.split(text)
@@ -251,7 +251,7 @@ def _text_words(split: Callable[[str], list[str]], number: int, text: object) ->
 
 
 def _offsets(text: str, words: list[str]) -> list[tuple[int, int]]:
-    """Return where the words stand: a word begins after blanks only, so the next place is its."""
+    """Return the offsets of the words; each is searched from the end of the word before."""
     offsets, end = list[tuple[int, int]](), 0
     for number, word in enumerate(words, start=1):
         start = text.find(word, end)

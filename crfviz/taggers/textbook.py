@@ -3,17 +3,17 @@
     hidden       p(y, x) = p(y_1) · Π p(y_t | y_{t-1}) · p(END | y_T) · Π p(x_t | y_t)
     conditional  p(y | x) = p(y_1 | x_1) · Π p(y_t | y_{t-1}, x_t)
 
-The logarithms of the hidden one are the potentials of a chain whose Z is p(x). Where it has no END,
-every sentence may stop anywhere for free. Each factor of the conditional one, a maximum-entropy
-Markov model, sums to one over the tags, whatever the observation: a state with one way out passes
-all its mass on. That is label bias, and Z is always one.
+The logarithms of the hidden model are the potentials of a chain whose Z is p(x). Without END, a
+sentence may stop anywhere at no cost. Each factor of the conditional model, a maximum-entropy
+Markov model, sums to one over the tags, whatever the observation. So a state with one successor
+passes on all its mass, which is label bias, and Z is always one.
 
 Source:
     Rabiner (1989), section II, whose B are the emissions here; McCallum, Freitag and Pereira
     (2000); Lafferty, McCallum and Pereira (2001), section 2.
 
-`models/textbook/NAME.json` holds one, read and checked field by field; its README says what stands
-in it. The words of such a tagger are the names of the observations.
+`models/textbook/NAME.json` holds one chain, checked field by field; the README there describes the
+fields. The words of such a tagger are the names of the observations.
 """
 
 from abc import ABC, abstractmethod
@@ -36,7 +36,7 @@ from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.text.files import abbreviate
 
 Probabilities = NDArray[np.float64]
-TEXTBOOK = "textbook"  # the folder, and the first part of the names
+TEXTBOOK = "textbook"  # folder, and prefix of the model names
 TEXTS = ("title", "about", "source")
 
 
@@ -49,11 +49,11 @@ class Markov(ABC):
     """
 
     states: tuple[str, ...]  # K tag names
-    observations: tuple[str, ...]  # V names of what can be seen
+    observations: tuple[str, ...]  # V names of observations
 
     @abstractmethod
     def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
-        """Return the logarithms for the numbers of T observations, drawn under T `tokens`."""
+        """Return the potentials of T observations, given as ids, with T `tokens` as words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class HiddenMarkov(Markov):
 
     @property
     def parameters(self) -> Parameters:
-        """The numbers alone."""
+        """The probabilities without names."""
         return Parameters(self.start, self.transitions, self.emissions, self.end)
 
     def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
@@ -83,7 +83,7 @@ class HiddenMarkov(Markov):
 
 @dataclass(frozen=True, eq=False)
 class ConditionalMarkov(Markov):
-    """The next tag, given the tag before and the observation; the emissions are all 0."""
+    """A MEMM: p(next tag | tag before, observation); the emissions are all 0."""
 
     start: Probabilities  # (V, K), p(first tag | observation)
     transitions: Probabilities  # (V, K, K), p(tag | tag before, observation)
@@ -106,7 +106,7 @@ class ConditionalMarkov(Markov):
 
 
 def _require_shape(name: str, table: Probabilities, shape: tuple[int, ...]) -> None:
-    """Refuse a table of another shape."""
+    """Reject a table of another shape."""
     if table.shape != shape:
         raise ModelError(
             f"field {name!r} must be {shape} to match the states and observations, "
@@ -115,7 +115,7 @@ def _require_shape(name: str, table: Probabilities, shape: tuple[int, ...]) -> N
 
 
 def _require_rows(name: str, table: Probabilities, rows: Sequence[str]) -> None:
-    """Refuse a field of which a row is no distribution; a field of one row has "" for its name."""
+    """Reject a field with a row that is not a distribution; `rows` are the names of the rows."""
     if problem := distribution_problem(f"field {name!r}", table, rows):
         raise ModelError(problem)
 
@@ -124,10 +124,10 @@ class MarkovTagger(SentenceTagger):
     """A chain of probabilities whose words are its observations; see `Tagger`.
 
     Args:
-        folder: it was read from.
-        chain: has names without blanks for its observations.
-        about: a text in Markdown, with a title.
-        source: of the numbers.
+        folder: folder of the chain's file, or `NOWHERE`.
+        chain: the probabilities; names of observations have no blanks.
+        about: description in Markdown, with a title.
+        source: source of the numbers.
     """
 
     probabilistic = True
@@ -146,7 +146,7 @@ class MarkovTagger(SentenceTagger):
     def split(self, text: str) -> list[str]:
         """Split at blanks: observations are names, not English.
 
-        Where every observation is one letter, blanks between letters may be left out.
+        If every observation is one letter, blanks between letters may be left out.
         """
         letters = all(len(name) == 1 for name in self._ids)
         pieces = [list(word) if letters and word.isalnum() else [word] for word in text.split()]
@@ -168,7 +168,7 @@ class MarkovTagger(SentenceTagger):
 
 
 class TextbookTagger(MarkovTagger):
-    """A `Tagger` of a chain in a JSON file."""
+    """A tagger over a textbook chain in a JSON file."""
 
     def __init__(self, file: Path) -> None:
         content = read_json_object(file)
@@ -233,7 +233,7 @@ def _names(path: Path, content: Mapping[str, Any]) -> tuple[tuple[str, ...], tup
 
 def _numbers(path: Path, name: str, value: object) -> Probabilities:
     """Return nested lists as a table; the shape is checked later."""
-    table = np.array(value, dtype=object)  # of lists where rows are not equally long
+    table = np.array(value, dtype=object)  # holds lists if rows differ in length
     if not all(type(n) is float or (type(n) is int and abs(n) < LARGEST) for n in table.flat):
         raise ModelError(f"{path}: field {name!r} must be a list of numbers, rows equally long")
     return table.astype(np.float64)

@@ -25,18 +25,18 @@ from crfviz.taggers.storage import (
 )
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 
-_OF_TEXT = 8  # bytes of memory for each of a vocabulary: short words, each with a number
+_OF_TEXT = 8  # bytes of memory for each byte of the JSON files
 _OF_NUMBER = {CRF: 4, HMM: 40, PERCEPTRON: 4}  # an HMM's counts become several tables of float64
 _GIVEN = 8  # float64
 _PACKED = {"features.counts": False, "words.counts": True}  # rows of K or of K x K weights
-MAX_MODELS = 100  # whoever knows the server can bring one
-MAX_BYTES = 1_000_000_000  # of all of them on the disk, and of all in memory once they are loaded
-MAX_NAMED = 3  # of those that could be removed
-LONGEST_NAME = 40  # characters; a picker and a link have to hold it
-HIDDEN = "."  # how the names of folders begin that are no models: they are being written or removed
-REMOVED = f"{HIDDEN}removed"  # a file with the names of models that were removed, a line each
-OWNER_FILE = "owner.txt"  # in a folder: who may replace the model by another version of it
-RESERVED = ("textbook",)  # the name of a folder that means something else
+MAX_MODELS = 100  # anyone who can open the app can upload one
+MAX_BYTES = 1_000_000_000  # of all models on disk, and of all in memory once loaded
+MAX_NAMED = 3  # models that a message suggests to remove
+LONGEST_NAME = 40  # characters; must fit into a picker and a link
+HIDDEN = "."  # prefix of folders that are being written or removed
+REMOVED = f"{HIDDEN}removed"  # a file with the names of removed models, one per line
+OWNER_FILE = "owner.txt"  # in a model folder: the owner, who may replace the model
+RESERVED = ("textbook",)  # folder names with another meaning
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -69,12 +69,12 @@ def folder_bytes(folder: Path) -> int:
 
 
 def user_models() -> Path:
-    """Return the folder; it may not exist yet.
+    """Return the folder of uploaded models; it may not exist yet.
 
-    `CRFVIZ_USER_MODELS` names it, else it is `crfviz/models` where programs keep their data.
+    `CRFVIZ_USER_MODELS` names it; the default is `crfviz/models` in the user's data folder.
 
     Raises:
-        ModelError: the variable is not set and this user has no home.
+        ModelError: the variable is not set and this user has no home folder.
     """
     if folder := settings().user_models:
         return folder
@@ -87,15 +87,15 @@ def user_models() -> Path:
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:
-    """Return a name like the one wanted that no model has yet.
+    """Return the wanted name in safe characters, with a number if it is taken.
 
     Args:
-        wanted: any text; what is no letter, digit, - or _ becomes -.
-        taken: names that the new one must differ from, in more than capitals; those that were
-            ever brought are taken as well, for links and caches know a model by its name.
+        wanted: any text; all but letters, digits, - and _ becomes -.
+        taken: names to avoid, ignoring case. Names of models that were ever uploaded are avoided,
+            too, because links and caches identify a model by its name.
 
     Raises:
-        ModelError: there is no letter or digit in it.
+        ModelError: `wanted` has no letter or digit.
     """
     name = safe_name(wanted)
     others = {other.casefold() for other in (*taken, *RESERVED, *own_models(), *_removed())}
@@ -104,10 +104,10 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 
 
 def safe_name(wanted: str) -> str:
-    """Return the characters of a text that the name of a model may have.
+    """Return a text reduced to characters that the name of a model may have.
 
     Raises:
-        ModelError: there is no letter or digit in it.
+        ModelError: `wanted` has no letter or digit.
     """
     plain = unicodedata.normalize("NFKD", wanted).encode("ascii", "ignore").decode()
     name = _NO_NAME.sub("-", plain).strip("-_")[:LONGEST_NAME].strip("-_")
@@ -117,10 +117,10 @@ def safe_name(wanted: str) -> str:
 
 
 def require_own_name(name: str, owner: str, taken: Collection[str] = ()) -> None:
-    """Refuse the name of a model that another user owns.
+    """Reject a name that is taken, unless it is that of the owner's own model.
 
     Raises:
-        ModelError: it is taken, or no safe name.
+        ModelError: the name is taken or not safe.
     """
     mine = owner and owner_of(name) == owner
     if not mine and free_name(name, taken) != name:
@@ -128,7 +128,7 @@ def require_own_name(name: str, owner: str, taken: Collection[str] = ()) -> None
 
 
 def owner_of(name: str) -> str:
-    """Return the owner, who may replace an uploaded model; empty without one."""
+    """Return the owner of an uploaded model, who may replace it; empty if it has none."""
     try:
         return (user_models() / name / OWNER_FILE).read_text(encoding="utf-8").strip()
     except (OSError, ValueError, ModelError):
@@ -141,12 +141,12 @@ def new_model(
 ) -> Iterator[Path]:
     """Create an empty folder that is renamed to `name` when the body succeeds.
 
-    The name is one of `free_name`, or that of a model of the same owner, which is replaced. If the
-    body or `confirm`, which is called after the renaming, fails, nothing changes.
+    The name is a free one, or that of a model of the same owner, which is replaced. `confirm` is
+    called after the renaming; if it or the body fails, nothing changes.
 
     Raises:
-        ModelError: the name is not safe or is there already, all models together would take too
-            much disk or memory, or nothing can be written.
+        ModelError: the name is not safe or taken, all models together would take too much disk or
+            memory, or the folder cannot be written.
     """
     require_own_name(name, owner)
     if name not in own_models() and len(own_models()) >= MAX_MODELS:
@@ -160,7 +160,7 @@ def new_model(
     try:
         yield folder
         _require_room(folder)
-        folder.chmod(0o755)  # mkdtemp is for one user alone
+        folder.chmod(0o755)  # mkdtemp makes it private
         if owner:
             (folder / OWNER_FILE).write_text(f"{owner}\n", encoding="utf-8")
         _publish(folder, parent / name, confirm, replaces=bool(owner))
@@ -189,7 +189,7 @@ def remove_model(name: str) -> None:
 
 
 def version_stamp(name: str) -> int:
-    """Return a number that changes when a model is replaced by another version of it."""
+    """Return a number that changes when a model is replaced by a new version."""
     try:
         return (user_models() / name / OWNER_FILE).stat().st_mtime_ns
     except (OSError, ValueError, ModelError):
@@ -197,12 +197,12 @@ def version_stamp(name: str) -> int:
 
 
 def _publish(folder: Path, target: Path, confirm: Callable[[], None], *, replaces: bool) -> None:
-    """Rename a folder, in place of the model there; undo it if `confirm` fails."""
+    """Rename a folder to `target`, replacing the model there; undo it if `confirm` fails."""
     with ExitStack() as undo:
         before = _put_aside(target) if replaces and target.is_dir() else None
         if before is not None:
             undo.callback(before.rename, target)
-        folder.rename(target)  # fails where there is a folder with something in it
+        folder.rename(target)  # fails if `target` is a folder that is not empty
         undo.callback(target.rename, folder)
         confirm()
         undo.pop_all()
@@ -232,7 +232,7 @@ def _require_room(new: Path) -> None:
     """Reject a model with which all models would exceed the limits.
 
     Raises:
-        ModelError: says how much, and which ones take most.
+        ModelError: the limits are exceeded; says by how much, and names the largest models.
     """
     sizes: Mapping[str, Callable[[Path], int]] = {"disk": disk_bytes, "memory": _memory}
     for what, size in sizes.items():
@@ -260,7 +260,7 @@ def _in_mb(number: int) -> str:
 
 
 def _removed() -> list[str]:
-    """Return names that models had once."""
+    """Return the names of removed models."""
     try:
         return (user_models() / REMOVED).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError, ModelError):  # there is none yet

@@ -1,1 +1,1 @@
-"""Uploaded models: readers, checks and the tagger over brought scores."""
+"""Uploaded models: readers, checks and the tagger over uploaded scores."""

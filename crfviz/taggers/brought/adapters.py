@@ -1,7 +1,7 @@
-"""CRF layers of other libraries: where their scores are, in which order, and what masks mean.
+"""Adapters to CRF layers of other libraries: their attributes, axis order and masks.
 
-A layer is known by the names of its class and base classes, and by its attributes, so that no
-library is imported. Each library has a subclass of `Adapter`; `register_adapter` makes others.
+A layer is recognised by its class names and attributes, so no library is imported. Each library
+has a subclass of `Adapter`; `register_adapter` adds more.
 """
 
 import sys
@@ -17,10 +17,10 @@ from crfviz.exceptions import FormatError, ShapeError, errors_at
 from crfviz.taggers.brought.boundary_tags import IMPOSSIBLE, cut_out, entered_and_left
 from crfviz.taggers.brought.parsed_model import STEPS, Steps, require_fields
 
-Arguments = Mapping[str, Any]  # of a call, by the names of the parameters
-Paths = Sequence[Sequence[int]]  # of the sentences of a batch
-Step = Generator[None, Any, None]  # runs to its yield before a call, and gets the result there
-Wrapped = tuple[object, str, Callable[[Arguments], Step]]  # owner, name of a method, what to do
+Arguments = Mapping[str, Any]  # of a call, by parameter name
+Paths = Sequence[Sequence[int]]  # one for each sentence of a batch
+Step = Generator[None, Any, None]  # pauses during a call; `yield` returns the result
+Wrapped = tuple[object, str, Callable[[Arguments], Step]]  # owner, method name, hook
 Read = Callable[[nn.Module, Arguments], Mapping[str, Any]]
 
 
@@ -29,17 +29,17 @@ class Batch(Steps):
     """The scores of one call; transitions are [from, to]."""
 
     emissions: Tensor  # (B, T, K)
-    mask: Tensor | None = None  # (B, T) true at words; None where all are
+    mask: Tensor | None = None  # (B, T) true at words; None if all positions are words
     tags: Sequence[str] | None = None  # K names
-    words: Sequence[Sequence[str]] | None = None  # of B sentences
-    label: str = ""  # which of several chains over the same words this is
-    note: str = ""  # what to know of the sentences
+    words: Sequence[Sequence[str]] | None = None  # words of B sentences
+    label: str = ""  # entity label, if each label has its own chain
+    note: str = ""  # remark shown with the sentences
 
     def __post_init__(self) -> None:
         """Check the shapes.
 
         Raises:
-            ShapeError: they do not fit together.
+            ShapeError: the shapes do not match.
         """
         shape = tuple(self.emissions.shape)
         if len(shape) != 3:
@@ -63,24 +63,24 @@ class Adapter:
     Args:
         layer: the CRF layer.
         place: its name in the model; empty if it is the model.
-        around: the modules that it is in, outermost first.
+        around: the modules that contain it, outermost first.
     """
 
-    library = ""  # for people
-    kind = "CRF layer"  # for people
-    class_name = "CRF"  # of the layer or of a base class; with the module where others have it
-    tables: Sequence[str] = ()  # its attributes: transitions, start and end if any, further ones
-    methods: Sequence[str] = ("decode", "forward")  # that get the scores of a batch
-    scores = "emissions"  # argument with them
+    library = ""  # shown in messages
+    kind = "CRF layer"  # shown in messages
+    class_name = "CRF"  # of the layer or a base class; with its module if ambiguous
+    tables: Sequence[str] = ()  # attributes: transitions, start and end if any, others
+    methods: Sequence[str] = ("decode", "forward")  # that take the scores of a batch
+    scores = "emissions"  # argument with the scores
     mask = "mask"  # argument that is true at words; empty if the model has lengths instead
-    model = ""  # name of the class around the layer that has them
-    at_holes = ""  # what its decoder does under a mask with holes
-    no_words = ""  # what to say of chains without words
+    model = ""  # class around the layer, which gets the lengths
+    at_holes = ""  # fault of its decoder under a mask with holes
+    no_words = ""  # message for chains without words
 
     def __init__(self, layer: nn.Module, place: str, around: Sequence[nn.Module]) -> None:
         self.layer, self.place, self.around = layer, place, around
         name = type(layer).__name__
-        self.name = name if name == self.library else f"{name} of {self.library}"  # for people
+        self.name = name if name == self.library else f"{name} of {self.library}"  # for messages
         self.holder: Any = next((each for each in around if is_named(each, self.model)), None)
         self.lengths: Sequence[int] | None = None  # in the current call of the model
         self.words: Sequence[Sequence[str]] | None = None
@@ -91,7 +91,7 @@ class Adapter:
         return is_named(module, cls.class_name) and all(hasattr(module, t) for t in cls.tables)
 
     def steps(self) -> Steps | None:
-        """Return transitions [from, to], start and end; None if they are known in a call only."""
+        """Return transitions [from, to], start and end; None if only a call shows them."""
         return Steps(**{to: self.table(t) for to, t in zip(STEPS, self.tables, strict=False)})
 
     def table(self, attribute: str) -> Tensor:
@@ -103,7 +103,7 @@ class Adapter:
         return copied(tensor)
 
     def tags(self) -> Sequence[str] | None:
-        """Return the names of the tags, here from a transformer around the layer; None without."""
+        """Return the tag names from `id2label` of a model around the layer; None if missing."""
         configs = [getattr(module, "config", None) for module in self.around]
         names: Mapping[Any, Any] = next(
             (c.id2label for c in configs if c and hasattr(c, "id2label")), {}
@@ -116,7 +116,7 @@ class Adapter:
 
     # ANN401: fields of a batch
     def batch(self, emissions: Tensor, mask: Tensor | None, **others: Any) -> Batch:  # noqa: ANN401
-        """Return a batch with the layer's transitions and tags, and the words of the model."""
+        """Return a batch with the layer's transitions and tags, and the words of this call."""
         note = ""
         if self.lengths is not None:
             mask = torch.arange(emissions.shape[1]) < torch.as_tensor(self.lengths)[:, None]
@@ -128,7 +128,7 @@ class Adapter:
         return Batch(emissions=emissions, mask=mask, words=self.words, **fields)
 
     def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401 - of any method
-        """Return the paths that a call returned, for each batch; none if it returned no path."""
+        """Return the paths in a call's result, for each batch; empty if there are none."""
         if isinstance(result, Tensor) and not result.is_floating_point() and result.dim() > 1:
             return [each.tolist() for each in (result.unbind(2) if result.dim() > 2 else [result])]
         rows: list[Any] = result if isinstance(result, list) else [None]
@@ -137,7 +137,7 @@ class Adapter:
         return []
 
     def wrapped(self) -> Iterator[Wrapped]:
-        """Yield methods of other objects that lengths and words pass through."""
+        """Yield methods of other objects that receive lengths or words, with their hooks."""
         if self.holder is not None and not self.mask:
             yield self.holder, "forward", self._within
 
@@ -153,12 +153,12 @@ class Adapter:
         raise NotImplementedError
 
     def fault(self, mask: list[bool]) -> str:
-        """Return what the library's decoder does wrong under a mask; empty if nothing is known."""
+        """Return the known fault of the library's decoder under a mask; empty if there is none."""
         return self.at_holes if holes(mask) else ""
 
 
 class PytorchCrf(Adapter):
-    """pytorch-crf 0.7.2; time comes first unless `batch_first` is set. crfviz has its names."""
+    """pytorch-crf 0.7.2 and crfviz's own CRF; time comes first unless `batch_first` is set."""
 
     library = "pytorch-crf"
     tables = ("transitions", "start_transitions", "end_transitions")
@@ -218,7 +218,7 @@ class Flair(Adapter):
         return [self.batch(given["features"][..., self._kept], None)]
 
     def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401 - as in the base class
-        """Return what flair's own decoder makes of the scores that the layer returned."""
+        """Return the paths of flair's own decoder for the scores that the layer returned."""
         if self.lengths is None or self.layer.training:
             return []
         scores = result.detach(), self.lengths, self.layer.get_parameter("transitions").detach()
@@ -254,7 +254,7 @@ class Stanza(Adapter):
     model = "NERTagger"
 
     def tags(self) -> Sequence[str] | None:
-        """Return the names in the vocabulary; the first four, such as <PAD>, are tags, too."""
+        """Return the tag vocabulary, including its four special entries such as <PAD>."""
         if self.holder is None:
             return None
         return list(self.holder.vocab["tag"].items(int(self.place.rpartition(".")[2])))
@@ -264,7 +264,7 @@ class Stanza(Adapter):
         return super().batches(given)
 
     def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401, ARG002 - as in the base class
-        """Return what Stanza's own decoder, a function beside the layer, makes of the scores."""
+        """Return the paths of Stanza's own decoder, a function in the module of the layer."""
         if self.lengths is None or self.layer.training:
             return []
         decode = sys.modules[self.class_name.rpartition(".")[0]].viterbi_decode
@@ -277,7 +277,7 @@ class Stanza(Adapter):
 
 
 class EdsNlp(Adapter):
-    """EDS-NLP 0.23.0: forbidden steps, and a chain of O, I, B, L and U for each label."""
+    """EDS-NLP 0.23.0: it forbids steps, and each label has a chain of O, I, B, L and U."""
 
     library = "EDS-NLP"
     class_name = "LinearChainCRF"
@@ -287,7 +287,7 @@ class EdsNlp(Adapter):
     no_words = "EDS-NLP passes no words to its layer: set seen.words, in the order of the chains."
 
     def steps(self) -> Steps:
-        """Return -inf where a step is forbidden; start and end only if the layer uses them."""
+        """Return the steps, -inf where forbidden; start and end only if the layer uses them."""
         used = self.tables[: 3 if self.layer.with_start_end_transitions else 1]
         masks = (self.table(t.replace("transitions", "forbidden_transitions")) for t in used)
         scores = (
@@ -310,7 +310,7 @@ class EdsNlp(Adapter):
         return batches
 
     def fault(self, mask: list[bool]) -> str:
-        """Its traceback wants three words, and its sweep does not stop at padding."""
+        """Return the decoder's fault: it needs three words, and does not stop at padding."""
         if len(mask) == 2:
             return "leaves the first of two words at tag 0"
         return "" if all(mask) else f"goes on through {mask.count(False)} positions of padding"
@@ -323,17 +323,17 @@ _registered: dict[str, type[Adapter]] = {}
 def register_adapter(
     class_name: str, read: Read, methods: Sequence[str] = ("decode", "forward")
 ) -> None:
-    """Let `watch` know a CRF layer of another library, or your own.
+    """Register a CRF layer of another library, or your own, with `watch`.
 
     Args:
-        class_name: of the layer or of a base class. It goes before the built-in adapters, and
-            replaces an earlier one of this name.
+        class_name: class of the layer or a base class. It takes precedence over the built-in
+            adapters, and replaces an earlier one of this name.
         read: called with the layer and the arguments of a call by name, tensors copied to the CPU.
             Returns `emissions` (B, T, K) and `transitions` [from, to], (K, K) or (T-1, K, K), and,
-            where there are any, `mask` (B, T), true at words, `start` and `end` (K,), `tags`
+            optionally, `mask` (B, T), true at words, `start` and `end` (K,), `tags`
             (K names) and `words` (B lists).
-        methods: of the layer, that get the scores. What they return is taken for the library's
-            own paths where it is B lists of ids or an integer tensor (B, T).
+        methods: the layer's methods that take the scores. If a result is B lists of ids or an
+            integer tensor (B, T), it counts as the library's own paths.
 
     Example:
         A layer with a matrix [to, from], and a mask that is true at padding:
@@ -377,13 +377,13 @@ def adapters_in(model: nn.Module) -> list[Adapter]:
 
 
 def is_named(thing: object, *names: str) -> bool:
-    """Return whether its class or a base class has one of these names, with its module or not."""
+    """Return whether the class or a base class has one of these names, bare or with its module."""
     classes = type(thing).__mro__
     return any({each.__name__, f"{each.__module__}.{each.__name__}"} & {*names} for each in classes)
 
 
 def copied(tensor: Tensor) -> Tensor:
-    """Return a copy on the CPU that no gradient flows through."""
+    """Return a detached copy on the CPU."""
     return tensor.detach().to("cpu", copy=True)
 
 

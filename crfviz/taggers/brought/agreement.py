@@ -1,4 +1,4 @@
-"""Agreement of a reading with the answers of the layer: its paths, and its scores if it has any."""
+"""Comparison of a reading with the layer's output: its paths, and its scores if returned."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,14 +11,14 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.brought.places import Sentence
 from crfviz.taggers.brought.readings import LayerReading, chain_of
 
-TOLERANCE = 1e-4  # share of a score that float32 rounds away
-HALF_TOLERANCE = 2e-2  # the same of float16 and bfloat16
+TOLERANCE = 1e-4  # relative rounding error of a score in float32
+HALF_TOLERANCE = 2e-2  # the same in float16 and bfloat16
 
 
 def held_to(
     reading: LayerReading, sentences: Sequence[Sentence], tolerance: float
 ) -> list[Sentence] | None:
-    """Return the sentences with their paths in the reading's tags; None if one is not the best."""
+    """Return the sentences with paths in the reading's tags; None if a path is not the best."""
     kept = []
     for sentence in sentences:
         each = read_as(reading, [sentence])
@@ -37,7 +37,7 @@ def held_to(
 
 
 def read_as(reading: LayerReading, sentences: Sequence[Sentence]) -> list[Sentence] | None:
-    """Return the sentences with their paths in the reading's tags; None if one has none."""
+    """Return the sentences with paths in the reading's tags; None if a path does not fit."""
     number = {layer: tag for tag, layer in enumerate(reading.kept)}
     kept = []
     for sentence in sentences:
@@ -49,7 +49,7 @@ def read_as(reading: LayerReading, sentences: Sequence[Sentence]) -> list[Senten
 
 
 def _inner(path: Sequence[int], words: int, reading: LayerReading) -> list[int] | None:
-    """Return the path without START before and STOP behind it."""
+    """Return the path without START and STOP; None if it is too short."""
     outside = set(range(reading.size)) - set(reading.kept)
     tags = list(path)
     if len(tags) > words and tags[0] in outside:
@@ -68,7 +68,7 @@ def is_best(reading: LayerReading, sentence: Sentence, tolerance: float) -> bool
 
 
 def gap_of(reading: LayerReading, sentence: Sentence) -> float:
-    """Return how much less than the best path the model's path scores; infinite if forbidden."""
+    """Return the best path's score minus that of the model's path; infinite if forbidden."""
     try:
         chain = chain_of(reading, sentence.emissions)
         return chain.score(best_path(chain)) - chain.score(sentence.path)
@@ -77,16 +77,16 @@ def gap_of(reading: LayerReading, sentence: Sentence) -> float:
 
 
 def best_alone(reading: LayerReading, sentence: Sentence) -> list[int]:
-    """Return the best tag of each word alone."""
+    """Return the tag with the highest emission of each word."""
     return [int(tag) for tag in chain_of(reading, sentence.emissions).emissions.argmax(1)]
 
 
 def reproduces_scores(
     reading: LayerReading, sentences: Sequence[Sentence], *, best: bool = False
 ) -> bool:
-    """Return whether one of the numbers that the layer returned is the score of each path.
+    """Return whether the layer returned the score of its path for every sentence.
 
-    With `best`, of the best path instead of the layer's.
+    With `best`, the score of the best path instead.
     """
     if not all(each.total for each in sentences):
         return False
@@ -110,7 +110,7 @@ def are_same(
     other: LayerReading,
     others: Sequence[Sentence],
 ) -> bool:
-    """Return whether two readings are the same chains, up to a constant in each sentence."""
+    """Return whether two readings give exactly the same chains."""
     if len(sentences) != len(others) or one.kept != other.kept:
         return False
     return all(

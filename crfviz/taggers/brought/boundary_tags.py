@@ -1,7 +1,7 @@
 """Tags that stand for the start or the end of a sentence, or for padding.
 
 flair has <START> and <STOP> among its tags. No step enters a start tag, no step leaves a stop tag,
-and padding has neither: all these scores are at most `IMPOSSIBLE`.
+and padding tags have neither: the scores of the missing steps are at most `IMPOSSIBLE`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.parsed_model import Reading, Steps
 
-IMPOSSIBLE = -1000.0  # or less stands for "never"; flair has -10000, and training may move it
+IMPOSSIBLE = -1000.0  # or less means "never"; flair uses -10000, which training may change
 START_NAMES = ("<START>", "<BOS>", "<s>", "START_TAG")
 STOP_NAMES = ("<STOP>", "<END>", "<EOS>", "</s>", "STOP_TAG")
 KEEP = (
@@ -44,11 +44,11 @@ class BoundaryTags:
         return [k for k, tag in enumerate(self.tags) if tag not in self.names]
 
     def are_left_out(self, reading: Reading) -> bool:
-        """Return whether they are no tags of words; by default one start and one stop are none.
+        """Return whether to drop these tags; by default, if there is one start and one stop tag.
 
         Raises:
-            FormatError: they are, and the rows of the matrices seem to be "to", there are several
-                start or stop tags, or no tag is left.
+            FormatError: they are to be dropped, but the rows of the matrices seem to be "to", there
+                are several start or stop tags, or no tag is left.
         """
         leave = self.plain and len(self.starts) == len(self.stops) == 1
         if reading.keep_boundary_tags is not None:
@@ -66,7 +66,7 @@ class BoundaryTags:
         return leave
 
     def without(self, steps: Steps) -> Steps:
-        """Return the scores of the other tags; steps from and to these become start and end scores.
+        """Return the steps without these tags; their own steps become start and end scores.
 
         Raises:
             FormatError: each step has its own matrix.
@@ -85,7 +85,7 @@ def cut_out(
     stops: Sequence[int],
     kept: Sequence[int],
 ) -> Steps:
-    """Return the steps between some tags, those from a start tag and those to a stop tag."""
+    """Return the steps between the `kept` tags, from the first start and to the first stop tag."""
     return Steps(
         transitions=matrix[..., kept, :][..., kept],
         start=matrix[starts[0], kept] if starts else None,
@@ -94,10 +94,10 @@ def cut_out(
 
 
 def entered_and_left(matrices: Iterable[Any]) -> tuple[list[bool], list[bool]]:
-    """Return of each of K tags whether a step enters it, and whether one leaves it.
+    """Return for each of K tags whether a step enters it, and whether a step leaves it.
 
     Args:
-        matrices: (..., K, K) arrays or tensors. Sentences of one word have no step that could tell.
+        matrices: (..., K, K) arrays or tensors. If they have no steps, all steps count as possible.
     """
     possible = [np.asarray(matrix > IMPOSSIBLE) for matrix in matrices]
     K = possible[0].shape[-1]
@@ -108,7 +108,7 @@ def entered_and_left(matrices: Iterable[Any]) -> tuple[list[bool], list[bool]]:
 
 
 def find_boundary_tags(every: Iterable[Steps], tags: Sequence[str]) -> BoundaryTags:
-    """Return the boundary tags of steps whose scores are arrays, transitions [from, to]."""
+    """Return the boundary tags; the scores are arrays, transitions [from, to]."""
     steps = list(every)
     matrices = {id(each.transitions): each.transitions for each in steps}
     entered, left = entered_and_left(matrices.values())

@@ -52,8 +52,8 @@ class Classifier:
         self._names = tag_names(module) or []
         self.calls: list[tuple[Tensor, Tensor]] = []  # logits (B, T, K) and words (B, T) bool
         self.notes: list[str] = []
-        self.word_ids: WordIds | None = None  # of each sentence: the word of each piece
-        self._faults: dict[str, None] = {}  # why a call has no scores of words, each once
+        self.word_ids: WordIds | None = None  # for each sentence, the word of each piece
+        self._faults: dict[str, None] = {}  # why calls were refused, without duplicates
         self._remarks: dict[str, None] = {}
         self._bytes, self._labelled = 0, True
 
@@ -68,7 +68,7 @@ class Classifier:
         signature = inspect.signature(forward)
 
         @functools.wraps(forward)
-        def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as the model has it
+        def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the model's signature
             output = forward(*args, **kwargs)
             self._keep(_by_name(signature, args, kwargs), output)
             return output
@@ -108,10 +108,10 @@ class Classifier:
         self.calls.append((copied(logits), there))
 
     def seen(self) -> list[Seen]:
-        """Return the recorded sentences, and note how their words were found.
+        """Return the recorded sentences, and set `notes`.
 
         Raises:
-            FormatError: the model gave no scores of words.
+            FormatError: the model returned no scores of words.
             ShapeError: `word_ids` do not fit the pieces.
         """
         if self._faults:
@@ -133,7 +133,7 @@ class Classifier:
             )
         adapter = NoLayer(self._module, "", [self._module])
         found: list[Seen] = []
-        number = 0  # of a sentence in `word_ids`
+        number = 0  # index of the sentence in `word_ids`
         for logits, there in self.calls:
             batch = Batch(emissions=logits, tags=self._names, **vars(adapter.steps()))
             for row, mask in enumerate(there.tolist()):
@@ -147,7 +147,7 @@ class Classifier:
         return found
 
     def _firsts(self, number: int, mask: list[bool], where: str) -> list[bool]:
-        """Return which pieces are the first ones of their words: T bool."""
+        """Return T booleans, true at the first piece of each word."""
         every = self.word_ids or []
         ids = list(every[number]) if number < len(every) else []
         if len(ids) != len(mask):
@@ -163,7 +163,7 @@ class Classifier:
 
 
 def classifier_in(model: nn.Module) -> nn.Module | None:
-    """Return the outermost module with names of tags and no square table of them; None without."""
+    """Return the outermost module with tag names; None if it has a square table of tags."""
     for module in model.modules():
         names = tag_names(module)
         if names and len(names) > 1:
@@ -174,7 +174,7 @@ def classifier_in(model: nn.Module) -> nn.Module | None:
 
 
 def tag_names(module: nn.Module) -> list[str] | None:
-    """Return the names in `config.id2label` in the order of their ids; None without.
+    """Return the names in `config.id2label` in the order of their ids; None if missing.
 
     Raises:
         FormatError: an id is missing.

@@ -6,11 +6,11 @@ that a damaged one can end the process. All numbers are little-endian; offsets c
     header      "lCRF", size, "FOMC", version, number of features, labels L, attributes A,
                 offsets of: features, labels, attributes, two lists not needed here
     features    "FEAT", size, number; then each as: type, from, to (uint32), weight (float64);
-                type 0 says that attribute `from` speaks for label `to`, 1 is a transition
+                type 0 is attribute `from` with label `to`, 1 is a transition
     labels      a quark database (CQDB): "CQDB", size, flag, byte order, number of ids, offset of
     attributes  a list of offsets by id; there: id, length with the final zero, name (UTF-8)
 
-What the model is given at each word comes as JSONL. A line is a sentence:
+The attributes of the words come as JSONL, one sentence per line:
 `{"attributes": [["w=The", "cap"], {"w=dog": 1}], "tokens": ["The", "dog"]}`; `tokens` and `gold`
 may be missing. Attributes are written as python-crfsuite takes them: a list of names, or an object
 of name: number, name: true or false, name: "text" (which is the attribute name:text), name:
@@ -55,11 +55,11 @@ MAGIC = b"lCRF"
 FIRST_ORDER, VERSION = b"FOMC", 100
 STATE, TRANSITION = 0, 1  # types of features
 MAX_ATTRIBUTES = 600_000
-MAX_LINE = 60_000_000  # bytes that a line takes as JSON
+MAX_LINE = 60_000_000  # bytes of memory that a parsed line may take
 EXPECTED = 'a JSON object such as {"attributes": [["w=The", "cap"], {"w=dog": 1.0}]}'
 KNOWN = ("attributes", "tokens", "gold")
 KIND = "CRFsuite model with attributes as JSONL"
-DEEPEST = 20  # attributes inside attributes
+DEEPEST = 20  # levels of nested attributes
 
 _LINE = re.compile(r"[^\n]*\n?")
 _HEADER = struct.Struct("<4sI4sI8I")
@@ -73,21 +73,21 @@ class CrfsuiteModel:
     labels: tuple[str, ...]  # K, in id order
     transitions: NDArray[np.float64]  # (K, K) from, to; 0 where the model has no such feature
     attributes: Mapping[str, int]  # A names with their ids
-    features: FeatureWeights  # of each attribute for each label
+    features: FeatureWeights  # weights of each attribute for each label
 
     def emissions(
         self, where: str, words: Sequence[object]
     ) -> tuple[NDArray[np.float64], WordFeatures, int]:
-        """Return (T, K) what the attributes of words say, those that are known, and how many.
+        """Return the emissions (T, K), the known attributes, and the number of all attributes.
 
-        See `parts`.
+        `parts` describes `where` and each word.
         """
         scores = np.zeros((len(words), len(self.labels)))
         counts, ids, values, total = list[int](), array("I"), array("d"), 0
         for t, word in enumerate(words):
             parts = self.parts(f"{where}, word {t + 1}", word)
             known = [(attribute, value) for _, attribute, value in parts if attribute is not None]
-            with np.errstate(over="ignore", invalid="ignore"):  # said where the scores are checked
+            with np.errstate(over="ignore", invalid="ignore"):  # later checks report it
                 for attribute, value in known:
                     scores[t] += value * self.features.row(attribute, len(self.labels))
             counts.append(len(known))
@@ -97,9 +97,9 @@ class CrfsuiteModel:
         return scores, WordFeatures(np.array(counts), np.array(ids), np.array(values)), total
 
     def parts(self, where: str, word: object) -> list[tuple[str, int | None, float]]:
-        """Return name, id and value of each attribute of a word; no id where it is unknown.
+        """Return name, id and value of each attribute of a word; the id is None if unknown.
 
-        They come as python-crfsuite takes them. A FormatError names `where` they are none.
+        The formats are those of python-crfsuite. A FormatError for others begins with `where`.
         """
         return [(name, self.attributes.get(name), value) for name, value in _pairs(where, word)]
 
@@ -108,7 +108,7 @@ def read_crfsuite(data: bytes) -> CrfsuiteModel:
     """Return the model in the bytes of a file.
 
     Raises:
-        FormatError: it is no CRFsuite model, or damaged.
+        FormatError: it is not a CRFsuite model, or damaged.
     """
     if not data.startswith(MAGIC) or len(data) < _HEADER.size:
         raise _damaged("the header is cut off")
@@ -151,7 +151,7 @@ def crfsuite_draft(model: CrfsuiteModel, text: str) -> ParsedModel:
     """Return the sentences of a JSONL text; an attribute that a word has twice counts twice.
 
     Raises:
-        FormatError: a line is no such sentence; says which.
+        FormatError: no line can be read (says why the first cannot), or the limits are exceeded.
     """
     reader = _Attributes(model)
     parts, left_out = readable_sentences(_numbered(text), lambda each: reader.sentence(*each))
@@ -162,7 +162,7 @@ def crfsuite_draft(model: CrfsuiteModel, text: str) -> ParsedModel:
         kind=KIND,
         parts=parts,
         tags=model.labels,
-        steps=Steps(transitions=model.transitions, start=zeros, end=zeros),  # CRFsuite has no ends
+        steps=Steps(transitions=model.transitions, start=zeros, end=zeros),  # CRFsuite has neither
         notes=notes if unknown else (),
         left_out=left_out,
         write_features=partial(
@@ -174,7 +174,7 @@ def crfsuite_draft(model: CrfsuiteModel, text: str) -> ParsedModel:
 
 
 class _Attributes:
-    """Turns the attributes of sentences into scores; counts those that the model lacks."""
+    """Converter of attributes to scores, which counts the unknown attributes."""
 
     def __init__(self, model: CrfsuiteModel) -> None:
         self.model = model
@@ -184,7 +184,7 @@ class _Attributes:
         """Return the scores of a line.
 
         Raises:
-            FormatError: it is no such sentence.
+            FormatError: the line is not a valid sentence.
         """
         where = f"line {number}"
         content = _object(line, where)
@@ -204,7 +204,7 @@ class _Attributes:
 
 
 def _numbered(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank with their numbers, one at a time: there may be millions."""
+    """Yield the lines that are not blank with their numbers, lazily: there may be millions."""
     for number, line in enumerate(_LINE.finditer(text), start=1):
         if line[0].strip():
             yield number, line[0]
@@ -277,7 +277,7 @@ def _pairs(where: str, word: object) -> Iterator[tuple[str, float]]:
 
 # ANN401: as python-crfsuite takes it
 def _flat(where: str, prefix: str, value: Any, depth: int = 0) -> Iterator[tuple[str, float]]:  # noqa: ANN401
-    """Yield the attributes that a value stands for, as python-crfsuite names them."""
+    """Yield the attributes in a nested value, named as python-crfsuite does."""
     if depth > DEEPEST:
         raise FormatError(f"{where}: attributes stand inside of {DEEPEST} others.")
     if isinstance(value, np.generic):

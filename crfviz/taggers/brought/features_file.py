@@ -1,6 +1,6 @@
-"""Features of a brought model's words, in a file that is read only when they are needed.
+"""Features of an uploaded model's words, in a file that is read on demand.
 
-For W words, N features that they have, V different ones and F weights, `features.safetensors` has
+For W words with N features, V of them distinct, and F weights, `features.safetensors` has
     names (any,)    a JSON list of V names, as bytes
     begins (V + 1,), targets (F,), weights (F,)    the weights of each feature, and their tag ids
     counts (W,), ids (N,), values (N,)    the features of each word, word after word
@@ -27,14 +27,14 @@ def write_features(
     sentences: Sequence[WordFeatures],
     tags: Sequence[int],
 ) -> None:
-    """Write the features that words have.
+    """Write the features of words, and the weights of these features.
 
     Args:
-        names: of all features, by id.
-        weights: of all features.
-        folder: of the model.
-        sentences: in the order of the model's.
-        tags: K ids of those tags, in the weights, that the model has.
+        names: names of all features, by id.
+        weights: weights of all features.
+        folder: the model folder.
+        sentences: features of each sentence, in the model's order.
+        tags: ids in `weights` of the model's K tags.
     """
     whole = WordFeatures(*map(np.concatenate, zip(*sentences, strict=True)))
     used, ids = np.unique(whole.ids, return_inverse=True)
@@ -63,10 +63,10 @@ def write_features(
 def read_features(
     folder: Path, word: int, num_tags: int
 ) -> list[tuple[str, NDArray[np.float64]]] | None:
-    """Return each feature of a word with (K,) what it says; None if the model has no features.
+    """Return the features of a word with their scores (K,); None if the model has no features.
 
     Args:
-        folder: of the model.
+        folder: the model folder.
         word: counted from 0 over all sentences.
         num_tags: K.
 

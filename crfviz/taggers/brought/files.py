@@ -1,4 +1,4 @@
-"""Detection of uploaded files by content, and which of them belong together.
+"""Detection of uploaded files by content, and of files that belong together.
 
 | files | content |
 |---|---|
@@ -7,7 +7,7 @@
 | .crfsuite with .jsonl | a CRFsuite model, with the attributes of each word |
 | .zip | a folder that `python -m crfviz train` wrote |
 
-Of a model folder only files with known names are unpacked, and the memory of the model is estimated
+Only files with known names are unpacked from a model folder. The memory of the model is estimated
 from its headers before it is loaded.
 """
 
@@ -49,11 +49,11 @@ from crfviz.text.number_tables import PICKLE_MAGIC
 
 TEXTS = (CONFIG_FILE, VOCABULARY_FILE, EXAMPLES_FILE, CARD_FILE, HISTORY_FILE)
 FILES = (*TEXTS, WEIGHTS_FILE, FEATURES_FILE)
-MAX_TEXT = 10_000_000  # bytes of all of them
+MAX_TEXT = 10_000_000  # bytes of all `TEXTS`
 MAX_MEMORY = 120_000_000  # bytes of the model once it is loaded
 MAX_SHOWN = 5  # examples
 MAX_SCORED = 120  # words of an example
-FALLBACK_WORDS = ("These", "look", "fine", "to", "me", ".")  # scored where there is no example
+FALLBACK_WORDS = ("These", "look", "fine", "to", "me", ".")  # scored if the model has no examples
 KIND = "Model folder as .zip"
 
 
@@ -62,11 +62,11 @@ def read_folder(data: bytes, load: Callable[[Path], Tagger]) -> ValidatedModel:
 
     Args:
         data: the .zip.
-        load: makes a tagger of a folder.
+        load: loads a tagger from a folder.
 
     Raises:
-        FormatError: the archive is damaged or too large, or holds no model folder or several, or
-            the model is of no use; says which file and which field.
+        FormatError: the archive is damaged or too large, does not hold exactly one model folder, or
+            the model is invalid; names the file and the field.
     """
     archive = open_archive(data)
     members = _members(archive)
@@ -98,7 +98,7 @@ def read_folder(data: bytes, load: Callable[[Path], Tagger]) -> ValidatedModel:
 
 
 def _members(archive: Archive) -> dict[str, str]:
-    """Return where the files of the model folder stand in the archive, by their names."""
+    """Return the archive paths of the model's files, by file name."""
     paths = map(PurePosixPath, archive.names)
     roots = [path.parent for path in paths if path.name == CONFIG_FILE]
     if len(roots) != 1:
@@ -127,7 +127,7 @@ def _require_memory(folder: Path) -> None:
     """Reject a model that would take too much memory.
 
     Raises:
-        FormatError: it would.
+        FormatError: the model is too large.
         ModelError: its headers cannot be read.
     """
     for name in (CONFIG_FILE, VOCABULARY_FILE, EXAMPLES_FILE):
@@ -144,7 +144,7 @@ def _require_memory(folder: Path) -> None:
         )
 
 
-# What one file is
+# Kinds of files
 JSON, JSONL, NPZ, PARQUET = "JSON", "JSONL", ".npz", ".parquet"
 SAFETENSORS, TENSORS = ".safetensors", ".safetensors with scores"
 CHECKPOINT, CRFSUITE, FOLDER = ".pt", "CRFsuite model", "model folder"
@@ -170,11 +170,11 @@ def validate_files(
 
     Args:
         files: name and content of each; at least one.
-        reading: what the files do not say of themselves.
-        load: makes a tagger of a model folder.
+        reading: facts that the files lack.
+        load: loads a tagger from a model folder.
 
     Raises:
-        FormatError: they cannot be read, are too large, or do not belong together.
+        FormatError: the files cannot be read, are too large, or do not belong together.
     """
     size = sum(len(content) for _, content in files)
     if size > MAX_BYTES:
@@ -191,10 +191,10 @@ def validate_files(
 
 
 def kind_of(name: str, content: bytes) -> str:
-    """Return what a file is.
+    """Return the kind of a file, by its content.
 
     Raises:
-        FormatError: it is empty, a pickle, damaged, or nothing known; says so.
+        FormatError: the file is empty, a pickle, damaged, or of an unknown kind.
     """
     if not content.strip():
         raise FormatError(f"{name} is empty.")
@@ -222,7 +222,7 @@ def text_of(name: str, content: bytes) -> str:
     """Return the text of a file.
 
     Raises:
-        FormatError: it is not UTF-8.
+        FormatError: the content is not UTF-8.
     """
     try:
         return content.decode("utf-8-sig")
@@ -269,7 +269,7 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> ParsedModel:
 
 
 def _with_layer(draft: ParsedModel, layer: Steps, notes: Sequence[str]) -> ParsedModel:
-    """Return the emissions of a file under the weights of another."""
+    """Return the emissions of one file with the CRF layer of another."""
     if any(
         steps.transitions is not None for steps in (draft.steps, *(p.steps for p in draft.parts))
     ):

@@ -1,8 +1,8 @@
 """The CRF layer of a `state_dict`, from .safetensors or .pt.
 
 pytorch-crf and `crfviz.chain.crf.CRF` call its tensors `transitions` (from, to),
-`start_transitions` and `end_transitions`; in a larger model a prefix stands before them. EDS-NLP
-forbids steps by three more tensors, which are true there; they become -inf.
+`start_transitions` and `end_transitions`; in a larger model the names have a prefix. EDS-NLP has
+three more tensors, which are true at forbidden steps; the scores of these become -inf.
 
 A .pt is a ZIP archive with a pickle, `data.pkl`, that lists tensors, and a member `data/KEY` with
 the numbers of each. `torch.load(weights_only=True)` allocates whatever the pickle asks for; the
@@ -31,8 +31,8 @@ from crfviz.text.archives import Archive
 
 NAMES = ("transitions", "start_transitions", "end_transitions")
 MASKS = ("forbidden_transitions", "start_forbidden_transitions", "end_forbidden_transitions")
-NESTED = ("state_dict", "model_state_dict", "model")  # where checkpoints keep it
-KIND = "CRF layer of a state_dict"  # for people
+NESTED = ("state_dict", "model_state_dict", "model")  # keys of a state_dict inside a checkpoint
+KIND = "CRF layer of a state_dict"  # shown in messages
 LARGEST_LAYER = 1000  # tags; a view of few bytes may claim any shape
 LONGEST_HEADER = 1_000_000  # bytes of JSON in a .safetensors; one tensor takes about 100
 Kind = TypeVar("Kind", Tensor, "StoredTensor")
@@ -58,7 +58,7 @@ def read_safetensors(data: bytes) -> tuple[Steps, list[str]]:
 
 
 def read_checkpoint(data: bytes) -> tuple[Steps, list[str]]:
-    """Return the layer in a .pt file, and notes on it; nothing but its tensors is looked at.
+    """Return the layer in a .pt file, and notes on it; only its tensors are read.
 
     Raises:
         FormatError: it is damaged, holds anything but tensors, or no CRF layer or several.
@@ -77,7 +77,7 @@ def read_checkpoint(data: bytes) -> tuple[Steps, list[str]]:
 def _layer(
     tensors: Mapping[str, Kind], numbers: Callable[[Kind], NDArray[np.float64]]
 ) -> tuple[Steps, list[str]]:
-    """Return the three tensors with one prefix, -inf where a mask beside them forbids a step."""
+    """Return the layer, -inf where its masks forbid a step, and notes on it."""
     starts = [name for name in tensors if f".{name}".endswith(f".{NAMES[1]}")]
     prefixes = [name.removesuffix(NAMES[1]) for name in starts]
     if len(prefixes) != 1:
@@ -121,7 +121,7 @@ def _forbidden(
     tensors: Mapping[str, Kind],
     numbers: Callable[[Kind], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Return the scores with -inf where a mask, if there is one, is true."""
+    """Return the scores, with -inf where the optional mask is true."""
     if mask not in tensors:
         return scores
     shape = tuple(tensors[mask].shape)
@@ -161,7 +161,7 @@ _OPCODES = (
 
 @dataclass(frozen=True, eq=False)
 class StoredTensor:
-    """A view of stored numbers, which are not read yet."""
+    """A tensor in the archive, whose numbers are not read yet."""
 
     storage: str  # a key of `STORAGES`
     key: str  # the member of the archive
@@ -177,7 +177,7 @@ class StoredTensor:
 
 @dataclass(frozen=True)
 class _Ignored:
-    """A stand-in for anything else of torch: a device, a dtype, a sparse tensor."""
+    """A stand-in for other objects of torch, such as a device, a dtype or a sparse tensor."""
 
     name: str = ""
 
@@ -186,13 +186,13 @@ class _Ignored:
 
 
 class _Dict(dict[object, object]):
-    """A dictionary with plain keys: the hash of tuples in tuples takes 2^depth steps."""
+    """A dictionary that rejects nested keys: hashing nested tuples can take 2^depth steps."""
 
     def __setitem__(self, key: object, value: object) -> None:
         """Set an item.
 
         Raises:
-            ValueError: the key is no text or number, nor a tuple of them.
+            ValueError: the key is not text, a number or None, nor a tuple of these.
         """
         if not all(
             isinstance(k, str | int | float | None) for k in (key if type(key) is tuple else [key])
@@ -212,7 +212,7 @@ def _tensor(*arguments: Any) -> StoredTensor | _Ignored:  # noqa: ANN401 - from 
     if not all(map(_are_sizes, ([offset], shape, strides))) or len(shape) != len(strides):
         raise ValueError("a tensor has an odd shape")
     if not isinstance(key, str):
-        raise ValueError("a tensor has an odd name")  # the text of tuples in tuples may be endless
+        raise ValueError("a tensor has an odd name")  # not shown: nested tuples may print endlessly
     name = kind.name.removeprefix("torch ")
     return StoredTensor(name, key, offset, shape, strides) if name in STORAGES else _Ignored()
 
@@ -229,11 +229,11 @@ _CALLABLES: Mapping[str, Callable[..., object]] = {
     "torch._utils _rebuild_parameter": lambda tensor, *_: tensor,
 }
 _Load = Callable[["_Unpickler"], None]
-_PYTHON: Any = pickle._Unpickler  # its memo is a dict, not an array
+_PYTHON: Any = pickle._Unpickler  # memo is a dict; in C an array, sized by the largest index
 
 
 class _Unpickler(_PYTHON):  # type: ignore[misc]  # the base is chosen at run time
-    """Python's own unpickler with the opcodes and the names of a `state_dict` alone."""
+    """Python's unpickler, restricted to the opcodes and globals of a `state_dict`."""
 
     dispatch: ClassVar[dict[int, _Load]] = {
         code: _PYTHON.dispatch[code] for name in _OPCODES.split() for code in getattr(pickle, name)
@@ -249,7 +249,7 @@ class _Unpickler(_PYTHON):  # type: ignore[misc]  # the base is chosen at run ti
         raise FormatError(NOT_ONLY_TENSORS)
 
     def persistent_load(self, storage: object) -> object:
-        """Return a storage as it is: ("storage", kind, key, device, number of elements)."""
+        """Return a storage unchanged: ("storage", kind, key, device, number of elements)."""
         return storage
 
     def _load_empty_dictionary(self) -> None:
@@ -274,7 +274,7 @@ class Checkpoint:
     """The content of a .pt file.
 
     Args:
-        archive: the file.
+        archive: the opened .pt file.
 
     Raises:
         FormatError: it is damaged, or holds anything but tensors, numbers and text.
@@ -297,7 +297,7 @@ class Checkpoint:
         """Read the numbers of a tensor, in its shape.
 
         Raises:
-            FormatError: they are not in the file.
+            FormatError: the file lacks some of them.
         """
         kind = np.dtype(f"{self._byte_order()}{STORAGES[tensor.storage]}")
         name = f"{self._root}data/{tensor.key}"

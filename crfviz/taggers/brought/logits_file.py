@@ -1,8 +1,9 @@
 """Reader of scores without a CRF from .safetensors and .parquet.
 
-A .safetensors file has tensors of the names of the arrays of an .npz; tags, tokens and id2label are
-JSON in its metadata. A .parquet file has a row for each sentence, with emissions or logits as lists
-of lists, tokens, gold and word_ids; tags or id2label are JSON in the metadata of its schema.
+The tensors of a .safetensors file are named as the arrays of an .npz (see `scores_file`); tags,
+id2label, tokens and gold are JSON in its metadata. A .parquet file has a row for each sentence,
+with emissions or logits as lists of lists, tokens, gold and word_ids; tags or id2label are JSON in
+the metadata of its schema.
 """
 
 import io
@@ -41,13 +42,13 @@ SAFETENSORS_KIND = "Scores as .safetensors"
 
 
 def has_scores(data: bytes) -> bool:
-    """Return whether a .safetensors file has scores of words, not a layer."""
+    """Return whether a .safetensors file has scores of words, rather than a CRF layer."""
     names = _header(data)
     return any(name.split("_")[0] in SCORES for name in names)
 
 
 def _header(data: bytes) -> dict[str, Any]:
-    """Return the header; empty if it is damaged or too long, which the reader says."""
+    """Return the header; empty if it is damaged or too long, which the reader reports."""
     length = int.from_bytes(data[:8], "little")
     try:
         header = json.loads(data[8 : 8 + length]) if length <= LONGEST_HEADER else {}
@@ -60,7 +61,7 @@ def read_score_tensors(data: bytes, reading: Reading) -> ParsedModel:
     """Return the scores in a .safetensors file.
 
     Raises:
-        FormatError: it is damaged, or its tensors are no scores.
+        FormatError: it is damaged, or its tensors are not scores.
     """
     try:
         tensors = safetensors.torch.load(data)
@@ -90,7 +91,7 @@ def read_score_tensors(data: bytes, reading: Reading) -> ParsedModel:
 
 
 def read_parquet(data: bytes) -> ParsedModel:
-    """Return the scores in a .parquet file, a row a sentence.
+    """Return the scores in a .parquet file, one sentence per row.
 
     Raises:
         FormatError: it is damaged or too large, or has no scores.
@@ -130,10 +131,10 @@ def read_parquet(data: bytes) -> ParsedModel:
 
 
 def _texts(metadata: Mapping[str, str | bytes]) -> dict[str, Any]:
-    """Return the lists of names in metadata.
+    """Return the fields `TEXTS` of the metadata.
 
     Raises:
-        FormatError: one is no JSON.
+        FormatError: a field is not JSON.
     """
     texts = {}
     for name in TEXTS:

@@ -1,6 +1,6 @@
 """Parsed but unchecked content of an uploaded model, and the limits of uploads.
 
-The limits bound what people bring: beyond them nobody sees anything, and the server suffers.
+The limits protect the server; larger models could not be drawn legibly.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,31 +19,31 @@ from crfviz.text.archives import Archive
 MAX_BYTES = 20_000_000  # of all files of one model, as uploaded
 MAX_UNPACKED = 64_000_000  # bytes of all that an archive holds
 MAX_MEMBERS = 30_000  # files in an archive; each sentence may have six arrays
-MAX_SCORES = 5_000_000  # numbers of a model as it is kept: 40 MB
+MAX_SCORES = 5_000_000  # numbers of a stored model: 40 MB
 MAX_SENTENCES = 20_000
-MAX_WORDS = 20_000  # of a sentence: all tables of as many take a second
+MAX_WORDS = 20_000  # of a sentence; all tables of 20,000 words take a second
 MAX_TOKENS = 400_000  # words of all sentences
 MAX_TAGS = 200
 LONGEST_TAG = 60  # characters
 LONGEST_WORD = 1000
-MAX_SAID = 5  # rows that do not sum to one, sentences that are left out
+MAX_SAID = 5  # items that a note lists
 
 HALF = ("float16", "bfloat16")
 STEPS = ("transitions", "start", "end")  # the fields of `Steps`
 
-Numbers = Any  # nested lists or an array, not checked yet; None where there are none
+Numbers = Any  # nested lists or an array, not checked yet; None if missing
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Steps:
-    """The scores beside the emissions."""
+    """Transition, start and end scores, each optional."""
 
     transitions: Numbers = None  # (K, K) from, to, or (T-1, K, K)
     start: Numbers = None  # (K,)
     end: Numbers = None  # (K,)
 
     def tables(self) -> dict[str, Any]:
-        """Return those that there are, by name."""
+        """Return the tables that are not None, by name."""
         named = {name: getattr(self, name) for name in STEPS}
         return {name: table for name, table in named.items() if table is not None}
 
@@ -51,12 +51,12 @@ class Steps:
 class FeatureWeights(NamedTuple):
     """Weights of each of V features for each tag, as a sparse (V, K) table."""
 
-    begins: NDArray[np.int64]  # (V + 1,) where the weights of each feature begin
+    begins: NDArray[np.int64]  # (V + 1,) index of each feature's first weight
     targets: NDArray[np.uint32]  # (F,) tag ids
     weights: NDArray[np.float64]  # (F,)
 
     def row(self, feature: int, num_tags: int) -> NDArray[np.float64]:
-        """Return (K,) what a feature says for each tag."""
+        """Return the weights (K,) of a feature."""
         row = np.zeros(num_tags)
         own = slice(self.begins[feature], self.begins[feature + 1])
         row[self.targets[own]] = self.weights[own]
@@ -65,7 +65,7 @@ class FeatureWeights(NamedTuple):
     def by_name(
         self, known: Iterable[tuple[str, int, float]], num_tags: int
     ) -> dict[str, NDArray[np.float64]]:
-        """Return (K,) what features say for each tag, by name; from their names, ids and values."""
+        """Return the scores (K,) of features by name, from their names, ids and values."""
         rows: dict[str, NDArray[np.float64]] = {}
         for name, feature, value in known:
             rows[name] = rows.get(name, 0) + value * self.row(feature, num_tags)
@@ -75,27 +75,27 @@ class FeatureWeights(NamedTuple):
 class WordFeatures(NamedTuple):
     """The known features of the T words of a sentence, word after word."""
 
-    counts: NDArray[np.int64]  # (T,) how many each word has
-    ids: NDArray[np.uint32]  # (N,) in the model
+    counts: NDArray[np.int64]  # (T,) number of features of each word
+    ids: NDArray[np.uint32]  # (N,) feature ids
     values: NDArray[np.float64]  # (N,)
 
 
 @dataclass(frozen=True, eq=False)
 class SentenceScores:
-    """One sentence; what its file has for all of them is not repeated in it until it is checked."""
+    """Scores of one sentence; validation adds the tables that all sentences share."""
 
     where: str  # "sentence 3", for messages
     emissions: Numbers  # (T, K)
     tokens: Sequence[str] | None = None  # T words
     gold: Sequence[str] | None = None  # T tag names
-    features: WordFeatures | None = None  # what the emissions are sums of; None: unknown
+    features: WordFeatures | None = None  # their scores sum to the emissions; None: unknown
     steps: Steps = Steps()
 
     def chain(self, tags: Sequence[str] | None = None) -> Potentials:
         """Return the chain of these scores.
 
         Raises:
-            CrfvizError: there is none.
+            CrfvizError: the scores make no valid chain.
         """
         return Potentials(self.emissions, **self.steps.tables(), tags=tags, tokens=self.tokens)
 
@@ -104,18 +104,18 @@ class SentenceScores:
 class ParsedModel:
     """The content of one file, or of several that belong together."""
 
-    kind: str  # what it is, for people
+    kind: str  # kind of file, for messages
     parts: Sequence[SentenceScores]
     tags: Sequence[str] | None = None  # K names
     steps: Steps = Steps()
     probabilities: bool = False  # whether the numbers are probabilities, not scores
-    family: str = CRF  # what the scores are, where they are no probabilities
-    scheme: str | None = None  # "BIO": its rules act in decoding
-    notes: Sequence[str] = field(default_factory=tuple)  # what the reader of the file assumed
-    left_out: Sequence[str] = field(default_factory=tuple)  # what is wrong with other sentences
+    family: str = CRF  # of scores that are not probabilities
+    scheme: str | None = None  # "BIO": decoding obeys its rules
+    notes: Sequence[str] = field(default_factory=tuple)  # assumptions of the reader
+    left_out: Sequence[str] = field(default_factory=tuple)  # errors of skipped sentences
     # Writes the features of sentences, with the weights for some tag ids, into a model folder.
     write_features: Callable[[Path, Sequence[WordFeatures], Sequence[int]], None] | None = None
-    batch_first: bool | None = None  # what was assumed of a batch; None where the file tells
+    batch_first: bool | None = None  # assumed axis order; None if the file has it
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class Reading:
 
     to_from: bool = False  # the rows of the matrices are "to", their columns "from"
     normalise: bool = False  # divide each row of probabilities by its sum
-    batch_first: bool | None = None  # arrays (B, T, K), not (T, B, K), where nothing tells
-    bio: bool = False  # the rules of BIO act in decoding
+    batch_first: bool | None = None  # (B, T, K), not (T, B, K), if the file is unclear
+    bio: bool = False  # decoding obeys the rules of BIO
     keep_boundary_tags: bool | None = None  # <START>, <STOP> are tags of words; None: the default
 
 
@@ -139,10 +139,10 @@ class TooLargeError(FormatError):
 def readable_sentences(
     items: Iterable[Item], read: Callable[[Item], SentenceScores]
 ) -> tuple[list[SentenceScores], list[str]]:
-    """Return the sentences that can be read, and what is wrong with each of the others.
+    """Return the readable sentences, and the errors of the others.
 
     Raises:
-        FormatError: none can be read; says what is wrong with the first.
+        FormatError: none is readable (the error of the first), or the model is too large.
     """
     parts: list[SentenceScores] = []
     wrong: list[FormatError] = []
@@ -166,7 +166,7 @@ def require_words(number: int) -> None:
     """Reject more words than the limit.
 
     Raises:
-        FormatError: there are more in all sentences.
+        FormatError: the sentences have more words.
     """
     if number > MAX_TOKENS:
         raise TooLargeError(
@@ -179,7 +179,7 @@ def require_scores(number: int) -> None:
     """Reject more stored scores than the limit.
 
     Raises:
-        FormatError: there are more.
+        FormatError: the model has more scores.
     """
     if number > MAX_SCORES:
         raise TooLargeError(
@@ -193,7 +193,7 @@ def require_fields(where: str, content: Mapping[str, Any], known: Sequence[str])
     """Reject unknown fields: a misspelt one must not pass for a missing one.
 
     Raises:
-        FormatError: there is one.
+        FormatError: a field is unknown.
     """
     for name in content:
         if name not in known:
@@ -203,10 +203,10 @@ def require_fields(where: str, content: Mapping[str, Any], known: Sequence[str])
 
 
 def text_list(where: str, content: Mapping[str, Any], name: str) -> Sequence[str] | None:
-    """Return a field that is a list of strings or an array of text, None where there is none.
+    """Return a field that is a list of strings or an array of text; None if missing.
 
     Raises:
-        FormatError: it is something else.
+        FormatError: it has another type.
     """
     texts = content.get(name)
     if isinstance(texts, np.ndarray):
@@ -226,12 +226,12 @@ def text_list(where: str, content: Mapping[str, Any], name: str) -> Sequence[str
 
 
 def steps_of(content: Mapping[str, Any]) -> Steps:
-    """Return the fields of `Steps` as a file has them."""
+    """Return the fields of `Steps` in a file, unchecked."""
     return Steps(**{name: content.get(name) for name in STEPS})
 
 
 def precision_notes(dtypes: Iterable[str]) -> list[str]:
-    """Return what to know of the types of numbers that have half precision."""
+    """Return a note for each type of half precision."""
     return [
         f"The scores are {dtype}, which has 2 or 3 digits: sums here are float64, so paths and "
         "log Z may differ from the library's."
@@ -247,7 +247,7 @@ def first_few(texts: Sequence[str]) -> list[str]:
 
 
 def open_archive(data: bytes) -> Archive:
-    """Return the archive, with the limits of what is brought.
+    """Return an archive that enforces the limits of uploads.
 
     Raises:
         FormatError: it is damaged, holds too many files, or unpacks to too many bytes.

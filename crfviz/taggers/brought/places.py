@@ -1,4 +1,4 @@
-"""Sentences in recorded calls: which tensors may be emissions, paths, masks or lengths."""
+"""Sentences in recorded calls: candidates for emissions, paths, masks and lengths."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from crfviz.taggers.brought.recorder import Call, Slot
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """The scores of a sentence and what the layer answered."""
+    """The scores of a sentence and the layer's output for it."""
 
     emissions: Tensor  # (T, n) with all tags of the layer, or (T, K)
-    path: list[int]  # in the layer's numbers
+    path: list[int]  # the layer's tag ids
     total: tuple[float, ...]  # numbers that the layer returned for it
 
 
@@ -24,13 +24,13 @@ class Place:
 
     scores: Slot
     paths: Slot
-    words: Slot | None  # of the mask or the lengths; None takes the lengths of the paths
+    words: Slot | None  # mask or lengths; None: use the lengths of the paths
     first: str  # axis of the scores that comes first: "batch", "time" or "" without batches
     turned: bool  # whether the paths have time first
 
 
 def find_places(calls: Sequence[Call]) -> Iterator[Place]:
-    """Yield the places whose shapes fit each other in every call that has them."""
+    """Yield all combinations of slots; `sentences_at` checks their shapes."""
     scores = dict.fromkeys(slot for call in calls for slot in call.scores)
     paths = dict.fromkeys(slot for call in calls for slot in call.paths)
     words: dict[Slot | None, None] = dict.fromkeys(
@@ -43,7 +43,7 @@ def find_places(calls: Sequence[Call]) -> Iterator[Place]:
 
 
 def sentences_at(place: Place, calls: Sequence[Call]) -> Iterator[Sentence]:
-    """Yield the sentences of a place; none if the shapes do not fit."""
+    """Yield the sentences of a place; stop at the first call whose shapes do not fit."""
     for call in calls:
         emissions, paths = call.scores.get(place.scores), call.paths.get(place.paths)
         if emissions is None or paths is None:
@@ -74,7 +74,7 @@ def _by_sentence(emissions: Tensor, first: str) -> Tensor | None:
 
 
 def _lengths(call: Call, place: Place, B: int, T: int) -> list[int | None] | None:
-    """Return the words of B sentences; None in it if the path tells, None if it does not fit."""
+    """Return the lengths of B sentences, each None if unknown; None if they do not fit."""
     if place.words is None:
         return [None] * B
     mask, lengths = call.masks.get(place.words), call.lengths.get(place.words)

@@ -1,7 +1,7 @@
 """Readings of a layer's parameters as a chain: orientation, start and stop, forbidden steps.
 
-A reading takes one square parameter for the transitions. Start and stop are two of its tags, by
-name, by forbidden steps or by position, or they are vectors. A mask may forbid steps.
+A reading uses one square parameter as the transitions. Start and stop are two vectors, or two of
+its tags, found by name, by forbidden steps or by position. A mask may forbid steps.
 """
 
 import re
@@ -27,13 +27,13 @@ _ENDS = re.compile(r"end|stop|final|eos|last|tail", re.IGNORECASE)
 class LayerReading:
     """One way to read the parameters: a chain without emissions."""
 
-    name: str  # for people: "transitions[to, from], START is 3, STOP is 4"
+    name: str  # for messages: "transitions[to, from], START is 3, STOP is 4"
     transitions: Tensor  # (K, K) [from, to]
     start: Tensor | None  # (K,)
     end: Tensor | None  # (K,)
-    kept: tuple[int, ...]  # the layer's numbers of the K tags
-    size: int  # tags of the layer, with start and stop
-    guessed: bool = False  # whether nothing but their positions tells start and stop
+    kept: tuple[int, ...]  # the layer's ids of the K tags
+    size: int  # number of the layer's tags, with start and stop
+    guessed: bool = False  # start and stop, or their scores, are guesses
 
 
 class Parameters:
@@ -54,10 +54,10 @@ class Parameters:
         }
         self._vectors = {name: t for name, t in tensors if t.dim() == 1}
         sizes = {len(tensor) for tensor in self.square.values()}
-        self.sizes = sizes | {size - 2 for size in sizes if size > 3}  # of emissions
+        self.sizes = sizes | {size - 2 for size in sizes if size > 3}  # K of emissions
 
     def readings(self, width: int) -> Iterator[LayerReading]:
-        """Yield all readings for emissions of so many tags, the simplest first."""
+        """Yield all readings for emissions with `width` tags."""
         for name, tensor in self.square.items():
             matrix = tensor.detach().cpu().double()
             size = len(matrix)
@@ -88,12 +88,12 @@ class Parameters:
             yield LayerReading(unscored, inner, first, None, kept, size, guessed=True)
 
     def _boundaries(self, scores: Tensor) -> dict[tuple[int, int], bool]:
-        """Return pairs of start and stop, and whether names or forbidden steps tell them."""
+        """Return pairs of start and stop; true if names or forbidden steps identify them."""
         size = len(scores)
         names = self._names(size) or []
         starts = [k for k, name in enumerate(names) if _START.fullmatch(name)]
         stops = [k for k, name in enumerate(names) if _STOP.fullmatch(name)]
-        if not (starts and stops):  # names go before
+        if not (starts and stops):  # names take precedence
             starts = [k for k in range(size) if bool((scores[:, k] == -torch.inf).all())]
             stops = [k for k in range(size) if bool((scores[k] == -torch.inf).all())]
         last = ((size - 2, size - 1), (size - 1, size - 2), (0, size - 1), (0, 1), (1, 0))
@@ -117,14 +117,14 @@ class Parameters:
                 yield _masked(reading, self.square[mask].detach().cpu() != 0, mask)
 
     def tag_names(self, reading: LayerReading) -> list[str] | None:
-        """Return the names of the K tags of a reading; None if nobody has them."""
+        """Return the names of the K tags of a reading; None if unknown."""
         if self._tags is not None and len(self._tags) == len(reading.kept):
             return list(self._tags)
         names = self._names(reading.size)
         return None if names is None else [names[number] for number in reading.kept]
 
     def _names(self, size: int) -> list[str] | None:
-        """Return the names of all tags of the layer, if the model or the caller has them."""
+        """Return the names of all the layer's tags, from the caller or a dict in the model."""
         if self._tags is not None and len(self._tags) == size:
             return list(self._tags)
         for module in self._module.modules():
@@ -151,7 +151,7 @@ def chain_of(reading: LayerReading, emissions: Tensor, **names: Any) -> Potentia
 
 
 def _masked(reading: LayerReading, mask: Tensor, name: str) -> LayerReading:
-    """Return the reading with the steps forbidden where a mask of steps is 0."""
+    """Return the reading, with -inf at steps where the mask is false."""
     size = len(reading.kept)
     inner = reading.transitions.masked_fill(~mask[:size, :size], -torch.inf)
     start, end = reading.start, reading.end

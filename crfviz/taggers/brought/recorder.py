@@ -1,7 +1,7 @@
 """Recorder of the tensors and lists that pass through the methods of a running model.
 
-Methods are wrapped on the instances while the model runs. What may be emissions, masks, lengths,
-paths or scores is copied. Nothing of the model is called that it does not call itself.
+Methods are wrapped on the instances while the model runs. Values that may be emissions, masks,
+lengths, paths or scores are copied. The recorder itself calls no method of the model.
 """
 
 import functools
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 MAX_BYTES = 50_000_000  # of all recorded tensors
-MAX_DEPTH = 3  # of lists in arguments and results
+MAX_DEPTH = 3  # of nested tuples and mappings in arguments and results
 Slot = tuple[str, str]  # the method of a module, and which argument or part of the result
 
 
@@ -24,7 +24,7 @@ Slot = tuple[str, str]  # the method of a module, and which argument or part of 
 class Call:
     """Values that passed through the model in one outermost call."""
 
-    scores: dict[Slot, Tensor] = field(default_factory=dict)  # float tensors with K in the end
+    scores: dict[Slot, Tensor] = field(default_factory=dict)  # float tensors, K is the last axis
     masks: dict[Slot, Tensor] = field(default_factory=dict)  # (B, T) bool
     lengths: dict[Slot, list[int]] = field(default_factory=dict)
     paths: dict[Slot, list[list[int]]] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Call:
 
 
 class Recorder:
-    """Copies of what passes through a model, a `Call` for each outermost call.
+    """Recorder of the values that pass through a model, one `Call` for each outermost call.
 
     Args:
         module: the model.
@@ -47,7 +47,7 @@ class Recorder:
         self._depth, self._bytes = 0, 0
 
     def record(self, wrapped: ExitStack) -> None:
-        """Record the calls of all methods that the model's own classes define, until `wrapped`."""
+        """Record the methods that the model's own classes define, until `wrapped` is closed."""
         for place, module in self._module.named_modules():
             known = type(module).__module__.startswith("torch.")
             names = ["forward"] if known else _own_methods(module)
@@ -65,15 +65,15 @@ class Recorder:
             return
 
         @functools.wraps(original)
-        def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as the model has it
+        def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the model's signature
             if self._depth == 0:
                 self.calls.append(Call())
             here = self.calls[-1]
             self._depth += 1
             try:
-                if arguments:  # those of PyTorch's own modules are results of others
+                if arguments:  # those of PyTorch's modules are results of others
                     given = signature.bind(*args, **kwargs).arguments
-                    self._keep(here, where, given, paths={})  # gold tags are no answers
+                    self._keep(here, where, given, paths={})  # they may be gold tags
                 result = original(*args, **kwargs)
                 self._keep(here, where, {"result": result}, here.paths)
             finally:
@@ -89,7 +89,7 @@ class Recorder:
         values: Mapping[str, object],
         paths: dict[Slot, list[list[int]]],
     ) -> None:
-        """Copy emissions, masks, lengths and scores, if any, and possible paths into `paths`."""
+        """Copy possible emissions, masks, lengths and scores to `call`, and paths to `paths`."""
         for name, value in _flat(values):
             slot = (where, name)
             if isinstance(value, Tensor):
@@ -153,7 +153,7 @@ def _own_methods(module: nn.Module) -> list[str]:
 
 
 def _flat(values: object, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield values and the parts of lists, tuples, dictionaries and result objects, with names."""
+    """Yield the parts of tuples and mappings, nested ones included, with names."""
     if isinstance(values, Mapping):
         parts = [(str(key), value) for key, value in values.items()]
     elif isinstance(values, tuple):
@@ -167,7 +167,7 @@ def _flat(values: object, name: str = "", depth: int = 0) -> Iterator[tuple[str,
 
 
 def _paths(value: object) -> list[list[int]] | None:
-    """Return paths in a list: numbers, lists or tensors of them, or pairs of path and score."""
+    """Return the paths in a list of ids, lists, tensors, or pairs of path and score."""
     if not isinstance(value, list) or not value:
         return None
     if all(_is_number(each) for each in value):

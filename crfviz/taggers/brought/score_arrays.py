@@ -15,10 +15,10 @@ from crfviz.taggers.brought.parsed_model import MAX_SAID, Reading, SentenceScore
 def with_arrays(
     shared: Steps, reading: Reading, part: SentenceScores, *, probabilities: bool
 ) -> SentenceScores:
-    """Return a sentence with its scores, or those of the file, as arrays that make a chain.
+    """Return a sentence with all scores as arrays; the file's steps fill the missing ones.
 
     Raises:
-        CrfvizError: they make none, or what should be probabilities is negative.
+        CrfvizError: the scores make no valid chain, or a probability is negative.
     """
     emissions = as_numbers("emissions", part.emissions).numpy()
     own = step_arrays(part.steps, reading).tables()
@@ -28,7 +28,7 @@ def with_arrays(
             "there are no transitions. Put them into the file as “transitions”, or bring the file "
             "of the CRF layer along with it"
         )
-    if steps.transitions.size == 0:  # JSON has one empty list for no steps at all
+    if steps.transitions.size == 0:  # JSON has [] if there are no steps
         steps = replace(steps, transitions=np.zeros((0, *emissions.shape[-1:] * 2)))
     read = replace(part, emissions=emissions, steps=steps)
     replace(read, tokens=None).chain()
@@ -40,13 +40,13 @@ def with_arrays(
 
 
 def zero_steps(parts: Sequence[SentenceScores], *, probabilities: bool) -> Steps:
-    """Return steps that favour no tag, as many as the first readable emissions have tags."""
+    """Return steps that favour no tag; K is taken from the first readable emissions."""
     K = next(filter(None, (_width(part.emissions) for part in parts)), 0)
     return Steps(transitions=np.full((K, K), 1.0 if probabilities else 0.0))
 
 
 def _width(numbers: Any) -> int:  # noqa: ANN401 - not checked yet
-    """Return the columns of a table; 0 if it is none."""
+    """Return the number of columns; 0 if it is not a table."""
     try:
         shape = np.shape(numbers)
     except ValueError:  # rows of different lengths
@@ -55,10 +55,10 @@ def _width(numbers: Any) -> int:  # noqa: ANN401 - not checked yet
 
 
 def step_arrays(steps: Steps, reading: Reading) -> Steps:
-    """Return the scores beside the emissions as arrays; matrices [from, to].
+    """Return the steps as arrays, with matrices [from, to].
 
     Raises:
-        ShapeError: there are no numbers, or not in rows of one length.
+        ShapeError: a table is not numeric, or its rows differ in length.
     """
     tables = {name: as_numbers(name, table).numpy() for name, table in steps.tables().items()}
     if reading.to_from and "transitions" in tables and tables["transitions"].ndim > 1:
@@ -67,14 +67,14 @@ def step_arrays(steps: Steps, reading: Reading) -> Steps:
 
 
 def logarithm(table: Array) -> Array:
-    """Return the scores of probabilities."""
+    """Return the logarithms of probabilities."""
     with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf: forbidden
         logs: Array = np.log(table)
     return logs
 
 
 def log_steps(steps: Steps, *, normalise: bool) -> Steps:
-    """Return scores for p(tag | tag before), p(first tag) and p(END | tag).
+    """Return the logarithms of p(tag | previous tag), p(first tag) and p(END | tag).
 
     Args:
         steps: probabilities.
@@ -104,13 +104,13 @@ def _normalised(steps: Steps) -> dict[str, Array]:
 
 
 def _row_sums(steps: Steps) -> Array:
-    """Return (K,) or (T-1, K): what each row of the transitions sums to, END included."""
+    """Return the sums of the rows of transitions, END included: (K,) or (T-1, K)."""
     total: Array = steps.transitions.sum(-1)
     return total if steps.end is None else total + steps.end
 
 
 def unnormalised(every: Iterable[Steps], tags: Sequence[str]) -> tuple[str, ...]:
-    """Return the rows that do not sum to one, in words, each once; at most five of them."""
+    """Describe the rows that do not sum to one, without duplicates, at most five."""
     said: dict[str, None] = {}
     for steps in every:
         name = "transitions" if steps.end is None else "transitions with end"

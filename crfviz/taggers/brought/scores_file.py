@@ -5,7 +5,7 @@ batch:
 
 | name | one sentence, `emissions_N` numbered ones | padded batch |
 |---|---|---|
-| emissions or logits | (T, K) | (B, T, K), or (T, B, K) as told by others |
+| emissions or logits | (T, K) | (B, T, K) or (T, B, K) |
 | transitions; zeros if there are none | (K, K) or (T-1, K, K) | (K, K) |
 | start, end (or start_transitions, end_transitions) | (K,) | (K,) |
 | tags or id2label | (K,) text | (K,) text |
@@ -14,7 +14,7 @@ batch:
 | lengths | | (B,) |
 | mask or attention_mask | | as the first two axes of the emissions, true at words, words first |
 
-With word ids, the first piece of each word has the emissions of the word.
+With word_ids, each word gets the emissions of its first piece.
 """
 
 import json
@@ -47,7 +47,7 @@ from crfviz.text.schemes import BIO
 OF_SENTENCE = ("tokens", "emissions", *STEPS, "gold", "word_ids")
 OF_FILE = ("tags", *STEPS, "probabilities", "family", "scheme", "comment")
 OF_ARRAYS = (*OF_SENTENCE, "tags", "probabilities", "batch_first", "lengths", "mask")
-ALIASES = {  # of pytorch-crf, and of taggers without a CRF
+ALIASES = {  # names in pytorch-crf and in taggers without a CRF
     "start_transitions": "start",
     "end_transitions": "end",
     "logits": "emissions",
@@ -64,10 +64,10 @@ _NUMBERED = re.compile(r"(.+)_(\d+)")
 
 
 def read_json(text: str) -> ParsedModel:
-    """Return what a JSON text says: one sentence, or many that share tags and transitions.
+    """Return the model in a JSON text: one sentence, or many with shared tags and transitions.
 
     Raises:
-        FormatError: it is no JSON object, or a field is unknown or of the wrong kind.
+        FormatError: it is not a JSON object, or a field is unknown or of the wrong type.
     """
     try:
         content = json_value(text, MAX_JSON)
@@ -86,7 +86,7 @@ def read_sentences_of(kind: str, content: Mapping[str, Any]) -> ParsedModel:
     """Return the model of an object with one sentence, or a list of them.
 
     Raises:
-        FormatError: a field is unknown or of the wrong kind.
+        FormatError: a field is unknown or of the wrong type.
     """
     content = _renamed(content)
     if "sentences" in content:
@@ -131,10 +131,10 @@ def _sentence(where: str, content: object) -> SentenceScores:
 
 
 def _renamed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields under the names that are used here.
+    """Return the fields, with aliases replaced by the names used here.
 
     Raises:
-        FormatError: a field is there under two names, or id2label does not number the tags.
+        FormatError: a field has two names, or id2label does not number the tags.
     """
     renamed: dict[str, Any] = {}
     for name, value in content.items():
@@ -146,7 +146,7 @@ def _renamed(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_order(id2label: object) -> object:
-    """Return the names of tags in the order of their ids; what has no ids is returned as it is.
+    """Return tag names in the order of their ids; a value without ids is returned unchanged.
 
     Raises:
         FormatError: an id is missing.
@@ -161,10 +161,10 @@ def in_order(id2label: object) -> object:
 
 
 def _joined(sentence: SentenceScores, word_ids: Sequence[Any]) -> SentenceScores:
-    """Return the sentence with its words as positions: each has the scores of its first piece.
+    """Merge the pieces of each word; a word has the scores of its first piece.
 
     Raises:
-        FormatError: ids do not fit the scores, go backwards, or the steps would be others.
+        FormatError: ids do not match the scores, decrease, or each step has its own matrix.
     """
     where, number = sentence.where, len(sentence.emissions)
     ids = [None if each is None or each < 0 else int(each) for each in word_ids]
@@ -195,7 +195,7 @@ def _joined(sentence: SentenceScores, word_ids: Sequence[Any]) -> SentenceScores
 
 # ANN401: any JSON
 def _one_of(content: Mapping[str, Any], name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401
-    """Return a field with few values, the first where it is missing."""
+    """Return a field, which must be one of `values`; the first of them if it is missing."""
     value = content.get(name, values[0])
     if not any(value is known or value == known for known in values):
         listed = " or ".join(json.dumps(known) for known in values)
@@ -204,10 +204,10 @@ def _one_of(content: Mapping[str, Any], name: str, values: Sequence[Any]) -> Any
 
 
 def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
-    """Return what the arrays say.
+    """Return the model in the arrays of a file.
 
     Raises:
-        FormatError: an array is unknown or missing, or the batch cannot be taken apart.
+        FormatError: an array is unknown or missing, or the batch cannot be split.
     """
     arrays = _renamed(arrays)
     numbered_logits = re.compile(r"logits_(\d+)")
@@ -219,7 +219,7 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
                 f"There is no array {name[:60]!r} in such a file; known: {', '.join(OF_ARRAYS)}."
             )
     flat = (array for array in arrays.values() if array.ndim == 1)
-    require_words(sum(array.size for array in flat if array.dtype.kind in "US") // 2)  # and gold
+    require_words(sum(array.size for array in flat if array.dtype.kind in "US") // 2)  # with gold
     content: dict[str, Any] = {n: arrays[n] for n in ("tags", *STEPS) if n in arrays}
     content["probabilities"] = _is_true(arrays, "probabilities")
     notes: list[str] = []
@@ -273,7 +273,7 @@ def _batch(arrays: Arrays, *, batch_first: bool) -> list[Arrays]:
 
 
 def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
-    """Return whether the first axis counts sentences, and a note where nobody said so."""
+    """Return whether the first axis is the batch, and a note if this is an assumption."""
     if "batch_first" in arrays:
         return _is_true(arrays, "batch_first"), []
     shape = arrays["emissions"].shape
@@ -297,7 +297,7 @@ def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
 
 
 def _lengths(arrays: Arrays) -> list[int]:
-    """T of each sentence."""
+    """Return T of each sentence."""
     number, longest = arrays["emissions"].shape[:2]
     if "lengths" in arrays:
         lengths = arrays["lengths"]
@@ -315,7 +315,7 @@ def _lengths(arrays: Arrays) -> list[int]:
 
 
 def _is_true(arrays: Arrays, name: str) -> bool:
-    """Return whether an array is there and holds a true value."""
+    """Return whether an array exists and holds a true value."""
     if name not in arrays:
         return False
     if arrays[name].dtype.kind not in "biuf":
@@ -324,7 +324,7 @@ def _is_true(arrays: Arrays, name: str) -> bool:
 
 
 def _filled(array: NDArray[Any]) -> NDArray[np.bool_]:
-    """True at words: a mask, or tokens that are not empty."""
+    """Return booleans, true at words, from a mask or from tokens that are not empty."""
     if array.dtype.kind in "US":
         return np.asarray(np.strings.str_len(array) > 0)
     return array.astype(bool)

@@ -2,9 +2,9 @@
 
 While the model runs, the tensors that pass through its methods are recorded. Then every reading is
 tried: which square parameter has the transitions and in which order, which tags or vectors are
-start and stop, what forbids steps, and which tensor has the emissions. A reading counts if the best
-path of its chain is the path that the layer returned, for every sentence, and if they are not also
-the best tags of each word alone. Nothing of the model is called that it does not call itself.
+start and stop, what forbids steps, and which tensor has the emissions. A reading counts if its best
+path is the layer's path in every sentence. If the paths are also each word's best tag alone, they
+prove nothing: then the scores have to agree, too. The search calls no method of the model.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,24 +33,24 @@ from crfviz.taggers.brought.readings import LayerReading, Parameters, chain_of
 from crfviz.taggers.brought.recorder import Recorder
 from crfviz.taggers.brought.seen import Seen
 
-MAX_COMPARED = 50  # sentences to which the closest reading is held
-MAX_SHOWN = 12  # tags of a path
-Found = tuple[LayerReading, list[Sentence], bool]  # the last: whether it gives the scores, too
+MAX_COMPARED = 50  # sentences compared with the closest reading
+MAX_SHOWN = 12  # tags of a path in a message
+Found = tuple[LayerReading, list[Sentence], bool]  # the last: it also reproduces the scores
 
 
 @dataclass
 class Tried:
-    """Outcome of all readings."""
+    """Outcomes of all readings."""
 
-    found: list[Found] = field(default_factory=list)  # that give all paths
+    found: list[Found] = field(default_factory=list)  # that reproduce all paths
     missed: list[tuple[LayerReading, list[Sentence]]] = field(default_factory=list)  # all others
-    plain: int = 0  # readings that give no more than the best tag of each word alone
-    most: int = 0  # sentences in one place
-    single: int = 0  # sentences in a place where each has one word
+    plain: int = 0  # readings whose paths are each word's best tag alone
+    most: int = 0  # sentences in the largest place
+    single: int = 0  # the same if every sentence has one word
 
 
 class FoundLayer(Adapter):
-    """A layer that no adapter knows, whose chain was found in what passed through it."""
+    """A layer without an adapter, whose chain was inferred from recorded calls."""
 
     library = "the model"
 
@@ -85,12 +85,12 @@ class Search:
         return HALF_TOLERANCE if self._recorder.is_half else TOLERANCE
 
     def seen(self) -> list[Seen]:
-        """Return the sentences of the reading that reproduces all answers, and note which it is.
+        """Return the sentences of the reading that reproduces the layer's paths; set `notes`.
 
         Raises:
             FormatError: as `solve` does.
         """
-        with torch.no_grad(), without_kernels():  # they take seconds to load, the search less
+        with torch.no_grad(), without_kernels():  # loading them takes longer than the search
             reading, sentences, note = self.solve()
         self.notes = [note]
         adapter = FoundLayer(self._module, "", [self._module])
@@ -111,12 +111,12 @@ class Search:
         return found
 
     def solve(self) -> tuple[LayerReading, list[Sentence], str]:
-        """Return the reading that reproduces all answers, the sentences, and a note on it.
+        """Return the reading that reproduces the layer's paths, its sentences, and a note on it.
 
-        Where none gives the paths, one that gives the scores is taken: the layer decodes wrongly.
+        If none does, a reading that reproduces the scores counts: the layer decodes wrongly.
 
         Raises:
-            FormatError: no reading does, or two that differ; says what was found.
+            FormatError: no reading does, or two different ones do; the message describes them.
         """
         tried = self._tried()
         found = _preferred(tried.found)
@@ -142,7 +142,7 @@ class Search:
     def _tried(self) -> Tried:
         """Compare every reading with the paths in every possible place."""
         tried = Tried()
-        seen: set[int] = set()  # hashes of what was held to the readings already
+        seen: set[int] = set()  # hashes of sentences that were compared already
         for place in find_places(self.calls):
             sentences = list(sentences_at(place, self.calls))
             if not sentences or max(len(each.emissions) for each in sentences) < 2:
@@ -168,7 +168,7 @@ class Search:
     def _by_scores(
         self, readings: Sequence[tuple[LayerReading, list[Sentence]]]
     ) -> Iterator[Found]:
-        """Yield the different readings that give the scores, though not the paths, of the model."""
+        """Yield the different readings that reproduce the model's scores, but not its paths."""
         found: list[tuple[LayerReading, list[Sentence]]] = []
         for reading, sentences in readings:
             kept = read_as(reading, sentences)
@@ -180,7 +180,7 @@ class Search:
         yield from ((*each, True) for each in found)
 
     def _closest(self, readings: Sequence[tuple[LayerReading, list[Sentence]]]) -> str:
-        """Describe the reading that gives most paths, and the first one that it does not give."""
+        """Describe the reading that reproduces most paths, and its first mismatch."""
         most: tuple[int, LayerReading, list[Sentence]] | None = None
         for reading, sentences in readings:
             kept = read_as(reading, sentences[:MAX_COMPARED])
@@ -236,7 +236,7 @@ class Search:
 
 
 def _preferred(found: Sequence[Found]) -> list[Found]:
-    """Return the readings that the scores single out, then those that names or steps tell."""
+    """Prefer readings that reproduce scores, then those without guessed start and stop."""
     if any(scored for *_, scored in found):
         found = [each for each in found if each[2]]
     if not all(reading.guessed for reading, *_ in found):

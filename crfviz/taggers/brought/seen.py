@@ -14,6 +14,6 @@ class Seen:
     row: int  # in the batch
     mask: list[bool]  # T
     label: str
-    path: list[int] | None = None  # the library's own
-    number: int = 0  # among those of this layer and label
-    where: str = ""  # for people
+    path: list[int] | None = None  # the library's own path
+    number: int = 0  # index among the sentences of this layer and label
+    where: str = ""  # shown in messages

@@ -1,12 +1,12 @@
 """Tagger over uploaded scores: it knows the sentences of its file and their beginnings.
 
-All chains at once would take a while, and each would have its own copy of what all share.
+Chains are made on access. Making all at once would be slow, and would copy the shared tables.
 
 The folder has config.json and model.safetensors. The file holds the emissions of all sentences in
 one array, (sum of T, K); `start` and `end` (K,) and `transitions` (K, K) where all sentences share
 them, else `start` and `end` (N, K), one row a sentence, and `transitions` (M, K, K): T-1 matrices
-of one that has `steps`, one of another. All are float64, -inf where forbidden. Few arrays, because
-each takes a while to read. Models with features have them in a file of their own, see
+for a sentence with `steps`, one for any other. All are float64, -inf where forbidden. There are few
+arrays because reading one takes time. Models with features have them in a file of their own, see
 `crfviz.taggers.brought.features_file`.
 """
 
@@ -43,8 +43,8 @@ class ScoreSet(Sequence[Potentials]):
 
     Args:
         tags: K tag names.
-        parts: with words, and all scores as arrays; of two with the same words the later one is
-            found by them.
+        parts: sentences with words, and all scores as arrays; `number` finds the later of two
+            with the same words.
     """
 
     def __init__(self, tags: tuple[str, ...], parts: Sequence[SentenceScores]) -> None:
@@ -53,7 +53,7 @@ class ScoreSet(Sequence[Potentials]):
         self._numbers = {words: number for number, words in enumerate(self.words)}
 
     def number(self, words: tuple[str, ...]) -> int | None:
-        """Return which sentence has these words, or begins with them."""
+        """Return the index of the sentence that has these words, or begins with them."""
         if words in self._numbers:
             return self._numbers[words]
         known = enumerate(self.words)
@@ -69,25 +69,25 @@ class ScoreSet(Sequence[Potentials]):
     def __getitem__(self, number: slice) -> list[Potentials]: ...
 
     def __getitem__(self, number: int | slice) -> Potentials | list[Potentials]:
-        """The chain of a sentence.
+        """Return the chain of a sentence, or a list for a slice.
 
         Raises:
-            CrfvizError: its scores are none.
+            CrfvizError: its scores make no valid chain.
         """
         if isinstance(number, slice):
             return [part.chain(self.tags) for part in self.parts[number]]
         return self.parts[number].chain(self.tags)
 
 
-MAX_EXAMPLES = 50  # listed; they travel with every redraw
+MAX_EXAMPLES = 50  # listed; they are sent with every redraw
 LONGEST_SHOWN = 80  # characters of a sentence's beginning
-LONGEST_TEXT = 14_000  # characters of an example; a link has to hold them
+LONGEST_TEXT = 14_000  # characters of an example; they must fit into a link
 IMPORTED = "imported"  # the `family` in config.json; `scores` holds the family of the scores
 FAMILIES = (CRF, PERCEPTRON, HMM)
 
 
 class ImportedTagger(SentenceTagger):
-    """A tagger from a folder of given scores."""
+    """A tagger over the scores in a folder."""
 
     def __init__(self, folder: Path) -> None:
         path, content, tags = read_header(folder, IMPORTED)
@@ -115,7 +115,7 @@ class ImportedTagger(SentenceTagger):
         self._given = ScoreSet(tags, parts)
 
     def split(self, text: str) -> list[str]:
-        """Return what stands between blanks: the words were split already."""
+        """Split at whitespace: the file has words already."""
         return text.split()
 
     def reads(self, text: str) -> bool:
@@ -140,7 +140,7 @@ class ImportedTagger(SentenceTagger):
         ]
 
     def tagged(self) -> list[Sentence]:
-        """Return the sentences of the file that have right tags."""
+        """Return the sentences of the file that have gold tags."""
         both = zip(self._given.words, self._given.parts, strict=True)
         return [Sentence(words, tuple(part.gold)) for words, part in both if part.gold is not None]
 
@@ -174,7 +174,7 @@ class ImportedTagger(SentenceTagger):
         return chain.first_words(len(words))
 
     def _number(self, words: tuple[str, ...]) -> int:
-        """Return which sentence has these words, or begins with them."""
+        """Return the index of the sentence that has these words, or begins with them."""
         given = self._given
         number = given.number(words)
         if number is None:
@@ -187,12 +187,12 @@ class ImportedTagger(SentenceTagger):
 
 
 def save_imported(folder: Path, given: ScoreSet, family: str, scheme: str | None) -> None:
-    """Write both files of the folder, which is made if need be.
+    """Write config.json and model.safetensors, and create the folder if needed.
 
     Args:
-        folder: of the model.
-        given: at least one sentence.
-        family: one of `FAMILIES`: what the scores are.
+        folder: the model folder.
+        given: the sentences, at least one.
+        family: family of the scores, one of `FAMILIES`.
         scheme: "BIO" or None.
     """
     fields = {
@@ -218,14 +218,14 @@ def save_imported(folder: Path, given: ScoreSet, family: str, scheme: str | None
 
 
 def stored_size(parts: Sequence[SentenceScores]) -> int:
-    """Return how many numbers a folder of these sentences keeps."""
+    """Return the number of scores that a folder of these sentences stores."""
     tables = (table for name in STEPS for table in _stored(parts, name))
     every = (*tables, *(part.emissions for part in parts))
     return sum(int(table.size) for table in every)
 
 
 def _stored(parts: Sequence[SentenceScores], name: str) -> list[Array]:
-    """Return the tables of a name as they are kept: one for all sentences, or one for each."""
+    """Return the tables to store under a name: one for all sentences, or one for each."""
     tables = [getattr(part.steps, name) for part in parts]
     first = next((table for table in tables if table is not None), None)
     if first is None:
@@ -238,12 +238,12 @@ def _stored(parts: Sequence[SentenceScores], name: str) -> list[Array]:
 def _split_scores(
     path: Path, lengths: Sequence[int], own_steps: Sequence[bool], K: int
 ) -> Iterator[tuple[Array, Steps]]:
-    """Yield of each sentence the emissions and the scores beside them, as views.
+    """Yield the emissions and the steps of each sentence, as views.
 
     Args:
-        path: of the scores.
+        path: file of the scores.
         lengths: T of each of N sentences.
-        own_steps: whether each has a matrix a step.
+        own_steps: whether each sentence has a matrix for each step.
         K: number of tags.
     """
     N = len(lengths)
@@ -267,7 +267,7 @@ def _split_scores(
 def _array(
     path: Path, arrays: Mapping[str, NDArray[Any]], name: str, shapes: Sequence[tuple[int, ...]]
 ) -> Array:
-    """Return an array of one of these shapes."""
+    """Return an array, which must be float64 and have one of these shapes."""
     array = arrays.get(name)
     if array is None or array.shape not in shapes or array.dtype != np.float64:
         got = "none" if array is None else f"{array.dtype} {array.shape}"
@@ -279,7 +279,7 @@ def _array(
 
 
 def _beginning(words: Sequence[str]) -> str:
-    """Return the first words of a sentence, for people."""
+    """Return the first words of a sentence, for messages."""
     first = " ".join(words[:8])
     if len(first) > LONGEST_SHOWN:
         return f"{first[:LONGEST_SHOWN]}…"
@@ -287,7 +287,7 @@ def _beginning(words: Sequence[str]) -> str:
 
 
 def _linkable(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the first words that a link holds."""
+    """Return the first words that fit into a link."""
     lengths = accumulate(len(word) + 1 for word in words)
     return words[: sum(length <= LONGEST_TEXT for length in lengths)]
 

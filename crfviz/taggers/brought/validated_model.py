@@ -57,25 +57,25 @@ _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 class ValidatedModel:
     """A checked upload, shown before it is saved."""
 
-    kind: str  # what the files are, for people
+    kind: str  # kind of the files, for messages
     family: str
     tags: tuple[str, ...]  # K
     scheme: str | None
-    sentences: Sequence[Potentials]  # that can be shown, at least one
-    notes: tuple[str, ...]  # what was assumed, in sentences
-    unnormalised: tuple[str, ...]  # rows of probabilities that do not sum to one, in words
-    write: Callable[[Path], None]  # writes the model folder; the folder is there and empty
-    left_out: tuple[str, ...] = ()  # how many sentences, and what is wrong with the first few
-    boundary_tags: tuple[str, ...] = ()  # that may be no tags of words, see `Reading`
-    batch_first: bool | None = None  # assumed of arrays that do not tell, see `Reading`
+    sentences: Sequence[Potentials]  # at least one
+    notes: tuple[str, ...]  # assumptions, as sentences
+    unnormalised: tuple[str, ...]  # descriptions of rows that do not sum to one
+    write: Callable[[Path], None]  # writes the model into an empty folder
+    left_out: tuple[str, ...] = ()  # number of skipped sentences, and the first errors
+    boundary_tags: tuple[str, ...] = ()  # that may not be tags of words, see `Reading`
+    batch_first: bool | None = None  # assumed axis order, see `Reading`
 
 
 def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     """Validate a parsed model; sentences with errors are skipped and reported.
 
     Raises:
-        FormatError: nothing is left, or what all sentences share does not fit; says in which
-            sentence, what was expected, what came.
+        FormatError: no sentence is valid, or the shared tables do not fit; names the sentence,
+            the expected and the actual value.
     """
     arrays = _arrays([draft, *draft.parts])
     require_scores(sum(array.size for array in arrays))
@@ -145,16 +145,16 @@ class _Sentences:
 
     def __init__(self, parts: Sequence[SentenceScores], wrong: list[str]) -> None:
         self.parts, self.wrong = parts, wrong
-        self.twice: list[str] = []  # which ones have the words of an earlier one
+        self.twice: list[str] = []  # sentences with the words of an earlier one
         self._alone = len(parts) == 1
 
     @property
     def steps(self) -> list[Steps]:
-        """The scores beside the emissions, which sentences may share."""
+        """The different steps of the sentences, which may share them."""
         return list(dict.fromkeys(part.steps for part in self.parts))
 
     def change(self, change: Callable[[SentenceScores], SentenceScores]) -> None:
-        """Change each sentence, or leave it out."""
+        """Apply a change to each sentence; skip those with errors."""
 
         def read(part: SentenceScores) -> SentenceScores:
             with errors_at(part.where, FormatError):
@@ -171,7 +171,7 @@ class _Sentences:
         self.change(lambda p: replace(p, emissions=emissions(p.emissions), steps=once(p.steps)))
 
     def score_set(self, tags: tuple[str, ...]) -> ScoreSet:
-        """Return those with different words, under names that can be drawn."""
+        """Return the sentences with different words, with names that can be drawn."""
         known: dict[tuple[str, ...], SentenceScores] = {}
 
         def name(part: SentenceScores) -> SentenceScores:
@@ -186,7 +186,7 @@ class _Sentences:
 
 
 def _left_out(wrong: Sequence[str], kept: int) -> tuple[str, ...]:
-    """Return how many sentences are left out, and what is wrong with the first few."""
+    """Return the number of skipped sentences, and the first errors."""
     number = f"{len(wrong):,} of {len(wrong) + kept:,} sentences are left out:"
     in_order = sorted(wrong, key=lambda message: int(_NUMBER.findall(message)[0]))
     return (number, *first_few(in_order)) if wrong else ()
@@ -207,7 +207,7 @@ def _boundary_notes(boundary: BoundaryTags, reading: Reading) -> list[str]:
 
 
 def _assumption_notes(draft: ParsedModel, parts: Sequence[SentenceScores]) -> list[str]:
-    """Return what the file leaves open, and what was taken instead."""
+    """Return notes on values that the file lacks, and their defaults."""
     notes = []
     if draft.tags is None:
         notes.append("The tags are not named: they are called by their ids.")
@@ -269,7 +269,7 @@ def _tag_name(text: str) -> str:
 
 
 def _name(text: str, what: str, longest: int) -> str:
-    """Return a name that a link and a text box can hold: blanks become _."""
+    """Return a name for links and text boxes: whitespace becomes _."""
     name = _BLANKS.sub("_", text.strip())
     if not name or len(name) > longest:
         raise FormatError(
@@ -280,7 +280,7 @@ def _name(text: str, what: str, longest: int) -> str:
 
 
 def _arrays(scores: Sequence[SentenceScores | ParsedModel]) -> list[NDArray[Any]]:
-    """Return the arrays of a file as it has them; lists have been counted as they were read."""
+    """Return the arrays of a file; its lists were counted while they were read."""
     tables = (t for each in scores for t in each.steps.tables().values())
     emissions = (each.emissions for each in scores if isinstance(each, SentenceScores))
     return [table for table in (*tables, *emissions) if isinstance(table, np.ndarray)]

@@ -46,16 +46,16 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.files import abbreviate, abbreviate_value
 
 Store = Callable[[ValidatedModel, str], Tagger]  # adds a model to the list under a name
-ROUNDED = 1e-5  # share of a score that float32 rounds away
+ROUNDED = 1e-5  # relative rounding error of a score in float32
 
 
 @dataclass(eq=False)
 class Pass:
-    """Batches that pass through a layer, for the loss and to be decoded: once for both."""
+    """Batches of one pass through a layer; calls for the loss and for decoding share it."""
 
     batches: Sequence[Batch]
     sentences: Sequence[Sequence[Seen]]  # of each batch
-    methods: set[str] = field(default_factory=set)  # that were called with them
+    methods: set[str] = field(default_factory=set)  # names of methods called with these batches
 
 
 class Watch:
@@ -73,13 +73,13 @@ class Watch:
             classifier = classifier_in(self._model)
             self._search = Classifier(classifier) if classifier else Search(self._model, tags)
         self._seen: list[Seen] = []
-        self._chains: list[Potentials] = []  # of the first of them; made when they are asked for
+        self._chains: list[Potentials] = []  # of the first sentences; made on access
         self.words = words
         self._last: dict[Adapter, Pass] = {}
         self._passed: Counter[tuple[Adapter, str]] = Counter()  # sentences of a layer and label
-        self._remarks: dict[str, None] = {}  # each once, in order
-        self._solved = 0  # calls of an unknown layer that were looked at
-        self._problem: FormatError | None = None  # why it has no chain
+        self._remarks: dict[str, None] = {}  # without duplicates, in order
+        self._solved = 0  # number of recorded calls already searched
+        self._problem: FormatError | None = None  # why no chain was found
         self._wrapped_now = False
         self._wrapped = ExitStack()
         self._check()
@@ -93,7 +93,7 @@ class Watch:
         return f"{type(self).__name__}({layers}, {len(self._seen):,} sentences)"
 
     def __enter__(self) -> Self:
-        self._wrapped.close()  # so that a block inside of a block counts once
+        self._wrapped.close()  # a nested block must not record twice
         with ExitStack() as wrapped:
             for adapter in self._adapters:
                 layer = adapter.layer
@@ -115,7 +115,7 @@ class Watch:
     def words(self) -> Sequence[Sequence[str]] | None:
         """The words of each sentence, in the order in which a layer gets them.
 
-        Words that the library itself has go before. May be set after the block, too.
+        Words from the library take precedence. May be set after the block, too.
         """
         return self._words
 
@@ -141,12 +141,12 @@ class Watch:
 
     @property
     def potentials(self) -> list[Potentials]:
-        """The chains, in the order in which they passed: one a sentence, for each layer and label.
+        """The chains in the order of the calls: one for each sentence, layer and label.
 
         Raises:
             ShapeError: tags or words do not fit the scores.
             ScoreError: a score is NaN or +inf.
-            FormatError: no reading of an unknown layer gives its paths, or two do.
+            FormatError: no reading of an unknown layer reproduces its paths, or two do.
         """
         if problem := self._searched():
             raise problem
@@ -155,12 +155,12 @@ class Watch:
 
     @property
     def theirs(self) -> list[list[int] | None]:
-        """The library's own paths as tag ids, beside `potentials`; None where it returned none."""
+        """The library's paths as tag ids, one for each of `potentials`; None if not returned."""
         self._searched()
         return [seen.path for seen in self._seen]
 
     def _searched(self) -> FormatError | None:
-        """Find the chain of a layer that no adapter knows; return why there is none."""
+        """Search the chain of a layer without an adapter; return the error if none is found."""
         search = self._search
         if search is None or self._wrapped_now or not search.recorded:
             return None
@@ -176,7 +176,7 @@ class Watch:
 
     @property
     def notes(self) -> list[str]:
-        """Return notes on the scores, in sentences, such as that `theirs` is not the best path."""
+        """Return notes on the scores, for example where `theirs` is not the best path."""
         if problem := self._searched():
             return [str(problem)]
         if self._search is not None and not self._seen:
@@ -204,7 +204,7 @@ class Watch:
         """Add the sentences to the list of models, as `crfviz.bring` does with files.
 
         Args:
-            name: of the model in the list.
+            name: name of the model in the list.
             label: selects a chain if a sentence has several.
 
         Raises:
@@ -232,7 +232,7 @@ class Watch:
         return self._store(validate(draft, Reading()), name)
 
     def _check(self) -> None:
-        """Require a layer, and as many tags as it has."""
+        """Require a CRF layer, or parameters that may be one, and as many tags as it has."""
         if self._search is not None and not self._search.hopeful:
             modules = list(self._model.modules())
             names = ", ".join(sorted({type(each).__name__ for each in modules}))
@@ -278,7 +278,7 @@ class Watch:
                 seen.path = [path[t] for t in words] if len(path) == len(seen.mask) else list(path)
 
     def _split(self, adapter: Adapter, batch: Batch) -> list[Seen]:
-        """Return the sentences of a batch, and keep those that have a word."""
+        """Return the sentences of a batch, and record those that have a word."""
         label = batch.label or (adapter.place if len(self._adapters) > 1 else "")
         masks = batch.there().tolist()
         sentences = [Seen(adapter, batch, row, mask, label) for row, mask in enumerate(masks)]
@@ -307,7 +307,7 @@ class Watch:
                     f"{abbreviate_value(list(words))}. words has {len(self.words)} sentences; set "
                     "seen.words to those that passed, in order, or to None"
                 )
-        whole = tags is not None and set(tags) < set(self._tags or ())  # START and STOP, too
+        whole = tags is not None and set(tags) < set(self._tags or ())  # with START and STOP
         names = tags if whole else self._tags or tags
         with errors_at(seen.where):
             return Potentials(emissions, **batch.tables(), tags=names, tokens=words)
@@ -333,7 +333,7 @@ def _wrap(wrapped: ExitStack, owner: object, name: str, see: Callable[[Arguments
     signature = inspect.signature(original)
 
     @functools.wraps(original)
-    def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as the library has it
+    def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the method's signature
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         with closing(see(bound.arguments)) as step:
@@ -366,7 +366,7 @@ def _remarks(tensors: Collection[Tensor], *, training: bool) -> Iterator[str]:
 
 
 def _difference(seen: Seen, chain: Potentials) -> str:
-    """Return where the library's path is not the best one, and why if that is known."""
+    """Describe where the library's path is not the best one, and the fault if known."""
     if seen.path is None:
         return ""
     library, path = seen.adapter.library, seen.path

@@ -1,7 +1,7 @@
 """Vocabulary and network: from words to ids to emissions.
 
-Id 0 is padding and id 1 the unknown, in both lists. A batch spells every distinct word once;
-nothing in it depends on which other sentences share the batch, apart from the padding.
+In the lists of words and characters, id 0 is padding and id 1 is unknown. A batch spells every
+distinct word once. Except for padding, a sentence does not depend on the others in its batch.
 
     x_t = [word_t ; max over windows of conv(characters_t) ; shape_t]
     h_t = BiLSTM(x)_t            (bilstm)          each word sees the whole sentence
@@ -33,7 +33,7 @@ PADDING, UNKNOWN = 0, 1
 NUM_SPECIAL = 2  # padding and unknown, in front of the listed words and characters
 BEGIN, END = 2, 3  # mark the two ends of a word, in front of the listed characters
 NUM_CHARACTER_SPECIAL = 4
-_CUDNN = Lock()  # its settings are those of all threads
+_CUDNN = Lock()  # guards cuDNN's settings, which all threads share
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +76,12 @@ class Vocabulary:
 
     @property
     def num_words(self) -> int:
-        """Rows of a word embedding."""
+        """Number of rows of a word embedding."""
         return len(self.words) + NUM_SPECIAL
 
     @property
     def num_characters(self) -> int:
-        """Rows of a character embedding."""
+        """Number of rows of a character embedding."""
         return len(self.characters) + NUM_CHARACTER_SPECIAL
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> Batch:
@@ -132,7 +132,7 @@ def _frequent(counts: Counter[str], least: int) -> tuple[str, ...]:
 
 
 def padded(rows: Sequence[Sequence[int]], width: int, padding: int = PADDING) -> Tensor:
-    """Return rows of ids as one table, filled up on the right: (N, width) long."""
+    """Return rows of ids as one table, padded on the right: (N, width) long."""
     return torch.tensor([[*row, *[padding] * (width - len(row))] for row in rows])
 
 
@@ -161,7 +161,7 @@ class Noise(Protocol):
     """The noise of training: unknown words, and variational dropout."""
 
     def words(self, ids: Tensor) -> Tensor:
-        """Return (B, T) long: the ids with some of them unknown."""
+        """Return the ids, (B, T) long, with some replaced by `UNKNOWN`."""
 
     def drop(self, values: Tensor, where: Literal["characters", "inputs", "outputs"]) -> Tensor:
         """Return (B, T, D), the values with some of the D columns zeroed, per sentence."""
@@ -205,7 +205,7 @@ class Network(nn.Module):
         return noise.drop(tokens, "inputs") if noise else tokens
 
     def _spell(self, characters: Tensor) -> Tensor:
-        """Return a vector a word form from character windows: (F, C) -> (F, filters * widths)."""
+        """Return a vector for each form from character windows: (F, C) -> (F, filters * widths)."""
         inside = characters != PADDING
         longest = max(self.widths)
         before = nn.functional.pad(characters, (longest - 1, 0), value=PADDING)
@@ -234,7 +234,7 @@ class BiLSTM(nn.Module):
         self.leftwards = nn.LSTM(sizes.token, sizes.hidden, batch_first=True)
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """Return (B, T, D) -> (B, T, 2 * hidden)."""
+        """Map (B, T, D) to (B, T, 2 * hidden)."""
         steps = torch.arange(tokens.shape[1], device=tokens.device)
         mirrored = lengths.unsqueeze(1) - 1 - steps
         order = torch.where(mirrored >= 0, mirrored, steps).unsqueeze(2)  # padding stays in place
@@ -244,7 +244,7 @@ class BiLSTM(nn.Module):
 
 
 def _run(lstm: nn.LSTM, tokens: Tensor) -> Tensor:
-    """Run an LSTM, on a GPU in float32, too: cuDNN's TF32 has ten bits and misses by 2e-4."""
+    """Run an LSTM in float32, also on a GPU: cuDNN's TF32 has ten bits and errs by 2e-4."""
     if not tokens.is_cuda:
         return cast(Tensor, lstm(tokens)[0])
     with _CUDNN, torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
@@ -260,7 +260,7 @@ class Alone(nn.Module):
         self.layer = nn.Linear(sizes.token, sizes.hidden)
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:  # noqa: ARG002 - BiLSTM's signature
-        """Return (B, T, D) -> (B, T, hidden)."""
+        """Map (B, T, D) to (B, T, hidden)."""
         return torch.relu(self.layer(tokens))
 
 

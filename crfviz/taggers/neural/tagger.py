@@ -2,10 +2,10 @@
 
     potentials = (emissions, transitions, start, end) / temperature
 
-The temperature was fitted on dev sentences: it changes no path and makes the marginals honest.
+The temperature was fitted on dev sentences. It changes no path and calibrates the marginals.
 
 The folder has config.json, vocabulary.json and model.safetensors. Weights are stored as float16 and
-worked with as float32.
+used as float32.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,14 +40,14 @@ from crfviz.taggers.storage import (
 )
 from crfviz.taggers.tagger import CRF, Words, sentences_of
 
-SENTENCES_AT_ONCE = 32  # the more, the more padding; fewer would not fill a matrix
+SENTENCES_AT_ONCE = 32  # more means more padding, fewer smaller matrices
 FILES = (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE)
-LARGEST_SIZE = 4096  # of any one layer: a typing error must not ask for all the memory
+LARGEST_SIZE = 4096  # of one layer; a typing error must not allocate all memory
 MAX_WIDTHS = 16
 
 
 class NeuralTagger(FolderTagger):
-    """A tagger from a model folder, on a device; `choose_device` chooses where none is given."""
+    """A tagger from a model folder, on a device, by default that of `choose_device`."""
 
     family = CRF
     probabilistic = True
@@ -111,7 +111,7 @@ def choose_device() -> torch.device:
     """Return CUDA if available, else the CPU; the environment variable CRFVIZ_DEVICE overrides.
 
     Raises:
-        CrfvizError: CRFVIZ_DEVICE asks for a GPU that is not there.
+        CrfvizError: CRFVIZ_DEVICE asks for a GPU that is not available.
     """
     wanted = settings().device
     available = torch.cuda.is_available()
@@ -122,11 +122,11 @@ def choose_device() -> torch.device:
 
 @dataclass(frozen=True)
 class Config:
-    """The configuration that belongs to the weights of a folder."""
+    """Configuration of the weights in a model folder."""
 
     architecture: Architecture
     tags: tuple[str, ...]  # in id order
-    scheme: str | None  # "BIO": the rules of BIO act in decoding; None: any tag may follow any
+    scheme: str | None  # "BIO": decoding obeys its rules; None: any tag may follow any
     temperature: float  # every trained score is divided by it when the folder is loaded
     sizes: Sizes
 
@@ -137,11 +137,11 @@ class NeuralModel:
 
     config: Config
     vocabulary: Vocabulary
-    network: Network  # float32; on the CPU until a tagger takes it
+    network: Network  # float32; on the CPU until a tagger moves it
 
 
 def save_model(folder: Path, model: NeuralModel) -> None:
-    """Write the three files of a model folder, which is made if need be."""
+    """Write the three files of a model folder, and create it if needed."""
     folder.mkdir(parents=True, exist_ok=True)
     words, characters = model.vocabulary.words, model.vocabulary.characters
     write_vocabulary(folder, {"words": words, "characters": characters})
@@ -165,7 +165,7 @@ def load_model(folder: Path) -> NeuralModel:
         characters=read_names(path, content, "characters", least=0),
     )
     tensors = read_safetensors(folder / WEIGHTS_FILE, load_file)
-    with torch.device("meta"):  # only shapes: a folder may claim any size
+    with torch.device("meta"):  # shapes only, no memory: a folder may claim any size
         network = Network(config.architecture, config.sizes, vocabulary, len(config.tags))
     _check_tensors(folder / WEIGHTS_FILE, network, tensors)
     network.load_state_dict({n: t.to(torch.float32) for n, t in tensors.items()}, assign=True)
