@@ -1,1 +1,1 @@
-"""Work over many sentences: training and evaluation."""
+"""Training and evaluation on many sentences."""

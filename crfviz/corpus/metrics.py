@@ -1,15 +1,15 @@
 """Accuracy, entity scores and calibration of a tagging, with 95 % intervals.
 
-Shares of words and of sentences get the Wilson score interval, which takes every word (sentence) as
-one independent draw. Entity scores have no such formula: their intervals are the 2.5 and 97.5
+Shares of words and of sentences get the Wilson score interval, which treats words (sentences) as
+independent draws. Entity scores have no such formula: their intervals are the 2.5 and 97.5
 percentiles over samples of whole sentences, drawn with replacement (bootstrap).
 
 An entity is right when its type and both ends are. Entities are read strictly, as
-`crfviz.text.schemes.spans` does: an `I-X` that continues nothing is part of no entity.
+`crfviz.text.schemes.spans` does: an `I-X` that continues no entity is ignored.
 
     expected calibration error = sum over bins of share(bin) * |accuracy(bin) - mean p(bin)|
 
-over predictions, with p what the model gives to each, and 15 bins of equal width.
+over predictions, where p is the probability of a prediction, in 15 bins of equal width.
 
 Source:
     Wilson (1927); Efron (1979); Tjong Kim Sang and De Meulder (2003) for entity scores; Guo et al.
@@ -77,7 +77,7 @@ def wilson(right: int, total: int) -> Rate:
     scale = 1 + Z**2 / total
     centre = (share + Z**2 / (2 * total)) / scale
     reach = Z / scale * math.sqrt(share * (1 - share) / total + Z**2 / (4 * total**2))
-    low = 0.0 if right == 0 else centre - reach  # on paper 0 and 1, in floats not quite
+    low = 0.0 if right == 0 else centre - reach  # exactly 0 and 1, but for rounding
     high = 1.0 if right == total else centre + reach
     return Rate(share, low, high)
 
@@ -96,10 +96,9 @@ def entity_scores(
     generator: np.random.Generator,
     scheme: str = BIO,
 ) -> EntityScores:
-    """Return precision, recall and F1 of entities, by the tags of at least one sentence.
+    """Return precision, recall and F1 of the entities of at least one sentence.
 
-    They are 0 where there is nothing to divide by. The generator draws the sentences of the
-    bootstrap.
+    A score is 0 if its denominator is 0. The generator draws the sentences of the bootstrap.
     """
     counts = entity_counts(gold, guess, scheme)
     return rates_of(totals(counts), patterns(counts, len(gold)), generator)
@@ -128,7 +127,7 @@ def totals(counts: Mapping[str, NDArray[np.int64]]) -> dict[str, list[int]]:
 def patterns(counts: Mapping[str, NDArray[np.int64]], sentences: int) -> dict[Pattern, int]:
     """Count the sentences by their numbers of right, guessed and gold entities of all types.
 
-    The bootstrap needs no more, and most sentences are alike in this.
+    The bootstrap needs only these numbers, and many sentences share them.
     """
     per_sentence = sum(counts.values(), np.zeros((sentences, 3), dtype=np.int64))
     distinct, times = np.unique(per_sentence, axis=0, return_counts=True)
@@ -180,8 +179,8 @@ def f1_rate(right: int, predicted: int, gold: int) -> Rate:
 def mcnemar(b: int, c: int) -> float:
     """Return the exact two-sided p of b and c discordant words.
 
-    Of the b + c words that one of two taggings gets right and the other does not, each would be for
-    either with probability 1/2 if they were equally good, so
+    b + c words are right in exactly one of two taggings. If both taggings are equally good, each of
+    these words favours either one with probability 1/2, so
 
         p = min(1, 2 P(X <= min(b, c))),  X ~ Binomial(b + c, 1/2)
 
@@ -203,7 +202,7 @@ def mcnemar(b: int, c: int) -> float:
 def calibration_error(
     probability: Tensor | NDArray[np.float64], correct: Tensor | NDArray[np.bool_]
 ) -> float:
-    """Return the expected calibration error in [0, 1] of N predictions, some of them correct."""
+    """Return the expected calibration error in [0, 1] of N predictions."""
     promised, kept = torch.as_tensor(probability), torch.as_tensor(correct)
     bins = (promised * NUM_BINS).long().clamp(max=NUM_BINS - 1)
     gap = torch.zeros(NUM_BINS, dtype=torch.float64)
@@ -218,12 +217,12 @@ def resampled(
 ) -> NDArray[np.int64]:
     """Return sums over samples of sentences, drawn with replacement: (SAMPLES, C) from (N, C).
 
-    With `times`, (N,), a row stands for so many sentences that are alike.
+    With `times`, (N,), each row stands for so many equal sentences.
     """
     alike = np.ones(len(per_sentence), dtype=np.int64) if times is None else times
     number = int(alike.sum())
     shares = alike / number
-    drawn = [  # a few samples at a time: all of them at once are 8 kB for every sentence
+    drawn = [  # in groups: all samples at once take 8 kB per sentence
         generator.multinomial(number, shares, size=SAMPLES_AT_ONCE) @ per_sentence
         for _ in range(SAMPLES // SAMPLES_AT_ONCE)
     ]
@@ -231,7 +230,7 @@ def resampled(
 
 
 def percentiles(sampled: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the 95 % interval of a statistic of the samples: (SAMPLES,); NaN is left out."""
+    """Return the 95 % interval of a statistic of the samples: (SAMPLES,); NaN is ignored."""
     low, high = np.nanpercentile(sampled, [2.5, 97.5])
     return float(low), float(high)
 

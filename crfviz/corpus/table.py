@@ -1,6 +1,6 @@
 """Tables as lists of rows, shared by pages, reports, JSON and CSV.
 
-A table is a list of rows, a row a mapping from the name of a column to a text or a number. Shares
+A table is a list of rows. A row maps names of columns to texts or numbers. Shares
 are in [0, 1]; `<share>_low` and `<share>_high` bound the 95 % interval.
 """
 
@@ -16,7 +16,7 @@ TableRow = dict[str, Cell]
 Table = list[TableRow]
 
 DIGITS = 6  # of numbers in JSON and CSV
-_FORMULA = ("=", "+", "-", "@")  # first characters of a cell that a spreadsheet would calculate
+_FORMULA = ("=", "+", "-", "@")  # first characters of cells that spreadsheets evaluate
 
 
 def rate_cells(name: str, rate: Rate) -> TableRow:
@@ -25,14 +25,14 @@ def rate_cells(name: str, rate: Rate) -> TableRow:
 
 
 def rounded(table: Sequence[Mapping[str, Cell]]) -> Table:
-    """Return the rows with numbers of at most six decimals, and None for infinite ones."""
+    """Return the rows with numbers rounded to six decimals, and None for numbers not finite."""
     return [{name: _rounded(cell) for name, cell in row.items()} for row in table]
 
 
 def as_csv(table: Sequence[Mapping[str, Cell]]) -> str:
     r"""Return the rows as CSV with a header, empty for an empty table.
 
-    Texts that a spreadsheet would take for a formula get an apostrophe in front.
+    Texts that a spreadsheet would evaluate as a formula get an apostrophe in front.
 
     >>> as_csv([{"word": "=1+1", "share": 0.5}])
     "word,share\r\n'=1+1,0.5\r\n"
@@ -47,13 +47,13 @@ def as_csv(table: Sequence[Mapping[str, Cell]]) -> str:
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as a table in Markdown; the first row is the header."""
+    """Return rows as a Markdown table; the first row is the header."""
     header, *others = rows
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *others))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of text in which the cells of a column begin below each other.
+    """Return lines of text with aligned columns.
 
     >>> aligned([["done", "of"], ["12", "100"]])
     ['done  of', '12    100']

@@ -2,13 +2,13 @@
 
     messages = SimpleQueue()
     worker = WorkerProcess(messages.put)
-    worker.send(encode(partial(evaluate, model)))  # called there with a function to report progress
+    worker.send(encode(partial(evaluate, model)))  # called there with a report function
     messages.get().value()
 
 The process is `python -m crfviz.corpus.worker_process`. It uses one thread, ignores Ctrl+C and ends
-with its parent. Pickles go through its standard input and output; what the work prints goes to
-standard error. SIGTERM is a KeyboardInterrupt in the work, so that it can clean up. During an
-import, or where Python ignored that exception, the next report raises it.
+with its parent. Pickles go through its standard input and output; output that the work prints goes
+to standard error. SIGTERM raises a KeyboardInterrupt in the work, so that it can clean up. During
+an import, or if Python ignored that exception, the next report raises it.
 """
 
 import os
@@ -36,9 +36,9 @@ GRACE = 10.0  # seconds from SIGTERM until the process is killed
 ONE_CORE = {"OPENBLAS_NUM_THREADS": "1"}  # NumPy's threads would wait for each other
 ROOT = Path(__file__).resolve().parents[2]
 
-_stopped = threading.Event()  # in the worker process: it was asked to stop
+_stopped = threading.Event()  # in the worker process: set on SIGTERM
 
-Report = Callable[..., None]  # takes what the work says of its progress
+Report = Callable[..., None]  # called with the work's progress
 Work = Callable[[Report], object]
 
 
@@ -47,7 +47,7 @@ def _no_pause() -> None:
 
 
 def encode(work: Work, pause: Callable[[], object] = _no_pause) -> bytes:
-    """Return the pickle of some work; `pause` is called at every 64 KB."""
+    """Return the pickle of some work; `pause` is called about every 64 KB."""
     file = BytesIO()
     pickle.Pickler(_InPieces(file, pause)).dump(work)
     return file.getvalue()
@@ -57,12 +57,12 @@ def encode(work: Work, pause: Callable[[], object] = _no_pause) -> bytes:
 class Message:
     """A message of a worker process about its work."""
 
-    number: int  # of the work, from 1
+    number: int  # number of the work, from 1
     kind: Literal["progress", "result", "error"]  # an error is a CrfvizError
     content: bytes  # a pickle
 
-    def value(self, pause: Callable[[], object] = _no_pause) -> Any:  # noqa: ANN401 - as the work says
-        """Return the content; `pause` is called at every 64 KB."""
+    def value(self, pause: Callable[[], object] = _no_pause) -> Any:  # noqa: ANN401 - any result
+        """Return the unpickled content; `pause` is called about every 64 KB."""
         return pickle.Unpickler(_InPieces(BytesIO(self.content), pause)).load()  # noqa: S301 - from our process
 
 
@@ -71,7 +71,7 @@ class WorkerProcess:
 
     Args:
         deliver: called in another thread with each message, and with None once the process ended.
-        niceness: how far the process stands back behind others.
+        niceness: nice value of the process; a higher one means a lower priority.
 
     Raises:
         OSError: the process cannot be started.
@@ -95,7 +95,7 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     @property
@@ -104,7 +104,7 @@ class WorkerProcess:
         return self._process.poll() is None
 
     def send(self, content: bytes) -> int:
-        """Send encoded work and return its number. A dead process is noticed by `deliver`."""
+        """Send encoded work and return its number. If the process is dead, `deliver` gets None."""
         assert self._process.stdin is not None
         self._sent += 1
         with suppress(OSError, ValueError):  # broken or closed
@@ -125,7 +125,7 @@ class WorkerProcess:
         self._process.wait()
 
     def exit_text(self) -> str:
-        """Wait for the end and say how it was: "was ended by signal 9"."""
+        """Wait for the process to end, and describe how: "was ended by signal 9"."""
         return exit_text(self._process.wait())
 
     def _listen(self, deliver: Callable[[Message | None], object]) -> None:
@@ -134,18 +134,18 @@ class WorkerProcess:
         with self._process.stdout as pipe, suppress(EOFError, pickle.UnpicklingError):
             while True:
                 deliver(Message(*pickle.load(pipe)))  # noqa: S301 - from our process
-        with suppress(OSError):  # of what was not sent
+        with suppress(OSError):  # flushing may fail
             self._process.stdin.close()
         deliver(None)
 
 
 def exit_text(code: int) -> str:
-    """Return a phrase on how a process ended: "was ended by signal 9"."""
+    """Describe how a process ended: "was ended by signal 9"."""
     return f"was ended by signal {-code}" if code < 0 else f"stopped with exit code {code}"
 
 
 def unexpected_error(error: Exception) -> CrfvizError:
-    """Return the error for the user, and write the trace to the log without its message."""
+    """Return the error for the user, and log the traceback without the message."""
     kind = type(error).__name__
     traceback.print_tb(error.__traceback__)
     sys.stderr.write(f"{kind}; its message is left out, as it may quote what somebody typed\n")
@@ -153,7 +153,7 @@ def unexpected_error(error: Exception) -> CrfvizError:
 
 
 class _InPieces:
-    """A file for a pickle, with a pause at each piece."""
+    """A file for pickles that calls `pause` at each read and write."""
 
     def __init__(self, file: IO[bytes], pause: Callable[[], object]) -> None:
         self._file, self._pause = file, pause
@@ -189,7 +189,7 @@ def main() -> None:
 
 
 def _stop(_signal: int, frame: FrameType | None) -> None:
-    """Interrupt the work; imports have callbacks in which Python ignores exceptions."""
+    """Interrupt the work, but not an import, whose callbacks ignore exceptions."""
     _stopped.set()
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):

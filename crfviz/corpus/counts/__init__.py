@@ -1,1 +1,1 @@
-"""Counts of a run that can be merged."""
+"""Mergeable counts of a run."""

@@ -2,7 +2,7 @@
 
 Numbers are rounded to multiples of 2^-40, about 1e-12, and added as integers, so that sums do not
 depend on order or sharding. Calibration uses 15 bins of equal width; risk against coverage groups
-words by their doubt, 1 - p, as finely as 1 part in 256. Entities are counted by the schemes of
+words by their doubt, 1 - p, rounded to 1 part in 256. Entities are counted by the schemes of
 SemEval 2013, task 9.1 (Segura-Bedmar et al.), with nervaluate:
 
 | scheme  | an entity counts as correct if                              |
@@ -24,14 +24,14 @@ from numpy.typing import NDArray
 from crfviz.corpus.metrics import NUM_BINS
 from crfviz.text.schemes import BIO, OUTSIDE, entity_scheme, spans
 
-UNIT = 2**40  # to the whole
-_HALF = 20  # bits: the sum of the upper and the lower ones cannot leave 64 bits
+UNIT = 2**40  # units in 1.0
+_HALF = 20  # bits; the sums of upper and lower halves fit into 64 bits
 
 Counts: TypeAlias = int | list["Counts"] | dict[str, "Counts"]
-_DROPPED = 15  # of the 23 bits that a float32 has behind its point
+_DROPPED = 15  # of the 23 fraction bits of a float32
 SCHEMES = {"strict": "strict", "exact": "exact", "partial": "partial", "ent_type": "type"}
 COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
-SENTENCES_AT_ONCE = 2000  # nervaluate keeps the place of every entity
+SENTENCES_AT_ONCE = 2000  # limits memory: nervaluate stores every entity
 
 
 def fixed(values: NDArray[np.float64]) -> int:
@@ -60,11 +60,11 @@ def added(first: Counts, second: Counts) -> Counts:
     return first + cast("int", second)
 
 
-Bins = list[list[int]]  # NUM_BINS times how many, how many right, and their probability (`fixed`)
+Bins = list[list[int]]  # NUM_BINS of: predictions, right ones, summed probability (`fixed`)
 
 
 def bins_of(probability: NDArray[np.float64], right: NDArray[np.bool_]) -> Bins:
-    """Return N predictions as bins by their probability."""
+    """Sort N predictions into bins by their probability."""
     number = np.minimum((probability * NUM_BINS).astype(np.int64), NUM_BINS - 1)
     counts = np.bincount(number, minlength=NUM_BINS).tolist()
     of_right = np.bincount(number[right], minlength=NUM_BINS).tolist()
@@ -73,7 +73,7 @@ def bins_of(probability: NDArray[np.float64], right: NDArray[np.bool_]) -> Bins:
 
 
 def expected_error(bins: Bins) -> float | None:
-    """Return the expected calibration error in [0, 1]; None where nothing was predicted."""
+    """Return the expected calibration error in [0, 1]; None without predictions."""
     total = sum(count for count, _, _ in bins)
     if not total:
         return None
@@ -83,7 +83,7 @@ def expected_error(bins: Bins) -> float | None:
 def doubts_of(
     probability: NDArray[np.float64], right: NDArray[np.bool_]
 ) -> tuple[dict[int, list[int]], dict[int, float]]:
-    """Count all words and right words by doubt (1 - p, in bins); return each bin's least p, too."""
+    """Count all words and right words by doubt (1 - p, in bins); also return each bin's least p."""
     keys = (1.0 - probability).astype(np.float32).view(np.uint32) >> _DROPPED
     distinct, inverse = np.unique(keys, return_inverse=True)
     words = np.bincount(inverse, minlength=len(distinct))
@@ -95,11 +95,11 @@ def doubts_of(
     return by_key, dict(zip(distinct.tolist(), least.tolist(), strict=True))
 
 
-Tags = Sequence[Sequence[str]]  # names, of every sentence
+Tags = Sequence[Sequence[str]]  # tag names of every sentence
 
 
 def scheme_counts(gold: Tags, guess: Tags, tags: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Return the numbers of right entities and of each kind of error, by scheme."""
+    """Return the counts `COUNTS` of correct and wrong entities, by scheme."""
     totals = {name: Counter(dict.fromkeys(COUNTS, 0)) for name in SCHEMES.values()}
     scheme = entity_scheme(tags) or BIO
     labels = sorted({tag[2:] for tag in tags if tag != OUTSIDE})

@@ -30,7 +30,7 @@ from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import entity_scheme
 
-LENGTHS = (5, 10, 20, 40)  # words, the upper end of each group but the last
+LENGTHS = (5, 10, 20, 40)  # upper ends, in words, of all groups but the last
 GOLD_TAG, LENGTH, IN_TRAINING = "gold tag", "sentence length", "word in training"
 POSITION, CAPITALISATION = "position", "capitalisation"
 LISTS = ("errors", "suspects", "entity_suspects")
@@ -64,7 +64,7 @@ NAMES: dict[str, Callable[[Tagger], Sequence[str]]] = {
     POSITION: lambda _: ("inner", "first", "last", "only"),
     IN_TRAINING: lambda _: SEEN,
     CAPITALISATION: lambda _: SHAPES,
-}  # of the parts of each dimension
+}  # names of the parts of each dimension
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,10 @@ class Parts:
 
 
 def parts_of(results: Results, dimension: str) -> Parts:
-    """Return the words by one of `dimensions_of`.
+    """Return the group of each word in one of `dimensions_of`.
 
     Raises:
-        CrfvizError: the words of the training are not known, and were asked for.
+        CrfvizError: the dimension is `IN_TRAINING`, but the tagger has no lexicon.
     """
     return Parts(_NUMBERS[dimension](results), NAMES[dimension](results.tagger))
 
@@ -123,33 +123,33 @@ _NUMBERS: dict[str, Callable[[Results], NDArray[np.int64]]] = {
 class RunCounts:
     """Counts of N sentences with M words. Keys of several names are JSON lists (`key`)."""
 
-    most: int  # how long each of the three lists may be
-    longest_trained: int | None  # words of the longest training sentence; None: not known
-    size: dict[str, int]  # sentences, words, wrong ones of both by Viterbi, "longer" sentences
+    most: int  # maximum length of each of the three lists
+    longest_trained: int | None  # words of the longest training sentence; None if unknown
+    size: dict[str, int]  # sentences, words, wrong ones by Viterbi, longer sentences
     confusion: list[list[int]]  # words by gold and Viterbi's tag: K x K
     decoders: dict[str, dict[str, int]]  # by decoder, see `_decoder`
     entity_types: dict[str, dict[str, list[int]]]  # by decoder and type: right, guessed, in gold
     entity_patterns: dict[str, dict[str, int]]  # by decoder: sentences with these three numbers
     invalid_bio: dict[str, int]  # by decoder: sentences that break the scheme
-    schemes: dict[str, dict[str, int]]  # of SemEval, see `entities`; empty without a scheme
-    ranks: list[int]  # sentences whose gold path is at this place; the last: beyond
-    bins: dict[str, list[list[int]]]  # of words, entities and sentences, see `certainty`
-    doubts: dict[int, list[int]]  # words, and right ones, by their doubt, see `certainty`
-    least: dict[int, float]  # the smallest largest marginal of each of them
+    schemes: dict[str, dict[str, int]]  # of SemEval, see `scheme_counts`; may be empty
+    ranks: list[int]  # sentences by rank of the gold path; the last: beyond
+    bins: dict[str, list[list[int]]]  # of words, entities and sentences, see `bins_of`
+    doubts: dict[int, list[int]]  # words, and right ones, by doubt, see `doubts_of`
+    least: dict[int, float]  # by doubt: the smallest of the words' largest marginals
     parts: dict[str, list[list[int]]]  # by dimension: words of each part, and right ones
-    kinds: dict[str, list[int]]  # errors by kind, and their words
-    pairs: dict[str, dict[str, int]]  # words by gold and predicted tag, by kind
+    kinds: dict[str, list[int]]  # by kind: errors, and their words
+    pairs: dict[str, dict[str, int]]  # by gold and predicted tag: wrong words of each kind
     moves: dict[str, list[int]]  # by chosen and gold move: errors, gaps (`fixed`), infinite gaps
-    errors: Table  # the first ones
-    suspects: Table  # the most suspicious ones
-    entity_suspects: Table  # the most doubtful ones
+    errors: Table  # the first errors
+    suspects: Table  # the most suspicious errors
+    entity_suspects: Table  # the most doubtful entities
     batches: list[int]  # sentences of every batch
     seconds: dict[str, list[float]]  # of every batch: "scoring" and every decoder
     rule: str | None = None  # as in `Results`
 
     @property
     def num_errors(self) -> int:
-        """Return the number of all errors, listed or not."""
+        """The number of all errors, listed or not."""
         return sum(errors for errors, _ in self.kinds.values())
 
 
@@ -169,7 +169,7 @@ def as_counted(results: Results | CountedRun) -> CountedRun:
 
 
 def key(*names: object) -> str:
-    """Return several names as one key, unambiguously for any names."""
+    """Join several names into one key, which is unique for any names."""
     return json.dumps(names, ensure_ascii=False)
 
 
@@ -240,7 +240,7 @@ def merge(tallies: Iterable[RunCounts]) -> RunCounts:
 def as_json(tally: RunCounts) -> str:
     """Return the counts as one line of JSON; `from_json` reads it."""
     record = {each.name: getattr(tally, each.name) for each in fields(RunCounts)}
-    if len(tally.errors) < tally.most:  # all are listed, in both lists
+    if len(tally.errors) < tally.most:  # both lists have all errors
         record["suspects"] = None
     return json.dumps(record)
 

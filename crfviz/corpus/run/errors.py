@@ -1,11 +1,11 @@
 """Errors and suspected entities of a sentence.
 
-An error is a longest run of words whose Viterbi tags differ from gold. It is set right alone: the
-target of its triage (`crfviz.chain.questions.triage`) is the Viterbi path with gold on these words
-and nothing else changed. So the gaps of a sentence's errors add up to that of its gold path.
+An error is a maximal run of words whose Viterbi tags differ from gold. Each error is corrected on
+its own: the target of its triage (`crfviz.chain.questions.triage`) is the Viterbi path with gold
+tags on these words only. So the gaps of a sentence's errors add up to that of its gold path.
 
-An entity that only the model has speaks against gold as far as it is probable, one that only gold
-has as far as it is not:
+An entity that only the model has makes gold doubtful if it is probable; an entity that only gold
+has, if it is improbable:
 
     doubt = p(entity | words) of a predicted entity, 1 - p(entity | words) of a gold one
 
@@ -42,11 +42,11 @@ class Error:
     gold: tuple[str, ...]  # the right tags of these words
     predicted: tuple[str, ...]  # the tags of the Viterbi path
     triage: Triage
-    gold_probability: float  # that these words have the gold tags, given the sentence
-    predicted_probability: float  # that they have the predicted ones
-    chosen_move: Move  # transition of the best path, at the error's step most against gold
+    gold_probability: float  # p(gold tags of these words | sentence)
+    predicted_probability: float  # p(predicted tags of these words | sentence)
+    chosen_move: Move  # of the best path, at the step most against gold
     gold_move: Move  # transition of the gold path at that step
-    step_gap: float  # its score minus that of `gold_move`, nats; inf if gold's is forbidden
+    step_gap: float  # `chosen_move` - `gold_move`, nats; inf if gold's is forbidden
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ class EntitySuspect:
 
     sentence: int  # from 0
     span: Span
-    in_gold: bool  # else it is predicted
-    probability: float  # of the entity, by the model
-    wrong: int  # position of the first word, from the entity on, whose tag is not gold
+    in_gold: bool  # False: in the prediction
+    probability: float  # p(entity | words)
+    wrong: int  # position of the first wrong tag from the entity's start on
 
     @property
     def doubt(self) -> float:
-        """Return the model's probability that gold is wrong here, in [0, 1]."""
+        """The model's probability that gold is wrong here, in [0, 1]."""
         return 1.0 - self.probability if self.in_gold else self.probability
 
     @property
@@ -74,7 +74,7 @@ class EntitySuspect:
 class JudgedEntities:
     """The entities of one sentence."""
 
-    predicted: list[tuple[float, bool]]  # probability, and whether gold has it
+    predicted: list[tuple[float, bool]]  # probability, and whether gold has the entity
     suspects: list[EntitySuspect]
 
 
@@ -85,14 +85,14 @@ def find_errors(
     sums: Sequence[Posterior],
     first: int = 0,
 ) -> list[list[Error]]:
-    """Return the errors of the best path of each sentence, first word first.
+    """Return the errors of the best path of each sentence, in the order of the words.
 
     Args:
-        chains: of the sentences.
+        chains: the chains of the sentences.
         best: their best paths.
-        gold: their right ones.
-        sums: those over all their paths.
-        first: number of the first sentence.
+        gold: their gold paths.
+        sums: their posteriors.
+        first: number of the first sentence, from 0.
     """
     runs = [wrong_runs(*paths) for paths in zip(best, gold, strict=True)]
     places = [(number, run) for number, of_one in enumerate(runs) for run in of_one]
@@ -114,7 +114,7 @@ def find_errors(
 def judge_entities(
     chain: Potentials, best: Sequence[int], gold: Sequence[int], sentence: int = 0
 ) -> JudgedEntities:
-    """Return each entity of the best path with its probability, and those on one side only."""
+    """Return the best path's entities with probabilities, and entities that one side lacks."""
     scheme = entity_scheme(chain.tag_names) or BIO
     guessed, right = (
         spans([chain.tag_names[tag] for tag in path], scheme) for path in (best, gold)
@@ -145,7 +145,7 @@ def _error(
     shares: Sequence[float],
     sentence: int,
 ) -> Error:
-    """Return one error: a chain, target and best path, the blamed part, and probabilities."""
+    """Return one error; `case` is chain, target and best path, `shares` p(run) of both paths."""
     potentials, target, best = case
     names = potentials.tag_names
     steps = lead(potentials, best, target).transition_terms
@@ -233,7 +233,7 @@ def entity_suspect_table(
 
 
 def suspicion_of(row: TableRow) -> tuple[float, ...]:
-    """Return the sort key of an error row; as `results.suspicion`."""
+    """Return the sort key of an error row; same order as `results.suspicion`."""
     p_gold, p_predicted, *place = (
         float(row[name] or 0) for name in ("p_gold", "p_predicted", "sentence", "position")
     )
@@ -241,6 +241,6 @@ def suspicion_of(row: TableRow) -> tuple[float, ...]:
 
 
 def doubt_of(row: TableRow) -> tuple[float, ...]:
-    """Return the sort key of a suspected entity's row; as `EntitySuspect.order`."""
+    """Return the sort key of a suspected entity's row; same order as `EntitySuspect.order`."""
     doubt, *place = (float(row[name] or 0) for name in ("doubt", "sentence", "position"))
     return -doubt, *place, float(row["only_in"] == "gold")

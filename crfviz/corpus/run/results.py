@@ -1,15 +1,14 @@
 """Results of a run over tagged sentences, with a bounded log of errors.
 
-Words of all sentences stand one after the other in flat arrays, M of them: a million words take
-about 45 MB. Tags are ids.
+The M words of all sentences are concatenated in flat arrays: a million words take about 45 MB. Tags
+are ids.
 
-All errors are counted, and a bounded number is kept with their sentences. What is kept is enough
-for every list of an ordinary file. Of a file with more errors than `MAX_KEPT` the first ones are
-kept, and the most suspicious ones, so that memory does not grow.
+All errors are counted, and up to `MAX_KEPT` of each list are stored with their sentences. If a file
+has more errors, the first and the most suspicious ones are stored, so that memory is bounded.
 
-An error is put down to a transition if its kind (`crfviz.chain.questions.triage`) is transition,
-both or constraint: to the step that speaks most against gold, by the move that the best path makes
-there (too strong) and the move that gold makes there (too weak, or forbidden).
+An error is attributed to a transition if its kind (`crfviz.chain.questions.triage`) is transition,
+both or constraint. The step is the one most against gold. It has two moves: that of the best path
+(too strong) and that of gold (too weak, or forbidden).
 """
 
 from collections import Counter, defaultdict
@@ -27,12 +26,12 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 
 MAX_KEPT = 10_000  # errors, suspects and suspected entities, each
-OF_TRANSITIONS = ("transition", "both", "constraint")  # kinds that are put down to a step
+OF_TRANSITIONS = ("transition", "both", "constraint")  # kinds that are attributed to a step
 
 BEAMS = {"beam_2": 2, "beam_4": 4, "beam_8": 8}  # width by name
-RULE = "rule"  # Viterbi over the paths that match a rule; a decoder of runs with one
+RULE = "rule"  # decoder of runs with a rule: Viterbi over matching paths
 EVERY_DECODER = ("independent", "left_to_right", *BEAMS, "viterbi", "max_marginal")
-ORACLE_PATHS = 8  # of the k-best oracle
+ORACLE_PATHS = 8  # k of the k-best oracle
 SEEN = ("seen with this tag", "seen with other tags only", "never seen")  # in training
 
 Item = TypeVar("Item")
@@ -44,17 +43,17 @@ class ErrorTotals:
     """Running counts of errors."""
 
     errors: Counter[str] = field(default_factory=Counter)  # by kind
-    words: Counter[str] = field(default_factory=Counter)  # wrong ones, by the kind of their error
+    words: Counter[str] = field(default_factory=Counter)  # wrong words by kind of error
     pairs: dict[tuple[str, str], Counter[str]] = field(
         default_factory=lambda: defaultdict(Counter)
-    )  # words by gold and predicted tag, by kind
+    )  # by gold and predicted tag: wrong words of each kind
     moves: dict[tuple[Move, Move], list[float]] = field(
         default_factory=lambda: defaultdict(list)
-    )  # chosen and gold move: the step gaps of the errors put down to them
+    )  # by chosen and gold move: step gaps of their errors
 
     @property
     def total(self) -> int:
-        """All errors."""
+        """The number of all errors."""
         return self.errors.total()
 
     def add(self, error: Error) -> None:
@@ -69,7 +68,7 @@ class ErrorTotals:
 
 
 class Smallest(Generic[Item, Key]):
-    """A bounded heap: the `most` added items with the smallest keys.
+    """A bounded list of the `most` items with the smallest keys.
 
     >>> kept = Smallest(2, key=lambda n: (n,))
     >>> for n in (5, 1, 4, 3, 2):
@@ -84,13 +83,13 @@ class Smallest(Generic[Item, Key]):
         self._items: list[Item] = []
 
     def add(self, item: Item) -> None:
-        """Add an item; surplus items are dropped from time to time."""
+        """Add an item; from time to time, drop items beyond `most`."""
         self._items.append(item)
         if len(self._items) > 2 * self._most:
             self._items = self.items()
 
     def items(self) -> list[Item]:
-        """Return the items, smallest key first; those with equal keys in the order they came in."""
+        """Return the items, smallest key first; equal keys in the order of addition."""
         return sorted(self._items, key=self._key)[: self._most]
 
 
@@ -101,8 +100,8 @@ class ErrorLog:
     most: int = MAX_KEPT
     totals: ErrorTotals = field(default_factory=ErrorTotals)
     first: list[Error] = field(default_factory=list)  # in the order of the file
-    sentences: dict[int, Sentence] = field(default_factory=dict)  # of all that is kept, by number
-    suspected: int = 0  # entities on one side only, listed or not
+    sentences: dict[int, Sentence] = field(default_factory=dict)  # of the stored errors, by number
+    suspected: int = 0  # entities that one side lacks, listed or not
 
     def __post_init__(self) -> None:
         self._suspects: Smallest[Error, tuple[float, ...]] = Smallest(self.most, suspicion)
@@ -112,12 +111,12 @@ class ErrorLog:
 
     @property
     def suspects(self) -> list[Error]:
-        """Return the items in the order in which to review gold."""
+        """The items in the order in which to review gold."""
         return self._suspects.items()
 
     @property
     def entity_suspects(self) -> list[EntitySuspect]:
-        """Return the items in the order in which to review gold."""
+        """The items in the order in which to review gold."""
         return self._entities.items()
 
     def add(
@@ -145,9 +144,9 @@ class ErrorLog:
 
 
 def suspicion(error: Error) -> tuple[float, ...]:
-    """Return the sort key of an error: the least probable gold first.
+    """Return the sort key of an error: the least probable gold tags first.
 
-    Where the model is sure of something else, either the model or the annotator is wrong.
+    If the model is sure of other tags, either the model or the annotator is wrong.
     """
     return error.gold_probability, -error.predicted_probability, error.sentence, error.first
 
@@ -160,26 +159,26 @@ class Results:
     lengths: NDArray[np.int32]  # (N,) words of each sentence
     shapes: NDArray[np.int8]  # (M,) index into `crfviz.taggers.features.SHAPES`
     seen: NDArray[np.int8] | None  # (M,) index into SEEN; None: the tagger has no lexicon
-    longest_trained: int | None  # words of the longest training sentence; None likewise
+    longest_trained: int | None  # words of the longest training sentence; None without a lexicon
     gold: NDArray[np.int16]  # (M,) tag ids
     tags: dict[str, NDArray[np.int16]]  # (M,) by decoder
     token_probability: NDArray[np.float64]  # (M,) the largest marginal
     gold_probability: NDArray[np.float64]  # (M,) the marginal of the gold tag
     path_probability: NDArray[np.float64]  # (N,) of the Viterbi path
     gold_log_probability: NDArray[np.float64]  # (N,) log p(gold path | words); -inf: forbidden
-    gold_rank: NDArray[np.int16]  # (N,) place of gold among the best paths from 0; -1: beyond 8
+    gold_rank: NDArray[np.int16]  # (N,) rank of gold among the best paths, from 0; -1: beyond 8
     search_errors: dict[str, int]  # sentences whose path scores less than the best, by decoder
     log: ErrorLog  # of Viterbi's errors
-    entity_probability: NDArray[np.float64]  # (E,) exact, of Viterbi's entities, in a scheme
+    entity_probability: NDArray[np.float64]  # (E,) exact, of Viterbi's entities; may be empty
     entity_right: NDArray[np.bool_]  # (E,) whether gold has them
     batches: list[int]  # sentences of every batch
     seconds: dict[str, list[float]]  # of every batch: "scoring" and every decoder
-    rule: str | None = None  # of `RULE`, as `crfviz.chain.patterns` reads it
-    unmatched: int = 0  # sentences of which no path matches it: `RULE` has Viterbi's there
+    rule: str | None = None  # pattern of `RULE`, see `crfviz.chain.patterns`
+    unmatched: int = 0  # sentences without a matching path: `RULE` uses Viterbi's there
 
     @property
     def decoders(self) -> tuple[str, ...]:
-        """Every decoder of the run."""
+        """The decoders of the run."""
         return tuple(self.tags)
 
     @property
@@ -202,7 +201,7 @@ class Results:
         return np.equal(wrong, 0)
 
     def names(self, ids: NDArray[np.int16]) -> list[list[str]]:
-        """Tag names of every sentence, of (M,) ids."""
+        """Return the tag names of every sentence, from (M,) ids."""
         named = [self.tagger.tags[tag] for tag in ids.tolist()]
         ends = np.cumsum(self.lengths).tolist()
         return [

@@ -1,13 +1,13 @@
-"""One run of a tagger over tagged sentences, by every decoder.
+"""Run of a tagger over tagged sentences with every decoder.
 
 | decoder                | scores                | takes                                        |
 |------------------------|-----------------------|----------------------------------------------|
 | independent            | as trained            | the best emission of each word               |
-| left_to_right          | as trained            | the best next tag in turn, never looks back  |
-| beam_2, beam_4, beam_8 | with the rules of BIO | the best of 2, 4, 8 prefixes kept at a word  |
+||| left_to_right          | as trained            | the best next tag, from left to right        ||
+||| beam_2, beam_4, beam_8 | with the rules of BIO | the best path of a beam of 2, 4, 8 prefixes  ||
 | viterbi                | with the rules of BIO | the best path                                |
 | max_marginal           | with the rules of BIO | the tag of the largest marginal at each word |
-| rule, if there is one  | with the rules of BIO | the best path that matches it, if one does   |
+||| rule, if there is one  | with the rules of BIO | the best path that matches, else Viterbi's   ||
 
 The rules apply to taggers whose scheme is BIO. The two greedy decoders use scores as trained, so
 that their BIO violations can be counted. Sentences are read one batch at a time, and only those
@@ -51,21 +51,21 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import entity_scheme
 from crfviz.text.sentences import Sentence
 
-SCORING_BATCH = 128  # sentences of like length; nothing else is done meanwhile
+SCORING_BATCH = 128  # sentences of similar length, scored without a pause
 AS_TRAINED = ("independent", "left_to_right")
 SENTENCES_AT_ONCE = 512
 PROBABILITIES = ("token", "gold", "path", "log gold", "entity")
-SEARCH_SLACK = 1e-9  # nats: a path that is worse by more is a search error
+SEARCH_SLACK = 1e-9  # nats; a path that scores less by more is a search error
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredBatch:
-    """Sentences with their chains."""
+    """Sentences with their chains, and the scoring time."""
 
     sentences: Sequence[Sentence]
     chains: list[Potentials]
     trained: list[Potentials]  # the same without the rules of BIO
-    seconds: float  # that scoring took
+    seconds: float  # of scoring
 
 
 def score_sentences(
@@ -92,14 +92,14 @@ def score_sentences(
 
 
 Decode = Callable[[ChainsOrBatch], list[list[int]]]
-DECODE: Mapping[str, Decode] = {  # what needs no marginals
+DECODE: Mapping[str, Decode] = {  # the decoders that need no marginals
     "independent": partial(greedy_paths, how="independent"),
     "left_to_right": partial(greedy_paths, how="left_to_right"),
     **{name: partial(beams, width=width) for name, width in BEAMS.items()},
     "viterbi": best_paths,
 }
 
-Progress = Callable[[int, int], None]  # sentences done, and of how many; may raise to stop the run
+Progress = Callable[[int, int], None]  # sentences done, all sentences; may raise to stop
 
 
 def run(
@@ -111,17 +111,16 @@ def run(
     most_kept: int = MAX_KEPT,
     pause: Callable[[], object] = lambda: None,
 ) -> Results:
-    """Tag all sentences by every decoder, and record the errors.
+    """Tag all sentences with every decoder, and record the errors.
 
-    The sentences are gone through twice. `report` is called after every batch; what it raises ends
-    the run. `most_kept` errors are listed, all are counted. Sentences of a batch that are as long
-    as each other are scored together, which is faster the more there are. A server can do something
-    else in a `pause`, which is called after each sentence and each decoder of a batch, and a few
-    times while it is scored. A `rule` over the tags is one more decoder. Of `Answers`, whose
-    sentences these must be, every decoder gives the answers.
+    The sentences are read twice. `report` is called after every batch; an exception in it ends the
+    run. All errors are counted, and at most `most_kept` are listed. Sentences of similar length are
+    scored together. `pause` lets a server do other work: it is called after each sentence and each
+    decoder of a batch, and a few times during scoring. A `rule` over the tags is one more decoder.
+    For `Answers`, which must be those of these sentences, every decoder returns the answers.
 
     Raises:
-        FormatError: there is no sentence, or one without tags; or the rule cannot be read.
+        FormatError: there is no sentence, a sentence has no tags, or the rule cannot be read.
         UnknownTagError: sentences or rule have tags that the tagger does not know; names them.
         CrfvizError: the rule needs too many states.
         NoPathError: every path of a sentence is forbidden.
@@ -200,7 +199,7 @@ class _Collected:
         packed = chain_batch(chains)
         trained = chain_batch(batch.trained) if self.tagger.scheme else packed
         paths: dict[str, list[list[int]]] = {}
-        if not self.batches:  # what a first call loads or compiles is no decoder's time
+        if not self.batches:  # warm up: do not time loading and compiling
             for decode in (*DECODE.values(), posteriors):
                 decode(chain_batch(chains[:1]))
         for name, decode in DECODE.items():
@@ -224,7 +223,7 @@ class _Collected:
         self.batches.append(len(sentences))
 
     def _matching(self, chain: Potentials, best: list[int]) -> list[int]:
-        """Return the best path that matches the rule; the best of all where none does."""
+        """Return the best path that matches the rule; the best of all paths if none does."""
         try:
             return best_match(chain, self.rule or "")
         except NoPathError:
@@ -309,7 +308,7 @@ class _Collected:
 
 
 def _seen(lexicon: Lexicon, sentence: Sentence) -> list[int]:
-    """Return index into `SEEN` of every word."""
+    """Return the index in `SEEN` of every word."""
     known = [lexicon.tags_of(word) for word in sentence.tokens]
     return [
         2 if not tags else 0 if tag in tags else 1
@@ -318,7 +317,7 @@ def _seen(lexicon: Lexicon, sentence: Sentence) -> list[int]:
 
 
 def _rank(chain: Potentials, gold: list[int], best: list[int]) -> int:
-    """Return the place of gold among the best paths, from 0; -1 outside of `ORACLE_PATHS`."""
+    """Return the rank of gold among the best paths, from 0; -1 beyond `ORACLE_PATHS`."""
     if gold == best:
         return 0
     ranked = enumerate(islice(best_first(chain), ORACLE_PATHS))

@@ -1,6 +1,7 @@
-"""Worker pool on an existing Dask cluster, by the address of its scheduler.
+"""Worker pool on an existing Dask cluster, which is given by its scheduler's address.
 
-Workers get the bytes of a shard and need no file of this machine but the model, at the same path.
+Workers receive the bytes of a shard. Of this machine's files they need only the model, at the same
+path.
 Dask reassigns the shards of workers that die. `distributed` is imported only on request.
 """
 
@@ -17,23 +18,23 @@ if TYPE_CHECKING:
     from distributed import Future
 
 TIMEOUT = 20.0  # seconds to wait for the scheduler, or for a worker
-SHARDS_PER_THREAD = 2  # one that runs, and one that waits
+SHARDS_PER_THREAD = 2  # one running, one waiting
 ADDRESS = re.compile(r"[a-z]+://\S+:\d+")
 
 
 class Cluster:
-    """All workers of a cluster.
+    """Worker pool of all workers of a cluster.
 
     Args:
         job: the work on every shard.
-        address: of the scheduler, such as `tcp://host:8786`.
+        address: address of the scheduler, such as `tcp://host:8786`.
 
     Raises:
-        CrfvizError: `distributed` is not installed, nobody answers, or there is no worker.
+        CrfvizError: `distributed` is not installed, no scheduler answers, or there is no worker.
     """
 
     def __init__(self, job: Job, address: str) -> None:
-        if not ADDRESS.fullmatch(address):  # a client does not stop what it started
+        if not ADDRESS.fullmatch(address):  # a Client would leave its threads running
             raise _no_scheduler(address, "it is no such address")
         try:
             from distributed import Client
@@ -57,7 +58,7 @@ class Cluster:
             raise CrfvizError(f"--scheduler: expected workers at {address}, got none")
 
     def submit(self, shard: Shard) -> None:
-        """Give a shard to the scheduler."""
+        """Submit a shard to the scheduler."""
         try:
             future = self._client.submit(attempt, self._job, shard, pure=False)
         except OSError as error:
@@ -65,7 +66,7 @@ class Cluster:
         self._shards[future] = shard
 
     def next_result(self) -> tuple[Shard, Outcome]:
-        """Wait until a worker is done with its shard."""
+        """Wait until a worker finishes a shard, and return its result."""
         future = self._first()
         shard = self._shards.pop(future)
         if future.status == "finished":
@@ -79,7 +80,7 @@ class Cluster:
     def _first(self) -> "Future":
         from distributed import wait
 
-        alone = 0  # timeouts without a worker
+        alone = 0  # consecutive timeouts without a worker
         while True:
             try:
                 with self._client.as_current():
@@ -99,7 +100,7 @@ class Cluster:
             raise self._gone() from error
 
     def _failed(self, future: "Future", shard: Shard) -> CrfvizError:
-        """Return the error of a shard that did not come from the job itself."""
+        """Return the error of a shard if it was not raised by the job itself."""
         from distributed import KilledWorker
 
         if future.status != "error":
@@ -125,7 +126,7 @@ class Cluster:
 
 
 def _silence_logs() -> None:
-    """Silence the package's own logs; errors are reported here."""
+    """Silence Dask's logs; this module reports the errors."""
     for name in logging.root.manager.loggerDict:
         if name.startswith("distributed"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

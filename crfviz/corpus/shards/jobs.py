@@ -1,16 +1,16 @@
 """Jobs on shards: evaluate a tagger, or tag a file in its own format.
 
-Tagging keeps everything else: comments, other columns, rows without a word, other fields.
-Columns may have words alone; a column of tags is then added. Marginals are p(tag | words), six
-digits, those that do not round to 0, the largest first:
+Tagging preserves comments, other columns, rows without a word, and other fields. If columns have
+only words, a column of tags is added. Marginals are p(tag | words) with six digits, without those
+that round to 0, the largest first:
 
 | format  | where                                                                    |
 |---------|--------------------------------------------------------------------------|
 | conllu  | in the last column, `Marginals=NOUN:0.973100,VERB:0.026900`              |
 | iob2    | in the fourth column, `NOUN:0.973100,VERB:0.026900`                      |
-| columns | likewise, in one more column before that of the tags                     |
+||| columns | the same, in an additional column before that of the tags                ||
 | jsonl   | in "marginals", for each word `{"NOUN": 0.9731, "VERB": 0.0269}`         |
-| fasta   | as columns, a letter a line: FASTA itself has no place for tags          |
+||| fasta   | as columns, one letter per line, because FASTA has no place for tags     ||
 """
 
 import json
@@ -63,17 +63,17 @@ IOB2_MISC = 3  # column of iob2 for marginals
 
 @dataclass(frozen=True)
 class ModelReference:
-    """A model by its path and the digest of its content, for workers elsewhere."""
+    """A model by its path and the digest of its content, for workers on other machines."""
 
-    place: str  # its folder or file, absolute; the name of a model without one, such as a plug-in
-    version: str  # a digest of its content; empty for one without a folder
+    place: str  # absolute path; the name of a model without files, such as a plug-in
+    version: str  # a digest of the content; empty for a model without files
     code: str = ""  # the version of a plug-in: shards of another version are not resumed
 
     def load(self) -> Tagger:
-        """Return the tagger, loaded once in a process.
+        """Return the tagger, which is cached in the process.
 
         Raises:
-            ModelError: the folder cannot be seen from here, or holds another model.
+            ModelError: this machine cannot access the folder, or it holds another model.
         """
         return _load(self)
 
@@ -82,7 +82,7 @@ def model_reference(name: str) -> ModelReference:
     """Return the reference of a model name or folder.
 
     Raises:
-        ModelError: a file of it cannot be read.
+        ModelError: a file of the model cannot be read.
     """
     place = model_path(name)
     return (
@@ -111,26 +111,26 @@ def _load(model: ModelReference) -> Tagger:
 class Evaluation:
     """The job that evaluates a tagger on a shard."""
 
-    file: str  # its name, for messages
+    file: str  # name of the file, for messages
     file_format: FormatName
     model: ModelReference
     against: ModelReference | None = None
     fold_handles: bool = False
     types: tuple[tuple[str, str], ...] | None = None  # renames entity types, drops all others
-    rule: str | None = None  # over the tags, as one more decoder
+    rule: str | None = None  # pattern over the tags, an additional decoder
     most: int = MAX_KEPT  # errors in the list
 
     @property
     def key(self) -> str:
-        """All that the work depends on, except the shard and the name of the file."""
+        """Everything that the result depends on, except the shard and the name of the file."""
         return json.dumps([EVALUATION_FORMAT, "evaluate", {**asdict(self), "file": ""}])
 
     def __call__(self, shard: Shard, share: ReportShare | None = None) -> bytes:
-        """Return the counts of a shard, of two models if compared, as JSON; empty if it is empty.
+        """Return the counts of a shard, with any comparison, as JSON; empty without sentences.
 
         Raises:
             FormatError: a line cannot be read, or a sentence has no tags; says in which line.
-            CrfvizError: as `crfviz.corpus.run.tagging.run` does.
+            CrfvizError: as in `crfviz.corpus.run.tagging.run`.
         """
         torch.set_num_threads(1)  # tensors of one sentence are so small that threads only wait
         sentences = list(self.sentences(shard))
@@ -216,32 +216,32 @@ class _FileSentence(Protocol):
 
     @property
     def line(self) -> int:
-        """Number of the line where it begins."""
+        """Number of the sentence's first line."""
 
     @property
     def words(self) -> Sequence[str]:
-        """Its words, at least one."""
+        """The words, at least one."""
 
     def write(self, lines: list[str], tags: Sequence[str], marginals: Marginals | None) -> None:
-        """Write the tags into the lines of the shard."""
+        """Write tags and marginals into the lines of the shard, in place."""
 
 
 @dataclass(frozen=True)
 class Tagging:
     """The job that tags a shard."""
 
-    file: str  # its name, for messages
+    file: str  # name of the file, for messages
     file_format: FormatName
     model: ModelReference
     marginals: bool = False
 
     @property
     def key(self) -> str:
-        """All that the work depends on, except the shard and the name of the file."""
+        """Everything that the result depends on, except the shard and the name of the file."""
         return json.dumps([TAGGING_FORMAT, "tag", {**asdict(self), "file": ""}])
 
     def __call__(self, shard: Shard, share: ReportShare | None = None) -> bytes:
-        """Return the bytes of a shard, tagged.
+        """Return the bytes of the tagged shard.
 
         Raises:
             FormatError: a line cannot be read; says which.
@@ -280,7 +280,7 @@ class Tagging:
         try:
             return tagger.potentials_batch([place.words for place in group])
         except CrfvizError:
-            for place in group:  # one of them is to blame
+            for place in group:  # find the sentence that fails
                 try:
                     tagger.potentials(place.words)
                 except CrfvizError as error:
@@ -299,7 +299,7 @@ def _by_tag(marginals: torch.Tensor, tags: Sequence[str]) -> Marginals:
 
 @dataclass(frozen=True)
 class _Rows:
-    """A sentence with a word a line."""
+    """A sentence with one word per line."""
 
     line: int
     words: Sequence[str]
@@ -339,7 +339,7 @@ def _rows(lines: list[str], first: int, layout: Layout, name: str) -> Iterator[_
 
 @dataclass(frozen=True)
 class _Sequence:
-    """A sequence of FASTA, which is written as columns: a letter a line."""
+    """A FASTA sequence, which is written as columns, one letter per line."""
 
     line: int
     words: Sequence[str]
@@ -362,7 +362,7 @@ class _Sequence:
 def _sequences(lines: list[str], first: int, name: str) -> Iterator[_Sequence]:
     sequences = list(records(lines, name, first))
     for index, line in enumerate(lines):
-        if line.startswith((NAME, COMMENT)):  # a comment of columns, behind the end of a sentence
+        if line.startswith((NAME, COMMENT)):  # as a comment, after a blank line
             lines[index] = f"{'' if index == 0 else chr(10)}# {line[1:].strip()}"
     for record in sequences:
         yield _Sequence(record.line, record.letters, record, first)
@@ -370,7 +370,7 @@ def _sequences(lines: list[str], first: int, name: str) -> Iterator[_Sequence]:
 
 @dataclass(frozen=True)
 class _Object:
-    """A sentence that is an object in JSON."""
+    """A sentence in a JSON object on one line."""
 
     line: int
     words: Sequence[str]

@@ -1,11 +1,12 @@
-"""Shards of a file, a cache of finished ones, worker pools, and a scheduler that keeps their order.
+"""Shards of a file, their cache, worker pools, and a scheduler that preserves the file's order.
 
-A shard is whole sentences of a file. Splits depend on the file and the shard size only, so the same
-sentences are always scored together. Finished shards are cached in a folder beside the output,
-under a digest of their content and of the job: another file, model or option never matches.
+A shard has whole sentences of a file. Splits depend on the file and the shard size only, so the
+same sentences are always scored together. Finished shards are cached in a folder next to the
+output. A digest of content and job is part of the name, so other files, models or options never
+match.
 
-A worker process gets one shard at a time and returns bytes or an error for the user. A killed
-worker costs its shard only: another process restarts the shard, three times at most.
+A worker process gets one shard at a time and returns bytes or an error for the user. If a worker
+is killed, only its shard is lost: a new process retries it, up to three tries.
 """
 
 import os
@@ -32,23 +33,23 @@ from crfviz.text.files import write_atomically
 
 SHARD_BYTES = 2_000_000
 NAME = re.compile(r"\.?\d{6,}-[0-9a-f]{16}(\.part)?")
-MAX_TRIES = 3  # at a shard whose workers die
-START_METHOD = "spawn"  # forks of a process with threads may hang
-MAX_AHEAD = 8  # shards for each worker that may start before an earlier one is done
+MAX_TRIES = 3  # of a shard whose workers die
+START_METHOD = "spawn"  # a fork of a process with threads may hang
+MAX_AHEAD = 8  # shards per worker that may start before an earlier one is yielded
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Some whole sentences of a file."""
+    """A part of a file with whole sentences."""
 
     number: int  # from 0
-    start: int  # of its first byte in the file
+    start: int  # offset of its first byte in the file
     first_line: int  # number of its first line in the file, from 1
     content: bytes
 
     @property
     def lines(self) -> int:
-        """The number of lines that end in it."""
+        """The number of line ends in the shard."""
         return self.content.count(b"\n")
 
 
@@ -56,10 +57,10 @@ def split_file(file: BinaryIO, size: int, *, by_line: bool, head: bytes = b"") -
     """Yield the shards of a file, which is read once as a stream.
 
     Args:
-        file: opened to read; a pipe will do.
-        size: bytes of a shard, to which the rest of its last sentence is added.
+        file: file opened for reading, or a pipe.
+        size: minimum bytes of a shard; the rest of its last sentence is added.
         by_line: whether each line is a sentence; else a blank line ends one.
-        head: whole lines that were read of it already.
+        head: whole lines that were already read from the file.
     """
     number, start, line = 0, 0, 1
     while content := _read(file, head, size, by_line=by_line):
@@ -70,7 +71,7 @@ def split_file(file: BinaryIO, size: int, *, by_line: bool, head: bytes = b"") -
 
 def _read(file: BinaryIO, head: bytes, size: int, *, by_line: bool) -> bytes:
     content = bytearray(head + file.read(max(0, size - len(head))))
-    last = bytes(content[content.rfind(b"\n") + 1 :])  # of a line that goes on
+    last = bytes(content[content.rfind(b"\n") + 1 :])  # start of an incomplete line
     while more := file.readline():
         content += more
         if by_line or not (last + more).strip():
@@ -85,11 +86,11 @@ def cache_folder(output: Path) -> Path:
 
 
 class ShardCache:
-    """The finished shards of one job.
+    """Cache of the finished shards of one job.
 
     Args:
-        folder: made when the first shard is finished.
-        key: all that the work depends on but the shards.
+        folder: folder of the cache, created when the first shard is finished.
+        key: everything that the results depend on, except the shards.
     """
 
     def __init__(self, folder: Path, key: str) -> None:
@@ -111,7 +112,7 @@ class ShardCache:
         """Cache the result of a shard.
 
         Raises:
-            FormatError: it cannot be written; says why.
+            FormatError: the result cannot be written; says why.
         """
         try:
             self.folder.mkdir(exist_ok=True)
@@ -121,7 +122,7 @@ class ShardCache:
         self._used.add(self._name(shard))
 
     def summary(self) -> str:
-        """Return which shards are finished, for the message on stop."""
+        """Describe the finished shards, for the message on stop."""
         if not self._used:
             return "no shard is finished"
         return (
@@ -149,16 +150,16 @@ class ShardCache:
         return f"{shard.number:06}-{sha256(self._key + shard.content).hexdigest()[:16]}"
 
 
-ReportShare = Callable[[float], None]  # takes the share of a shard that is done; may raise to stop
+ReportShare = Callable[[float], None]  # takes the finished share of a shard; may raise to stop
 Outcome = bytes | CrfvizError
 
 
 class Job(Protocol):
-    """Work on a shard; it can be pickled."""
+    """A picklable function of a shard."""
 
     @property
     def key(self) -> str:
-        """All that the work depends on, except the shard."""
+        """Everything that the result depends on, except the shard."""
 
     def __call__(self, shard: Shard, share: ReportShare | None = None) -> bytes:
         """Return the result of a shard.
@@ -173,10 +174,10 @@ class WorkerPool(Protocol):
 
     @property
     def size(self) -> int:
-        """The number of shards that can run at a time."""
+        """The number of shards that can run at the same time."""
 
     def submit(self, shard: Shard) -> None:
-        """Start a shard; fewer than `size` are running."""
+        """Start a shard; call it only while fewer than `size` are running."""
 
     def next_result(self) -> tuple[Shard, Outcome]:
         """Wait for a running shard and return its result."""
@@ -194,7 +195,7 @@ def attempt(job: Job, shard: Shard, share: ReportShare | None = None) -> Outcome
 
 
 class InProcessPool:
-    """This process as the only worker; it reports progress within a shard."""
+    """Pool that runs shards in this process and reports progress within a shard."""
 
     size = 1
 
@@ -217,10 +218,10 @@ class InProcessPool:
 
 
 class ProcessPool:
-    """Worker processes on this machine, each an executor of its own.
+    """Pool of worker processes on this machine, each in its own executor.
 
-    An executor breaks when one of its processes dies. With one process each, only one shard is lost
-    and retried.
+    An executor breaks when one of its processes dies. As each has one process, only one shard is
+    lost and retried.
     """
 
     def __init__(self, job: Job, number: int) -> None:
@@ -235,7 +236,7 @@ class ProcessPool:
             executor = self._idle.pop()
             try:
                 future = executor.submit(_run_in_process, self._job, shard)
-            except BrokenProcessPool:  # it died while it was idle
+            except BrokenProcessPool:  # the process died while idle
                 _end(executor)
                 executor = _executor()
                 future = executor.submit(_run_in_process, self._job, shard)
@@ -287,7 +288,7 @@ def _end(executor: ProcessPoolExecutor) -> str:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Start processes that never get Ctrl+C, which is for this process."""
+    """Block Ctrl+C while processes start, so that they never receive it."""
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
@@ -299,7 +300,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _begin_process() -> None:
-    """Prepare a worker process: it prints to standard error and ends with its parent."""
+    """Set up a worker process: it prints to standard error and ends with its parent."""
     os.putenv("OPENBLAS_NUM_THREADS", "1")  # before NumPy: its threads would wait for each other
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -328,22 +329,22 @@ def run_shards(
 ) -> Generator[bytes, None, None]:
     """Yield the results of all shards in file order.
 
-    After an error no further shard starts, and running ones finish: of two errors the first in the
-    file is raised, as a single worker would.
+    After an error no further shard starts, but running ones finish. Of several errors the first in
+    the file is raised, as with a single worker.
 
     Args:
-        shards: of a file.
-        pool: the workers; stopped at the end in any case.
+        shards: the shards of a file.
+        pool: the workers, which are always stopped at the end.
         cache: the cache of finished shards.
         done: called with each finished shard.
 
     Raises:
-        CrfvizError: a shard or the model is invalid, or nothing can be written.
+        CrfvizError: a shard or the model is invalid, or the cache cannot be written.
     """
     errors: dict[int, CrfvizError] = {}  # by the number of the shard
-    finished: dict[int, bytes] = {}  # likewise, until yielded
+    finished: dict[int, bytes] = {}  # by the number of the shard, until yielded
     started = yielded = running = 0  # shards
-    ended = False  # there are no more shards
+    ended = False  # whether `shards` is exhausted
 
     def finish(shard: Shard, content: bytes) -> None:
         finished[shard.number] = content

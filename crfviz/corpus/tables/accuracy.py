@@ -4,8 +4,8 @@
 
 Shares of words get the Wilson interval. Kinds of entity errors come from the SemEval schemes of
 `crfviz.corpus.counts.exact`: *missed* and *spurious* overlap nothing on the other side;
-*wrong type* is exact less strict, *wrong boundary* type less strict, and *wrong type and boundary*
-is the rest.
+*wrong type* is exact minus strict, *wrong boundary* is type minus strict, and the remaining errors
+are *wrong type and boundary*.
 
 Calibration has a row for each non-empty bin of 15: words by their largest marginal, sentences by
 the probability of the Viterbi path, entities by their exact probability
@@ -39,7 +39,7 @@ TITLES = {
     "viterbi": "Viterbi",
     "max_marginal": "max-marginal",
 }
-DECODERS = tuple(TITLES)  # of a report; the table has beams, too
+DECODERS = tuple(TITLES)  # in a report; the table also has beams
 ALL_TITLES = {
     **TITLES,
     RULE: "Viterbi with the rule",
@@ -50,7 +50,7 @@ COVERAGES = tuple(range(5, 101, 5))  # per cent
 
 
 def confusion_table(run: CountedRun) -> Table:
-    """Return a row for each pair of gold and Viterbi tags that occurs, most words first."""
+    """Return a row for each pair of gold and Viterbi tags, most frequent first."""
     names = run.tagger.tags
     pairs = [
         (words, i, j)
@@ -65,7 +65,7 @@ def confusion_table(run: CountedRun) -> Table:
 
 
 def tag_table(run: CountedRun) -> Table:
-    """Return one row for each tag of gold or of the predictions, in the order of the tags."""
+    """Return one row for each tag that occurs in gold or predictions, in the order of the tags."""
     counts = run.tally.confusion
     rows: Table = []
     for tag, name in enumerate(run.tagger.tags):
@@ -95,7 +95,7 @@ def scheme_table(tally: RunCounts) -> Table:
 
 
 def entity_kind_table(tally: RunCounts) -> Table:
-    """Return how many entities are right, and how many wrong in each way."""
+    """Return the number of right entities, and of wrong ones by kind of error."""
     counts = tally.schemes
     strict = counts["strict"]
     wrong_type = counts["exact"]["correct"] - strict["correct"]
@@ -112,7 +112,7 @@ def entity_kind_table(tally: RunCounts) -> Table:
 
 
 def _entity_rates(counts: dict[str, int], *, half: bool) -> dict[str, float]:
-    """Return precision, recall and F1; 0 where there is nothing to divide by."""
+    """Return precision, recall and F1; 0 if the denominator is 0."""
     good = counts["correct"] + (0.5 * counts["partial"] if half else 0.0)
     both = counts["correct"] + counts["incorrect"] + counts["partial"]
     guessed, gold = both + counts["spurious"], both + counts["missed"]
@@ -128,24 +128,24 @@ class DecoderScores:
     """Accuracy, entity scores and decoding time of one decoder."""
 
     accuracy: Accuracy
-    entities: EntityScores | None  # tags of a scheme only
+    entities: EntityScores | None  # None if the tags are of no scheme
     invalid_bio: int | None  # sentences that break the scheme of the tags
-    seconds: float  # of decoding all sentences one by one, without the network
+    seconds: float  # of decoding all sentences, without scoring them
 
 
 def decoder_table(tally: RunCounts, scheme: str = BIO) -> Table:
-    """Return one row for each decoder, from no search to all of it; the tags are of `scheme`.
+    """Return one row for each decoder; `scheme` is that of the tags.
 
-    `only_this` counts the words that this decoder gets right and Viterbi wrong, `only_viterbi`
-    those the other way round; `p` is McNemar's. `repaired` counts the sentences that this decoder
-    gets right and Viterbi wrong, `spoilt` those the other way round. `microseconds` of a sentence
-    are the median over batches. Entity columns are None without a scheme.
+    `only_this` counts words that this decoder gets right and Viterbi wrong, `only_viterbi` the
+    opposite; `p` is that of McNemar's test. `repaired` and `spoilt` count sentences the same way.
+    `microseconds` is the median over batches of the time per sentence. Without a scheme there are
+    no entity columns.
     """
     return [_decoder_row(tally, name, scheme) for name in tally.decoders]
 
 
 def oracle_table(tally: RunCounts) -> Table:
-    """Return sentences whose gold path is among the k best, k = 1, 2, ... 8."""
+    """Return the share of sentences whose gold path is among the k best, k = 1, 2, ... 8."""
     total = tally.size["sentences"]
     return [
         {"k": k, **rate_cells("sentences", wilson(sum(tally.ranks[:k]), total))}
@@ -154,7 +154,7 @@ def oracle_table(tally: RunCounts) -> Table:
 
 
 def decoder_scores(tally: RunCounts, decoder: str) -> DecoderScores:
-    """Return how good one decoder is."""
+    """Return accuracy, entity scores and time of one decoder."""
     counts = tally.decoders[decoder]
     return DecoderScores(
         accuracy=Accuracy(
@@ -222,13 +222,13 @@ def coverage_table(tally: RunCounts) -> Table:
     """Return the accuracy on the most certain words, by the share of words included."""
     total, rows = tally.size["words"], list[TableRow]()
     surest = iter(sorted(tally.doubts.items()))
-    before = right_before = words = right = doubt = 0  # of the doubts so far, and of the last one
+    before = right_before = words = right = doubt = 0  # in the doubts before, and in the last one
     for coverage in COVERAGES:
         kept = max(1, round(total * coverage / 100))
         while before + words < kept:
             before, right_before = before + words, right_before + right
             doubt, (words, right) = next(surest)
-        among = (2 * right * (kept - before) + words) // (2 * words)  # to the nearest
+        among = (2 * right * (kept - before) + words) // (2 * words)  # rounded to the nearest
         rate = rate_cells("words_right", wilson(right_before + among, kept))
         rows.append(
             {

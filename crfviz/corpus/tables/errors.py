@@ -1,8 +1,8 @@
 """Tables of errors: by kind, pair of tags, transition and part of the corpus.
 
 Kinds are those of `crfviz.chain.questions.triage`; `crfviz.corpus.run.results` says which errors
-count for a transition. `win` is the share of all words that would become right if a part had no
-error.
+are attributed to a transition. `win` is the share of all words that would become right if a part
+had no errors.
 """
 
 import json
@@ -26,7 +26,7 @@ from crfviz.text.sentences import Sentence
 
 
 def kind_table(tally: RunCounts) -> Table:
-    """Return errors and wrong words of each kind, all kinds in order."""
+    """Return errors and wrong words of each kind, in the order of `KINDS`."""
     rows: Table = []
     for kind in KINDS:
         errors, words = tally.kinds.get(kind, (0, 0))
@@ -36,7 +36,7 @@ def kind_table(tally: RunCounts) -> Table:
 
 
 def pair_table(tally: RunCounts) -> Table:
-    """Count wrong words by gold and predicted tag, most first, with the kinds of their errors."""
+    """Count wrong words by gold and predicted tag, most frequent first, and by kind of error."""
     words = {pair: sum(kinds.values()) for pair, kinds in tally.pairs.items()}
     total, rows = sum(words.values()), list[TableRow]()
     for pair, number in sorted(words.items(), key=lambda item: -item[1]):
@@ -48,7 +48,7 @@ def pair_table(tally: RunCounts) -> Table:
 
 
 def transition_table(tally: RunCounts) -> Table:
-    """Return errors by the transition that causes them, most frequent first; see the module.
+    """Return errors by the transition that causes them, most frequent first.
 
     `share` is the share of all errors; `share_so_far` is the sum of the shares up to this row.
     `step_gap` is the mean score of the wrong step minus that of the gold step, in nats; infinite if
@@ -68,7 +68,7 @@ def transition_table(tally: RunCounts) -> Table:
 
 
 def weight_table(tally: RunCounts) -> Table:
-    """Return errors by the single weight that is too strong at their step, most first."""
+    """Return errors by the transition weight that is too strong, most frequent first."""
     counts: Counter[Move] = Counter()
     for move in _moves(tally):
         counts[move.chosen] += move.errors
@@ -81,12 +81,12 @@ def weight_table(tally: RunCounts) -> Table:
 
 
 class _Moves(NamedTuple):
-    """The transition of the best path and that of gold at a step, and the errors due to them."""
+    """The transitions of the best path and of gold at a step, and their errors."""
 
     chosen: Move
     gold: Move
     errors: int
-    gap: float  # the mean
+    gap: float  # mean step gap in nats
 
 
 def _moves(tally: RunCounts) -> list[_Moves]:
@@ -101,7 +101,7 @@ def _moves(tally: RunCounts) -> list[_Moves]:
 def conll(errors: Sequence[Error], sentences: Mapping[int, Sentence]) -> str:
     """Return the sentences with errors as CoNLL columns: word, gold tag, predicted tag, kind.
 
-    Words that are right have `_` for a kind. Columns are separated by TAB.
+    The kind of right words is `_`. Columns are separated by TAB.
     """
     by_sentence: dict[int, list[Error]] = defaultdict(list)
     for error in errors:
@@ -123,7 +123,7 @@ def _lines(sentence: Sentence, errors: Sequence[Error]) -> Iterator[str]:
 
 
 def _shares(numbers: Sequence[int], tally: RunCounts) -> Table:
-    """Return the cells of each row for its number of errors, and of the rows so far."""
+    """Return errors, share and cumulative share of each row."""
     total = tally.num_errors
     return [
         {"errors": number, "share": number / total, "share_so_far": so_far / total}
@@ -132,10 +132,10 @@ def _shares(numbers: Sequence[int], tally: RunCounts) -> Table:
 
 
 def slice_table(results: Results, dimensions: Sequence[str]) -> Table:
-    """Return a row for each slice by one or two of `dimensions_of`, largest gain first.
+    """Return a row for each slice by one or two of `dimensions_of`, largest win first.
 
     Raises:
-        CrfvizError: the words of the training are not known, and were asked for.
+        CrfvizError: a dimension is `IN_TRAINING`, but the tagger has no lexicon.
     """
     parts = [parts_of(results, name) for name in dimensions]
     sizes = [len(part.names) for part in parts]
@@ -151,7 +151,7 @@ def slice_table(results: Results, dimensions: Sequence[str]) -> Table:
 
 
 def all_slices(run: CountedRun) -> Table:
-    """Return the parts of every single dimension in one table, the largest win first."""
+    """Return the slices by every single dimension in one table, largest win first."""
     total, rows = run.tally.size["words"], list[TableRow]()
     for name, counts in run.tally.parts.items():
         parts = zip(NAMES[name](run.tagger), counts, strict=True)

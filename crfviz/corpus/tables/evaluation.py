@@ -1,8 +1,8 @@
 """The evaluation of a tagger in one call, and the comparison of two by McNemar's test.
 
-A win is what the first gets right and the second wrong, a loss the other way round; `p` is
-McNemar's (`crfviz.corpus.metrics`). Entities count where gold has them: found by both,
-by one, or missed by both. All by Viterbi. Two runs on different sentences are a ShapeError.
+All predictions are Viterbi's. A win is right in the first run and wrong in the second, a loss is
+the opposite; `p` is that of McNemar's test (`crfviz.corpus.metrics`). Of entities only those of
+gold count. Two runs on different sentences raise a ShapeError.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,14 +29,14 @@ from crfviz.text.schemes import BIO, entity_scheme, spans
 from crfviz.text.sentences import Sentence
 
 KINDS = ("win", "loss", "both wrong")  # of sentences
-MAX_NAMED = 6  # words of a sentence that are listed with their tags
+MAX_NAMED = 6  # wrong words of a sentence that are listed
 
 Right = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs on the same sentences, or on the same part of them."""
+    """Comparison of two runs on the same sentences, or on a part of them."""
 
     units: dict[str, list[int]]  # by unit: right in both, wins, losses, wrong in both
     disagreements: Table
@@ -63,7 +63,7 @@ def merge_comparisons(
 
 
 def model_table(first: Results, second: Results) -> Table:
-    """Words, sentences, and entities where both have BIO tags and the same gold: a row for each."""
+    """Return rows for words, sentences and, with one scheme and the same gold, entities."""
     return _rows(_units(first, second))
 
 
@@ -85,8 +85,9 @@ def disagreements(
 ) -> Table:
     """Return the first `most` sentences that at least one tagger gets wrong, in file order.
 
-    A row has the kind, one of `KINDS`; words won, lost and wrong in both; and where, as "word gold
-    first/second". Sentences and positions count from 1. They are gone through once.
+    A row has the kind, one of `KINDS`; the numbers of words won, lost and wrong in both; and the
+    wrong words as "word gold first/second". Sentences and positions count from 1. The sentences are
+    read once.
     """
     _same_sentences(first, second)
     ours, theirs = first.right("viterbi"), second.right("viterbi")
@@ -151,7 +152,7 @@ def _rows(units: Mapping[str, Sequence[int]]) -> Table:
 
 
 def _gold_entities_found(results: Results) -> Right:
-    """Return whether each entity of gold is in the prediction, type and both ends."""
+    """Return whether each gold entity is predicted with the same type and boundaries."""
     scheme = entity_scheme(results.tagger.tags) or BIO
     sides = (results.names(ids) for ids in (results.gold, results.tags["viterbi"]))
     return np.array(
@@ -198,7 +199,7 @@ def comparison_text(first: str, second: str, table: Sequence[TableRow]) -> str:
     return "\n".join(lines)
 
 
-Tagging = Sentence | tuple[Sequence[str], Sequence[str]]  # or its words and tags
+Tagging = Sentence | tuple[Sequence[str], Sequence[str]]  # a sentence, or its words and tags
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,15 +222,15 @@ def evaluate(
     rule: str | None = None,
     against: Tagger | None = None,
 ) -> Evaluation:
-    """Tag sentences by every decoder and compare with their tags, in memory.
+    """Tag sentences with every decoder and compare with their gold tags, in memory.
 
-    Among the tables are "tags", "confusion", "calibration", "decoders", "errors" with what is to
-    blame for each, and for two taggers "models" and "disagreements".
+    Among the tables are "tags", "confusion", "calibration", "decoders", "errors" with their causes,
+    and for two taggers "models" and "disagreements".
 
     Args:
-        tagger: the one to measure.
+        tagger: the tagger to evaluate.
         sentences: a file (CoNLL-U, iob2, CoNLL columns or JSONL), or sentences with tags.
-        rule: over the tags, for one more decoder; see `crfviz.match`.
+        rule: pattern over the tags, an additional decoder; see `crfviz.match`.
         against: another tagger, compared with the first one.
 
     Raises:
@@ -248,7 +249,7 @@ def evaluate(
 
 
 def as_sentence(tagging: Tagging) -> Sentence:
-    """Return a tagged sentence, given as such or as its words and tags."""
+    """Return a tagged sentence from a `Sentence` or from its words and tags."""
     if isinstance(tagging, Sentence):
         return tagging
     words, tags = tagging

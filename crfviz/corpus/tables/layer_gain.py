@@ -1,6 +1,6 @@
-"""What a CRF layer would add on tagged sentences: figures, and the sentences it changes.
+"""Gain of a CRF layer on tagged sentences: figures, and the sentences that it changes.
 
-Only the emissions of the tagger count; its transitions are those that are fitted.
+Only the emissions of the tagger are used; transitions are fitted to them.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ class LayerGain:
 
     gain: CRFGain
     fitted: FittedTransitions
-    independent: tuple[tuple[int, ...], ...]  # the path of each sentence, word by word
+    independent: tuple[tuple[int, ...], ...]  # the independent path of each sentence
 
 
 def layer_gain(
@@ -44,13 +44,13 @@ def layer_gain(
     report: Callable[[float], object] = lambda _: None,
     pause: Callable[[], object] = lambda: None,
 ) -> LayerGain:
-    """Return what fitted transitions add to a tagger on these sentences.
+    """Return the gain of fitted transitions over a tagger's independent decoding.
 
     Args:
-        tagger: the model.
-        sentences: with gold tags of the tagger.
-        report: hears of the share that is done, in [0, 1].
-        pause: called now and then while the sentences are scored.
+        tagger: the tagger that scores the sentences.
+        sentences: sentences with gold tags that the tagger knows.
+        report: called with the finished share, in [0, 1].
+        pause: called from time to time during scoring.
 
     Raises:
         CrfvizError: there are too few sentences, or the emissions forbid a gold tag.
@@ -70,14 +70,14 @@ def layer_gain(
 
 
 def sample_of(sentences: Sequence[Sentence], max_words: int) -> list[int]:
-    """Return the numbers of sentences drawn at random, in order, with at most so many words."""
+    """Return sorted indices of randomly drawn sentences, with at most `max_words` in total."""
     order = np.random.default_rng(0).permutation(len(sentences))
     words = np.cumsum([len(sentences[number].tokens) for number in order])
     return sorted(order[: max(1, int((words <= max_words).sum()))].tolist())
 
 
 def gain_table(gain: CRFGain) -> Table:
-    """Return a row for each way to decode; entity F1 only where the tags are BIO."""
+    """Return a row for each decoder; with entity F1 if the tags are BIO."""
     rows: Table = []
     for name, title in WAYS.items():
         score: Score = getattr(gain, name)
@@ -90,9 +90,9 @@ def gain_table(gain: CRFGain) -> Table:
 
 
 def changed_table(measured: LayerGain, sentences: Sequence[Sentence], tags: Sequence[str]) -> Table:
-    """Return a row for each sentence that is repaired or spoiled, the largest changes first.
+    """Return a row for each repaired or spoiled sentence, the largest changes first.
 
-    Sentences and positions count from 1; the position is that of the first word that changes so.
+    Sentences and positions count from 1; the position is that of the first word with this change.
     """
     gain = measured.gain
     rows: Table = []
@@ -121,7 +121,7 @@ def changed_table(measured: LayerGain, sentences: Sequence[Sentence], tags: Sequ
 
 
 def gain_record(measured: LayerGain) -> dict[str, Any]:
-    """Return the figures as JSON types."""
+    """Return the figures of the gain as JSON types."""
     gain, fitted = measured.gain, measured.fitted
     record: dict[str, Any] = {}
     for name in WAYS:

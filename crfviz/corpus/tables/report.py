@@ -2,9 +2,9 @@
 
 Shares are in [0, 1] in JSON and in per cent in tables, with their 95 % intervals in brackets.
 
-evaluation.json of a model folder maps a label ("ud-english-ewt/test.conllu") to one evaluation. The
-card, README.md, shows all of them between two marker comments; text outside the markers is never
-changed.
+evaluation.json of a model folder maps labels ("ud-english-ewt/test.conllu") to evaluations. The
+card, README.md, shows all evaluations between two marker comments; text outside the markers is
+never changed.
 
 | topic                | tables                                             |
 |----------------------|----------------------------------------------------|
@@ -53,8 +53,8 @@ from crfviz.taggers.folder import CARD_FILE, EVALUATION_FILE
 from crfviz.taggers.storage import read_json_object
 from crfviz.text.schemes import BIO, entity_scheme
 
-ANSWERS = "viterbi"  # the decoder under which the tags of a tagger without scores are counted
-OF_SCORES = (  # tables that a tagger without scores has not
+ANSWERS = "viterbi"  # decoder name for the tags of a tagger without scores
+OF_SCORES = (  # tables that a tagger without scores lacks
     *("ece", "calibration", "coverage", "decoders", "oracle"),
     *("kinds", "tag_pairs", "transitions", "weights", "suspects", "entity_suspects"),
 )
@@ -67,13 +67,13 @@ Record = Mapping[str, Any]  # one evaluation as JSON; keys as in `as_record`
 
 
 def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
-    """Return all measurements as JSON types; `file` names the data.
+    """Return all measurements as JSON types; `file` is the name of the data.
 
-    Entity scores and `invalid_bio` are None where the tags are of no scheme. `ece` is the expected
+    Entity scores and `invalid_bio` are None if the tags are of no scheme. `ece` is the expected
     calibration error of words by their largest marginal, `sequence_ece` that of sentences by the
-    probability of the Viterbi path; both of the potentials that viterbi and max_marginal see. A
-    run with a rule has one more decoder: how many sentences it changes, repairs and spoils against
-    Viterbi, and how many have no matching path.
+    probability of the Viterbi path; both use the constrained potentials. A run with a rule has an
+    additional decoder: how many sentences it changes, repairs and spoils compared with Viterbi, and
+    how many have no matching path.
     """
     run = as_counted(results)
     tagger, tally = run.tagger, run.tally
@@ -110,7 +110,7 @@ def as_text(record: Record) -> str:
 
 
 def notes(record: Record) -> list[str]:
-    """Return notes for the reader of a whole record (`full_record`)."""
+    """Return the notes to display with a full record (`full_record`)."""
     facts = []
     errors, longer = record["errors"], record["longer_than_trained"]
     if errors["listed"] < errors["total"]:
@@ -134,10 +134,10 @@ def as_markdown(record: Record) -> str:
 
 
 def read_evaluations(folder: Path) -> dict[str, Record]:
-    """Return the evaluations of a model folder by label; none where it has no such file.
+    """Return the evaluations of a model folder by label; empty if it has no such file.
 
     Raises:
-        ModelError: the file is no JSON object of evaluations.
+        ModelError: the file is not a JSON object of evaluations.
     """
     path = folder / EVALUATION_FILE
     if not path.exists():
@@ -151,7 +151,7 @@ def read_evaluations(folder: Path) -> dict[str, Record]:
 def record_evaluation(folder: Path, label: str, record: Record) -> None:
     """Add one evaluation to evaluation.json, and rewrite the figures of the card.
 
-    A card without the markers gets them at its end; a folder without a card gets one.
+    If the card has no markers, they are appended; if there is no card, it is created.
 
     Raises:
         ModelError: a file of the folder cannot be read or written, or its markers are broken.
@@ -168,7 +168,7 @@ def record_evaluation(folder: Path, label: str, record: Record) -> None:
 
 
 def forget_evaluations(folder: Path) -> bool:
-    """Remove evaluation.json and the figures of the card, whose text stays; False without any.
+    """Remove evaluation.json and the card's figures, not its text; return False if there are none.
 
     Raises:
         ModelError: a file of the folder cannot be read or written, or its markers are broken.
@@ -226,7 +226,7 @@ def _has_scores(record: Record) -> bool:
 
 
 def _rows(record: Record) -> list[list[str]]:
-    """Return a header and one row a decoder."""
+    """Return a header and one row for each decoder."""
     shares = {"token accuracy, %": "token_accuracy", "sentence accuracy, %": "sentence_accuracy"}
     if _has_entities(record):
         shares = {
@@ -325,7 +325,7 @@ def _with_figures(path: Path, card: str, records: Mapping[str, Record]) -> str:
 
 def _render(path: Path, label: str, record: object) -> str:
     try:
-        return as_markdown(record)  # type: ignore[arg-type]  # what is no record fails below
+        return as_markdown(record)  # type: ignore[arg-type]  # other objects raise below
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(
             f"{path}: {label!r} is no evaluation ({error!r}); evaluate again with --card"
@@ -336,7 +336,7 @@ Tables = Mapping[str, Table]
 
 
 def tables_of(results: Results | CountedRun) -> dict[str, Table]:
-    """Return all tables: entity tables need BIO-like tags, score tables need scores."""
+    """Return all tables; entity tables only for BIO-like tags, score tables only with scores."""
     run = as_counted(results)
     tables = _tables(run)
     if not isinstance(run.tagger, Answers):

@@ -1,7 +1,7 @@
-"""Cross-validation of a kind of training, for data too small for a test file.
+"""Cross-validation of a training method, for data too small for a test file.
 
-The sentences are dealt into five parts; each part is tagged by a model trained on the other four.
-What is measured is therefore the quality of a model trained on four fifths of the sentences.
+The sentences are divided into five parts; each part is tagged by a model trained on the other four.
+So the scores are those of a model trained on four fifths of the sentences.
 """
 
 import random
@@ -35,10 +35,10 @@ def cross_validated(
     sentences: Sequence[Sentence],
     fit: Callable[[Sequence[Sentence]], Perceptron],
 ) -> CrossValidated:
-    """Train on four fifths of the data, five times, and tag the held-out fifth.
+    """Train on four fifths of the data, five times, and score the held-out fifths.
 
     Args:
-        sentences: with their tags; those with the same words are in the same part.
+        sentences: tagged sentences; those with the same words are in the same part.
         fit: trains a model.
 
     Raises:
@@ -58,7 +58,7 @@ def cross_validated(
 
 
 def _folds(sentences: Sequence[Sentence]) -> Iterator[tuple[list[Sentence], list[Sentence]]]:
-    """Yield pairs of training and held-out sentences, at most FOLDS."""
+    """Yield at most `FOLDS` pairs of training and held-out sentences."""
     distinct = list(dict.fromkeys(sentence.tokens for sentence in sentences))
     if len(distinct) < 2:
         raise CrfvizError("cross-validation needs two different sentences, got fewer")

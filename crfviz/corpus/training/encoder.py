@@ -1,4 +1,4 @@
-"""BERT encoder that runs on word pieces, with the weights of a downloaded folder.
+"""BERT encoder of word pieces, with the weights of a downloaded folder.
 
     x_0     = norm(piece + position + segment 0)
     h_l     = norm(x_l + attention(x_l))
@@ -22,18 +22,18 @@ from crfviz.taggers.storage import read_json_object
 CONFIG_FILE = "config.json"
 EMBEDDINGS, LAYERS = "embeddings", "encoder.layer"
 NORM_EPSILON = 1e-12
-PIECES_AT_ONCE = 4096  # bounds the memory of a batch
+PIECES_AT_ONCE = 4096  # limits the memory of a batch
 
 
 class Encoder:
     """A BERT without dropout; its tensors keep the names of the file.
 
     Args:
-        folder: whose config.json says how many attention heads there are.
+        folder: folder with config.json, which has the number of attention heads.
         tensors: the weights, by name.
 
     Raises:
-        ModelError: the number of heads is missing or does not divide the vectors.
+        ModelError: the number of heads is missing or does not divide the vectors' size.
     """
 
     def __init__(self, folder: Path, tensors: Mapping[str, Tensor]) -> None:
@@ -51,7 +51,7 @@ class Encoder:
 
     @torch.no_grad()
     def means(self, rows: Sequence[Sequence[int]]) -> Tensor:
-        """Return the mean of the last vectors of each row of pieces, as unit vectors: (N, D)."""
+        """Return the mean of the last layer's vectors of each row, as unit vectors: (N, D)."""
         by_length = defaultdict(list)
         for number, row in enumerate(rows):
             by_length[len(row)].append(number)
@@ -65,7 +65,7 @@ class Encoder:
         return found
 
     def vectors(self, pieces: Tensor) -> Tensor:
-        """Return the vector of each piece in its row: (B, P) long -> (B, P, D)."""
+        """Return the vector of each piece in the context of its row: (B, P) long -> (B, P, D)."""
         of = self.tensors
         values = functional.embedding(pieces, of[f"{EMBEDDINGS}.word_embeddings.weight"])
         values = values + of[f"{EMBEDDINGS}.position_embeddings.weight"][: pieces.shape[1]]
@@ -82,7 +82,7 @@ class Encoder:
         return values
 
     def _mixed(self, values: Tensor, layer: str) -> Tensor:
-        """Return the attention of a layer, its heads side by side: (B, P, D)."""
+        """Return the attention output of a layer, with its heads concatenated: (B, P, D)."""
         query, key, value = (
             self._linear(values, f"{layer}.attention.self.{part}")
             .view(*values.shape[:2], self.heads, -1)

@@ -1,9 +1,9 @@
-"""A CRF over the features of the perceptron, trained by L-BFGS on whole or partly tagged sentences.
+"""A CRF over the perceptron's features, trained by L-BFGS on fully or partly tagged sentences.
 
     minimise  -sum over sentences of log p(allowed tags | words) + ridge / 2 * sum of w²
 
-Where every word has one allowed tag this is the usual penalised likelihood, which is convex, so
-that two runs give equal weights. Seconds for some hundred sentences.
+If every word has one allowed tag, this is the usual penalised likelihood. It is convex, so two runs
+give equal weights. Training on some hundred sentences takes seconds.
 
 Source:
     Lafferty, McCallum and Pereira (2001); Liu and Nocedal (1989) for the optimiser; Tsuboi et al.
@@ -42,9 +42,9 @@ from crfviz.text.files import abbreviate
 from crfviz.text.schemes import OUTSIDE, is_bio, is_inside
 from crfviz.text.sentences import Sentence
 
-RIDGE = 0.25  # chosen on EWT dev for 30 to 600 training sentences; half or twice of it is as good
-MAX_STEPS = 80  # of L-BFGS; the weights hardly move after some fifty
-TOLERANCE = 1e-3  # of the largest slope, where it stops
+RIDGE = 0.25  # chosen on EWT dev for 30 to 600 training sentences; half or double are as good
+MAX_STEPS = 80  # of L-BFGS; the weights hardly change after some fifty
+TOLERANCE = 1e-3  # stop when the largest gradient is smaller
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +52,11 @@ class PartlyTagged:
     """A sentence with the allowed tags of each word."""
 
     tokens: tuple[str, ...]  # T, at least one
-    allowed: NDArray[np.bool_]  # (T, K), in each row at least one
+    allowed: NDArray[np.bool_]  # (T, K), at least one in each row
 
 
 def train_feature_crf(sources: Sources, out: Path) -> Perceptron:
-    """Train on files and write the folder `out`, with the score on dev or of cross-validation."""
+    """Train on files and write the folder `out`, with the scores of dev or cross-validation."""
     train, dev, tags = read_train_and_dev(sources)
     model = fit_sentences(train, tags)
     save_perceptron(out, model)
@@ -75,17 +75,17 @@ def train_feature_crf(sources: Sources, out: Path) -> Perceptron:
 
 
 def fit_sentences(sentences: Sequence[Sentence], tags: Sequence[str]) -> Perceptron:
-    """Return the weights that fit sentences with all their tags."""
+    """Return the weights fitted to fully tagged sentences."""
     return fit_feature_crf([partly_tagged(sentence, tags) for sentence in sentences], tags)
 
 
 def partly_tagged(sentence: Sentence, tags: Sequence[str]) -> PartlyTagged:
-    """Return a sentence whose words allow their own tag, or any tag where it is UNSET.
+    """Return a sentence whose words allow their own tag, or any tag if it is `UNSET`.
 
-    No entity goes on from a word with a tag into one without.
+    An entity never continues from a tagged word into an untagged one.
 
     Raises:
-        UnknownTagError: a tag is none of `tags`.
+        UnknownTagError: a tag is not in `tags`.
     """
     ids = {tag: index for index, tag in enumerate(tags)}
     allowed = np.zeros((len(sentence.tokens), len(tags)), dtype=np.bool_)
@@ -109,12 +109,12 @@ def fit_feature_crf(
     report: Callable[[float], None] = lambda _: None,
     ridge: float = RIDGE,
 ) -> Perceptron:
-    """Return the weights that fit the sentences best.
+    """Return the weights that minimise the loss on the sentences.
 
     Args:
-        sentences: at least one.
-        tags: K, in id order; those that no sentence has are hardly ever predicted.
-        report: told the share of the steps that is done; what it raises ends the run.
+        sentences: sentences with allowed tags, at least one.
+        tags: K tags, in id order; tags that no sentence has are rarely predicted.
+        report: called with the finished share of the steps; an exception in it ends the run.
         ridge: weight of the penalty.
     """
     keys = [feature_keys(sentence.tokens) for sentence in sentences]
@@ -136,7 +136,7 @@ def fit_feature_crf(
 
 
 class _Loss:
-    """The penalised loss of a batch of all sentences, float64, with its parameters."""
+    """The penalised loss over one batch of all sentences, in float64, and its parameters."""
 
     def __init__(
         self,

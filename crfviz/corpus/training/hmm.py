@@ -1,4 +1,4 @@
-"""`python -m crfviz train --family hmm`: counts from tagged files, as a model folder."""
+"""Training of an HMM: counts from tagged files (`python -m crfviz train --family hmm`)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,13 +32,13 @@ from crfviz.text.sentences import Sentence
 class HmmRecipe:
     """Hyperparameters of a run, chosen on dev."""
 
-    rare: int = 10  # forms seen at most so often tell how unknown words behave
-    least_class: int = 3  # tokens of rare forms that make a class
+    rare: int = 10  # forms seen at most so often are the model of unknown words
+    least_class: int = 3  # minimum tokens of rare forms in a class
     smoothing: Smoothing = field(default_factory=Smoothing)
 
 
 def train_hmm(recipe: HmmRecipe, sources: Sources, out: Path) -> CountedHmm:
-    """Count, and write the folder `out` with the share of words right on dev, if any."""
+    """Count, and write the folder `out`, with the token accuracy on dev if given."""
     train, dev, tags = read_train_and_dev(sources)
     stored = count(tags, train, recipe)
     save_hmm(out, stored)
@@ -82,7 +82,7 @@ def count(tags: tuple[str, ...], sentences: Sequence[Sentence], recipe: HmmRecip
 
 
 def _classes(words: Mapping[str, Counts], recipe: HmmRecipe) -> dict[str, Counts]:
-    """Tag counts of the classes of rare forms, a class after the more general ones."""
+    """Return tag counts of the classes of rare forms, general classes first."""
     by_class: dict[str, Counts] = {ANY: np.zeros_like(next(iter(words.values())))}
     for word, row in words.items():
         if row.sum() <= recipe.rare:

@@ -1,6 +1,6 @@
-"""Training data: tagged files as ids, and batches of sentences of similar length.
+"""Training data: sentences of tagged files as ids, in batches.
 
-Batches hold sentences of similar length, in an order that only the generator decides.
+Batches hold sentences of similar length; their order depends only on the generator.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -25,17 +25,17 @@ from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import ENGLISH
 
 MAX_SHOWN = 8  # tags in a message
-NO_TAG = -100  # what cross entropy leaves out, unless it is told otherwise
+NO_TAG = -100  # the default `ignore_index` of cross entropy
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """One sentence with its tag ids, of one or both tag columns."""
+    """One sentence with its tag ids, from one or two tag columns."""
 
     tokens: tuple[str, ...]
     tags: tuple[int, ...] | None
     auxiliary: tuple[int, ...] | None = None  # ids of the second tag column
-    allowed: NDArray[np.bool_] | None = None  # (T, K) the tags that words may have; None: their own
+    allowed: NDArray[np.bool_] | None = None  # (T, K) allowed tags of each word; None: their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +43,13 @@ class LabelledBatch:
     """B sentences as ids with their tags."""
 
     inputs: Batch
-    tags: Tensor  # (B, T) long, NO_TAG where padding is and where nobody tagged the sentence
-    auxiliary: Tensor  # (B, T) long, likewise
-    allowed: Tensor | None = None  # (B, T, K) bool; None where every word has its own tag alone
+    tags: Tensor  # (B, T) long, NO_TAG at padding and in untagged sentences
+    auxiliary: Tensor  # (B, T) long, the same for the second tag column
+    allowed: Tensor | None = None  # (B, T, K) bool; None if each word allows only its own tag
 
     @property
     def tagged(self) -> Tensor:
-        """Return which sentences have tags in the first column: (B,) bool."""
+        """Whether each sentence has tags in the first column: (B,) bool."""
         return self.tags[:, 0] != NO_TAG
 
     def to(self, device: torch.device) -> "LabelledBatch":
@@ -69,26 +69,26 @@ class Corpus:
     tags: tuple[str, ...]
     auxiliary_tags: tuple[str, ...]  # of the second tag column, empty without one
     vocabulary: Vocabulary
-    vectors: Tensor | None = None  # (V, D), fixed, for the rows of the word embedding
+    vectors: Tensor | None = None  # (V, D) fixed vectors, one per row of the word embedding
 
 
 @dataclass(frozen=True)
 class Sources:
     """The training and dev files of a run, and their format.
 
-    A file that cannot be read, a sentence without tags and files without a sentence are a
-    FormatError.
+    Functions that read them raise a FormatError for an unreadable file, a sentence without tags, or
+    files without sentences.
     """
 
     train: tuple[Path, ...]
     dev: tuple[Path, ...]
     fold_handles: bool = False
-    types: Mapping[str, str] | None = None  # entity types to keep, with the names they get
-    xpos: bool = False  # the second tag column is the XPOS of the training files
-    only_xpos: tuple[Path, ...] = ()  # XPOS of more sentences, or of the same in other files
-    vectors: Path | None = None  # folder of an encoder whose input table stands for words
-    tags: tuple[str, ...] = ()  # all there are, in id order; empty: those of the training files
-    tokenizer: str = ENGLISH  # of texts that come without words
+    types: Mapping[str, str] | None = None  # entity types to keep, with their new names
+    xpos: bool = False  # use XPOS of the training files as second tag column
+    only_xpos: tuple[Path, ...] = ()  # more files with XPOS, of the same or other sentences
+    vectors: Path | None = None  # folder of an encoder, for word vectors
+    tags: tuple[str, ...] = ()  # all tags in id order; empty: those of the training files
+    tokenizer: str = ENGLISH  # for texts that are not split into words
 
 
 def files_of(sources: Sources) -> list[SentenceFile]:
@@ -100,9 +100,9 @@ def files_of(sources: Sources) -> list[SentenceFile]:
 
 
 def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
-    """Read, check and number the sentences of all files.
+    """Read and check the sentences of all files, and convert tags to ids.
 
-    A sentence of `only_xpos` with the words of a tagged one gives its XPOS to that one.
+    If a sentence of `only_xpos` has the words of a tagged one, the tagged one gets its XPOS.
     """
     train, _, tags = read_train_and_dev(sources)
     dev = [tagged_sentences(sources, (path,)) for path in sources.dev]
@@ -135,10 +135,10 @@ def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
 
 
 def read_train_and_dev(sources: Sources) -> tuple[list[Sentence], list[Sentence], tuple[str, ...]]:
-    """Return the training sentences, those of dev if there are any, and the tags in id order.
+    """Return the training sentences, the dev sentences (if any), and the tags in id order.
 
     Raises:
-        FormatError: a sentence has a tag that the others lack, or that was not asked for.
+        FormatError: a tag is not in `sources.tags` or, if these are empty, in the training files.
     """
     train = tagged_sentences(sources, sources.train)
     dev = tagged_sentences(sources, sources.dev) if sources.dev else []
@@ -189,12 +189,12 @@ def write_training_lexicon(
     """Write lexicon.json of the training files into a model folder.
 
     Args:
-        sources: which files.
-        folder: of the model.
-        tags: its own, where the files may be those of another; None trusts them.
+        sources: the training files.
+        folder: the model folder.
+        tags: the model's tags, to check that the files belong to it; None skips the check.
 
     Raises:
-        UnknownTagError: the files have another tag.
+        UnknownTagError: the files have a tag that is not in `tags`.
     """
     sentences = tagged_sentences(sources, sources.train)
     used = {tag for sentence in sentences for tag in sentence.tags or ()}
@@ -235,13 +235,13 @@ def _allowed(sentences: Sequence[Labelled], width: int, num_tags: int) -> Tensor
 def bucket(
     sentences: Sequence[Labelled], recipe: Recipe, generator: torch.Generator | None = None
 ) -> list[list[Labelled]]:
-    """Return sentences of similar length together, in batches as large as the recipe allows.
+    """Group sentences of similar length into batches, as large as the recipe allows.
 
-    The generator decides ties of length and the order of the batches; without one they are sorted
-    by length, for evaluation.
+    The generator decides ties of length and the order of the batches. Without a generator, batches
+    are sorted by length, for evaluation.
     """
     lengths = torch.tensor([len(sentence.tokens) for sentence in sentences], dtype=torch.float64)
-    if generator is not None:  # up to a word of noise, so that batches differ from epoch to epoch
+    if generator is not None:  # noise below one word varies the batches between epochs
         lengths = lengths + torch.rand(len(sentences), generator=generator, dtype=torch.float64)
     groups: list[list[Labelled]] = [[]]
     for index in lengths.argsort(stable=True).tolist():

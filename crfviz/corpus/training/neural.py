@@ -1,11 +1,11 @@
 """Training of a network with its CRF: from tagged files to a model folder.
 
-After every epoch the averaged weights tag the dev files, and the state goes to a checkpoint, from
-which the same run goes on. The epoch that did best on dev is the one that is written, judged by
-words right for plain tags and by entity F1 for BIO, a mean over the dev files.
+After every epoch the averaged weights tag the dev files, and a checkpoint is written, from which
+the run can be resumed. The epoch with the best dev score is exported. The score is token accuracy
+for plain tags and entity F1 for BIO, averaged over the dev files.
 
-It is written with a temperature fitted on dev that makes token marginals honest: all scores are
-divided by it, and no path changes.
+The model is exported with a temperature, fitted on dev, that calibrates the token marginals: all
+scores are divided by it, which changes no path.
 
 Source:
     Guo et al. (2017), section 4.2, for the temperature; here all potentials of the chain are
@@ -54,7 +54,7 @@ def train_neural(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> N
     """Train a tagger, or resume from the checkpoint in `folder`, and write the folder `out`.
 
     Raises:
-        ModelError: the checkpoint is of another run: of another recipe or other sentences.
+        ModelError: the checkpoint belongs to a run with another recipe or other sentences.
     """
     corpus = read_corpus(sources, recipe)
     run = Run(recipe, corpus, choose_device())
@@ -76,7 +76,7 @@ def train_neural(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> N
 
 
 def constrained_crf(crf: CRF, tags: Sequence[str]) -> CRF:
-    """Return the CRF with -inf for steps that BIO forbids; for plain tags the same CRF."""
+    """Return a CRF with -inf at steps that BIO forbids; for plain tags the same CRF."""
     if not is_bio(tags):
         return crf
     rules = scheme_automaton(tuple(tags)).product
@@ -91,7 +91,7 @@ def constrained_crf(crf: CRF, tags: Sequence[str]) -> CRF:
 def dev_score(network: Network, corpus: Corpus, device: torch.device) -> float:
     """Return Viterbi's token accuracy, or the entity F1 of constrained Viterbi: in [0, 1].
 
-    Of several dev files it is the mean of their scores: a large file must not drown a small one.
+    With several dev files, it is the mean of their scores, so small files count as much as large.
     """
     scores = [_file_score(network, corpus, sentences, device) for sentences in corpus.dev]
     return sum(scores) / len(scores)
@@ -117,7 +117,7 @@ def _file_score(
 
 
 def scaled(crf: CRF, temperature: float) -> CRF:
-    """Return the same CRF with its weights divided by the temperature."""
+    """Return a copy of the CRF with its weights divided by the temperature."""
     other = copy.deepcopy(crf)
     with torch.no_grad():
         for weights in other.parameters():
@@ -131,10 +131,10 @@ def fit_temperature(
 ) -> tuple[float, float]:
     """Return the temperature with the least calibration error, and that error.
 
-    Where no temperature does better than 1, it is 1.
+    If no temperature is better than 1, it is 1.
 
     Args:
-        crf: with its trained weights.
+        crf: the trained CRF.
         batches: emissions (B, T, K), tags (B, T) and mask (B, T) of the dev sentences.
     """
     errors = {1.0: _error(crf, batches, 1.0)}
@@ -179,7 +179,7 @@ def _restore(
 def _export(
     run: Run, best: dict[str, Tensor], history: list[dict[str, float]], out: Path
 ) -> NeuralModel:
-    """Write the best averaged weights with their calibrated temperature."""
+    """Write the best averaged weights with a fitted temperature."""
     network, corpus = run.average, run.corpus
     network.load_state_dict(best)
     if isinstance(network.words, Projected):

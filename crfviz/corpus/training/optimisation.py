@@ -1,13 +1,13 @@
-"""One training run: loss, noise, schedule, averaged weights, and its state after every epoch.
+"""One training run: loss, noise, schedule, averaged weights, and checkpoints.
 
     loss = -sum over sentences of log p(allowed tags | words) / words
            + auxiliary * cross entropy of the second tag column
 
-Every epoch draws its order and its noise from a generator seeded with (seed, epoch): a run that
-goes on from a checkpoint sees exactly what an uninterrupted one would have seen.
+Every epoch draws its order and noise from a generator seeded with (seed, epoch). So a run resumed
+from a checkpoint gets exactly the same numbers as an uninterrupted one.
 
-The state after an epoch is one file that is replaced as a whole: tensors and a JSON text side by
-side in a safetensors file. A reader sees the old epoch or the new one, never half of each.
+The checkpoint is one safetensors file with tensors and a JSON text, which is replaced atomically. A
+reader sees the old epoch or the new one, never a mixture.
 
 Source:
     AdamW: Loshchilov and Hutter (2019); averaged weights: Polyak and Juditsky (1992);
@@ -44,16 +44,16 @@ from crfviz.exceptions import ModelError
 from crfviz.taggers.features import key
 from crfviz.taggers.neural.network import NUM_SPECIAL, UNKNOWN, Network, initialise
 
-SLOTS = ("step", "exp_avg", "exp_avg_sq")  # what AdamW remembers of a parameter
-EPSILON = 1e-8  # in its divisor
-AVERAGE_LAG = 10  # the average starts young: after n steps its decay is (1 + n) / (lag + n) at most
+SLOTS = ("step", "exp_avg", "exp_avg_sq")  # AdamW's state of a parameter
+EPSILON = 1e-8  # added to AdamW's divisor
+AVERAGE_LAG = 10  # after n steps the average's decay is at most (1 + n) / (lag + n)
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """The state from which a run resumes as if it had never stopped."""
+    """The state of a run after an epoch, from which it can be resumed."""
 
-    fingerprint: str  # of recipe and data: another run must not go on from here
+    fingerprint: str  # of recipe and data, so that no other run resumes from it
     epoch: int  # finished epochs
     history: list[dict[str, float]]  # one row per finished epoch
     tensors: Mapping[str, Tensor]  # weights, averages, optimiser and best averages, by prefix
@@ -69,16 +69,16 @@ class TrainingNoise:
 
     def __init__(self, recipe: Recipe, drop_word: Tensor, generator: torch.Generator) -> None:
         self.recipe = recipe
-        self.drop_word = drop_word  # (V,) probability that a word goes unknown
+        self.drop_word = drop_word  # (V,) probability that a word becomes unknown
         self.generator = generator
 
     def words(self, ids: Tensor) -> Tensor:
-        """Return (B, T) long -> (B, T) long, some of them unknown."""
+        """Return the ids, (B, T) long, with some replaced by `UNKNOWN`."""
         chance = torch.rand(ids.shape, generator=self.generator, device=ids.device)
         return torch.where(chance < self.drop_word[ids], UNKNOWN, ids)
 
     def drop(self, values: Tensor, where: Literal["characters", "inputs", "outputs"]) -> Tensor:
-        """(B, T, D) -> (B, T, D), the same columns of a whole sentence zeroed, the rest scaled."""
+        """Zero some of the D columns of (B, T, D), the same in a whole sentence; scale the rest."""
         keep: float = 1.0 - getattr(self.recipe, f"drop_{where}")
         shape = (values.shape[0], 1, values.shape[2])
         chance = torch.rand(shape, generator=self.generator, device=values.device)
@@ -86,7 +86,7 @@ class TrainingNoise:
 
 
 class AdamW:
-    """AdamW by torch's fused function; importing `torch.optim.AdamW` takes over a second."""
+    """AdamW with torch's fused function; importing `torch.optim.AdamW` takes over a second."""
 
     def __init__(self, recipe: Recipe, parameters: Mapping[str, Tensor]) -> None:
         self.recipe, self.parameters = recipe, parameters
@@ -100,7 +100,7 @@ class AdamW:
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
-        """Move all parameters that have a gradient, in place, at this learning rate."""
+        """Update all parameters that have a gradient, in place, with a learning rate."""
         moved = {name: p for name, p in self.parameters.items() if p.grad is not None}
         steps, means, squares = ([self.slots[slot][name] for name in moved] for slot in SLOTS)
         adamw(
@@ -141,11 +141,11 @@ class Run:
         self.parameters: dict[str, Tensor] = dict(self.modules.named_parameters())
         self.optimiser = AdamW(recipe, self.parameters)
         self.drop_word = _drop_word(recipe, corpus).to(device)
-        self.finished = 0  # epochs
+        self.finished = 0  # finished epochs
 
     @property
     def num_steps(self) -> int:
-        """Batches in one epoch."""
+        """The number of batches in one epoch."""
         return len(bucket(self.corpus.train, self.recipe, torch.Generator().manual_seed(0)))
 
     def train_epoch(self, after_step: Callable[[float], None]) -> float:
@@ -227,8 +227,8 @@ class Run:
 def lowered(
     sentences: Sequence[Labelled], share: float, generator: torch.Generator
 ) -> Sequence[Labelled]:
-    """Return the sentences with about a `share` of them in lower case."""
-    if not share:  # draws nothing: other recipes keep their weights
+    """Return the sentences with a random `share` of them in lower case."""
+    if not share:  # no random numbers, so other recipes' weights stay the same
         return sentences
     chances = torch.rand(len(sentences), generator=generator).tolist()
     return [
@@ -240,7 +240,7 @@ def lowered(
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Replace the file atomically."""
+    """Write a checkpoint; the file is replaced atomically."""
     state = {name: value for name, value in vars(checkpoint).items() if name != "tensors"}
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
@@ -250,10 +250,10 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def read_checkpoint(path: Path) -> Checkpoint | None:
-    """Return the last finished epoch; None before the first.
+    """Return the checkpoint of the last finished epoch; None before the first.
 
     Raises:
-        ModelError: the file is no checkpoint of this program.
+        ModelError: the file is not a checkpoint of this program.
     """
     if not path.exists():
         return None
@@ -269,7 +269,7 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
 
 
 def _rate(done: float, warm_up: float) -> float:
-    """Return the learning rate as a share of its peak, after a share of the steps."""
+    """Return the learning rate relative to its peak, after the share `done` of the steps."""
     if done < warm_up:
         return done / warm_up
     return 0.5 * (1.0 + math.cos(math.pi * (done - warm_up) / (1.0 - warm_up)))

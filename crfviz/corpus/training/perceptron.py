@@ -1,18 +1,18 @@
 """Training of the averaged perceptron.
 
-Where the decoded path is not the right one, the features of the right path go up by one and those
-of the decoded path down by one. What is kept in the end is the mean of the weights over all
-sentences seen,
+If the decoded path is not the gold path, the weights of the gold path's features increase by one
+and those of the decoded path's features decrease by one. The result is the mean of the weights over
+all sentences seen,
 
     average = weights - moved / clock,    moved += clock * change  at every change,
 
-which costs nothing where nothing changes.
+which needs no work for weights that do not change.
 
-Trained by Viterbi, both paths are whole paths: the update is structured. Trained greedily, each
-decision is one of its own, and the previous tag is the one that was chosen, right or wrong.
+With Viterbi updates, whole paths are compared: the update is structured. With greedy updates, each
+decision is separate, and the previous tag is the chosen one, right or wrong.
 
-A pass over twelve thousand sentences takes seconds, so there is no checkpoint: a run that was cut
-off is begun again.
+A pass over twelve thousand sentences takes seconds, so there are no checkpoints: an interrupted run
+starts again.
 
 Source:
     Collins (2002), figures 1 and 2; the clock is from Daumé (2006), section 2.1.2.
@@ -49,7 +49,7 @@ from crfviz.taggers.storage import HISTORY_FILE, write_json
 from crfviz.text.files import abbreviate
 from crfviz.text.sentences import Sentence
 
-SHOW_EVERY = 200  # sentences between two figures of the progress bar
+SHOW_EVERY = 200  # sentences between two updates of the progress bar
 
 TagIds = list[int]
 
@@ -58,18 +58,18 @@ TagIds = list[int]
 class PerceptronRecipe:
     """Hyperparameters of a run; equal recipes and data give equal weights."""
 
-    updates: str = "viterbi"  # or "greedy": how sentences are decoded while training
-    seed: int = 0  # of the order of the sentences
-    epochs: int = 10  # dev is flat from the eighth on
-    min_features: int = 1  # on dev, features seen once are worth 0.3 points of sentences
-    min_words: int = 3  # "previous tag x word" has K x K weights a word: too many for rare ones
-    prune: float = 0.3  # smaller weights are dropped at the end; on dev nothing changes
+    updates: str = "viterbi"  # decoder during training, or "greedy"
+    seed: int = 0  # seed of the order of the sentences
+    epochs: int = 10  # dev accuracy is flat from the eighth on
+    min_features: int = 1  # features seen once add 0.3 points of dev sentence accuracy
+    min_words: int = 3  # a word has K x K weights, too many for rare words
+    prune: float = 0.3  # smaller weights are dropped at the end; dev results do not change
 
 
 def train_perceptron(recipe: PerceptronRecipe, sources: Sources, out: Path) -> Perceptron:
     """Train a perceptron; write the folder `out` with the accuracy of each epoch.
 
-    Without dev files, five-fold cross-validation on the training files says how good it is.
+    Without dev files, it is evaluated by five-fold cross-validation on the training files.
     """
     train, dev, tags = read_train_and_dev(sources)
     started = time.perf_counter()
@@ -95,13 +95,13 @@ def fit_perceptron(
     """Return the averaged weights after all epochs.
 
     Args:
-        recipe: how it is trained.
-        sentences: with their tags; at least one.
-        tags: K, in id order, also some that no sentence has.
-        report: told the share of the sentences that is done; what it raises ends the run.
+        recipe: the hyperparameters.
+        sentences: tagged sentences, at least one.
+        tags: K tags, in id order; may include tags that no sentence has.
+        report: called with the finished share of the sentences; an exception in it ends the run.
 
     Raises:
-        UnknownTagError: a sentence has a tag that is none of `tags`.
+        UnknownTagError: a sentence has a tag that is not in `tags`.
     """
     total = recipe.epochs * len(sentences)
     return _trained(recipe, sentences, tags, (), lambda done, *_: report(done / total))[0]
@@ -153,7 +153,7 @@ def _keys(sentences: Sequence[Sentence]) -> list[tuple[Keys, Keys]]:
 def _known(
     recipe: PerceptronRecipe, keys: Sequence[tuple[Keys, Keys]], tags: tuple[str, ...]
 ) -> Known:
-    """Return the tags, and the features that are frequent enough for weights."""
+    """Return the tags, and the features frequent enough to have weights."""
     features = _frequent([of_features for of_features, _ in keys], recipe.min_features)
     words = _frequent([of_words for _, of_words in keys], recipe.min_words)
     return Known(tags, recipe.updates, features, words)
@@ -185,7 +185,7 @@ def _numbered(
 
 
 def _reached(learner: Learner, dev: Sequence[Numbered], train: float) -> dict[str, float]:
-    """Words right while training, and words and sentences right on dev by the averaged weights."""
+    """Return token accuracy in training, and both accuracies on dev of the averaged weights."""
     if not dev:
         return {"train": train}
     tables = [
@@ -205,9 +205,9 @@ def _reached(learner: Learner, dev: Sequence[Numbered], train: float) -> dict[st
 
 @dataclass(frozen=True, eq=False)
 class Numbered:
-    """One sentence as rows of the weights, with its right path."""
+    """One sentence as row numbers of the weight tables, with its gold path."""
 
-    features: Rows  # (T, features); the last row of the table is for the unknown
+    features: Rows  # (T, features); the table's last row is for unknown features
     words: Rows  # (T,)
     tags: TagIds  # T tag ids
 
@@ -224,28 +224,28 @@ class Known:
 
 @dataclass(eq=False)
 class Averaged:
-    """A table of weights with the sums of its average; the last row stays zero."""
+    """A table of weights, and the sums for its average."""
 
-    table: Floats  # the weights now
+    table: Floats  # the current weights
     moved: NDArray[np.float64]  # sum of clock * change
 
     @classmethod
     def zeros(cls, *shape: int) -> Averaged:
-        """Return all weights zero."""
+        """Return a table of zeros."""
         return cls(np.zeros(shape, dtype=np.float32), np.zeros(shape))
 
     def move(self, cell: tuple[object, ...], change: float, clock: int) -> None:
-        """Add to a cell, or to several; nothing is added twice where a row is named twice."""
+        """Add `change` to one or several cells, once even if a row index is repeated."""
         self.table[cell] += change  # type: ignore[index]  # NumPy's stubs want literal tuples
         self.moved[cell] += change * clock  # type: ignore[index]  # likewise
 
     def average(self, clock: int) -> Floats:
-        """Return the mean of the weights over the sentences seen."""
+        """Return the mean of the weights over all sentences seen."""
         return (self.table - self.moved / max(clock, 1)).astype(np.float32)
 
 
 class Learner:
-    """All weights, all zero at first: rows for features, and for "previous tag x word"."""
+    """All weights during training, initially zero; unknown features' rows stay zero."""
 
     def __init__(self, num_tags: int, num_features: int, num_words: int, updates: str) -> None:
         K = num_tags
@@ -259,7 +259,7 @@ class Learner:
         self.clock = 0  # sentences seen
 
     def see(self, sentence: Numbered) -> int:
-        """Decode a sentence and learn from it; returns how many words were wrong."""
+        """Decode a sentence, update the weights, and return the number of wrong words."""
         tables = (self.emissions, self.word_transitions, self.transitions)
         path = self.decode(*scores(sentence, *(weights.table for weights in tables)))
         wrong = sum(a != b for a, b in zip(path, sentence.tags, strict=True))
@@ -291,7 +291,7 @@ class Learner:
                 self.emissions.move((rows, right[t]), 1.0, self.clock)
                 self.emissions.move((rows, path[t]), -1.0, self.clock)
         steps = [self.outside, *right, self.outside], [self.outside, *path, self.outside]
-        for t in range(len(right) + self.structured):  # greedy decisions never see the end
+        for t in range(len(right) + self.structured):  # greedy decisions exclude the end
             before = steps[0][t] if self.structured else steps[1][t]
             good, bad = (before, steps[0][t + 1]), (steps[1][t], steps[1][t + 1])
             if good != bad:
@@ -299,7 +299,7 @@ class Learner:
                 self._step(sentence, t, bad, -1.0)
 
     def _step(self, sentence: Numbered, t: int, step: tuple[int, int], change: float) -> None:
-        """Move the weights of the step into word t; the first and the last have no word."""
+        """Change the weights of the step into word t; START and END steps have no word weights."""
         self.transitions.move(step, change, self.clock)
         if 0 < t < len(sentence.tags):
             self.word_transitions.move((sentence.words[t], *step), change, self.clock)
@@ -314,7 +314,7 @@ def scores(
     word_transitions: Floats,
     transitions: Floats,
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Emissions (T, K), steps (T-1, K, K), start and end (K,) of a sentence under some weights."""
+    """Return emissions (T, K), steps (T-1, K, K), start and end (K,) of a sentence."""
     return (
         emissions[sentence.features].sum(axis=1),
         transitions[:-1, :-1] + word_transitions[sentence.words[1:]],

@@ -1,4 +1,4 @@
-"""Hyperparameters of neural training, each with its reason."""
+"""Hyperparameters of neural training, with reasons."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -13,27 +13,27 @@ class Recipe:
     architecture: Architecture = "bilstm"
     sizes: Sizes = field(default_factory=Sizes)
     seed: int = 0
-    epochs: int = 10  # dev accuracy is flat from here on; more buy nothing but overconfidence
-    min_words: int = 2  # a word seen once is better read by its characters
+    epochs: int = 10  # dev accuracy is flat from here on; more only add overconfidence
+    min_words: int = 2  # a word seen once is better represented by its characters
     min_characters: int = 3
     batch_sentences: int = 32
-    batch_words: int = 1200  # bounds the memory of a batch of long sentences
-    learning_rate: float = 3e-3  # AdamW, at the top of the schedule
+    batch_words: int = 1200  # limits the memory of a batch of long sentences
+    learning_rate: float = 3e-3  # peak of the schedule, for AdamW
     momentum: float = 0.9
-    second_momentum: float = 0.98  # shorter memory than 0.999: the run is only some 4000 steps
+    second_momentum: float = 0.98  # less than the usual 0.999: a run has only some 4000 steps
     weight_decay: float = 1e-2
-    warm_up: float = 0.1  # share of the steps with a rising rate; a cosine takes it to 0 after that
-    clip: float = 1.0  # norm of the gradient of the loss per word
-    average: float = 0.998  # decay of the averaged weights that are judged and shipped
-    word_dropout: float = 0.25  # a word seen n times goes unknown in 0.25 / (0.25 + n) of cases
-    drop_characters: float = 0.25  # dropout is variational: the same columns for a whole sentence
+    warm_up: float = 0.1  # share of steps with a rising rate; then cosine decay to 0
+    clip: float = 1.0  # maximum norm of the gradient of the loss per word
+    average: float = 0.998  # decay of the averaged weights, which are evaluated and exported
+    word_dropout: float = 0.25  # p(word seen n times becomes unknown) = 0.25 / (0.25 + n)
+    drop_characters: float = 0.25  # variational dropout: the same columns for a whole sentence
     drop_inputs: float = 0.4
     drop_outputs: float = 0.5
-    lower_case: float = 0.0  # share of the sentences that an epoch shows in lower case
-    auxiliary: float = 0.0  # weight of the second tag column's loss; its head is not shipped
+    lower_case: float = 0.0  # share of sentences in lower case in each epoch
+    auxiliary: float = 0.0  # weight of the loss of the second tag column; its layer is not exported
 
     def as_json(self) -> str:
-        """Return one line that tells two recipes apart."""
+        """Return the recipe as one line of JSON with sorted keys."""
         return json.dumps(asdict(self), sort_keys=True)
 
 

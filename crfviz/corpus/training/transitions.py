@@ -27,10 +27,10 @@ from crfviz.corpus.metrics import entity_f1, percentiles, resampled, wilson
 from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
 from crfviz.text.schemes import scheme_of
 
-L2 = (1e-4, 1e-3, 1e-2)  # that cross-validation chooses from
+L2 = (1e-4, 1e-3, 1e-2)  # candidates of λ
 MAX_STEPS = 60  # of L-BFGS
-SHORT = 63  # words; shorter sentences share a batch
-HELD_OUT = 5  # one sentence of so many chooses the l2
+SHORT = 63  # words; sentences up to this length share a batch
+HELD_OUT = 5  # every fifth sentence is held out to choose λ
 Paths = Sequence[Sequence[int] | Sequence[str]]
 Report = Callable[[float], object]
 Batch = tuple[Tensor, Tensor, Tensor]
@@ -38,7 +38,7 @@ Batch = tuple[Tensor, Tensor, Tensor]
 
 @dataclass(frozen=True, eq=False)
 class FittedTransitions:
-    """The scores beside the emissions."""
+    """Fitted transitions, starts and ends, and the scale of the emissions."""
 
     transitions: Tensor  # (K, K) nats, [from, to]
     start: Tensor  # (K,) nats
@@ -64,7 +64,7 @@ class Score:
 
     token_accuracy: float  # in [0, 1]
     interval: tuple[float, float]  # 95 %, Wilson
-    entity_f1: float | None  # in [0, 1]; None where the tags are not BIO
+    entity_f1: float | None  # in [0, 1]; None if the tags are not BIO
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +79,11 @@ class CRFGain:
     repaired: tuple[int, ...]  # sentences in which `fitted` has more words right
     spoiled: tuple[int, ...]  # sentences in which it has fewer
     paths: tuple[tuple[int, ...], ...]  # the fitted path of each sentence
-    folds: tuple[FittedTransitions, ...]  # what each fold was decoded by
+    folds: tuple[FittedTransitions, ...]  # transitions that decoded each fold
     fold_of: tuple[int, ...]  # the fold of each sentence
 
     def __str__(self) -> str:
-        """Return the answer in a sentence."""
+        """Describe the gain in a sentence."""
         low, high = (100 * each for each in self.interval)
         rules = 100 * (self.rules.token_accuracy - self.independent.token_accuracy)
         return (
@@ -95,19 +95,18 @@ class CRFGain:
 def fit_transitions(
     chains: Sequence[Potentials], paths: Paths, l2: float | None = None
 ) -> FittedTransitions:
-    """Return the transitions and the scale of emissions under which gold paths are likeliest.
+    """Fit transitions and the scale of emissions to the gold paths, by penalised likelihood.
 
-    Transitions, starts and ends that the chains have are ignored. It takes seconds for some
-    thousand words.
+    The chains' own transitions, starts and ends are ignored. A few thousand words take seconds.
 
     Args:
-        chains: at least one, with the same tags.
+        chains: chains with the same tags, at least one.
         paths: the gold tags of each chain, as ids or names.
-        l2: λ, per sentence; None chooses it from `L2` by sentences held out.
+        l2: λ, per sentence; None chooses it from `L2` on held-out sentences.
 
     Raises:
-        ShapeError: chains and paths do not fit together.
-        UnknownTagError: a gold tag is none of the chains' tags.
+        ShapeError: chains and paths do not match.
+        UnknownTagError: a gold tag is not a tag of the chains.
         CrfvizError: there is no chain, or the emissions forbid a gold tag.
     """
     gold = _ids(chains, paths)
@@ -126,14 +125,14 @@ def crf_gain(
     """Return the gain of fitted transitions, cross-validated over sentences.
 
     Args:
-        chains: at least `folds`, with the same tags; only their emissions count.
+        chains: chains with the same tags, at least `folds`; only their emissions are used.
         paths: the gold tags of each chain, as ids or names.
         folds: at least 2; the sentences of each are decoded by transitions fitted on all others.
-        seed: of the folds and of the bootstrap.
-        report: hears of the share that is done, in [0, 1].
+        seed: seed of the folds and of the bootstrap.
+        report: called with the finished share, in [0, 1].
 
     Raises:
-        CrfvizError: as `fit_transitions` does, or there are fewer chains than folds.
+        CrfvizError: as in `fit_transitions`, or there are fewer than 2 folds or more than chains.
     """
     gold = _ids(chains, paths)
     if not 2 <= folds <= len(chains):
@@ -183,7 +182,7 @@ def _ids(chains: Sequence[Potentials], paths: Paths) -> list[list[int]]:
     """Return the gold tags as ids.
 
     Raises:
-        CrfvizError: as `fit_transitions` says.
+        CrfvizError: as in `fit_transitions`.
     """
     if not chains:
         raise CrfvizError("expected at least one chain to fit transitions on, got none")
@@ -216,7 +215,7 @@ def _ids(chains: Sequence[Potentials], paths: Paths) -> list[list[int]]:
 
 
 def _chosen_l2(chains: Sequence[Potentials], gold: Sequence[Sequence[int]]) -> float:
-    """Return the l2 under which sentences that were held out are likeliest."""
+    """Return the l2 with the highest likelihood of held-out sentences."""
     if len(chains) < 2 * HELD_OUT:
         return L2[-1]
     held = range(0, len(chains), HELD_OUT)
@@ -298,7 +297,7 @@ def _batch(chains: Sequence[Potentials], gold: Sequence[Sequence[int]]) -> Batch
 
 
 def _log_likelihood(crf: CRF, batches: Sequence[Batch], scale: Tensor | float) -> Tensor:
-    """Return the loss summed over all sentences."""
+    """Return the log-likelihood summed over all sentences."""
     sums = [crf.log_likelihood(_scaled(e, scale), tags, mask).sum() for e, tags, mask in batches]
     return torch.stack(sums).sum()
 
@@ -310,7 +309,7 @@ def _scaled(emissions: Tensor, scale: Tensor | float) -> Tensor:
 
 
 def _ruled(chains: Sequence[Potentials], alone: Sequence[Sequence[int]]) -> Iterator[Sequence[int]]:
-    """Yield the best path under the rules of BIO and no other transitions."""
+    """Yield the best paths under the rules of BIO alone, without transition scores."""
     K = chains[0].num_tags
     if scheme_of(chains[0].tag_names) is None:
         yield from alone

@@ -1,12 +1,12 @@
-"""Word vectors of an encoder, for words that training has never seen.
+"""Word vectors of an encoder, for words that are not in the training data.
 
     word_t = A e(word_t) + a        e fixed, A and a learnt; an unknown word has e = 0
 
-The encoder is a BERT with an uncased WordPiece vocabulary, as its folder holds it: config.json,
+The encoder is a BERT with an uncased WordPiece vocabulary. Its folder has config.json,
 tokenizer.json and model.safetensors. The vector e is the mean of the word's pieces in the input
 table. If the file has layers, their output for the word alone follows: the mean of the last vectors
-from [CLS] to [SEP], of length 1. After training the product is one table, which is all that a model
-folder keeps: the encoder is needed for training alone.
+from [CLS] to [SEP], scaled to length 1. After training, the product is stored as one table: a model
+folder does not need the encoder.
 
 Source:
     The mean of the last vectors: Reimers and Gurevych (2019), section 3; of single words as their
@@ -31,11 +31,11 @@ from crfviz.taggers.storage import read_json_object
 
 TOKENIZER_FILE, ENCODER_FILE = "tokenizer.json", "model.safetensors"
 TABLE = "embeddings.word_embeddings.weight"
-FIRST, LAST = "[CLS]", "[SEP]"  # of a text
+FIRST, LAST = "[CLS]", "[SEP]"  # first and last piece of a text
 MAX_PIECES = 30  # of a word
-SCALE = 0.1  # root mean square of what is read: about that of embeddings drawn at random
+SCALE = 0.1  # root mean square of the vectors, as of random embeddings
 
-_WHOLE = re.compile(r"[a-z]{3,}")  # entries that are words, not pieces of others
+_WHOLE = re.compile(r"[a-z]{3,}")  # entries that are whole words
 _PARTS = re.compile(r"\w+|[^\w\s]")
 
 
@@ -59,14 +59,14 @@ def whole_words(pieces: Mapping[str, int]) -> list[str]:
 
 
 def read_vectors(folder: Path, words: Sequence[str]) -> Tensor:
-    """Return a vector for each row of a word embedding: (2 + words, D), those of specials 0.
+    """Return a vector for each row of a word embedding: (2 + words, D), 0 for special rows.
 
     Args:
-        folder: of the encoder.
+        folder: the encoder's folder.
         words: dictionary keys, in id order.
 
     Raises:
-        ModelError: the folder has no such vocabulary or table.
+        ModelError: the folder has no WordPiece vocabulary or no input table.
     """
     pieces = read_pieces(folder)
     path = folder / ENCODER_FILE
@@ -86,7 +86,7 @@ def read_vectors(folder: Path, words: Sequence[str]) -> Tensor:
 
 
 def _scaled(rows: Tensor) -> Tensor:
-    """Return the rows with the mean 0 and a root mean square of SCALE."""
+    """Return the rows with mean 0 and root mean square `SCALE`."""
     rows = rows - rows.mean(dim=0)
     return rows * (SCALE / rows.square().mean().sqrt())
 
