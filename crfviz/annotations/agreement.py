@@ -132,7 +132,7 @@ def agreement(
     Words are counted as by `annotators_agreement`; names are those of the annotators.
 
     Raises:
-        ShapeError: there are not as many sentences, or a sentence has other words.
+        ShapeError: the numbers of sentences differ, or a sentence has different words.
     """
     if len(first) != len(second):
         raise ShapeError(f"expected as many sentences, got {len(first)} and {len(second)}")
@@ -166,7 +166,7 @@ def _shared_words(item: Item, one: Annotation, other: Annotation) -> Iterator[Sh
 
 
 def _kappa(pairs: Sequence[tuple[Hashable, ...]], counts: Counts) -> NDArray[np.float64]:
-    """Return kappa, (S,) of (S, P) counts; NaN where both used one tag only or without a word."""
+    """Return kappa, (S,) of (S, P) counts; NaN without words, or if both used a single tag."""
     words = counts.sum(axis=1)
     same = counts[:, [one == other for one, other in pairs]].sum(axis=1)
     by_chance = np.zeros(len(counts), dtype=np.int64)  # times `words` squared
@@ -213,7 +213,7 @@ def _table(rows: Sequence[Sequence[int]], columns: int) -> Counts:
 
 
 def _samples(counts: Counts) -> Counts:
-    """Return (SAMPLES, P) sums of (N, P) counts of sentences; none for fewer than two."""
+    """Return (SAMPLES, P) sums of (N, P) counts of sentences; empty for fewer than two."""
     if len(counts) < 2:
         return counts[:0]
     return resampled(counts, np.random.default_rng(SEED))

@@ -148,8 +148,8 @@ def chosen_copies(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
 
     Args:
         pairs: sentences with annotations of all annotators.
-        copies: one copy of each answer, or all copies; None: all copies of answers, and an error
-            for sentences without an answer.
+        copies: "agreed" for one copy of each answer, "all" for all copies; None for all copies
+            of answers, with an error for sentences without an answer.
 
     Raises:
         CrfvizError: there are sentences without an answer; says how many.
@@ -174,7 +174,7 @@ def chosen_copies(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
 
 
 def learnable(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
-    """Return the answers of finished sentences, and the open sentences that nobody has finished."""
+    """Return the answers of finished sentences, and open sentences without a finished version."""
     done = [pair for pair in pairs if pair[1].state == "done"]
     if copies is None:
         chosen_copies(done, None)  # raises an error for disputes
@@ -183,7 +183,7 @@ def learnable(pairs: Sequence[Pair], copies: Copies | None) -> list[Pair]:
 
 
 def _units(offsets: Offsets, tags: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the characters of each entity, and of each word outside."""
+    """Return the characters of each entity, and of each word outside entities."""
     return [(offsets[first][0], offsets[end - 1][1]) for first, end in units(tags)]
 
 

@@ -98,7 +98,7 @@ class Desk:
     annotator: str
     tagger: Tagger
     version: str  # digest of the model
-    curator: str = ""  # who settles the versions of others
+    curator: str = ""  # curator who settles others' versions
     versions: tuple[Annotation, ...] = ()  # versions to settle
 
     def propose(self, offsets: Offsets, pins: Mapping[int, str]) -> Proposal:
@@ -138,7 +138,7 @@ def correct(desk: Desk, annotation: Annotation, first: int, last: int, what: str
     `what` is a tag; for a BIO model an entity type, empty for none.
 
     Raises:
-        NoPathError: no allowed path has this tag beside the others.
+        NoPathError: no allowed path has this tag together with the others.
         UnknownTagError: the model does not have the tag.
     """
     before = _reopened(desk, annotation)

@@ -83,9 +83,9 @@ def example(tags: Collection[str]) -> str:
 
 
 def strangers(rows: Sequence[Collection[str]]) -> dict[int, str]:
-    """Yield the rows whose tags are of another kind than most, or of two kinds, with a message.
+    """Return messages on rows whose tags are of another kind than most, or of two kinds.
 
-    The rows are the tags of the sentences; the result has their numbers.
+    A row has the tags of one sentence; the keys of the result are row numbers.
     """
     found = dict(enumerate(map(kinds, rows)))
     told: dict[int, str] = {}

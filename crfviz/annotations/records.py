@@ -188,8 +188,7 @@ def check_offsets(text: str, offsets: Offsets) -> None:
         before = end
 
 
-# Parsers of JSON values as fields of records. The values may be invalid: each function then raises
-# a
+# Parsers of JSON values as fields of records. For an invalid value each function raises a
 # ValueError or TypeError.
 
 

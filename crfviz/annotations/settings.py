@@ -15,7 +15,7 @@ from crfviz.text.splitting import is_tokenizer, unknown_tokenizer
 # own tags of a document, or entity types with BIO; keys are 26 letters and ten digits
 MAX_TAGS = 60
 LONGEST_TAG = 40  # characters
-NO_TAG = re.compile(r"[\s<>&|\x00-\x1f]")  # a character that no tag has
+NO_TAG = re.compile(r"[\s<>&|\x00-\x1f]")  # characters that tags must not have
 KEY = re.compile(r"[a-z]")
 NONE_KEY = "x"  # key for no entity, with BIO tags
 COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")

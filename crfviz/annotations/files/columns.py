@@ -55,7 +55,7 @@ def read_block(
 ) -> FileSentence | None:
     """Read the sentence of a block; None without words.
 
-    `where` the block begins and the name of the file are for messages.
+    `where` (the position of the block) and `name` (of the file) are used in messages.
     """
     for number, line in block:
         check_utf_8(line, f"{name}, line {number}")

@@ -53,7 +53,7 @@ def render(
 def rendered(
     pairs: Iterable[Pair], file_format: FileFormat, settings: Mapping[str, Settings] = NO_SETTINGS
 ) -> Iterator[str]:
-    """Yield the same text in pieces, to save memory."""
+    """Yield the text of `render` in pieces, to save memory."""
     pairs = _with_settings(pairs, dict(settings))
     if file_format != "spacy":
         yield from map(RENDERERS[file_format], pairs)

@@ -21,7 +21,7 @@ from crfviz.text.sentences import Offsets, words_at
 
 Fields = dict[str, Any]
 Value = TypeVar("Value")
-NO_TAG = ""  # of a word without a tag
+NO_TAG = ""  # marks a word without a tag
 # fields that columns hold outside the comment
 ROWS = ("text", "tokens", "tags", "offsets", "proposed")
 
@@ -31,7 +31,7 @@ class FileSentence:
     """One sentence of a file."""
 
     item: records.Item
-    annotation: records.Annotation | None = None  # without a valid `item` yet
+    annotation: records.Annotation | None = None  # its `item` is not set yet
     note: str = ""  # note about a correction
     lines: tuple[int, ...] = ()  # line numbers of the T words, in formats with one word per line
 

@@ -1,6 +1,9 @@
 """Import of sentences to label, from pasted text or any file, with all problems reported.
 
-An unreadable sentence is a problem, and the others are kept. `merging` stores the result.
+The formats are those of `text.readers`, and plain text with one sentence per line; docs/files.md
+lists them. Unreadable sentences are reported as problems; the others are kept.
+
+Files from `exporting` are read with their annotations. `merging` stores the result.
 """
 
 import io

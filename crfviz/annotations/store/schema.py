@@ -2,7 +2,7 @@
 
 There is one row per document, per sentence, and per sentence and annotator. Lists in `records` are
 stored as JSON text, because no query searches them and SQLite and PostgreSQL store text alike. All
-names begin with `crfviz_`, so that other programs can share the database. These may write anything,
+names begin with `crfviz_`, so that other programs can share the database. They may write anything,
 so each column validates its values.
 """
 
@@ -87,7 +87,7 @@ class Cell(sa.TypeDecorator[Any]):
         unpack = self.impl_instance.result_processor(dialect, coltype) or (lambda cell: cell)
         read, optional = self.read, self.optional
 
-        def process(cell: Any) -> Any:  # noqa: ANN401 - whatever the driver gives
+        def process(cell: Any) -> Any:  # noqa: ANN401 - any value of the driver
             try:
                 value = unpack(cell)
                 return None if value is None and optional else read(value)

@@ -63,7 +63,7 @@ def open_store(url: str | None = None) -> Store:
 
     Args:
         url: such as `sqlite:////home/me/annotations.db` or `postgresql://user:password@host/name`;
-            None takes CRFVIZ_DATABASE_URL, else `crfviz/annotations.db` below XDG_DATA_HOME.
+            None for CRFVIZ_DATABASE_URL, else `crfviz/annotations.db` in XDG_DATA_HOME.
 
     Raises:
         StoreError: it cannot be opened; the message has the reason and the action.
@@ -329,7 +329,7 @@ class Store:
         return sorted(names, key=lambda each: (each == CURATED, each))
 
     def _records(self, query: AnyQuery, make: Callable[[sa.RowMapping], Result]) -> list[Result]:
-        """Yield a record per row; each row is freed after it is read."""
+        """Return a record per row; each row is freed after it is read."""
         return self._run(lambda c: [make(row) for row in c.execute(query).mappings()])
 
     def _column(self, query: AnyQuery) -> list[Any]:

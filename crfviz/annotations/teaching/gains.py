@@ -23,12 +23,12 @@ class Score:
     words: Rate  # share of correct words
     sentences: Rate  # share of completely correct sentences
     entity_f1: Rate | None  # None without BIO tags
-    log_likelihood: float  # log p(right tags | words) per word, nats
+    log_likelihood: float  # log p(gold tags | words) per word, nats
 
 
 @dataclass(frozen=True)
 class Gain:
-    """Some sentences, tagged before and after."""
+    """Scores on some sentences before and after further training."""
 
     name: str  # name of the sentences
     num_sentences: int
@@ -54,7 +54,7 @@ class Taught:
 
 
 def gain(name: str, sentences: Sequence[Sentence], before: Tagger, after: Tagger) -> Gain:
-    """Tag at least one gold-tagged sentence with two taggers of the same tags."""
+    """Return the gain on at least one gold-tagged sentence; both taggers have the same tags."""
     gold = [list(sentence.tags or ()) for sentence in sentences]
     (old, score_before), (new, score_after) = (
         _tagged(tagger, sentences, gold) for tagger in (before, after)
@@ -78,7 +78,7 @@ def gain(name: str, sentences: Sequence[Sentence], before: Tagger, after: Tagger
 def got_worse(taught: Taught) -> str:
     """Describe where the new model is worse, apart from the taught sentences.
 
-    By entity F1, without BIO tags by words. Empty if it is nowhere worse.
+    The measure is entity F1, or token accuracy without BIO tags. Empty if it is nowhere worse.
     """
     told = []
     for gain in (each for each in taught.gains if each.name != TAUGHT):

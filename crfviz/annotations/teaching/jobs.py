@@ -2,7 +2,7 @@
 
     jobs = Jobs()                       # one for the server, shared by all its sessions
     job = jobs.start("Teach upos-en", partial(teach, lesson, sentences), visitor="anna")
-    jobs.ahead(job)                     # how many come before
+    jobs.ahead(job)                     # number of jobs before it
     job.status                          # any session, any time: never blocks
     job.cancel()
 
@@ -44,7 +44,7 @@ class Job:
         title: description for users.
         work: called in the process with a function that takes a share and a message.
         visitor: the visitor who started it.
-        about: its subject, where the result is shown.
+        about: subject of the job, next to which its result is shown.
     """
 
     def __init__(self, title: str, work: Work, *, visitor: str = "", about: str = "") -> None:

@@ -79,7 +79,7 @@ def propose_model(
     sentences = finished(pairs)
     tags = document.tags or order_tags([tag for s in sentences for tag in s.tags or ()])
     _require_enough(sentences)
-    before = None  # its confident guesses in open sentences are used
+    before = None  # previous model, for confident guesses in open sentences
     with suppress(CrfvizError):
         before = load_tagger(document.model) if last_proposer(document) else None
     partly = begun(pairs, tags, before) if family == CRF else []
@@ -127,7 +127,7 @@ def propose_model(
 def propose_in_store(
     document: DocumentSummary, name: str, family: str, report: Announce
 ) -> Proposer:
-    """Train a model in a job, without sentences on which annotators disagree."""
+    """Train a model in a job; sentences on which annotators disagree are left out."""
     with open_store() as store:
         now = _present(store, document)
         pairs = learnable(store.annotations(now.name), "agreed")

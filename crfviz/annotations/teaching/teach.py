@@ -10,9 +10,9 @@ Unknown words stay unknown: the vocabulary does not grow. Larger steps or more e
 of the taught words, and break more of the others.
 
 The new model is stored among the user models, with a card that describes its training; existing
-models are never overwritten. Some sentences are held out, to measure the effect on new sentences,
-as do the shipped excerpts with the model's tags. Repeated sentences are all held out, or all
-taught. In sentences with UNSET words the other words are learnt; they are not measured.
+models are never overwritten. The effect on new sentences is measured on held-out sentences, and on
+a shipped excerpt with the model's tags. Equal sentences are all held out, or all taught. Sentences
+with UNSET words are used for training, but not for measurement.
 
 The temperature of the model is kept: fitted again on the shipped excerpt, it calibrated worse.
 """
@@ -147,7 +147,7 @@ def learn(
         stored: the model folder, which is not changed.
         sentences: at least one, with tags.
         method: CRF_ONLY or WHOLE_TAGGER.
-        recipe: of `METHODS`, or another; architecture and sizes are those of the folder.
+        recipe: one of `METHODS` or another; architecture and sizes are replaced by the folder's.
         report: called with the finished steps and their total; may raise to stop.
     """
     recipe = replace(recipe, architecture=stored.config.architecture, sizes=stored.config.sizes)
