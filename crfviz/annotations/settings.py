@@ -106,7 +106,7 @@ def settings_of(fields: object, where: str) -> Settings:
     for name, good in fine.items():
         if not good:
             got = abbreviate_value(fields[name])
-            raise FormatError(f"{where}: the settings have no {name} that can be read, got {got}")
+            raise FormatError(f"{where}: cannot read the {name} of the settings, got {got}")
     with errors_at(where, FormatError):
         return Settings(tags and tuple(tags), model, keys, colours, tokenizer)
 

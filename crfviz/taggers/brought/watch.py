@@ -216,7 +216,7 @@ class Watch:
         every = zip(self._seen, self.potentials, strict=True)
         pairs = [(seen, chain) for seen, chain in every if label in (None, seen.label)]
         if not pairs:
-            raise FormatError(f"There is nothing to bring. {' '.join(self.notes[:1])}")
+            raise FormatError(f"There are no sentences to add. {' '.join(self.notes[:1])}")
         if labels := {seen.label: None for seen, _ in pairs if seen.label != pairs[0][0].label}:
             raise FormatError(
                 f"A sentence has a chain for each of {', '.join([pairs[0][0].label, *labels])}. "

@@ -74,8 +74,8 @@ def test_invalid_tag_names_are_rejected(names, bio, message):
         ({"tags": ["O", "B-A", "I-A"], "keys": {"A": "x"}}, r"not x \(no entity\)"),
         ({"colours": {"A": "red"}}, "a colour such as #0072B2 for 'A', got 'red'"),
         ({"tags": ["A", "A"]}, "different tags"),
-        ({"tags": "A"}, "no tags that can be read"),
-        ({"keys": {"A": 1}}, "no keys that can be read"),
+        ({"tags": "A"}, "cannot read the tags of the settings"),
+        ({"keys": {"A": 1}}, "cannot read the keys of the settings"),
         (["A"], "an object of settings"),
     ],
 )

@@ -78,7 +78,9 @@ def test_invalid_tokenizer_is_rejected(database):
         Settings(tokenizer="letters")
     with pytest.raises(FormatError, match=r"line 3: expected a tokenizer .* got 'letters'"):
         settings_of({"tokenizer": "letters"}, "line 3")
-    with pytest.raises(FormatError, match=r"line 3: the settings have no tokenizer .* got 7"):
+    with pytest.raises(
+        FormatError, match=r"line 3: cannot read the tokenizer of the settings, got 7"
+    ):
         settings_of({"tokenizer": 7}, "line 3")
     with pytest.raises(FormatError, match="expected a tokenizer"):
         read_items(b"text", "a file", tokenizer="letters")

@@ -299,7 +299,7 @@ def test_watched_chains_can_be_brought(layer, emissions, tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
     with watch(layer, TAGS, WORDS) as seen:
         pass
-    with pytest.raises(FormatError, match=r"nothing to bring. No call of decode"):
+    with pytest.raises(FormatError, match=r"no sentences to add. No call of decode"):
         seen.bring("mine")
     with seen:
         layer.decode(emissions, HOLED)
