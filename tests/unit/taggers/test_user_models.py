@@ -154,7 +154,7 @@ def test_too_many_models_are_rejected(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["upos-en", "../own/mine", ".", "", "nothing"])
-def test_only_brought_models_can_be_removed(own, name):
+def test_only_uploaded_models_can_be_removed(own, name):
     keep("mine")
     with pytest.raises(ModelError, match="was brought"):
         remove_model(name)

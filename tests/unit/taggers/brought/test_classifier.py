@@ -96,7 +96,7 @@ def test_words_have_the_scores_of_their_first_pieces():
         seen.potentials  # noqa: B018 - it reads
 
 
-def test_positions_labelled_minus_100_are_no_words():
+def test_positions_labelled_minus_100_are_not_words():
     labels = torch.tensor([[-100, 1, -100, 0, -100], [-100] * 5])
     seen = watched(Classifier(), PIECES, attention_mask=MASK, labels=labels)
     assert [chain.num_tokens for chain in seen.potentials] == [2]
@@ -104,7 +104,7 @@ def test_positions_labelled_minus_100_are_no_words():
     assert not any("Each piece" in note for note in seen.notes)
 
 
-def test_watched_classifier_is_brought_and_answers_are_unchanged(tmp_path, monkeypatch):
+def test_watched_classifier_is_brought_and_its_output_is_unchanged(tmp_path, monkeypatch):
     monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path))
     model = Classifier()
     model.eval()
@@ -127,7 +127,7 @@ def test_methods_are_restored_after_an_error():
     assert "forward" not in vars(model)
 
 
-def test_training_half_precision_and_nan_are_said():
+def test_training_mode_half_precision_and_nan_are_noted():
     model = Classifier(returns=lambda logits: SimpleNamespace(logits=logits.half()))
     with crfviz.watch(model) as seen:
         model(PIECES)
@@ -148,14 +148,14 @@ DECLINED = {
 
 
 @pytest.mark.parametrize(("returns", "message"), DECLINED.values(), ids=DECLINED)
-def test_output_without_scores_of_words_is_declined(returns, message):
+def test_output_without_scores_of_words_is_rejected(returns, message):
     seen = watched(Classifier(returns=returns), PIECES)
     with pytest.raises(FormatError, match=message):
         seen.potentials  # noqa: B018 - it reads
     assert len(seen.notes) == 1
 
 
-def test_scores_beyond_the_limit_are_said_and_never_taken_for_no_call(monkeypatch):
+def test_scores_beyond_the_limit_are_noted_and_not_reported_as_no_call(monkeypatch):
     monkeypatch.setattr("crfviz.taggers.brought.classifier.MAX_BYTES", 8 * 30)  # of one call
     model = Classifier()
     with torch.no_grad(), crfviz.watch(model.eval()) as seen:
@@ -168,7 +168,7 @@ def test_scores_beyond_the_limit_are_said_and_never_taken_for_no_call(monkeypatc
         watched(model, PIECES).potentials  # noqa: B018 - it reads
 
 
-def test_model_that_was_not_called_says_so():
+def test_model_without_a_recorded_call_has_a_note():
     with crfviz.watch(Classifier()) as seen:
         pass
     assert seen.potentials == []
@@ -176,7 +176,7 @@ def test_model_that_was_not_called_says_so():
     assert "token classifier" in repr(seen)
 
 
-def test_labels_with_a_missing_id_are_refused():
+def test_labels_with_a_missing_id_are_rejected():
     with pytest.raises(FormatError, match="id2label"):
         crfviz.watch(Classifier(labels={0: "O", 2: "X"}))
 

@@ -179,7 +179,7 @@ def test_prefix_of_a_sentence_has_scores_and_other_text_has_none(given):
         ({"tags": ["A", "B"]}, r"'emissions' must be float64 \(5, 2\)"),
     ],
 )
-def test_damaged_folder_error_names_the_place(given, tmp_path, change, message):
+def test_damaged_folder_error_names_the_file_and_field(given, tmp_path, change, message):
     folder = tmp_path / "copy"
     shutil.copytree(given.folder, folder)
     path = folder / "config.json"

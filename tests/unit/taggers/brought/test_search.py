@@ -205,7 +205,7 @@ LOOKALIKES = [
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", LOOKALIKES)
-def test_square_parameter_outside_a_chain_is_declined(kind, seed):
+def test_square_parameter_outside_a_chain_is_rejected(kind, seed):
     torch.manual_seed(seed)
     if kind in (Gated, Bilinear, Convolved):  # their parameters are longer than wide
         with pytest.raises(FormatError, match="or a square parameter that may have"):
@@ -234,7 +234,7 @@ class LossAlone(Scored):
         return -(emissions.gather(2, gold[..., None]).sum((1, 2)) + steps).mean()
 
 
-def test_gold_tags_among_the_arguments_are_no_answers_of_the_layer():
+def test_gold_tags_among_the_arguments_are_not_recorded_as_paths():
     torch.manual_seed(0)
     gold = torch.zeros(5, 6, dtype=torch.long)
     seen = watched(LossAlone(), [(layers.words(5, 6), gold) for _ in range(3)])
@@ -300,7 +300,7 @@ def test_layer_with_a_decoding_bug_is_recognised_by_its_scores():
     assert f"theirs scores {gap:.4g} less" in note
 
 
-def test_wrong_paths_without_scores_are_declined_with_the_closest_reading():
+def test_wrong_paths_without_scores_are_rejected_naming_the_closest_reading():
     torch.manual_seed(0)
     seen = watched(WrongPaths(), list(layers.batches("mask", 25)))
     with pytest.raises(FormatError, match="No chain was found") as error:

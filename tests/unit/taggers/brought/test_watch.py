@@ -103,7 +103,7 @@ def test_repeated_batch_is_recorded_twice(layer, emissions):
     assert None not in seen.theirs
 
 
-def test_other_mask_makes_another_batch(layer, emissions):
+def test_equal_scores_with_another_mask_are_a_new_batch(layer, emissions):
     with watch(layer) as seen:
         layer(emissions, torch.zeros(3, 4, dtype=torch.long), MASK)
         layer.decode(emissions, torch.ones_like(MASK))
@@ -477,7 +477,7 @@ def without(layer, name, value=None):
         (lambda: without(random_layer(), "transitions", torch.zeros(3)), r"\(K, K\), got \(3,\)"),
     ],
 )
-def test_module_without_a_chain_is_declined(make, said):
+def test_module_without_a_chain_is_rejected(make, said):
     with pytest.raises(crfviz.CrfvizError, match=said):
         watch(make())
 
