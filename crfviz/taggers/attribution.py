@@ -43,7 +43,7 @@ class Attribution(ShortRepr):
     """Contributions to the gap between two emissions of one word, in nats."""
 
     words: NDArray[np.float64]  # (T,) contribution of each word
-    baseline: float  # the gap without any word
+    baseline: float  # the gap at zeros, see the module
     gap: float  # e[position, tag] - e[position, rival]
     features: tuple[tuple[str, float], ...]  # largest size first; empty for a network
 
@@ -66,8 +66,8 @@ def attribute(tagger: Tagger, words: Words, position: int, tag: Tag, rival: Tag)
     Raises:
         CrfvizError: the rival is the tag, or the tagger has neither a network nor features.
         UnknownObservationError: the tagger has no scores for these words.
-        ShapeError: there is no such position.
-        UnknownTagError: there is no such tag.
+        ShapeError: the position is outside the sentence.
+        UnknownTagError: the tagger does not have the tag or the rival.
 
     Example:
         >>> from crfviz.taggers.registry import load_tagger

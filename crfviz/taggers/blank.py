@@ -38,7 +38,7 @@ class BlankTagger(SentenceTagger):
     def __init__(self, tags: Sequence[str]) -> None:
         names = tuple(tags) if is_bio(tags) else (UNSET, *tags)
         super().__init__(Path(), names, scheme_of(tags))
-        self.name = ""  # there is no model
+        self.name = ""  # not in the list of models
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
         K = len(self.tags)

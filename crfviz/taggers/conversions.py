@@ -25,7 +25,7 @@ from crfviz.taggers.tagger import CRF, Contribution
 from crfviz.taggers.textbook import HiddenMarkov, MarkovTagger
 from crfviz.text.files import abbreviate_value
 
-ROUNDING = 1e-6  # of python-crfsuite's weights
+ROUNDING = 1e-6  # precision of python-crfsuite's weights
 STRANGE = "\N{REPLACEMENT CHARACTER}"  # replaces a word, to find attributes that depend on it
 
 Features = Callable[..., Any]
@@ -83,7 +83,7 @@ def from_crfsuite(model: Any, features: Features) -> "CrfsuiteTagger":  # noqa: 
     Raises:
         FormatError, ModelError: the model cannot be read, or `features` is not a function.
     """
-    path = getattr(getattr(model, "modelfile", None), "name", model)  # of sklearn-crfsuite
+    path = getattr(getattr(model, "modelfile", None), "name", model)  # for sklearn-crfsuite
     if isinstance(path, str | Path):
         try:
             return CrfsuiteTagger(read_crfsuite(Path(path).read_bytes()), features)

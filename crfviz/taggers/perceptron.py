@@ -59,7 +59,7 @@ Keys = NDArray[np.uint32]
 Rows = NDArray[np.int64]
 
 OUTSIDE = ("", "", "")  # padding around a sentence: key, three last letters, shape
-NUM_FEATURES = 25  # of a word
+NUM_FEATURES = 25  # features of each word
 # Offsets of the words that each feature looks at, relative to its own word.
 REACHES = (
     *[()],  # bias

@@ -1,12 +1,12 @@
 """Changed sentences: perturbations of case, spelling, names and numbers, and hidden words.
 
-| kind           | what is done                                                                |
+||| kind           | change                                                                      ||
 |----------------|-----------------------------------------------------------------------------|
 | lower case     | every word in lower case                                                    |
 | upper case     | every word in upper case                                                    |
 | title case     | every word with one capital in front; clitics such as `n't` stay            |
 | typo           | in one word two neighbouring letters are swapped, or one is lost or doubled |
-| no punctuation | words of punctuation alone are left out                                     |
+||| no punctuation | words that are only punctuation are left out                                ||
 | other name     || one name is replaced by another of its type                                 ||
 | other number   | every digit of one number changes, or one number word                       |
 
@@ -256,7 +256,7 @@ def occlude(tagger: Tagger, tokens: Words, *, constrained: bool = True) -> Occlu
     """Score a sentence of T words T + 1 times, in one batch: whole, and with each word hidden.
 
     Raises:
-        EmptySentenceError: there is no word.
+        EmptySentenceError: the sentence has no words.
         CrfvizError: the tagger scores only certain observations or sentences, so it cannot score
             `HIDDEN`.
     """
@@ -322,8 +322,8 @@ def what_if(tagger: Tagger, tokens: Words, change: str | Words, seed: int = 0) -
         seed: seed of the random choices.
 
     Raises:
-        EmptySentenceError: there is no word.
-        CrfvizError: there is no such kind of change.
+        EmptySentenceError: the sentence has no words.
+        CrfvizError: the kind of change is unknown.
         UnknownObservationError: the tagger has no scores for one of the two sentences.
     """
     words = words_of(tokens)

@@ -20,8 +20,8 @@ LARGEST = 8000  # entries of the vocabulary
 # Letters come first, then pieces in the order in which they were learnt. So the first n entries
 # are the vocabulary of a training that stops at n entries.
 UNKNOWN = "[UNK]"  # a word that the pieces cannot spell
-INSIDE = "##"  # in front of a piece that does not begin its word
-MAX_CHARACTERS = 100  # of a word; a longer one is unknown
+INSIDE = "##"  # prefix of pieces that do not begin their word
+MAX_CHARACTERS = 100  # a longer word is unknown
 
 
 def pieces(
@@ -49,7 +49,7 @@ def pieces(
 
     Raises:
         ShapeError: word ids or mask do not fit, or a piece between words belongs to none.
-        EmptySentenceError: there is no piece of a word.
+        EmptySentenceError: no piece belongs to a word.
         CrfvizError: words are to be split, but the chain has none, or a matrix for each step.
 
     Example:

@@ -49,10 +49,10 @@ class Plugin:
     """A name in the list of models, and how to make the tagger."""
 
     name: str
-    place: str  # for messages
+    place: str  # module or file, for messages
     load: Callable[[], Any]  # an object, or a class or function that makes it
     version: str = ""  # changes with the code
-    file: Path = NOWHERE  # of the code
+    file: Path = NOWHERE  # file of the code
 
 
 _registered: dict[str, Plugin] = {}

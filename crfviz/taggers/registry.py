@@ -38,7 +38,7 @@ FAMILIES: Mapping[str, Callable[[Path], Tagger]] = {
     PERCEPTRON: PerceptronTagger,
     HMM: HmmTagger,
     IMPORTED: ImportedTagger,
-}  # of model folders
+}  # loaders of model folders, by family
 EXCERPTS: Mapping[str, str] = {  # file and description
     "excerpts/ewt-dev.conllu": "150 sentences of UD English EWT dev (CC BY-SA 4.0)",
     "excerpts/btc-dev.conll": "150 tweets of the Broad Twitter Corpus dev (CC BY 4.0)",

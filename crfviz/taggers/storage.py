@@ -32,7 +32,7 @@ HISTORY_FILE = "training.json"  # record of the training
 
 _HALF = re.compile("[\ud800-\udfff]")  # lone surrogates, which JSON allows and UTF-8 does not
 
-Kind = TypeVar("Kind")  # of tensors: torch's or NumPy's
+Kind = TypeVar("Kind")  # type of tensors, torch's or NumPy's
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import Split
 from crfviz.text.tokenizer import Token, tokenize
 
-# Families: what kind of scores a tagger's potentials are.
+# Families of taggers, by the kind of their scores.
 CRF = "crf"  # trained so that exp(score - log Z) is a probability
 PERCEPTRON = "perceptron"  # trained so that the best path is the gold path
 HMM = "hmm"  # logarithms of p(tag | previous tag) and p(word | tag)
@@ -92,7 +92,7 @@ class Tagger(Protocol):
         With `constrained`, transitions and starts that the scheme forbids are -inf.
 
         Raises:
-            EmptySentenceError: there is no word.
+            EmptySentenceError: the sentence has no words.
             CrfvizError: `tokens` is a text that was not split into words.
         """
 
@@ -114,7 +114,7 @@ class Tagger(Protocol):
         scores.
 
         Raises:
-            EmptySentenceError: there is no word in a text.
+            EmptySentenceError: a text has no words.
             UnknownObservationError: the tagger has no scores for a text, see `reads`.
             NoPathError: every path of a text is forbidden.
         """
@@ -137,7 +137,7 @@ class Contribution(NamedTuple):
     """The contribution of one feature to the emissions of a word."""
 
     name: str
-    words: tuple[int, ...]  # positions that it looks at, within the sentence
+    words: tuple[int, ...]  # positions of the words that it looks at
     scores: NDArray[np.float64]  # (K,) nats
 
 

@@ -45,7 +45,7 @@ class Markov(ABC):
     """Probabilities of tags and observations, checked.
 
     Raises:
-        ModelError: a shape does not fit, a number is no probability, or a row does not sum to one.
+        ModelError: a shape is wrong, a number is not a probability, or a row does not sum to one.
     """
 
     states: tuple[str, ...]  # K tag names

@@ -28,7 +28,7 @@ from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 _OF_TEXT = 8  # bytes of memory for each byte of the JSON files
 _OF_NUMBER = {CRF: 4, HMM: 40, PERCEPTRON: 4}  # an HMM's counts become several tables of float64
 _GIVEN = 8  # float64
-_PACKED = {"features.counts": False, "words.counts": True}  # rows of K or of K x K weights
+_PACKED = {"features.counts": False, "words.counts": True}  # whether a row has K x K weights, not K
 MAX_MODELS = 100  # anyone who can open the app can upload one
 MAX_BYTES = 1_000_000_000  # of all models on disk, and of all in memory once loaded
 MAX_NAMED = 3  # models that a message suggests to remove
@@ -174,7 +174,7 @@ def remove_model(name: str) -> None:
     """Remove an uploaded model; it disappears from the list at once.
 
     Raises:
-        ModelError: there is no such model, or it cannot be removed.
+        ModelError: the model is not an uploaded one, or cannot be removed.
     """
     folder = user_models() / name
     if name not in own_models():
@@ -263,5 +263,5 @@ def _removed() -> list[str]:
     """Return the names of removed models."""
     try:
         return (user_models() / REMOVED).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError, ModelError):  # there is none yet
+    except (OSError, ValueError, ModelError):  # no model was removed yet
         return []

@@ -17,7 +17,7 @@ from crfviz.exceptions import FormatError, ShapeError, errors_at
 from crfviz.taggers.brought.boundary_tags import IMPOSSIBLE, cut_out, entered_and_left
 from crfviz.taggers.brought.parsed_model import STEPS, Steps, require_fields
 
-Arguments = Mapping[str, Any]  # of a call, by parameter name
+Arguments = Mapping[str, Any]  # arguments of a call, by parameter name
 Paths = Sequence[Sequence[int]]  # one for each sentence of a batch
 Step = Generator[None, Any, None]  # pauses during a call; `yield` returns the result
 Wrapped = tuple[object, str, Callable[[Arguments], Step]]  # owner, method name, hook
@@ -68,9 +68,9 @@ class Adapter:
 
     library = ""  # shown in messages
     kind = "CRF layer"  # shown in messages
-    class_name = "CRF"  # of the layer or a base class; with its module if ambiguous
+    class_name = "CRF"  # class of the layer or a base class; with module if ambiguous
     tables: Sequence[str] = ()  # attributes: transitions, start and end if any, others
-    methods: Sequence[str] = ("decode", "forward")  # that take the scores of a batch
+    methods: Sequence[str] = ("decode", "forward")  # methods that take scores
     scores = "emissions"  # argument with the scores
     mask = "mask"  # argument that is true at words; empty if the model has lengths instead
     model = ""  # class around the layer, which gets the lengths
@@ -82,7 +82,7 @@ class Adapter:
         name = type(layer).__name__
         self.name = name if name == self.library else f"{name} of {self.library}"  # for messages
         self.holder: Any = next((each for each in around if is_named(each, self.model)), None)
-        self.lengths: Sequence[int] | None = None  # in the current call of the model
+        self.lengths: Sequence[int] | None = None  # lengths in the current call of the model
         self.words: Sequence[Sequence[str]] | None = None
 
     @classmethod

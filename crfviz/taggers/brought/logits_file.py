@@ -35,7 +35,7 @@ from crfviz.taggers.brought.scores_file import (
 from crfviz.text.jsonl import MAX_JSON, json_value
 
 SCORES = ("emissions", "logits")
-TEXTS = ("tags", "id2label", "tokens", "gold")  # in metadata, as JSON
+TEXTS = ("tags", "id2label", "tokens", "gold")  # fields of metadata, as JSON
 PARQUET_MAGIC = b"PAR1"
 PARQUET_KIND = "Scores as .parquet"
 SAFETENSORS_KIND = "Scores as .safetensors"

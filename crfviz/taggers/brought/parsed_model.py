@@ -16,12 +16,12 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.tagger import CRF
 from crfviz.text.archives import Archive
 
-MAX_BYTES = 20_000_000  # of all files of one model, as uploaded
+MAX_BYTES = 20_000_000  # size of a model's files, as uploaded
 MAX_UNPACKED = 64_000_000  # bytes of all that an archive holds
 MAX_MEMBERS = 30_000  # files in an archive; each sentence may have six arrays
 MAX_SCORES = 5_000_000  # numbers of a stored model: 40 MB
 MAX_SENTENCES = 20_000
-MAX_WORDS = 20_000  # of a sentence; all tables of 20,000 words take a second
+MAX_WORDS = 20_000  # words of a sentence, whose tables take a second
 MAX_TOKENS = 400_000  # words of all sentences
 MAX_TAGS = 200
 LONGEST_TAG = 60  # characters
@@ -109,7 +109,7 @@ class ParsedModel:
     tags: Sequence[str] | None = None  # K names
     steps: Steps = Steps()
     probabilities: bool = False  # whether the numbers are probabilities, not scores
-    family: str = CRF  # of scores that are not probabilities
+    family: str = CRF  # "crf" or "perceptron"; ignored for probabilities
     scheme: str | None = None  # "BIO": decoding obeys its rules
     notes: Sequence[str] = field(default_factory=tuple)  # assumptions of the reader
     left_out: Sequence[str] = field(default_factory=tuple)  # errors of skipped sentences

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-MAX_BYTES = 50_000_000  # of all recorded tensors
-MAX_DEPTH = 3  # of nested tuples and mappings in arguments and results
+MAX_BYTES = 50_000_000  # total size of recorded tensors
+MAX_DEPTH = 3  # nesting depth of arguments and results
 Slot = tuple[str, str]  # the method of a module, and which argument or part of the result
 
 

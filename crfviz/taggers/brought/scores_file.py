@@ -56,7 +56,7 @@ ALIASES = {  # names in pytorch-crf and in taggers without a CRF
 }
 JSON_KIND = "Potentials as JSON"
 NPZ_KIND = "Potentials as .npz"
-PIECE_MARKS = re.compile("^(##|▁|Ġ)")  # of WordPiece, SentencePiece and byte pairs
+PIECE_MARKS = re.compile("^(##|▁|Ġ)")  # marks of WordPiece, SentencePiece, byte pairs
 Arrays = Mapping[str, NDArray[Any]]
 
 _EMISSIONS = re.compile(r"emissions_(\d+)")
@@ -219,7 +219,7 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
                 f"There is no array {name[:60]!r} in such a file; known: {', '.join(OF_ARRAYS)}."
             )
     flat = (array for array in arrays.values() if array.ndim == 1)
-    require_words(sum(array.size for array in flat if array.dtype.kind in "US") // 2)  # with gold
+    require_words(sum(array.size for array in flat if array.dtype.kind in "US") // 2)  # gold too
     content: dict[str, Any] = {n: arrays[n] for n in ("tags", *STEPS) if n in arrays}
     content["probabilities"] = _is_true(arrays, "probabilities")
     notes: list[str] = []

@@ -42,11 +42,12 @@ Found = tuple[LayerReading, list[Sentence], bool]  # the last: it also reproduce
 class Tried:
     """Outcomes of all readings."""
 
-    found: list[Found] = field(default_factory=list)  # that reproduce all paths
-    missed: list[tuple[LayerReading, list[Sentence]]] = field(default_factory=list)  # all others
+    found: list[Found] = field(default_factory=list)  # readings that reproduce all paths
+    # all other readings
+    missed: list[tuple[LayerReading, list[Sentence]]] = field(default_factory=list)
     plain: int = 0  # readings whose paths are each word's best tag alone
     most: int = 0  # sentences in the largest place
-    single: int = 0  # the same if every sentence has one word
+    single: int = 0  # the same, of places with only one-word sentences
 
 
 class FoundLayer(Adapter):

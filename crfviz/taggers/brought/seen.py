@@ -11,7 +11,7 @@ class Seen:
 
     adapter: Adapter
     batch: Batch
-    row: int  # in the batch
+    row: int  # index in the batch
     mask: list[bool]  # T
     label: str
     path: list[int] | None = None  # the library's own path

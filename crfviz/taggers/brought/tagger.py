@@ -191,7 +191,7 @@ def save_imported(folder: Path, given: ScoreSet, family: str, scheme: str | None
 
     Args:
         folder: the model folder.
-        given: the sentences, at least one.
+        given: sentences to store, at least one.
         family: family of the scores, one of `FAMILIES`.
         scheme: "BIO" or None.
     """

@@ -1,4 +1,4 @@
-"""Validation of a parsed model, and the notes on what was assumed."""
+"""Validation of a parsed model, and notes on assumptions."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -47,9 +47,9 @@ NO_TRANSITIONS = (
     "There are no transitions: zeros. Independent and Viterbi agree until a rule or a transition "
     "is added."
 )
-RESERVED = (START, END)  # rows of the matrix; a tag of this name could not be told from them
+RESERVED = (START, END)  # rows of the matrix; a tag must not have the same name
 
-_NUMBER = re.compile(r"\d+")  # of the sentence or line at the beginning of a message
+_NUMBER = re.compile(r"\d+")  # number of sentence or line in a message
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
@@ -66,7 +66,7 @@ class ValidatedModel:
     unnormalised: tuple[str, ...]  # descriptions of rows that do not sum to one
     write: Callable[[Path], None]  # writes the model into an empty folder
     left_out: tuple[str, ...] = ()  # number of skipped sentences, and the first errors
-    boundary_tags: tuple[str, ...] = ()  # that may not be tags of words, see `Reading`
+    boundary_tags: tuple[str, ...] = ()  # tags that may not be word tags, see `Reading`
     batch_first: bool | None = None  # assumed axis order, see `Reading`
 
 

@@ -54,7 +54,7 @@ class Pass:
     """Batches of one pass through a layer; calls for the loss and for decoding share it."""
 
     batches: Sequence[Batch]
-    sentences: Sequence[Sequence[Seen]]  # of each batch
+    sentences: Sequence[Sequence[Seen]]  # sentences of each batch
     methods: set[str] = field(default_factory=set)  # names of methods called with these batches
 
 
@@ -160,7 +160,7 @@ class Watch:
         return [seen.path for seen in self._seen]
 
     def _searched(self) -> FormatError | None:
-        """Search the chain of a layer without an adapter; return the error if none is found."""
+        """Search for the chain of a layer without an adapter; return the error if none is found."""
         search = self._search
         if search is None or self._wrapped_now or not search.recorded:
             return None
@@ -307,7 +307,8 @@ class Watch:
                     f"{abbreviate_value(list(words))}. words has {len(self.words)} sentences; set "
                     "seen.words to those that passed, in order, or to None"
                 )
-        whole = tags is not None and set(tags) < set(self._tags or ())  # with START and STOP
+        # The caller's tags may include START and STOP, which the batch's tags lack.
+        whole = tags is not None and set(tags) < set(self._tags or ())
         names = tags if whole else self._tags or tags
         with errors_at(seen.where):
             return Potentials(emissions, **batch.tables(), tags=names, tokens=words)

@@ -5,7 +5,7 @@ distinct word once. Except for padding, a sentence does not depend on the others
 
     x_t = [word_t ; max over windows of conv(characters_t) ; shape_t]
     h_t = BiLSTM(x)_t            (bilstm)          each word sees the whole sentence
-    h_t = relu(A x_t + a)        (contextfree)     each word sees itself alone
+    h_t = relu(A x_t + a)        (contextfree)     each word sees only itself
     emissions_t = W h_t + b
 
 Character windows start inside the word only, and the backward LSTM reads each sentence reversed at
@@ -66,12 +66,12 @@ class Vocabulary:
 
     @cached_property
     def word_ids(self) -> Mapping[str, int]:
-        """Dictionary key to id."""
+        """Ids by dictionary key."""
         return {word: index for index, word in enumerate(self.words, start=NUM_SPECIAL)}
 
     @cached_property
     def character_ids(self) -> Mapping[str, int]:
-        """Character to id."""
+        """Ids by character."""
         return {c: index for index, c in enumerate(self.characters, start=NUM_CHARACTER_SPECIAL)}
 
     @property
@@ -88,7 +88,7 @@ class Vocabulary:
         """Return sentences as one padded batch of ids.
 
         Raises:
-            EmptySentenceError: there is no sentence, or one has no word.
+            EmptySentenceError: there is no sentence, or a sentence has no words.
         """
         if not sentences or not all(len(sentence) for sentence in sentences):
             raise EmptySentenceError("a sentence needs at least one word, got none")
@@ -147,7 +147,7 @@ class Sizes:
     word: int = 100  # per dictionary key
     character: int = 32  # per character
     filters: int = 64  # per window width
-    widths: tuple[int, ...] = (2, 3, 4)  # of character windows: affixes of English
+    widths: tuple[int, ...] = (2, 3, 4)  # of character windows, as long as English affixes
     shape: int = 8  # per shape class
     hidden: int = 200  # bilstm: per direction; contextfree: of the one hidden layer
 
