@@ -29,10 +29,10 @@ from torch import Tensor
 
 from crfviz.text.schemes import BIO, spans
 
-Z = 1.959963984540054  # of the normal distribution: 95 % lie within ±Z
-SAMPLES = 1000  # of the bootstrap
+Z = 1.959963984540054  # 95 % of the normal distribution lie within ±Z
+SAMPLES = 1000  # bootstrap samples
 SAMPLES_AT_ONCE = 100
-NUM_BINS = 15  # of calibration
+NUM_BINS = 15  # calibration bins
 
 Pattern = tuple[int, int, int]  # entities of a sentence: right, guessed, in gold
 

@@ -15,7 +15,7 @@ Cell = str | int | float | None
 TableRow = dict[str, Cell]
 Table = list[TableRow]
 
-DIGITS = 6  # of numbers in JSON and CSV
+DIGITS = 6  # decimals of numbers in JSON and CSV
 _FORMULA = ("=", "+", "-", "@")  # first characters of cells that spreadsheets evaluate
 
 

@@ -67,7 +67,7 @@ class Message:
 
 
 class WorkerProcess:
-    """One process and its pipes.
+    """A worker process, which receives work through pipes.
 
     Args:
         deliver: called in another thread with each message, and with None once the process ended.

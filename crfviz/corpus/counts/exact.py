@@ -28,7 +28,7 @@ UNIT = 2**40  # units in 1.0
 _HALF = 20  # bits; the sums of upper and lower halves fit into 64 bits
 
 Counts: TypeAlias = int | list["Counts"] | dict[str, "Counts"]
-_DROPPED = 15  # of the 23 fraction bits of a float32
+_DROPPED = 15  # dropped bits, of the 23 fraction bits of a float32
 SCHEMES = {"strict": "strict", "exact": "exact", "partial": "partial", "ent_type": "type"}
 COUNTS = ("correct", "incorrect", "partial", "missed", "spurious")
 SENTENCES_AT_ONCE = 2000  # limits memory: nervaluate stores every entity

@@ -131,13 +131,13 @@ class RunCounts:
     entity_types: dict[str, dict[str, list[int]]]  # by decoder and type: right, guessed, in gold
     entity_patterns: dict[str, dict[str, int]]  # by decoder: sentences with these three numbers
     invalid_bio: dict[str, int]  # by decoder: sentences that break the scheme
-    schemes: dict[str, dict[str, int]]  # of SemEval, see `scheme_counts`; may be empty
+    schemes: dict[str, dict[str, int]]  # SemEval counts, see `scheme_counts`
     ranks: list[int]  # sentences by rank of the gold path; the last: beyond
-    bins: dict[str, list[list[int]]]  # of words, entities and sentences, see `bins_of`
-    doubts: dict[int, list[int]]  # words, and right ones, by doubt, see `doubts_of`
+    bins: dict[str, list[list[int]]]  # calibration bins by kind of prediction, see `bins_of`
+    doubts: dict[int, list[int]]  # by doubt: words and right words, see `doubts_of`
     least: dict[int, float]  # by doubt: the smallest of the words' largest marginals
-    parts: dict[str, list[list[int]]]  # by dimension: words of each part, and right ones
-    kinds: dict[str, list[int]]  # by kind: errors, and their words
+    parts: dict[str, list[list[int]]]  # by dimension: words and right words of each part
+    kinds: dict[str, list[int]]  # by kind: errors and wrong words
     pairs: dict[str, dict[str, int]]  # by gold and predicted tag: wrong words of each kind
     moves: dict[str, list[int]]  # by chosen and gold move: errors, gaps (`fixed`), infinite gaps
     errors: Table  # the first errors

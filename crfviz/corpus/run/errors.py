@@ -34,17 +34,17 @@ NEIGHBOURS = 3  # words on either side of the words in brackets
 
 @dataclass(frozen=True)
 class Error:
-    """One run of words with wrong tags."""
+    """One maximal run of words with wrong tags."""
 
     sentence: int  # from 0
     first: int  # position of its first word, where the wrong path leaves gold
     last: int  # position of its last word
-    gold: tuple[str, ...]  # the right tags of these words
+    gold: tuple[str, ...]  # the gold tags of these words
     predicted: tuple[str, ...]  # the tags of the Viterbi path
     triage: Triage
     gold_probability: float  # p(gold tags of these words | sentence)
     predicted_probability: float  # p(predicted tags of these words | sentence)
-    chosen_move: Move  # of the best path, at the step most against gold
+    chosen_move: Move  # best path's, at the step most against gold
     gold_move: Move  # transition of the gold path at that step
     step_gap: float  # `chosen_move` - `gold_move`, nats; inf if gold's is forbidden
 

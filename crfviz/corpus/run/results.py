@@ -42,14 +42,12 @@ Key = TypeVar("Key", bound=tuple[float, ...])
 class ErrorTotals:
     """Running counts of errors."""
 
-    errors: Counter[str] = field(default_factory=Counter)  # by kind
+    errors: Counter[str] = field(default_factory=Counter)  # errors by kind
     words: Counter[str] = field(default_factory=Counter)  # wrong words by kind of error
-    pairs: dict[tuple[str, str], Counter[str]] = field(
-        default_factory=lambda: defaultdict(Counter)
-    )  # by gold and predicted tag: wrong words of each kind
-    moves: dict[tuple[Move, Move], list[float]] = field(
-        default_factory=lambda: defaultdict(list)
-    )  # by chosen and gold move: step gaps of their errors
+    # wrong words by gold and predicted tag, and by kind of their error
+    pairs: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    # step gaps of errors, by chosen and gold move
+    moves: dict[tuple[Move, Move], list[float]] = field(default_factory=lambda: defaultdict(list))
 
     @property
     def total(self) -> int:
@@ -100,7 +98,7 @@ class ErrorLog:
     most: int = MAX_KEPT
     totals: ErrorTotals = field(default_factory=ErrorTotals)
     first: list[Error] = field(default_factory=list)  # in the order of the file
-    sentences: dict[int, Sentence] = field(default_factory=dict)  # of the stored errors, by number
+    sentences: dict[int, Sentence] = field(default_factory=dict)  # sentences with stored errors
     suspected: int = 0  # entities that one side lacks, listed or not
 
     def __post_init__(self) -> None:
@@ -153,7 +151,7 @@ def suspicion(error: Error) -> tuple[float, ...]:
 
 @dataclass
 class Results:
-    """Results for N sentences of M words."""
+    """Results of a run over N sentences with M words in total."""
 
     tagger: Tagger
     lengths: NDArray[np.int32]  # (N,) words of each sentence
@@ -188,7 +186,7 @@ class Results:
 
     @property
     def owners(self) -> NDArray[np.int64]:
-        """The sentence of each word: (M,)."""
+        """The number of each word's sentence: (M,)."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def right(self, decoder: str) -> NDArray[np.bool_]:

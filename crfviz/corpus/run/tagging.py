@@ -64,8 +64,8 @@ class ScoredBatch:
 
     sentences: Sequence[Sentence]
     chains: list[Potentials]
-    trained: list[Potentials]  # the same without the rules of BIO
-    seconds: float  # of scoring
+    trained: list[Potentials]  # the chains without the rules of BIO
+    seconds: float  # time of scoring
 
 
 def score_sentences(

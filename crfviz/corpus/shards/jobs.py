@@ -52,8 +52,8 @@ from crfviz.text.formats import LAYOUTS, FormatName, parse_part
 from crfviz.text.jsonl import parse_object, sentence_of
 from crfviz.text.sentences import Sentence, fold_handles, map_types
 
-EVALUATION_FORMAT = 2  # of the result of a shard; results of another version are not resumed
-TAGGING_FORMAT = 1  # of the result of a shard; results of another version are not resumed
+EVALUATION_FORMAT = 2  # version of shard results; those of other versions are not reused
+TAGGING_FORMAT = 1  # version of shard results; those of other versions are not reused
 TAGGING_BATCH = 1024  # sentences of a shard that are scored together
 DIGITS = 6
 MISC = 9  # column of CoNLL-U
@@ -67,7 +67,7 @@ class ModelReference:
 
     place: str  # absolute path; the name of a model without files, such as a plug-in
     version: str  # a digest of the content; empty for a model without files
-    code: str = ""  # the version of a plug-in: shards of another version are not resumed
+    code: str = ""  # version of a plug-in; shards of other versions are not reused
 
     def load(self) -> Tagger:
         """Return the tagger, which is cached in the process.

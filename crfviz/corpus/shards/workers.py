@@ -33,7 +33,7 @@ from crfviz.text.files import write_atomically
 
 SHARD_BYTES = 2_000_000
 NAME = re.compile(r"\.?\d{6,}-[0-9a-f]{16}(\.part)?")
-MAX_TRIES = 3  # of a shard whose workers die
+MAX_TRIES = 3  # tries of a shard whose workers die
 START_METHOD = "spawn"  # a fork of a process with threads may hang
 MAX_AHEAD = 8  # shards per worker that may start before an earlier one is yielded
 

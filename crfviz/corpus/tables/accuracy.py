@@ -45,7 +45,7 @@ ALL_TITLES = {
     RULE: "Viterbi with the rule",
     **{name: f"beam of {width}" for name, width in BEAMS.items()},
 }
-SEED = 0  # of the bootstrap
+SEED = 0  # seed of the bootstrap
 COVERAGES = tuple(range(5, 101, 5))  # per cent
 
 
@@ -130,7 +130,7 @@ class DecoderScores:
     accuracy: Accuracy
     entities: EntityScores | None  # None if the tags are of no scheme
     invalid_bio: int | None  # sentences that break the scheme of the tags
-    seconds: float  # of decoding all sentences, without scoring them
+    seconds: float  # decoding time of all sentences, without scoring
 
 
 def decoder_table(tally: RunCounts, scheme: str = BIO) -> Table:

@@ -28,7 +28,7 @@ from crfviz.text.formats import read_sentences
 from crfviz.text.schemes import BIO, entity_scheme, spans
 from crfviz.text.sentences import Sentence
 
-KINDS = ("win", "loss", "both wrong")  # of sentences
+KINDS = ("win", "loss", "both wrong")  # kinds of disagreement about a sentence
 MAX_NAMED = 6  # wrong words of a sentence that are listed
 
 Right = NDArray[np.bool_]

@@ -58,7 +58,7 @@ OF_SCORES = (  # tables that a tagger without scores lacks
     *("ece", "calibration", "coverage", "decoders", "oracle"),
     *("kinds", "tag_pairs", "transitions", "weights", "suspects", "entity_suspects"),
 )
-OF_TAGS = ("sentence", "position", "words", "around", "gold", "predicted", "text")  # of an error
+OF_TAGS = ("sentence", "position", "words", "around", "gold", "predicted", "text")
 
 BEGIN = "<!-- figures: written by `python -m crfviz evaluate --card`, not by hand -->"
 END = "<!-- end of figures -->"

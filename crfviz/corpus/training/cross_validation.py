@@ -18,7 +18,7 @@ from crfviz.taggers.perceptron import Perceptron, PerceptronTagger
 from crfviz.text.sentences import Sentence
 
 FOLDS = 5
-SEED = 0  # of the parts, and of the bootstrap
+SEED = 0  # seed of the parts and of the bootstrap
 
 
 @dataclass(frozen=True)

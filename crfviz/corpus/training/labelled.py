@@ -67,7 +67,7 @@ class Corpus:
     train: Sequence[Labelled]
     dev: Sequence[Sequence[Labelled]]  # the sentences of each file
     tags: tuple[str, ...]
-    auxiliary_tags: tuple[str, ...]  # of the second tag column, empty without one
+    auxiliary_tags: tuple[str, ...]  # tags of the second column; empty without one
     vocabulary: Vocabulary
     vectors: Tensor | None = None  # (V, D) fixed vectors, one per row of the word embedding
 

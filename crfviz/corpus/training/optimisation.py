@@ -53,7 +53,7 @@ AVERAGE_LAG = 10  # after n steps the average's decay is at most (1 + n) / (lag 
 class Checkpoint:
     """The state of a run after an epoch, from which it can be resumed."""
 
-    fingerprint: str  # of recipe and data, so that no other run resumes from it
+    fingerprint: str  # digest of recipe and data, so that no other run resumes
     epoch: int  # finished epochs
     history: list[dict[str, float]]  # one row per finished epoch
     tensors: Mapping[str, Tensor]  # weights, averages, optimiser and best averages, by prefix

@@ -28,7 +28,7 @@ from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
 from crfviz.text.schemes import scheme_of
 
 L2 = (1e-4, 1e-3, 1e-2)  # candidates of λ
-MAX_STEPS = 60  # of L-BFGS
+MAX_STEPS = 60  # maximum L-BFGS steps
 SHORT = 63  # words; sentences up to this length share a batch
 HELD_OUT = 5  # every fifth sentence is held out to choose λ
 Paths = Sequence[Sequence[int] | Sequence[str]]
@@ -43,7 +43,7 @@ class FittedTransitions:
     transitions: Tensor  # (K, K) nats, [from, to]
     start: Tensor  # (K,) nats
     end: Tensor  # (K,) nats
-    scale: float  # of the emissions
+    scale: float  # factor of the emissions
     l2: float  # λ
 
     def chain(self, potentials: Potentials) -> Potentials:
@@ -72,12 +72,12 @@ class CRFGain:
     """Gain of a CRF layer on held-out sentences."""
 
     independent: Score  # the best tag of each word alone
-    rules: Score  # the best path under the rules of BIO; as `independent` for other tags
+    rules: Score  # the best path under the rules of BIO; equals `independent` for other tags
     fitted: Score  # the best path with fitted transitions
     difference: float  # token accuracy of `fitted` minus that of `independent`
     interval: tuple[float, float]  # 95 % of the difference, by a paired bootstrap over sentences
     repaired: tuple[int, ...]  # sentences in which `fitted` has more words right
-    spoiled: tuple[int, ...]  # sentences in which it has fewer
+    spoiled: tuple[int, ...]  # sentences in which `fitted` has fewer words right
     paths: tuple[tuple[int, ...], ...]  # the fitted path of each sentence
     folds: tuple[FittedTransitions, ...]  # transitions that decoded each fold
     fold_of: tuple[int, ...]  # the fold of each sentence

@@ -32,7 +32,7 @@ from crfviz.taggers.storage import read_json_object
 TOKENIZER_FILE, ENCODER_FILE = "tokenizer.json", "model.safetensors"
 TABLE = "embeddings.word_embeddings.weight"
 FIRST, LAST = "[CLS]", "[SEP]"  # first and last piece of a text
-MAX_PIECES = 30  # of a word
+MAX_PIECES = 30  # pieces of a word that the encoder reads
 SCALE = 0.1  # root mean square of the vectors, as of random embeddings
 
 _WHOLE = re.compile(r"[a-z]{3,}")  # entries that are whole words
