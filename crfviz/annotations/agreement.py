@@ -37,7 +37,7 @@ from crfviz.exceptions import CrfvizError, ShapeError
 from crfviz.text.schemes import is_bio, spans
 from crfviz.text.sentences import joined
 
-SEED = 0  # of the bootstrap
+SEED = 0  # seed of the bootstrap
 
 _Both = tuple[Item, Annotation, Annotation]
 Counts = NDArray[np.int64]
@@ -129,7 +129,7 @@ def agreement(
 ) -> Agreement:
     """Compare two taggings of the same sentences, each a `Sentence` or its words and tags.
 
-    Words are counted as by `annotators_agreement`; names are those of the annotators.
+    Words are counted as in `annotators_agreement`; `names` are the annotators' names.
 
     Raises:
         ShapeError: the numbers of sentences differ, or a sentence has different words.
@@ -169,7 +169,7 @@ def _kappa(pairs: Sequence[tuple[Hashable, ...]], counts: Counts) -> NDArray[np.
     """Return kappa, (S,) of (S, P) counts; NaN without words, or if both used a single tag."""
     words = counts.sum(axis=1)
     same = counts[:, [one == other for one, other in pairs]].sum(axis=1)
-    by_chance = np.zeros(len(counts), dtype=np.int64)  # times `words` squared
+    by_chance = np.zeros(len(counts), dtype=np.int64)  # expected share, times `words` squared
     for tag in {tag for pair in pairs for tag in pair}:
         ones, others = (counts[:, [p[side] == tag for p in pairs]].sum(axis=1) for side in (0, 1))
         by_chance += ones * others

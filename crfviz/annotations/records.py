@@ -14,8 +14,8 @@ from crfviz.text.sentences import Offsets, words_at
 State = Literal["open", "done"]
 STATES: tuple[State, ...] = get_args(State)
 CURATED = "curated"  # annotator name of settled sentences
-MAX_WORDS = 1000  # of a sentence, which is displayed completely
-UNSETTLED = Settings()  # of a document before its first confirmed annotation
+MAX_WORDS = 1000  # words of a sentence, which is displayed completely
+UNSETTLED = Settings()  # settings before the first confirmed annotation
 LARGEST = 10**9  # characters of a sentence
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # characters that databases cannot store in text
 
@@ -99,7 +99,7 @@ class Annotation:
     created: datetime | None = None  # UTC; `None` until the row is saved
     updated: datetime | None = None
     past: tuple[Step, ...] = ()  # for undo, oldest first
-    curation: Curation | None = None  # of a version that settles others
+    curation: Curation | None = None  # only in a version that settles others
 
     def __post_init__(self) -> None:
         for name, tags in (("proposed", self.proposed), ("final", self.final)):

@@ -12,7 +12,7 @@ from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, types_of
 from crfviz.text.splitting import is_tokenizer, unknown_tokenizer
 
-# own tags of a document, or entity types with BIO; keys are 26 letters and ten digits
+# limit of a document's own tags, or of its entity types with BIO; keys are 26 letters, ten digits
 MAX_TAGS = 60
 LONGEST_TAG = 40  # characters
 NO_TAG = re.compile(r"[\s<>&|\x00-\x1f]")  # characters that tags must not have

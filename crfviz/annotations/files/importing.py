@@ -30,10 +30,12 @@ from crfviz.text.tokenizer import Token
 INPUT_FORMATS = ("text", "conllu", "iob2", "columns", "jsonl", "spacy")
 UNPACKED = 20  # limit of unpacked archives, as a multiple of the file limit
 MAX_BYTES = 5 * 1024 * 1024
-MAX_SENTENCES = 100_000  # of a pasted or uploaded file
+MAX_SENTENCES = 100_000  # sentences of a pasted or uploaded file
 ANY_TAGS = TagRules()
-MAX_TAGS = 20  # listed in a message
-MAX_PROBLEMS = 1000  # with messages; further ones are only counted
+Unit = TypeVar("Unit")  # one line or the lines of a sentence
+Result = TypeVar("Result")
+MAX_TAGS = 20  # tags listed in a message
+MAX_PROBLEMS = 1000  # problems with messages; others are only counted
 LONGEST_TAG = 60  # characters of a tag in a message
 
 
@@ -121,7 +123,7 @@ class _Gathering:
             self.read.problems.append(Problem(message, dropped))
 
     def finish(self) -> Import:
-        """Return the kept documents, and report what each of them loses."""
+        """Return the kept documents, and report the losses of each."""
         found = [self._finished(name, draft) for name, draft in self.drafts.items()]
         self.read.documents = tuple(document for document in found if document.items)
         if unknown := self.read.unknown:

@@ -14,7 +14,7 @@ from crfviz.annotations.files.importing import Import
 from crfviz.annotations.records import Annotation, Document, DocumentSummary, Item, Merged
 from crfviz.annotations.store.store import Store
 
-MAX_WORDS = 8  # of a sentence in a message
+MAX_WORDS = 8  # words of a sentence in a message
 
 
 @dataclass(frozen=True)

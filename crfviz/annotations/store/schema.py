@@ -21,7 +21,7 @@ from crfviz.annotations.settings import Settings, settings_of
 from crfviz.exceptions import CrfvizError, FormatError, StoreError
 from crfviz.text.files import abbreviate_value
 
-VERSION = "5"  # of the newest migration
+VERSION = "5"  # version of the newest migration
 VERSION_TABLE = "crfviz_version"
 READ_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
 
@@ -139,7 +139,7 @@ DOCUMENTS = sa.Table(
     sa.Column("name", TEXT, nullable=False, unique=True),
     sa.Column("created", MOMENT, nullable=False),
     sa.Column("tags", MAYBE_TAGS),  # K names; null before the first confirmed annotation
-    # the model it was begun with, or its own
+    # the model that the document was begun with, or that was trained on it
     sa.Column("model", TEXT, nullable=False, server_default=""),
     sa.Column("look", LOOK),  # keys and colours of tags, and the tokenizer
     sqlite_autoincrement=True,  # ids are never reused, as in PostgreSQL

@@ -36,7 +36,7 @@ from crfviz.annotations.store.tagsets import change_settings, hold_to_tags
 from crfviz.exceptions import StoreError
 
 LARGEST_ID = 2**31
-_STORES: WeakSet[Store] = WeakSet()  # of this process
+_STORES: WeakSet[Store] = WeakSet()  # all stores of this process
 PAUSE = 1.0  # seconds before a lost server is retried
 Result = TypeVar("Result")
 AnyQuery = sa.Select[*tuple[Any, ...]]
@@ -47,7 +47,7 @@ _SUMMARIES: AnyQuery = (
     .group_by(DOCUMENTS.c.id)
     .order_by(DOCUMENTS.c.created, DOCUMENTS.c.id)
 )
-# by annotators, not curated
+# finished annotations, without curated ones
 _FINISHED = (ANNOTATIONS.c.state == "done", ANNOTATIONS.c.curation.is_(None))
 _UNDONE = sa.and_(  # a fully undone sentence counts as not begun
     ANNOTATIONS.c.state == "open",

@@ -12,8 +12,8 @@ from crfviz.corpus.table import markdown
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 
-SEED = 0  # of the bootstrap
-TAUGHT = "taught"  # name of the sentences learnt from
+SEED = 0  # seed of the bootstrap
+TAUGHT = "taught"  # name of the training sentences
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Gain:
 class Taught:
     """A taught model with its gains."""
 
-    name: str  # of the new model
+    name: str  # name of the new model
     folder: str
     model: str  # the base model
     method: str
-    num_sentences: int  # finished sentences learnt from
+    num_sentences: int  # finished sentences in the training
     gains: tuple[Gain, ...]  # on these, held-out and shipped sentences, if any
     seconds: float
-    num_begun: int = 0  # partly tagged sentences learnt from
+    num_begun: int = 0  # partly tagged sentences in the training
 
 
 def gain(name: str, sentences: Sequence[Sentence], before: Tagger, after: Tagger) -> Gain:

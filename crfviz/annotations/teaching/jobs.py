@@ -19,7 +19,7 @@ from crfviz.exceptions import CrfvizError
 
 MAX_FINISHED = 20  # finished jobs that stay listed
 CANCELLED = "cancelled; nothing was saved"
-NICENESS = 5  # of the process, so that the app has priority
+NICENESS = 5  # nice value, so that the app has priority
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Status:
     state: Literal["waiting", "running", "done", "failed", "cancelled"] = "waiting"
     progress: float = 0.0  # in [0, 1]
     message: str = "starting"  # current activity, or the reason of a failure
-    result: object = None  # of the work, once done
+    result: object = None  # result of the work, once done
 
     @property
     def over(self) -> bool:
@@ -38,7 +38,7 @@ class Status:
 
 
 class Job:
-    """Work in its own process.
+    """A job, which runs in its own process.
 
     Args:
         title: description for users.

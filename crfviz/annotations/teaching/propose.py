@@ -51,8 +51,8 @@ class Proposer:
     name: str
     document: str
     family: str
-    num_sentences: int  # finished sentences learnt from
-    num_begun: int  # open sentences learnt from, by their set tags
+    num_sentences: int  # finished sentences in the training
+    num_begun: int  # open sentences in the training, with their set tags
     score: CrossValidated
     seconds: float
 

@@ -105,7 +105,7 @@ class Lesson:
     held_out: float = 0.2  # share of held-out sentences
     epochs: int | None = None  # None for the method's default
     learning_rate: float | None = None  # None for the method's default
-    seed: int = 0  # of the held-out sample, the order and the noise
+    seed: int = 0  # seed of the held-out sample, the order and the noise
 
     def __post_init__(self) -> None:
         epochs, rate, known = self.epochs, self.learning_rate, self.method in METHODS
@@ -198,7 +198,7 @@ def labelled(sentences: Sequence[Sentence], tags: Sequence[str]) -> list[Labelle
                 f"the model has {', '.join(tags)}"
             )
         allowed = partly_tagged(sentence, tags).allowed
-        some = tuple(allowed.argmax(axis=1).tolist())  # the only tag, if there is one
+        some = tuple(allowed.argmax(axis=1).tolist())  # the only allowed tag, unless UNSET
         unset = UNSET in sentence.tags
         learnt.append(Labelled(sentence.tokens, some, allowed=allowed if unset else None))
     return learnt
