@@ -1,13 +1,13 @@
 """Changed sentences: perturbations of case, spelling, names and numbers, and hidden words.
 
-||| kind           | change                                                                      ||
+| kind           | change                                                                      |
 |----------------|-----------------------------------------------------------------------------|
 | lower case     | every word in lower case                                                    |
 | upper case     | every word in upper case                                                    |
 | title case     | every word with one capital in front; clitics such as `n't` stay            |
 | typo           | in one word two neighbouring letters are swapped, or one is lost or doubled |
-||| no punctuation | words that are only punctuation are left out                                ||
-| other name     || one name is replaced by another of its type                                 ||
+| no punctuation | words that are only punctuation are left out                                |
+| other name     | one name is replaced by another of its type                                 |
 | other number   | every digit of one number changes, or one number word                       |
 
 A name is an entity of BIO tags, or a run of proper nouns. Random choices depend on the seed alone:

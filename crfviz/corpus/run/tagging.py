@@ -3,11 +3,11 @@
 | decoder                | scores                | takes                                        |
 |------------------------|-----------------------|----------------------------------------------|
 | independent            | as trained            | the best emission of each word               |
-||| left_to_right          | as trained            | the best next tag, from left to right        ||
-||| beam_2, beam_4, beam_8 | with the rules of BIO | the best path of a beam of 2, 4, 8 prefixes  ||
+| left_to_right          | as trained            | the best next tag, from left to right        |
+| beam_2, beam_4, beam_8 | with the rules of BIO | the best path of a beam of 2, 4, 8 prefixes  |
 | viterbi                | with the rules of BIO | the best path                                |
 | max_marginal           | with the rules of BIO | the tag of the largest marginal at each word |
-||| rule, if there is one  | with the rules of BIO | the best path that matches, else Viterbi's   ||
+| rule, if there is one  | with the rules of BIO | the best path that matches, else Viterbi's   |
 
 The rules apply to taggers whose scheme is BIO. The two greedy decoders use scores as trained, so
 that their BIO violations can be counted. Sentences are read one batch at a time, and only those

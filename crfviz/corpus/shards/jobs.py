@@ -8,9 +8,9 @@ that round to 0, the largest first:
 |---------|--------------------------------------------------------------------------|
 | conllu  | in the last column, `Marginals=NOUN:0.973100,VERB:0.026900`              |
 | iob2    | in the fourth column, `NOUN:0.973100,VERB:0.026900`                      |
-||| columns | the same, in an additional column before that of the tags                ||
+| columns | the same, in an additional column before that of the tags                |
 | jsonl   | in "marginals", for each word `{"NOUN": 0.9731, "VERB": 0.0269}`         |
-||| fasta   | as columns, one letter per line, because FASTA has no place for tags     ||
+| fasta   | as columns, one letter per line, because FASTA has no place for tags     |
 """
 
 import json
