@@ -23,7 +23,7 @@ def require_known(what: str, name: str | None, names: Iterable[str]) -> None:
     known = sorted(set(names))
     if name is not None and name not in known:
         raise FormatError(
-            f"{what}: expected one that there is, got {abbreviate(name)}; {suggest(name, known)}"
+            f"{what}: expected a known value, got {abbreviate(name)}; {suggest(name, known)}"
         )
 
 

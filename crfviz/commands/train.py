@@ -129,9 +129,9 @@ def _tell_of_the_card(folder: Path) -> None:
     if forget_evaluations(folder):
         lines.append("its figures are removed (`evaluate --card` writes new ones)")
     if (folder / CARD_FILE).is_file():
-        lines.append(f"the text of {CARD_FILE} is the old one: read it again")
+        lines.append(f"{CARD_FILE} still describes it: update its text")
     if lines:
-        sys.stderr.write(f"{folder}: there was another model; {', and '.join(lines)}\n")
+        sys.stderr.write(f"{folder}: another model was replaced; {', and '.join(lines)}\n")
 
 
 def _train(args: argparse.Namespace) -> None:

@@ -199,7 +199,7 @@ def test_empty_export_overwrites_no_file(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--annotator", "ana"], "--annotator: expected one that there is, got 'ana'; near are"),
+        (["--annotator", "ana"], "--annotator: expected a known value, got 'ana'; near are"),
         (["--document", "a.tx"], "near are 'a.txt'"),
         (["--document", "b.txt", "--annotator", "anna"], "got 'anna'; there are none"),
         (["--out", "x.xyz"], "got '.xyz'; there are '.conll', '.conllu', '.json', '.jsonl'"),

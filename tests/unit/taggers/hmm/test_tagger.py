@@ -149,8 +149,8 @@ def test_retraining_removes_figures_of_the_previous_model(tmp_path, capsys):
     assert "another model" not in train(small)  # it is the same once more
     assert (out / "evaluation.json").exists()
     said = train(large)
-    assert f"{out}: there was another model; its figures are removed (`evaluate --card`" in said
-    assert "the text of README.md is the old one: read it again" in said
+    assert f"{out}: another model was replaced; its figures are removed (`evaluate --card`" in said
+    assert "README.md still describes it: update its text" in said
     card = (out / "README.md").read_text(encoding="utf-8")
     assert card.startswith("# Mine\n\nA text.\n")
     assert "On few" not in card
