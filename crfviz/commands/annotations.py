@@ -49,7 +49,7 @@ from crfviz.text.readers.spelling import TARGETS
 from crfviz.text.splitting import ENGLISH
 
 BRINGING = ("import", "new")
-SHOWN = 20  # problems of a file that are printed
+SHOWN = 20  # maximum number of problems printed per file
 COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "changed", "seconds")
 
 
@@ -125,7 +125,7 @@ def main(options: argparse.Namespace) -> int:
     """Run the subcommand; return 0.
 
     Raises:
-        CrfvizError: the store or a file cannot be read or written; says why.
+        CrfvizError: the store or a file cannot be read or written; the message says why.
     """
     kinds: dict[str, Callable[[Store, argparse.Namespace], None]]
     kinds = {
@@ -150,7 +150,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _require_store(options: argparse.Namespace) -> None:
-    """Require a store; commands that add sentences may create one in an existing folder."""
+    """Reject a missing store; `import` and `new` may create one in an existing folder."""
     file = file_of(options.database)
     if file is not None and options.kind not in BRINGING:
         require_file(file)
@@ -161,13 +161,13 @@ def _require_store(options: argparse.Namespace) -> None:
 def statistics(store: Store, document: str | None = None, annotator: str | None = None) -> Table:
     """Return one row per document and annotator; unstarted documents have one row, no annotator.
 
-    `pins` are tags that the annotator set, `changed` final tags that are not the proposed ones,
-    `seconds` the mean time of a sentence; all three are of the sentences that are done.
+    `pins` counts the tags that the annotator set, `changed` the final tags that differ from the
+    proposed ones. `seconds` is the mean time per sentence. All three cover finished sentences only.
 
     Args:
-        store: whose annotations are counted.
-        document: only this one; None is all.
-        annotator: only this one; None is all.
+        store: the annotations to count.
+        document: name of the only document to count; None counts all.
+        annotator: name of the only annotator to count; None counts all.
     """
     rows: Table = []
     for summary in store.documents():
@@ -219,7 +219,7 @@ def _export(store: Store, options: argparse.Namespace) -> None:
 
 
 def _format(options: argparse.Namespace) -> str:
-    """Return the requested format, else that of the suffix of the file, else CoNLL-U."""
+    """Return the requested format; by default the one of the file's suffix, or CoNLL-U."""
     if options.format or options.out is None or not options.out.suffix:
         chosen: str = options.format or "conllu"
         return chosen
@@ -262,7 +262,7 @@ def _import(store: Store, options: argparse.Namespace) -> None:
 
 
 def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None) -> Import:
-    """Return the file with the sentences that can be stored; report the others."""
+    """Read a file; return the sentences that can be stored, and report the others."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -288,7 +288,7 @@ def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None
 
 
 def _new(store: Store, options: argparse.Namespace) -> None:
-    """Store sentences with the document's tags, to which gold tags and annotations belong."""
+    """Store sentences under their own set of tags; reject a file that uses any other tag."""
     (path,), name = options.files, options.name
     settings = settings_of_text(options.tags, bio=options.bio)
     own = "" if options.tokenizer == ENGLISH else options.tokenizer
@@ -320,7 +320,7 @@ def _propose(store: Store, options: argparse.Namespace) -> None:
         pairs = learnable(store.annotations(options.document, options.annotator), options.copies)
     except CrfvizError as error:
         raise FormatError(f"{error} (--annotator WHO or --copies); nothing was trained") from error
-    torch.set_num_threads(1)  # the same weights everywhere, and a core left for the app
+    torch.set_num_threads(1)  # same weights on every machine, and the app keeps a core
     with stop_when_asked():
         report = announce if options.json_lines else show_progress
         proposal = propose_model(store, document, options.model, pairs, report, options.family)

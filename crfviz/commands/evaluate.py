@@ -82,21 +82,21 @@ def main(args: argparse.Namespace) -> int:
     """
     outputs = [path for path in (args.json, args.report) if path is not None]
     for path in outputs:
-        require_folder(path)  # before the work, not after it
+        require_folder(path)  # fail before the evaluation, not after it
     if args.fit_transitions and not args.file.is_file():
         what = "standard input" if args.file == STANDARD_INPUT else str(args.file)
         raise CrfvizError(f"--fit-transitions reads the file twice: expected a file, got {what}")
     tagger = load_tagger(args.model)
-    scheme = scheme_like(tagger.tags)  # that the gold tags get
+    scheme = scheme_like(tagger.tags)  # the gold tags are converted to it
     choice = Choice(args.format, args.column, scheme, strict=False, split=splitter_of(tagger))
     files = [SentenceFile(args.file, args.format, args.fold_handles, column=args.column)]
     types = mapped_types(args.map, files)
     if args.card and tagger.observations is not None:
         raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
     if args.rule is not None:
-        automaton(args.rule, tagger.tags)  # likewise
+        automaton(args.rule, tagger.tags)  # reject an invalid rule before the evaluation
     if args.against is not None:
-        load_tagger(args.against)  # or the first shard would say that there is none
+        load_tagger(args.against)  # report a missing model now, not in the first shard
     with open_source(args.file, choice) as source:
         job = Evaluation(
             file=str(args.file),
@@ -121,7 +121,7 @@ def main(args: argparse.Namespace) -> int:
 def _write(
     args: argparse.Namespace, tagger: Tagger, result: EvaluationResult, gain: LayerGain | None
 ) -> None:
-    """Print the figures, and write what the options ask for."""
+    """Print the figures, and write the requested JSON, report and model card."""
     label = args.label or "/".join(args.file.resolve().parts[-2:])
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(args.map)
     file = "".join([label, *prepared])
@@ -158,7 +158,7 @@ def _as_json(record: dict[str, Any]) -> Iterator[bytes]:
 def _everything(
     args: argparse.Namespace, results: CountedRun, file: str, tables: dict[str, Table]
 ) -> dict[str, Any]:
-    """Return the record; with --times also the times, which differ between runs."""
+    """Return the full record; it has times, which differ between runs, only with --times."""
     if not args.times:
         for row in tables["decoders"]:
             del row["microseconds"]

@@ -26,7 +26,8 @@ def main(args: argparse.Namespace) -> int:
     """Write the file and return 0.
 
     Raises:
-        CrfvizError: the folder is no model, a file cannot be read or has tags that the model lacks.
+        CrfvizError: the folder has no model, or a file cannot be read or has tags that the model
+            lacks.
     """
     config = args.folder / CONFIG_FILE
     tags = read_names(config, read_json_object(config), "tags", least=1)

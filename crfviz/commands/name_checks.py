@@ -11,7 +11,7 @@ from crfviz.text.files import abbreviate
 from crfviz.text.formats import SentenceFile
 from crfviz.text.sentences import parse_types, requested_types, words_by_type
 
-MAX_SHOWN = 8  # names
+MAX_SHOWN = 8  # maximum number of names in a message
 
 
 def require_known(what: str, name: str | None, names: Iterable[str]) -> None:
@@ -42,7 +42,7 @@ def suggest(name: str, known: list[str]) -> str:
 
 
 def similar_names(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names similar to one, ignoring case, the nearest first."""
+    """Return the known names that are similar to `name`, ignoring case, most similar first."""
     by_name: dict[str, list[str]] = {}
     for each in known:
         by_name.setdefault(each.casefold(), []).append(each)
@@ -56,17 +56,17 @@ def similar_names(name: str, known: Iterable[str]) -> list[str]:
 def mapped_types(
     pairs: Sequence[str] | None, files: Sequence[SentenceFile]
 ) -> dict[str, str] | None:
-    """Return the entity types that `--map` renames and keeps; None without the option.
+    """Return the entity types to keep, with their new names; None without `--map`.
 
-    A type that no file has is said, as one map may be for many files.
+    A type that no file has is printed, not rejected: one map may serve many files.
 
     Args:
-        pairs: of the option.
-        files: which it is for, as they are read without it.
+        pairs: the values of the option, such as `OLD=NEW`.
+        files: the files to map, with their original types.
 
     Raises:
-        FormatError: no word of the files has a type of the map; or one that none has is nearly
-            named like one that would be dropped.
+        FormatError: no word of the files has a type of the map; or a missing type resembles a type
+            that would be dropped.
     """
     if not pairs:
         return None
@@ -95,7 +95,7 @@ def require_folder(path: Path | None, what: str = "be written") -> None:
     """Reject a path whose folder is missing; None is accepted.
 
     Raises:
-        FormatError: says which folders are near.
+        FormatError: the folder is missing; the message lists folders with similar names.
     """
     if path is None or path.parent.is_dir():
         return
@@ -113,7 +113,7 @@ def require_file(path: Path) -> None:
     """Reject a missing file.
 
     Raises:
-        FormatError: says which folders or files are near.
+        FormatError: the file or its folder is missing; the message lists similar names.
     """
     require_folder(path, "be read")
     if not path.exists():

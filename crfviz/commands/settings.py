@@ -22,10 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print the settings; 0 if all are valid.
+    """Print the settings, and return 0 if all are valid.
 
     Raises:
-        SettingsError: a variable has a bad value.
+        SettingsError: a variable has an invalid value.
     """
     if args.markdown:
         sys.stdout.write(f"{settings_table()}\n")

@@ -1,6 +1,7 @@
 """Sharded processing for `evaluate` and `tag`: source, workers, progress and resumption.
 
-Finished shards are cached in the folder FILE.shards beside the output FILE until that is complete.
+Finished shards are cached in the folder FILE.shards, beside the output FILE, until FILE is
+complete.
 """
 
 import argparse
@@ -37,11 +38,11 @@ from crfviz.text.readers.rewriting import format_of_parts, rewritten
 
 MIN_PARALLEL_BYTES = 16_000_000  # bytes; larger files use all cores
 STANDARD_INPUT = Path("-")
-PIPED_LINES = 100  # that are read to detect a format
+PIPED_LINES = 100  # maximum number of lines read to detect a format
 
 
 def add_work_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the workers."""
+    """Declare the options for workers, cluster and shard size."""
     workers = parser.add_mutually_exclusive_group()
     workers.add_argument(
         "--workers",
@@ -70,7 +71,7 @@ class Source:
 
     file: BinaryIO
     name: str
-    head: bytes  # lines that were read to detect the format
+    head: bytes  # the lines that format detection has already read
     file_format: FormatName
     size: int | None  # bytes; None for a pipe
 
@@ -79,15 +80,15 @@ class Source:
 def open_source(path: Path, choice: Choice, *, tagged: bool = True) -> Iterator[Source]:
     """Open a file, or standard input as `-`, and detect its format if none is given.
 
-    A file that cannot be split as it stands is rewritten as JSONL in a temporary file.
+    A file in a format that cannot be split is rewritten as JSONL in a temporary file.
 
     Args:
-        path: of the file.
+        path: the file.
         choice: how to read it.
-        tagged: whether plain text is refused.
+        tagged: whether to reject plain text.
 
     Raises:
-        FormatError: it cannot be read, or fits no format; also while it is read.
+        FormatError: the file cannot be read, or has no known format; also raised in the body.
     """
     alone = format_of_parts(path, choice) if path.is_file() else choice.file_format
     if alone is not None or not path.is_file():
@@ -140,7 +141,7 @@ def shards_again(source: Source, size: int) -> Iterator[Shard]:
 
 
 def _lines(file: BinaryIO, name: str, head: list[bytes]) -> Iterator[str]:
-    """Yield the lines of a file; `head` gets the bytes of those that were read."""
+    """Yield the lines of a file, and append the bytes of each to `head`."""
     for number, line in enumerate(file, start=1):
         head.append(line)
         text = decoded(line, name=name, first_line=number)
@@ -153,10 +154,10 @@ def sharded_results(
 ) -> Iterator[Iterator[bytes]]:
     """Yield an iterator over the results of all shards, in the order of the file.
 
-    When the body succeeds, the cached shards are removed.
+    If the body succeeds, the cached shards are removed.
 
     Raises:
-        CrfvizError: an option, a shard or the model is invalid, or nothing can be written.
+        CrfvizError: an option, a shard or the model is invalid, or a shard cannot be cached.
     """
     if options.shard_bytes < 1:
         raise CrfvizError(f"--shard-bytes: expected at least 1, got {options.shard_bytes}")
@@ -189,7 +190,7 @@ def _tell_of(kept: ShardCache) -> None:
 def _worker_pool(
     options: argparse.Namespace, source: Source, job: Job, progress: "_Progress"
 ) -> WorkerPool:
-    """Return the pool that the options ask for."""
+    """Return the worker pool that the options request."""
     if options.scheduler is not None:
         return Cluster(job, options.scheduler)
     number = options.workers
@@ -224,12 +225,12 @@ class _Progress:
         self._bar.close()
 
     def done(self, shard: Shard) -> None:
-        """Add a finished shard."""
+        """Add the bytes of a finished shard."""
         self._finished += len(shard.content)
         self._show(self._finished)
 
     def share(self, shard: Shard, share: float) -> None:
-        """Show the finished share of a shard."""
+        """Show the progress within a shard; `share` is from 0 to 1."""
         self._show(self._finished + int(share * len(shard.content)))
 
     def _show(self, finished: int) -> None:

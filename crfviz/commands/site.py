@@ -15,7 +15,7 @@ from crfviz.views.site.folder import INDEX, write_site
 MODELS = (
     "upos-en-contextfree",
     "upos-en",
-)  # with the chains of the textbook, unless others are named
+)  # the default models, written along with the textbook chains
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +35,8 @@ def main(options: argparse.Namespace) -> int:
     """Write the folder and return 0.
 
     Raises:
-        CrfvizError: there is no such model, a model can only run on a server, or the folder is of
-            something else or cannot be written.
+        CrfvizError: there is no such model, a model can only run on a server, or the folder has
+            other files or cannot be written.
     """
     textbook = [name for name in list_taggers() if name.startswith(f"{TEXTBOOK}/")]
     names = options.model or [*MODELS, *textbook]

@@ -50,7 +50,7 @@ OF_FILES = (
     "marginals",
     "workers",
     "scheduler",
-)  # options that say nothing of one sentence
+)  # options that need --file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +71,7 @@ def main(options: argparse.Namespace) -> int:
     """Tag the sentences and return 0.
 
     Raises:
-        CrfvizError: no such model, or nothing to tag; the message says which.
+        CrfvizError: there is no such model, or nothing to tag; the message says which.
     """
     if options.file is not None:
         return _tag_file(options)
@@ -109,7 +109,7 @@ def _sentences(tagger: Tagger, text: str) -> list[str]:
 
 
 def _lines() -> Iterator[str]:
-    """Yield lines of standard input, as they come."""
+    """Yield the lines of standard input as they arrive."""
     try:
         yield from sys.stdin
     except UnicodeDecodeError as error:
@@ -121,7 +121,7 @@ def _tag_file(options: argparse.Namespace) -> int:
         what = "a sentence" if options.text else "--json"
         raise CrfvizError(f"expected {what} or --file, got both")
     require_folder(options.out)
-    tagger = load_tagger(options.model)  # now, not at the first shard
+    tagger = load_tagger(options.model)  # report a missing model now, not in the first shard
     apart = "" if options.whole else getattr(tagger, "tokenizer", ENGLISH)
     choice = Choice(options.format, split=splitter_of(tagger), apart=apart)
     with open_source(options.file, choice, tagged=False) as source:
@@ -142,9 +142,9 @@ def tagged(tagger: Tagger, words: Sequence[str], width: int) -> str:
     """Return aligned rows for one sentence and its log p, in blocks of at most `width` characters.
 
     Args:
-        tagger: whose potentials are decoded.
-        words: at least one.
-        width: of the terminal; a single word may be wider.
+        tagger: computes the potentials to decode.
+        words: the words of the sentence, at least one.
+        width: characters of the terminal; a block with a single word may be wider.
     """
     potentials = tagger.potentials(words)
     best, tables = viterbi(potentials), forward_backward(potentials)
@@ -180,7 +180,7 @@ def printable(word: str) -> str:
 
 
 def _aligned(rows: dict[str, list[str]], width: int) -> list[str]:
-    """Return lines of the table in blocks of as many columns as fit, with empty lines between."""
+    """Return the lines of the table, in blocks of columns that fit, an empty line after each."""
     columns = list(zip(*rows.values(), strict=True))
     widths = [max(map(_cells, column)) for column in columns]
     titles = max(map(len, rows))

@@ -52,7 +52,7 @@ def main(options: argparse.Namespace) -> int:
     """
     lesson = Lesson(**{name: getattr(options, name) for name in DEFAULTS})
     sentences = [s for name in options.files for s in _read(name) if s.tokens]
-    torch.set_num_threads(1)  # the same weights everywhere, and a core left for the app
+    torch.set_num_threads(1)  # same weights on every machine, and the app keeps a core
     with stop_when_asked():
         taught = teach(lesson, sentences, announce if options.json_lines else show_progress)
     if options.json_lines:
@@ -70,7 +70,7 @@ def _read(name: str) -> list[Sentence]:
 
 
 def announce(share: float, message: str) -> None:
-    """Write the progress as JSON lines."""
+    """Write the progress, a share from 0 to 1 and a message, as a line of JSON."""
     write_json_line(progress=share, message=message)
 
 
@@ -81,7 +81,7 @@ def write_json_line(**values: object) -> None:
 
 
 def show_progress(share: float, message: str) -> None:
-    """Write the progress as a bar, on terminals only."""
+    """Write the progress as a percentage and a message, on terminals only."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{100 * share:3.0f} %  {message:60}" + ("\n" if share == 1 else ""))
 

@@ -33,9 +33,9 @@ from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 from crfviz.text.formats import SentenceFile
 from crfviz.text.splitting import CHARACTERS, ENGLISH, SURE, splitter, told_by
 
-FEATURES = "features"  # an architecture
-WORD_SIZE = 64  # with --vectors: many more words fit, and few numbers of each are learnt
-AUXILIARY = 0.5  # weight of the XPOS loss: its finer tags help, but the CRF is what counts
+FEATURES = "features"  # architecture: a CRF over the features of the perceptron
+WORD_SIZE = 64  # with --vectors: the size that each fixed vector is projected to
+AUXILIARY = 0.5  # weight of the XPOS loss beside that of the CRF, the actual objective
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,8 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Train and write the model, and return 0.
 
-    If the folder already has a model, the text of its card stays. The evaluation of the previous
-    model is removed if the weights change.
+    If the folder already has a model, the text of its card stays. If the weights change, the
+    evaluations of the previous model are removed.
 
     Raises:
         CrfvizError: a file, an option or a checkpoint is invalid; the message says why.
@@ -105,7 +105,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _told_tokenizer(args: argparse.Namespace) -> str:
-    """Return the tokenizer that the training files were split by, and say how well it fits."""
+    """Return the tokenizer that fits the words of the training files best; print how well."""
     files = (SentenceFile(path, fold_handles=args.fold_handles) for path in args.train)
     name, share, shares = told_by(sentence for file in files for sentence in file)
     tried = (other for other in (ENGLISH, CHARACTERS) if other in shares and other != name)
@@ -124,7 +124,7 @@ def _told_tokenizer(args: argparse.Namespace) -> str:
 
 
 def _tell_of_the_card(folder: Path) -> None:
-    """Remove the figures of the previous model from the folder; report that and its old card."""
+    """Remove the figures of the previous model from the folder; report this and the old card."""
     lines = []
     if forget_evaluations(folder):
         lines.append("its figures are removed (`evaluate --card` writes new ones)")
@@ -159,7 +159,8 @@ def _train(args: argparse.Namespace) -> None:
         vectors=args.vectors,
     )
     folder = args.checkpoint or Path("runs") / f"{args.out.name}-{args.seed}"
-    torch.set_num_threads(1)  # more threads sum in another order: other weights, and little faster
+    # More threads would sum in another order, with other weights, and gain little speed.
+    torch.set_num_threads(1)
     if args.fresh:
         (folder / CHECKPOINT_FILE).unlink(missing_ok=True)
     train_neural(recipe, sources, folder, args.out)

@@ -23,7 +23,7 @@ from crfviz.views.exports.worksheet import worksheet_files
 
 IMAGE = "prairielearn/grader-python"
 WORDS, TAGS = ("they", "can", "fish", "now"), ("N", "V", "R")
-EMISSIONS, STEPS = range(-2, 7), range(-4, 5)  # in halves of a nat
+EMISSIONS, STEPS = range(-2, 7), range(-4, 5)  # possible scores, in units of half a nat
 MAX_STUDENTS = 1000
 
 
@@ -40,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
     """Write the folder and return 0.
 
     Raises:
-        CrfvizError: the folder has files already, or the number of students is out of range.
+        CrfvizError: the folder already has files, or the number of students is out of range.
     """
     chains = variants(args.seed, args.students)
     if args.out.exists() and (not args.out.is_dir() or any(args.out.iterdir())):
@@ -58,12 +58,12 @@ def main(args: argparse.Namespace) -> int:
 
 
 def variants(seed: int, students: int) -> list[Potentials]:
-    """Return a chain for each student, all different; the same for the same seed.
+    """Return a different chain for each student; the seed determines them.
 
-    The first n are those of n students.
+    The first n chains do not depend on the number of students.
 
     Raises:
-        CrfvizError: there are no students, or more than 1000.
+        CrfvizError: the number of students is not from 1 to 1000.
     """
     if require_count("students", students) > MAX_STUDENTS:
         raise CrfvizError(f"students must be at most {MAX_STUDENTS}, got {students}")
@@ -102,7 +102,10 @@ def _is_fit(chain: Potentials) -> bool:
 
 
 def _answers(chain: Potentials, step: int) -> tuple[list[int], ...]:
-    """The paths of three decoders, and the backpointers; a `step` of -1 turns the tags round."""
+    """Return the paths of three decoders, and the backpointers.
+
+    A `step` of -1 decodes with the tags in reverse order, so that ties give other answers.
+    """
     emissions, transitions, start, end = chain.scores()
     turned = Potentials(
         emissions[:, ::step], transitions[::step, ::step], start[::step], end[::step]
