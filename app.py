@@ -1,6 +1,6 @@
-"""The frame of the app: `streamlit run app.py`. What is on the pages stands in pages/.
+"""The entry point of the app: `streamlit run app.py` draws the frame around a page of pages/.
 
-Streamlit's command imports this file for the server, and every run of a session executes it.
+Streamlit imports this file once for the server, and executes it in every run of a session.
 """
 
 import streamlit as st

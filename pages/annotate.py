@@ -34,7 +34,7 @@ PARTS = {
 
 parts, documents, orders, model = header("Annotate", "content", 170, 130, MODEL_WIDTH)
 who = annotator()
-if who is None:  # not even the names of documents are for everybody then
+if who is None:  # without a login, not even the names of documents are shown
     st.info(no_annotator_message())
     st.stop()
 with guarded("Annotate", again=True):

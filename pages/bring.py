@@ -1,4 +1,4 @@
-"""Bring your own: a model out of files, looked at before it is used."""
+"""Bring your own: upload the files of a model, check what was read, then use it."""
 
 import streamlit as st
 

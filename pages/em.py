@@ -24,7 +24,7 @@ from crfviz.views.frames.em import (
     name_of,
 )
 
-FEW = 7  # numbers in a row, beside a wide curve
+FEW = 7  # most numbers per row that leave room for a wide curve
 
 start, length, along = header("EM", 220, "content", 180)
 current = scene_with_states(scene())

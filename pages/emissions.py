@@ -1,4 +1,4 @@
-"""What each word alone says: the emission heatmap, every cell open to change."""
+"""Emissions: the heatmap of each word's scores for each tag; every cell can be edited."""
 
 from dataclasses import replace
 
@@ -15,7 +15,8 @@ from crfviz.views.strips.why import LEGEND
 
 (choice,) = header("Emissions", "content")
 current = scene(windows=True)
-of_words = current.tagger.family == HMM  # an HMM says how probable a word is given the tag
+# the emissions of an HMM are probabilities of the word given the tag
+of_words = current.tagger.family == HMM
 displays = {
     name: text for name, text in EMISSION_DISPLAYS.items() if name != PROBABILITY or of_words
 }

@@ -23,9 +23,9 @@ if current.edited and current.now.viterbi is not None:
     note = f"{explain_edits(current.trained, current.now)} {note}"
 asked = current.place("at")
 is_gold_shown = current.gold and "gold" not in covered(current.scenario.view)
-marked = bool(current.scenario.right and is_gold_shown)  # as links from Model errors do
+marked = bool(current.scenario.right and is_gold_shown)  # links from Model errors mark gold
 if marked and asked is not None and current.now.viterbi is not None and current.gold:
-    asked = asked[0], current.now.viterbi.path[asked[0]]  # what the model says there
+    asked = asked[0], current.now.viterbi.path[asked[0]]  # the tag that the model predicts
     note = f"{explain_error(current.now, current.gold, asked[0])} {note}"
 if current.theirs is not None and current.now.viterbi is not None:
     note = f"{explain_answers(current.now, current.theirs)} {note}"

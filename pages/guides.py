@@ -1,4 +1,4 @@
-"""Guides: what the app and its library do, to read beside them."""
+"""Guides: the documentation of the app and its library, inside the app."""
 
 from crfviz.ui.panels.guides import GUIDES, show_guide
 from crfviz.ui.session.bound_widgets import bound_tabs

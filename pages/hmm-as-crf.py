@@ -1,4 +1,4 @@
-"""From an HMM to a CRF: take logarithms, let go of the sum to one, and see what is left free."""
+"""From an HMM to a CRF: take logarithms, drop the sum to one, and see which shifts are free."""
 
 import streamlit as st
 

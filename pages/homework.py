@@ -1,4 +1,4 @@
-"""Check my homework: somebody's table beside the right one, or the trace of a program, played."""
+"""Homework: compare a student's table with the right one, or replay the trace of a program."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""One gradient step: mark the right tags, see what the CRF layer would learn from them."""
+"""Learn: mark the gold tags, and see what one gradient step of the CRF layer would change."""
 
 from crfviz.ui.panels.learning import controls, lesson
 from crfviz.ui.pictures import show_stage, table_twin

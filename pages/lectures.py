@@ -1,4 +1,4 @@
-"""The lectures there are: play one, open the speaker's window, see what is wrong with a file."""
+"""Lectures: edit a draft, play a lecture, open its speaker view, and see problems of its file."""
 
 from crfviz.ui.lectures.overview import show_lectures
 from crfviz.ui.shell.frame import header

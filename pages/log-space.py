@@ -1,4 +1,4 @@
-"""Log space and batching: what logarithms save, and how a padded batch is held still."""
+"""Log space and batching: how logarithms prevent underflow, and how padding is masked."""
 
 from crfviz.ui.panels.demonstrations import batch_panel, sum_panel, underflow_panel
 from crfviz.ui.pictures import show_steps, take_scene

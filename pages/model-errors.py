@@ -1,4 +1,4 @@
-"""Model errors: from tagged sentences to the one decision that lost."""
+"""Model errors: evaluate a model on tagged sentences, down to the score behind each error."""
 
 import streamlit as st
 
@@ -24,7 +24,7 @@ if not cached.models():
 tagger = cached.tagger(scenario().model)
 source = choose_source(tagger, choice)
 subject = choose_subject(tagger, source)
-results = st.empty()  # those of another file, or model, must not stay under a run
+results = st.empty()  # removes the results of another file or model during a run
 if subject is None or source is None:
     get_ready(tagger)
     st.stop()

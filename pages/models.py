@@ -1,4 +1,4 @@
-"""The models: what was measured, side by side, and their cards."""
+"""Models: the measured figures of all models side by side, and their cards."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from crfviz.views.figures.charts import (
     evaluation_table,
 )
 
-BESIDE = 2  # charts
+BESIDE = 2  # charts per row
 
 (model,) = header("Models", MODEL_WIDTH)
 with model:

@@ -1,4 +1,4 @@
-"""The naive way: every path of a short sentence on its own, until Z is complete."""
+"""The naive way: add up every path of a short sentence, one by one, until Z is complete."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from crfviz.views.frames.demonstrations import (
 )
 from crfviz.views.stage.picture import naive_walk, paths_at
 
-TALLEST = 338  # pixels, of the list
+TALLEST = 338  # maximum height of the list, in pixels
 
 paths, steps, slow, fast, choice = header("Naive way", 130, 130, 130, 130, 110)
 current = scene()

@@ -1,4 +1,4 @@
-"""The distribution over whole paths: the best ones, samples, and how far an edit reaches."""
+"""Paths: the k best paths, samples of paths, and how far the effect of an edit reaches."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Words split into pieces, read by a CRF as first pieces, as all pieces, and with holes."""
+"""Words and pieces: a CRF over first pieces only, over all pieces, and under a mask with holes."""
 
 import streamlit as st
 

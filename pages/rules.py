@@ -1,4 +1,4 @@
-"""Rules over the tags: how probable one is, what it costs, and the chain under it."""
+"""Rules over the tags: the probability and the cost of a rule, and the chain under it."""
 
 import streamlit as st
 

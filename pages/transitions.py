@@ -1,4 +1,4 @@
-"""The transition matrix: change a score and watch decoding and marginals move."""
+"""The transition matrix: change a score, and see how decoding and marginals change."""
 
 from dataclasses import replace
 

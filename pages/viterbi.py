@@ -1,4 +1,4 @@
-"""Viterbi step by step: forward over the columns, back along the backpointers."""
+"""Viterbi step by step: forward through the words, then back along the backpointers."""
 
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene

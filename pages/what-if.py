@@ -1,4 +1,4 @@
-"""What if the sentence were written another way: which tags flip, and which scores moved."""
+"""What if: which tags flip and which scores change if the sentence is written differently."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Why this tag and not that one: the gap taken apart, pins, and the smallest flips."""
+"""Why this tag and not that one: the terms of the score gap, pins, and the smallest flips."""
 
 import streamlit as st
 
@@ -24,7 +24,7 @@ if asked is None:
     unpin_button(current)
     take_scene(current)
     st.stop()
-with pins:  # where they are in sight
+with pins:  # in the head of the page, always visible
     pin_panel(current, asked)
 show_stage(current, picture, key="why")
 attribution_panel(current, asked)
