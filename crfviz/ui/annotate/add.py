@@ -77,21 +77,21 @@ FORMAT_NAMES = {
     "docbin": "spaCy's DocBin",
     "brat": "brat",
 }
-READINGS = {  # for text that could be split in two ways
+READINGS = {  # formats that detection may confuse; the reader can choose
     "text": FORMAT_NAMES["text"],
     "columns": FORMAT_NAMES["columns"],
 }
 
 
 class Added:
-    """Digests of the sentences being added and of the last added ones."""
+    """Digests of the sentences to add and of the last added ones."""
 
     wanted = ""  # digest of the sentences that the next run stores, after a click
     digest = ""
 
 
 def add_panel() -> None:
-    """Draw the boxes for text and files, the preview, and the button that stores it."""
+    """Draw the boxes for text and files, a preview, and the button that stores the sentences."""
     added = session_value("added", Added)
     if not uploads_allowed():
         st.info(f"{uploads_off('sentences')} `python -m crfviz annotations import` adds them.")
@@ -125,14 +125,14 @@ def add_panel() -> None:
 
 @cache
 def tweets() -> str:
-    """Return ten tweets with entities and without tags, one per line."""
+    """Return ten tweets that contain entities, one per line, as text without tags."""
     named = (each for each in read_excerpt(TWEETS) if {*(each.tags or ())} - {"O"})
     short = (each for each in named if len(each.tokens) <= MAX_WORDS)
     return "\n".join(" ".join(each.tokens) for each in islice(short, 10))
 
 
 def _offer_tweets(added: Added) -> None:
-    """Draw the button that adds ten tweets and opens them under a model of entities."""
+    """Draw the button that adds ten tweets and opens them with an entity tagger."""
 
     def begin() -> None:
         if TWEETS_MODEL in cached.models():
@@ -195,7 +195,7 @@ def _preview(name: str, content: bytes) -> None:
     want = partial(setattr, added, "wanted", digest)
     st.button(label, type="primary", key="annotate.keep", on_click=want)
     if wanted:
-        added.wanted = ""  # reset only now: an interrupted run repeats the click
+        added.wanted = ""  # reset only now, so that an interrupted run repeats the click
         _keep(name, digest, read, known)
 
 
@@ -220,7 +220,7 @@ def _chosen_format(name: str, content: bytes, digest: str, at: DeltaGenerator) -
 def _apart(
     name: str, content: bytes, digest: str, file_format: str | None, at: DeltaGenerator
 ) -> bytes:
-    """Let the reader split lines of several sentences; return one sentence per line."""
+    """Let the reader split lines that have several sentences; return the text to import."""
     if name == TWEETS_NAME or (file_format or _read(name, content, None, None).format) != "text":
         return content
     tagger = cached.tagger(scenario().model)
@@ -247,7 +247,7 @@ def _apart(
 
 @st.cache_resource(max_entries=4, show_spinner="Reading …")
 def _sentences(name: str, content: bytes, tokenizer: str) -> tuple[int, list[str]]:
-    """Return the number of lines that are not blank, and their sentences."""
+    """Return the number of lines that are not blank, and the sentences in them."""
     lines = [line for line in lines_of(decoded_with_notes(content, name)[0]) if line.strip()]
     sentences = list[str]()
     for line in lines:
@@ -259,7 +259,10 @@ def _sentences(name: str, content: bytes, tokenizer: str) -> tuple[int, list[str
 def _understood(
     name: str, content: bytes, digest: str, file_format: str | None, at: DeltaGenerator
 ) -> tuple[Import, Settings | None]:
-    """Parse a file under the chosen tags; the settings are None while no tags are chosen."""
+    """Parse a file under the chosen tags, and return the document's settings.
+
+    The settings are None while no tags are chosen.
+    """
     tagger = cached.tagger(scenario().model)
     free = _read(name, content, None, file_format)
     tokenizer = ""
@@ -286,7 +289,7 @@ def _understood(
 
 
 def _named(name: str, digest: str, read: Import, settings: Settings) -> Import:
-    """Draw the box of the name, and return the sentences as a document with it."""
+    """Draw the box for the document's name; return the sentences as a document of that name."""
     suggested = first_words(read) if name == PASTE_NAME else name
     title = st.text_input("Name", suggested, key=f"annotate.name.{digest}").strip() or suggested
     items = tuple(replace(item, document=title) for item in read.items)
@@ -296,7 +299,7 @@ def _named(name: str, digest: str, read: Import, settings: Settings) -> Import:
 
 
 def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
-    """Return the file's documents that are stored already; cached until the store changes."""
+    """Return the file's documents that are already stored; cached until the store changes."""
     key = (digest, tuple(store().documents()))
     found = session_value("known documents", dict[object, Mapping[str, Known]])
     if key not in found:
@@ -308,7 +311,7 @@ def _known_documents(digest: str, read: Import) -> Mapping[str, Known]:
 def _merging(known: Mapping[str, Known]) -> int | None:
     """Ask whether to merge annotations into the stored documents; list the conflicts.
 
-    Returns the number of new annotations; None if the file becomes separate documents.
+    Returns the number of new annotations; None if the file is stored as separate documents.
     """
     names = ", ".join(plain(each.document) for each in known.values())
     st.info(f"The sentences of **{names}** are in the store already.")
@@ -329,7 +332,10 @@ def _merging(known: Mapping[str, Known]) -> int | None:
 
 
 def _others_said(read: Import) -> bool:
-    """Return whether a file has annotations of other users than the one logged in."""
+    """Return whether a file has annotations of others than the logged-in user; show an error.
+
+    Always False if no login is required.
+    """
     said_by = (each.curation.by if each.curation else each.annotator for each in read.annotations)
     people = set(said_by) if is_login_required() else set()
     if others := sorted(people - {annotator()}):
@@ -344,11 +350,11 @@ def _others_said(read: Import) -> bool:
 
 
 def forget_added() -> None:
-    """Allow adding the last sentences again, because their document may have been removed."""
+    """Allow adding the last sentences again: their document may have been removed."""
     session_value("added", Added).digest = ""
 
 
-# pickling a copy would block all sessions
+# cache_resource, not cache_data: pickling a copy would block all sessions
 @st.cache_resource(max_entries=4, show_spinner="Reading …")
 def _read(
     name: str,
@@ -369,7 +375,7 @@ def _problems(read: Import) -> None:
 
 
 def _warn(title: str, lines: Sequence[str], total: int) -> None:
-    """Draw a warning with the first lines of a list and the number of further ones."""
+    """Draw a warning with the first lines of a list, and how many of `total` are not shown."""
     shown = [f"- {plain(line)}" for line in lines[:MAX_PROBLEMS]]
     more = [f"- and {total - len(shown):,} more"] if total > len(shown) else []
     if lines:
@@ -377,7 +383,10 @@ def _warn(title: str, lines: Sequence[str], total: int) -> None:
 
 
 def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> None:
-    """Store with a progress bar; each document is stored completely or not at all."""
+    """Store the sentences, with a progress bar, and open the newest document.
+
+    Each document is stored completely or not at all.
+    """
     bar = st.progress(0.0, f"Storing {len(read.items):,} sentences …")
 
     def report(done: int, total: int) -> None:

@@ -44,7 +44,7 @@ def agreement_panel(document: DocumentSummary) -> None:
     _disagreements(both, {} if CURATED in both.annotators else answers)
 
 
-def _summary(both: Agreement, proposed: bool) -> None:  # noqa: FBT001 - whether by a model
+def _summary(both: Agreement, proposed: bool) -> None:  # noqa: FBT001 - whether a model proposed
     figures = st.columns(4)
     figures[0].metric("Cohen's κ", _value(both.kappa), help=_interval(both.kappa))
     figures[1].metric("Same tag", per_cent(both.observed or 0, 1))
@@ -83,7 +83,7 @@ def _by_tag(both: Agreement) -> None:
 
 
 def _disagreements(both: Agreement, answers: Mapping[int, Annotation]) -> None:
-    """Draw a table of the words, with the answers of curators, by sentence."""
+    """Draw a table of the words with two tags; `answers` has the curated answer by sentence id."""
     first, second = both.annotators
     number = len(both.disagreements)
     settled = sum(each.item.id in answers for each in both.disagreements)

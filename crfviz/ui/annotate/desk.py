@@ -1,4 +1,4 @@
-"""The desk: one sentence to label. Every step is stored before the next."""
+"""The labelling desk: it shows one sentence, and stores each step before the next."""
 
 import logging
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ _log = logging.getLogger(__name__)
 @guarded("Labelling", again=True)
 def show_desk(queue: Queue) -> None:
     """Draw the next sentence of the queue, or a message that all are done."""
-    # the fragment keeps its arguments; another tab may have changed the document since
+    # the fragment keeps its old arguments; another tab may have changed the document
     document = store().renewed(queue.document)
     queue = replace(queue, document=document)
     if queue.settles:
@@ -98,7 +98,7 @@ def show_desk(queue: Queue) -> None:
 
 
 def _ways_on(queue: Queue) -> None:
-    """Draw the next actions when no sentence is left."""
+    """Draw the buttons for the next actions when no sentence is left."""
     error = last_error_beside(BACK)
     with st.container(horizontal=True):
         settle_button(queue.document)
@@ -112,7 +112,7 @@ def _ways_on(queue: Queue) -> None:
 
 
 def _own_progress(document: DocumentSummary, who: str) -> str:
-    """Draw an annotator's progress; return the message for the end."""
+    """Draw an annotator's progress; return the message to show when all sentences are done."""
     progress = store().progress(document.name, who)
     spent = f" · {progress.seconds / progress.done:.1f} s a sentence" if progress.done else ""
     unfinished = f" · {progress.open} begun" if progress.open else ""
@@ -122,7 +122,7 @@ def _own_progress(document: DocumentSummary, who: str) -> str:
 
 
 def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
-    """Say why a sentence cannot be labelled now, and draw the next actions."""
+    """Show why a sentence cannot be labelled now, and buttons for the next actions."""
     item, key = desk.item, f"{ANEW}.{desk.item.id}"
     refused = last_error_beside(key)
     st.error(plain(f"Sentence {item.position + 1:,}: {error}"))
@@ -138,7 +138,7 @@ def _pass_over(queue: Queue, desk: Desk, error: CrfvizError) -> None:
 
 
 def _begin_anew(desk: Desk, stored: Annotation) -> None:
-    """Replace an annotation that the model cannot continue by the model's proposal."""
+    """Replace an annotation that the model cannot continue with the model's proposal."""
     with errors_beside(f"{ANEW}.{desk.item.id}"):
         revision, seconds = stored.revision, stored.seconds
         anew = replace(labelling.begin(desk), revision=revision, seconds=seconds)
@@ -146,7 +146,7 @@ def _begin_anew(desk: Desk, stored: Annotation) -> None:
 
 
 def desk_of(queue: Queue, item: int) -> Desk:
-    """Return the desk of a sentence, with the versions of others if it is to be settled."""
+    """Return the desk of a sentence; for a curator with the versions of all annotators."""
     tagger = tagger_of(queue.document)
     desk = Desk(store().item(item), queue.layer, tagger, _version(tagger))
     if queue.settles:
@@ -160,7 +160,7 @@ def _version(tagger: Tagger) -> str:
 
 
 def sheet_of(desk: Desk, queue: Queue) -> Sheet:
-    """Return the data of the labeller: the sentence, its annotation, and the last step's effect.
+    """Return what the labeller shows: the sentence, its annotation, and the last step's effect.
 
     Raises:
         ShapeError: the sentence is too long.
@@ -209,9 +209,10 @@ def _annotation(desk: Desk) -> Annotation:
 
 
 def take_steps(queue: Queue, events: object) -> None:
-    """Apply the events of the labeller, each stored before the next.
+    """Apply the events of the labeller, and store each one before the next.
 
-    While the store is lost, the events stay unacknowledged, and the browser sends them again.
+    If the connection to the store is lost, the events stay unacknowledged, and the browser sends
+    them again.
     """
     told = session_value("last step", LastStep)
     told.by = queue.layer
@@ -244,7 +245,7 @@ def _step(queue: Queue, event: Mapping[object, object]) -> None:
     if kind == "go":
         by = _whole(event, "by")
         if by > 0:
-            with suppress(StoreError):  # a visitor who cannot store anything can still look around
+            with suppress(StoreError):  # without the store, visitors can still browse sentences
                 store().skip(item, queue.layer)
         _open(queue.beside(item, by))
         return
@@ -290,13 +291,13 @@ def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> 
 
 
 def _tell(told: LastStep, before: Annotation, after: Annotation, kind: str) -> None:
-    """Record the effect of a step, and which tags changed with it."""
+    """Record the effect of a step in `told`, and which other tags changed."""
     told.item, told.problem, told.changed, told.note = after.item, "", {}, ""
     if before.offsets != after.offsets:
         told.note = f"{len(after.offsets)} words now; all others keep their tags."
     elif kind == "undo":
         told.note = "Undone."
-    elif after.model:  # without a model, show what is left to do
+    elif after.model:  # without a model the labeller shows what is left to do
         moved = followed(before.final, after.final, after.pins)
         told.changed = {t: before.final[t] for t in moved}
         what = f"{count(len(moved), 'tag')} changed with it" if moved else "no other tag changed"
@@ -304,7 +305,7 @@ def _tell(told: LastStep, before: Annotation, after: Annotation, kind: str) -> N
 
 
 def _refuse(event: Mapping[object, object], why: str) -> None:
-    """Record why a step was refused; the labeller shows it."""
+    """Record why a step was refused, for the labeller to show."""
     told, item = session_value("last step", LastStep), event.get("item")
     told.item = item if isinstance(item, int) else told.item
     told.problem, told.changed = why, {}
@@ -316,7 +317,7 @@ def _back(queue: Queue) -> None:
 
 
 def back_to_last(queue: Queue) -> int | None:
-    """Reopen the last sentence that the annotator accepted; None without one."""
+    """Open the sentence that was accepted last, and return its id; None without one."""
     last = store().last_done(queue.document.name, queue.layer)
     if last is not None:
         _open(last)
@@ -324,7 +325,7 @@ def back_to_last(queue: Queue) -> int | None:
 
 
 def _open(item: int | None) -> None:
-    """Show another sentence; the URL names it, so that a reload shows it again."""
+    """Show another sentence, whose id goes into the URL, so that a reload shows it again."""
     told = session_value("last step", LastStep)
     told.note, told.problem, told.changed = "", "", {}
     set_view_option("item", "" if item is None else str(item))

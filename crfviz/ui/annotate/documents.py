@@ -1,7 +1,7 @@
-"""The documents of the store: cache, list and choice, with the model that proposes tags.
+"""The documents of the annotation store: a cache, a list, and the choice of one.
 
-Opening a document selects its model; any model with the same tags works. A document with its own
-tags and without a model is labelled without proposals.
+Opening a document selects the model that proposes its tags; any model with the same tags works. A
+document with its own tags and without a model is labelled without proposals.
 """
 
 from collections.abc import Sequence
@@ -30,21 +30,21 @@ from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count, listed
 
 EVERYBODY = "all annotators"
-SEEN = "document seen"  # session key: the document whose model was selected
+SEEN = "document seen"  # session key: document and model of the last automatic selection
 MAX_SHOWN = 20
-MAX_TAGS = 20  # longest list of tags in a message
+MAX_TAGS = 20  # maximum number of tags listed in a message
 WIDTHS = (3, 1.2, 1.6, 2.2)
-OPENED = "document opened"  # session key: the document chosen last, until it is drawn
+OPENED = "document opened"  # session key: the document chosen last, until it was drawn
 
 
 @st.cache_resource(show_spinner="Opening the annotations …", on_release=Store.close)
 def store() -> Store:
-    """Return the store of this server; if it cannot be opened, the next call tries again."""
+    """Return the annotation store, opened once per server; a failed call can be repeated."""
     return open_store()
 
 
 def choose_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | None:
-    """Draw the box of documents, and return the chosen one; None without a choice."""
+    """Draw the select box of documents, and return the chosen one; None without a choice."""
     if not documents:
         return None
     names = {document.key: shown_name(document) for document in documents}
@@ -64,14 +64,14 @@ def choose_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | N
 
 
 def chosen_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | None:
-    """Return the chosen document; None if there is none or it was removed."""
+    """Return the chosen document; None if none is chosen or it was removed."""
     return next((each for each in documents if each.key == view_option("doc")), None)
 
 
 def choose_annotator(
     document: DocumentSummary, label: str, option: str, **more: Options
 ) -> str | None:
-    """Let the reader choose one annotator of a document; None stands for all of them."""
+    """Draw the select box of a document's annotators; return the choice, None for all."""
     bound_select(label, option, _people(document), EVERYBODY, **more)
     return chosen_annotator(document, option)
 
@@ -83,7 +83,10 @@ def chosen_annotator(document: DocumentSummary, option: str) -> str | None:
 
 
 def answered(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return one answer per sentence; warn about sentences on which annotators disagree."""
+    """Return one annotation per sentence, without sentences on which annotators disagree.
+
+    A warning has the number of sentences left out.
+    """
     pairs = finished_first(pairs)
     if without := answers(pairs)[1]:
         total = count(len({item.id for item, _ in pairs}), "sentence")
@@ -97,7 +100,7 @@ def answered(pairs: Sequence[Pair]) -> list[Pair]:
 def labelled_sentences() -> tuple[str, Sequence[Sentence]] | None:
     """Let the reader choose a document and an annotator, for pages that need gold tags.
 
-    Returns a display name and the finished sentences; None if there are none, with a message.
+    Returns a display name and the finished sentences; None, with a message, if there are none.
     """
     documents, people = st.columns(2)
     with documents:
@@ -134,8 +137,8 @@ def _people(document: DocumentSummary) -> list[str]:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def item_ids(document: str, key: str) -> Sequence[int]:  # noqa: ARG001 - the key tells namesakes apart
-    """Return the sentence ids of a document in order; they never change."""
+def item_ids(document: str, key: str) -> Sequence[int]:  # noqa: ARG001 - a part of the key
+    """Return the sentence ids of a document in order, cached because they never change."""
     return store().item_ids(document)
 
 
@@ -169,9 +172,10 @@ def _state(document: DocumentSummary) -> str:
 
 
 def follow_document(document: DocumentSummary) -> None:
-    """Select the model of a document when it is opened, or when a new one was trained.
+    """Select the model of a document when it is opened or a new model was trained for it.
 
-    The page is then redrawn. A link may name another model with the same tags.
+    The page is then redrawn. Otherwise another model with the same tags stays selected, such as
+    that of a link.
     """
     key, model = document.key, document.model
     chosen = get_value(OPENED) == key
@@ -194,7 +198,7 @@ def follow_document(document: DocumentSummary) -> None:
 
 
 def may_be_labelled(document: DocumentSummary) -> bool:
-    """Return whether a document can be labelled; show a message if the model lacks its tags."""
+    """Return whether a document can be labelled; show a message if the model has other tags."""
     model, tags = scenario().model, document.tags or ()
     if not _is_blank(document) or document.model in ("", model):
         return True
@@ -218,7 +222,7 @@ def is_by_hand(document: DocumentSummary) -> bool:
 
 
 def tagger_of(document: DocumentSummary) -> Tagger:
-    """Return the chosen model if it has the tags of a document, else a blank tagger."""
+    """Return the chosen model if it has the document's tags, else a tagger without scores."""
     model = scenario().model
     if document.tags is None:
         return cached.tagger(model)

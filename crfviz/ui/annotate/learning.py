@@ -42,17 +42,17 @@ from crfviz.views.formatting import count, listed
 
 # widget keys: the boxes for the names of the new models
 NAME, PROPOSER = "teach.name", "propose.name"
-MAX_TAGS = 3  # longest list of tags in a message
+MAX_TAGS = 3  # maximum number of tags listed in a message
 EVERY = 0.5  # seconds between two refreshes of a job's progress
 
 
 def jobs() -> Jobs:
-    """Return the long jobs of this server."""
+    """Return the training jobs of this server."""
     return server_value("jobs", Jobs)
 
 
 def learning_panel(document: DocumentSummary) -> None:
-    """Draw the choice of a lesson, the running job, and the last result."""
+    """Draw the options of further training, the running job, and the last result."""
     model = scenario().model
     if not uploads_allowed():
         st.info(uploads_off("models"))
@@ -76,7 +76,7 @@ def learning_panel(document: DocumentSummary) -> None:
 
 
 def _about(document: DocumentSummary) -> str:
-    """Return the key of a result, which is shown for one document, model and annotator."""
+    """Return the key of a result: it is shown only for its document, model and annotator."""
     return f"{document.key} {scenario().model} {chosen_annotator(document, 'teacher')}"
 
 
@@ -117,7 +117,7 @@ def _sentences(document: DocumentSummary) -> list[Sentence]:
 
 
 def _start() -> None:
-    """Start teaching with the current choices; the clicked button may come from an older run."""
+    """Start training with the current choices, which may be newer than the clicked button."""
     method = choice_option("method", teach.WHAT, teach.WHOLE_TAGGER)
     name = widget_value(NAME).strip()
     with errors_beside(NAME):
@@ -128,9 +128,9 @@ def _start() -> None:
 
 
 def watch_job(job: Job) -> bool:
-    """Draw the progress of a running job, or its error; return whether it is done.
+    """Draw the progress or the error of a job; return whether it succeeded.
 
-    The page is redrawn when the job ends, because it may have a new model.
+    When the job ends, the page is redrawn, because there may be a new model.
     """
     status = job.status
     if not status.over:
@@ -171,9 +171,9 @@ def _show(taught: Taught) -> None:
 
 
 def propose_row(document: DocumentSummary) -> None:
-    """Draw the model of a document, its running training job, or the button to train one.
+    """Draw the proposing model of a document, its running job, or the button to train one.
 
-    Only for documents with their own tags, on servers that allow new models.
+    Draws nothing if the document uses the tags of another model, or if uploads are off.
     """
     made, error = propose.last_proposer(document), last_error_beside(PROPOSER)
     if document.tags is None or (document.model and made is None) or not uploads_allowed():

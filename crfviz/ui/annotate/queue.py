@@ -1,4 +1,4 @@
-"""The order of a document's sentences: by a score, by file position, or disputed ones."""
+"""The order of labelling a document: file order, by a score, or only disputed sentences."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -30,15 +30,15 @@ NAMES = {
     "margin": "smallest margin",
     "corrections": "most corrections",
 }
-DISPUTED = "disputed"  # order: only sentences on which annotators disagree
-AT_THE_DESK = {"part": "", "order": DISPUTED, "item": ""}  # page options
-MAX_SCORED = 1000  # sentences ordered by doubt; more would take minutes
-CHUNK = 32  # sentences between two progress updates
+DISPUTED = "disputed"  # an order with only the sentences on which annotators disagree
+AT_THE_DESK = {"part": "", "order": DISPUTED, "item": ""}  # page options that open disputed ones
+MAX_SCORED = 1000  # sentences to order by uncertainty; more would take minutes
+CHUNK = 32  # sentences between two updates of the progress bar
 
 
 @dataclass(frozen=True)
 class Queue:
-    """The sentences of a document for one annotator, in the order of labelling."""
+    """The sentences of a document in the order in which one annotator labels them."""
 
     document: DocumentSummary
     who: str  # the annotator or curator
@@ -49,7 +49,7 @@ class Queue:
 
     @property
     def layer(self) -> str:
-        """The annotator under whom annotations are stored."""
+        """The name under which annotations are stored: `CURATED`, or the annotator's."""
         return CURATED if self.settles else self.who
 
     @property
@@ -62,31 +62,37 @@ class Queue:
         return store().done_ids(self.document.name, self.layer)
 
     def reason(self, item: int) -> str:
-        """Return the reason for a sentence's place in the queue."""
+        """Return why a sentence has its place in the queue, for display."""
         if self.settles:
             return "annotators disagree"
         return reason(self.doubts.get(item), self.order)
 
     def next(self, item: int | None) -> int | None:
-        """Return the next unfinished sentence after another; skipped ones come last."""
+        """Return the next unfinished sentence after `item`; skipped ones come last.
+
+        After the end the search starts over. Returns None if all are finished.
+        """
         done = self.done
         left = self.after(item, done | store().skipped(self.document.name, self.layer))
         return self.after(item, done) if left is None else left
 
     def after(self, item: int | None, done: set[int]) -> int | None:
-        """Return the next unfinished sentence, starting over after the last one."""
+        """Return the first sentence after `item` that is not in `done`, or None.
+
+        After the end the search starts over.
+        """
         at = self.ids.index(item) + 1 if item in self.ids else 0
         ahead = (i for i in (*self.ids[at:], *self.ids[:at]) if i not in done)
         return next(ahead, None)
 
     def beside(self, item: int, by: int) -> int:
-        """Return the previous or next sentence, finished or not; it stops at the ends."""
+        """Return the sentence `by` places after `item`, finished or not; it stops at the ends."""
         at = self.ids.index(item) + by
         return self.ids[min(max(at, 0), len(self.ids) - 1)]
 
 
 def choose_queue(document: DocumentSummary, who: str) -> Queue:
-    """Draw the choice of an order; score the sentences if it needs scores."""
+    """Draw the choice of an order, and return the queue; score the sentences if necessary."""
     order: Order = "file"
     disputed = store().disputed(document.name)
     names = dict(NAMES)
@@ -105,7 +111,11 @@ def choose_queue(document: DocumentSummary, who: str) -> Queue:
 
 
 def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
-    """Return the scores of a document's first sentences, cached or computed; can be stopped."""
+    """Return the uncertainty of a document's first sentences, by id.
+
+    The scores are cached. They are computed with a progress bar and a Stop button; empty if the
+    reader stopped or the server is busy.
+    """
     key = f"{cached.model_key(scenario().model)} {document.key}"
     known = server_value("doubts", dict[str, Mapping[int, Doubt]])
     if key in known:
@@ -138,7 +148,7 @@ def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:
 
 
 def _scored(document: DocumentSummary, start: int, number: int) -> dict[int, Doubt]:
-    """Return the scores by id, without sentences that the model cannot score."""
+    """Return the uncertainty of `number` sentences by id, without those that cannot be scored."""
     tagger = tagger_of(document)
     doubts = {}
     for item in store().items(document.name, start, number):
@@ -148,7 +158,7 @@ def _scored(document: DocumentSummary, start: int, number: int) -> dict[int, Dou
 
 
 def settle_button(document: DocumentSummary) -> None:
-    """Draw the button that opens the disputed sentences, if any is left."""
+    """Draw the button that opens the disputed sentences, if any are not settled."""
     left = [*store().disputed(document.name).values()].count(False)
     if left and st.button(f"Settle {count(left, 'disagreement')}", type="primary"):
         for name, value in AT_THE_DESK.items():
@@ -164,7 +174,7 @@ def settling_link(item: int) -> str:
 
 
 def changed_since(desk: Desk, annotation: Annotation) -> str:
-    """Describe versions that changed or were added after a sentence was settled."""
+    """Describe whose versions changed after the sentence was settled; empty if none did."""
     if annotation.curation is None:
         return ""
     before, now = annotation.curation.versions, times_of(desk.versions)
@@ -173,7 +183,10 @@ def changed_since(desk: Desk, annotation: Annotation) -> str:
 
 
 def why_link(desk: Desk, annotation: Annotation, dispute: Dispute) -> str | None:
-    """Return a link to the explorer about a version's tag that the model does not choose."""
+    """Return a link to the explorer that asks why the model rejects a tag of some version.
+
+    None if the model rejects none of them, or gives no probabilities.
+    """
     said = {((start, end), tag) for reading in dispute.readings for start, end, tag in reading}
     words = words_at(desk.item.text, annotation.offsets)
     for t, place in enumerate(annotation.offsets):

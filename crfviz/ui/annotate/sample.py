@@ -1,4 +1,4 @@
-"""A sample of a labelled sentence and the keys, shown before the first document exists."""
+"""A sample sentence with tags, and a list of the keys, shown while nothing is pasted."""
 
 from html import escape
 
@@ -21,7 +21,7 @@ KEYS = (
 
 
 def sample() -> None:
-    """Draw the model's first example with its tags, and the keys."""
+    """Draw the model's first example with the tags of the best path, and the keys."""
     model = scenario().model
     try:
         tagger, text = cached.tagger(model), cached.first_sentence(model)

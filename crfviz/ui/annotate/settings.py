@@ -1,6 +1,6 @@
-"""The settings of a document: its name, and its tags with keys and colours, chosen or changed.
+"""The settings of a document: its name, tokenizer, and tags with their keys and colours.
 
-A new document gets a model's tags, those of its file, or its own; tags of a file can be mapped.
+A new document gets the tags of a model or of its file, or tags that the reader types.
 """
 
 from dataclasses import replace
@@ -29,11 +29,11 @@ from crfviz.ui.words import plain
 from crfviz.views.stage.labeller import NONE, choices
 
 COLUMNS, NEW_COLUMNS = 8, 3  # colour pickers per row: in the panel, for a new document
-NEW = "new"  # stands for the new document in widget keys
+NEW = "new"  # in widget keys: the document that is being added
 NAME, RETAGS, RESPLIT = "annotate.rename", "annotate.retag", "annotate.resplit"  # widget keys
 TAGS = "annotate.tags"  # draft key
 SPLITTING = "splitting"  # a page option
-WIDE = 330  # pixels of the longest option
+WIDE = 330  # pixels; fits the longest option
 MODEL, FILE, OWN = "model", "file", "own"
 WORDS, ENTITIES = "words", "entities"
 MARKS = {ENTITIES: "entities of one or more words", WORDS: "a tag for every word"}
@@ -41,7 +41,7 @@ FIRST_WORDS = 4  # words in the default name of a document
 
 
 def settings_panel(document: DocumentSummary) -> None:
-    """Draw the editable name and tags of a document."""
+    """Draw the form for a document's name, tokenizer and tags."""
     key = document.key
     error = last_error_beside(f"{NAME}.{key}")
     name, words, tags = st.columns([2, 2, 4])
@@ -84,7 +84,7 @@ def _draw_colours(settings: Settings, key: str, columns: int = COLUMNS) -> None:
 
 
 def _picked_colours(settings: Settings, key: str) -> dict[str, str]:
-    """Return the picked colours, without the default colours of tags."""
+    """Return the colours that the reader changed, by tag."""
     drawn = st.session_state.to_dict()  # without tags that another tab has added since
     before = {each.name: each.colour.upper() for each in choices(settings.tags or (), settings)}
     picked = {name: drawn.get(_colour_key(key, name), before[name]).upper() for name in before}
@@ -96,14 +96,14 @@ def _colour_key(key: str, name: str) -> str:
 
 
 def _save(key: str) -> None:
-    """Store all typed and chosen settings, or nothing."""
+    """Store the whole form, or nothing if a part is invalid."""
     with errors_beside(f"{NAME}.{key}"):
         every = store().documents()
         document = next((each for each in every if each.key == key), None)
         if document is None:
             notify("The document was removed meanwhile; nothing was stored.")
             return
-        settings = document.settings  # a job may have trained a model since
+        settings = document.settings  # not those drawn: a job may have trained a model
         if settings.tags is not None:
             settings = _changed(document, settings, key)
         tokenizer = st.session_state.to_dict().get(f"{RESPLIT}.{key}", settings.tokenizer)
@@ -129,16 +129,16 @@ def _changed(document: DocumentSummary, settings: Settings, key: str) -> Setting
 
 
 def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
-    """Draw the choice of tags for new sentences with these gold tags.
+    """Draw the choice of tags for new sentences, which may have gold tags.
 
-    Returns settings; their tags are None for the tags of the model. Returns None while no valid
-    tags are typed.
+    Returns the settings, whose tags are None for the tags of the model; None while no valid tags
+    are typed.
     """
     gold = sorted({tag for item in read.items for tag in item.gold or ()})
     ways = {MODEL: f"the tags of {plain(tagger.name)}", OWN: "my own tags"}
     if gold:
         ways[FILE] = "the tags of the file"
-    known = len({*gold} & {*tagger.tags})  # a few unknown tags may be slips
+    known = len({*gold} & {*tagger.tags})  # a few unknown tags may be typos
     usual = MODEL if 2 * known >= len(gold) else FILE
     way = bound_buttons("Label with", "tagset", ways, usual)
     try:
@@ -157,13 +157,13 @@ def choose_tokenizer(name: str, at: DeltaGenerator) -> str:
 
 
 def first_words(read: Import) -> str:
-    """Return the first words, the default name of a document."""
+    """Return the first words of the first sentence, the default name of a document."""
     tokens = read.items[0].tokens if read.items else ()
     return " ".join(tokens[:FIRST_WORDS]) + " …" * (len(tokens) > FIRST_WORDS)
 
 
 def _typed() -> Settings | None:
-    """Draw the boxes for own tags, and return their settings; None while nothing is typed."""
+    """Draw the form for the reader's own tags; return settings, None while nothing is typed."""
     left, middle, right = st.columns([2.6, 2.5, 0.9], vertical_alignment="bottom")
     with left:
         marks = bound_buttons("They mark", "marks", MARKS, ENTITIES)
