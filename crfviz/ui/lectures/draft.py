@@ -12,13 +12,13 @@ from crfviz.ui.state.scenario import ASK, ASKED, SAID, History, Scenario, covere
 from crfviz.views.quiz.selection import can_ask
 
 EMPTY = Lecture("My lecture", 10.0, (), ())
-# Page options of the room or the person, not of a cue.
+# Page options that belong to the room or the reader, and are not stored in a cue.
 NOT_OF_A_CUE = ("theme", "sidebar", "no_letters", "by", TOUR, ASK, ASKED, SAID)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A lecture with a chosen cue; methods return new drafts."""
+    """A lecture that is being edited, with a chosen cue; its methods return new drafts."""
 
     lecture: Lecture = EMPTY
     chosen: int = 0  # index of the chosen cue
@@ -26,12 +26,17 @@ class Draft:
 
     @property
     def cue(self) -> Cue | None:
-        """The chosen cue."""
+        """The chosen cue; None without cues."""
         cues = self.lecture.cues
         return cues[self.chosen] if self.chosen < len(cues) else None
 
     def after(self, lecture: Lecture, chosen: int | None = None) -> Draft:
-        """Return the draft after a change of the lecture or of the chosen cue."""
+        """Return the draft with another lecture, other cue, or both; the change can be undone.
+
+        Args:
+            lecture: the new lecture; an equal one adds no undo step.
+            chosen: index of the new chosen cue, clipped to the cues; None keeps the index.
+        """
         place = self.chosen if chosen is None else chosen
         place = max(0, min(place, len(lecture.cues) - 1))
         if lecture == self.lecture:
@@ -52,7 +57,7 @@ class Draft:
 
 
 def with_screen(lecture: Lecture, page: str, scenario: Scenario) -> Lecture:
-    """Add the screen as a cue.
+    """Append a screen as a cue.
 
     Raises:
         RefusedError: the lecture is full.
@@ -67,7 +72,7 @@ def with_screen(lecture: Lecture, page: str, scenario: Scenario) -> Lecture:
 
 
 def moved(lecture: Lecture, at: int, by: int) -> Lecture:
-    """Move the cue at index `at` by some places; it stops at the ends."""
+    """Move the cue at index `at` by `by` places; it stops at the ends."""
     cues = list(lecture.cues)
     cue = cues.pop(at)
     cues.insert(max(0, min(at + by, len(cues))), cue)
@@ -85,18 +90,18 @@ def with_cue(lecture: Lecture, at: int, cue: Cue) -> Lecture:
 
 
 def with_parts_covered(cue: Cue, parts: list[str]) -> Cue:
-    """Cover exactly these parts."""
+    """Return the cue with exactly these parts of its picture covered."""
     view: Mapping[str, str] = with_covered(cue.scenario.view, parts)
     return replace(cue, scenario=replace(cue.scenario, view=view))
 
 
 def with_below(cue: Cue, *, wanted: bool) -> Cue:
-    """Show the parts below the picture instead of it, or the picture."""
+    """Return the cue that shows the content below the picture if `wanted`, else the picture."""
     view = {name: value for name, value in cue.scenario.view.items() if name != BELOW}
     view |= {BELOW: "1"} if wanted else {}
     return replace(cue, scenario=replace(cue.scenario, view=view))
 
 
 def _is_of_a_cue(name: str, value: str) -> bool:
-    """Return whether a cue may have this page option; snapshots are not in the file."""
+    """Return whether a cue may store a page option; those that name a snapshot are dropped."""
     return name not in NOT_OF_A_CUE and not value.startswith("snapshot ")

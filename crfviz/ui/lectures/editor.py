@@ -1,7 +1,7 @@
 """The lecture editor: collect screens, order them, and write a text for each.
 
 The session keeps the draft, and the browser keeps its text for the next session. After each change
-the draft is written and parsed, so it can always be saved.
+the draft is written as TOML and parsed again, so it can always be saved.
 """
 
 from collections.abc import Callable
@@ -49,9 +49,9 @@ from crfviz.views.contents import at_path
 from crfviz.views.quiz.question import FORMS
 from crfviz.views.strips.decoders import LABELS
 
-PAGE = "lectures"  # cannot be a cue
+PAGE = "lectures"  # the page of the editor, which cannot be a cue
 FILE = "lecture.toml"
-HANDOUT, OWN = "handout", "~"  # page option: the lecture of the handout; the draft
+HANDOUT, OWN = "handout", "~"  # page option: the lecture of the handout; its value for the draft
 _DRAFT, _TYPED = "lecture.draft", "lecture.typed"
 _LONGEST_LINE = 60  # characters of a cue in the list
 _LIST_HEIGHT = 460  # pixels; more cues scroll
@@ -59,7 +59,7 @@ _NAMES = {**LABELS, "path": "best path", "note": "sentence", "score": "score lin
 
 
 def add_button(path: str) -> None:
-    """Draw the button that adds the screen as a cue; the page Lectures has none."""
+    """Draw the button that adds the current screen as a cue, except on the page Lectures."""
     if path != PAGE:
         st.button(
             "Add to lecture",
@@ -72,7 +72,7 @@ def add_button(path: str) -> None:
 
 
 def own() -> Lecture:
-    """Return the draft."""
+    """Return the lecture of the draft."""
     return _draft().lecture
 
 
@@ -82,7 +82,7 @@ def in_the_making() -> bool:
 
 
 def edit_lecture() -> None:
-    """Draw the editor."""
+    """Draw the editor: title, cues, the chosen cue, downloads, and the box for a file."""
     now = _draft()
     with st.container(key="own", horizontal=True, vertical_alignment="bottom"):
         _head(now)
@@ -138,7 +138,7 @@ def _head(now: Draft) -> None:
 
 
 def _list(now: Draft) -> None:
-    """Draw the thumbnails; the chosen cue can be moved."""
+    """Draw the list of cues with thumbnails, and buttons to move or remove the chosen cue."""
     at, last = now.chosen, len(now.lecture.cues) - 1
 
     def move(by: int) -> None:
@@ -174,7 +174,7 @@ def _list(now: Draft) -> None:
 
 
 def _cue(cue: Cue) -> None:
-    """Draw the text, the covered parts and the question of the chosen cue."""
+    """Draw the form for the text, the covered parts and the question of the chosen cue."""
 
     def say_it(text: str) -> None:
         _try("say", text, lambda cue: replace(cue, say=text.strip()))
@@ -227,7 +227,7 @@ def _cue(cue: Cue) -> None:
 
 
 def _ways_out(lecture: Lecture) -> None:
-    """Draw the downloads, and the links that contain the lecture."""
+    """Draw the download, the handout button, and the links that contain the lecture."""
     with st.container(horizontal=True, vertical_alignment="center", key="own_out"):
         text = to_toml(lecture)
         download("Download", lambda: text, FILE, "application/toml", key="own.file")
@@ -295,7 +295,13 @@ def _change_cue(change: Callable[[Cue], Cue]) -> None:
 
 
 def _try(field: str, text: str, change: Callable[[Cue], Cue]) -> None:
-    """Change a text field; an invalid text stays in its box."""
+    """Apply a typed text to the chosen cue; an invalid text stays in its box, with a message.
+
+    Args:
+        field: name of the text box.
+        text: the typed text.
+        change: returns the cue with this text.
+    """
     before = _draft()
     set_value(_TYPED, (before.chosen, field, text))
     with errors_as_messages():
@@ -315,10 +321,10 @@ def _change(lecture: Lecture, chosen: int | None = None) -> None:
 
 
 def _settle(lecture: Lecture, chosen: int | None = None) -> None:
-    """Keep the lecture as written and parsed.
+    """Store the lecture after writing and parsing it.
 
     Raises:
-        FormatError: the file would lose something; says what.
+        FormatError: the written file is invalid; the message says where.
     """
     if lecture.cues:
         lecture = read(to_toml(lecture), FILE)
@@ -328,13 +334,13 @@ def _settle(lecture: Lecture, chosen: int | None = None) -> None:
 
 
 def _store(draft: Draft) -> None:
-    """Keep the draft in the session and in the browser; without cues, delete it there."""
+    """Store the draft in the session and in the browser; without cues, delete the browser's."""
     set_value(_DRAFT, draft)
     if draft.cue is None:
         set_value(DRAFT, "")
         return
     try:
-        set_value(DRAFT, to_link_name(draft.lecture))  # travels with every redraw
+        set_value(DRAFT, to_link_name(draft.lecture))  # compressed: every redraw sends it
     except FormatError:  # too long for a link
         set_value(DRAFT, to_toml(draft.lecture))
 
@@ -349,7 +355,7 @@ def _draft() -> Draft:
 
 
 def _take_up(text: str) -> None:
-    """Restore the draft from the browser; report and delete an invalid one."""
+    """Restore the draft from the browser's text; report and delete an invalid one."""
     set_value(DRAFT, "")
     with errors_as_messages():
         lecture = read(from_link_name(text) if text.startswith(LINK_PREFIX) else text, FILE)

@@ -5,9 +5,9 @@ A cue's text has expressions in braces, and `holds` lists comparisons that must 
     say = "Alone it is {greedy('tossed')}, with {marginal('tossed', 'VERB')} of all paths."
     holds = ["greedy('tossed') != viterbi('tossed')", "log_z() > trained.log_z()"]
 
-A word goes by its text if that occurs once, or by its number from 1. `trained.` evaluates on the
-chain without edits and pins. The functions are those in `FACTS`; numbers, texts, comparisons,
-`and`, `or`, `not` and the four operations combine them.
+A word is given by its text, if that occurs once, or by its number from 1. `trained.` evaluates a
+function on the chain without edits and pins. The functions are those in `FACTS`. They combine with
+numbers, texts, comparisons, `and`, `or`, `not`, `+`, `-`, `*` and `/`.
 """
 
 import ast
@@ -48,43 +48,46 @@ _OPERATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Probability:
-    """A number in [0, 1], which is formatted differently from a score."""
+    """A probability from 0 to 1; a class of its own, because scores are formatted differently."""
 
     value: float
 
 
 class Facts:
-    """The functions of expressions, on one sentence of T words with K tags."""
+    """The functions that expressions can call, for one sentence of T words with K tags."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
 
     def word(self, word: str | int) -> str:
-        """Return a word's text."""
+        """Return the text of a word."""
         return self._analysis.words[self._position(word)]
 
     def greedy(self, word: str | int) -> str:
-        """Return the tag of independent decoding."""
+        """Return the word's tag under independent decoding."""
         return self._of_path("greedy", word)
 
     def left_to_right(self, word: str | int) -> str:
-        """Return the tag of greedy decoding, left to right."""
+        """Return the word's tag under greedy decoding, from left to right."""
         return self._of_path("left_to_right", word)
 
     def viterbi(self, word: str | int) -> str:
-        """Return the tag on the best path."""
+        """Return the word's tag on the best path."""
         return self._of_path("viterbi", word)
 
     def max_marginal(self, word: str | int) -> str:
-        """Return the tag with the largest marginal."""
+        """Return the word's tag with the largest marginal."""
         return self._of_path("max_marginal", word)
 
     def emission(self, word: str | int, tag: str) -> float:
-        """Return the emission score, in nats."""
+        """Return the emission score of a tag at a word, in nats."""
         return self._cell(self._analysis.potentials.emissions, word, tag)
 
     def transition(self, source: str, target: str) -> float:
-        """Return the transition score, in nats; START and END allowed."""
+        """Return a transition score, in nats; the source may be START, the target END.
+
+        If each step has its own matrix, the first one counts.
+        """
         potentials = self._analysis.potentials
         if source == START:
             return float(potentials.start[potentials.tag_id(target)])
@@ -94,28 +97,28 @@ class Facts:
         return float(matrix.flatten()[0])
 
     def alpha(self, word: str | int, tag: str) -> float:
-        """Return α, the log-sum of all prefixes that end there, in nats."""
+        """Return α: the log-sum-exp of all prefixes that end in this tag at this word, in nats."""
         return self._cell(self._analysis.forward_backward.log_alpha, word, tag)
 
     def beta(self, word: str | int, tag: str) -> float:
-        """Return β, the log-sum of all suffixes after it, in nats."""
+        """Return β: the log-sum-exp of all suffixes after this tag at this word, in nats."""
         return self._cell(self._analysis.forward_backward.log_beta, word, tag)
 
     def best(self, word: str | int, tag: str) -> float:
-        """Return the score of the best prefix that ends there, in nats."""
+        """Return the score of the best prefix that ends in this tag at this word, in nats."""
         return self._cell(self._analysis.best, word, tag)
 
     def backpointer(self, word: str | int, tag: str) -> str:
-        """Return the previous tag on the best prefix; START at the first word."""
+        """Return the previous tag on the best prefix into this tag; START at the first word."""
         before = int(self._cell(self._analysis.backpointers, word, tag))
         return START if before < 0 else self._analysis.tags[before]
 
     def marginal(self, word: str | int, tag: str) -> Probability:
-        """Return the marginal probability."""
+        """Return the marginal probability of a tag at a word."""
         return Probability(self._cell(self._analysis.forward_backward.marginals, word, tag))
 
     def log_z(self) -> float:
-        """Return the log-sum of all paths, in nats."""
+        """Return log Z, the log-sum-exp of the scores of all paths, in nats."""
         return self._analysis.forward_backward.log_partition
 
     def score(self, decoder: str) -> float:
@@ -131,7 +134,7 @@ class Facts:
         return Probability(match(self._analysis.potentials, pattern).probability)
 
     def rule_cost(self, pattern: str) -> float:
-        """Return the score of the best path minus that of the best matching path, in nats."""
+        """Return how much lower the best matching path scores than the best path, in nats."""
         return match(self._analysis.potentials, pattern).cost
 
     def paths(self) -> int:
@@ -168,14 +171,14 @@ FACTS = frozenset(name for name in vars(Facts) if not name.startswith("_"))
 
 @dataclass(frozen=True)
 class Chain:
-    """The functions on the edited and on the trained chain."""
+    """The functions of expressions on the edited chain, and on the trained one."""
 
     now: Facts
     trained: Facts
 
 
 def chain_of(state: Scenario) -> Chain:
-    """Return the functions on the chains of a scenario.
+    """Return the functions of expressions for the chains of a scenario.
 
     Raises:
         CrfvizError: its model cannot be loaded, or does not know the words or tags.
@@ -184,7 +187,7 @@ def chain_of(state: Scenario) -> Chain:
 
 
 def question_of(state: Scenario, ask: str, page: str) -> Question | None:
-    """Return a question about a scenario on a page; None if it has no single right answer.
+    """Return the question `ask` about a scenario on a page; None without a single right answer.
 
     Raises:
         CrfvizError: the scenario cannot be drawn, or `ask` is invalid.
@@ -235,7 +238,7 @@ def parse(expression: str) -> ast.expr:
 
 
 class _Evaluator:
-    """Evaluate a syntax tree; reject every node that is not listed here."""
+    """Evaluator of a syntax tree; it rejects every node that no method lists."""
 
     def __init__(self, chain: Chain, expression: str) -> None:
         self.chain = chain
@@ -291,7 +294,7 @@ class _Evaluator:
             raise self.refuse("texts can only be compared")
         return self.applied(op, left, right)
 
-    def applied(self, op: ast.AST, left: object, right: object) -> Any:  # noqa: ANN401 - either's
+    def applied(self, op: ast.AST, left: object, right: object) -> Any:  # noqa: ANN401 - as `op`
         plain = [each.value if isinstance(each, Probability) else each for each in (left, right)]
         try:
             return _OPERATIONS[type(op)](*plain)

@@ -1,7 +1,7 @@
 """Handouts: each cue's picture or tables, its text, and questions with room for answers.
 
-The key at the end has what was covered, and the right answers. It is HTML without scripts that
-loads nothing; `handout.css` sets the page breaks.
+The key at the end has the covered parts and the right answers. A handout is one HTML file without
+scripts, and loads nothing; `handout.css` sets the page breaks.
 """
 
 import base64
@@ -56,12 +56,12 @@ from crfviz.views.strips.why import why_gap, why_note, why_row
 
 STYLE_SHEET = Path(__file__).with_name("handout.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-_LETTERS = "ABCDEF"  # letters of the choices
-SEEN = 0.005  # nats; terms below it are left out, as on the page
-MAX_PATHS = 12  # best paths of the naive way
+_LETTERS = "ABCDEF"  # of the choices of a question
+SEEN = 0.005  # nats; smaller terms are left out, as on the page
+MAX_PATHS = 12  # rows of the table for the page Naive way
 PATH_FORMATS = {"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}
-WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # pages with a matrix
-BEST_PATHS = 5  # on the page Paths
+WITH_MATRIX = ("transitions", "hmm-as-crf", "learn")  # paths of the pages with a matrix
+BEST_PATHS = 5  # rows in the picture of the page Paths
 _RANKED = tuple(f"best_{rank}" for rank in range(1, BEST_PATHS + 1))
 _ANSWERS = (
     "viterbi",
@@ -78,7 +78,7 @@ _ANSWERS = (
 
 
 def handout(lecture: Lecture) -> str:
-    """Return the HTML file of a handout."""
+    """Return the handout of a lecture as a complete HTML file."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -90,7 +90,7 @@ def handout(lecture: Lecture) -> str:
 
 
 def handout_body(lecture: Lecture) -> str:
-    """Return the handout as one element."""
+    """Return the handout of a lecture as one HTML element."""
     cues = "".join(_cue(number, cue) for number, cue in enumerate(lecture.cues, 1))
     keys = "".join(_key(number, cue) for number, cue in enumerate(lecture.cues, 1))
     length = f"{lecture.minutes:g} minutes, {count(len(lecture.cues), 'cue')}"
@@ -106,14 +106,14 @@ def _cue(number: int, cue: Cue) -> str:
         if cue.ask
         else ""
     )
-    say = "" if question_text else _say(cue)  # the text contains the answer, so it is in the key
+    say = "" if question_text else _say(cue)  # the text has the answer, so the key shows it
     return (
         f"<section>{_heading(number, cue)}{say}{_picture(cue, key=False)}{question_text}</section>"
     )
 
 
 def _key(number: int, cue: Cue) -> str:
-    """Return the parts that the cue hid; empty if it showed everything."""
+    """Return the entry of a cue in the key; empty if the cue hid nothing."""
     try:
         seen, whole = ((thumbnail(cue, key=key), tables_of(cue, key=key)) for key in (False, True))
     except CrfvizError:
@@ -183,7 +183,10 @@ def _or_why(make: Callable[[], str]) -> str:
 
 
 def tables_of(cue: Cue, *, key: bool = False) -> str:
-    """Return the tables of a cue's page; empty if there are none, or only the `key` shows them.
+    """Return the tables of a cue's page as HTML.
+
+    The result is empty if the page has none, or if they would show a hidden answer and `key` is
+    false.
 
     Raises:
         CrfvizError: the scene cannot be drawn.
@@ -196,7 +199,7 @@ def tables_of(cue: Cue, *, key: bool = False) -> str:
 
 
 def _why(state: Scenario) -> str:
-    """Return the gap to the best path, word by word."""
+    """Return the table of the score gap to the best path, word by word."""
     why_question = question(scene_of(state))
     if why_question is None:
         return ""
@@ -235,7 +238,7 @@ def _log_sum(state: Scenario) -> str:
 
 
 def _every_path(state: Scenario) -> str:
-    """Return the best paths of the first words, and their sum."""
+    """Return the table of the best paths of the first words, and a line with the sum."""
     scene = scene_of(state)
     fit = words_that_fit(scene.now.potentials)
     named = state.view.get("naive", "")
@@ -249,7 +252,7 @@ def _every_path(state: Scenario) -> str:
 
 
 def _iterations(state: Scenario) -> str:
-    """Return the log-likelihood and the numbers of each EM iteration so far."""
+    """Return the table of log-likelihood and parameters for each EM iteration so far."""
     frame = history(scene_of(state))
     if frame is None:
         return ""
@@ -262,7 +265,7 @@ def _line(text: str) -> str:
 
 
 def thumbnail(cue: Cue, *, key: bool = False) -> str:
-    """Return the picture as SVG; covered parts and answers are drawn for the `key` only.
+    """Return a cue's picture as SVG; covered parts and answers are drawn only if `key`.
 
     Raises:
         CrfvizError: the scene cannot be drawn.

@@ -13,12 +13,12 @@
     holds = ["greedy('tossed') != viterbi('tossed')"]
     ask = "viterbi('tossed')"
 
-Beside `page`, `cover`, `say`, `holds` and `ask` a cue has the parameters of a link: `model`,
+Besides `page`, `cover`, `say`, `holds` and `ask`, a cue has the parameters of a link: `model`,
 `sentence`, `edits` (DET.NOUN:1.25), `matrix` (many edits, packed), `scores` of single words
 (3.NOUN:2), `strength`, `constrained` (0: without the rules), `pins` (0.DET), `right`, `step`, and
 page options in `view`, such as `view.at = "3 NOUN"`. The defaults are those of a link.
 `crfviz.ui.lectures.expressions` describes expressions, `crfviz.views.quiz.question` questions.
-A cue with `same = "greedy 3"` alone is the third cue of the lecture "greedy".
+A cue that has only `same = "greedy 3"` repeats the third cue of the lecture "greedy".
 """
 
 import re
@@ -38,7 +38,7 @@ from crfviz.views.quiz.question import LONGEST, read_ask
 from crfviz.views.quiz.selection import PAGES, can_ask
 
 MAX_CUES = 200
-LONGEST_SAY = 400  # characters: a cue says one thing
+LONGEST_SAY = 400  # characters of a cue's text, short enough to read at a glance
 LONGEST_FILE = 1_000_000  # characters
 IN_LINK = {
     "model": "model",
@@ -51,7 +51,7 @@ IN_LINK = {
     "pins": "p",
     "right": "r",
     "step": "step",
-}  # keys of a cue: parameters of a link
+}  # from a key of a cue to a parameter of a link
 OWN = ("page", "cover", "say", "holds", "ask", "view")
 SAME = "same"
 BELOW = "below"  # page option: show the parts below the picture instead of it
@@ -61,11 +61,11 @@ _LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 
 @dataclass(frozen=True)
 class Cue:
-    """One screen of a lecture."""
+    """One screen of a lecture, with its text, claims and question."""
 
     page: str  # path in the URL; empty for Explore
-    scenario: Scenario  # with the covered parts
-    say: str  # with expressions in braces
+    scenario: Scenario  # its page options include the covered parts
+    say: str  # the text, with expressions in braces
     holds: tuple[str, ...]  # expressions that must be true
     place: str  # file:line, for messages
     ask: str = ""  # a question to answer first, such as viterbi('tossed')
@@ -73,12 +73,12 @@ class Cue:
 
 @dataclass(frozen=True)
 class Lecture:
-    """Cues in order, and the problems of those that were skipped or changed."""
+    """A parsed lecture: its cues in order, and the problems of the file."""
 
     title: str
     minutes: float
     cues: tuple[Cue, ...]
-    problems: tuple[str, ...]  # a message each, with file:line
+    problems: tuple[str, ...]  # messages with file:line; their cues were skipped or changed
 
 
 def read_lecture(
@@ -91,8 +91,8 @@ def read_lecture(
 ) -> Lecture:
     """Parse the text of a lecture.
 
-    An invalid key of a cue becomes a problem of the lecture; the rest of the cue counts. A cue
-    with an unknown page or model is skipped.
+    An invalid key of a cue is reported as a problem of the lecture, and the rest of the cue is
+    used. A cue with an unknown page or model is skipped.
 
     Args:
         text: TOML.
@@ -103,7 +103,7 @@ def read_lecture(
         other: returns the lecture of a name, or raises a FormatError.
 
     Raises:
-        FormatError: the text is not TOML, or has no title or no valid cue; says where.
+        FormatError: the text is not TOML, or has no title or no valid cue; the message says where.
     """
     if len(text) > LONGEST_FILE:
         raise FormatError(
@@ -137,7 +137,7 @@ def _parts(text: str) -> list[tuple[int, str]]:
 
 
 class _Section:
-    """One table of the file; collects the problems of its keys."""
+    """One table of the file: it reads the values, and collects the problems of the keys."""
 
     def __init__(self, file: str, line: int, text: str, table: str = "") -> None:
         self.file, self.line, self.source = file, line, text
@@ -189,7 +189,7 @@ class _Section:
         return []
 
     def params(self) -> dict[str, str]:
-        """Return the keys as parameters of a link."""
+        """Return the values of the keys in `IN_LINK` and `view`, as parameters of a link."""
         given = {name: self.content[name] for name in IN_LINK if name in self.content}
         view = self.content.get("view", {})
         if not isinstance(view, Mapping):
@@ -211,7 +211,7 @@ class _Section:
 
 
 def _key(name: str) -> str:
-    """Return the key of a cue for a parameter of a link."""
+    """Return the key of a cue that sets a parameter of a link."""
     words = {link: word for word, link in IN_LINK.items()}
     return "view" if name.startswith("v.") else words.get(name, name)
 
@@ -285,7 +285,7 @@ def _notes(section: _Section) -> str:
 
 
 def _question_of(section: _Section, page: str, tags: Sequence[str]) -> str:
-    """Return the question of a cue; the player checks that it has a single right answer."""
+    """Return the question of a cue, empty if invalid; the player checks that it has an answer."""
     text = section.text("ask", LONGEST)
     if text and not can_ask(page):
         section.wrong(

@@ -1,7 +1,8 @@
 """Lectures as files and as links: list, read and write them.
 
-A lecture is a file `NAME.toml` in `lectures/` or in a folder of CRFVIZ_LECTURES; of equal names the
-first folder of the variable wins. A name that begins with `LINK_PREFIX` contains the whole lecture.
+A lecture is a file `NAME.toml` in `lectures/` or in a folder of CRFVIZ_LECTURES. If several folders
+have a name, the first folder of the variable wins, and `lectures/` comes last. A name that begins
+with `LINK_PREFIX` contains the whole lecture.
 """
 
 import base64
@@ -27,15 +28,15 @@ from crfviz.views.formatting import count
 
 SHIPPED = Path(__file__).resolve().parents[3] / "lectures"
 LINK_PREFIX = "~"
-MAX_LINK_NAME = LONGEST_LINK - 1_000  # characters; the rest of the URL needs some
-_MAX_UNPACKED = 200_000  # bytes
+MAX_LINK_NAME = LONGEST_LINK - 1_000  # characters; the others are for the rest of the URL
+_MAX_UNPACKED = 200_000  # bytes of a decompressed lecture
 _WORDS = {link: word for word, link in IN_LINK.items()}
 
 _log = logging.getLogger(__name__)
 
 
 def lectures() -> dict[str, Path]:
-    """Return the files by name, those of the project first, in alphabetical order."""
+    """Return the lecture files by name; those of the project come first, in alphabetical order."""
     paths: dict[str, Path] = {}
     for folder in [SHIPPED, *reversed(settings().lectures)]:
         try:
@@ -46,10 +47,10 @@ def lectures() -> dict[str, Path]:
 
 
 def lecture(name: str) -> Lecture:
-    """Return the lecture of a name; files are read again after any of them has changed.
+    """Return the lecture of a name, cached until any lecture file or the list of models changes.
 
     Raises:
-        FormatError: there is no such lecture, or it cannot be read; says where.
+        FormatError: there is no such lecture, or it cannot be read; the message says where.
     """
     files = lectures()
     if name.startswith(LINK_PREFIX):
@@ -62,17 +63,17 @@ def lecture(name: str) -> Lecture:
 
 
 def read(text: str, file: str) -> Lecture:
-    """Parse a lecture; messages call it `file`.
+    """Parse the text of a lecture; `file` is its name in messages.
 
     Raises:
-        FormatError: it cannot be parsed; says where.
+        FormatError: the text cannot be parsed; the message says where.
     """
     return _read_once(text, file, str(cached.models()))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _read(name: str, state: str, *, own: bool = False) -> Lecture:
-    """Read a lecture; with `own`, cues of other lectures are refused."""
+    """Read a lecture file; if `own`, reject cues that repeat those of another lecture."""
     files = lectures()
     if name not in files:
         known = ", ".join(files) or "none"
@@ -104,17 +105,17 @@ def _read_text(text: str, file: str, other: Callable[[str], Lecture]) -> Lecture
 
 
 def to_toml(lecture: Lecture) -> str:
-    """Return the text of the lecture's file, without its `problems`."""
+    """Return the lecture as the text of a TOML file, without its `problems`."""
     head = [f"title = {_text(lecture.title)}", f"minutes = {lecture.minutes!r}"]
     cues = [["", "[[cue]]", *_lines(cue)] for cue in lecture.cues]
     return "\n".join(line for part in [head, *cues] for line in part) + "\n"
 
 
 def to_link_name(lecture: Lecture) -> str:
-    """Return the lecture as a name for a link.
+    """Return a name for a link that contains the whole lecture, compressed.
 
     Raises:
-        FormatError: it is too long for a link.
+        FormatError: the lecture is too long for a link.
     """
     name = LINK_PREFIX + _base64(zlib.compress(to_toml(lecture).encode(), 9))
     if len(name) > MAX_LINK_NAME:
@@ -126,7 +127,7 @@ def to_link_name(lecture: Lecture) -> str:
 
 
 def from_link_name(name: str) -> str:
-    """Return the text of a lecture in a link.
+    """Return the TOML text of the lecture that a name of a link contains.
 
     Raises:
         FormatError: the link is damaged.
@@ -148,7 +149,7 @@ def from_link_name(name: str) -> str:
 
 
 def _lines(cue: Cue) -> Iterator[str]:
-    """Yield the lines of a cue."""
+    """Yield the TOML lines of a cue, without empty keys other than the sentence."""
     state = cue.scenario
     shown = with_covered(state.view, ())
     texts = {
@@ -166,7 +167,7 @@ def _lines(cue: Cue) -> Iterator[str]:
 
 
 def _word(name: str) -> str:
-    """Return the key in a file for a name in a link."""
+    """Return the key of a cue for a parameter of a link."""
     return f"view.{name.removeprefix(OPTION)}" if name.startswith(OPTION) else _WORDS[name]
 
 

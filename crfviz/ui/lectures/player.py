@@ -1,7 +1,7 @@
-"""The player of lectures: `?lecture=greedy&cue=3` shows one cue, and keys go from cue to cue.
+"""The player of lectures: `?lecture=greedy&cue=3` shows one cue, and keys change the cue.
 
-The URL has the lecture, the cue, and the step if it differs from the cue's. Other changes at a cue
-are dropped at the next cue and by a reload.
+The URL has the lecture, the cue, and the step if it differs from the cue's. All other changes that
+the reader makes to a cue are lost at the next cue and after a reload.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,14 +45,14 @@ from crfviz.views.quiz.question import Question
 LECTURE, CUE, STEP, SPEAKER = "lecture", "cue", "step", "speaker"  # parameters of the URL
 THEME = "v.theme"
 LETTERS = f"v.{NO_LETTERS}"
-_AT = "lecture.at"  # lecture and number of the cue on the screen
+_AT = "lecture.at"  # session key: lecture and number of the cue on the screen
 _LEFT = "lecture.left"  # session key: the cue left for its page, the page, and its query
-_ASKED = "lecture.asked"  # the requested cue and its step
-LEAVE = 0  # in place of a requested cue: to the explorer
+_ASKED = "lecture.asked"  # session key: the requested cue and its step
+LEAVE = 0  # requested instead of a cue number: open the cue's page in the explorer
 BEFORE = "Before this change:"  # prefix of a text that an edit contradicts
 _STYLE_SHEET = Path(__file__).with_name("player.css")
-_WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # its keys still work
-_PICTURE_ALONE = (  # unless it is only the step buttons
+_WITHOUT_PICTURE = '[class*="st-key-stage"] { display: none; }'  # the stage's keys still work
+_PICTURE_ALONE = (  # hides what follows a stage, unless the stage has only step buttons
     '[class*="st-key-stage"]:not([class*="st-key-stage-steps"]) ~ * { display: none; }'
 )
 
@@ -61,9 +61,9 @@ _PICTURE_ALONE = (  # unless it is only the step buttons
 class Place:
     """A cue of a lecture."""
 
-    name: str  # of the lecture
+    name: str  # name of the lecture
     lecture: Lecture
-    number: int  # of the cue, from 1
+    number: int  # number of the cue, from 1
 
     @property
     def cue(self) -> Cue:
@@ -71,7 +71,7 @@ class Place:
         return self.lecture.cues[self.number - 1]
 
     def numbered(self, number: int) -> "Place":
-        """Return the place of a cue number, or the nearest."""
+        """Return the place of another cue, or of the first or last one if out of range."""
         return replace(self, number=max(1, min(number, len(self.lecture.cues))))
 
 
@@ -80,7 +80,7 @@ def play(pages: Sequence[st.Page], path: str) -> bool:
 
     Args:
         pages: all pages of the app.
-        path: of the current page.
+        path: the path of the current page.
     """
     place = _named() or _between(path)
     if place is None:
@@ -101,7 +101,7 @@ def play(pages: Sequence[st.Page], path: str) -> bool:
 
 
 def cue_text(cue: Cue) -> str:
-    """Return the text of a cue with its values; show an error once."""
+    """Return the text of a cue with its values; if that fails, show the error and return ""."""
     try:
         return fill_in(cue.say, chain_of(cue.scenario))
     except CrfvizError as error:
@@ -112,8 +112,8 @@ def cue_text(cue: Cue) -> str:
 def said_now(cue: Cue) -> str:
     """Return the text of a cue for the scores on the screen.
 
-    After an edit the values are new while all expressions in `holds` are true. Otherwise the text
-    is that of the cue, with the prefix `BEFORE`.
+    After an edit the values are recomputed if all expressions in `holds` are still true. Otherwise
+    the text has the values before the edit, with the prefix `BEFORE`.
     """
     now = scenario()
     if _scores(now) == _scores(cue.scenario):
@@ -127,12 +127,12 @@ def said_now(cue: Cue) -> str:
 
 
 def _scores(state: Scenario) -> object:
-    """Return the parts of a state that determine its numbers."""
+    """Return the fields of a scenario that determine its numbers."""
     return state.model, state.sentence, state.edits, state.pins
 
 
 def _between(path: str) -> Place | None:
-    """Return the cue that was left, if the browser's Back stops between it and its page.
+    """Return the cue that was left, if the browser's Back stopped between the cue and its page.
 
     Streamlit adds two history entries for another page: one with its query, one with its path.
     """
@@ -165,7 +165,7 @@ def _named() -> Place | None:
 
 
 def _advanced(place: Place, pages: Sequence[st.Page]) -> Place:
-    """Apply the requested cue, and load its scenario."""
+    """Return the place of the requested cue, and load its scenario if the cue changes."""
     back = is_history_navigation()
     target, arriving = _requested(place, pages, back=back)
     if get_value(_AT) is None:
@@ -179,9 +179,10 @@ def _advanced(place: Place, pages: Sequence[st.Page]) -> Place:
 
 
 def _requested(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[Place, int | None]:
-    """Return the requested cue, else the one on the screen, and its step (None: the cue's).
+    """Return the requested cue, by default the one on the screen, and the step to show.
 
-    After Back and Forward, and in a new session, it is the cue in the URL.
+    After Back and Forward, and in a new session, the default is the cue in the URL. The step is
+    None for the cue's own.
     """
     number, step = get_value(_ASKED) or (None, None)
     set_value(_ASKED, None)
@@ -195,7 +196,7 @@ def _requested(place: Place, pages: Sequence[st.Page], *, back: bool) -> tuple[P
 
 
 def _step_named() -> int | None:
-    """Return the step in the URL, if there is one."""
+    """Return the step in the URL; None without one, or with a message if it is invalid."""
     text = st.query_params.get(STEP)
     if text is None:
         return None
@@ -206,7 +207,7 @@ def _step_named() -> int | None:
 
 
 def _on_screen(place: Place) -> Place:
-    """Return the cue that was drawn last, whatever the URL says.
+    """Return the cue that was drawn last, even if the URL names another.
 
     Until the browser has received a new cue, its events come with the URL of the previous one.
     """
@@ -229,7 +230,7 @@ def _write_address(place: Place) -> None:
 
 
 def _screen(cue: Cue, arriving: int | None) -> Scenario:
-    """Return the scenario of a cue, with the theme and key option of the URL."""
+    """Return the scenario of a cue at a step, with the theme and the key option of the URL."""
     theme, letters = st.query_params.get(THEME), st.query_params.get(LETTERS)
     view = {**cue.scenario.view, "theme": theme} if theme in THEMES else cue.scenario.view
     view = {**view, NO_LETTERS: "1"} if letters == "1" else view
@@ -239,7 +240,7 @@ def _screen(cue: Cue, arriving: int | None) -> Scenario:
 
 
 def _question(cue: Cue) -> Question | None:
-    """Return the question of a cue; report one without a single right answer."""
+    """Return the question of a cue; None, with a message, if it has no single right answer."""
     if not cue.ask:
         return None
     try:
@@ -255,13 +256,13 @@ def _question(cue: Cue) -> Question | None:
 
 
 def _question_text(cue: Cue) -> str:
-    """Return the question of a cue with its answer, for the speaker; empty if there is none."""
+    """Return a cue's question and its answer, for the speaker; empty without a question."""
     question = _question(cue)
     return "" if question is None else f"[{question.text} {question.choices[question.right].text}]"
 
 
 def _leave(place: Place, pages: Sequence[st.Page]) -> None:
-    """Open the same screen as a page; the browser's Back returns to the cue."""
+    """Open the cue's page with the same screen; the browser's Back returns to the cue."""
     page = next(page for page in pages if page.url_path == place.cue.page)
     params = address().params
     set_value(_AT, None)
@@ -320,7 +321,7 @@ def _bar(place: Place, text: str) -> None:
 
 
 def _bar_state() -> Mapping[str, object]:
-    """Return the events of the bar; empty if the cue is gone."""
+    """Return the events of the bar; empty if the bar is no longer drawn."""
     state: Mapping[str, object] = st.session_state.to_dict().get("player", {})
     return state
 
@@ -331,7 +332,7 @@ def _ask_for(number: object, step: int | None = None) -> None:
 
 
 def _speak(place: Place) -> None:
-    """Draw the speaker view with the texts of all cues; it changes cues without the server."""
+    """Draw the speaker view; it has the texts of all cues, to change cues without the server."""
     texts = [f"{_question_text(cue)} {cue_text(cue)}".strip() for cue in place.lecture.cues]
     titles = [at_path(cue.page).title for cue in place.lecture.cues]
     component("player", *OF_UI)(
@@ -351,7 +352,7 @@ def _speak(place: Place) -> None:
 
 
 def _prepare(place: Place) -> None:
-    """Compute the next cue in advance."""
+    """Fill the caches for the next cue in advance."""
     cue = place.cue
     with suppress(CrfvizError):  # the cue itself shows the error
         chain_of(cue.scenario)
