@@ -1,1 +1,1 @@
-"""The frame of every page, and the middleware between network and Streamlit."""
+"""The frame of every page, and the middleware between the network and Streamlit."""

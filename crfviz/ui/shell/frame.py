@@ -1,6 +1,6 @@
-"""The frame around every page, and the page inside.
+"""The frame of a page (style, head, navigation by keys), and the fragment that runs the page.
 
-A page is drawn with its frame, or alone after an event of its stage.
+A full run draws the frame and the page. After an event of a stage, only the page is drawn again.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from crfviz.ui.streamlit_compat import DeltaGenerator, is_fragment_run
 from crfviz.ui.widgets import guarded
 from crfviz.views.contents import ENTRIES, Entry, at_path, beside, group_of, titled
 
-Width = int | Literal["content", "stretch"]  # in pixels; of what is in it; all that is left
+Width = int | Literal["content", "stretch"]  # pixels; as wide as the content; the rest of the row
 
 SIDEBAR_WIDTH = 220  # pixels
 SIDEBAR, SHOWN, HIDDEN = "sidebar", "open", "closed"  # page option, and its values
@@ -35,20 +35,20 @@ _STYLE_SHEET = Path(__file__).with_name("frame.css")
 
 
 def configure() -> None:
-    """Name the app, and show or hide the sidebar as the link says."""
+    """Set the app's title, and show or hide the sidebar as the link says."""
     hidden = view_option(SIDEBAR) == HIDDEN
     width: int | Literal["collapsed"] = "collapsed" if hidden else SIDEBAR_WIDTH
     st.set_page_config(page_title="crfviz", layout="wide", initial_sidebar_state=width)
 
 
 def style() -> None:
-    """Send the style sheet, which takes no space on the page."""
+    """Send the app's style sheet, an element without height."""
     set_value(_FRAMED, True)
     st.html(_STYLE_SHEET)
 
 
 def pages() -> list[st.Page]:
-    """Return the pages in the order of their links."""
+    """Return all pages, in the order of the sidebar."""
     return [
         st.Page(each.script, title=each.title, url_path=each.path or None, default=not each.path)
         for each in ENTRIES
@@ -64,10 +64,10 @@ def page_code(script: str) -> CodeType:
 def header(title: str, *widths: Width) -> list[DeltaGenerator]:
     """Draw the title of a page and the question that it answers; every page calls this first.
 
-    The widths are those of columns for the page's own controls, right of the title or below.
+    `widths` are those of the containers for the page's own controls, right of the title or below.
 
     Returns:
-        The columns.
+        The containers.
     """
     _need_frame()
     entry = titled(title)
@@ -88,10 +88,10 @@ def header(title: str, *widths: Width) -> list[DeltaGenerator]:
 
 
 def _need_frame() -> None:
-    """Rerun if a page runs without app.py around it.
+    """Rerun the app if a page runs without app.py.
 
-    Until `st.navigation` was called once, Streamlit runs pages/ as an old multipage app. The first
-    visitor of a new server with a page in the URL would get that page alone.
+    Until the first call of `st.navigation`, Streamlit treats pages/ as an old multipage app. The
+    first visitor of a new server whose URL names a page would get that page without its frame.
     """
     if not (is_fragment_run() or get_value(_FRAMED)):
         st.navigation(pages(), position="hidden")
@@ -100,7 +100,13 @@ def _need_frame() -> None:
 
 
 def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
-    """Open the next or previous page of the group, or a path; show a message at the ends."""
+    """Open the requested page; show a message at the ends of a group.
+
+    Args:
+        pages: all pages of the app.
+        page: the current page.
+        way: "next" or "previous" in the group, or the path of a page; None for no request.
+    """
     if way is None or way == page.url_path:
         return
     steps = {"next": 1, "previous": -1}.get(way)
@@ -115,7 +121,7 @@ def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
 
 
 def run(page: st.Page) -> None:
-    """Run a page inside its frame, which is already drawn."""
+    """Run a page after its frame was drawn; a page about a sentence runs as a fragment."""
     entry = at_path(page.url_path)
     if not entry.sentence:
         with guarded("This page"):
@@ -127,7 +133,7 @@ def run(page: st.Page) -> None:
 
 @st.fragment(key=PAGE)
 def _page(page: Entry) -> None:
-    """Draw the page; the frame too, unless it is up to date."""
+    """Draw the page; rerun the whole app if the frame is not up to date."""
     with ExitStack() as around:
         if is_fragment_run():
             publish()
@@ -139,7 +145,7 @@ def _page(page: Entry) -> None:
 
 
 def is_open(page: Entry) -> bool:
-    """Return whether the browser is still at a page: its event may be older than a page change."""
+    """Return whether the browser still shows a page; an event may come from the previous page."""
     last = urlsplit(st.context.url or "").path.rstrip("/").rpartition("/")[2]
     known = any(each.path == last for each in ENTRIES)  # otherwise the base path of the app
     return page.path == path() == (last if known else "")

@@ -1,7 +1,7 @@
 """The glossary: two sentences and a formula for each term and symbol.
 
-Pure: no Streamlit. The symbols are those of docs/pages.md: `e[t, k]` emissions, `A[j, k]` from j
-to k, T words, K tags.
+This module does not use Streamlit. The symbols are those of docs/pages.md: `e[t, k]` for emissions,
+`A[j, k]` for transitions from j to k, T words, K tags.
 """
 
 import re
@@ -13,7 +13,7 @@ from html import escape
 
 @dataclass(frozen=True)
 class Term:
-    """One entry."""
+    """The definition of one term or symbol."""
 
     text: str  # two sentences
     formula: str
@@ -199,7 +199,7 @@ GLOSSARY: dict[str, Term] = {
 def terms_panel(own: Sequence[str]) -> str:
     """Return HTML: the button "Terms" and its panel, which opens without a rerun.
 
-    The panel has a search box (`web/frame.js`), the terms of the page, `own`, and then all others.
+    The panel has a search box (see `web/frame.js`), the terms of the page (`own`), and all others.
     """
     others = "".join(_entry(term) for term in GLOSSARY if term not in own)
     folded = "" if own else " open"
@@ -215,7 +215,7 @@ def terms_panel(own: Sequence[str]) -> str:
 
 @cache
 def _pattern(term: str) -> re.Pattern[str]:
-    """Return the pattern of a term: words match other spellings, symbols only themselves."""
+    """Return the pattern of a term: words also match in other case and with a plural s."""
     if len(term) > 1 and term.isascii():
         return re.compile(rf"\b{re.escape(term)}s?\b", re.IGNORECASE)
     return re.compile(rf"\b{re.escape(term)}\b")
@@ -224,7 +224,7 @@ def _pattern(term: str) -> re.Pattern[str]:
 def linked(text: str, terms: Iterable[str]) -> str:
     """Return a sentence as HTML in which the first use of each term opens its definition.
 
-    A term also matches with a capital letter or a plural s; a symbol only itself.
+    A word also matches in other case or with a plural s; a symbol matches exactly.
 
     >>> linked("How are all paths summed?", ["α", "path"]).partition("<div")[0]
     'How are all <button type="button" popovertarget="crfviz-term-0">paths</button> summed?'
@@ -249,7 +249,7 @@ def linked(text: str, terms: Iterable[str]) -> str:
 
 
 def _entry(term: str) -> str:
-    """Return one term of a definition list."""
+    """Return a term and its definition as HTML, for a definition list."""
     entry = GLOSSARY[term]
     return (
         f'<div data-term="{escape(term)}"><dt>{escape(term)}</dt>'

@@ -1,12 +1,12 @@
 """Additions to Streamlit's responses: a script in the head, cookies, redirects.
 
 The script runs before Streamlit's own, see `web/early.js`. The first page sets a cookie that
-identifies the visitor in queues for long work. Streamlit serves its page at every path; paths
-without a page of ours are redirected.
+identifies the visitor in the queue of long jobs. Streamlit serves its page at every path; paths
+without a page of this app are redirected.
 
-With several server processes each has a name, which a cookie tells the proxy. A session lives in
-one process, so its browser must return to it. The IP address does not suffice, because a class may
-share one. Followers of a room need no particular process, and get no cookie.
+If several processes serve the app, each has a name, and a cookie tells the proxy which one to use:
+a session lives in one process. The IP address does not suffice, because a class may share one.
+Followers of a room need no particular process, and get no cookie.
 """
 
 from http.cookies import SimpleCookie
@@ -26,12 +26,12 @@ from crfviz.ui.watching.requests import request_kind
 SCRIPT = Path(__file__).with_name("web").joinpath("early.js").read_text(encoding="utf-8")
 
 _HEAD = b"<head>"
-_STREAMLIT = b"<title>Streamlit</title>"  # only Streamlit's own page has it
+_STREAMLIT = b"<title>Streamlit</title>"  # identifies Streamlit's own page
 _TAG = f"<script>{SCRIPT}</script>".encode()
 
 
 class FirstPaint:
-    """ASGI middleware that adds the script and the cookie to every page.
+    """ASGI middleware that adds the script to every page, and the visitor's cookie to the first.
 
     Args:
         app: the inner application.
@@ -63,7 +63,7 @@ def _path(scope: Scope) -> str:
 
 
 def _uncompressed(scope: Scope) -> Scope:
-    """Return the request without `Accept-Encoding`, so that a script can be inserted."""
+    """Return the request without `Accept-Encoding`, so that the response is plain HTML."""
     return {
         **scope,
         "headers": [item for item in scope["headers"] if item[0] != b"accept-encoding"],
@@ -75,15 +75,20 @@ def _cookies(scope: Scope) -> SimpleCookie:
 
 
 def _visitor(scope: Scope) -> str:
-    """Return a cookie that identifies this browser in all its tabs."""
+    """Return the value of `Set-Cookie` that identifies this browser in all its tabs."""
     secure = "; Secure" if scope.get("scheme") == "https" else ""
     return f"{VISITOR_COOKIE}={token_hex(16)}; Path=/; HttpOnly; SameSite=Lax{secure}"
 
 
 def _with_head(send: Send, cookie: str | None = None, instead: str | None = None) -> Send:
-    """Forward a response; buffer that of a page, and insert the script.
+    """Return a `send` that inserts the script into pages, and forwards other responses unchanged.
 
-    Streamlit's own page becomes a redirect to `instead`, if given.
+    A page is buffered until it is complete.
+
+    Args:
+        send: the server's function.
+        cookie: a value of `Set-Cookie` to add to a page; None adds none.
+        instead: a URL; Streamlit's own page is replaced by a redirect to it.
     """
     start: list[Message] = []
     body = bytearray()
@@ -129,7 +134,7 @@ def named() -> list[Middleware]:
 
 
 class Named:
-    """ASGI middleware that gives every visitor the name of this process.
+    """ASGI middleware that sends the name of this process as a cookie.
 
     Args:
         app: the inner application.
@@ -154,7 +159,7 @@ class Named:
 
     def _naming(self, scope: Scope, send: Send) -> Send:
         secure = scope.get("scheme") in ("https", "wss")
-        # also in frames of other sites
+        # `Partitioned` lets frames in other sites store the cookie
         kept = "SameSite=None; Secure; Partitioned" if secure else "SameSite=Lax"
 
         async def naming(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""The menu Share: the link, a room to follow this screen, snapshots, and a cue of a lecture."""
+"""The menu Share: the link, the live room of this screen, snapshots, and "Add to lecture"."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,11 +27,11 @@ _NAME = "snapshot.name"  # widget key: the name of a new snapshot
 
 
 def share_menu(link: Link, path: str, tool: Callable[[str], None]) -> None:
-    """Draw the menu; `tool` draws further actions on the page at a path."""
+    """Draw the menu; `tool` draws further actions for the page at `path`."""
     room = broadcast.current_room()
     with st.popover("Share" if room is None else f"Room {room.code}", key="share", type="tertiary"):
         with st.container(key="sharing", horizontal=True, vertical_alignment="center"):
-            # the complete link would be too long
+            # a link is partial if the complete one would be too long
             copies = "Copy link" if link.complete else "Copy partial link"
             st.html(
                 f'<button type="button" class="crfviz-copy" aria-live="polite">{copies}</button>',
@@ -100,7 +100,7 @@ def _saved(now: Snapshots) -> None:
 
 
 def _link(snapshot: Snapshot) -> None:
-    """Draw the link of a snapshot, to copy."""
+    """Draw the link of a snapshot, for copying."""
     link = f"?{query(snapshot.scenario)}"
     if len(link) > LONGEST_LINK:
         st.caption("Too long for a link: it stays in this session.")
@@ -131,12 +131,15 @@ def _rename(old: str, new: str) -> None:
 
 
 def _delete(name: str) -> None:
-    """Delete the selected snapshot; a fast second click deletes no further one."""
+    """Delete the selected snapshot, or `name` if none is selected.
+
+    `name` was current when the button was drawn, so a fast second click deletes no other snapshot.
+    """
     with errors_as_messages():
         set_snapshots(snapshots().without(snapshots().chosen or name))
 
 
-_ALONE = ("localhost", "127.0.0.1", "::1")
+_ALONE = ("localhost", "127.0.0.1", "::1")  # host names that other devices cannot reach
 _SIZE = 7  # pixels of a QR code dot: about 230 in all, readable from the fifth row
 
 
@@ -156,7 +159,7 @@ def _room(room: Room) -> None:
 
 
 def _room_link(code: str) -> str:
-    """Return the link of the room, with the host name that this browser uses."""
+    """Return the URL of a room, with the host name that this browser uses."""
     address = urlsplit(st.context.url or "http://localhost:8501")
     base = st.get_option("server.baseUrlPath").strip("/")
     path = "/".join(filter(None, [base, "follow", code]))

@@ -1,8 +1,8 @@
 """Middleware between the network and Streamlit's server: access checks and headers.
 
-Streamlit trusts every client. This module rejects requests for other hosts, internal routes and
-messages that would disturb other visitors. Each response tells the browser to load nothing from
-other sites.
+Streamlit trusts every client. This module rejects requests for other hosts, requests for internal
+routes, and messages that would disturb other visitors. The headers of each response forbid the
+browser to load anything from other sites.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ from crfviz.ui.watching.requests import (
     open_sessions,
 )
 
-CLOSED = ("_stcore/metrics/", "_stcore/script-health-check/", "_stcore/agent/")
+CLOSED = ("_stcore/metrics/", "_stcore/script-health-check/", "_stcore/agent/")  # internal routes
 UPLOADS = "_stcore/upload_file/"
 REFUSED = (  # messages that block other visitors, reveal this machine, or write files on it
     "clear_cache",
@@ -66,7 +66,7 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def lifespan(_: object) -> AsyncIterator[None]:
-    """Prepare the server before `st.App` answers, and close its databases when it stops.
+    """Prepare the server before `st.App` answers requests; close its databases when it stops.
 
     All modules are imported and the models loaded before the first request: if two visitors
     imported a module at the same time, Python could return it half initialised.
@@ -84,7 +84,7 @@ async def lifespan(_: object) -> AsyncIterator[None]:
 
 
 def import_all() -> None:
-    """Import all modules that pages use."""
+    """Import all modules of `crfviz.views` and `crfviz.ui`."""
     package = Path(__file__).parents[2]
     for room in ("views", "ui"):
         for file in sorted((package / room).rglob("*.py")):
@@ -93,10 +93,11 @@ def import_all() -> None:
 
 
 def middleware() -> list[Middleware]:
-    """Return the middleware of `st.App`, around Streamlit's own server.
+    """Return the middleware of `st.App`, the outermost first.
 
     Raises:
-        SystemExit: a setting has a bad value, or a login is required and its secrets are broken.
+        SystemExit: a setting has an invalid value, or a login is required and its secrets are
+            broken.
     """
     try:
         settings()
@@ -117,10 +118,10 @@ def middleware() -> list[Middleware]:
 
 
 def content_security_policy() -> str:
-    """Return the Content-Security-Policy: only files of this server.
+    """Return the Content-Security-Policy, which allows only files of this server.
 
-    The page contains Streamlit's inline script and ours, allowed by hash, and inline styles of
-    components. Vega's charts interpret their expressions, so no page needs `eval`.
+    The inline scripts of the page, Streamlit's and ours, are allowed by hash. Inline styles are
+    allowed for the components. Vega interprets the expressions of charts, so `eval` stays off.
     """
     page = static_folder().joinpath("index.html").read_text(encoding="utf-8")
     inline = [*_INLINE.findall(page), SCRIPT]
@@ -156,10 +157,10 @@ def is_allowed_host(host: str | None) -> bool:
 
 
 def is_allowed_origin(origin: str | None, host: str | None) -> bool:
-    """Return whether a page of this origin may open a connection; only browsers send one.
+    """Return whether a page of this origin may open a WebSocket; True without an Origin header.
 
-    Streamlit's own check follows this one, and asks an external service for the address of this
-    machine before it rejects. This function therefore rejects the same origins first.
+    Streamlit's own check comes later. Before it rejects an origin, it asks an external service for
+    the address of this machine. This function avoids that by rejecting the same origins first.
     """
     if origin is None or origin.partition("://")[2] == host:
         return True
@@ -171,7 +172,7 @@ def is_allowed_origin(origin: str | None, host: str | None) -> bool:
 
 
 class Guard:
-    """ASGI middleware around the whole server.
+    """ASGI middleware that rejects invalid requests, and adds security headers to responses.
 
     Args:
         app: the inner application.
@@ -185,7 +186,7 @@ class Guard:
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "same-origin",  # the URL holds the sentence and the annotator
         }
-        if not settings().frames:  # for old browsers; this header cannot list several sites
+        if not settings().frames:  # an older header, which cannot list several sites
             self._headers["X-Frame-Options"] = "SAMEORIGIN"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -216,7 +217,7 @@ def _connection_refused(headers: Headers) -> bool:
 
 
 def _refusal(scope: Scope) -> ASGIApp | None:
-    """Return the response to a rejected request; None if Streamlit may answer."""
+    """Return the response that rejects a request; None if the request is allowed."""
     if not is_allowed_host(Headers(scope=scope).get("host")):
         return PlainTextResponse(
             "This server is known by another name; server.allowedHosts lists its names.",
@@ -232,7 +233,10 @@ def _refusal(scope: Scope) -> ASGIApp | None:
 
 
 def _listening(receive: Receive, limiter: RateLimiter) -> Receive:
-    """Return a browser's messages at the rate limit, without the rejected ones."""
+    """Return a `receive` that delays messages above the rate limit, and drops rejected ones.
+
+    Widget values that are not JSON are removed from a message.
+    """
 
     async def receiving() -> Message:
         while True:
@@ -272,7 +276,7 @@ def _is_address(name: str) -> bool:
 
 
 def start_metrics() -> None:
-    """Configure the log, and register the metrics."""
+    """Configure the log, and register the metrics of the server."""
     begin_log()
     log_missing_login()
     watch_databases()

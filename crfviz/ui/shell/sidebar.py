@@ -43,21 +43,24 @@ from crfviz.ui.words import plain
 from crfviz.views.contents import GROUPS, Entry, at_path
 from crfviz.views.quiz.selection import can_ask
 
-ANNOTATE = "annotate"  # the page that has its own sentences
+ANNOTATE = "annotate"  # path of the page that needs the annotator's name
 NOTES = {
     cached.LESSON_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
 }  # notes on models in the picker
 THEMES = ("system", "light", "dark")
-_MAX_MESSAGES = 2  # shown at once
-LONGEST_NAME = 40  # characters
+_MAX_MESSAGES = 2  # messages shown at once
+LONGEST_NAME = 40  # characters of an annotator's name
 LONGEST_LABEL = 300  # characters of an example in the list
 
 
 def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
-    """Draw the sidebar of the page at a path.
+    """Draw the sidebar of the page at `path`.
 
-    The page links are in order and open the state in `link`. `tool` draws further actions in the
-    menu Share.
+    Args:
+        pages: all pages, in the order of their links.
+        link: the state that the page links open.
+        path: the path of the current page.
+        tool: draws further actions in the menu Share, for the page at a path.
     """
     with st.sidebar:
         st.html('<div class="crfviz-brand">crfviz</div>')
@@ -70,7 +73,7 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
 
 
 def show_messages() -> None:
-    """Show the pending messages once; of many, show the number of further ones."""
+    """Show the pending messages once: at most two, and how many more there are."""
     shown_messages = messages()
     shown, more = shown_messages[:_MAX_MESSAGES], len(shown_messages) - _MAX_MESSAGES
     if more > 0:
@@ -81,9 +84,9 @@ def show_messages() -> None:
 
 
 def _links(pages: Sequence[st.Page], here: Entry, link: Link) -> None:
-    """Draw links with the scenario, so that a page in another tab shows the same state.
+    """Draw links that contain the scenario, so that a page opened in another tab has the state.
 
-    The group of the current page is unfolded. The browser adds later edits to the links.
+    The group of the current page is expanded. The browser adds later edits to the links.
     """
     following = iter(pages)
     with st.container(key="pages"):
@@ -95,7 +98,7 @@ def _links(pages: Sequence[st.Page], here: Entry, link: Link) -> None:
 
 
 def _status(link: Link, path: str, tool: Callable[[str], None]) -> None:
-    """Draw the options for questions and colours, the menu Share, and the device."""
+    """Draw the switch "Ask me", the colour theme, the menu Share, and the device of the model."""
     if can_ask(path):
         bound_flag(st.toggle, "Ask me", ASK)
     place = st.container(key="theme", width="content")
@@ -109,7 +112,7 @@ def _status(link: Link, path: str, tool: Callable[[str], None]) -> None:
 
 
 def use_colours(theme: str) -> None:
-    """Have the browser show one of `THEMES`."""
+    """Mount the component "frame", which applies one of `THEMES` and handles the frame's events."""
     frame = component("frame", "ui/shell/web", ["frame"])
     frame(
         key="frame",
@@ -136,7 +139,7 @@ def _draw() -> None:
 
 
 def _say_what_is_lost() -> None:
-    """Tell the reader what a new server session knows after a lost connection."""
+    """Show what is kept and what is lost after a lost connection led to a new session."""
     notify(
         "The connection is back, in a new session. Your scores are kept; undo, snapshots and "
         "unsaved texts are gone."
@@ -144,7 +147,7 @@ def _say_what_is_lost() -> None:
 
 
 def _go_on() -> None:
-    """Resume the room that this browser leads in another tab, or led before a reload."""
+    """Lead the room again that this browser leads in another tab, or led before a reload."""
     event = widget_value("frame")
     if isinstance(event, Mapping):
         broadcast.resume_room(event.get("lead"))
@@ -160,28 +163,28 @@ def _take_draft() -> None:
 
 
 def _turn() -> None:
-    """Open the next or previous page, if no picture used the key."""
+    """Open the next or previous page, after a key that no picture has used."""
     event = widget_value("frame")
     if isinstance(event, Mapping):
         request_page(event.get("turn"))
 
 
 def _open() -> None:
-    """Open another page, by the path of a link in the browser."""
+    """Open the page of a link that was clicked in the browser."""
     event = widget_value("frame")
     if isinstance(event, Mapping):
         request_page(event.get("page"))
 
 
 def _keep_sidebar() -> None:
-    """Store whether the sidebar is open."""
+    """Store in a page option whether the sidebar is open."""
     event = widget_value("frame")
     if isinstance(event, Mapping) and event.get("sidebar") in (SHOWN, HIDDEN):
         set_view_option(SIDEBAR, event["sidebar"], SHOWN)
 
 
 def annotator_box() -> None:
-    """Draw the sidebar's part about the annotator."""
+    """Draw the box for the annotator's name; with a login, the account and Log out or Log in."""
     try:
         has_login = is_login_required()
     except LoginError:  # the page shows the error

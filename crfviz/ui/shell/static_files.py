@@ -1,6 +1,7 @@
-"""Scripts and styles: Streamlit's compressed, and those of each component bundled.
+"""Static files: Streamlit's are compressed, and the scripts of each component are bundled.
 
-A first visit requests a hundred files of Streamlit's page, three megabytes.
+A first visit requests a hundred of Streamlit's files, three megabytes, which are therefore
+compressed.
 
 The modules of a component would take forty requests in seven sequential rounds. Each component is
 therefore served as one script that contains all its modules.
@@ -23,7 +24,7 @@ from crfviz.views.exports.bundle import component
 
 
 class StaticGzip:
-    """ASGI middleware that compresses Streamlit's static files; Streamlit sends them as they are.
+    """ASGI middleware that compresses Streamlit's static files, which Streamlit does not.
 
     Args:
         app: serves every request.
@@ -35,13 +36,13 @@ class StaticGzip:
         self._prefix = f"{_under(base)}/static/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; a part of a file stays uncompressed."""
+        """Answer one request; the response to a range request stays uncompressed."""
         is_static = scope["type"] == "http" and scope["path"].startswith(self._prefix)
         is_whole = is_static and "range" not in Headers(scope=scope)
         await (self._compressed if is_whole else self._app)(scope, receive, send)
 
 
-COMPONENTS: Mapping[str, str] = {  # the folder of each component
+COMPONENTS: Mapping[str, str] = {  # the folder of each component, by name
     "frame": "ui/shell/web",
     **dict.fromkeys(NAMES, WEB),
     **dict.fromkeys(OF_UI[1], OF_UI[0]),
@@ -76,7 +77,7 @@ def _under(base: str) -> str:
 
 
 def _place(name: str) -> str:
-    """Return the URL that Streamlit's frontend requests."""
+    """Return the path at which Streamlit's frontend requests the script of a component."""
     return f"_stcore/bidi-components/crfviz.{name}/{name}.js"
 
 
@@ -92,6 +93,6 @@ def _answer(name: str, request: Headers) -> Response:
 
 @cache
 def _script(name: str) -> tuple[bytes, bytes, str]:
-    """Return the script, the compressed script, and its version."""
+    """Return the bundled script of a component, the same compressed, and its ETag."""
     script = component(PACKAGE / COMPONENTS[name] / f"{name}.js").encode()
     return script, compress(script, mtime=0), f'"{sha256(script).hexdigest()[:32]}"'

@@ -29,7 +29,7 @@ EXAMPLES_WIDTH, MODEL_WIDTH = 112, 148  # pixels
 
 
 def topbar(page: Entry) -> None:
-    """Draw the bar of a page about one sentence; it stays usable if the model is broken."""
+    """Draw the bar on pages about one sentence; it stays usable if the model is broken."""
     if page.sentence:
         with st.container(key="topbar", horizontal=True, vertical_alignment="center"):
             _sentence()
@@ -54,7 +54,7 @@ def _sentence() -> None:
 
 
 def _others() -> None:
-    """Offer the other sentences of a text that was typed at once."""
+    """Draw buttons for the other sentences, if the typed text has several."""
     typed = typed_paragraph()
     if typed is None:
         return
@@ -96,9 +96,9 @@ def _examples() -> None:
 
 
 def _gallery(model: str) -> dict[str, Scenario]:
-    """Return the examples by label: those of this model, then the first of each other model.
+    """Return the examples by label: those of `model`, then the first of each other model.
 
-    The list is short because every redraw sends it. It omits uploaded models except the chosen one.
+    The list is short, because every redraw sends it. Of uploaded models it has only the chosen one.
     """
     gallery: dict[str, Scenario] = {}
     others = [name for name in cached.ready_models() if name != model]
@@ -111,13 +111,13 @@ def _gallery(model: str) -> dict[str, Scenario]:
 
 
 def model_box() -> None:
-    """Draw the choice of the model, for the bar or the head of a page."""
+    """Draw the select box of models, in the bar or the head of a page."""
     names = cached.models()
     if not names:
         st.error("There is no model. Train one with `python -m crfviz train`.")
         return
     current = scenario().model
-    # the folder may have been removed meanwhile
+    # the current model may be missing from the list, because its folder was removed
     options = names if current in names else [*names, current]
 
     def label(name: str) -> str:
