@@ -1,4 +1,4 @@
-"""The page Bring your own: upload, parsed contents, name, and the uploaded models."""
+"""The page Bring your own: upload files, show how they are read, store and remove models."""
 
 from dataclasses import replace
 from pathlib import PurePath
@@ -25,7 +25,7 @@ from crfviz.ui.words import plain, quote
 from crfviz.views.frames.chains import MAX_NAMES, axis_line, facts_frame, transition_frame
 
 EXPLORE = "pages/explore.py"
-OF_SEQUENCES = f"{TEXTBOOK}/cpg"  # the chain for a sequence that the current model does not read
+OF_SEQUENCES = f"{TEXTBOOK}/cpg"  # the model for a sequence that the current one cannot read
 EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
  "transitions": [[-1, 2, -2], [0.5, -0.5, 1.5], [1, 0.3, -3]],
  "start": [1, 0, "-inf"],
@@ -33,14 +33,14 @@ EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
   {"tokens": ["The", "dog", "barks"],
    "emissions": [[3, 0.5, -1], [-1, 2.5, 1], [-2, 1.2, 1.5]]}]}"""
 
-NO_TAGS, TAGS = "Start and end scores", "Tags of words"  # answers
+NO_TAGS, TAGS = "Start and end scores", "Tags of words"  # answers about boundary tags
 AXES = ("(B, T, K)", "(T, B, K)")
 
 _ROW_HEIGHT = 24
 
 
 def uploaded_files() -> list[tuple[str, bytes]]:
-    """Draw the file box; return names and contents. Without files, say what can be uploaded."""
+    """Draw the file box; return names and contents. Without files, list what can be uploaded."""
     files = upload(
         "A file, or two that belong together",
         accept_multiple_files=True,
@@ -60,7 +60,9 @@ def is_fasta(files: list[tuple[str, bytes]]) -> bool:
 
 
 def sequence_panel(name: str, content: bytes) -> None:
-    """Choose a sequence of a FASTA file, and open it under a chain that reads its letters.
+    """Draw the choice of a sequence in a FASTA file, and a button that opens it.
+
+    It opens with the current model if that reads its letters, else with `OF_SEQUENCES`.
 
     Raises:
         FormatError: the file cannot be read, or holds no sequence.
@@ -86,10 +88,10 @@ def _open(state: Scenario) -> None:
 
 
 def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
-    """Parse the files, with the reader's choices for ambiguous parts.
+    """Draw the options for ambiguous parts, and return the files parsed with the choices.
 
     Raises:
-        FormatError: they cannot be read.
+        FormatError: the files cannot be read.
     """
     with st.container(key="bring-reading", horizontal=True):
         reading = Reading(
@@ -131,7 +133,7 @@ def _understood(files: tuple[tuple[str, bytes], ...], reading: Reading) -> Valid
 
 
 def show_understood(validated: ValidatedModel) -> None:
-    """Draw facts, assumptions, and the matrix of the first step."""
+    """Draw the facts and assumptions about a model, and its first transition matrix."""
     if validated.unnormalised:
         st.warning(
             plain(
@@ -157,10 +159,11 @@ def show_understood(validated: ValidatedModel) -> None:
 
 
 def use_button(validated: ValidatedModel, files: list[tuple[str, bytes]]) -> None:
-    """Draw a box for the name, and the button that stores and opens the model."""
+    """Draw a box for the model's name, and the button that stores and opens the model."""
     suggestion = PurePath(files[0][0]).stem
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left.container(key="bring-name"):  # another file resets the name
+    with left.container(key="bring-name"):
+        # the key has the file's name, so another file resets the box
         name = st.text_input("Name", suggestion, max_chars=80, key=f"bring.name.{suggestion}")
     if right.button("Use this model", type="primary", key="bring.use"):
         stored = store_model(validated, name)

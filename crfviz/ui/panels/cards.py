@@ -1,4 +1,4 @@
-"""The models' cards and measured figures."""
+"""The cards of all models, with their measured figures."""
 
 import json
 import logging
@@ -30,10 +30,10 @@ class Card:
     """The card of one model, or the reason why it cannot be read."""
 
     model: str
-    text: str = ""  # markdown below the title; empty where there is no card
-    ours: bool = False  # shipped with crfviz; markdown of others could load remote pictures
+    text: str = ""  # Markdown below the title; empty without a card
+    ours: bool = False  # shipped with crfviz; other Markdown could load remote pictures
     tags: tuple[str, ...] = ()
-    evaluations: Mapping[str, Record] = field(default_factory=dict)  # by file
+    evaluations: Mapping[str, Record] = field(default_factory=dict)  # by evaluated file
     problem: str | None = None  # why the model or its figures cannot be read
 
 
@@ -47,7 +47,7 @@ def cards() -> list[Card]:
 
 
 def comparison() -> pd.DataFrame | None:
-    """Return the measured comparison of greedy and Viterbi; None if it cannot be read."""
+    """Return the shipped comparison of greedy and Viterbi training; None if it cannot be read."""
     from crfviz.views.figures.charts import comparison_frame  # Altair is slow to load
 
     path = SHIPPED / COMPARISON_FILE
@@ -59,7 +59,10 @@ def comparison() -> pd.DataFrame | None:
 
 
 def summary(model: str) -> str:
-    """Return one line about a model, without loading it; empty if it has no card."""
+    """Return the first sentence of a model's card; empty without a card.
+
+    A model folder is not loaded for this.
+    """
     try:
         path = model_path(model)
         if path is not None and path.is_dir():
@@ -71,7 +74,7 @@ def summary(model: str) -> str:
 
 
 def card_body(card: str) -> str:
-    """Return the text of a card without title and comments."""
+    """Return the text of a card without its title and HTML comments."""
     text = "".join(outside(card, *_COMMENT)).strip()
     return _TITLE.sub("", text).strip()
 
@@ -82,7 +85,7 @@ def card_summary(card: str) -> str:
     >>> card_summary("# upos-en\n\nTags words. Trained on EWT.")
     'Tags words.'
     """
-    written = card.partition("<!--")[0]  # a program writes the rest
+    written = card.partition("<!--")[0]  # `evaluate --card` writes the rest
     paragraph = " ".join(card_body(written).partition("\n\n")[0].split())
     if paragraph[:1] in ("#", "|", "-", "*", "<"):
         return ""
@@ -90,7 +93,7 @@ def card_summary(card: str) -> str:
 
 
 def _unread(model: str, folder: Path) -> Card:
-    """Return the card of a folder without loading its scores."""
+    """Return the card of an uploaded model without loading its scores."""
     path = folder / CONFIG_FILE
     try:
         tags = read_names(path, read_json_object(path), "tags", least=1)

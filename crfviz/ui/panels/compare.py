@@ -1,8 +1,8 @@
 """The two sides of a comparison: as trained, now, another model, or a snapshot.
 
-Both use the words of the first side that has a sentence, which is "now" or a snapshot. The other
-side keeps its model, transitions and strength. A note says if its edits of single words are
-dropped, because they belong to another sentence.
+Only "now" and snapshots have a sentence. Both sides use that of the first such side. The other side
+keeps its model, transitions and strength. Its edits of single words belong to another sentence, so
+they are dropped, with a note.
 """
 
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ _MODEL, _SNAPSHOT = "model ", "snapshot "
 
 @dataclass(frozen=True)
 class Side:
-    """One side on the common words."""
+    """One side of a comparison, on the words of both."""
 
     label: str
     scenario: Scenario
@@ -41,18 +41,18 @@ class Side:
 
 
 def options() -> list[str]:
-    """Return all options of a side."""
+    """Return all options that a side can be set to."""
     models = [_MODEL + name for name in cached.models()]
     return [TRAINED, NOW, *models, *map(snapshot_option, snapshots().names())]
 
 
 def snapshot_option(name: str) -> str:
-    """Return the option of a snapshot."""
+    """Return the option that stands for a snapshot."""
     return _SNAPSHOT + name
 
 
 def label(option: str) -> str:
-    """Return the label of an option."""
+    """Return the display name of an option."""
     if option == TRAINED:
         return "as trained"
     if option == NOW:
@@ -63,7 +63,7 @@ def label(option: str) -> str:
 
 
 def suggestions() -> None:
-    """Draw buttons for two useful comparisons, shown while both sides are equal."""
+    """Draw buttons for two useful comparisons; the page shows them while both sides are equal."""
     now = scenario()
     with st.container(horizontal=True, vertical_alignment="center", key="suggested"):
         st.caption("Worth comparing on this sentence:", width="content")
@@ -100,7 +100,7 @@ def both_sides(first: str, second: str) -> tuple[Side, Side]:
 
 
 def _side(option: str, own: Scenario | None, other: Scenario | None, words: str) -> Side:
-    """Return one side; "as trained" has the model of the other side."""
+    """Return one side on the common words; "as trained" uses the model of the other side."""
     if own is not None:
         return _moved(label(option), own, words)
     model = (other or scenario()).model if option == TRAINED else option.removeprefix(_MODEL)
@@ -108,7 +108,7 @@ def _side(option: str, own: Scenario | None, other: Scenario | None, words: str)
 
 
 def _own(option: str) -> Scenario | None:
-    """Return the state of a side; None for a model as trained."""
+    """Return the scenario of an option with its own edits; None for a model as trained."""
     if option == NOW:
         now = scenario()
         return Scenario(now.model, now.sentence, now.edits, now.pins)
@@ -119,7 +119,7 @@ def _own(option: str) -> Scenario | None:
 
 
 def _moved(name: str, own: Scenario, words: str) -> Side:
-    """Return a side on the common words."""
+    """Return a side with its scenario moved to the common words, and a note on what was dropped."""
     fitted, _ = for_tags(own, cached.tagger(own.model).tags)
     moved = with_sentence(fitted, words)
     if fitted.sentence == moved.sentence:
@@ -152,7 +152,7 @@ def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Sid
 
 
 def show_figures(a: Scene, b: Scene, words: str) -> None:
-    """Draw the figures of both chains, B − A, and a sentence about them."""
+    """Draw the figures of both chains and their difference B − A, beside the note `words`."""
     one, two = figures(a.now), figures(b.now)
     same_scale = a.model == b.model
     lines = (

@@ -44,10 +44,10 @@ from crfviz.views.frames.demonstrations import (
 )
 
 SHIFTS = ("0", "100", "-120", "800", "-800")  # nats
-TIMES = ("1", "2", "5", "20")
-MAX_SENTENCES = 8
+TIMES = ("1", "2", "5", "20")  # repetitions of the sentence
+MAX_SENTENCES = 8  # in the batch
 LONGEST = 40  # words of a sentence in the batch
-LOG_SUM_STEPS = {"result": 4, "direct": 5}  # the steps of `log_sum_walk` that reveal them
+LOG_SUM_STEPS = {"result": 4, "direct": 5}  # the step of `log_sum_walk` that reveals each part
 TERM_FORMATS = {
     "score a": "{:.4f}",
     "a − max": "{:.4f}",
@@ -55,10 +55,10 @@ TERM_FORMATS = {
     "exp(a), float32": "{:.4g}",
     "exp(a), float64": "{:.4g}",
 }
-TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # revealed one by one
-_BATCH = "batch"  # draft: one sentence a line
+TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # columns that the first steps reveal one by one
+_BATCH = "batch"  # draft: the sentences, one per line
 _ROW_HEIGHT = 26
-_MAX_ROWS = 11  # rows that fit into any window; more of them scroll
+_MAX_ROWS = 11  # rows that fit into any window; a longer table scrolls
 
 
 def sum_panel(scene: Scene, done: int) -> None:
@@ -111,7 +111,7 @@ def sum_panel(scene: Scene, done: int) -> None:
 
 
 def underflow_panel(scene: Scene) -> None:
-    """Draw the forward table as float32 products, and in log space."""
+    """Draw α by word as float32 products, which vanish, beside its logarithm, which does not."""
     times = bound_buttons(
         "The sentence, so many times in a row",
         "times",
@@ -143,7 +143,7 @@ def underflow_panel(scene: Scene) -> None:
 
 
 def batch_panel(scene: Scene) -> None:
-    """Draw the typed sentences as a padded batch."""
+    """Draw the box for sentences, and their forward tables as a padded batch."""
     others = [one.text for one in cached.examples(scene.model)]
     others = [text for text in others if text != scene.scenario.sentence][:2]
     first = "\n".join([scene.scenario.sentence, *others])
@@ -188,7 +188,11 @@ def _read(scene: Scene, lines: list[str]) -> tuple[list[list[str]], list[Potenti
 
 
 def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
-    """Return how many words to enumerate; by default as many as fit."""
+    """Draw the choice of how many first words to enumerate; return it.
+
+    The default is the largest number whose paths can be enumerated. If not even one word fits, the
+    run ends with a message.
+    """
     potentials = scene.now.potentials
     fit = words_that_fit(potentials)
     if fit < potentials.num_tokens:
@@ -202,7 +206,7 @@ def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
 
 @st.cache_data(max_entries=32, show_spinner="Adding up every path …", hash_funcs=cached.BY_NUMBERS)
 def enumeration(now: Scenario, words: int) -> Enumeration:
-    """Enumerate the paths of the first words, with edits and pins."""
+    """Return all paths of the first words and their scores, under the edits and pins."""
     return enumerate_paths(cached.edited(now).potentials.first_words(words))
 
 

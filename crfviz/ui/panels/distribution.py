@@ -35,7 +35,7 @@ MAX_SAMPLES = 2000
 MAX_SEED = 999_999
 LARGEST_NUDGE, FIRST_NUDGE = 20.0, 1.0
 
-Drawn = tuple[Picture, Sequence[Grid]]  # the picture, and further grids for its tables
+Drawn = tuple[Picture, Sequence[Grid]]  # the picture, and grids that only its tables show
 SHOWS = {"best": "best paths", "samples": "samples", "reach": "reach"}
 
 
@@ -121,7 +121,7 @@ DRAW: Mapping[str, Callable[[Scene], Drawn]] = {"best": _best, "samples": _sampl
 
 
 def pair_panel(scene: Scene) -> None:
-    """Draw the joint probability of the tags of two chosen words."""
+    """Draw the choice of two words, and the joint probabilities of their tags."""
     st.subheader("Two words together")
     count = len(scene.words)
     if count < 2:

@@ -1,7 +1,7 @@
 """The page Entities: the chosen entity, the effect of the BIO rules, an example model.
 
-The entity is `v.entity=first last TYPE`, positions from 0. If the model has no BIO tags, the page
-draws an example of a model that has.
+The entity is the page option `v.entity=first last TYPE`, with positions from 0. If the model has no
+BIO tags, the page draws an example of another model that has them.
 """
 
 import re
@@ -27,7 +27,7 @@ from crfviz.views.stage.entity import Span, path_entities
 from crfviz.views.strips.decoders import constraint_note, effect_of_rules
 
 ENTITY_OPTION = "entity"
-_BEFORE = "entities.before"  # the scenario that an example replaced
+_BEFORE = "entities.before"  # session key: the scenario that an example replaced
 RULES = "BIO-legal tags only"
 NO_RULES = (
     "BIO rules are off in this model: its scores are used as uploaded. The figures here show what "
@@ -38,15 +38,15 @@ _WRITTEN = re.compile(r"(\d{1,4}) (\d{1,4}) (\S.*)", re.ASCII)
 
 
 def has_entities(scene: Scene) -> bool:
-    """Return whether the tags are BIO, with or without its rules in decoding."""
+    """Return whether the tags are BIO tags, even if the rules of BIO do not act in decoding."""
     return is_bio(scene.tags)
 
 
 def chosen_entity(scene: Scene) -> Span:
-    """Return the chosen entity, by default the first one on the best path.
+    """Return the chosen entity, by default `first_entity`.
 
-    An invalid choice shows a message and selects the first entity. The scene must have BIO tags and
-    an allowed path.
+    For an invalid choice, a message is shown and the default is returned. The scene must have BIO
+    tags and an allowed path.
     """
     requested = scene.scenario.view.get(ENTITY_OPTION)
     if not requested:
@@ -59,7 +59,10 @@ def chosen_entity(scene: Scene) -> Span:
 
 
 def first_entity(scene: Scene) -> Span:
-    """Return the first entity on the best path, else the likeliest first word of an entity."""
+    """Return the first entity on the best path.
+
+    Without one, return a one-word entity at the most probable B tag.
+    """
     best = scene.now.viterbi
     on_path = path_entities([scene.tags[k] for k in best.path]) if best else []
     if on_path:
@@ -79,7 +82,7 @@ def _read(text: str) -> Span:
 
 
 def _problem(scene: Scene, text: str) -> str | None:
-    """Return why this entity is invalid; None if it is valid."""
+    """Return why the text of the page option is no entity of the scene; None if it is valid."""
     label, first, last = _read(text)
     types = entity_types(scene.now.potentials)
     count = len(scene.words)
@@ -100,11 +103,11 @@ def _problem(scene: Scene, text: str) -> str | None:
 def constraint_panel(
     scene: Scene, head: DeltaGenerator
 ) -> tuple[Analysis, ConstraintEffect | None]:
-    """Draw the switch into `head`, and the figures here.
+    """Draw the switch for the BIO rules into `head`, and figures of their effect here.
 
     Returns:
-        The chain without the rules but with edits and pins; and the effect of the rules, None if no
-        path is allowed.
+        The chain without the rules, but with edits and pins; and the effect of the rules, None if
+        no path is allowed.
     """
     now = scene.scenario
     free = cached.edited(replace(now, edits=replace(now.edits, constrained=False)))
@@ -135,7 +138,7 @@ def constraint_panel(
     return free, effect
 
 
-def _switch_rules(scene: Scene, on: bool) -> None:  # noqa: FBT001 - what the toggle gives
+def _switch_rules(scene: Scene, on: bool) -> None:  # noqa: FBT001 - the value of a toggle
     take_over(scene)
     change(edits=replace(scenario().edits, constrained=on))
 
@@ -148,20 +151,20 @@ def trained_free(scene: Scene) -> Analysis | None:
 
 
 def _mass(mass: float) -> str:
-    """Return a probability with four digits; 0 and 1 only if it is exact."""
+    """Return a probability as text; only an exact 0 or 1 is shown as 0 or 1."""
     if 0.0 < mass < 1e-4:
         return f"{mass:.3e}"
     return "> 0.99999" if 0.999995 <= mass < 1.0 else format_probability(mass, 5)
 
 
 def scene_with_entities(own: Scene) -> Scene | None:
-    """Return the scene, or an example of a BIO model if its own model has no entities.
+    """Return the scene, or the first example of a BIO model if the scene's model has no entities.
 
-    The example does not change model and sentence in the sidebar. Choosing an entity or the rules
-    loads the example into the session; the button beside the note returns.
+    The example does not change model and sentence in the bar. If the reader chooses an entity or
+    switches the rules, the example is loaded into the session. A button beside the note goes back.
 
     Returns:
-        None, with a message, if no model has BIO tags.
+        The scene; None, with a message, if no model has BIO tags.
 
     """
     before: Scenario | None = get_value(_BEFORE)
@@ -181,7 +184,10 @@ def scene_with_entities(own: Scene) -> Scene | None:
 
 
 def take_over(scene: Scene) -> None:
-    """Load an example into the session, and keep the previous scenario."""
+    """Load the scene of an example into the session, and remember the previous scenario.
+
+    Does nothing if the scene has the session's model.
+    """
     before, after = scenario(), scene.scenario
     if after.model != before.model:
         view = with_sentence(before, after.sentence).view
@@ -199,7 +205,7 @@ def _why_none(scene: Scene) -> str:
 
 
 def _note(text: str, model: str, example: Scene | None = None) -> None:
-    """Say which model the page uses, with a button back to the reader's model."""
+    """Show which model the page uses, with a button that returns to the reader's model."""
     with st.container(horizontal=True, vertical_alignment="center", key="lent"):
         st.caption(plain(text), width="content")
         if example is not None:
@@ -210,7 +216,7 @@ def _note(text: str, model: str, example: Scene | None = None) -> None:
 
 
 def _go_back() -> None:
-    """Restore the scenario before the example, and open Explore."""
+    """Restore the scenario that the example replaced, and open Explore."""
     before: Scenario | None = get_value(_BEFORE)
     if before is not None:
         load_state(before)

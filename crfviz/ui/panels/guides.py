@@ -27,9 +27,9 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?![a-z]+:|#)([^)#]*)(#[^)]*)?\)")
 
 
 def show_guide(name: str) -> None:
-    """Draw one of `GUIDES`; links lead to the other guides, and pictures are drawn.
+    """Draw one of `GUIDES` with its pictures; its links open the other guides.
 
-    If this installation lacks the document, a message says so.
+    If this installation lacks the document, a message is shown.
     """
     path = DOCS / f"{name}.md"
     if not path.is_file():
@@ -52,7 +52,7 @@ def _read(path: Path) -> str:
 
 
 def _in_app(link: re.Match[str]) -> str:
-    """Return a link to a guide as a link of the app; of other files only the text."""
+    """Return a Markdown link that opens a guide in the app; for other files only the link text."""
     words, target, part = link[1], link[2], link[3] or ""
     name = target.removesuffix(".md")
     return f"[{words}](guides?v.guide={name}{part})" if name in GUIDES else words

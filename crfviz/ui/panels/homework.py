@@ -1,4 +1,4 @@
-"""Homework: check a pasted or uploaded table, or replay the trace of a program."""
+"""The page Homework: check a pasted or uploaded table, or replay the trace of a program."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -36,19 +36,22 @@ from crfviz.views.frames.homework import (
 from crfviz.views.stage.picture import Subject
 
 RIGHT = "the right table"
-_BOX, _FILE = "homework", "homework.file"  # drafts: the text, and its file
+_BOX, _FILE = "homework", "homework.file"  # drafts: the text of the box, the id of its file
 _TRACE = "homework.trace"  # draft: the text of a trace
-_TRACE_HEAD = 200  # bytes that name the format
-EXAMPLE_ROWS, EXAMPLE_TAGS = 3, 5  # of the example table
+_TRACE_HEAD = 200  # bytes in which a trace names its format
+EXAMPLE_ROWS, EXAMPLE_TAGS = 3, 5  # maximum size of the example table
 _BOX_HEIGHT = 122  # pixels
 _ROW_HEIGHT = 24
 
 
 def table_box(scene: Scene, kind: str) -> NumberTable | None:
-    """Draw the text box, the upload and the examples.
+    """Draw the text box, the upload and the examples; return the table in the box.
 
     Returns:
-        The table in the box; None without a valid one, with a message.
+        The parsed table; None, with instructions, if the box is empty.
+
+    Raises:
+        CrfvizError: the text is no valid table.
     """
     box, file, example = st.columns([5, 2.6, 2.4])
     with file:
@@ -96,7 +99,7 @@ def _nothing_yet(scene: Scene, kind: str) -> None:
 
 
 def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
-    """Return the table of the first known bug that has an effect here; None without one."""
+    """Return the table that the first applicable known bug gives; None if none applies."""
     for bug in known_bugs(kind):
         with suppress(CrfvizError):
             return example_table(scene.now.potentials, kind, bug.name)
@@ -104,7 +107,7 @@ def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
 
 
 def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
-    """Check a table; if its tags are in another order, offer to reorder them."""
+    """Check a table; if its tags are in another order, draw a button that reorders them."""
     checked = check(scene.now.potentials, kind, table.values)
     names = table.labels if checked.reading.flipped else table.header
     if checked.first_wrong is not None and names is not None and set(names) == set(scene.tags):
@@ -121,7 +124,10 @@ def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
 
 
 def _as_labelled(scene: Scene, kind: str, checked: Checked) -> Checked:
-    """Return backpointers with reordered tags, if that gives fewer wrong cells."""
+    """Return backpointers with their tag numbers translated to the labels' order or not.
+
+    The variant with fewer wrong cells is returned. Other kinds of tables stay unchanged.
+    """
     if kind != BACKPOINTERS:
         return checked
 
@@ -138,7 +144,7 @@ def show_checked(scene: Scene, kind: str, checked: Checked) -> None:
     wrong = checked.first_wrong
     if wrong is None:
         st.success(plain(text))
-    elif checked.out_of_order:  # the arithmetic may be right for another order
+    elif checked.out_of_order:  # no likely bug yet: the numbers may be right in another order
         st.error(plain(f"{text} What else is wrong is looked for once the tags are in order."))
     else:
         st.error(plain(f"{text} {likely_bug(wrong)}"))
@@ -155,12 +161,15 @@ def show_checked(scene: Scene, kind: str, checked: Checked) -> None:
         column.dataframe(table, row_height=_ROW_HEIGHT, height=height, column_config=names)
 
 
-def _keep_every(chosen: bool) -> None:  # noqa: FBT001 - what st.toggle hands over
+def _keep_every(chosen: bool) -> None:  # noqa: FBT001 - the value of a toggle
     set_draft("homework.every", "1" if chosen else "")
 
 
 def _upload(scene: Scene, kind: str) -> str:
-    """Put a new file into the box; return an error message, or an empty text."""
+    """Draw the upload, and put a new file into the box or open its trace.
+
+    Returns an error message, or an empty text.
+    """
     file = upload("or a file: CSV, JSON, .npz, a trace", max_upload_size=MAX_BYTES // 1_000_000)
     if file is None:
         return ""
@@ -190,7 +199,7 @@ def _readable(data: bytes, table: NumberTable) -> str:
 
 
 def _fill(scene: Scene, kind: str) -> None:
-    """Fill in the current choice: the clicked button may come from an older run."""
+    """Put the chosen example into the box; the choice may be newer than the clicked button."""
     name = choice_option("homework", _names(kind), RIGHT)
     with errors_as_messages():
         table = example_table(scene.now.potentials, kind, "" if name == RIGHT else name)
@@ -202,7 +211,7 @@ def _names(kind: str) -> list[str]:
 
 
 def is_trace(data: bytes) -> bool:
-    """Return whether a file claims to be a trace."""
+    """Return whether a file names the trace format in its first bytes."""
     return f'"{FORMAT}"'.encode() in data[:_TRACE_HEAD]
 
 
@@ -255,7 +264,7 @@ def _read(text: str) -> tuple[Trace, Analysis]:
 
 
 def _writes(trace: Trace, analysis: Analysis) -> pd.DataFrame:
-    """Return one row per write."""
+    """Return the trace as a table, with one row per cell that the program wrote."""
     rows = [
         (n, f"{t + 1} {analysis.words[t]}", analysis.tags[k], value)
         for n, step in enumerate(trace.steps, start=1)

@@ -1,4 +1,4 @@
-"""Learning: one gradient step of a CRF, and EM on a textbook HMM."""
+"""The pages Learn and EM: one gradient step of a CRF, and EM on a hidden Markov model."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -38,7 +38,7 @@ from crfviz.views.explanation import step_note
 from crfviz.views.frames.em import em_walk, history_frame, moved, name_of, use_of
 
 SIZE, LARGEST_SIZE = "0.5", 100.0
-LEAVE, OPEN = "open", -1  # a page option; the id of an unknown tag
+LEAVE, OPEN = "open", -1  # page option: only marked words have gold tags; id of an open tag
 OPEN_HELP = "Other words stay open: observed counts are summed over all paths with the marked tags."
 ICE_CREAM = "textbook/ice-cream"
 START_NAMES = {
@@ -48,24 +48,25 @@ START_NAMES = {
     "zero": "one emission is 0",
 }
 ITERATIONS = ("11", "30", "100")
-MAX_NUMBERS = 60  # parameters drawn as buttons
+MAX_NUMBERS = 60  # maximum number of parameters, each drawn as a button
 NO_BREAK = "\N{NO-BREAK SPACE}"
 CELL = "count"  # page option: the parameter whose count is shown
 
 
 @dataclass(frozen=True)
 class Learning:
-    """The gold tags of the reader, and the gradient step towards them."""
+    """The gold tags of the page Learn, and the gradient step towards them."""
 
     right: list[int]  # T tag ids, OPEN at words without a gold tag
     step: GradientStep | None  # None if the size is invalid or the gold tags are forbidden
-    note: str
+    note: str  # text below the picture; if empty, the step button is disabled
 
 
 def right_tags(scene: Scene) -> list[int]:
-    """Return T tag ids: the reader's mark, else gold, else the trained best path.
+    """Return the T tag ids to learn, word by word.
 
-    With the option `LEAVE`, words without a mark are OPEN.
+    Each is the reader's mark, else the gold tag, else the tag on the trained best path. With the
+    page option `LEAVE`, words without a mark are OPEN.
     """
     trained = scene.trained
     if flag_option(LEAVE):
@@ -82,7 +83,7 @@ def step_size(text: str) -> float:
     """Parse a typed step size.
 
     Raises:
-        CrfvizError: it is not a number, or too large; says what to type.
+        CrfvizError: the text is not a number, or too large; the message says what to type.
     """
     typed = text.strip().replace("−", "-").replace(",", ".")
     try:
@@ -100,7 +101,7 @@ def step_size(text: str) -> float:
 
 
 def lesson(scene: Scene) -> Learning:
-    """Compute one step of the chosen size; the page shows an error if that fails."""
+    """Return the gradient step of the chosen size; show a message if it cannot be computed."""
     right = right_tags(scene)
     now = scene.now.potentials
     if not now.homogeneous:
@@ -151,7 +152,7 @@ def controls(lesson: Learning) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A run of EM; position n of both lists is the state after n iterations."""
+    """A run of EM. `starts[n]` has the parameters after n iterations, `steps[n]` the next one."""
 
     starts: Sequence[Parameters]
     steps: Sequence[Iteration]
@@ -160,14 +161,14 @@ class Training:
 
     @property
     def width(self) -> int:
-        """The number of columns of the longest row."""
+        """The number of parameters in the longest row of `numbers_of`."""
         return max(map(len, numbers_of(self.starts[0])))
 
 
 def scene_with_states(own: Scene) -> Scene:
-    """Return the scene, or the ice-cream diary if its own model is not a hidden Markov model.
+    """Return the scene, or the ice-cream diary if the scene's model is not a hidden Markov model.
 
-    The diary does not change model and sentence in the bar; a button opens it there.
+    The diary does not change model and sentence in the bar; a button loads it.
     """
     if hidden_markov(own) is not None or ICE_CREAM not in cached.models():
         return own
@@ -187,7 +188,7 @@ def scene_with_states(own: Scene) -> Scene:
 
 
 def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Training | None:
-    """Run EM from the chosen start; None with a message if that fails."""
+    """Draw the choice of start and iterations, and run EM; None, with a message, if it fails."""
     model = hidden_markov(scene)
     if model is None:
         st.info("EM learns the numbers of a hidden Markov model. Choose a textbook model with one.")
@@ -220,7 +221,7 @@ def trained(model: HiddenMarkov, words: Sequence[str], start: str, iterations: i
 
 
 def history(scene: Scene) -> pd.DataFrame | None:
-    """Return every iteration up to the step of the scene; None if the model is not an HMM."""
+    """Return a table of the iterations up to the scene's step; None if the model is no HMM."""
     model = hidden_markov(scene)
     if model is None:
         return None
@@ -236,7 +237,7 @@ def history(scene: Scene) -> pd.DataFrame | None:
 
 
 def hidden_markov(scene: Scene) -> HiddenMarkov | None:
-    """Return the HMM of a textbook chain or of `from_hmm`; None for other models."""
+    """Return the parameters of a scene's HMM; None if its model is no hidden Markov model."""
     tagger: object = scene.tagger
     chain = tagger.chain if isinstance(tagger, MarkovTagger) else None
     return chain if isinstance(chain, HiddenMarkov) else None
@@ -245,8 +246,8 @@ def hidden_markov(scene: Scene) -> HiddenMarkov | None:
 def scrubber(run: Training, done: int) -> None:
     """Draw a slider over the iterations.
 
-    Each step has its own slider key: after fast key presses the browser sends the value of the
-    previous step, which would otherwise count as a choice.
+    The slider has another key at each step. After fast key presses the browser may send the value
+    of the previous step, which would otherwise count as a choice.
     """
     last, key = len(run.steps) - 1, f"em.iteration.{done}"
     bound_to(st.slider, "Iteration", key, done, _go_to, min_value=0, max_value=last)
@@ -257,7 +258,7 @@ def _go_to(iteration: int) -> None:
 
 
 def parameter_buttons(run: Training, done: int) -> Number:
-    """Draw a button per parameter, which opens its count; return the open one."""
+    """Draw a button per parameter; return the chosen one, whose expected count is shown."""
     now = run.starts[done]
     rows = numbers_of(now)
     every = {_key(number): number for row in rows for number in row}
@@ -279,7 +280,7 @@ def parameter_buttons(run: Training, done: int) -> Number:
 
 
 def _label(name: str, value: str) -> str:
-    """Return the two lines of a button, which breaks at spaces."""
+    """Return the text of a button in two lines: it breaks at the only space between the parts."""
     return " ".join(plain(part).replace(" ", NO_BREAK) for part in (name, value))
 
 
@@ -288,7 +289,7 @@ def _key(number: Number) -> str:
 
 
 def days_table(scene: Scene, run: Training, done: int, number: Number) -> pd.DataFrame:
-    """Return a row per day: its share of the count, and the posterior of the states."""
+    """Return a row per day: what it adds to the count of `number`, and the states' posterior."""
     tables = posterior(run.starts[done], run.sequence)
     days = list(scene.numbered().values())
     table = pd.DataFrame(tables.marginals.numpy(), index=days, columns=list(run.names[0]))

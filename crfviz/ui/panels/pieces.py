@@ -26,7 +26,8 @@ from crfviz.views.strips.pieces import (
     tag_frame,
 )
 
-SIZES = {str(LARGEST): f"{LARGEST:,} pieces", "1000": "1,000", "250": "250"}  # of a vocabulary
+# numbers of pieces in a vocabulary, with their labels
+SIZES = {str(LARGEST): f"{LARGEST:,} pieces", "1000": "1,000", "250": "250"}
 SHOWS = {"figures": "figures", "all": "lattice, all", "holes": "lattice, holes"}
 ABOUT = (
     "Each piece has the emissions of its word, because the model was trained on words. So first "
@@ -38,9 +39,9 @@ FORMATS = {"inner steps": "{:.2f}", "log Z": "{:.4f}", "best score": "{:.4f}", "
 
 
 def split_sentence(scene: Scene, at: DeltaGenerator) -> Pieces | None:
-    """Split the words by the chosen vocabulary; None, with a message, if that fails.
+    """Draw the choice of a vocabulary, and split the words; None, with a message, if that fails.
 
-    The default is the largest vocabulary that splits a word.
+    The default is the largest vocabulary that splits any word.
     """
     splitting = (size for size in SIZES if max(_lengths(scene.words, int(size))) > 1)
     default = next(splitting, str(LARGEST))
@@ -62,7 +63,7 @@ def _lengths(words: Sequence[str], entries: int) -> list[int]:
 
 
 def show_pieces(scene: Scene, read: Pieces, reading: str) -> None:
-    """Draw the readings over the pieces, and the lattice of the chosen reading."""
+    """Draw the best path of each reading over the pieces, and the lattice of the chosen one."""
     now = analyse((read.holes if reading == "holes" else read.all).potentials)
     picture = Picture(
         ["strips"] if reading == "figures" else ["strips", "lattice"],

@@ -1,7 +1,7 @@
 """The page Rules, and the rule box that it shares with the page Model errors.
 
-A valid rule is a page option and part of the link. An invalid one is a draft, also in the link:
-the box keeps it beside its error message, and the last valid rule stays active.
+A valid rule is stored in the page option `RULE`. An invalid one is stored as a draft: the box keeps
+it, with an error message, and the last valid rule stays active. The link has both.
 """
 
 from collections.abc import Sequence
@@ -50,16 +50,17 @@ SYNTAX = (
     "`[^ A B]`: none of. `A|B`, `( )`, `A*`, `A+`, `A?`, `A{2}`, `A{1,3}`: as usual."
 )
 REMOVE = "It stays in force on all pages. Click to remove it."
-COUNTS, PATH_ALONE = "Rule", "Rule (path only)"  # labels of the chip
+COUNTS, PATH_ALONE = "Rule", "Rule (path only)"  # labels of the chip, as the next line
 NOT_COUNTED, NOT_SHOWN, UNUSED = "Rule (not counted)", "Rule (not shown)", "Rule not in use"
-PATH_SHOWN = ("", "emissions", "transitions", "viterbi", "hmm-as-crf", "learn")  # paths of pages
+# paths of the pages that only add the best path under the rule
+PATH_SHOWN = ("", "emissions", "transitions", "viterbi", "hmm-as-crf", "learn")
 GIVEN = dict.fromkeys(
     ("marginals", "paths", "what-if", "why"), "Here only paths that match it count."
-) | {  # by path of a page
+) | {  # tooltips by path of a page
     "entities": "Here the entities’ probabilities are given it.",
     "compare": "Here only paths that match it count, where it fits the tags of both sides.",
 }
-AUTOMATON, PRODUCT, SUM = 2, 3, 4  # steps of `rule_walk`
+AUTOMATON, PRODUCT, SUM = 2, 3, 4  # steps of `rule_walk` that reveal each
 PRICE = "The score of the best path minus that of the best path that matches."
 BY_STATE = (
     "Each tag has a row for each state that it leads to. Every path of rows matches the rule."
@@ -91,7 +92,7 @@ def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
 def rule_chip(path: str) -> None:
     """Draw the active rule with a button to remove it.
 
-    The label says whether the page applies the rule, and the tooltip how.
+    The label tells whether the page applies the rule, the tooltip how.
     """
     rule = view_option(RULE)
     if not rule:
@@ -109,7 +110,7 @@ def rule_chip(path: str) -> None:
 
 
 def _effect(path: str, rule: Automaton) -> tuple[str, str]:
-    """Return the name of the chip, and how the page at a path uses the active rule."""
+    """Return the chip's label and tooltip: how the page at a path uses the active rule."""
     if path == "rules":
         return COUNTS, ""
     if path in PATH_SHOWN:
@@ -120,14 +121,14 @@ def _effect(path: str, rule: Automaton) -> tuple[str, str]:
         return UNUSED, ""
     if len(rule.copies) > MAX_COPIES:
         return NOT_COUNTED, f"Not counted: {len(rule.copies)} tag copies, over {MAX_COPIES}."
-    # the page draws a window
+    # Marginals draws a window of the whole sentence, which has a word limit
     if path == "marginals" and (most := exceeded_limit(scenario(), rule)):
         return NOT_COUNTED, f"Counted in up to {most:,} words only."
     return COUNTS, GIVEN[path]
 
 
 def set_rule(rule: str) -> None:
-    """Activate a rule; empty for none."""
+    """Activate a rule and drop the draft; an empty rule deactivates."""
     set_view_option(RULE_DRAFT, "")
     set_view_option(RULE, rule)
     redraw()
@@ -151,7 +152,7 @@ def _type(typed: str | None) -> None:
 
 
 def _draft() -> str:
-    """Return the rejected text; complete if it was typed in this session."""
+    """Return the rejected rule: as typed in this session, else the beginning that the link has."""
     linked, typed = view_option(RULE_DRAFT), draft(RULE_DRAFT)
     return typed if typed[:MAX_DRAFT] == linked else linked
 
@@ -177,7 +178,7 @@ def choices(known: Sequence[Example]) -> None:
 
 
 def figures_panel(scene: Scene, rule: Automaton, found: Match | str, *, asked: bool) -> None:
-    """Draw the probability of the rule, its cost, and its automaton, each from its step on.
+    """Draw the rule's probability, price and automaton, each once the walk has reached its step.
 
     While a question is `asked`, the numbers are hidden.
     """
@@ -196,7 +197,7 @@ def figures_panel(scene: Scene, rule: Automaton, found: Match | str, *, asked: b
 
 
 def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
-    """Draw the chain without and with the rule, and the tables of both.
+    """Draw the chain with and without the rule, and the tables of both.
 
     Returns:
         Whether a question waits for its answer.
@@ -246,13 +247,13 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
 
 
 def _is_by_state(rule: Automaton) -> bool:
-    """Return whether the page draws a row for each copy of a tag, with its own steps."""
+    """Return whether the page draws the product with the automaton, a row per copy of a tag."""
     wanted = choice_option("rules", SHOWS, "lattice") == "states"
     return wanted and len(rule.copies) <= MAX_DRAWN_COPIES
 
 
 def _show_states(scene: Scene, rule: Automaton, picture: Picture) -> None:
-    """Draw the lattice with a row for each copy of a tag; a drag changes all copies."""
+    """Draw the lattice with a row for each copy of a tag; dragging a score changes all copies."""
     now, edits = scene.scenario, scene.scenario.edits
     trained = cached.ruled(
         replace(now, edits=Edits(constrained=edits.constrained), pins={}), rule.pattern

@@ -1,4 +1,4 @@
-"""Transition weights: tipping points, display, and shifts that keep every marginal."""
+"""Transition weights: tipping points, scores or probabilities, and shifts that keep marginals."""
 
 import streamlit as st
 
@@ -37,15 +37,15 @@ def chosen_ruler(scene: Scene) -> Ruler | None:
     trained = scene.trained.potentials
     many = not trained.homogeneous and before != START and after != END
     if many and move not in scene.scenario.edits.transitions:
-        return None  # each step has its own value, so there is no single position on the ruler
+        return None  # each step has its own value, so the ruler has no single position
     try:
         return cached.ruler(scene.scenario, move)
-    except CrfvizError:  # no allowed path, or a too long sentence: the page shows the error
+    except CrfvizError:  # the page shows that no path is allowed or the sentence is too long
         return None
 
 
 def flip_marks(scene: Scene) -> list[Mark]:
-    """Return the strengths at which a tag flips; none without a path, or with too many words."""
+    """Return marks at the strengths where a tag flips; none without a path or if too long."""
     try:
         pieces = cached.strength_pieces(scene.scenario)
     except CrfvizError:  # the page shows the error already
@@ -62,10 +62,10 @@ def weights_note(scene: Scene) -> str:
 
 
 def weight_display(scene: Scene) -> str:
-    """Draw the switch for models of probabilities.
+    """Draw the choice between scores and probabilities, if the scores are log probabilities.
 
     Returns:
-        `PROBABILITY` where the matrix should show exp of its scores, else `SCORE`.
+        `PROBABILITY` if the matrix is to show exp of its scores, else `SCORE`.
     """
     if not scene.of_probabilities:
         return SCORE
@@ -73,7 +73,7 @@ def weight_display(scene: Scene) -> str:
 
 
 def shift_panel(scene: Scene) -> None:
-    """Draw the shift of a word and the shift of a tag."""
+    """Draw the controls that shift the scores of a word, and those into and out of a tag."""
     amount, word, tag = st.columns([1.3, 1, 1])
     bound_buttons("Add c =", "shift", SHIFTS, SHIFTS[0], at=amount)
     bound_place("to every tag at the word", "shift_word", scene.numbered(), 0, at=word)
@@ -96,7 +96,7 @@ def shift_panel(scene: Scene) -> None:
 
 
 def _shift(what: str) -> None:
-    """Apply the current choice: the clicked button may come from an older run."""
+    """Apply the chosen shift; the choices may be newer than the clicked button."""
     now = scenario()
     nats = float(choice_option("shift", SHIFTS, SHIFTS[0]))
     with errors_as_messages():

@@ -51,16 +51,16 @@ from crfviz.views.strips.what_if import (
 )
 
 MAX_DRAWS = 999_999
-OWN = "your own"  # change: a sentence typed by the reader, a page option
-OWN_TEXT = "own"
+OWN = "your own"  # kind of change: a sentence that the reader typed
+OWN_TEXT = "own"  # page option: that sentence
 Tried = Mapping[str, WhatIf | str]  # by kind; a string is the reason why there is no result
 
 
 def tried(now: Scenario) -> Tried:
     """Return the sentence after every kind of change, decoded by the same model.
 
-    Edited transitions act on both sides; edits of single words and pins act on neither. Models of
-    fixed observations and imported scores have no scores for most changes.
+    Edited transitions apply before and after the change, edits of single words and pins to neither.
+    Models with a fixed set of observations and imported scores have no scores for most changes.
     """
     seed = number_option("draw", 0, 0, MAX_DRAWS)
     without = replace(now, edits=replace(now.edits, emissions={}), pins={})
@@ -93,7 +93,7 @@ def _tried(now: Scenario, seed: int, own: str, rule: str | None) -> Tried:
 
 
 def _after(now: Scenario, before: Analysis, way: Perturbed) -> WhatIf | str:
-    """Decode the changed sentence; return a text if the model has no scores for it."""
+    """Decode the changed sentence; if the model has no scores for it, return a message."""
     tagger = cached.tagger(now.model)
     try:
         chain = tagger.potentials(way.words, constrained=now.edits.constrained)
@@ -111,7 +111,10 @@ def _after(now: Scenario, before: Analysis, way: Perturbed) -> WhatIf | str:
 
 
 def choose_change(every: Tried) -> str:
-    """Draw a button per change with its number of flips, and one for another random draw."""
+    """Draw a button per kind of change with its number of flips; return the chosen kind.
+
+    The reader's own sentence and a button for another random draw follow.
+    """
     flips = {
         kind: "–" if isinstance(changed, str) else len(changed.flips)
         for kind, changed in every.items()
@@ -139,7 +142,7 @@ def choose_change(every: Tried) -> str:
 
 
 def _write(typed: str) -> None:
-    """Keep the typed sentence; an empty or equal one is no change."""
+    """Store the typed sentence as the reader's change; an empty or equal one clears it."""
     text = as_typed(typed)
     same = text in ("", scenario().sentence)
     set_view_option(OWN_TEXT, "" if same else text)
@@ -147,7 +150,7 @@ def _write(typed: str) -> None:
 
 
 def show_unchanged(scene: Scene, why: str) -> None:
-    """Show why there is no change, draw the sentence, and offer a model that reads words."""
+    """Show why there is no change, and draw the sentence; offer a model that reads any words."""
     st.info(plain(f"{why} Choose another change, or another model above."))
     other = None if scene.tagger.observations else _model_of_words(scene)
     if other is not None:
@@ -177,15 +180,15 @@ def _model_of_words(scene: Scene) -> str | None:
 
 
 def _error_place(scene: Scene) -> int | None:
-    """Return the position of the word in a link from a list of errors."""
+    """Return the position of the error, if a link from a list of errors opened the sentence."""
     place = scene.place("at")
     return place[0] if place is not None and scene.scenario.right else None
 
 
 def show_changed(scene: Scene, changed: WhatIf, kind: str) -> None:
-    """Draw the changed sentence with its tags before and now, and how far every emission moved.
+    """Draw the changed sentence with its tags before and after, and each emission's change.
 
-    If the reader comes from a list of errors, the note begins with the error.
+    If a link from a list of errors opened the sentence, the note begins with the error.
     """
     grid, position = moved_grid(changed), _error_place(scene)
     note, error_position = what_if_note(changed, kind), None
@@ -253,7 +256,7 @@ def ways_on(changed: WhatIf) -> None:
 
 
 def live_with_edits(tagger: Tagger, now: Scenario) -> Live:
-    """Return the sentence with the transition edits for a live file."""
+    """Return the inputs of a live file: the changed sentence with the transition edits."""
     constrained = now.edits.constrained
     live = live_of(tagger, now.sentence)
     return replace(
@@ -265,13 +268,13 @@ def live_with_edits(tagger: Tagger, now: Scenario) -> Live:
 
 
 def _take() -> None:
-    """Use the current choice: the clicked button may come from an older run."""
+    """Use the chosen sentence; the choice may be newer than the clicked button."""
     with errors_as_messages():
         every = tried(scenario())
         changed = every[choice_option("change", every, _first(every))]
         place = {name: view_option(name) for name in (LIST, PLACE)}
         change(sentence=None if isinstance(changed, str) else _text(changed))
-        for name, value in place.items():  # keep the list of errors
+        for name, value in place.items():  # a new sentence drops these; keep the list of errors
             set_view_option(name, value)
 
 

@@ -1,4 +1,4 @@
-"""The page Why this tag: compared tag, pins and smallest changes, and the origin of an emission."""
+"""The page Why this tag: the compared tag, pins, smallest changes, and an emission's origin."""
 
 import math
 from dataclasses import dataclass, field
@@ -36,16 +36,17 @@ from crfviz.views.strips.why import (
     occlusion_rows,
 )
 
-LIMIT = 10
-MAX_TAGS = 64  # time grows with K⁴: 1 s here, a minute with 200 tags
+LIMIT = 10  # flips in the table
+MAX_TAGS = 64  # the time of the search grows with K⁴: 1 s for 64 tags, a minute for 200
 
 
 def question(scene: Scene) -> Question | None:
-    """Return the clicked tag, by default the most probable tag off the best path.
+    """Return the question about the clicked tag, by default the likeliest tag off the best path.
+
+    The default also replaces a forbidden tag, with a message.
 
     Returns:
-        None if no tag sequence is allowed. If only the clicked tag is forbidden, a message says so,
-        and the default replaces it.
+        The question; None if no tag sequence is allowed.
     """
     clicked = scene.place("at")
     asked = ask_why(scene.now, clicked)
@@ -57,7 +58,7 @@ def question(scene: Scene) -> Question | None:
 
 
 def pin_panel(scene: Scene, question: Question) -> None:
-    """Draw the pin buttons of the compared tag, and the cost of all pins."""
+    """Draw buttons that pin or forbid the compared tag, and the cost of all pins."""
     tag, position = scene.tags[question.tag], question.position
     with st.container(horizontal=True, vertical_alignment="center", key="pins"):
         for verb, action in (("Pin", _pin), ("Forbid", _forbid)):
@@ -103,7 +104,7 @@ def _price(scene: Scene) -> str:
 def flips_panel(scene: Scene, question: Question) -> None:
     """Draw the smallest change for the compared tag, and the ten smallest flips.
 
-    A fragment, so the page stays usable during the computation.
+    This is a fragment, so that the page stays usable during the computation.
     """
     st.subheader("The smallest changes of one weight")
     if countable_rule(scene.scenario):
@@ -173,7 +174,7 @@ def _name(scene: Scene, flip: Flip) -> str:
 
 @dataclass(frozen=True)
 class Origin:
-    """The effect of each hidden word on one emission."""
+    """The origin of one emission: how it changes when each word is hidden."""
 
     asked: tuple[int, int]  # position and tag id of the emission
     note: str
@@ -184,8 +185,8 @@ class Origin:
 def origin(scene: Scene) -> Origin:
     """Return how hiding each word changes the clicked emission.
 
-    The default is the emission of the least certain word. Emissions are as trained; the decoded
-    tags include the edits.
+    By default it is an emission of the least certain word. Emissions are those of the trained
+    model; the decoded tags are those under the edits.
     """
     now = scene.scenario
     position, tag = asked = scene.place("cell") or least_certain(scene)
@@ -209,7 +210,7 @@ def origin(scene: Scene) -> Origin:
 
 
 def least_certain(scene: Scene) -> tuple[int, int]:
-    """Return the word with the largest trained entropy, and its tag."""
+    """Return the position with the largest entropy in the trained model, and its decoded tag."""
     trained = scene.trained
     position = int(position_entropies(trained.forward_backward).argmax())
     path = trained.paths["viterbi"] or trained.greedy
@@ -219,7 +220,7 @@ def least_certain(scene: Scene) -> tuple[int, int]:
 @st.fragment
 @guarded("Where the emission comes from")
 def attribution_panel(scene: Scene, question: Question) -> None:
-    """Draw the contribution of each word to one emission bar."""
+    """Draw how much each word contributes to the emission gap between two tags."""
     ours, theirs = question.answer.best, question.answer.path
     places = differing(ours, theirs)
     if not places:
