@@ -1,1 +1,1 @@
-"""Per-session state and limits."""
+"""Per-session state, widgets bound to it, access control, and scheduling of scripts and jobs."""

@@ -1,10 +1,11 @@
-"""A worker process for heavy work that would hold the server's GIL.
+"""A worker process for heavy work that would otherwise hold the server's GIL.
 
     BACKGROUND.prepare(partial(load, model))     # starts the process and returns at once
     result = BACKGROUND.run(partial(work, model), report)
 
-It runs one job at a time; callers queue, see `crfviz.ui.session.scheduling`. The process keeps
-loaded models, and ends after some minutes without work.
+The worker runs one job at a time. Callers must wait for their turn, see
+`crfviz.ui.session.scheduling`. The process keeps loaded models in memory, and ends after five
+minutes without work.
 """
 
 import atexit
@@ -28,15 +29,15 @@ class Work(Protocol[Result]):
     """A picklable function with a picklable result."""
 
     def __call__(self, report: Report, /) -> Result:
-        """Do the work.
+        """Do the work, call `report` with the progress, and return the result.
 
         Raises:
-            CrfvizError: raised by the work.
+            CrfvizError: the work failed; the caller's `run` raises the same error.
         """
 
 
 class LostError(CrfvizError):
-    """The process ended before its job did; the message has the reason."""
+    """The worker process ended before its job, or could not start; the message has the reason."""
 
 
 class BackgroundWorker:
@@ -55,7 +56,10 @@ class BackgroundWorker:
         self._timer: threading.Timer | None = None
 
     def prepare(self, first: Work[object]) -> None:
-        """Start the process with `first`, unless it runs; do not wait for the result."""
+        """Start the process with `first` as its first job, unless it runs already.
+
+        Returns at once; the result of `first` is discarded.
+        """
         with self._lock:
             if self._busy or self.pid is not None:
                 return
@@ -99,7 +103,7 @@ class BackgroundWorker:
                 self._end_later()
         if answer.kind == "error":
             raise value
-        return value  # type: ignore[no-any-return]  # what was pickled there
+        return value  # type: ignore[no-any-return]  # unpickled, so its type is unknown
 
     def _answer(
         self, worker: WorkerProcess, work: Work[object], report: Report, pause: Callable[[], object]
@@ -130,12 +134,12 @@ class BackgroundWorker:
 
     @property
     def pid(self) -> int | None:
-        """The process id; None without a process."""
+        """The process id; None if the process does not run."""
         worker = self._worker
         return worker.pid if worker is not None and worker.runs else None
 
     def end(self) -> None:
-        """End the process if it has no work."""
+        """End the process unless it is working."""
         with self._lock:
             if self._worker is not None and not self._busy:
                 self._worker.kill()

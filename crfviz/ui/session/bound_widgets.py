@@ -1,4 +1,4 @@
-"""Widgets bound to the scenario: each shows and changes one of its values."""
+"""Widgets bound to the scenario: each one shows and changes one field or page option."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -27,8 +27,8 @@ from crfviz.ui.state.link import LONGEST_OPTION
 from crfviz.ui.streamlit_compat import DeltaGenerator
 
 Widget = Callable[..., object]  # st.text_input and similar functions
-Options = Any  # of any widget
-Names = Sequence[str] | Mapping[str, str]  # values; a mapping adds their labels
+Options = Any  # keyword arguments of any widget
+Names = Sequence[str] | Mapping[str, str]  # the values to choose from; a mapping adds labels
 
 
 def bound(widget: Widget, label: str, field: str, **options: Options) -> None:
@@ -43,19 +43,22 @@ def bound_select(label: str, name: str, options: Names, default: str, **more: Op
 
 
 def bound_buttons(label: str, name: str, options: Names, default: str, **more: Options) -> str:
-    """Draw a row of buttons for a page option, one of which is always selected."""
+    """Draw a row of buttons for a page option, with exactly one selected; return the choice."""
     return _one_of(st.segmented_control, label, name, options, default, required=True, **more)
 
 
 def bound_tabs(label: str, name: str, options: Names, default: str, **more: Options) -> str:
-    """Draw buttons as `bound_buttons` does, with the label only for screen readers."""
+    """Draw buttons like `bound_buttons`, with the label only for screen readers."""
     return bound_buttons(label, name, options, default, label_visibility="collapsed", **more)
 
 
 def bound_place(
     label: str, name: str, places: Mapping[int, str], default: int, **more: Options
 ) -> int:
-    """Draw a select box for a numeric page option, such as a position; `places` has the labels."""
+    """Draw a select box for a page option that is an integer, such as a position; return it.
+
+    `places` has the label of each value.
+    """
     names = {str(place): text for place, text in places.items()}
     return int(bound_select(label, name, names, str(default), **more))
 
@@ -77,7 +80,7 @@ def bound_number(
 
 
 def bound_flag(widget: Widget, label: str, name: str, **options: Options) -> bool:
-    """Draw `widget`, a toggle that edits a page option; it is off by default."""
+    """Draw `widget`, a toggle for a page option that is off by default; return its state."""
     value = flag_option(name)
 
     def store(chosen: bool) -> None:  # noqa: FBT001 - the value of a toggle
@@ -88,7 +91,7 @@ def bound_flag(widget: Widget, label: str, name: str, **options: Options) -> boo
 
 
 def bound_text(label: str, name: str, default: str = "", **options: Options) -> str:
-    """Draw a text box for a page option; `default` stands for an empty one."""
+    """Draw a text box for a page option; return the text, `default` if it is empty."""
     value = view_option(name, default)
 
     def store(typed: str) -> None:
@@ -105,10 +108,10 @@ def bound_draft(
     default: str = "",
     **options: Options,
 ) -> str:
-    """Draw `widget`, which edits a draft: a text of this session, too long for a link.
+    """Draw `widget`, which edits a draft: a text that the session keeps, too long for a link.
 
     Returns:
-        The text; `default` until it is edited.
+        The text; `default` until the reader edits it.
     """
     text = draft(name, default)
     bound_to(
@@ -128,9 +131,10 @@ def bound_to(
 ) -> None:
     """Draw `widget` with `value`, and call `store` with each new choice.
 
-    The widget's state is set only if it differs or may be unsent: setting it interrupts typing.
-    It is also set if the label of the choice has changed, because the browser keeps the label.
-    `at` is the column to draw in; all functions of this module take it.
+    Setting a widget's state interrupts typing. It is therefore set only if it differs from `value`,
+    if the browser may not have received it, or if the label of the choice has changed.
+
+    `at` is the container to draw in; all functions of this module accept it.
     """
     labels = session_value("labels of choices", dict[str, object])
     label_of = options.get("format_func")
@@ -160,7 +164,7 @@ def _bound_option(
     default: object,
     **options: Options,
 ) -> None:
-    """Draw `widget`, whose value as text is the page option; None stands for the default."""
+    """Draw `widget` for a page option, which stores the value as text; None means the default."""
 
     def store(chosen: object) -> None:
         set_view_option(name, str(default if chosen is None else chosen), str(default))

@@ -1,13 +1,15 @@
 """Live components as Streamlit elements: they receive payloads and send events.
 
-A component numbers its events and resends them until a payload acknowledges them. Each event is
-therefore applied exactly once.
+A component numbers its events and resends them until a payload acknowledges them. The server skips
+numbers that it has handled, so each event is applied exactly once.
 
 The browser has the same recursions: it draws an edit before Python answers, and computes tables
-from the scores. If its numbers differ from Python's, it asks for a whole payload with tables.
-Otherwise a stage gets only the difference to a whole payload that it has. Each whole payload has a
-name, and an event names the payload of its browser. The difference never refers to the last
-answer, which may be lost or overtaken. Without such an event the whole payload is sent.
+from the scores. If its numbers differ from Python's, it requests a whole payload with tables.
+
+Otherwise a stage gets only the changes since a whole payload that its browser has. Each whole
+payload has a name, and each event has the name that its browser has. Changes never refer to the
+previous answer, which may be lost or overtaken. In a run without such an event, the whole payload
+is sent.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,9 +30,9 @@ from crfviz.views.stage.picture import Picture, Subject
 
 NAMES = ("stage", "labeller")  # each has NAME.js and NAME.css
 WEB = "views/stage/web"
-OF_UI = "ui/web", ("player", "question", "tour")  # the folder and names of the app's own components
+OF_UI = "ui/web", ("player", "question", "tour")  # folder and names of components of the app alone
 PACKAGE = Path(__file__).parents[2]
-NAME, SINCE = "whole", "since"  # the name of a whole payload; the base of a payload of changes
+NAME, SINCE = "whole", "since"  # keys: a whole payload's name; the name that changes refer to
 MAX_PAYLOADS = 2  # per page and session
 
 
@@ -41,7 +43,13 @@ class _Whole:
 
 
 def component(name: str, web: str = WEB, names: Sequence[str] = NAMES) -> Component:
-    """Return a component as an element, from NAME.js and NAME.css of all names in a folder."""
+    """Return a component as an element.
+
+    Args:
+        name: the component, one of `names`.
+        web: the folder with NAME.js and NAME.css of each component.
+        names: all components of the folder.
+    """
     return streamlit_compat.component(name, web, names, PACKAGE)
 
 
@@ -56,12 +64,12 @@ def mount_stage(
     """Draw a chain on a stage; return its whole payload.
 
     Args:
-        subject: the chain.
-        picture: how it is drawn.
+        subject: the chain to draw.
+        picture: the parts to draw, such as rows and tables.
         key: the stage's name.
         on_events: callback that runs before the next run after a user action; `sent_events` returns
             the browser's events.
-        more: what the host adds to the payload.
+        more: further fields of the payload.
     """
     asked = key in _browser_payloads() and _browser_payloads()[key] is None
     data: Payload = {**payload(subject, picture, last_event(key), with_tables=asked), **more}
@@ -79,7 +87,7 @@ def mount(
         name: one of NAMES.
         data: its payload, serialisable as JSON; `data["ack"]` acknowledges events.
         key: identity of this element on its page.
-        on_events: as of `mount_stage`.
+        on_events: callback, see `mount_stage`.
     """
     component(name)(key=key, data=_plain(data), on_events_change=on_events)
 
@@ -91,7 +99,7 @@ def sent_events(key: str) -> object:
 
 
 def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:
-    """Return a stage's whole payload, or the changes since one that its browser has."""
+    """Return a stage's whole payload, or only its changes since one that the browser has."""
     reply = _browser_payloads().pop(stage, None)
     wholes = session_value("stages", lambda: LRUCache[_Whole](MAX_PAYLOADS))
     known = wholes.get(stage)
@@ -103,16 +111,16 @@ def answer(stage: str, data: Mapping[str, object]) -> dict[str, object]:
 
 
 def note_payload(stage: str, name: object) -> None:
-    """Store the name of the whole payload that a stage's browser has; None if it needs one."""
+    """Record the name of the whole payload that a stage's browser has; None if it has none."""
     _browser_payloads()[stage] = name
 
 
 def fresh_events(key: str, sent: object) -> Iterator[Fields]:
-    """Yield the new events of a component, and mark each as handled.
+    """Yield the events of a component that were not handled yet, and mark each as handled.
 
     Args:
-        key: the component, which numbers its events.
-        sent: the browser's message; invalid events are skipped.
+        key: the key of the component.
+        sent: the browser's list of events; those without a valid number are skipped.
     """
     for number, event in new_events(sent, after=last_event(key)):
         _handled()[key] = number
@@ -120,17 +128,17 @@ def fresh_events(key: str, sent: object) -> Iterator[Fields]:
 
 
 def wait_for_again(key: str, number: int) -> None:
-    """Mark an event and later ones as not handled, so that the component resends them."""
+    """Mark an event and all later ones as not handled, so that the component resends them."""
     _handled()[key] = number - 1
 
 
 def last_event(key: str) -> int:
-    """Return the number of a component's last handled event, for its payload."""
+    """Return the number of a component's last handled event, which its payload acknowledges."""
     return _handled().get(key, 0)
 
 
 def _browser_payloads() -> dict[str, object]:
-    """Return the name of the browser's whole payload by stage, in runs that a stage requested."""
+    """Return, by stage, the name of the browser's whole payload; set by events of this run only."""
     return session_value("payloads in browsers", dict[str, object])
 
 
@@ -140,5 +148,5 @@ def _handled() -> dict[str, int]:
 
 
 def _plain(data: Mapping[str, object]) -> dict[str, object]:
-    """Return the payload with tuples instead of lists, which Streamlit would check for tables."""
+    """Return the payload with tuples for lists: Streamlit would search lists for tables."""
     return {name: tuple(of) if isinstance(of, list) else of for name, of in data.items()}

@@ -1,7 +1,7 @@
-"""Access control: the annotator's identity, and whether uploads are allowed.
+"""Access control: the identity of the annotator, and whether uploads are allowed.
 
-If a login is required but does not work, nobody can label. This holds while its settings are
-broken, and after they are removed from a running server.
+If a login is required but does not work, nobody can label. That is so while the login settings are
+broken, and after they were removed from a running server.
 """
 
 import logging
@@ -16,13 +16,14 @@ from crfviz.settings import settings
 from crfviz.ui.session.scenario_state import view_option
 from crfviz.ui.streamlit_compat import StreamlitSecretNotFoundError
 
+# settings that a login needs
 REQUIRED = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
 SAMPLE_SECRET = "a long random text"  # the sample in docs/deployment.md
 MIN_SECRET_LENGTH = 16  # characters
 
 _log = logging.getLogger(__name__)
 _login_seen: list[bool] = []  # not empty once this process has required a login
-NOBODY = "me"  # the annotator without a name, if no login is required
+NOBODY = "me"  # the annotator's name if none is typed and no login is required
 
 
 class LoginError(CrfvizError):
@@ -35,7 +36,7 @@ def uploads_allowed() -> bool:
 
 
 def uploads_off(what: str) -> str:
-    """Return the message for a server without uploads; `what` it does not accept."""
+    """Return the message of a server without uploads; `what` names the rejected files."""
     return f"This server takes no {what}: it was started with CRFVIZ_UPLOADS=off."
 
 
@@ -61,7 +62,7 @@ def is_login_required() -> bool:
     try:
         return _is_login_requested()
     except LoginError as error:
-        _log.error("%s", str(error))  # no part of the message was typed by a visitor
+        _log.error("%s", str(error))  # safe to log: the message quotes no visitor
         raise
 
 
@@ -69,7 +70,7 @@ def log_missing_login() -> None:
     """Log a warning if no login is required.
 
     Raises:
-        LoginError: as `is_login_required`.
+        LoginError: a login is or was required, and its settings are missing or broken.
     """
     if not is_login_required():
         _log.warning(
@@ -107,7 +108,7 @@ def _secrets() -> Mapping[str, Any]:
 
 
 def _check(auth: object) -> None:
-    """Raise a LoginError unless the section has all settings of a login."""
+    """Raise a LoginError if a setting is missing from [auth], or its cookie secret is unsafe."""
     if not isinstance(auth, Mapping):
         raise LoginError("[auth] in the secrets has to be a table, with the provider in it.")
     provider = auth.get("default", {})
@@ -131,8 +132,8 @@ def _text(value: object) -> str:
 def annotator() -> str | None:
     """Return the name that annotations are stored under; None if this visitor may not label.
 
-    With a login it is the e-mail address that the provider verified, and nothing else: anybody can
-    choose a display name or claim another address.
+    With a login, it is always the e-mail address that the provider verified: a user could choose
+    any display name, or claim another address.
     """
     try:
         if not is_login_required():

@@ -1,7 +1,7 @@
 """The scenario of a session, and its URL.
 
 Pages read `scenario()`. Widgets and the stage change it in callbacks, which run before the page is
-drawn. Sidebar, page and URL therefore always show the same state.
+drawn. The bar, the page and the URL therefore always show the same state.
 """
 
 import logging
@@ -54,18 +54,18 @@ from crfviz.views.formatting import count
 
 _SCENARIO = "scenario"
 _HISTORY = "history"
-_PATH = "path"  # of the current page
-_PAGE_REQUEST = "turn"  # the page requested by a key or a link
-_START_STEP = "arriving"  # the first step of that page
-_MODELS = "models"  # the names of all models at the start of the last full run
+_PATH = "path"  # session key: path of the current page
+_PAGE_REQUEST = "turn"  # session key: the page that a key or a link requested
+_START_STEP = "arriving"  # session key: the step at which that page opens
+_MODELS = "models"  # session key: the names of all models at the start of the last full run
 STEPPED = "stage.stepped"  # session key: the stage stepped through last
 _TYPED = "typed"  # session key: the paragraph typed last
 _LEFT = "left"  # session key: the sentences that `go_to_link` replaced, with times
 
-MAX_LEFT = 20
-STALE_TIMEOUT = 10.0  # seconds in which a busy browser may still send the old sentence
+MAX_LEFT = 20  # maximum number of sentences in `_LEFT`
+STALE_TIMEOUT = 10.0  # seconds during which a busy browser may still send the old sentence
 NO_LETTERS = "no_letters"  # page option: ignore keys of one letter, digit or sign
-START_STEPS = {"next": BEFORE_FIRST, "previous": MAX_STEP}  # by direction
+START_STEPS = {"next": BEFORE_FIRST, "previous": MAX_STEP}  # the opening step by direction
 
 Number = TypeVar("Number", int, float)
 
@@ -73,9 +73,10 @@ _log = logging.getLogger(__name__)
 
 
 def begin(path: str) -> None:
-    """Begin a run: load the URL in a new session and after Back or Forward.
+    """Begin a run of the page at `path`.
 
-    Each page, by its path in the URL, has its own steps.
+    In a new session, and after Back or Forward, the scenario is loaded from the URL. After a change
+    of the page, the step and the options of the previous page are dropped.
     """
     before, start_step = get_value(_PATH), get_value(_START_STEP) or 0
     set_value(_PATH, path)
@@ -99,7 +100,7 @@ def address() -> Link:
 
 
 def publish() -> Link:
-    """Write the scenario to the URL if it differs, and return the link."""
+    """Write the scenario's link to the URL if it differs, and return the link."""
     link = address()
     if st.query_params.to_dict() != link.params:
         st.query_params.from_dict(link.params)
@@ -123,7 +124,7 @@ def change(
     """Replace the fields of the scenario that are not None.
 
     A new sentence drops edits of single words, pins, right tags and the step. A new model drops
-    edits of tags that it lacks, with a message. A change of edits can be undone.
+    edits of tags that it lacks, with a message. A change of edits or pins can be undone.
     """
     if model is not None:
         _change_model(model)
@@ -152,7 +153,7 @@ def history() -> History[Changes]:
 
 
 def reset() -> None:
-    """Drop all edits and pins; the edits can be undone."""
+    """Drop all edits and pins; this can be undone."""
     change(edits=Edits(), pins={})
 
 
@@ -162,7 +163,7 @@ def path() -> str:
 
 
 def is_page_requested() -> bool:
-    """Return whether another page was requested."""
+    """Return whether a key or a link has requested another page."""
     return get_value(_PAGE_REQUEST) is not None
 
 
@@ -181,7 +182,7 @@ def request_page(page: object) -> None:
 
 
 def load_state(state: Scenario) -> None:
-    """Load a whole state, as a URL would; earlier changes cannot be undone."""
+    """Replace the scenario, as a URL would; earlier changes can no longer be undone."""
     set_value(_HISTORY, History())
     set_value(_SCENARIO, _fitted(state))
 
@@ -213,7 +214,7 @@ def flag_option(name: str) -> bool:
 
 
 def number_option(name: str, default: Number, least: Number, most: Number) -> Number:
-    """Return a numeric page option, clipped to [`least`, `most`]; `default` if not a number."""
+    """Return a numeric page option, clipped to [`least`, `most`]; `default` if it is no number."""
     try:
         value = type(default)(view_option(name, str(default)))
     except ValueError:
@@ -228,12 +229,12 @@ def choice_option(name: str, options: Collection[str], default: str) -> str:
 
 
 def increment_option(name: str, most: int) -> None:
-    """Add 1 to a page option that counts from 0 to `most`."""
+    """Add 1 to a page option that counts from 0; it stops at `most`."""
     set_view_option(name, str(min(most, number_option(name, 0, 0, most) + 1)))
 
 
 def set_right(right: Mapping[int, str]) -> None:
-    """Set the tags that the reader marked as right, by position."""
+    """Set the tags that the reader marked as right, by position; this adds no undo step."""
     set_value(_SCENARIO, replace(scenario(), right=dict(right)))
 
 
@@ -269,17 +270,20 @@ def handle_events(stage: str, sent: object, take_over: Callable[[], None] | None
 
 
 def apply_snapshot(state: Scenario) -> None:
-    """Load the model, sentence, edits and pins of another state; keep the page options."""
+    """Load the model, sentence, edits and pins of a snapshot.
+
+    Page options stay, except those about another sentence.
+    """
     now = scenario()
     view = now.view if state.sentence == now.sentence else with_sentence(now, state.sentence).view
     _go_to(_fitted(replace(state, view=view, step=0)))
 
 
 def set_typed_sentence(text: str) -> None:
-    """Replace the sentence by the text of its box; of several sentences, use the first.
+    """Replace the sentence with the text of its box; of several sentences, use the first.
 
-    If the old text already had several sentences, the new one is not split. After `go_to_link` the
-    browser may still send the old sentence, which is ignored.
+    If the old sentence was already several in one, the new text is not split. After `go_to_link`
+    the browser may still send the old sentence, which is ignored.
     """
     expired = monotonic() - STALE_TIMEOUT
     if any(left == text and at > expired for left, at in get_value(_LEFT) or ()):
@@ -293,7 +297,7 @@ def set_typed_sentence(text: str) -> None:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A text with several sentences that was typed at once."""
+    """A typed text of several sentences."""
 
     text: str
     sentences: Sequence[str]  # two or more
@@ -301,12 +305,12 @@ class Paragraph:
 
     @property
     def shown(self) -> str:
-        """The text on the screen, unless the sentence was changed since."""
+        """The sentence at `at`, or the whole text; on the screen unless changed since."""
         return as_typed(self.text) if self.at is None else self.sentences[self.at]
 
 
 def typed_paragraph() -> Paragraph | None:
-    """Return the typed text of the current sentence, if it had several sentences."""
+    """Return the typed text that the current sentence comes from, if it had several; else None."""
     typed: Paragraph | None = get_value(_TYPED)
     return typed if typed and typed.shown == scenario().sentence else None
 
@@ -319,7 +323,7 @@ def show_of_paragraph(typed: Paragraph, at: int | None) -> None:
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the sentences of a text by the tokenizer of the model, which may be broken."""
+    """Split a text into sentences by the model's tokenizer; English if the model is broken."""
     tokenizer = ENGLISH
     with suppress(CrfvizError):
         tokenizer = getattr(cached.tagger(scenario().model), "tokenizer", ENGLISH)
@@ -327,7 +331,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def go_to_link(query: Mapping[str, str], view: Mapping[str, str]) -> None:
-    """Load the state of a link and further page options; keep the other page options."""
+    """Load the state of a link with the page options `view`; keep the other page options."""
     recent = [*(get_value(_LEFT) or ())[-MAX_LEFT:], (scenario().sentence, monotonic())]
     set_value(_LEFT, recent)
     state = decode(query, _models()).scenario
@@ -362,7 +366,7 @@ def _from_address() -> Scenario:
 
 
 def _models(names: Sequence[str] | None = None) -> Models:
-    """Return the models that a link may name; all current ones if `names` is None."""
+    """Return the models that a link may name, with their defaults; by default all models."""
     names = cached.models() if names is None else names
     return Models(names, cached.default_model(names), cached.first_sentence)
 
@@ -386,7 +390,7 @@ def _change_model(model: str) -> None:
 
 
 def _readable(before: Scenario, model: str) -> str:
-    """Return the sentence, or the model's first example if it cannot read the sentence."""
+    """Return the sentence, or the new model's first example if that cannot read the sentence."""
     try:
         old, new = (cached.tagger(name) for name in (before.model, model))
         of_words = old.observations is None or new.observations is not None
@@ -412,7 +416,10 @@ def _change_sentence(sentence: str) -> None:
 
 
 def _fitted(requested: Scenario) -> Scenario:
-    """Return the scenario without tags that its model lacks; unchanged if the model is broken."""
+    """Return the scenario without edits and pins of tags that its model lacks, with a message.
+
+    The scenario is returned unchanged if the model is broken.
+    """
     try:
         tags = cached.tagger(requested.model).tags
     except CrfvizError as error:
@@ -433,7 +440,7 @@ def _travel(go: Callable[[Changes], tuple[Changes, History[Changes]]]) -> None:
 
 
 def _replace(after: Scenario) -> None:
-    """Set the scenario; a change of its edits can be undone."""
+    """Set the scenario; a change of edits, pins or right tags can be undone."""
     before = scenario()
     if after.changes != before.changes:
         set_value(_HISTORY, history().pushed(before.changes))

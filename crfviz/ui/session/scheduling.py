@@ -1,18 +1,19 @@
 """Scheduling: scripts run one at a time, and so do long jobs.
 
-Streamlit runs each session's script in a thread. Thirty at once compete for the GIL, and all
-answers are late; one after the other, each answer comes as soon as possible. Each script therefore
-acquires a fair lock, `SCRIPT_LOCK`. After `TIME_SLICE` of work a script lets new scripts go first,
-when it draws something. A script that draws nothing for `SKIP_TIMEOUT` is skipped; if it was only
-short of CPU time, it still finishes. Code that waits for anything but the GIL releases the lock.
+Streamlit runs each session's script in a thread. If thirty compete for the GIL, all answers are
+late; one after the other, each answer comes as soon as possible. Each script therefore acquires a
+fair lock, `SCRIPT_LOCK`. After `TIME_SLICE` of work, a script lets new scripts go first when it
+draws something. If a script draws nothing for `SKIP_TIMEOUT`, the next one starts beside it. Code
+that waits for anything but the GIL releases the lock.
 
 A run over a corpus occupies a core for seconds. Such jobs wait in `JOB_QUEUE`, which serves the
 first job of each visitor before the second ones.
 
 Streamlit collects garbage after each script, over the objects of all sessions: with a hundred
 sessions that takes longer than the script. `runner.postScriptGC` in config.toml disables it. Python
-collects as the number of objects grows. Few objects that own much memory, such as tensors, are
-collected after `MIN_RUNS` scripts, or later, to stay below `MAX_SHARE` of the time.
+itself collects when the number of objects grows. That misses a few objects with much memory, such
+as tensors. `GarbageCollector` therefore collects after `MIN_RUNS` scripts, or later, to stay below
+`MAX_SHARE` of the time.
 """
 
 import gc
@@ -36,16 +37,16 @@ from crfviz.views.formatting import count
 
 TIME_SLICE = 0.1  # seconds of work after which a script lets others go first
 SKIP_TIMEOUT = 0.25  # seconds after which a script that does not yield is skipped
-MAX_WAIT = 1.0  # maximum seconds that a script lets others go first
-MIN_RUNS = 200  # scripts between two collections
-MAX_SHARE = 0.02  # of the time of scripts, for collections
+MAX_WAIT = 1.0  # maximum seconds for which a script lets others go first
+MIN_RUNS = 200  # scripts between two garbage collections
+MAX_SHARE = 0.02  # maximum share of the scripts' time that collections may take
 SWITCH_INTERVAL = 0.0005  # seconds until a thread requests the GIL; Python's 5 ms delay messages
 POLL_INTERVAL = 0.5  # seconds between two checks of the queue and the visitor
 VISITOR_COOKIE = "crfviz_visitor"  # a cookie, the same in all tabs of a browser
 
 
 class Waiter:
-    """The state of one thread: it holds the lock, waits for it, or neither."""
+    """The state of one thread that holds the lock, waits for it, or has released it."""
 
     def __init__(self, lock: Lock) -> None:
         self.called = Condition(lock)
@@ -54,7 +55,7 @@ class Waiter:
 
 
 class FairLock:
-    """A lock for one thread at a time, in order of arrival.
+    """A lock that threads get in order of arrival, with time slices.
 
     Args:
         clock: returns the time, in seconds.
@@ -69,8 +70,8 @@ class FairLock:
         self._lock = Lock()
         self._own = local()
         self._holder: Waiter | None = None
-        self._new: deque[Waiter] = deque()  # threads that have not begun
-        self._resumed: deque[Waiter] = deque()  # threads that let others go first
+        self._new: deque[Waiter] = deque()  # threads that have not held the lock yet
+        self._resumed: deque[Waiter] = deque()  # threads that gave the lock up and want it back
 
     def acquire(self) -> None:
         """Wait for the lock at the end of the queue."""
@@ -85,7 +86,7 @@ class FairLock:
         return waiter is not None
 
     def let_others_first(self) -> None:
-        """Let new threads go first if the time slice of this one is over."""
+        """Let new threads go first if this thread's time slice is over."""
         waiter: Waiter | None = getattr(self._own, "waiter", None)
         if waiter is not None and self._slice_is_over(waiter):
             self._leave(waiter)
@@ -93,7 +94,7 @@ class FairLock:
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """Release the lock while the body waits for something."""
+        """Release the lock while the body waits, and acquire it again afterwards."""
         waiter: Waiter | None = getattr(self._own, "waiter", None)
         if waiter is None:
             yield
@@ -145,7 +146,7 @@ class FairLock:
         return self._new[0] if self._new else None
 
     def _sleep_time(self, waiter: Waiter) -> float | None:
-        """Return the seconds to sleep; None unless the thread is next and watches the time."""
+        """Return the seconds to sleep; None, without limit, unless this thread is the next."""
         if self._next() is not waiter or self._holder is None:
             return None
         return max(0.0, self._holder.since + SKIP_TIMEOUT - self._clock())
@@ -160,7 +161,7 @@ SCRIPT_LOCK = FairLock()  # of this server
 
 
 class GarbageCollector:
-    """Collect garbage after some scripts; `clock` returns seconds."""
+    """Garbage collection every `MIN_RUNS` scripts or later; `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self._clock = clock
@@ -168,7 +169,7 @@ class GarbageCollector:
         self._taken = 0.0  # seconds of the last collection
 
     def after(self, seconds: float) -> None:
-        """Count a script of that duration; collect if due."""
+        """Count a script that took `seconds`; collect garbage if it is due."""
         self._runs += 1
         self._seconds += seconds
         if self._runs >= MIN_RUNS and self._taken <= MAX_SHARE * self._seconds:
@@ -204,12 +205,12 @@ class MeasuredLock:
         return had
 
     def let_others_first(self) -> None:
-        """Let new threads go first if the time slice of this one is over."""
+        """Let new threads go first if this thread's time slice is over."""
         SCRIPT_LOCK.let_others_first()
 
 
 def serialize_scripts() -> bool:
-    """Run scripts one at a time from now on; return whether Streamlit allows it."""
+    """Run scripts one at a time from now on; return whether this Streamlit version allows it."""
     sys.setswitchinterval(SWITCH_INTERVAL)
     lock = MeasuredLock()
     return one_script_at_a_time(lock.acquire, lock.release, lock.let_others_first)
@@ -228,7 +229,7 @@ class Ticket:
 
 
 class JobQueue:
-    """A queue that serves the first job of each visitor before the second ones."""
+    """A queue of jobs that run one at a time; the first of each visitor precede the second ones."""
 
     def __init__(self) -> None:
         self._queue: list[Ticket] = []
@@ -241,7 +242,8 @@ class JobQueue:
 
         Args:
             visitor: the browser.
-            wait: called with the number of jobs ahead, repeatedly; an exception leaves the queue.
+            wait: called repeatedly with the number of jobs ahead; if it raises, the job leaves the
+                queue.
 
         Raises:
             BusyError: the visitor's limit, or that of all visitors, is reached.
@@ -269,7 +271,7 @@ class JobQueue:
         return len(self._queue) - (self._running is not None)
 
     def _ahead(self, ticket: Ticket) -> int:
-        """Return the number of jobs ahead; if it is 0, start the ticket's turn."""
+        """Return the number of jobs ahead of a ticket; if it is 0, start the ticket's turn."""
         with self._changed:
             ahead = self._ordered().index(ticket)
             if not ahead:
@@ -323,7 +325,9 @@ def waiting_for(ahead: int) -> str:
 
 @contextmanager
 def turn(wait: Callable[[str], object]) -> Iterator[None]:
-    """Wait for this visitor's turn and hold it; `wait` shows a message meanwhile.
+    """Wait for this visitor's turn in `JOB_QUEUE`, and hold it while the body runs.
+
+    `wait` shows a message during the wait.
 
     Raises:
         BusyError: the queue is full.

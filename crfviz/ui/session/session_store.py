@@ -1,8 +1,8 @@
-"""Per-session state. Links hold only the scenario and the compared snapshots.
+"""Per-session state, most of which is not in the URL.
 
 After the browser has requested another run, Streamlit aborts the current run at the next access to
-`st.session_state`. A change could then be incomplete, or a handled event lost. The state is
-therefore one dict, accessed through Streamlit's inner state.
+`st.session_state`. That could leave a change incomplete, or lose a handled event. The state is
+therefore one dict, which is accessed without `st.session_state`.
 """
 
 from collections import OrderedDict
@@ -21,8 +21,8 @@ from crfviz.ui.watching.requests import rate_limit_message
 Value = TypeVar("Value")
 
 STORE_KEY = "crfviz"  # the key of the dict in `st.session_state`
-DRAFT = "lecture.text"  # the draft of a lecture as text, which the browser stores; "" for none
-BROWSER_DRAFT = "lecture.told"  # the draft that the browser stored in an earlier session
+DRAFT = "lecture.text"  # session key: the lecture's draft for the browser to store; "" for none
+BROWSER_DRAFT = "lecture.told"  # session key: the draft from an earlier session of the browser
 
 
 class LRUCache(Generic[Value]):
@@ -37,13 +37,13 @@ class LRUCache(Generic[Value]):
         self._size = size
 
     def get(self, key: str) -> Value | None:
-        """Return the value of a key and mark it as used; None if there is none."""
+        """Return the value of a key, and mark it as used; None if the key is missing."""
         if key in self._values:
             self._values.move_to_end(key)
         return self._values.get(key)
 
     def add(self, key: str, value: Value) -> None:
-        """Add or replace a value; drop the least recently used one beyond the limit."""
+        """Add or replace a value; if the cache is full, drop the least recently used one."""
         self._values[key] = value
         self._values.move_to_end(key)
         if len(self._values) > self._size:
@@ -76,15 +76,15 @@ def get_value(name: str) -> Any:  # noqa: ANN401 - of any type
 
 
 def widget_value(key: str) -> Any:  # noqa: ANN401 - of any widget
-    """Return the value of a widget, in its callback."""
+    """Return the value of a widget; for use in its callback."""
     return st.session_state.to_dict()[key]
 
 
 def may_be_unsent(key: str) -> bool:
-    """Return whether the browser may not have received the widget's value, and shows it empty.
+    """Return whether the browser may not have received a widget, whose value must be set again.
 
-    Streamlit may never send the elements of an aborted run. Each request of the browser lists the
-    values of the widgets that it received.
+    Streamlit may never send the elements of an aborted run. A widget has arrived once a request of
+    the browser contains its value.
     """
     unsent = session_value("untold", set[str])
     if key not in st.session_state:
@@ -111,7 +111,7 @@ def errors_as_messages() -> Iterator[None]:
 
 @contextmanager
 def errors_beside(widget: str) -> Iterator[None]:
-    """Keep a `CrfvizError` of the body for `last_error_beside` instead of raising it.
+    """Store a `CrfvizError` of the body for `last_error_beside` instead of raising it.
 
     Args:
         widget: key of a widget beside which the error is shown.
@@ -125,9 +125,9 @@ def errors_beside(widget: str) -> Iterator[None]:
 
 
 def last_error_beside(widget: str) -> str:
-    """Return the error of the last try, before the widget is drawn; empty without one.
+    """Return the error to show beside a widget, empty without one; call it before drawing.
 
-    The error is forgotten after a run of the page that did not draw the widget.
+    The error is dropped after a run that did not draw the widget.
     """
     errors = session_value("errors", dict[str, str])
     if widget not in st.session_state:
@@ -144,17 +144,17 @@ def messages() -> Sequence[str]:
 
 
 def discard_messages(shown: Sequence[str]) -> None:
-    """Remove messages that are on the screen."""
+    """Remove messages that were shown."""
     set_value("messages", [message for message in messages() if message not in shown])
 
 
 def draft(name: str, default: str = "") -> str:
-    """Return a text of this session; `default` if it is not set."""
+    """Return a draft, a text that the session keeps under a name; `default` if it is not set."""
     return session_value("drafts", dict[str, str]).get(name, default)
 
 
 def set_draft(name: str, text: str) -> None:
-    """Store a text of this session under a name."""
+    """Set a draft, see `draft`."""
     session_value("drafts", dict[str, str])[name] = text
 
 
@@ -190,5 +190,5 @@ def _store_in(state: Mapping[str, Any]) -> dict[str, Any]:
     return store
 
 
-# By run; a page reads session values some thirty times.
+# The dict of each run, cached because a page reads session values some thirty times.
 _stores: WeakKeyDictionary[object, dict[str, Any]] = WeakKeyDictionary()
