@@ -1,4 +1,4 @@
-"""The gain of an added CRF layer: figures, changed sentences, and a new model."""
+"""The panel What a CRF layer would add: the gain, the changed sentences, and a new model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ from crfviz.views.formatting import count
 
 EXPLORE = "pages/explore.py"
 MAX_WORDS_FITTED = 50_000  # half a minute on one core; larger files are sampled
-RESULT = "layer gain"
+RESULT = "layer gain"  # name of the gain in `Analysed.made`
 REQUESTED = "layer.requested"  # session key: the analysis whose transitions are to be fitted
 PROBLEM = "layer.problem"  # session key: why the last fit failed
 KEPT = "layer.kept"  # session key: whether the reader pressed Keep
@@ -58,7 +58,7 @@ ABOUT_LINKS = (
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The gain on the sentences that were fitted."""
+    """The gain of fitted transitions on the sentences, with the changed ones."""
 
     layer: LayerGain
     sentences: Sequence[Sentence]
@@ -70,7 +70,7 @@ class Measured:
 @st.fragment
 @guarded("What a CRF layer would add")
 def added_layer(analysis: Analysed) -> None:
-    """Draw the button that fits transitions, or the gain."""
+    """Draw the button that fits transitions, or the gain if they were fitted."""
     st.markdown("**What a CRF layer would add**")
     measured = analysis.made.get(RESULT)
     if measured is None:
@@ -106,7 +106,7 @@ def added_layer(analysis: Analysed) -> None:
 
 
 def fit_requested(analysis: Analysed, place: DeltaGenerator) -> None:
-    """Fit transitions, with a progress bar at `place`, if the reader has asked for it."""
+    """Fit transitions, with a progress bar at `place`, if the reader has clicked the button."""
     if get_value(REQUESTED) != analysis.key or RESULT in analysis.made:
         return
     tagger = analysis.results.tagger
@@ -115,7 +115,7 @@ def fit_requested(analysis: Analysed, place: DeltaGenerator) -> None:
         bar = st.progress(0.0, "Fitting transitions")
         st.button("Stop", on_click=set_value, args=(REQUESTED, ""), key="layer.stop")
 
-    def report(done: int, total: int) -> None:  # a click on Stop raises here
+    def report(done: int, total: int) -> None:  # raises after a click on Stop
         bar.progress(done / total, f"Fitting transitions: {100 * done // total} %")
 
     try:
@@ -129,7 +129,7 @@ def fit_requested(analysis: Analysed, place: DeltaGenerator) -> None:
 
 
 def _fitted(tagger: Tagger, sentences: Sequence[Sentence], report: Progress) -> LayerGain:
-    """Fit in the worker, unless only this process has the model."""
+    """Fit transitions in the worker process, or here if only this process has the model."""
     if model_path(tagger.name) is None:
         return layer_gain(
             tagger, sentences, lambda share: report(round(100 * share), 100), pause=pause
@@ -141,7 +141,14 @@ def _fitted(tagger: Tagger, sentences: Sequence[Sentence], report: Progress) -> 
 def _with_links(
     tagger: Tagger, layer: LayerGain, numbers: Sequence[int], every: Sequence[Sentence]
 ) -> Measured:
-    """Return the gain, with a row and two links for each changed sentence."""
+    """Return the gain, with a table row and two explorer links per changed sentence.
+
+    Args:
+        tagger: the model whose emissions were used.
+        layer: the gain on a sample of the sentences.
+        numbers: the index in `every` of each sampled sentence.
+        every: all sentences.
+    """
     sentences = [every[number] for number in numbers]
     rows = changed_table(layer, sentences, tagger.tags)
     first = tagger.potentials_batch([sentences[0].tokens], constrained=False)[0]
@@ -162,10 +169,10 @@ def _with_links(
 def fitted_edits(
     fitted: FittedTransitions, tags: Sequence[str], scheme: str | None
 ) -> Edits | None:
-    """Return edits of a model under which its paths are those of the fitted chain.
+    """Return edits that give a model the paths of the fitted chain.
 
-    The emissions stay unchanged, so all other scores are divided by the scale. Returns None if the
-    scale is not positive, because no edits then give these paths.
+    The fitted chain scales the emissions. Edits leave them unchanged and divide all other scores by
+    the scale. Returns None if the scale is not positive, because no edits give these paths then.
     """
     if fitted.scale <= 0:
         return None
@@ -180,7 +187,7 @@ def fitted_edits(
 
 
 def without_transitions(chain: Potentials, scheme: str | None) -> Edits:
-    """Return edits of a model that leave only its emissions."""
+    """Return edits that set all transitions, start and end scores of a model to 0."""
     tables = (chain.transitions, chain.start, chain.end)
     if not any(bool(table.any()) for table in tables):
         return Edits(constrained=scheme is None)
@@ -195,7 +202,7 @@ def without_transitions(chain: Potentials, scheme: str | None) -> Edits:
 
 
 def _keep(tagger: Tagger, measured: Measured) -> None:
-    """Draw the name and the button that stores emissions with fitted transitions as a model."""
+    """Draw a box for a name, and the button that stores the fitted chains as a model."""
     if not uploads_allowed():
         st.caption(uploads_off("models"))
         return

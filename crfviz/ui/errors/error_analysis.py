@@ -1,4 +1,4 @@
-"""The error analysis of tagged sentences, in this process or in a worker; no Streamlit."""
+"""The error analysis of tagged sentences, for this process or a worker; without Streamlit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -17,9 +17,9 @@ from crfviz.text.tokenizer import sentence_of
 from crfviz.ui.state.link import explorer_link
 
 Record = Mapping[str, Any]
-Links = Mapping[str, Sequence[str | None]]  # to the explorer, for the rows of some tables
+Links = Mapping[str, Sequence[str | None]]  # by table: a link to the explorer for each row
 ErrorAnalysis = tuple[Results, Record, Tables, Links]
-WorkerResult = tuple[Mapping[str, Any], Record, Tables, Links]  # the results by field name
+WorkerResult = tuple[Mapping[str, Any], Record, Tables, Links]  # `Results` as a dict of fields
 
 
 def load(model: ModelReference, report: Progress) -> None:
@@ -57,12 +57,12 @@ def analyse_sentences(
     rule: str | None = None,
     opener: "ExplorerLinks | None" = None,
 ) -> ErrorAnalysis:
-    """Return the results, their record, tables, and links to the explorer.
+    """Return the results of a tagger on sentences, their record, tables, and explorer links.
 
     `opener` creates the links; by default they open the tagger itself.
 
     Raises:
-        CrfvizError: the sentences do not suit the tagger; says why.
+        CrfvizError: the sentences do not suit the tagger; the message says why.
     """
     results = run(tagger, sentences, report, rule=rule, pause=pause)
     counted = as_counted(results)
@@ -97,7 +97,7 @@ def links_of(
         (suspect.sentence, suspect.wrong, "") for suspect in log.entity_suspects
     ]
     by_table: dict[str, list[str | None]] = {name: [] for name in rows_by_table}
-    link_of: dict[tuple[int, int, str], str | None] = {}  # a suspect is also an error
+    link_of: dict[tuple[int, int, str], str | None] = {}  # computed once: suspects are also errors
     for name, rows in rows_by_table.items():
         for row in rows:
             if row not in link_of:
@@ -136,7 +136,7 @@ class ExplorerLinks:
     def to(
         self, number: int, position: int, tag: str = "", edits: Edits | None = None
     ) -> str | None:
-        """Return the link to a sentence, with a tag at a position; the default is the gold tag."""
+        """Return the link to a sentence and a tag at a position, by default the gold tag."""
         sentence = self._sentences[number]
         if number not in self._texts:
             self._texts[number] = sentence_of(sentence.tokens, self._tagger.split)

@@ -1,7 +1,7 @@
 """Navigation in a list of errors: next and previous sentence, and back to the list.
 
-A link opens a new session, so the server keeps lists by the digest of their links. A link has the
-list, the index in it, and the options of the page Model errors.
+A link opens a new session, so the server stores the lists, by the digest of their links. A link has
+this digest, the index in the list, and the options of the page Model errors.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,13 +27,13 @@ from crfviz.ui.state.scenario import LIST, MAX_WORDS, OF_POSITIONS, PLACE, Scena
 from crfviz.ui.words import plain
 
 PAGE = "pages/model-errors.py"
-MAX_LISTS = 100
-_BACK = "list.asked_back"  # whether the reader pressed Back
+MAX_LISTS = 100  # maximum number of lists on the server
+_BACK = "list.asked_back"  # session key: whether the reader pressed Back
 
 
 @dataclass(frozen=True)
 class Listed:
-    """The rows of a list that can be opened, with their URLs."""
+    """A list of errors: the rows that can be opened, with their URLs."""
 
     rows: Table
     addresses: Sequence[str]
@@ -42,12 +42,15 @@ class Listed:
 def opened_from(
     rows: Table, addresses: Sequence[str | None], view: Mapping[str, str]
 ) -> list[str | None]:
-    """Return the URLs with the index in this list; None for rows without a URL.
+    """Store a list, and return its URLs with the list's digest and the index of the row.
 
     Args:
-        rows: of the list.
-        addresses: of the explorer, for each row.
-        view: further page options that the list needs.
+        rows: the rows of the list.
+        addresses: a URL of the explorer for each row; None for rows that cannot be opened.
+        view: further page options, which restore the list when the reader goes back.
+
+    Returns:
+        A URL for each row, or None.
     """
     here = [place for place, address in enumerate(addresses) if address]
     known = [address for address in addresses if address]
@@ -63,14 +66,14 @@ def opened_from(
 
 
 def place_in(addresses: Sequence[str | None]) -> int | None:
-    """Return the row that the reader returns from, if it is in this list."""
+    """Return the index of the row that the reader opened last, if it is in this list; else None."""
     place = view_option(PLACE)
     end = f"v.{LIST}={view_option(LIST)}&v.{PLACE}={place}"
     return next((row for row, each in enumerate(addresses) if each and each.endswith(end)), None)
 
 
 def list_bar() -> None:
-    """Draw the position in the list and the buttons, if the sentence was opened from a list."""
+    """Draw Back, Previous and Next with the position in the list, if a list is open."""
     name = view_option(LIST)
     if not name:
         return
@@ -105,7 +108,7 @@ def list_bar() -> None:
 
 
 def _show_original(address: str) -> None:
-    """Draw the sentence of the list beside the edited one, each word with its best tag."""
+    """Draw the listed sentence beside the current one, if they differ, each with its best tags."""
     now = scenario()
     original = dict(parse_qsl(urlsplit(address).query)).get("sentence", now.sentence)
     if original == now.sentence:
@@ -133,7 +136,7 @@ def _tagged(state: Scenario) -> str:
 
 
 def _go(by: int) -> None:
-    """Open another sentence of the list, relative to the current one."""
+    """Open the sentence `by` places after the current one in the list."""
     listed = _lists().get(view_option(LIST))
     if listed is None:
         return
@@ -147,13 +150,13 @@ def _place(listed: Listed) -> int:
 
 
 def _describe(row: TableRow) -> str:
-    """Return the words of a row with gold and predicted tags."""
+    """Return the text that describes a row: its words, with gold and predicted tags."""
     sides = [f"{side} {row[side]}" for side in ("gold", "predicted") if side in row]
     return ", ".join([str(row["around"]), *sides])
 
 
 def _options() -> Mapping[str, str]:
-    """Return the page options that a list needs."""
+    """Return the current page options, without those about words of a sentence."""
     view = scenario().view.items()
     return {name: value for name, value in view if name not in OF_POSITIONS}
 

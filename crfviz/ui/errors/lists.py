@@ -1,4 +1,4 @@
-"""Tables of an error analysis, with CSV; lists of errors and of suspect gold tags."""
+"""Tables of an error analysis with CSV downloads, and lists of errors and suspect gold tags."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -19,12 +19,12 @@ from crfviz.views.formatting import per_cent
 from crfviz.views.frames.chains import plain_table
 from crfviz.views.frames.errors import ABOUT, AROUND, IN_SIGHT, error_frame, formats
 
-TALLEST = 360  # pixels
+TALLEST = 360  # maximum height of a table, in pixels
 WIDTHS = {AROUND: 360, "gold": 120, "predicted": 120}  # pixels, in lists of errors
 MAX_ROWS = 100  # in a table with links, until the reader asks for all
 LAZY_FROM = 1000  # rows; longer tables load while scrolling
 Links = Mapping[str, Sequence[str | None]]  # by column name
-ANY = "any"
+ANY = "any"  # option of a filter: no restriction
 NO_CELL = "Click a cell, or choose one here, to list its errors"
 BY_KEYBOARD = "A plain table whose links Tab and Enter reach; the other table is a canvas."
 ABOUT_KINDS = (
@@ -43,10 +43,16 @@ def show_table(
     title: str = "",
     view: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Draw a table with its title; link columns come first.
+    """Draw a table with its title and a CSV download; link columns come first.
 
-    Wide tables show the columns in `IN_SIGHT`; the menu of the table has the others. `view` has
-    further page options that lead back to the list.
+    Wide tables show only the columns in `IN_SIGHT`; the menu of the table has the others.
+
+    Args:
+        name: name of the table.
+        table: the rows.
+        links: URLs of the explorer for each row, by the title of their column.
+        title: by default the title in `ABOUT`.
+        view: further page options, which restore a list when the reader goes back.
     """
     title = title or ABOUT[name]
     openings = {
@@ -100,7 +106,7 @@ def show_table(
 
 
 def _all_of(name: str, rows: int) -> bool:
-    """Draw a toggle for all rows if there are many; return its value."""
+    """Return whether to show all rows; with more than `MAX_ROWS`, draw a toggle that decides."""
     if rows <= MAX_ROWS:
         return True
     every_row = bound_flag(st.toggle, f"all {rows:,} rows", f"all_{name}")
@@ -137,7 +143,7 @@ def wrong_words(analysis: Analysed) -> None:
 
 
 def _cell_by_keyboard(wrong: Table) -> set[tuple[str, str]]:
-    """Draw the select box of cells; return the chosen cell."""
+    """Draw a select box of cells for the keyboard; return the chosen cell as a set."""
     cells = {
         f"{row['gold']} {row['predicted']}": (str(row["gold"]), str(row["predicted"]))
         for row in wrong
@@ -151,7 +157,7 @@ def _cell_by_keyboard(wrong: Table) -> set[tuple[str, str]]:
 
 
 def why(analysis: Analysed) -> None:
-    """Draw errors by cause, and their list."""
+    """Draw tables of errors by cause, and the list of errors."""
     st.caption(ABOUT_KINDS)
     names = ("kinds", "weights", "tag_pairs")
     for name, column in zip(names, st.columns([1, 1.2, 1.2]), strict=True):
@@ -165,7 +171,7 @@ def why(analysis: Analysed) -> None:
 @st.fragment
 @guarded("The list of errors")
 def _filtered(analysis: Analysed) -> None:
-    """Draw the errors of a kind and of a pair of tags."""
+    """Draw filters by kind, gold tag and predicted tag, and the list of matching errors."""
     errors = analysis.results.log.first
     known = {tag for error in errors for tag in (*error.gold, *error.predicted)}
     used = [tag for tag in analysis.results.tagger.tags if tag in known]
@@ -200,7 +206,7 @@ def _errors(
     title: str = "",
     view: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Draw the errors with a wanted pair of tags, each with its link."""
+    """Draw the errors of a kind whose gold and predicted tags are `wanted`, each with a link."""
     kept = [
         index
         for index, error in enumerate(analysis.results.log.first)

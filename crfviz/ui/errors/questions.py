@@ -1,6 +1,6 @@
 """The views of the page Model errors, each with its charts and tables.
 
-Only the open view is drawn, in a fragment, so a click in it does not redraw the page.
+Only the open view is drawn. It is a fragment, so a click in it does not redraw the whole page.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ from crfviz.ui.words import plain
 from crfviz.views.figures.charts import calibration_chart, coverage_chart, decoders_chart
 from crfviz.views.formatting import per_cent
 
-TABS = {  # by their names in links
+TABS = {  # titles of the views, by their names in links
     "How wrong": "Accuracy",
     "How sure": "Calibration",
     "What the CRF buys": "Decoders",
@@ -44,7 +44,7 @@ NEED_SCORES = ("How sure", "What the CRF buys", "Why", "Is it the gold?")
 
 
 def how_wrong(analysis: Analysed) -> None:
-    """Draw scores by tag, and the confusion matrix."""
+    """Draw precision, recall and F1 by tag, and the confusion matrix."""
     tables = analysis.tables
     left, right = st.columns([1, 1.25])
     with left:
@@ -61,7 +61,7 @@ def how_wrong(analysis: Analysed) -> None:
 
 
 def how_sure(analysis: Analysed) -> None:
-    """Draw the calibration of the probabilities."""
+    """Draw the calibration of the model's probabilities, and accuracy by coverage."""
     tables = analysis.tables
     first, second = st.columns(2)
     with first:
@@ -74,7 +74,7 @@ def how_sure(analysis: Analysed) -> None:
 
 
 def what_it_buys(analysis: Analysed) -> None:
-    """Compare all decoders, and the effect of a rule."""
+    """Draw a comparison of all decoders, the effect of a rule, and the gain of a CRF layer."""
     rule_box(analysis.results.tagger.tags)
     if RULE in analysis.record:
         _rule_effect(analysis.record)
@@ -125,7 +125,7 @@ def where(analysis: Analysed) -> None:
 
 
 def two_models(analysis: Analysed) -> None:
-    """Compare with another model on the same sentences."""
+    """Draw a comparison with another model on the same sentences."""
     name = analysis.results.tagger.name
     others = [other for other in cached.models() if other != name and "/" not in other]
     if not others:
@@ -167,7 +167,7 @@ def two_models(analysis: Analysed) -> None:
 @st.fragment
 @guarded("The sentences of two models")
 def _sentences(analysis: Analysed, other: Analysed, table: Table) -> None:
-    """Draw the sentences of a kind, with links to the explorer for both models."""
+    """Draw the sentences on which the models differ, with explorer links for both models."""
     kind = bound_buttons("Sentences", "kind_of", [ANY, *KINDS], ANY)
     publish()
     kept = [index for index, row in enumerate(table) if kind in (ANY, row["kind"])]
@@ -203,8 +203,8 @@ PANELS: Mapping[str, Callable[[Analysed], None]] = {
 def questions(analysis: Analysed) -> None:
     """Draw the tabs and the open view."""
     tab = bound_tabs("View", "tab", TABS, next(iter(TABS)))
-    publish()  # the page usually does this, and is not redrawn
-    # A container for each view: the old view disappears at once, not after the new one is drawn.
+    publish()  # a fragment run does not reach app.py, which usually publishes the URL
+    # One container per view, so that the old view disappears before the new one is drawn.
     places = {name: st.container() if name == tab else st.empty() for name in PANELS}
     with places[tab]:
         if tab in NEED_SCORES and isinstance(analysis.results.tagger, Answers):
@@ -217,7 +217,7 @@ def questions(analysis: Analysed) -> None:
 
 
 def downloads(analysis: Analysed) -> None:
-    """Draw the downloads; a file is built when it is requested."""
+    """Draw the download buttons; each file is built on request."""
 
     def report() -> str:
         from crfviz.views.figures.offline import html_report  # Plotly is slow to load

@@ -1,7 +1,7 @@
-"""Runs of the error analysis, cached for all sessions by file, tag mapping and model.
+"""Runs of the error analysis, cached for all sessions by sentences, tag mapping and model.
 
-A large run would hold Python's lock for seconds or minutes, so a worker process does it. Starting
-the worker takes as long as a small file.
+A large run would hold the GIL for seconds or minutes, so a worker process does it. Small files are
+analysed here, because starting the worker would take longer.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,10 +54,10 @@ class Analysed:
     source: Source  # the sentences before their tags were mapped
     sentences: Sequence[Sentence]  # all of them, in the tagger's tags
     opener: ExplorerLinks | None = None  # creates the links; None for the tagger's own
-    made: dict[str, Any] = field(default_factory=dict)  # values of `once`
+    made: dict[str, Any] = field(default_factory=dict)  # results that `once` caches, by name
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `make` makes
-        """Return the result of `make`, which is cached and must not be changed."""
+        """Return the result of `make`, cached under a name; callers must not change it."""
         if name not in self.made:
             self.made[name] = make()
         return self.made[name]
@@ -70,12 +70,15 @@ def analysed(
     rule: str | None = None,
     opener: ExplorerLinks | None = None,
 ) -> Analysed | None:
-    """Return the analysis from the cache, or run it with a progress bar; None if it was stopped.
+    """Return the analysis from the cache, or run it with a progress bar.
 
-    A `rule` over the tags adds a decoder. `opener` gives links to another model than the tagger.
+    A `rule` over the tags adds a decoder. `opener` creates links to another model than the tagger.
+
+    Returns:
+        The analysis; None, with a message, if the reader stopped the run or the queue is full.
 
     Raises:
-        CrfvizError: the sentences do not suit the tagger; says why.
+        CrfvizError: the sentences do not suit the tagger; the message says why.
     """
     key = _digest(tagger, sentences, rule, opener)
     runs = server_value("runs", LRUCache[Analysed])
@@ -92,7 +95,7 @@ def analysed(
     _fetch_ahead(unseen, key)
     place.button("Stop", on_click=set_view_option, args=("stopped", key), key=f"errors.stop.{key}")
 
-    def report(done: int, total: int) -> None:  # a click on Stop raises here
+    def report(done: int, total: int) -> None:  # raises after a click on Stop
         bar.progress(done / total, f"{done:,} of {total:,} sentences")
 
     analysis, busy = None, ""
@@ -114,7 +117,7 @@ def analysed(
 
 
 def get_ready(tagger: Tagger) -> None:
-    """Load the model in the worker before a file is uploaded."""
+    """Load the model in the worker process in advance, before a file is uploaded."""
     if model_path(tagger.name) is not None:
         BACKGROUND.prepare(partial(load, model_reference(tagger.name)))
 
@@ -127,7 +130,7 @@ def _found(
     rule: str | None,
     opener: ExplorerLinks | None,
 ) -> ErrorAnalysis:
-    """Run in the worker, unless the file is small or only this process has the model."""
+    """Run in the worker process; here if the file is small or only this process has the model."""
     words = sum(len(sentence.tokens) for sentence in sentences)
     if words <= MAX_WORDS_HERE or model_path(tagger.name) is None:
         return analyse_sentences(tagger, sentences, file, report, pause, rule, opener)
@@ -137,7 +140,7 @@ def _found(
 
 
 def _fetch_ahead(place: DeltaGenerator, key: str) -> None:
-    """Load the browser's table and chart code during the run."""
+    """Make the browser load its code for tables and charts during the run."""
     with place.container(key=f"errors-unseen-{key}"):  # hidden by the style sheet of the frame
         st.dataframe({"": [0]}, width=1, height=1)
         st.vega_lite_chart(spec={"mark": "point", "data": {"values": []}, "width": 1, "height": 1})
@@ -159,7 +162,7 @@ def _digest(
 
 
 def link_notes(analysis: Analysed) -> list[str]:
-    """Return the notes on the links to the explorer."""
+    """Return notes on sentences and errors that the explorer links cannot show."""
     long = int((analysis.results.lengths > MAX_WORDS).sum())
     without = sum(link is None for link in analysis.links["errors"])
     notes = []

@@ -1,8 +1,8 @@
 """The tagged sentences of the page Model errors, mapped to the tags of the model.
 
 They come with the model or with crfviz, from an upload, or from the annotations. The server caches
-the newest eight uploads by the digest of their content, so that leaving the page loses nothing. The
-reader maps tags that the model lacks.
+the eight uploads used last, by the digest of their content, so that they survive a change of the
+page. The reader maps tags that the model lacks.
 """
 
 from collections import Counter
@@ -54,12 +54,12 @@ ANSWERS_HELP = (
     "conlleval takes them, needs no second one."
 )
 NOT_YET = "choose …"
-MAX_WORDS = 5000  # words of a sentence; unsplit corpora have more
+MAX_WORDS = 5000  # words of a sentence; a corpus that was not split into sentences has more
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The predictions to evaluate, and their gold tags."""
+    """What to evaluate: a model, or a file of predictions, on sentences with gold tags."""
 
     tagger: Tagger
     sentences: Sequence[Sentence]  # in the tagger's tags
@@ -73,7 +73,7 @@ class Source:
     name: str
     digest: str
     sentences: Sequence[Sentence]
-    notes: tuple[str, ...] = ()  # losses and assumptions of the reader
+    notes: tuple[str, ...] = ()  # what was lost or assumed in reading the file
     answers: Sequence[Sentence] | None = None  # the same sentences with the tags of another tagger
     answers_in: str = ""  # name of the file with the answers
 
@@ -86,7 +86,7 @@ def read_upload(name: str, content: bytes) -> Source:
     """Read the sentences of a file, and cache them by the digest of its content.
 
     Raises:
-        FormatError: it cannot be read; says in which line.
+        FormatError: the file cannot be read; the message names the line.
     """
     digest = sha256(content).hexdigest()[:16]
     source = _files().get(digest)
@@ -103,7 +103,7 @@ def with_answers(source: Source, name: str, content: bytes) -> Source:
     """Return the source with the tags of a second file over the same words, and cache it.
 
     Raises:
-        FormatError: the file cannot be read, or has other words; says in which sentence.
+        FormatError: the file cannot be read, or has other words; the message names the sentence.
     """
     digest = sha256(source.digest.encode() + content).hexdigest()[:16]
     both = _files().get(digest)
@@ -123,10 +123,10 @@ def with_answers(source: Source, name: str, content: bytes) -> Source:
 
 
 def require_short(name: str, sentences: Sequence[Sentence]) -> None:
-    """Refuse sentences that would block the server.
+    """Reject sentences that are so long that they would block the server.
 
     Raises:
-        FormatError: a sentence is too long; the message names it and a likely cause.
+        FormatError: a sentence has more than 5000 words; the message has a likely cause.
     """
     for number, sentence in enumerate(sentences, start=1):
         if len(sentence.tokens) > MAX_WORDS:
@@ -137,7 +137,7 @@ def require_short(name: str, sentences: Sequence[Sentence]) -> None:
 
 
 def excerpt_of(tagger: Tagger) -> Source | None:
-    """Return the shipped sentences with the tagger's tags and words, if there are any."""
+    """Return the shipped sentences in the tagger's tags, if it has such tags and can read them."""
     path = excerpt_for(tagger.tags)
     if path is None or not tagger.reads(" ".join(read_excerpt(path)[0].tokens)):
         return None
@@ -145,7 +145,7 @@ def excerpt_of(tagger: Tagger) -> Source | None:
 
 
 def own_sentences(tagger: Tagger) -> Source | None:
-    """Return the gold-tagged sentences that came with a tagger, if there are any."""
+    """Return the gold-tagged sentences that come with a tagger; None without any."""
     sentences = tagger.tagged()
     if not sentences:
         return None
@@ -153,10 +153,10 @@ def own_sentences(tagger: Tagger) -> Source | None:
 
 
 def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
-    """Draw the tabs of the sources at `at`; return the chosen one, None if there is none yet.
+    """Draw the tabs of the sources at `at`; return the chosen source, None if none is chosen yet.
 
     Raises:
-        FormatError: the file is empty, has no tags, or cannot be read; says in which line.
+        FormatError: the file is empty, has no tags, or cannot be read; the message says where.
     """
     given = {"own": own_sentences(tagger), "excerpt": excerpt_of(tagger)}
     choices = {name: CHOICES[name] for name in CHOICES if given.get(name, name)}
@@ -235,9 +235,9 @@ def _source(name: str, sentences: Sequence[Sentence]) -> Source:
 
 
 def _folded(tagger: Tagger, source: Source) -> Source:
-    """Join Twitter handles if the reader wants that.
+    """Draw the option to join Twitter handles, and return the source with the option applied.
 
-    The option appears if a word is a bare `@` and the tagger has the tag O.
+    The option appears only if a word is a bare `@` and the tagger has the tag O.
     """
     handles = any("@" in sentence.tokens[:-1] for sentence in source.sentences)
     if not handles or OUTSIDE not in tagger.tags:
@@ -266,14 +266,15 @@ def require_gold(source: Source) -> None:
 
 
 def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> list[Sentence]:
-    """Rename the tags in `names`."""
+    """Return the sentences with the tags in `names` renamed."""
     return [replace(s, tags=tuple(names.get(tag, tag) for tag in s.tags or ())) for s in sentences]
 
 
 def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | None:
-    """Return the sentences in the tagger's tags; None until the reader has mapped all tags.
+    """Draw the mapping of unknown tags; return the sentences in the tagger's tags.
 
-    For BIO tags the entity types are mapped.
+    For BIO tags the entity types are mapped. Returns None until all tags are mapped, and for files
+    with too many unknown tags.
     """
     if source.notes:
         _say(source.notes)
@@ -301,7 +302,7 @@ def mapped_sentences(tagger: Tagger, source: Source) -> Sequence[Sentence] | Non
 
 
 def _mapping(tagger: Tagger, source: Source, words: Mapping[str, int]) -> TagMapping:
-    """Return the reader's mapping of unknown tags, each shown with its number of words."""
+    """Return the mapping of unknown tags; `words` has the number of words of each tag."""
     chosen = server_value(f"tags {source.digest} {tagger.name}", dict[str, str])
     return TagMapping(tagger, words, chosen, NOT_YET)
 
