@@ -1,1 +1,1 @@
-"""The scenario of a lecture, its link and its events."""
+"""The scenario (the state of the screen), its link, its snapshots, and the stage's events."""

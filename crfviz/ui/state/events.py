@@ -1,8 +1,8 @@
-"""Events of the stage: parsed once from what the browser sends.
+"""Events of the stage: the browser's messages are parsed, then applied to the scenario.
 
-The stage lives in a browser, so nothing it sends is trusted. `parse_event` checks every field and
-returns an event of one of the classes below, or raises an error with a message for people.
-`apply_event` changes the scenario.
+The stage runs in a browser, so its messages are not trusted. `parse_event` checks every field and
+returns an event of one of the classes below, or raises an error with a readable message.
+`apply_event` returns the changed scenario.
 
     {"kind": "transition", "from": "DET", "to": "NOUN", "score": 1.2}  # also from START, to END
     {"kind": "emission", "position": 3, "tag": "NOUN", "score": null}  # null is -inf: forbidden
@@ -19,10 +19,10 @@ returns an event of one of the classes below, or raises an error with a message 
     {"kind": "undo"}  # also "redo" and "reset"
     {"kind": "page", "value": "next"}  # or "previous"
 
-An "offset" says from which word on positions count, except for "from": that of the browser's
-window. "sentence" is the text that positions belong to; an event that was under way when the user
-typed another sentence is not meant for that one. "has" names the browser's whole payload, see
-`crfviz.ui.session.components`.
+With an "offset", positions count from that word on, the first one of the browser's window; only the
+option "from" counts from the beginning. "sentence" is the text that positions belong to: an event
+sent before the user typed another sentence does not apply to that one. "has" names the browser's
+whole payload, see `crfviz.ui.session.components`.
 """
 
 import math
@@ -46,11 +46,11 @@ from crfviz.ui.state.scenario import (
 )
 from crfviz.ui.words import quote
 
-Fields = Mapping[object, object]  # of an event, as the browser sent them
+Fields = Mapping[object, object]  # the fields of an event, as the browser sent them
 
 
 OF_WORDS = ("at", "cell", "chosen")  # page options that begin with a word position
-CHOSEN = "chosen"  # page option: the cell in the side panel, which a step replaces
+CHOSEN = "chosen"  # page option: the cell in the side panel, until the next step
 COMMANDS, TURNS = ("undo", "redo", "reset"), ("next", "previous")
 _LARGEST = 2**53  # larger integers are not exact in JavaScript
 
@@ -61,7 +61,7 @@ class RefusedError(CrfvizError):
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """The fields of every event; an event of this class requests the whole payload."""
+    """The fields that all events share; an event of this class itself requests a whole payload."""
 
     sentence: object = None  # the text that its positions refer to; None if unknown
     has: object = None  # name of the browser's whole payload; None if it needs one
@@ -82,7 +82,7 @@ class Transition(Event):
 
 @dataclass(frozen=True)
 class Emission(Event):
-    """The score of a tag at one word changed."""
+    """The emission score of a tag at one word changed."""
 
     position: int
     tag: str
@@ -98,7 +98,7 @@ class Restore(Event):
 
 @dataclass(frozen=True)
 class Strength(Event):
-    """The strength of the CRF changed."""
+    """The strength of the transitions changed."""
 
     value: float
 
@@ -142,16 +142,15 @@ class View(Event):
 
 @dataclass(frozen=True)
 class Command(Event):
-    """One of COMMANDS or TURNS, which change the history or the page."""
+    """A command: one of `COMMANDS`, which undo or redo edits, or of `TURNS`, which open a page."""
 
     name: str
 
 
 def new_events(events: object, *, after: int) -> list[tuple[int, Fields]]:
-    """Return the events with a higher number than `after`, with their numbers, in their order.
+    """Return the events with a higher number than `after`, each with its number, in order.
 
-    A component sends a list of mappings, each with a whole number `seq`. Other elements are
-    ignored.
+    A component sends a list of mappings, each with an integer `seq`. Other elements are ignored.
     """
     mappings = (
         [event for event in events if isinstance(event, Mapping)]
@@ -167,10 +166,10 @@ def new_events(events: object, *, after: int) -> list[tuple[int, Fields]]:
 
 
 def parse_event(fields: Fields, tags: Sequence[str]) -> Event:
-    """Return the event that a browser sent, under a model with K tags.
+    """Return the event that a browser sent, under a model with these K tags.
 
     Raises:
-        RefusedError: the event is not one of the kinds above or a field is wrong.
+        RefusedError: the kind of the event is unknown, or a field is invalid.
     """
     kind = fields.get("kind")
     parse = _PARSERS.get(kind) if isinstance(kind, str) else None
@@ -182,7 +181,7 @@ def parse_event(fields: Fields, tags: Sequence[str]) -> Event:
 
 
 def apply_event(scenario: Scenario, event: Event) -> Scenario:
-    """Return the scenario after one event; commands change nothing here."""
+    """Return the scenario after one event; the caller must handle commands."""
     match event:
         case Right(position, tag):
             return replace(scenario, right={**scenario.right, position: tag})
@@ -223,7 +222,7 @@ def _is_about_words(event: Event) -> bool:
 
 
 def _in_sentence(fields: Fields) -> Fields:
-    """Return the fields with positions counted from the first word of the sentence."""
+    """Return the fields with positions relative to the sentence instead of the window."""
     offset, position, value = (fields.get(name) for name in ("offset", "position", "value"))
     if not offset:
         return fields

@@ -1,11 +1,12 @@
-"""The scenario as the query part of a URL, and back.
+"""The scenario as the query string of a URL: encoding and decoding.
 
     model=upos-en&sentence=These+look+fine&k=0.5&c=0&t=DET.NOUN:1.25,START.PRON:-inf
         &e=3.NOUN:2&p=0.DET&r=3.VERB&step=4&v.rows=viterbi
 
-`t` transitions, `m` many of them packed, `e` scores of single words, `k` strength, `c=0` without
-the tagger's constraints, `p` pins, `r` tags marked as right, `step` the number of steps done
-(`start`: none), `tour` the stop of the tour, `v.*` page options. Defaults are left out.
+`t` has edited transitions, `m` many of them packed, `e` edited emissions of single words, `k` the
+strength, `p` the pins, `r` the tags marked as right, `step` the number of steps done (`start`:
+none), `tour` the stop of the tour, and `v.*` are page options. `c=0` switches the tagger's
+constraints off. Defaults are left out.
 
 The parser is lenient, because people edit URLs by hand. It uses the valid parts and reports the
 others.
@@ -61,19 +62,19 @@ LONGER = {
     RULE_DRAFT: MAX_DRAFT,
     "asked": 200,
     "said": 200,
-}  # of options that may be longer
+}  # characters of page options that may be longer than `LONGEST_OPTION`
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _STEP = re.compile(r"\d{1,5}", re.ASCII)
 _OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
-_OF_POSITIONS = ("e", "p", "r", "step")  # parameters without meaning if the sentence is missing
-_START = "start"  # before the first step
-OPTION = "v."  # before the name of a page option
+_OF_POSITIONS = ("e", "p", "r", "step")  # parameters that only make sense with the sentence
+_START = "start"  # value of `step` before the first step
+OPTION = "v."  # prefix of the name of a page option
 TOUR, MAX_STOPS = "tour", 9  # the stop of the tour: a page option with a name of its own
 _MAX_OPTIONS = 32
-_MAX_ITEMS = 5000  # of one list: more than any chain on the screen has cells
+_MAX_ITEMS = 5000  # items of one list; no chain on the screen has as many cells
 _EXPECTED = {
     "t": f"FROM.TO:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
     "e": f"position.TAG:score with a score of at most ±{MAX_SCORE:,.0f} or -inf",
@@ -84,7 +85,7 @@ _EXPECTED = {
 
 @dataclass(frozen=True)
 class Models:
-    """The available models, and the defaults of a URL."""
+    """The available models, and the model and sentence of a URL that names none."""
 
     names: Sequence[str]
     default: str  # the model of a URL without one
@@ -93,7 +94,7 @@ class Models:
 
 @dataclass(frozen=True)
 class Link:
-    """The query part of a URL."""
+    """The query string of a URL, as parameters."""
 
     params: dict[str, str]
     complete: bool  # False if parts were left out because the scenario is too long for a link
@@ -107,7 +108,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Decoded:
-    """The content of a URL."""
+    """The decoded content of a URL."""
 
     scenario: Scenario
     ignored: list[str] = field(default_factory=list)  # one message per ignored part
@@ -121,8 +122,7 @@ def encode(scenario: Scenario, models: Models | None = None) -> Link:
         models: the available models; without them the link always names model and sentence.
 
     Returns:
-        The parameters, and whether they are complete: a part that does not fit is left out
-            completely.
+        The link; a parameter that would make it too long is left out completely.
 
     """
     parts = whole(scenario)
@@ -149,9 +149,18 @@ def explorer_link(
     answers: Sequence[str] = (),
     edits: Edits | None = None,
 ) -> str | None:
-    """Return the URL of the explorer on a sentence with gold tags, for one word; or None.
+    """Return the URL that opens a sentence with gold tags in the explorer.
 
-    `answers` are the tags of another tagger, shown beside those of the model.
+    Args:
+        model: name of the model.
+        text: the sentence; None if no text gives its words.
+        gold: the gold tags by position.
+        at: position and tag to select.
+        answers: the tags of another tagger, drawn below those of the model.
+        edits: edits of the model's scores.
+
+    Returns:
+        A relative URL; None if the link is too long, or there is no text or selected word to draw.
     """
     if text is None or (at is not None and at[0] >= MAX_WORDS):
         return None
@@ -164,7 +173,7 @@ def explorer_link(
 
 
 def read_places(text: str) -> dict[int, str]:
-    """Return the tags of single words in a text such as `0.DET,2.VERB`, without invalid parts."""
+    """Parse tags of single words, such as `0.DET,2.VERB`; ignore invalid items."""
     items = map(read_place, text.split(","))
     return dict(item for item in items if item is not None)
 
@@ -180,7 +189,7 @@ def _in_query(name: str, value: str) -> str:
 
 
 def whole(scenario: Scenario) -> dict[str, str]:
-    """Return all parameters of a link at any length; empty for defaults."""
+    """Return all parameters of a link at any length; empty for defaults but model and sentence."""
     return {
         "sentence": scenario.sentence,
         "model": scenario.model,
@@ -192,7 +201,7 @@ def whole(scenario: Scenario) -> dict[str, str]:
 
 
 def encode_changes(scenario: Scenario) -> dict[str, str]:
-    """Return the parameters of the edits and pins."""
+    """Return the parameters for edits and pins, without those at their default."""
     edits = scenario.edits
     packed = pack(edits.transitions)
     parts = {
@@ -209,12 +218,12 @@ def encode_changes(scenario: Scenario) -> dict[str, str]:
 def decode(
     params: Mapping[str, str], models: Models, place: Callable[[str], str] = lambda _: "the address"
 ) -> Decoded:
-    """Return the scenario of a URL, whose values are percent-decoded; they may be invalid.
+    """Return the scenario of a URL; invalid values are replaced by defaults.
 
     Args:
-        params: the values by name.
+        params: the percent-decoded values by name.
         models: the available models.
-        place: where the reader finds the value of a name, for the messages.
+        place: returns the place of a parameter, such as "the address", for messages.
 
     Returns:
         A valid scenario, and messages about the values that were ignored. It may name tags that the
@@ -236,7 +245,7 @@ def decode(
 
 
 class _Reader:
-    """Read parameters one by one, and collect messages about invalid ones."""
+    """Reader of parameters one by one; it collects messages about invalid ones."""
 
     def __init__(self, params: Mapping[str, str], place: Callable[[str], str]) -> None:
         self.left = dict(params)
@@ -341,7 +350,7 @@ class _Reader:
 
 
 def for_words(scenario: Scenario, number: int) -> tuple[Scenario, list[str]]:
-    """Return the scenario without changes of words beyond the `number` of its sentence.
+    """Return the scenario without changes of words beyond the first `number`.
 
     Returns:
         The scenario, and a message if something was dropped.
@@ -355,7 +364,7 @@ def for_words(scenario: Scenario, number: int) -> tuple[Scenario, list[str]]:
 
 
 def _of_words(scenario: Scenario) -> list[str]:
-    """Return all changes of single words as the items of a link."""
+    """Return all changes of single words, each as the text of an item in a link."""
     texts = [
         scores_text(scenario.edits.emissions),
         places_text(scenario.pins),
@@ -369,11 +378,11 @@ def _in_address(option: str) -> str:
     return option if option == TOUR else OPTION + option
 
 
-NOT_ELSEWHERE = ("step", *map(_in_address, OF_PAGE))  # what another page has of its own
+NOT_ELSEWHERE = ("step", *map(_in_address, OF_PAGE))  # parameters that links to other pages omit
 
 
 def step_text(step: int) -> str:
-    """Return a step as a parameter."""
+    """Return the text of a step in a URL."""
     return _START if step == BEFORE_FIRST else str(step)
 
 
@@ -385,7 +394,7 @@ def read_step(text: str) -> int | None:
 
 
 def is_option(name: str, value: str) -> bool:
-    """Return whether name and value are valid as a page option."""
+    """Return whether a name and a value are a valid page option."""
     return (
         _OPTION_NAME.fullmatch(name) is not None
         and 0 < len(value) <= LONGER.get(name, LONGEST_OPTION)

@@ -1,7 +1,8 @@
-"""Items of the lists in a URL, as text and back: `DET.NOUN:1.25`, `3.NOUN:2`, `0.DET`.
+"""Text of list items in a URL, written and parsed: `DET.NOUN:1.25`, `3.NOUN:2`, `0.DET`.
 
-Inside a tag name everything but letters, digits, "-" and "_" is percent-encoded once more, so that
-".", ":" and "," always separate. Scores, in nats, are written with all their digits.
+In tag names everything but letters, digits, "-" and "_" is percent-encoded, before the whole URL is
+encoded. The separators ".", ":" and "," are therefore unambiguous. Scores, in nats, are written
+with all their digits.
 """
 
 import base64
@@ -22,8 +23,8 @@ Place = tuple[int, str]  # position of a word from 0, and a tag
 
 _NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,3})?", re.ASCII)
 _POSITION = re.compile(r"\d{1,5}", re.ASCII)
-FEW = 30  # edits: fewer are written one by one, to be edited by hand
-_UNEDITED, _FORBIDDEN = -(2**31), -(2**31) + 1
+FEW = 30  # edits; up to so many are written one by one, which people can edit by hand
+_UNEDITED, _FORBIDDEN = -(2**31), -(2**31) + 1  # numbers in a packed matrix with a meaning
 _LARGEST = 2000.0  # nats; larger scores are not packed
 _MILLIONTHS = 1_000_000
 _MAX_NAMES = 200
@@ -53,12 +54,12 @@ def places_text(tags: Mapping[int, str]) -> str:
 
 @lru_cache(maxsize=1024)  # a page of errors has thousands of links
 def tag_text(tag: str) -> str:
-    """Return a tag name with the separators percent-encoded."""
+    """Return a tag name with everything but letters, digits, "-" and "_" percent-encoded."""
     return percent_encode(tag, safe="").replace(".", "%2E").replace("~", "%7E")
 
 
 def number_text(value: float) -> str:
-    """Return a number with all its digits, without ".0"."""
+    """Return a number as text with all its digits, without a trailing ".0"."""
     return repr(float(value)).removesuffix(".0")
 
 
@@ -100,7 +101,11 @@ def _score(text: str) -> float | None:
 
 
 def pack(transitions: Mapping[Move, float]) -> str:
-    """Return many edits as one text; empty if they are few or have more than six decimals."""
+    """Return transition edits packed into one text.
+
+    The text is empty if there are at most `FEW` edits, or if a score is above 2000 nats or has more
+    than six decimals.
+    """
     if len(transitions) <= FEW:
         return ""
     names = _names(transitions)
@@ -116,7 +121,7 @@ def pack(transitions: Mapping[Move, float]) -> str:
 
 
 def unpack(text: str) -> dict[Move, float] | None:
-    """Return the edits of `pack`; None if the text is invalid."""
+    """Return the edits in a text of `pack`; None if the text is invalid."""
     written, _, packed = text.partition(":")
     names = [unquote(name) for name in written.split(".")]
     sources, targets = _sides(names)
@@ -141,7 +146,7 @@ def unpack(text: str) -> dict[Move, float] | None:
 
 
 def _names(transitions: Mapping[Move, float]) -> list[str]:
-    """Return each tag once, in order; START may be a tag as target, END as source."""
+    """Return each tag once, in order; a tag may be named START as a target, or END as a source."""
     sides = (side for move in transitions for side in zip(move, (START, END), strict=True))
     return list(dict.fromkeys(name for name, border in sides if name != border))
 
@@ -151,7 +156,7 @@ def _sides(names: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _millionths(score: float) -> int | None:
-    """Return the number in millionths; None if six decimals do not suffice."""
+    """Return a score in millionths; None if it is too large or has more than six decimals."""
     if abs(score) > _LARGEST:
         return None
     number = round(score * _MILLIONTHS)

@@ -1,6 +1,6 @@
-"""Addresses without a page: where they lead, and the message that names similar pages.
+"""URLs without a page: the redirect, and the message that names similar pages.
 
-Pure: no Streamlit.
+This module does not use Streamlit.
 """
 
 from difflib import get_close_matches
@@ -22,14 +22,14 @@ _BY_NAME = {name: entry for entry in ENTRIES for name in (entry.path, _slug(entr
 
 
 def page_instead(path: str, query: str) -> str | None:
-    """Return the address to redirect to, relative to `path`, or None if the path has a page.
+    """Return the URL to redirect to, relative to `path`, or None if the path has a page.
 
-    A title written as a path leads to its page, such as `explore` to the home page. Everything else
-    leads to the home page, with the path in the query as `missing`.
+    A title of a page written as a path leads to that page, such as `explore` to the home page.
+    Everything else leads to the home page, with the path in the query as `missing`.
 
     Args:
-        path: the part of the address after that of the app, without slashes before it.
-        query: what follows the question mark, encoded.
+        path: the path of the URL below that of the app, without leading slashes.
+        query: the encoded query string, without the question mark.
 
     >>> page_instead("explore", "k=0.5")
     './?k=0.5'
@@ -49,7 +49,7 @@ def page_instead(path: str, query: str) -> str | None:
 
 
 def no_such_page(path: str) -> str:
-    """Return the message for a path without a page: up to three pages with a similar name.
+    """Return the message for a path without a page; it names up to three similar pages.
 
     >>> no_such_page("vitrebi")
     'There is no page “vitrebi”. Did you mean Viterbi?'

@@ -1,6 +1,7 @@
-"""The state of a lecture as one immutable value, and the rules of its changes.
+"""The state of the screen as one immutable value, and the functions that change it.
 
-Pure: no Streamlit, no files. `crfviz.ui.session.scenario_state` holds the current one.
+This module uses neither Streamlit nor files. `crfviz.ui.session.scenario_state` holds the current
+state of a session.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from crfviz.views.strips.decoders import LABELS, USUAL_ROWS
 
 State = TypeVar("State")
 
-MAX_WORDS = WINDOW  # drawn at once; of longer sentences a page draws a window or the beginning
-MAX_CHARACTERS = 15_000  # characters of a sentence: as many as a link holds
+MAX_WORDS = WINDOW  # words drawn at once; of longer sentences a window or the beginning
+MAX_CHARACTERS = 15_000  # characters of a sentence: as many as fit into a link
 MAX_SCORE = 1e6  # absolute value of an edited weight
 MAX_STRENGTH = 2.0
 MAX_STEP = 10_000
-BEFORE_FIRST = -1  # as a step: before the first step, on pages that open at their last one
+BEFORE_FIRST = -1  # the step before the first, because 0 means where the page opens
 MAX_HISTORY = 50  # undo steps
 # page options: whether a question is asked, which one, the answer
 ASK, ASKED, SAID = "ask", "asked", "said"
@@ -36,8 +37,8 @@ THEIRS = "theirs"  # page option: the tags of another tagger, as `places_text` w
 _NAMING = ("at", "cell", "chosen", FROM, "entity", "nudge", LIST, "own", PLACE, THEIRS)
 OF_POSITIONS = (*_NAMING, ASKED, SAID)  # page options of one sentence only
 OF_PAGE = ("panel", ASKED, SAID, "handout", "below")  # page options of one page only
-ROWS, HIDE = "rows", "hide"
-OTHERS = ("path", "note", "score", "lattice")  # parts besides the rows
+ROWS, HIDE = "rows", "hide"  # page options: the decoder rows to draw, other parts to hide
+OTHERS = ("path", "note", "score", "lattice")  # parts of a picture besides the decoder rows
 PARTS = (*LABELS, *OTHERS)
 EVERY_ROW = ".".join(USUAL_ROWS)
 NO_ROW = "none"
@@ -45,18 +46,18 @@ NO_ROW = "none"
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes that the reader made by hand and can undo."""
+    """The changes that the reader made by hand, which undo restores together."""
 
     edits: Edits = field(default_factory=Edits)
     pins: Mapping[int, str] = field(default_factory=dict)
     right: Mapping[int, str] = field(default_factory=dict)
 
     def without_positions(self) -> Changes:
-        """Return the changes that apply to another sentence."""
+        """Return only the changes that also apply to another sentence: edits of transitions."""
         return Changes(replace(self.edits, emissions={}))
 
     def for_words(self, number: int) -> Changes:
-        """Return the changes that apply to a sentence of `number` words."""
+        """Return only the changes that apply to a sentence of `number` words."""
         emissions = self.edits.emissions.items()
         return Changes(
             replace(self.edits, emissions={cell: n for cell, n in emissions if cell[0] < number}),
@@ -65,7 +66,7 @@ class Changes:
         )
 
     def for_tags(self, tags: Sequence[str]) -> Changes:
-        """Return the changes that apply to a model with these tags."""
+        """Return only the changes that apply to a model with these tags."""
         return Changes(
             edits_for_tags(self.edits, tags),
             {position: tag for position, tag in self.pins.items() if tag in tags},
@@ -75,7 +76,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class Scenario:
-    """The state of the screen: everything that a link carries."""
+    """The state of the screen: everything that a link contains."""
 
     model: str
     sentence: str  # as typed
@@ -83,7 +84,7 @@ class Scenario:
     pins: Mapping[int, str] = field(default_factory=dict)  # position to tag
     right: Mapping[int, str] = field(default_factory=dict)  # position to tag, as the reader marked
     view: Mapping[str, str] = field(default_factory=dict)  # page options not at their default
-    step: int = 0  # steps done of the page's walk; 0: where it opens, BEFORE_FIRST: none
+    step: int = 0  # steps done of the page's walk; 0: as the page opens, BEFORE_FIRST: none
 
     @property
     def changes(self) -> Changes:
@@ -97,13 +98,13 @@ class Scenario:
 
 @dataclass(frozen=True)
 class History(Generic[State]):
-    """Undo and redo stacks of immutable states; the nearest is last."""
+    """Undo and redo stacks of immutable states; the top of each stack is the last element."""
 
     past: tuple[State, ...] = ()
     future: tuple[State, ...] = ()
 
     def pushed(self, before: State) -> History[State]:
-        """Return the history after the state `before` was replaced; it keeps at most 50 steps."""
+        """Return the history after `before` was replaced: at most 50 undo steps, no redo steps."""
         return History(past=(*self.past, before)[-MAX_HISTORY:])
 
     def undone(self, now: State) -> tuple[State, History[State]]:
@@ -115,14 +116,14 @@ class History(Generic[State]):
         return self.future[-1], History((*self.past, now), self.future[:-1])
 
     def mapped(self, rule: Callable[[State], State], now: State) -> History[State]:
-        """Return the history with `rule` applied to each state, without repeated states."""
+        """Return the history after `rule` on each state, without steps that change nothing."""
         return History(_distinct(self.past, rule, now), _distinct(self.future, rule, now))
 
 
 def as_typed(text: str) -> str:
-    """Return a text as a sentence: cut to the limit, stripped.
+    """Return a typed text as a sentence: cleaned, stripped, and cut to `MAX_CHARACTERS`.
 
-    Two trailing blanks after a single word stay: they mark it as one word, see `text.tokenizer`.
+    Two blanks after a single word stay, because they mark the text as one word.
     """
     cut = clean(text[:MAX_CHARACTERS])
     bare = cut.strip()
@@ -133,7 +134,8 @@ def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
     """Return the scenario on another sentence.
 
     Transition edits stay. Everything that refers to word positions is dropped: edits of single
-    words, pins, right tags, the step and options about a word. Outer blanks change nothing.
+    words, pins, right tags, the step, and page options about a word. A sentence that differs only
+    in outer blanks drops nothing.
     """
     sentence = as_typed(sentence)
     if sentence == scenario.sentence:
@@ -144,7 +146,7 @@ def with_sentence(scenario: Scenario, sentence: str) -> Scenario:
 
 
 def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[str]]:
-    """Return the scenario without edits, pins and right tags that its model lacks.
+    """Return the scenario without edits, pins and right tags of tags that its model lacks.
 
     Returns:
         The scenario, and the unknown tags in alphabetical order.
@@ -155,7 +157,7 @@ def for_tags(scenario: Scenario, tags: Sequence[str]) -> tuple[Scenario, list[st
 
 
 def edits_for_tags(edits: Edits, tags: Sequence[str]) -> Edits:
-    """Return the edits that apply to a model with these tags."""
+    """Return only the edits that apply to a model with these tags."""
     return replace(
         edits,
         transitions={
@@ -181,7 +183,7 @@ def tags_of(edits: Edits) -> set[str]:
 def _distinct(
     steps: tuple[State, ...], rule: Callable[[State], State], now: State
 ) -> tuple[State, ...]:
-    """Return each step after `rule`, without steps that equal the next one."""
+    """Return `rule` of each state, without states equal to the next one; `now` ends the stack."""
     kept: list[State] = []
     for step in map(rule, reversed(steps)):
         if step != (kept[-1] if kept else now):
@@ -196,7 +198,7 @@ def wanted_rows(chosen: str) -> list[str]:
 
 
 def rows_option(rows: Collection[str]) -> str:
-    """Return the option `rows` for these decoder rows, which `wanted_rows` parses."""
+    """Return the value of the option `rows` for these decoder rows; `wanted_rows` parses it."""
     return ".".join(row for row in LABELS if row in rows) or NO_ROW
 
 
@@ -208,7 +210,7 @@ def covered(view: Mapping[str, str]) -> list[str]:
 
 
 def with_covered(view: Mapping[str, str], parts: Collection[str]) -> dict[str, str]:
-    """Return the page options that hide exactly these parts."""
+    """Return the page options, changed so that exactly these parts are hidden."""
     existing = {*USUAL_ROWS, *wanted_rows(view.get(ROWS, EVERY_ROW))}
     rows = rows_option([row for row in existing if row not in parts])
     hidden = ".".join(part for part in OTHERS if part in parts)

@@ -1,7 +1,8 @@
-"""Named snapshots: states of a lecture to return to and to compare.
+"""Named snapshots of the scenario, to load again and to compare.
 
-Pure: no Streamlit. A snapshot is the query part of a link with a name. A URL holds it as `s.NAME=`.
-Links carry only the snapshots that a page compares, and leave out those that do not fit.
+This module does not use Streamlit. In a URL a snapshot is the parameter `s.NAME`, whose value is
+the query string of its own link. Links contain only the snapshots that a page compares, without
+those that would make the link too long.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ PARAMETER = "s."  # prefix of the name in a URL
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A named state."""
+    """A scenario with a name."""
 
     name: str
     scenario: Scenario  # model, sentence, edits and pins; no page options, no step
@@ -30,7 +31,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Snapshots:
-    """All snapshots of a session. Methods return new objects."""
+    """All snapshots of a session; methods return new objects."""
 
     snapshots: tuple[Snapshot, ...] = ()  # in the order of saving
     deleted: tuple[tuple[int, Snapshot], ...] = ()  # position and snapshot, the latest last
@@ -41,7 +42,7 @@ class Snapshots:
         return [snapshot.name for snapshot in self.snapshots]
 
     def named(self, name: str) -> Snapshot | None:
-        """Return the snapshot of a name, or None."""
+        """Return the snapshot of this name, or None."""
         return next((snapshot for snapshot in self.snapshots if snapshot.name == name), None)
 
     def current(self) -> Snapshot | None:
@@ -49,7 +50,7 @@ class Snapshots:
         return self.named(self.chosen) or next(iter(self.snapshots[::-1]), None)
 
     def saved(self, name: str, scenario: Scenario) -> Snapshots:
-        """Return the snapshots with a new one, which is selected.
+        """Return the snapshots with a new one, which becomes the selected one.
 
         Raises:
             RefusedError: the name is empty, too long or taken, or there are too many.
@@ -80,7 +81,7 @@ class Snapshots:
         """Return the snapshots without one, which can be restored.
 
         Raises:
-            RefusedError: there is none of that name.
+            RefusedError: there is no snapshot of that name.
         """
         place = self._place(name)
         snapshots = (*self.snapshots[:place], *self.snapshots[place + 1 :])
@@ -97,7 +98,7 @@ class Snapshots:
         return replace(self, snapshots=snapshots, deleted=self.deleted[:-1], chosen=back.name)
 
     def with_linked(self, linked: Iterable[Snapshot]) -> Snapshots:
-        """Return the snapshots with those of a link whose names are free."""
+        """Return the snapshots with those of a link added, except where the name is taken."""
         shelf = self
         for snapshot in linked:
             if shelf.named(snapshot.name) is None and len(shelf.snapshots) < MAX_SNAPSHOTS:
@@ -134,13 +135,13 @@ class Snapshots:
 
 
 def query(scenario: Scenario) -> str:
-    """Return the state as the query part of a URL, including defaults."""
+    """Return the query string of a snapshot; it always has model and sentence."""
     parts = {"model": scenario.model, "sentence": scenario.sentence}
     return urlencode({**parts, **encode_changes(scenario)})
 
 
 def with_snapshots(link: Link, snapshots: Iterable[Snapshot]) -> Link:
-    """Return the link with the snapshots that fit into it."""
+    """Return the link with the snapshots that fit; it is incomplete if any does not fit."""
     params, complete = dict(link.params), link.complete
     for snapshot in snapshots:
         wider = {**params, PARAMETER + snapshot.name: query(snapshot.scenario)}
@@ -152,14 +153,14 @@ def with_snapshots(link: Link, snapshots: Iterable[Snapshot]) -> Link:
 
 
 def without_snapshots(params: Mapping[str, str]) -> dict[str, str]:
-    """Return the other parameters of a URL."""
+    """Return the parameters of a URL without its snapshots."""
     return {name: value for name, value in params.items() if not name.startswith(PARAMETER)}
 
 
 def linked_snapshots(params: Mapping[str, str], models: Models) -> list[Snapshot]:
-    """Return the valid snapshots of a URL whose models exist.
+    """Return the valid snapshots in the parameters of a URL, if their models exist.
 
-    The parameters go from name to value, percent-decoded.
+    `params` has percent-decoded values by name.
     """
     snapshots = []
     for parameter, value in params.items():
