@@ -1,7 +1,7 @@
 """The log: lines for people, or JSON for machines with `CRFVIZ_LOG=json`.
 
-Messages of errors may quote user input. The log therefore has the type and the traceback of an
-error; it has the message only of errors about the server, or with `CRFVIZ_LOG_TEXTS=on`.
+Messages of errors may quote user input. The log therefore has only the type and the traceback of an
+error. It has the message, too, if the error is about the server, or with `CRFVIZ_LOG_TEXTS=on`.
 """
 
 import json
@@ -18,14 +18,14 @@ from crfviz.ui.watching.meters import RECORDS
 from crfviz.ui.watching.requests import request
 
 ABOUT_THE_SERVER = (StoreError, OSError)  # errors whose messages contain no user input
-WITH_ADDRESSES = ("uvicorn.access",)  # loggers whose lines contain URLs, with the sentence
+WITH_ADDRESSES = ("uvicorn.access",)  # loggers of URLs, which contain the sentence; silenced
 PLAIN = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 Fault = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 def begin_log() -> None:
-    """Configure the log of this process, ours and Streamlit's, by the settings."""
+    """Configure the loggers of this process, ours and Streamlit's, by the settings."""
     handler = Lines(in_json=settings().log == "json")
     root = logging.getLogger()
     for old in [each for each in root.handlers if isinstance(each, Lines)]:
@@ -41,7 +41,7 @@ def begin_log() -> None:
 
 
 def discreet(*args: Any, **named: Any) -> logging.LogRecord:  # noqa: ANN401 - as `logging` has it
-    """Create a log record without messages of errors that may quote a visitor."""
+    """Create a log record without error messages that may quote user input; a record factory."""
     record = logging.LogRecord(*args, **named)
     record.msg, record.args = _message(record), ()
     if record.exc_info and record.exc_info[0] is not None:
@@ -54,7 +54,7 @@ def _nothing(_: logging.LogRecord) -> bool:
 
 
 class Lines(logging.StreamHandler):  # type: ignore[type-arg]  # generic only in stubs
-    """Handler that writes lines to stderr and counts them.
+    """Handler that writes the log to stderr, and counts its records by level.
 
     Args:
         in_json: whether to write one JSON object per line.
@@ -66,7 +66,7 @@ class Lines(logging.StreamHandler):  # type: ignore[type-arg]  # generic only in
         self.setFormatter(Json() if in_json else logging.Formatter(PLAIN))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one line."""
+        """Write one record."""
         RECORDS.labels(record.levelname.lower()).inc()
         super().emit(record)
 
@@ -91,7 +91,7 @@ class Json(logging.Formatter):
 
 
 def _message(record: logging.LogRecord) -> str:
-    """Return the line's text, with errors replaced by their kind."""
+    """Return the text of a record, with errors replaced by the part that may be logged."""
     if isinstance(record.args, tuple):
         args = tuple(_loggable(each) for each in record.args)
         return str(record.msg) % args if args else _loggable_text(record.msg)
@@ -107,14 +107,14 @@ def _loggable(value: object) -> object:
 
 
 def _words(error: BaseException) -> str:
-    """Return the part of an error that may be logged."""
+    """Return the type of an error, and its message if that may be logged."""
     if isinstance(error, ABOUT_THE_SERVER) or settings().log_texts:
         return f"{type(error).__name__}: {error}"
     return f"{type(error).__name__} (CRFVIZ_LOG_TEXTS=on writes its words)"
 
 
 def _trace(fault: Fault) -> list[str]:
-    """Return the lines of a traceback, with the first cause first."""
+    """Return the lines of a traceback; the original cause comes first."""
     lines: list[str] = []
     error: BaseException | None = fault[1]
     chain: list[BaseException] = []

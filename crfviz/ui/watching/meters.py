@@ -1,6 +1,6 @@
 """Metrics of the server, and the route `/metrics` for Prometheus.
 
-They contain no user input: labels have few values, all written here or in the code that counts.
+They contain no user input: all values of labels are constants in the code, and few.
 """
 
 from collections.abc import Callable
@@ -28,15 +28,15 @@ from starlette.routing import Route
 from crfviz.settings import settings
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # bucket limits
-_BEGAN = "crfviz_began"  # connection info: start time of its transaction
+_BEGAN = "crfviz_began"  # key in a connection's `info`: start time of the transaction
 
-# Without this, each counter would add a second metric with the time of its first use.
+# Otherwise each counter would add a second metric, with its creation time.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types for it
 REGISTRY = CollectorRegistry()
 _gauges: dict[str, Gauge] = {}
 for _collector in (ProcessCollector, PlatformCollector, GCCollector):
     _collector(registry=REGISTRY)
-FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")  # headers that only proxies add
 
 
 def _counter(name: str, text: str, *labels: str) -> Counter:
@@ -60,7 +60,7 @@ RECORDS = _counter("log_records", "Lines of the log, by level", "level")
 
 
 def watch(name: str, text: str, value: Callable[[], float]) -> None:
-    """Register a gauge whose value is read whenever `/metrics` is."""
+    """Register a gauge; `value` is called at each request of `/metrics`."""
     if name not in _gauges:
         _gauges[name] = Gauge(f"crfviz_{name}", text, registry=REGISTRY)
     _gauges[name].set_function(value)
@@ -101,7 +101,7 @@ def _refused(_: object) -> None:
 
 
 def routes() -> list[Route]:
-    """Return the routes of `st.App` besides Streamlit's own."""
+    """Return the route `/metrics`, for `st.App`."""
     return [Route("/metrics", _metrics, methods=["GET"])]
 
 
@@ -121,7 +121,7 @@ def _may_read(request: Request) -> bool:
 
 
 def _is_local(request: Request) -> bool:
-    """Return whether the client runs on this machine and is not a proxy."""
+    """Return whether a request comes from this machine, and not through a proxy."""
     if request.client is None or any(name in request.headers for name in FORWARDED):
         return False
     try:

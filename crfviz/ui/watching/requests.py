@@ -1,8 +1,8 @@
-"""Requests: each gets an id, is counted, and is delayed above the rate limit of its session.
+"""Requests: each one gets an id and is counted; a session's messages have a rate limit.
 
 The response and the log lines of the session have the id. Clicking, typing and holding a key down
-stay below the limit. A program that floods the server is answered at the limit, with the newest
-state first, and its visitor gets a message. No request is lost.
+stay below the limit. Messages above the limit are delayed, none is lost, and the visitor gets a
+message.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from crfviz.ui.streamlit_compat import session_id
 from crfviz.ui.watching.meters import REQUEST_SECONDS, REQUESTS
 
 HEADER = "X-Request-ID"
-KINDS = {  # by the start of the path
+KINDS = {  # the kind of a request, by the start of its path
     "_stcore/stream": "session",
     "_stcore/health": "health",
     "_stcore/upload_file": "upload",
@@ -44,26 +44,26 @@ MESSAGE_INTERVAL = 60.0  # seconds between two messages to a session
 
 
 def request() -> str:
-    """Return the id of the current request, or of the one that began the session; or ""."""
+    """Return the id of the current request, else of the one that began the session, else ""."""
     if _request.get() or not session_id():
         return _request.get()
     return str(st.context.headers.get(HEADER, ""))
 
 
 def open_sessions() -> int:
-    """Return the number of browsers with a session."""
+    """Return the number of sessions with an open connection."""
     return len(_open)
 
 
 def request_kind(path: str, base: str = "") -> str:
-    """Return the kind of a path for counters, from a small fixed set."""
+    """Return the kind of a request by its path: a value of `KINDS`, or "page"."""
     rest = path.strip("/").removeprefix(base.strip("/")).strip("/")
     kinds = (kind for start, kind in KINDS.items() if f"{rest}/".startswith(f"{start}/"))
     return next(kinds, "page")
 
 
 class RequestMiddleware:
-    """ASGI middleware around everything: adds ids, counts and measures requests.
+    """ASGI middleware, the outermost one, that gives requests ids, counts and times them.
 
     Args:
         app: the inner application.
@@ -100,14 +100,14 @@ class RequestMiddleware:
 
 
 def _named(scope: Scope, name: str) -> Scope:
-    """Return the request with its id as a header, which the scripts of its session read."""
+    """Return the request with its id as a header, which scripts of the session can read."""
     key = HEADER.lower().encode()
     others = [item for item in scope["headers"] if item[0] != key]
     return {**scope, "headers": [*others, (key, name.encode())]}
 
 
 class _Answer:
-    """Measurements of one response."""
+    """Status and duration of one response, for the metrics and the log."""
 
     def __init__(self, kind: str, method: str) -> None:
         self._kind, self._method = kind, method
@@ -140,11 +140,11 @@ class _Answer:
 
 
 class RateLimiter:
-    """Rate limit of one connection (token bucket).
+    """Rate limit of one connection, a token bucket.
 
     Args:
-        rate: messages a second.
-        clock: returns seconds.
+        rate: messages per second.
+        clock: returns the time, in seconds.
     """
 
     def __init__(self, rate: float, clock: Callable[[], float] = monotonic) -> None:
@@ -155,7 +155,7 @@ class RateLimiter:
         self._last_message = -MESSAGE_INTERVAL
 
     def wait(self) -> float:
-        """Return the seconds that the current message has to wait."""
+        """Count one message, and return the seconds for which it has to wait."""
         now = self._clock()
         refilled = self._left + (now - self._since) * self._rate
         self._left, self._since = min(BURST * self._rate, refilled) - 1, now
@@ -165,7 +165,7 @@ class RateLimiter:
         return max(0.0, -self._left / self._rate)
 
     def is_message_due(self) -> bool:
-        """Return whether to show a message about delays; the next is due after a minute."""
+        """Return whether to tell the visitor about delays: at most once a minute."""
         now = self._clock()
         due = self._has_delayed and now - self._last_message >= MESSAGE_INTERVAL
         if due:
@@ -174,18 +174,18 @@ class RateLimiter:
         return due
 
 
-_of_request: WeakValueDictionary[str, RateLimiter] = WeakValueDictionary()
-_delayed: WeakSet[RateLimiter] = WeakSet()  # limiters that delayed messages
+_of_request: WeakValueDictionary[str, RateLimiter] = WeakValueDictionary()  # by request id
+_delayed: WeakSet[RateLimiter] = WeakSet()  # limiters whose visitor was not told yet
 
 
 def connection_limiter() -> RateLimiter:
-    """Return a new rate limiter for the current connection."""
+    """Create and return the rate limiter of the current connection."""
     limiter = _of_request[request()] = RateLimiter(settings().limits.requests)
     return limiter
 
 
 def rate_limit_message() -> str:
-    """Return the message if the current session sends too many requests, else ""."""
+    """Return the message about delayed requests of the current session if it is due, else ""."""
     limiter = _of_request.get(request()) if _delayed else None
     if limiter is None or not limiter.is_message_due():
         return ""
