@@ -108,15 +108,15 @@ def links_of(
 
 
 class ExplorerLinks:
-    """Links to the explorer.
+    """Links that open sentences in the explorer.
 
-    A link is None if the tokenizer would split the words differently, or the word is not drawn.
-    Tags that the tagger lacks are left out.
+    A link is None if the tokenizer would split the words differently, or if the word is beyond
+    those that the explorer draws. The tags of a sentence are left out if the tagger lacks any.
 
     Args:
         tagger: the model that the explorer shows.
-        sentences: with gold tags, by their numbers.
-        answers: the same with the tags of another tagger, for a row of their own.
+        sentences: sentences with gold tags, by number.
+        answers: the same sentences with the tags of another tagger, drawn as an extra row.
 
     """
 

@@ -21,7 +21,7 @@ from crfviz.ui.session.scheduling import SCRIPT_LOCK
 IDLE_TIMEOUT = 300.0  # seconds without work until the process ends and frees its memory
 POLL_INTERVAL = 0.25  # seconds between two checks whether the caller still waits
 
-Report = Callable[[int, int], None]  # takes how much is done, and of how much; may raise to stop
+Report = Callable[[int, int], None]  # gets the amounts done and in total; may raise to stop
 Result = TypeVar("Result", covariant=True)
 
 
@@ -72,13 +72,13 @@ class BackgroundWorker:
     def run(
         self, work: Work[Result], report: Report, *, pause: Callable[[], object] = lambda: None
     ) -> Result:
-        """Return the result of the work.
+        """Run a job in the worker process, and return its result.
 
-        `report` is called with the progress, `pause` to let other scripts run. An exception of
+        `report` is called with the progress, and `pause` to let other scripts run. An exception in
         either kills the process.
 
         Raises:
-            CrfvizError: raised by the work.
+            CrfvizError: the work raised it.
             LostError: the process died, or cannot be started.
 
         """
