@@ -1,7 +1,7 @@
 """The labeller of one sentence as an element of any Streamlit app.
 
-The session holds its state under its key. Corrections work as on the page Annotate; nothing is
-stored, and words cannot be split or joined.
+The session stores the state of each element under its key. Corrections work as on the page
+Annotate, but nothing is stored in a database, and words cannot be split or joined.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ FIXED = "The words are given here: they cannot be cut or joined."
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """The arguments of a call, unchecked."""
+    """The unchecked arguments of `st_labeller`."""
 
     tokens: Any
     tags: Any
@@ -68,17 +68,17 @@ class Request:
 
 @dataclass
 class Element:
-    """One element in one session: the sentence and its reader's actions."""
+    """One labeller in one session: its sentence, and the effect of the reader's actions."""
 
-    name: str  # of the component
+    name: str  # key of the component
     content: str  # digest of the words and tags
     desk: Desk
     annotation: Annotation
     last: LastStep = field(default_factory=LastStep)
-    labelled: Labelled | None = None  # the last value of `st.session_state[key]`
+    labelled: Labelled | None = None  # the value that was last put into `st.session_state[key]`
 
     def take_events(self) -> None:
-        """Apply new browser events: in the callback, or in forms at the next call."""
+        """Apply new browser events; called in the callback, and at each call, as in forms."""
         for event in fresh_events(self.name, sent_events(self.name)):
             before = self.annotation
             try:
@@ -87,13 +87,13 @@ class Element:
                 self.last = LastStep(problem=str(error))
                 continue
             except (KeyError, TypeError, ValueError):
-                continue  # the event is about another version
+                continue  # an invalid event changes nothing
             moved = labelling.followed(before.final, after.final, after.pins) if after.model else []
             self.last = LastStep(changed={t: before.final[t] for t in moved})
             self.annotation = replace(after, revision=before.revision + 1)
 
     def take_state(self, key: str) -> None:
-        """Apply the state that the app has put into `st.session_state[key]`."""
+        """Apply a state that the app has put into `st.session_state[key]`."""
         given: object = st.session_state.get(key)
         if given is None or given is self.labelled:
             return
@@ -112,7 +112,11 @@ class Element:
         self.annotation = replace(after, revision=self.annotation.revision + 1)
 
     def take_scores(self, desk: Desk) -> None:
-        """Decode again under new scores; keep the reader's tags that the scores allow."""
+        """Decode again under new scores, with the reader's tags if the scores allow them.
+
+        An accepted sentence stays as it is. If the tags are not allowed, they are dropped with a
+        message.
+        """
         self.desk = replace(desk, item=self.desk.item)
         before, self.last = self.annotation, LastStep()
         if before.state == "done":
@@ -126,7 +130,7 @@ class Element:
 
 
 def show(request: Request, *, key: str | None) -> Labelled:
-    """Draw the labeller, or an error; see `crfviz.st_labeller`."""
+    """Draw the labeller, or an error in its place, and return its state; see `st_labeller`."""
     labelled = Labelled(())
     with st.container(key=key), errors_as_messages():
         element = _element(request, request.desk(), key)
@@ -152,7 +156,7 @@ def show(request: Request, *, key: str | None) -> Labelled:
 
 
 def _element(request: Request, desk: Desk, key: str | None) -> Element:
-    """Return the state of an element; a new one if words, tags or proposals changed."""
+    """Return the element of a key; create one if words, tags or proposals changed."""
     elements = session_value("guests.labelling", lambda: LRUCache[Element](MAX_ELEMENTS))
     content = digest(desk.item.text, desk.item.offsets, desk.tagger.tags, request.proposed)
     name = f"crfviz.labeller.{key or content}"
@@ -193,7 +197,7 @@ def _check_tags(tags: object, known: Sequence[str], num_words: int) -> None:
 
 
 def _begun(desk: Desk, tags: Sequence[str] | None) -> Annotation:
-    """Return the first annotation, with the fewest pins whose best path gives all tags."""
+    """Return the first annotation, with words pinned until the best path has all given tags."""
     annotation = labelling.begin(desk)
     given = {t: tag for t, tag in enumerate(tags or ()) if tag}
     pins: dict[int, str] = {}

@@ -1,7 +1,7 @@
 """The stage as an element of any Streamlit app.
 
-The session holds its state under its key. The element uses no other part of the app: no scenario,
-URL, style sheet or hook. `crfviz.ui.session.components` mounts it, as for the pages.
+The session stores the state of each element under its key. The element does not use the app's
+scenario, URL, style sheet or hooks. `crfviz.ui.session.components` mounts it, as on the pages.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,15 +43,15 @@ from crfviz.views.stage.picture import WINDOW, Matrix, Picture, Subject, most_wo
 from crfviz.views.strips.pictures import GHOSTS
 from crfviz.views.strips.why import WHY_LEGEND, ask_why, why_picture
 
-AT = "at"  # page option: the place that the reader clicked
+AT = "at"  # page option: position and tag that the reader clicked
 SELECTION = (AT, CHOSEN)
 TABLES = ("emissions", "transitions", "start", "end")
-MAX_ELEMENTS = 100  # elements per session whose state is kept
+MAX_ELEMENTS = 100  # maximum number of elements per session with a stored state
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """The arguments of a call, unchecked."""
+    """The unchecked arguments of `st_lattice`."""
 
     potentials: Any
     view: str
@@ -60,7 +60,7 @@ class Request:
     editable: bool
 
     def check(self) -> Potentials:
-        """Return the potentials.
+        """Check potentials and view, and return the potentials.
 
         Raises:
             CrfvizError: the potentials or the view are invalid.
@@ -73,7 +73,7 @@ class Request:
         return self.potentials
 
     def gold_ids(self) -> list[int] | None:
-        """Return the T ids of the gold tags; None without any."""
+        """Return the T ids of the gold tags; None without gold tags."""
         if self.gold is None:
             return None
         if not isinstance(self.gold, Sequence) or isinstance(self.gold, str):
@@ -84,25 +84,25 @@ class Request:
         return [self.potentials.tag_id(tag) for tag in self.gold]
 
     def place(self) -> tuple[int, int] | None:
-        """Return the position and tag id of `at`."""
+        """Return the position and tag id of the argument `at`; None without it."""
         return None if self.at is None else _place(self.at, self.potentials)
 
 
 @dataclass
 class Element:
-    """One element in one session: its reader's actions."""
+    """One stage in one session: its chain, and the effect of the reader's actions."""
 
-    name: str  # of the component
+    name: str  # key of the component
     key: str | None
-    trained: Analysis  # the analysis of all words
+    trained: Analysis  # of all words, without edits
     scenario: Scenario
     history: History[Changes] = field(default_factory=History)
-    shown: Shown | None = None  # the last value of `st.session_state[key]`
+    shown: Shown | None = None  # the value that was last put into `st.session_state[key]`
     error: str = ""  # message about the last event
-    fixed: bool = False
+    fixed: bool = False  # whether edits are rejected
 
     def take_events(self) -> None:
-        """Apply new browser events: in the callback, or in forms at the next call."""
+        """Apply new browser events; called in the callback, and at each call, as in forms."""
         for fields in fresh_events(self.name, sent_events(self.name)):
             self.error = ""
             try:
@@ -133,7 +133,7 @@ class Element:
         self.change(after)
 
     def change(self, after: Scenario) -> None:
-        """Replace the state; a change of edits can be undone, and is rejected if not editable."""
+        """Replace the scenario; a change of edits can be undone, and is ignored if `fixed`."""
         if after.changes == self.scenario.changes:
             self.scenario = after
         elif not self.fixed:
@@ -150,7 +150,7 @@ class Element:
         return (t, self.trained.tags.index(tag)) if known else None
 
     def take_state(self) -> None:
-        """Apply the state that the app has put into `st.session_state[key]`."""
+        """Apply a state that the app has put into `st.session_state[key]`."""
         given: object = None if self.key is None else st.session_state.get(self.key)
         if given is None or given is self.shown:
             return
@@ -176,7 +176,7 @@ class Element:
 
 
 def show(request: Request, *, height: int | None, key: str | None) -> Shown:
-    """Draw a stage, or an error; see `crfviz.st_lattice`."""
+    """Draw a stage, or an error in its place, and return its state; see `st_lattice`."""
     options: dict[str, Any] = {} if height is None else {"height": height, "border": False}
     drawn = [Shown(request.potentials)]
     with st.container(key=key, **options), errors_as_messages():
@@ -186,7 +186,7 @@ def show(request: Request, *, height: int | None, key: str | None) -> Shown:
 
 @contextmanager
 def errors_as_messages() -> Iterator[None]:
-    """Show an error of crfviz as a message in place of the element."""
+    """Show a `CrfvizError` of the body as a message instead of raising it."""
     try:
         yield
     except CrfvizError as error:
@@ -255,7 +255,7 @@ def _draw(request: Request, potentials: Potentials, key: str | None) -> Shown:
 
 
 def _element(request: Request, potentials: Potentials, key: str | None) -> Element:
-    """Return the state of an element; a new one if words or tags changed."""
+    """Return the element of a key; create one if words or tags changed."""
     elements = session_value("guests", lambda: LRUCache[Element](MAX_ELEMENTS))
     view = request.view
     most = most_words(potentials.num_tags, homogeneous=potentials.homogeneous)
@@ -279,7 +279,7 @@ def _element(request: Request, potentials: Potentials, key: str | None) -> Eleme
 
 
 def _place(place: object, chain: Potentials) -> tuple[int, int]:
-    """Return a position and tag as position and tag id."""
+    """Return the position and tag id of a position and a tag, which may be invalid."""
     if not isinstance(place, Sequence) or isinstance(place, str) or len(place) != 2:
         raise CrfvizError(f"expected a position and a tag, got {abbreviate_value(place)}")
     return chain.position(place[0]), chain.tag_id(place[1])
@@ -292,7 +292,7 @@ def has_same_scores(first: Potentials, second: Potentials) -> bool:
 
 
 def digest(*parts: object) -> str:
-    """Return a short digest of the text of some values."""
+    """Return a short digest of the `repr` of some values."""
     return sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""The public functions for any Streamlit app; they import Streamlit when they are called."""
+"""The public functions for use in any Streamlit app; Streamlit is imported only by their calls."""
 
 from collections.abc import Sequence
 
@@ -23,15 +23,15 @@ def st_lattice(
     arguments show a message in place of the stage.
 
     Args:
-        potentials: preferably with tags and tokens. Of more than 120 words a window is drawn, with
-            the numbers of the whole sentence.
+        potentials: the scores, preferably with tags and tokens. Of more than 120 words a window is
+            drawn, with the numbers of the whole sentence.
         view: one of "explore", "emissions", "transitions", "forward-backward", "viterbi",
             "marginals" and "why".
         gold: T gold tags, drawn as a row.
-        at: the position and tag that "why" explains before a click; by default the tag that
-            comes closest to the least certain one of the best path.
+        at: the position and tag that "why" explains before a click; by default the most
+            probable tag off the best path.
         editable: whether scores can be changed.
-        height: pixels, beyond which the element scrolls; None for as high as it is.
+        height: pixels; a taller element scrolls. None fits the height to the element.
         key: identity in the app. Without a key, changed potentials reset the state, and equal
             potentials may be drawn only once.
 
@@ -57,15 +57,15 @@ def st_labeller(
 ) -> Labelled:
     """Draw a sentence to be tagged by keys in a Streamlit app, and return its tags.
 
-    Given potentials, a correction repairs its neighbours: the best path under the reader's tags is
-    shown. Invalid arguments show a message in place of the element. Keys act while it has the
-    focus.
+    With potentials, a correction also corrects its neighbours: the best path that has the reader's
+    tags is shown. Invalid arguments show a message in place of the element. Keys work while the
+    element has the focus.
 
     Args:
         tokens: T words, which cannot be split or joined.
         tags: the tags that keys set; for BIO tags keys mark whole entities.
         proposed: T tags to begin with; by default the best path of the potentials, else none.
-        potentials: of these words and tags.
+        potentials: the scores of these words and tags; None for no scores.
         key: identity in the app. Under it the reader's tags stay while words, tags and proposed
             tags are the same, also with other scores. In a form each key waits for the submit
             button.

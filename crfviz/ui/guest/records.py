@@ -1,4 +1,4 @@
-"""The states of the elements: return values, also held in the session of an app."""
+"""The states of the elements, which their functions return and the app's session holds."""
 
 from dataclasses import dataclass, field
 
@@ -23,7 +23,7 @@ class Shown:
     potentials: Potentials  # with the reader's edits
     edits: Edits = field(default_factory=Edits)
     selected: tuple[int, str] | None = None  # position from 0 and tag name of the last click
-    step: int = 0  # steps of the view's walk
+    step: int = 0  # number of steps done of the view's walk
 
 
 @dataclass(frozen=True, eq=False)
