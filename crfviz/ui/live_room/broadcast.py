@@ -11,14 +11,14 @@ from crfviz.ui.live_room.rooms import Question, Room, question_id
 from crfviz.ui.session.session_store import get_value, session_value, set_value
 from crfviz.ui.streamlit_compat import StopException
 
-_ROOM, _SCREEN = "room", "followed screen"
+_ROOM, _SCREEN = "room", "followed screen"  # session keys: the room's code, the current screen
 _NONE = ""  # instead of a key: this browser leads no room
 _log = logging.getLogger(__name__)
 
 
 @dataclass
 class _Screen:
-    """The parts that the current run has drawn so far."""
+    """The parts of the screen that the current run has drawn so far."""
 
     parts: dict[str, object] = field(default_factory=dict)
     question: Question | None = None
@@ -28,16 +28,16 @@ def open_room() -> None:
     """Open a room for this session.
 
     Raises:
-        CrfvizError: there are too many rooms, or their database is away.
+        CrfvizError: there are too many rooms, or their database is unavailable.
     """
     set_value(_ROOM, rooms().open().code)
 
 
 def close_room() -> None:
-    """Close the room.
+    """Close the room of this session.
 
     Raises:
-        StoreError: the database of the rooms is away.
+        StoreError: the database of the rooms is unavailable.
     """
     rooms().close(get_value(_ROOM) or "")
     set_value(_ROOM, _NONE)
@@ -54,7 +54,7 @@ def resume_room(key: object) -> None:
 
 
 def room_key() -> str | None:
-    """Return the key for the browser to keep: empty for no room, None for no change."""
+    """Return the room's key for the browser to store: empty to delete it, None for no change."""
     room = current_room()
     if room is not None:
         return room.key
@@ -78,21 +78,21 @@ def current_room() -> Room | None:
 
 @contextmanager
 def broadcast(title: str) -> Iterator[None]:
-    """Send the pictures drawn inside to the followers, if there is a room."""
+    """Send what the body draws to the followers, if this session has a room."""
     if current_room() is None:
         yield
         return
     set_value(_SCREEN, _Screen({"title": title}))
     try:
         yield
-    except StopException:  # the page is complete; a rerun raises another exception
+    except StopException:  # `st.stop` completes a page; a rerun raises another exception
         _send()
         raise
     _send()
 
 
 def send_nothing() -> None:
-    """Keep this run private, as for the speaker's notes."""
+    """Do not send this run to the followers, as for the speaker view."""
     set_value(_SCREEN, None)
 
 
@@ -103,7 +103,7 @@ def _send() -> None:
 
 
 def add_picture(data: Mapping[str, object]) -> None:
-    """Add a stage's payload to the screen, if it has none yet."""
+    """Add a stage's payload to the screen, unless the screen already has a stage."""
     if current_room() is not None:
         # Another session must not acknowledge events of this session's stage.
         session_value(_SCREEN, _Screen).parts.setdefault("stage", {**data, "ack": 0})
@@ -124,11 +124,12 @@ def add_question(
         text: the question.
         choices: each with `text`, and with `why` the decoders chose it.
         right: index of the right choice.
-        sentence: the sentence it is about.
-        closed: whether it is answered on the screen, so that answers no longer count.
+        sentence: the sentence that the question is about.
+        closed: whether the answer is on the screen, so that further answers do not count.
 
     Returns:
-        The number of answers by choice, once it is closed; None before, and without a room.
+        The number of answers by choice if the question is closed; None before, without a room, or
+        if the answers cannot be counted.
     """
     room = current_room()
     if room is None:

@@ -1,9 +1,11 @@
 """The room backend: the memory of this process, or PostgreSQL shared by several processes.
 
-With PostgreSQL each process keeps a `SharedRoom` of every room that it was asked for, with the
-followers that are connected to it. Changes are written to the database, which notifies a listening
-thread of each process. While the database is away, a screen is shown to the followers of the same
-process and written later; answers are refused, and the phone sends them again.
+With PostgreSQL, each process has a `SharedRoom` for every room that it was asked for, with the
+followers that are connected to the process. Changes are written to the database, which notifies a
+listening thread of each process.
+
+While the database is unavailable, a screen is sent to the followers of the same process, and
+written later. Answers are rejected, and the phone sends them again.
 """
 
 import logging
@@ -29,8 +31,8 @@ from crfviz.ui.live_room.rooms import (
     too_many_rooms,
 )
 
-POLL_INTERVAL = 5.0  # seconds between two looks for expired rooms and changed followers
-RETRY_DELAY = 1.0  # seconds until a lost database is retried
+POLL_INTERVAL = 5.0  # seconds between two checks for expired rooms and changed followers
+RETRY_DELAY = 1.0  # seconds until the next attempt to reach the database
 USE_INTERVAL = 60.0  # seconds after which a room with an unchanged screen is marked as used
 
 _log = logging.getLogger(__name__)
@@ -38,9 +40,10 @@ _log = logging.getLogger(__name__)
 
 @cache
 def rooms() -> Rooms:
-    """Return the backend of the settings: by default the database of the annotations.
+    """Return the room backend that the settings select.
 
-    Without PostgreSQL it is the memory of this process.
+    The default is the database of the annotations if that is PostgreSQL, else the memory of this
+    process.
 
     Raises:
         StoreError: the database of the rooms cannot be used.
@@ -58,12 +61,12 @@ def rooms() -> Rooms:
 
 @dataclass
 class SharedRoom(Room):
-    """The part of a shared room that lives in one process."""
+    """The copy of a shared room in one process, with the followers of that process."""
 
     store: RoomStore = field(kw_only=True)
     process: str = field(kw_only=True)
     unsent: bool = False  # whether the screen is not in the database yet
-    _marked: float = 0.0  # time when the database last marked it as used
+    _marked: float = 0.0  # time of the last write to the database, which marks the room as used
     _sending: Lock = field(default_factory=Lock)
 
     def show(self, screen: Mapping[str, object], question: Question | None = None) -> None:
@@ -81,7 +84,7 @@ class SharedRoom(Room):
             self.send()
 
     def send(self) -> None:
-        """Write the screen to the database, or wait until the database is back."""
+        """Write the screen to the database; if that fails, the screen stays marked as unsent."""
         with self._sending:  # otherwise an older screen could be written last
             with self._lock:
                 screen, question, unsent = self.screen, self.question, self.unsent
@@ -115,10 +118,10 @@ class SharedRoom(Room):
             self._wake()
 
     def answer(self, question: str, voter: str, choice: int) -> bool:
-        """Count an answer; it is stored when this returns.
+        """Count an answer, as `Room.answer` does; it is stored when this returns.
 
         Raises:
-            StoreError: the database is away; send the answer again.
+            StoreError: the database is unavailable; send the answer again.
         """
         return self.store.answer(self.code, question, voter, choice)
 
@@ -133,7 +136,7 @@ class SharedRoom(Room):
         return [answers.get(choice, 0) for choice in range(choices)]
 
     def is_over(self) -> bool:
-        """Return whether the room was closed; only the database knows when it was used."""
+        """Return whether the room was closed; its lifetime is checked by the database."""
         return self.gone
 
     def count_followers(self) -> int:
@@ -145,7 +148,7 @@ class SharedRoom(Room):
 
 
 class SharedRooms(Rooms):
-    """The rooms of all processes that use the same PostgreSQL database, named by its URL."""
+    """The rooms that all processes with the same PostgreSQL database share."""
 
     blocking = True
 
@@ -164,7 +167,7 @@ class SharedRooms(Rooms):
 
         Raises:
             CrfvizError: there are too many rooms.
-            StoreError: the database is away.
+            StoreError: the database is unavailable.
         """
         created: bool | None = False
         code = ""
@@ -180,7 +183,7 @@ class SharedRooms(Rooms):
         """Return the room of a typed code; None if there is none.
 
         Raises:
-            StoreError: the database is away, and this process does not know the room.
+            StoreError: the database is unavailable, and this process does not know the room.
         """
         name = normalise_code(code)
         if not name.isalnum():
@@ -195,7 +198,7 @@ class SharedRooms(Rooms):
         """Return the room of a speaker's key; None if there is none.
 
         Raises:
-            StoreError: the database is away.
+            StoreError: the database is unavailable.
         """
         stored = None if "\0" in key else self._store.find(key=key)
         return None if stored is None else self._load(stored.code)
@@ -218,7 +221,7 @@ class SharedRooms(Rooms):
             return list(self._shared.values())
 
     def _load(self, code: str) -> SharedRoom | None:
-        """Read a room from the database, and keep it."""
+        """Return the room with the state in the database; None if the database has none."""
         stored = self._store.find(code=code)
         if stored is None:
             self._drop(code)
@@ -234,7 +237,7 @@ class SharedRooms(Rooms):
                 self._listener = Thread(target=self._listen, name="rooms", daemon=True)
                 self._listener.start()
         room.take(stored)
-        if is_new:  # the room may have changed before this process listened for it
+        if is_new:  # read again: a change before this process listened was not notified
             self._refresh(code)
         return room
 
@@ -249,7 +252,7 @@ class SharedRooms(Rooms):
             self._load(code)
 
     def _listen(self) -> None:
-        """Apply changes until the end; when the database is back, read all rooms again."""
+        """Apply notified changes until `end`; after a lost connection read all rooms again."""
         while not self._ended.is_set():
             try:
                 with self._store.listening() as driver:

@@ -1,6 +1,7 @@
 """Rooms in PostgreSQL: the screen, the answers and the follower count of each room.
 
-Every change is announced by NOTIFY with the code of the room; each process then reads the room.
+NOTIFY announces every change of a screen with the code of the room; each process then reads the
+room.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
     from psycopg import Connection as Driver
 
 CHANNEL = "crfviz_rooms"
-# Separate from the connections of the annotation store. No ping before use: a lost connection is
-# retried.
+# Rooms have connections of their own, apart from the annotation store. A ping before each use is
+# not necessary, because work on a lost connection is repeated.
 POOL = {"pool_size": 4, "max_overflow": 0, "pool_pre_ping": False}
-RETRY_DELAY = 0.5  # seconds before a lost server is retried
-COUNT_LIFETIME = 60.0  # seconds for which a process's number of followers counts
-SCHEMA_LOCK = 7_246_850  # PostgreSQL's advisory lock: one process creates the tables at a time
+RETRY_DELAY = 0.5  # seconds until work on a lost connection is repeated
+COUNT_LIFETIME = 60.0  # seconds for which a process's stored number of followers is valid
+SCHEMA_LOCK = 7_246_850  # key of an advisory lock: one process at a time creates the tables
 Result = TypeVar("Result")
 
 _TABLES = (
@@ -95,7 +96,7 @@ _DROP_OLD_ANSWERS = text("""
 _USE = text(f"UPDATE crfviz_rooms SET used = now() WHERE code = :code AND {_ALIVE}")
 _CLOSE = text("DELETE FROM crfviz_rooms WHERE code = :code")
 _PRUNE = text(f"DELETE FROM crfviz_rooms WHERE NOT {_ALIVE} RETURNING code")
-# Locks the row of the room: closing the question waits for the answer, or the other way round.
+# FOR SHARE locks the row of the room, so an answer and closing the question wait for each other.
 _ANSWER = text(f"""
     INSERT INTO crfviz_answers (room, question, voter, choice)
     SELECT code, :question, :voter, :choice FROM crfviz_rooms
@@ -131,7 +132,7 @@ _COUNT_FOLLOWERS = text(f"""
 
 @dataclass(frozen=True)
 class StoredRoom:
-    """A row of the table of rooms."""
+    """A room as stored in the database."""
 
     code: str
     key: str
@@ -142,7 +143,7 @@ class StoredRoom:
 
 
 class RoomStore:
-    """The rooms of all processes that share a database; every method may raise a StoreError.
+    """The database of rooms; every method may raise a StoreError.
 
     Args:
         address: URL of a PostgreSQL database.
@@ -181,7 +182,7 @@ class RoomStore:
         return StoredRoom(row["code"], row["key"], screen, row["version"], question, age)
 
     def show(self, code: str, screen: bytes, question: Question | None) -> int | None:
-        """Replace the screen; return its version, None if the room is gone."""
+        """Replace the screen of a room; return its new version, None if the room is gone."""
         values = {
             "code": code,
             "screen": screen,
@@ -220,17 +221,17 @@ class RoomStore:
         return self._run(lambda c: c.execute(_ANSWER, values | {"voters": MAX_VOTERS}).rowcount) > 0
 
     def close_question(self, code: str, question: str) -> None:
-        """Count no further answers to a question."""
+        """Close a question: further answers to it do not count."""
         self._execute(_CLOSE_QUESTION, code=code, question=question)
 
     def count_answers(self, code: str, question: str) -> dict[int, int]:
-        """Return the number of answers by choice, without choices that nobody took."""
+        """Return the number of answers by choice; choices without answers are missing."""
         values = {"code": code, "question": question}
         rows = self._run(lambda c: c.execute(_COUNT_ANSWERS, values).all())
         return dict(map(tuple, rows))
 
     def store_followers(self, process: str, followers: Sequence[tuple[str, int]]) -> None:
-        """Store the number of followers of each room in one process, for `COUNT_LIFETIME`."""
+        """Store a process's number of followers by room, valid for `COUNT_LIFETIME`."""
         values = [{"process": process, "code": code, "number": n} for code, n in followers]
         if values:
             self._run(lambda c: c.execute(_STORE_FOLLOWERS, values))
@@ -273,9 +274,9 @@ class RoomStore:
         self._run(lambda c: c.execute(statement, values))
 
     def _run(self, work: Callable[[Connection], Result], tries: int = 2) -> Result:
-        """Run `work` in a transaction, a second time if the connection was lost.
+        """Run `work` in a transaction; repeat it once if the connection was lost.
 
-        All work here may run twice.
+        All work in this class may therefore run twice without harm.
         """
         try:
             self._create_tables()

@@ -1,8 +1,8 @@
 """Live rooms: the screen of a speaker, its followers and their answers.
 
-A room has a short code and lives in the memory of this process; `room_backend` shares rooms between
-processes. Script threads write screens, the server's event loop sends them. A follower gets the
-newest screen only, so a slow phone delays nobody.
+A room has a short code, and lives in the memory of this process; `room_backend` shares rooms
+between processes. Script threads write screens, and the server's event loop sends them. A follower
+gets only the newest screen, so a slow phone delays nobody.
 """
 
 import asyncio
@@ -16,23 +16,23 @@ from time import monotonic
 
 from crfviz.exceptions import CrfvizError
 
-LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without look-alikes
+LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # of codes, without similar ones such as 0 and O
 CODE_LENGTH = 5
-ROOM_LIFETIME = 3600.0  # seconds without a new screen
+ROOM_LIFETIME = 3600.0  # seconds without use after which a room is closed
 MAX_ROOMS = 100
-MAX_FOLLOWERS = 500  # of a room
-MAX_VOTERS = 2000  # of a question
-MAX_VOTER_LENGTH = 64  # characters
-MAX_QUESTIONS = 50  # of a room, whose answers are kept
-KEEP_ALIVE = 15.0  # seconds between the comments that keep a proxy from closing the stream
+MAX_FOLLOWERS = 500  # per room
+MAX_VOTERS = 2000  # per question
+MAX_VOTER_LENGTH = 64  # characters of a voter's id
+MAX_QUESTIONS = 50  # questions per room whose answers are stored
+KEEP_ALIVE = 15.0  # seconds between two comments that keep a proxy from closing the stream
 
 
 @dataclass(frozen=True)
 class Question:
-    """The question on the screen."""
+    """The question on the screen of a room."""
 
     id: str
-    choices: int
+    choices: int  # number of choices
     open: bool  # whether answers count
 
 
@@ -43,11 +43,11 @@ class Room:
     code: str
     key: str = field(default_factory=lambda: secrets.token_urlsafe(16))  # the speaker's secret
     clock: Callable[[], float] = monotonic
-    used: float = 0.0  # time of the last screen
-    gone: bool = False
+    used: float = 0.0  # time of the last screen, changed or not
+    gone: bool = False  # whether the room was closed
     screen: bytes = b"{}"  # JSON
-    version: int = 0
-    followers: int = 0
+    version: int = 0  # number of changes of the screen
+    followers: int = 0  # number of open streams in this process
     question: Question | None = None
     _answers: dict[str, dict[str, int]] = field(default_factory=dict)  # by question and voter
     _lock: Lock = field(default_factory=Lock)
@@ -58,7 +58,7 @@ class Room:
         self.used = self.clock()
 
     def show(self, screen: Mapping[str, object], question: Question | None = None) -> None:
-        """Send a screen to all followers, unless it is the current one."""
+        """Set the question, and send a screen to all followers if it differs from the last one."""
         message = encoded(screen)
         with self._lock:
             self.used = self.clock()
@@ -95,7 +95,7 @@ class Room:
             return True
 
     def reveal(self, question: str, choices: int) -> list[int]:
-        """Close the question; return the number of answers by choice."""
+        """Close a question, and return the number of answers by choice."""
         with self._lock:
             if self.question is not None and self.question.id == question:
                 self.question = replace(self.question, open=False)
@@ -162,7 +162,7 @@ class Rooms:
         self._lock = Lock()
 
     def end(self) -> None:
-        """Release what the rooms hold when the server stops."""
+        """Release the resources of the rooms when the server stops."""
 
     def open(self) -> Room:
         """Open a room.
@@ -181,13 +181,13 @@ class Rooms:
             return room
 
     def find(self, code: str) -> Room | None:
-        """Return the room of a typed code; None if there is none."""
+        """Return the room with this typed code; None if there is none."""
         with self._lock:
             self._sweep()
             return self._rooms.get(normalise_code(code))
 
     def led_by(self, key: str) -> Room | None:
-        """Return the room of a speaker's key; None if there is none."""
+        """Return the room with this speaker's key; None if there is none."""
         with self._lock:
             self._sweep()
             return next((room for room in self._rooms.values() if room.key == key), None)
@@ -220,12 +220,12 @@ def too_many_rooms() -> CrfvizError:
 
 
 def normalise_code(typed: str) -> str:
-    """Return a typed code in upper case, without spaces around it."""
+    """Return a typed code stripped, in upper case, and cut to `CODE_LENGTH`."""
     return typed.strip().upper()[:CODE_LENGTH]
 
 
 def new_code() -> str:
-    """Return a random code."""
+    """Return a random code for a room."""
     return "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
 
 

@@ -1,4 +1,4 @@
-"""HTTP routes for followers: a page without a session, its event stream, answers.
+"""HTTP routes for followers: a page without a Streamlit session, its event stream, and answers.
 
 GET  follow/CODE           the page
 GET  follow/CODE/screens   the speaker's screen, as an event stream
@@ -31,13 +31,13 @@ from crfviz.views.exports import bundle
 
 OWN = Path(__file__).with_name("web")
 MAX_ANSWER_BYTES = 1000
-MAX_WRONG_CODES = 60  # per address at once
-RETRY_DELAY = 10.0  # seconds until an address may try one more code
-MAX_ADDRESSES = 10_000  # remembered addresses
-MAX_KNOWN_CODES = 200  # remembered codes per address
+MAX_WRONG_CODES = 60  # wrong codes that an address may try at once
+RETRY_DELAY = 10.0  # seconds until a blocked address may try one more code
+MAX_ADDRESSES = 10_000  # addresses whose attempts are stored
+MAX_KNOWN_CODES = 200  # correct codes stored per address
 IPV6_NETWORK = 64  # bits of an IPv6 address that one household shares
 NO_STORE = {"Cache-Control": "no-store"}
-UNBUFFERED = {"X-Accel-Buffering": "no"}  # a proxy passes each event on at once
+UNBUFFERED = {"X-Accel-Buffering": "no"}  # makes a proxy forward each event at once
 _CLOSED = "This room does not exist or was closed. Ask for its code again."
 _TOO_MANY_CODES = "Too many wrong codes. Wait a minute, then try again."
 _AWAY = "Rooms cannot be reached at the moment."
@@ -49,7 +49,7 @@ _Handler = Callable[[Request, Room | None], Awaitable[Response]]
 
 
 def routes() -> list[Route]:
-    """Return the routes that `st.App` serves beside Streamlit's own."""
+    """Return the routes of followers, for `st.App`."""
     return [
         Route("/follow/stage.js", _script, methods=["GET"]),
         Route("/follow/stage.css", _style, methods=["GET"]),
@@ -61,18 +61,18 @@ def routes() -> list[Route]:
 
 @dataclass
 class _Address:
-    """The codes that an address tried."""
+    """The attempts of one address."""
 
-    left: float  # wrong codes left to try
-    since: float
+    left: float  # number of wrong codes that are still allowed
+    since: float  # time at which `left` was computed
     known: LRUCache[bool] = field(default_factory=lambda: LRUCache[bool](MAX_KNOWN_CODES))
 
 
 class CodeRateLimit:
-    """Rate limit of wrong codes by address, because codes of five letters could be guessed.
+    """Rate limit of wrong codes by address: codes of five characters could be guessed.
 
-    A class may share an address, so codes that were correct stay allowed. Each server process
-    counts separately.
+    A class may share an address, so a code that was once correct is always allowed. Each server
+    process counts separately.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -105,7 +105,7 @@ class CodeRateLimit:
 
 
 def _network(address: str) -> str:
-    """Return the network of an IPv6 address; one household has many addresses."""
+    """Return the /64 network of an IPv6 address, which one household shares; others unchanged."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -119,7 +119,7 @@ CODE_LIMIT = CodeRateLimit()  # of this process
 
 
 def _in_room(handler: _Handler) -> Callable[[Request], Awaitable[Response]]:
-    """Wrap the handler of a room's route: look the room up, and limit wrong codes."""
+    """Return a handler that looks up the room, limits wrong codes, and calls `handler`."""
 
     @wraps(handler)
     async def handle(request: Request) -> Response:
@@ -141,7 +141,7 @@ def _in_room(handler: _Handler) -> Callable[[Request], Awaitable[Response]]:
 async def _call(
     work: Callable[_Args, _Result], *args: _Args.args, **options: _Args.kwargs
 ) -> _Result:
-    """Call a method of the rooms, in a thread if it may wait."""
+    """Call a method of the rooms; in a thread if it may wait for a database."""
     if rooms().blocking:
         return await run_in_threadpool(work, *args, **options)
     return work(*args, **options)
@@ -184,7 +184,7 @@ async def _answers(request: Request, room: Room | None) -> Response:
 
 
 def _parse(body: bytes) -> tuple[str, str, int] | None:
-    """Return question, voter and choice of an answer; None if it is invalid."""
+    """Return the question, voter and choice of an answer; None if the answer is invalid."""
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
@@ -204,7 +204,7 @@ async def _style(request: Request) -> Response:
 
 
 def _file(request: Request, text: str, kind: str) -> Response:
-    """Return a file; a browser may cache the version that the page names."""
+    """Return a response with a file; browsers cache it if the URL names the current version."""
     cached = request.query_params.get("v") == _version()
     headers = {"Cache-Control": f"public, max-age={31536000 if cached else 0}, immutable"}
     return Response(text, 200, headers if cached else NO_STORE, kind)
