@@ -1,1 +1,1 @@
-"""The Streamlit app: the scenario, caches and shared panels."""
+"""The Streamlit app: the scenario, caches, panels of the pages, and the frame around them."""

@@ -1,7 +1,7 @@
-"""Caches that all sessions share: models, and the numbers of one sentence.
+"""Caches that all sessions share: models, and the analyses of sentences.
 
-The numbers depend on model, sentence, edits and pins (`BY_NUMBERS`). Callers share models and
-numbers and must not change them. (Copying by pickle takes longer than computing most of them.)
+The cache key of an analysis has model, sentence, edits and pins (`BY_NUMBERS`). Callers share the
+cached values and must not change them: a copy by pickle would take longer than most computations.
 """
 
 import gc
@@ -35,20 +35,20 @@ from crfviz.views.stage.picture import Ruler, most_words
 from crfviz.views.strips.what_if import ruler as draw_ruler
 
 DEFAULT_MODEL = "upos-en"  # of a URL without a model
-LESSON_MODEL = "upos-en-contextfree"  # no word sees its neighbours: the decoders differ more
-EXAMPLES_LIFETIME = 60.0  # seconds; a broken model may be repaired
-MAX_NODES = 8_000  # words times tags of a long sentence with tipping points: half a second
-MAX_MODELS = 1000  # in the cache
+LESSON_MODEL = "upos-en-contextfree"  # emissions ignore neighbours, so decoders differ more often
+EXAMPLES_LIFETIME = 60.0  # seconds, because a broken model may be repaired
+MAX_NODES = 8_000  # words times tags for tipping points, which then take half a second
+MAX_MODELS = 1000  # models in the cache
 FALLBACK_SENTENCE = "These look fine to me ."  # for a model without examples
 
 
 def model_key(name: str) -> tuple[object, ...]:
-    """Return name and version of a model: plug-ins and trained models can be replaced."""
+    """Return the cache key of a model: name and version, because models can be replaced."""
     return name, plugin_version(name), version_stamp(name)
 
 
 def _numbers(scenario: Scenario) -> str:
-    """Return the cache key of a scenario, which ignores page options, right tags and step."""
+    """Return the cache key of a scenario; it ignores page options, right tags and the step."""
     return repr((model_key(scenario.model), scenario.sentence, scenario.edits, scenario.pins))
 
 
@@ -62,22 +62,22 @@ _log = logging.getLogger(__name__)
 
 
 def models() -> list[str]:
-    """Return the names of all models; the default and the model of the lessons come first."""
+    """Return the names of all models; `DEFAULT_MODEL` and `LESSON_MODEL` come first."""
     first = (DEFAULT_MODEL, LESSON_MODEL)
     return sorted(list_taggers(), key=lambda name: [name != each for each in first])
 
 
 def ready_models() -> list[str]:
-    """Return the names of the models to load at the start.
+    """Return the names of the models to load when the server starts.
 
-    Uploaded models may be large and numerous; each is loaded on first use.
+    Uploaded models may be large and numerous, so each is loaded on first use.
     """
     uploaded = brought_models()
     return [name for name in models() if name not in uploaded]
 
 
 def default_model(names: Sequence[str]) -> str:
-    """Return the model of a URL that names none."""
+    """Return the model of a URL that names none: the first of `names`."""
     return next(iter(names), DEFAULT_MODEL)
 
 
@@ -86,7 +86,7 @@ def tagger(name: str) -> Tagger:
     """Return the model, loaded once for all sessions.
 
     Raises:
-        ModelError: the folder has no valid model, or the model has too many tags to draw.
+        ModelError: there is no valid model of that name, or it has too many tags to draw.
     """
     loaded = load_tagger(name)
     if len(loaded.tags) > MAX_TAGS:
@@ -118,15 +118,15 @@ def examples(model: str) -> list[Example]:
 
 
 def first_sentence(model: str) -> str:
-    """Return the initial sentence of a model."""
+    """Return the sentence that a model opens with: its first example, or a fallback."""
     return next((example.text for example in examples(model)), FALLBACK_SENTENCE)
 
 
 @shared_cache(256, lambda model, sentence: (model_key(model), sentence))
 def words(model: str, sentence: str) -> list[str]:
-    """Return all words of a sentence, split by the model; none in a blank one.
+    """Return all words of a sentence, split by the model; none of a blank sentence.
 
-    If all gaps have two or more blanks, the words are not split further. Callers share the list and
+    If two or more blanks separate all words, they are not split further. Callers share the list and
     must not change it.
 
     Raises:
@@ -222,7 +222,7 @@ def unpinned(scenario: Scenario) -> Analysis:
 
 
 def strength_pieces(scenario: Scenario) -> list[Interval]:
-    """Return the intervals of the CRF's strength with the same best path.
+    """Return the intervals of strengths within which the best path stays the same.
 
     Raises:
         CrfvizError: an edit or a pin names a tag that the model does not have, no path is allowed,
@@ -240,7 +240,7 @@ def _strength_pieces(at_one: Scenario) -> list[Interval]:
 def ruler(scenario: Scenario, move: Move) -> Ruler:
     """Return the tipping points of one weight under all other edits and the pins.
 
-    The tipping points do not depend on the weight's own value, so they are valid during a drag.
+    They do not depend on the weight's own value, so they stay valid while it is dragged.
 
     Raises:
         CrfvizError: an edit or a pin names a tag that the model does not have, no path is allowed,
@@ -257,7 +257,7 @@ def _ruler(others: Scenario, move: Move) -> Ruler:
 
 @shared_cache(16, _sentence)
 def occlusion(model: str, sentence: str, *, constrained: bool) -> Occlusion:
-    """Return the scores of the first 120 words with each word hidden; shared.
+    """Return the scores of the first 120 words with each word hidden; callers share them.
 
     Raises:
         CrfvizError: the sentence is blank, no word can be hidden, or the folder has no valid model.
@@ -267,7 +267,7 @@ def occlusion(model: str, sentence: str, *, constrained: bool) -> Occlusion:
 
 @shared_cache(64, lambda now, rule, *, windowed=False: (_numbers(now), rule, windowed))
 def matched(now: Scenario, rule: str, *, windowed: bool = False) -> Match | str:
-    """Return the match of a rule under edits and pins; an error message if no path matches.
+    """Return the match of a rule under edits and pins, or a message if no path matches.
 
     The match covers the first 120 words, or the whole sentence on pages with a window.
 
@@ -283,17 +283,17 @@ def matched(now: Scenario, rule: str, *, windowed: bool = False) -> Match | str:
 
 @shared_cache(8, lambda now, rule, *, windowed=False: (_numbers(now), rule, windowed))
 def ruled(now: Scenario, rule: str, *, windowed: bool = False) -> Ruled:
-    """Return the analysis of the words in `matched`, conditioned on a rule.
+    """Return the analysis of the same words as `matched`, conditioned on a rule.
 
     Raises:
-        CrfvizError: as `matched` does.
+        CrfvizError: see `matched`; no error is raised if no path matches.
     """
     return analyse_match((whole(now) if windowed else edited(now)).potentials, rule)
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_NUMBERS)
 def hidden_paths(scenario: Scenario) -> list[list[int] | None]:
-    """Return the best path with each word hidden; None if no path is allowed."""
+    """Return the best path with each word hidden; None where no path is allowed."""
     edits = scenario.edits
     every = occlusion(scenario.model, scenario.sentence, constrained=edits.constrained)
     return [_path(_changed(chain, edits, scenario.pins)) for chain in every.hidden]
@@ -313,7 +313,7 @@ def _changed(chain: Potentials, edits: Edits, pins: Mapping[int, str]) -> Potent
 
 
 def _within(pins: Mapping[int, str], chain: Potentials) -> dict[int, str]:
-    """Return the pins on words of the chain."""
+    """Return the pins within the words of the chain."""
     return {position: tag for position, tag in pins.items() if position < chain.num_tokens}
 
 
@@ -322,7 +322,7 @@ def warm_up() -> bool:
     """Load and run every model once, so that the first picture is fast.
 
     `gc.freeze` excludes the present objects from garbage collection, which saves 100 ms per
-    collection. One thread: the tensors of one sentence are too small to split.
+    collection. Torch gets one thread, because the tensors of one sentence are too small to split.
     """
     torch.set_num_threads(1)
     for name in ready_models():

@@ -1,7 +1,7 @@
-"""The two fragments that a stage event redraws: the page in its frame, and the edits.
+"""The two fragments that a stage event redraws: the page, and the summary of edits in the bar.
 
 Streamlit redraws the fragment in which the user acted. Its callbacks end with `redraw`, which
-requests both fragments if the summary of edits changes, and a full rerun if the frame changes.
+requests both fragments if the summary of edits has changed, and a full rerun if the frame has.
 """
 
 from typing import NamedTuple
@@ -22,14 +22,14 @@ from crfviz.ui.streamlit_compat import is_fragment_run
 
 PAGE, EDITS = "page", "edits"  # keys of the fragments
 
-# Page options that stages choose; nothing outside the page shows them.
+# Page options that stages set, and that only the page shows.
 IN_PAGE = ("at", "cell", "chosen", "entity", "folded", "hide", "nodes", "nudge", "panel", "weight")
-# session keys: the state when frame and edits were drawn last
+# session keys: the state that the frame and the summary of edits showed last
 _FRAME, _EDITS = "frame.drawn", "edits.drawn"
 
 
 class EditsSummary(NamedTuple):
-    """The summary of edits in the sidebar, and which of its buttons are enabled."""
+    """The summary of edits in the bar, and which of its buttons are enabled."""
 
     number: int
     strength: float
@@ -48,14 +48,14 @@ def edits_summary() -> EditsSummary:
 
 
 def drawn_edits() -> EditsSummary:
-    """Return the summary of edits, and record that the sidebar shows it."""
+    """Return the summary of edits, and record that the bar shows it."""
     summary = edits_summary()
     set_value(_EDITS, summary)
     return summary
 
 
 def edits_are_drawn() -> bool:
-    """Return whether the sidebar shows the current summary of edits."""
+    """Return whether the bar shows the current summary of edits."""
     return bool(get_value(_EDITS) == edits_summary())
 
 
@@ -65,7 +65,7 @@ def note_frame() -> None:
 
 
 def frame_stands() -> bool:
-    """Return whether the frame is up to date, except for links and edits."""
+    """Return whether the frame is up to date, apart from its links and the summary of edits."""
     touring = view_option(TOUR)  # the tour reacts to every action
     return not (touring or is_page_requested() or messages()) and bool(
         get_value(_FRAME) == _frame()
@@ -76,7 +76,7 @@ def redraw(*, edits: bool = False) -> None:
     """Redraw the fragments that a callback has changed; call it last.
 
     Args:
-        edits: whether to redraw the page and the edits unconditionally.
+        edits: whether to redraw the page and the summary of edits in any case.
     """
     if not is_fragment_run():
         return

@@ -1,4 +1,4 @@
-"""The pages' pictures: a scene on the stage, with its table twin."""
+"""The pictures of pages: a scene on the stage, its numbers as tables, and the downloads."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -60,14 +60,14 @@ def show_stage(
     asks: bool = True,
     take_over: Callable[[], None] | None = None,
 ) -> None:
-    """Draw a scene on the stage; each stage of a page has a key of its own.
+    """Draw a scene on the stage; each stage of a page needs a key of its own.
 
     Args:
-        scene: what is drawn.
-        picture: how.
-        key: the stage's name; there are questions about some.
-        other: a scene with the same words and tags, whose values replace the trained ones as
-            ghosts.
+        scene: the sentence and its numbers.
+        picture: the parts to draw, such as rows and tables.
+        key: the stage's name; some stages have quiz questions.
+        other: a scene with the same words and tags, whose values are drawn as ghosts instead of
+            the trained ones.
         asks: whether the stage draws the quiz question.
         take_over: loads the scene into the session if it differs; called before events about its
             words are applied.
@@ -130,7 +130,15 @@ def draw(
     sentence: str | None = None,
     take_over: Callable[[], None] | None = None,
 ) -> None:
-    """Draw any chain on a stage; its events change the scenario, or another `sentence`."""
+    """Draw any chain on a stage; its events change the scenario.
+
+    Args:
+        subject: the chain to draw.
+        picture: the parts to draw, such as rows and tables.
+        key: the stage's name.
+        sentence: the sentence that positions in events refer to; by default the scenario's.
+        take_over: as in `show_stage`.
+    """
     name = f"stage.{key}"
 
     def on_events() -> None:
@@ -158,8 +166,9 @@ def table_twin(
 ) -> bool:
     """Draw the tables of the picture above on request, to read, copy and download.
 
-    The tables are the picture's strips and grids, and further ones. The point of an example, unless
-    hidden, and the download menu are beside the switch; the live file opens at `page`.
+    The tables have the picture's rows and grids, and the further ones given. Beside the switch are
+    the point of an example, unless it is hidden, and the download menu, whose HTML file opens at
+    `page`.
 
     Returns:
         Whether the tables are drawn, so that a page can add its own.
@@ -203,9 +212,9 @@ def is_withheld() -> bool:
 def take_scene(
     scene: Scene, page: str = "explore", *, of: str = "", has_picture: bool = True
 ) -> None:
-    """Draw the menu of downloads of a scene; its live file opens at `page`.
+    """Draw the menu of downloads of a scene; the HTML file opens at `page`.
 
-    `of` names the scene on pages with two.
+    `of` names the scene on pages that have two.
     """
     live = _live(scene, page)
     download_menu(live, of=of, has_picture=has_picture, disabled=bool(get_value(_WITHHELD)))
@@ -222,9 +231,9 @@ def download_menu(
     """Draw the menu of downloads.
 
     Args:
-        make: creates the live file; called in another thread after a click, like `table`.
+        make: creates the inputs of the files; called in another thread after a click, like `table`.
         table: creates the numbers as CSV, if the page has any.
-        of: names the scene on pages with two.
+        of: names the scene on pages that have two.
         has_picture: whether the page has a picture, which the browser saves without the server.
         disabled: whether downloads are disabled now.
     """
@@ -258,12 +267,12 @@ def _csv(scene: Scene, rows: Sequence[Row], grids: Sequence[Grid]) -> str:
 
 
 def walking(scene: Scene, walk: Walk) -> bool:
-    """Return whether steps are left, so that the result must stay hidden."""
+    """Return whether steps of a walk are left, so that the result must stay hidden."""
     return steps_done(scene, walk) < walk.steps(len(scene.words))
 
 
 def steps_done(scene: Scene, walk: Walk) -> int:
-    """Return the current step, for content of the page itself."""
+    """Return how many steps of a walk are done, for content outside the stage."""
     return walk.at(scene.scenario.step, len(scene.words))
 
 
@@ -276,9 +285,9 @@ def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
 
 
 def _live(scene: Scene, page: str) -> Callable[[], Live]:
-    """Return a thread-safe function that creates the inputs of a live file of this screen.
+    """Return a function that creates the inputs of the downloads of this screen, in any thread.
 
-    The function needs no model, because the model may be deleted before the request.
+    It does not load the model, which may be deleted before the download.
     """
     now, rule = scene.scenario, active_rule(scene.tags)  # other threads have no session
     constrained = now.edits.constrained

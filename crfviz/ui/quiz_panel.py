@@ -27,8 +27,8 @@ from crfviz.ui.words import plain
 from crfviz.views.quiz.question import Ask, Question, read_ask
 from crfviz.views.quiz.selection import PAGES, next_question, question, withheld
 
-ON, OF_CUE = "1", "cue"  # values of the switch
-SKIPPED = "?"  # instead of an answer
+ON, OF_CUE = "1", "cue"  # values of the page option `ASK`: "Ask me" is on, a cue asks
+SKIPPED = "?"  # the answer of a reader who skips the question
 NOTHING = "There is no question here: every candidate is a tie or too easy."
 LONG = f"Questions are asked of sentences of up to {MAX_WORDS} words only."
 
@@ -39,7 +39,7 @@ class Asked:
 
     question: Question
     now: Analysis
-    answer: str  # the text of a choice, SKIPPED, or empty while open
+    answer: str  # the text of a choice, SKIPPED, or empty while unanswered
 
     def withheld(self, rows: Sequence[str]) -> list[tuple[str, int, int]]:
         """Return the cells that a stage with these rows must hide; none after the answer."""
@@ -54,7 +54,7 @@ def with_question(state: Scenario, ask: str) -> Scenario:
 
 
 def waiting() -> bool:
-    """Return whether a cue's question is open."""
+    """Return whether the question of a cue is on the screen and unanswered."""
     view = scenario().view
     return view.get(ASK) == OF_CUE and ASKED in view and not view.get(SAID)
 
@@ -62,7 +62,7 @@ def waiting() -> bool:
 def ask_about(
     now: Analysis, trained: Analysis, page: str, first: Ask | None = None
 ) -> Asked | None:
-    """Draw the question of this page; show a message if no question is possible.
+    """Draw and return the question of this page; show a message if no question is possible.
 
     Args:
         now: the chain on the screen.

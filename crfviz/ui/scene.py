@@ -19,7 +19,7 @@ from crfviz.ui.state.scenario import FROM, MAX_WORDS, RULE, THEIRS, Scenario
 from crfviz.views.stage.picture import most_words
 from crfviz.views.strips.decoders import LABELS
 
-MAX_COPIES = 150  # copies of tags: more take over 100 ms for 120 words
+MAX_COPIES = 150  # copies of tags in a rule's chain; more take over 100 ms for 120 words
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Scene:
     tagger: Tagger
     tags: tuple[str, ...]  # K tag names, in id order
     words: tuple[str, ...]  # T words, at most 120
-    total_words: int  # of the sentence as typed
+    total_words: int  # number of words in the whole sentence
     first: int  # position of the first drawn word in the sentence
     trained: Analysis
     now: Analysis  # the same object as `trained` without edits and pins
@@ -60,11 +60,11 @@ class Scene:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Return the decoder rows to draw, in order; gold only with gold tags."""
+        """The decoder rows to draw, in order; gold only if there are gold tags."""
         return tuple(row for row in LABELS if row != "gold" or self.gold)
 
     def numbered(self, start: int = 0, stop: int | None = None) -> dict[int, str]:
-        """Return the words by position, with their numbers: words can repeat."""
+        """Return labels of the words by position, with numbers, because words can repeat."""
         every = list(enumerate(self.words))[start:stop]
         return {t: f"{self.first + t + 1} {word}" for t, word in every}
 
@@ -78,7 +78,7 @@ class Scene:
 
 
 def active_rule(tags: Sequence[str], pattern: str | None = None) -> Automaton | None:
-    """Return the active rule, by default the reader's; None if it does not fit the tags."""
+    """Return the automaton of a rule, by default the reader's; None if invalid for the tags."""
     pattern = view_option(RULE) if pattern is None else pattern
     with suppress(CrfvizError):
         return automaton(pattern, tuple(tags)) if pattern else None
@@ -88,7 +88,7 @@ def active_rule(tags: Sequence[str], pattern: str | None = None) -> Automaton | 
 def countable_rule(
     now: Scenario, pattern: str | None = None, *, windowed: bool = False
 ) -> str | None:
-    """Return the active rule if it is small enough for questions."""
+    """Return the active rule if it is small enough to condition the numbers; else None."""
     rule = active_rule(cached.tagger(now.model).tags, pattern)
     if rule is None or len(rule.copies) > MAX_COPIES or (windowed and exceeded_limit(now, rule)):
         return None
@@ -96,7 +96,7 @@ def countable_rule(
 
 
 def exceeded_limit(now: Scenario, rule: Automaton) -> int | None:
-    """Return the word limit of a window under a rule if it is exceeded, else None."""
+    """Return the word limit under a rule if the sentence exceeds it, else None."""
     most = most_words(len(rule.copies))
     words = min(len(cached.words(now.model, now.sentence)), most_words(len(rule.tags)))
     return most if words > most else None
@@ -126,8 +126,8 @@ def both_with_rule(first: Scene, second: Scene) -> tuple[Scene, Scene]:
 def scene(*, windows: bool = False) -> Scene:
     """Return the scene of this run.
 
-    A blank sentence ends the run with a message. Of more than 120 words most pages draw a window,
-    with the numbers of the whole sentence. Other pages draw the first words with a note.
+    A blank sentence ends the run with a message. Of more than 120 words, a window with the numbers
+    of the whole sentence is drawn if `windows`; otherwise only the first words, with a note.
 
     Raises:
         CrfvizError: the model is broken, or an edit cannot be applied.
@@ -145,7 +145,7 @@ def scene(*, windows: bool = False) -> Scene:
 
 
 def scene_of(now: Scenario, *, windows: bool = False) -> Scene:
-    """Return the scene of any state, such as a side of a comparison; at least one word.
+    """Return the scene of any scenario with at least one word, such as a side of a comparison.
 
     Raises:
         CrfvizError: the model is broken, or an edit cannot be applied.
@@ -182,9 +182,10 @@ def example_of(now: Scenario) -> Example | None:
 
 
 def _gold(now: Scenario, tags: tuple[str, ...], places: range) -> list[int] | None:
-    """Return the gold tag ids of some words: the reader's marks if complete, else the example's.
+    """Return the gold tag ids of the words at `places`.
 
-    None if they are unknown, or the model lacks one of them.
+    They are the reader's marks if every word has one, else those of the example. None if they are
+    unknown, or the model lacks one of them.
     """
     marked = [now.right.get(position) for position in places]
     example = example_of(now)

@@ -1,7 +1,7 @@
-"""Functions whose values all sessions share, without copies.
+"""A cache decorator whose values all sessions share, without copies.
 
-Streamlit's own cache hashes the arguments of each call and replays what was drawn: a lookup takes a
-tenth of a millisecond, and a page has ten. `shared_cache` is therefore a dictionary with a lock.
+A lookup in Streamlit's own cache takes a tenth of a millisecond, because it hashes the arguments
+and replays drawn elements. A page makes ten lookups. `shared_cache` is a dictionary with a lock.
 """
 
 from collections import OrderedDict
@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 
 class SharedCache(Generic[Arguments, Value]):
-    """A function with an LRU cache; concurrent calls for one key wait for the first.
+    """A function with an LRU cache; concurrent calls with the same key wait for the first.
 
     Args:
         make: computes a value and draws nothing; errors are not cached.

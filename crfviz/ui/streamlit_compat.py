@@ -1,10 +1,10 @@
-"""The parts of Streamlit that its documentation does not name, and that crfviz needs.
+"""The undocumented parts of Streamlit that crfviz needs.
 
-Nothing else in crfviz imports more of Streamlit than `streamlit`, `streamlit.components.v2` and
-`streamlit.testing`. Each function here says what it uses, why, what it gains, and what happens
-without it. *Hooks* change Streamlit's behaviour. `CRFVIZ_STREAMLIT_HOOKS=off` disables them. If
-Streamlit lacks an attribute, its hook is skipped with a line in the log; the app then works, but
-slower. *Reads* ask Streamlit for a fact or a class, and change nothing.
+No other module of crfviz imports more of Streamlit than `streamlit`, `streamlit.components.v2` and
+`streamlit.testing`. The docstring of each function has what it uses, why, what that gains, and what
+happens without it. *Hooks* change Streamlit's behaviour. `CRFVIZ_STREAMLIT_HOOKS=off` disables
+them. If Streamlit lacks an attribute, its hook is skipped with a line in the log; the app then
+works, but slower. *Reads* get a fact or a class from Streamlit, and change nothing.
 `tests/unit/ui/test_streamlit_compat.py` fails with the name of the attribute that is gone.
 """
 
@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 
 
 def _module_with(name: str, base: type) -> ModuleType | None:
-    """Return a module that uses a class; None if hooks are off or the class is missing."""
+    """Return a module if it has a class to replace; None without it, or if hooks are off."""
     module = import_module(name)
     candidate = getattr(module, base.__name__, None)
     if not (isinstance(candidate, type) and issubclass(candidate, base)):
@@ -93,7 +93,7 @@ def one_script_at_a_time(
             return request
 
         def on_scriptrunner_yield(self) -> ScriptRequest | None:
-            """Return a request that ends the run; called whenever the script draws something."""
+            """Return a request that ends the run, or None; called whenever the script draws."""
             let_others()
             return super().on_scriptrunner_yield()
 
@@ -137,12 +137,12 @@ def _ends_whole_run(message: ForwardMsg) -> bool:
 
 
 def state_of_run() -> tuple[object, Any]:
-    """Return an identity of this run, and the session's state; None outside a run.
+    """Return an object that identifies this run, and the session's state; None outside a run.
 
     - What: `SafeSessionState._state`, the dictionary behind `st.session_state`.
-    - Why: a look-up in `st.session_state` ends a callback in the middle once the browser has asked
-      for another run, and `st.session_state.to_dict()` copies the state of all widgets.
-    - Gain: a page looks up what a session keeps some thirty times; this takes 2 µs, a copy 80.
+    - Why: a look-up in `st.session_state` ends a callback in the middle once the browser has
+      requested another run, and `st.session_state.to_dict()` copies the state of all widgets.
+    - Gain: a page looks up session values some thirty times; this takes 2 µs, a copy 80 µs.
     - Without it: `st.session_state.to_dict()`.
     """
     state = _of_context("session_state") if settings().streamlit_hooks else None
@@ -161,7 +161,7 @@ def is_fragment_run() -> bool:
     """Return whether this run redraws fragments of a page, and not all of it.
 
     - What: `ScriptRunContext.fragment_ids_this_run`.
-    - Why: a callback may ask for fragments only where the run would not redraw everything.
+    - Why: a callback may request fragments only if the run does not redraw everything.
     - Without it: everything is redrawn.
     """
     return bool(_of_context("fragment_ids_this_run"))
@@ -171,7 +171,7 @@ def is_history_navigation() -> bool:
     """Return whether the browser's Back or Forward has led to this run.
 
     - What: `ScriptRunContext.is_history_navigation`.
-    - Why: then the URL is authoritative; otherwise the browser's URL may be stale.
+    - Why: only then the state is read from the URL, which may be stale in other runs.
     - Without it: Back and Forward change only the URL.
     """
     return bool(_of_context("is_history_navigation"))
@@ -188,7 +188,7 @@ def session_id() -> str:
 
 
 def visitor_has_left() -> bool:
-    """Return whether the browser of this run is gone, or has stopped it.
+    """Return whether the browser of this run is gone, or has stopped the run.
 
     - What: `ScriptRequests._state`.
     - Why: long work that draws nothing would not notice that its visitor has left.
@@ -217,7 +217,7 @@ def host_is_listed(host: str | None) -> bool:
     """Return whether `server.allowedHosts` lists the host of a request.
 
     - What: `is_host_allowed`.
-    - Why: Streamlit asks it for the WebSocket alone, not for files.
+    - Why: Streamlit checks only WebSocket requests, not those for files.
     - Without it: the server does not start.
     """
     return bool(is_host_allowed(host))
@@ -235,8 +235,8 @@ def read_message(message: bytes) -> BrowserMessage:
     """Read a browser's message.
 
     - What: the protocol buffer `BackMsg`.
-    - Why: some messages affect other visitors; and for a value that is not JSON, Streamlit logs a
-      traceback in every run or raises a RecursionError.
+    - Why: some messages affect other visitors. For a widget value that is not JSON, Streamlit logs
+      a traceback in every run, or raises a RecursionError.
     - Without it: the server does not start.
 
     """
@@ -271,9 +271,9 @@ def component(name: str, web: str, names: Sequence[str], package: Path) -> Compo
     """Return a live component as an element, whose files Streamlit serves by URL.
 
     - What: `BidiComponentManager.register_from_manifest`, as for installed packages.
-    - Why: inline code would be sent with every redraw, and is larger than the data; and the app
-      also runs from a checkout without installation.
-    - Without it: crfviz has to be an installed package with this manifest.
+    - Why: inline code would be sent with every redraw, and is larger than the data. Registration
+      also works in a checkout without installation.
+    - Without it: crfviz must be an installed package with this manifest.
 
     Args:
         name: the component; NAME.js and NAME.css are its files.
@@ -299,7 +299,7 @@ def static_folder() -> Path:
     """Return the folder of Streamlit's page.
 
     - What: `streamlit/static`.
-    - Why: its inline script is allowed by its hash.
+    - Why: the Content-Security-Policy needs the hash of the inline script in the page.
     - Without it: the server does not start.
     """
     return Path(st.__file__).with_name("static")

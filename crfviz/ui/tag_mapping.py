@@ -13,7 +13,7 @@ from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 
-MAX_TAGS = 60  # a file with more unknown tags is of another kind
+MAX_TAGS = 60  # unknown tags to map; a file with more has a different kind of tags
 COLUMNS = 4  # boxes per row
 
 
@@ -26,11 +26,11 @@ SAME_TYPES = {  # synonyms of entity types in data sets
 
 @dataclass(frozen=True)
 class TagMapping:
-    """The reader's mapping of tags; for BIO tags, of entity types."""
+    """The reader's mapping of a file's unknown tags; for BIO tags, of their entity types."""
 
     tagger: Tagger
-    words: Mapping[str, int]  # number of words by tag of the file that the tagger lacks
-    chosen: dict[str, str]  # tags or types of the tagger, by those of the file
+    words: Mapping[str, int]  # the unknown tags of the file, with their numbers of words
+    chosen: dict[str, str]  # from tags or types of the file to those of the tagger
     unset: str  # placeholder of an empty box
 
     @property
@@ -49,7 +49,7 @@ class TagMapping:
         return names
 
     def draw(self, name: str) -> None:
-        """Draw a box for each tag or type; the widget keys begin with the name."""
+        """Draw a select box for each tag or type; the widget keys begin with `name`."""
         words: Counter[str] = Counter()
         for tag, number in self.words.items():
             words[self._key(tag)] += number

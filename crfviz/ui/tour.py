@@ -1,8 +1,8 @@
 """The guided tour: one task at a time over the page, and the greeting on Explore that offers it.
 
 The link has the number of the stop (`?tour=3`), so a reload stays there. The browser remembers
-whether it offered the tour. A stop compares what is on the screen with what was there when it
-began, so it does not matter how the reader did the task.
+whether it offered the tour. A stop compares the current screen with the one at its start, so the
+reader may do the task in any way.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,12 +21,12 @@ from crfviz.ui.state.scenario import Scenario
 from crfviz.views.contents import at_path
 from crfviz.views.stage.picture import Walk, forward_backward_walk, viterbi_walk
 
-_BEGAN = "tour.began"  # number of the stop, and the screen when it began
-_LEARNT = "tour.learnt"  # the lesson of the previous stop
-_GO = "tour.go"  # whether the reader asked for the page of the stop
+_BEGAN = "tour.began"  # session key: number of the stop, and the screen when it began
+_LEARNT = "tour.learnt"  # session key: the lesson of the previous stop
+_GO = "tour.go"  # session key: whether the reader requested the page of the stop
 _OPENED = "tour.opened"  # session key: the scenario at the start of the session
 _ACTED = "tour.acted"  # session key: whether the reader has changed it, or left Explore
-HOME = ""  # the path of the page with the greeting
+HOME = ""  # the path of Explore, the page with the greeting
 GREETING = (
     "Type a sentence. Hover a word to see why it got its tag. "
     "Drag a score on Emissions to change it."
@@ -37,27 +37,27 @@ END = MAX_STOPS  # the number after the last stop
 
 @dataclass(frozen=True)
 class Screen:
-    """The state of one run."""
+    """The state of the app in one run, which a stop compares."""
 
     path: str  # of the page
     state: Scenario
     trained: Analysis
     now: Analysis
-    stepped: str = ""  # the page that was stepped through since the stop began
+    stepped: str = ""  # the stage that the reader stepped through since the stop began
 
 
 @dataclass(frozen=True)
 class Stop:
-    """One task."""
+    """One stop of the tour, with its task."""
 
-    path: str  # of its page
+    path: str  # path of its page
     task: str  # with {word} and {tag} of `target`
-    learnt: str  # the lesson
-    done: Callable[[Screen, Screen], bool]  # given the screens at its start and now
+    learnt: str  # the lesson, shown after the task
+    done: Callable[[Screen, Screen], bool]  # gets the screens at the start and now
 
 
 def target(trained: Analysis) -> tuple[int, int]:
-    """Return position and tag id of the second best tag that is closest to the best."""
+    """Return the position and id of the tag whose emission is closest below the word's best."""
     emissions = trained.potentials.emissions
     if emissions.shape[1] == 1:
         return 0, 0
@@ -89,7 +89,10 @@ def _taken_back(_: Screen, now: Screen) -> bool:
 
 
 def _stepped_to(before: Screen, now: Screen, path: str, walk: Walk, least: int) -> bool:
-    """Return whether the reader reached this step; pages open with all steps done."""
+    """Return whether the reader has walked to the step `least` on the page at `path`.
+
+    Pages open with all steps done, which does not count.
+    """
     step = now.state.step
     walked = now.stepped == now.path or (before.path == now.path and before.state.step != 0)
     at = walk.at(step, len(now.now.words))
@@ -167,7 +170,7 @@ STOPS = (
 
 
 def advance(pages: Sequence[st.Page], path: str) -> None:
-    """Go on to the next stop if the task is done; call it before writing the address."""
+    """Go to the next stop if the task is done; call this before the URL is written."""
     number = _number()
     if number in (0, END):
         return
@@ -276,6 +279,6 @@ def _go_to(number: int) -> None:
 
 
 def _is_stale(began: Screen, now: Screen) -> bool:
-    """Return whether a stop starts again: another page or sentence, or a walk that begins."""
+    """Return whether a stop must start again: page or sentence changed, or a walk began."""
     same_place = (began.path, began.state.sentence) == (now.path, now.state.sentence)
     return not same_place or (began.state.step == 0 and now.state.step != 0)

@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def guarded(what: str, *, again: bool = False) -> Iterator[None]:
-    """Replace a part that fails by a message; everything around it stays.
+    """Show a message in place of a part of the page that fails; the rest of the page stays.
 
-    Every fragment needs this, because its exceptions never reach the surrounding page. Streamlit's
-    own exceptions, which stop and rerun scripts, propagate.
+    Every fragment needs this, because its exceptions do not reach the surrounding page. Streamlit's
+    own exceptions, which stop and rerun scripts, are raised further.
 
     Args:
         what: name of the part, for message and log.
@@ -44,7 +44,7 @@ def guarded(what: str, *, again: bool = False) -> Iterator[None]:
         st.error(plain(str(error)))
         if again:
             st.button("Try again", key=f"again.{what}")
-    except Exception:  # noqa: BLE001 - the last resort: nobody above could say it in words
+    except Exception:  # noqa: BLE001 - the last resort: no caller could show a message
         number = uuid4().hex[:8]
         _log.exception("%s failed, log id %s", what, number)
         st.error(
@@ -71,16 +71,16 @@ def download(
     mime: str = "text/plain",
     **options: Any,  # noqa: ANN401 - the widget's options
 ) -> None:
-    """Draw the button; `make` is called in another thread, outside of any session.
+    """Draw a download button; a click calls `make` in another thread, outside of any session.
 
     The click must not rerun the page: Streamlit deletes the files of the previous run, and a
-    browser that requests one of them waits forever.
+    browser that requests a deleted file waits forever.
     """
     st.download_button(label, make, file_name=file_name, mime=mime, on_click="ignore", **options)
 
 
 def narrowed(frame: pd.DataFrame) -> dict[str, ColumnConfig]:
-    """Return options for columns of long names, which would push numbers out of sight.
+    """Return Streamlit's options for columns with long names, which limit their width.
 
     A double click on a cell shows all of its text, and a long header has a tooltip.
     """

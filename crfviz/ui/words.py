@@ -1,4 +1,4 @@
-"""User text, escaped for display."""
+"""Functions that escape, shorten and clean user text for display."""
 
 import re
 import unicodedata
