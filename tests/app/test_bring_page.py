@@ -33,7 +33,7 @@ def page(**params):
 
 
 @pytest.mark.usefixtures("own")
-def test_removed_model_leaves_its_sessions_working():
+def test_session_of_a_removed_model_opens_the_default_model():
     app = new_app()
     app.query_params["model"] = "dog"
     app.run()

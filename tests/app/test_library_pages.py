@@ -263,7 +263,7 @@ CHECKS = {
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 @pytest.mark.parametrize("title", CHECKS)
-def test_page_numbers_equal_its_recipe(title, sentence):
+def test_figures_on_a_page_equal_its_recipe(title, sentence):
     CHECKS[title](sentence)
 
 

@@ -157,7 +157,7 @@ def test_excerpt_is_chosen_by_the_tags_of_the_tagger():
     assert excerpt_of(load_tagger("textbook/ice-cream")) is None
 
 
-def test_file_without_sentences_or_tags_is_named():
+def test_error_about_missing_gold_names_the_file():
     with pytest.raises(FormatError, match=r"a\.txt holds no sentence"):
         require_gold(Source("a.txt", "0", []))
     with pytest.raises(FormatError, match=r"a\.txt: sentence 2 has no gold tags"):

@@ -224,7 +224,7 @@ def test_queue_wraps_around_and_skips_finished_sentences():
     assert [queue.beside(5, -1), queue.beside(5, 1), queue.beside(9, 4)] == [5, 3, 9]
 
 
-def test_reason_shows_the_doubt_of_the_sentence():
+def test_queue_reason_shows_the_entropy_or_not_scored():
     queue = Queue(None, WHO, [5], {5: Doubt(1.234, 0.5, 2.0)}, "entropy")
     assert "1.23 nats" in queue.reason(5)
     assert "not scored" in replace(queue, doubts={}).reason(5)

@@ -110,7 +110,7 @@ def test_each_page_prints_its_own_tables(page, said):
         ("naive", 'view.naive = "2"', ["All 4 paths, best first.", "H H", "Summed one by one"]),
     ],
 )
-def test_numbers_of_a_page_are_on_paper_or_in_the_key(page, options, said):
+def test_page_tables_are_only_in_the_key_before_the_first_step(page, options, said):
     text = ASKED.split("[[cue]]")[2].replace("model", f'page = "{page}"\n{options}\nmodel', 1)
     head = "title = 'Own'\nminutes = 1\n[[cue]]"
     page = handout(read(f"{head}{text}", "own.toml"))
