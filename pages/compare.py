@@ -1,4 +1,4 @@
-"""Two states side by side on the same words: snapshots, models, as trained, or now."""
+"""Compare: two sides on the same words, each a snapshot, a model, as trained, or now."""
 
 import streamlit as st
 

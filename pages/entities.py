@@ -1,4 +1,4 @@
-"""BIO rules and entities: what constraints change, and how probable an entity is, exactly."""
+"""Entities: the effect of the BIO rules, and the exact probability of a chosen entity."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The whole chain on one screen: what each decoder chooses, why they differ, and the lattice."""
+"""Explore: the whole chain on one screen, with the path of each decoder, and why they differ."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The sums over all paths: alpha, beta, and Z at every position."""
+"""Forward–backward: the sums over all paths, α, β, and Z at every position."""
 
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene

@@ -1,4 +1,4 @@
-"""The probability of tags, of pairs of tags and of whole paths."""
+"""Marginals: the probabilities of tags, of pairs of tags, and of whole paths."""
 
 import streamlit as st
 

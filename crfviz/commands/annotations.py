@@ -320,7 +320,7 @@ def _propose(store: Store, options: argparse.Namespace) -> None:
         pairs = learnable(store.annotations(options.document, options.annotator), options.copies)
     except CrfvizError as error:
         raise FormatError(f"{error} (--annotator WHO or --copies); nothing was trained") from error
-    torch.set_num_threads(1)  # same weights on every machine, and the app keeps a core
+    torch.set_num_threads(1)  # for the same weights on every machine, and a free core for the app
     with stop_when_asked():
         report = announce if options.json_lines else show_progress
         proposal = propose_model(store, document, options.model, pairs, report, options.family)

@@ -28,7 +28,7 @@ def require_known(what: str, name: str | None, names: Iterable[str]) -> None:
 
 
 def suggest(name: str, known: list[str]) -> str:
-    """Return a phrase with the most similar names, or the first known ones.
+    """Return a phrase that lists the known names most similar to `name`, else the first ones.
 
     >>> suggest("Ana", ["anna", "bo"]), suggest("x", ["anna", "bo"]), suggest("x", [])
     ("near are 'anna'", "there are 'anna', 'bo'", 'there are none')

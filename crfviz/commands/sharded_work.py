@@ -67,7 +67,7 @@ def add_work_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Source:
-    """An open file of sentences."""
+    """An open file of sentences, with its format and size."""
 
     file: BinaryIO
     name: str

@@ -52,7 +52,7 @@ def main(options: argparse.Namespace) -> int:
     """
     lesson = Lesson(**{name: getattr(options, name) for name in DEFAULTS})
     sentences = [s for name in options.files for s in _read(name) if s.tokens]
-    torch.set_num_threads(1)  # same weights on every machine, and the app keeps a core
+    torch.set_num_threads(1)  # for the same weights on every machine, and a free core for the app
     with stop_when_asked():
         taught = teach(lesson, sentences, announce if options.json_lines else show_progress)
     if options.json_lines:

@@ -34,7 +34,7 @@ from crfviz.ui.state.scenario import MAX_STRENGTH, MAX_WORDS, Scenario
 from crfviz.views.stage.picture import Ruler, most_words
 from crfviz.views.strips.what_if import ruler as draw_ruler
 
-DEFAULT_MODEL = "upos-en"  # of a URL without a model
+DEFAULT_MODEL = "upos-en"  # the model of a URL that names none
 LESSON_MODEL = "upos-en-contextfree"  # emissions ignore neighbours, so decoders differ more often
 EXAMPLES_LIFETIME = 60.0  # seconds, because a broken model may be repaired
 MAX_NODES = 8_000  # words times tags for tipping points, which then take half a second
@@ -178,7 +178,7 @@ def all_edited(scenario: Scenario) -> Analysis:
 
 
 def whole(scenario: Scenario) -> Analysis:
-    """Return `all_edited`, or for a short sentence `edited`, which is cached already."""
+    """Return the analysis of all words; for a short sentence that of `edited`, already cached."""
     short = len(words(scenario.model, scenario.sentence)) <= MAX_WORDS
     return edited(scenario) if short else all_edited(scenario)
 

@@ -39,7 +39,7 @@ from crfviz.views.strips import pictures
 from crfviz.views.strips.rules import with_rule
 
 # Page options: the text in lattice nodes after the last column, the cell in the side panel and its
-# display, whether tags without mass are folded, and the text direction.
+# display, which tags are folded, and the text direction.
 NODES, CHOSEN, PANEL, FOLDED, DIRECTION = "nodes", "chosen", "panel", "folded", "direction"
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example mentions
 GIVEN = "Only paths that match the rule count."

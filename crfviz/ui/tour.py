@@ -25,7 +25,7 @@ _BEGAN = "tour.began"  # session key: number of the stop, and the screen when it
 _LEARNT = "tour.learnt"  # session key: the lesson of the previous stop
 _GO = "tour.go"  # session key: whether the reader requested the page of the stop
 _OPENED = "tour.opened"  # session key: the scenario at the start of the session
-_ACTED = "tour.acted"  # session key: whether the reader has changed it, or left Explore
+_ACTED = "tour.acted"  # session key: whether the reader changed the scenario, or left Explore
 HOME = ""  # the path of Explore, the page with the greeting
 GREETING = (
     "Type a sentence. Hover a word to see why it got its tag. "
@@ -39,7 +39,7 @@ END = MAX_STOPS  # the number after the last stop
 class Screen:
     """The state of the app in one run, which a stop compares."""
 
-    path: str  # of the page
+    path: str  # path of the page
     state: Scenario
     trained: Analysis
     now: Analysis

@@ -1,4 +1,4 @@
-"""Shared widgets: a guard for parts that may fail, file boxes, and columns of names."""
+"""Shared widgets: error messages for parts that fail, uploads, downloads, narrow columns."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -80,7 +80,7 @@ def download(
 
 
 def narrowed(frame: pd.DataFrame) -> dict[str, ColumnConfig]:
-    """Return Streamlit's options for columns with long names, which limit their width.
+    """Return column options for `st.dataframe` that limit the width of columns with long names.
 
     A double click on a cell shows all of its text, and a long header has a tooltip.
     """

@@ -3,10 +3,10 @@
 import re
 import unicodedata
 
-# What Streamlit's markdown would act on: emphasis, code, links, images, HTML, maths, strike-
-# through, entities and directives such as :red[...]. A backslash before any of them shows the
-# character itself. A bare URL stays a link, which loads nothing until it is clicked:
-# Streamlit detects URLs after it has processed the backslashes.
+# The characters that have a meaning in Streamlit's Markdown: emphasis, code, links, images, HTML,
+# maths, strikethrough, entities, and directives such as :red[...]. A backslash before one of them
+# shows the character itself. A bare URL stays a link, because Streamlit detects URLs after it has
+# processed the backslashes; it loads nothing until it is clicked.
 _MARKDOWN = re.compile(
     r"[\\`*_\[\]<>$~|&{}@]|:(?=\S)|(?<=www)\.|^[#+=-]|(?<=^\d)[.)]|(?<=^\d\d)[.)]"
 )

@@ -58,7 +58,7 @@ _log = logging.getLogger(__name__)
 @st.fragment
 @guarded("Labelling", again=True)
 def show_desk(queue: Queue) -> None:
-    """Draw the next sentence of the queue, or a message that all are done."""
+    """Draw the labeller with the next sentence of the queue, or a message that all are done."""
     # the fragment keeps its old arguments; another tab may have changed the document
     document = store().renewed(queue.document)
     queue = replace(queue, document=document)

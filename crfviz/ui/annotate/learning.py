@@ -1,6 +1,7 @@
-"""Panels of models trained on a document: background jobs and their results.
+"""Panels for training on a document: the background jobs, and their results.
 
-A network learns from corrections; a document with its own tags gets a model that proposes tags.
+A network can be trained further on corrections. For a document with its own tags, a new model can
+be trained to propose tags.
 """
 
 from functools import partial
@@ -109,7 +110,7 @@ def _lesson(document: DocumentSummary, model: str) -> None:
 
 
 def _sentences(document: DocumentSummary) -> list[Sentence]:
-    """Return the finished sentences, and the begun ones with their known tags."""
+    """Return the finished sentences, and the begun ones with the tags that are set or certain."""
     tagger = cached.tagger(scenario().model)
     pairs = store().annotations(document.name, chosen_annotator(document, "teacher"))
     chosen = learnable(pairs, "agreed")

@@ -85,7 +85,7 @@ def _draw_colours(settings: Settings, key: str, columns: int = COLUMNS) -> None:
 
 def _picked_colours(settings: Settings, key: str) -> dict[str, str]:
     """Return the colours that the reader changed, by tag."""
-    drawn = st.session_state.to_dict()  # without tags that another tab has added since
+    drawn = st.session_state.to_dict()  # lacks tags that another tab has added meanwhile
     before = {each.name: each.colour.upper() for each in choices(settings.tags or (), settings)}
     picked = {name: drawn.get(_colour_key(key, name), before[name]).upper() for name in before}
     return {name: colour for name, colour in picked.items() if colour != before[name]}

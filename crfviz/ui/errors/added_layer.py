@@ -43,7 +43,7 @@ from crfviz.views.formatting import count
 EXPLORE = "pages/explore.py"
 MAX_WORDS_FITTED = 50_000  # half a minute on one core; larger files are sampled
 RESULT = "layer gain"  # name of the gain in `Analysed.made`
-REQUESTED = "layer.requested"  # session key: the analysis whose transitions are to be fitted
+REQUESTED = "layer.requested"  # session key: key of the analysis to fit transitions for
 PROBLEM = "layer.problem"  # session key: why the last fit failed
 KEPT = "layer.kept"  # session key: whether the reader pressed Keep
 ABOUT = (
@@ -63,7 +63,7 @@ class Measured:
     layer: LayerGain
     sentences: Sequence[Sentence]
     changes: Table  # one row per repaired or spoiled sentence
-    # links to the explorer: fitted, zero transitions
+    # explorer links of the changes, with fitted and with zero transitions
     links: tuple[list[str | None], list[str | None]]
 
 

@@ -21,7 +21,7 @@ from crfviz.views.frames.errors import ABOUT, AROUND, IN_SIGHT, error_frame, for
 
 TALLEST = 360  # maximum height of a table, in pixels
 WIDTHS = {AROUND: 360, "gold": 120, "predicted": 120}  # pixels, in lists of errors
-MAX_ROWS = 100  # in a table with links, until the reader asks for all
+MAX_ROWS = 100  # rows of a table with links, until the reader switches all rows on
 LAZY_FROM = 1000  # rows; longer tables load while scrolling
 Links = Mapping[str, Sequence[str | None]]  # by column name
 ANY = "any"  # option of a filter: no restriction

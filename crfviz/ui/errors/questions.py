@@ -201,7 +201,7 @@ PANELS: Mapping[str, Callable[[Analysed], None]] = {
 @st.fragment
 @guarded("This part")
 def questions(analysis: Analysed) -> None:
-    """Draw the tabs and the open view."""
+    """Draw the tabs of the views, and the open view."""
     tab = bound_tabs("View", "tab", TABS, next(iter(TABS)))
     publish()  # a fragment run does not reach app.py, which usually publishes the URL
     # One container per view, so that the old view disappears before the new one is drawn.

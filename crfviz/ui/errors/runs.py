@@ -39,7 +39,7 @@ from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.views.formatting import count
 
-MAX_WORDS_HERE = 50_000  # about six seconds of work: as long as starting the worker may take
+MAX_WORDS_HERE = 50_000  # about six seconds of work, which starting the worker may take, too
 
 
 @dataclass(frozen=True, eq=False)

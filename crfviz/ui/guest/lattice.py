@@ -162,7 +162,7 @@ class Element:
             )
         after, chain = self.scenario, self.trained.potentials
         if "edits" in fields:
-            fields["edits"].apply(chain)  # raises an error for another tag or word
+            fields["edits"].apply(chain)  # raises an error for an unknown tag or word
             after = replace(after, edits=fields["edits"])
         if "selected" in fields:
             view = {name: of for name, of in after.view.items() if name not in SELECTION}

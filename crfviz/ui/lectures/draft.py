@@ -1,4 +1,4 @@
-"""The draft of a lecture as one immutable value, with undo. No Streamlit, no files."""
+"""The draft of a lecture as one immutable value with undo; it uses no Streamlit and no files."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def moved(lecture: Lecture, at: int, by: int) -> Lecture:
 
 
 def without(lecture: Lecture, at: int) -> Lecture:
-    """Remove the cue at an index."""
+    """Return the lecture without the cue at index `at`."""
     return replace(lecture, cues=(*lecture.cues[:at], *lecture.cues[at + 1 :]))
 
 
 def with_cue(lecture: Lecture, at: int, cue: Cue) -> Lecture:
-    """Replace the cue at an index."""
+    """Return the lecture with `cue` in place of the one at index `at`."""
     return replace(lecture, cues=(*lecture.cues[:at], cue, *lecture.cues[at + 1 :]))
 
 

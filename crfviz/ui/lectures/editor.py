@@ -102,7 +102,7 @@ def edit_lecture() -> None:
 
 
 def edit(lecture: Lecture) -> None:
-    """Replace the draft by another lecture; undo brings it back."""
+    """Replace the draft with another lecture; this can be undone."""
     for problem in lecture.problems:
         notify(problem)
     _change(replace(lecture, problems=()), 0)
@@ -265,7 +265,7 @@ def _decoded(file: Any) -> str:  # noqa: ANN401 - the value of st.file_uploader
     """Return the text of an uploaded file.
 
     Raises:
-        FormatError: it is too long, or not text.
+        FormatError: the file is too long, or is not UTF-8 text.
     """
     content = file.getvalue()
     if len(content) > LONGEST_FILE:

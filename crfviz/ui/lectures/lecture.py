@@ -131,7 +131,7 @@ def read_lecture(
 
 
 def _parts(text: str) -> list[tuple[int, str]]:
-    """Split the text before each cue; each part comes with its first line number."""
+    """Split a text before each cue; return the parts, each with the number of its first line."""
     begins = [0, *(match.start() for match in _CUE.finditer(text)), len(text)]
     return [(text.count("\n", 0, a) + 1, text[a:b]) for a, b in pairwise(begins)]
 
@@ -157,7 +157,7 @@ class _Section:
         return f"{self.file}:{line}: expected TOML ({text or 'it ends too early'})"
 
     def at(self, name: str = "") -> str:
-        """Return file:line of a key, or of the section."""
+        """Return file:line of the key `name`, or of the section."""
         key = re.compile(rf"^[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*[.=]", re.MULTILINE)
         match = key.search(self.source) if name else None
         before = self.source[: match.start()] if match else ""

@@ -61,7 +61,7 @@ def _ready() -> None:
 
 
 def _handout(name: str) -> None:
-    """Draw a handout; the browser prints only this."""
+    """Draw the handout of a lecture with its buttons; the browser prints only the handout."""
     with st.container(key="handout_bar", horizontal=True, vertical_alignment="center"):
         st.button("Back to the lectures", on_click=set_view_option, args=(HANDOUT, ""))
         shown = own() if name == OWN else lecture(name)

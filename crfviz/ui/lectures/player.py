@@ -216,7 +216,10 @@ def _on_screen(place: Place) -> Place:
 
 
 def _write_address(place: Place) -> None:
-    """Write lecture, cue and step into the URL; drop other parameters."""
+    """Write lecture, cue and step into the URL; of other parameters only three options stay.
+
+    They are those of the speaker view, the theme and the single-key shortcuts.
+    """
     query = st.query_params.to_dict()
     kept = {name: query[name] for name in (SPEAKER, THEME, LETTERS) if name in query}
     params = {LECTURE: place.name, CUE: str(place.number)}

@@ -44,7 +44,7 @@ def close_room() -> None:
 
 
 def resume_room(key: object) -> None:
-    """Lead the room that another session of this browser opened, if it still exists."""
+    """Let this session lead the room with a browser's key, if the room still exists."""
     try:
         room = rooms().led_by(key) if isinstance(key, str) else None
     except StoreError as error:

@@ -247,7 +247,7 @@ class RoomStore:
 
     @contextmanager
     def listening(self) -> Iterator[Driver]:
-        """Open a driver connection that receives the codes of changed rooms."""
+        """Open a connection of the driver that receives the codes of changed rooms."""
         driver_error = self._engine.dialect.loaded_dbapi.Error
         try:
             self._create_tables()

@@ -78,7 +78,8 @@ class Room:
         """Count an answer; it replaces an earlier one of the same voter.
 
         Returns:
-            Whether it counts: the question is on the screen, open, and has that choice.
+            Whether the answer counts: its question is on the screen, open, and has that choice, and
+        the limit of voters is not reached.
         """
         with self._lock:
             current = self.question

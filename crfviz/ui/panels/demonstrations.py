@@ -1,4 +1,4 @@
-"""Demonstrations: enumeration of all paths, log-sum-exp, underflow, a padded batch."""
+"""Panels of the pages Naive way and Log space: all paths, log-sum-exp, underflow, a batch."""
 
 from dataclasses import replace
 from typing import Any
@@ -211,7 +211,7 @@ def enumeration(now: Scenario, words: int) -> Enumeration:
 
 
 def ask_about_first(scene: Scene, words: int) -> Asked | None:
-    """Draw the quiz question about the first words, if one is asked."""
+    """Draw and return the quiz question about the first words; None without a question."""
     now = analyse(scene.now.potentials.first_words(words))
     trained = analyse(scene.trained.potentials.first_words(words)) if scene.edited else now
     return ask_about(now, trained, "naive")

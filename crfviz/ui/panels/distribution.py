@@ -1,4 +1,4 @@
-"""The distribution over paths: ranked paths, samples, influence of a nudge, pairs of words."""
+"""Panels of the pages Paths and Marginals: best paths, samples, reach of an edit, word pairs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

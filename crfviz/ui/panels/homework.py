@@ -75,7 +75,7 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
 
 
 def _nothing_yet(scene: Scene, kind: str) -> None:
-    """Show the order of the tags, a template file, and an example table."""
+    """Draw what the page expects: the order of the tags, a template file, an example table."""
     T, K = len(scene.words), len(scene.tags)
     st.info(
         f"Paste your table of {T} words by {K} tags: logarithms or probabilities, rounded as "
@@ -124,9 +124,9 @@ def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
 
 
 def _as_labelled(scene: Scene, kind: str, checked: Checked) -> Checked:
-    """Return backpointers with their tag numbers translated to the labels' order or not.
+    """Return the check with backpointers read in the order of the labels or of the model.
 
-    The variant with fewer wrong cells is returned. Other kinds of tables stay unchanged.
+    The order that gives fewer wrong cells is chosen. Other kinds of tables stay unchanged.
     """
     if kind != BACKPOINTERS:
         return checked
@@ -231,7 +231,7 @@ def open_trace(data: bytes) -> None:
 
 
 def show_trace() -> bool:
-    """Draw the opened trace; return whether there is one."""
+    """Draw the opened trace; return whether one is open and valid."""
     text = draft(_TRACE)
     if not text:
         return False

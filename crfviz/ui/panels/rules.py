@@ -70,7 +70,7 @@ BY_STATE = (
 def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
     """Draw the rule box and its error; return the active rule.
 
-    The default is the first of the `known` rules, empty without any.
+    Without a rule in the link, the first of the `known` rules is active; empty without any.
     """
     default = known[0].rule if known else ""
     kept, drafted = active_rule(tags), _draft()
@@ -83,7 +83,7 @@ def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
         beginning = f" A reload keeps the first {MAX_DRAFT:,} characters." if cut else ""
         rest = f" Still in force: {kept.pattern}" if drafted and kept else ""
         st.warning(plain(f"The rule cannot be used. {problem}.{beginning}{rest}"))
-    elif drafted:  # typed for other tags
+    elif drafted:  # rejected under other tags, but valid under these
         rule = " ".join(drafted.split())
         st.button("Use this rule", on_click=set_rule, args=(rule,), help="It is not in force yet.")
     return kept.pattern if kept else default

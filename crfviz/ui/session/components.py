@@ -33,7 +33,7 @@ WEB = "views/stage/web"
 OF_UI = "ui/web", ("player", "question", "tour")  # folder and names of components of the app alone
 PACKAGE = Path(__file__).parents[2]
 NAME, SINCE = "whole", "since"  # keys: a whole payload's name; the name that changes refer to
-MAX_PAYLOADS = 2  # per page and session
+MAX_PAYLOADS = 2  # whole payloads stored per session, as a page has at most two stages
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from crfviz.ui.watching.meters import RUN_SECONDS, WAIT_SECONDS
 from crfviz.views.formatting import count
 
 TIME_SLICE = 0.1  # seconds of work after which a script lets others go first
-SKIP_TIMEOUT = 0.25  # seconds after which a script that does not yield is skipped
+SKIP_TIMEOUT = 0.25  # seconds after which the next script starts beside one that does not yield
 MAX_WAIT = 1.0  # maximum seconds for which a script lets others go first
 MIN_RUNS = 200  # scripts between two garbage collections
 MAX_SHARE = 0.02  # maximum share of the scripts' time that collections may take

@@ -140,7 +140,7 @@ def _delete(name: str) -> None:
 
 
 _ALONE = ("localhost", "127.0.0.1", "::1")  # host names that other devices cannot reach
-_SIZE = 7  # pixels of a QR code dot: about 230 in all, readable from the fifth row
+_SIZE = 7  # pixels per dot of a QR code, about 230 in all: readable from the fifth row
 
 
 def _room(room: Room) -> None:

@@ -24,7 +24,7 @@ from crfviz.views.exports.bundle import component
 
 
 class StaticGzip:
-    """ASGI middleware that compresses Streamlit's static files, which Streamlit does not.
+    """ASGI middleware that compresses Streamlit's static files; Streamlit does not compress them.
 
     Args:
         app: serves every request.

@@ -39,7 +39,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _log = logging.getLogger(__name__)
 _request: ContextVar[str] = ContextVar("request", default="")
 _open: set[str] = set()  # ids of session connections
-BURST = 5.0  # seconds of full rate that may arrive at once
+BURST = 5.0  # size of a burst that is not delayed, in seconds at the full rate
 MESSAGE_INTERVAL = 60.0  # seconds between two messages to a session
 
 
