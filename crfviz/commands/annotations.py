@@ -1,7 +1,7 @@
-"""`python -m crfviz annotations`: the store of annotations.
+"""`python -m crfviz annotations`: use the store of annotations.
 
-The store is that of the page Annotate: a file of SQLite, or what CRFVIZ_DATABASE_URL or --database
-says.
+The page Annotate uses the same store: a SQLite file, or the database in CRFVIZ_DATABASE_URL or
+--database.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""`python -m crfviz bring`: add the model in one file, or in two that belong together, to the list.
+"""`python -m crfviz bring`: add the model in one file, or in two related files, to the list.
 
-What was assumed, and what was left out, goes to standard error.
+Assumptions and parts that were left out are printed to standard error.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""`python -m crfviz convert IN OUT`: tagged sentences from one format to another.
+"""`python -m crfviz convert IN OUT`: convert tagged sentences from one format to another.
 
-The format of IN is told from its content, that of OUT from its name or by --to. docs/files.md lists
-what each format holds. What is lost is said.
+The format of IN is detected from its content, that of OUT from its name or --to. docs/files.md
+lists what each format holds. Losses are printed to standard error.
 """
 
 import argparse

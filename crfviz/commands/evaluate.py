@@ -1,9 +1,9 @@
-"""`python -m crfviz evaluate`: a tagger on a tagged file, printed, as JSON, report and model card.
+"""`python -m crfviz evaluate`: evaluate a tagger on a tagged file.
 
---json holds the figures of every decoder, the errors by what is to blame, and all tables of the
-report. --report is one HTML file that needs no network. --against compares a second model. The file
-is read in shards and never held as a whole, so it may have any size. The output does not depend on
-the number of workers.
+The figures are printed. --json writes those of every decoder, the errors by cause, and all tables
+of the report. --report writes one HTML file that needs no network. --against compares a second
+model. The file is read in shards and never held as a whole, so it may have any size. The output
+does not depend on the number of workers.
 """
 
 import argparse

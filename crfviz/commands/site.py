@@ -1,7 +1,7 @@
-"""`python -m crfviz site OUT`: the explorer as a folder for any web server or a shared drive.
+"""`python -m crfviz site OUT`: write the explorer as a folder for a web server or a shared drive.
 
 It needs neither Python nor a network: open its index.html, or serve it with
-`python -m http.server --directory OUT`. The pages that only the server can draw say so.
+`python -m http.server --directory OUT`. Pages that need the server show a message.
 """
 
 import argparse

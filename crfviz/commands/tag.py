@@ -1,19 +1,19 @@
-"""`python -m crfviz tag`: the tags that each decoder gives to a sentence, below its words.
+"""`python -m crfviz tag`: print the tags that each decoder gives to a sentence, below its words.
 
-A text of several sentences is tagged sentence by sentence, which --whole prevents.
+A text of several sentences is tagged sentence by sentence; --whole prevents that.
 
---json prints an object a line instead: text, words, tags of the best path, their probabilities, and
-their places in the text.
+--json prints one object per line instead: text, words, tags of the best path, their probabilities,
+and their places in the text.
 
-All decoders work on the same potentials, those of the app: for a BIO tagger with the rules of BIO.
-`p(Viterbi tag)` is the marginal of the tag above it.
+All decoders use the potentials of the app: for a BIO tagger with the rules of BIO. `p(Viterbi tag)`
+is the marginal of the tag above it.
 
-With --file: a whole file with the tags of the best path, in the format that it has. CoNLL-U, iob2,
-CoNLL columns (words alone will do, with --format columns) and JSONL keep all else that is in them.
-Of FASTA each letter becomes a line of CoNLL columns, and of every other format, plain text
-included, a sentence becomes a line of JSONL. Texts are split as the model splits them.
---marginals adds the probability of each tag: to the last column of CoNLL-U, in a column before the
-tags, or as "marginals" in JSONL. The file is never held as a whole, so it may be of any size.
+--file tags a whole file with the best path. CoNLL-U, iob2, CoNLL columns (also with words only,
+with --format columns) and JSONL keep their format and all other content. Each letter of FASTA
+becomes a line of CoNLL columns. A sentence of any other format, plain text included, becomes a line
+of JSONL. Texts are split by the model's tokenizer. --marginals adds the probability of each tag: to
+the last column of CoNLL-U, in a column before the tags, or as "marginals" in JSONL. The file is
+never held as a whole, so it may have any size.
 """
 
 import argparse

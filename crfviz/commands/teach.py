@@ -1,7 +1,7 @@
-"""`python -m crfviz teach`: a model learns from finished sentences and is saved as a new one.
+"""`python -m crfviz teach`: train on finished sentences, and save the result as a new model.
 
 The files hold tagged sentences, in any format that `evaluate` reads; `-` is standard input. The new
-model appears among those that people bring and can be chosen at once.
+model is listed with the uploaded models and can be chosen at once.
 """
 
 import argparse

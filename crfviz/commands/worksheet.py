@@ -1,9 +1,9 @@
-"""`python -m crfviz worksheet`: a worksheet with numbers of its own for each student.
+"""`python -m crfviz worksheet`: write a worksheet with different numbers for each student.
 
-The chains are fit for paper: scores are multiples of 0.5, no two ways into a tag tie, and both
-greedy decoders are wrong, so that a guessed table shows. For each student: pages to print (HTML,
+The chains suit work on paper: scores are multiples of 0.5, no two ways into a tag tie, and both
+greedy decoders are wrong, so that a guessed table shows. Each student gets pages to print (HTML,
 LaTeX), a notebook with nbgrader's metadata, tests for otter-grader, and a question for
-PrairieLearn. The keys are in a folder of their own.
+PrairieLearn. The keys are in a separate folder.
 """
 
 import argparse
