@@ -92,7 +92,8 @@ def find_roles(
         raise FormatError(f"{name}: {problem}")
     if fault in (NUMBERS, TAGS, ONE_VALUE):
         note = f"column {word + 1}, read as the words, holds {fault}"
-        return Roles(word, roles.tag, roles.predicted, roles.note or note)
+        notes = "; ".join(filter(None, (note, roles.note)))
+        return Roles(word, roles.tag, roles.predicted, notes)
     return roles
 
 
@@ -215,7 +216,7 @@ def _better_word(
         column
         for column in range(width)
         if column not in taken
-        and _fault(columns[column], width) == ""
+        and _fault(columns[column], width) in ("", "" if fault == FEW_VALUES else FEW_VALUES)
         and "" not in columns[column]
     ]
     # two columns are swapped only if the first one has tags

@@ -5,6 +5,7 @@ import pytest
 from crfviz.annotations.files.importing import read_items
 from crfviz.exceptions import FormatError
 from crfviz.text.formats import parse_sentences
+from crfviz.text.readers.losses import LossWarning
 
 WORDS = (["Anna", "Berg", "lives", "in", "New", "York", "."], ["It", "rains", "."])
 ENTITIES = (["B-PER", "I-PER", "O", "O", "B-LOC", "I-LOC", "O"], ["O", "O", "O"])
@@ -271,3 +272,12 @@ def test_header_and_chosen_column_decide_before_the_values():
     (first, _) = parse_sentences(text(*columns), name="file", column=4, told=said.append)
     assert (list(first.tokens), list(first.tags)) == (WORDS[0], SPEECH[0])
     assert "column 2 was read as the words" in said[0]
+
+
+def test_repeated_sentences_after_their_tags_are_words():
+    rows = ("O\t0\tIN\tIn", "Peop\t1\tNNP\tHayes", "O\t2\tVBD\twas", "Loc\t3\tNNP\tOhio")
+    block = "".join(f"0\t{row}\tO\n" for row in rows)
+    with pytest.warns(LossWarning, match="column 5 was read as the words"):
+        read = parse_sentences(f"{block}\n" * 3)
+    assert {each.tokens for each in read} == {("In", "Hayes", "was", "Ohio")}
+    assert {each.tags for each in read} == {("O", "Peop", "O", "Loc")}
