@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from crfviz.chain.crf import CRF
 from crfviz.chain.decoding.viterbi import k_best, viterbi
-from crfviz.chain.engine import compiled
+from crfviz.chain.engine import compiled, kernel_cache
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 
@@ -206,6 +206,7 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true", help="measure there, and nothing else")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    kernel_cache.fill()
     warnings.filterwarnings("ignore", message="where received a uint8")
     record = json.loads(OUT.read_text())
     if options.gpu:

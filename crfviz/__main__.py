@@ -16,6 +16,7 @@ from crfviz.exceptions import CrfvizError
 COMMANDS = {  # name: module, what it does
     "train": ("crfviz.commands.train", "train a tagger on tagged files"),
     "evaluate": ("crfviz.commands.evaluate", "measure a tagger on a tagged file"),
+    "compile": ("crfviz.commands.compile", "compile the fast loops, once per machine"),
     "convert": ("crfviz.commands.convert", "write tagged sentences in another format"),
     "lexicon": ("crfviz.commands.lexicon", "note the words of the training in a model folder"),
     "tag": ("crfviz.commands.tag", "tag sentences by every decoder"),

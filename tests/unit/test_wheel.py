@@ -18,7 +18,7 @@ import crfviz, streamlit as st
 chain = crfviz.Potentials([[1.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]], tags=["A", "B"], tokens=["x"])
 st.session_state.shown = crfviz.st_lattice(chain, key="k")
 '''
-run = AppTest.from_string(lines, default_timeout=60).run()
+run = AppTest.from_string(lines, default_timeout=3600).run()
 assert not run.exception and not run.error, (run.exception, run.error)
 print(run.session_state["shown"].potentials.num_tags)
 """

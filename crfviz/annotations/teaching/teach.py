@@ -32,6 +32,7 @@ import torch
 from crfviz.annotations.records import Pair
 from crfviz.annotations.teaching.gains import TAUGHT, Taught, gain, gains_table
 from crfviz.annotations.teaching.jobs import Job, Jobs
+from crfviz.chain.engine.compiled import long_work
 from crfviz.corpus.tables.report import BEGIN, END
 from crfviz.corpus.training.feature_crf import partly_tagged
 from crfviz.corpus.training.labelled import Corpus, Labelled
@@ -134,6 +135,7 @@ class Lesson:
         )
 
 
+@long_work()
 def learn(
     stored: NeuralModel,
     sentences: Sequence[Sentence],

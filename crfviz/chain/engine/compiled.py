@@ -5,9 +5,10 @@ compiled loops, the tables of a sentence take a fifth of the time, with the same
 tie rule. Batches gain less: sweeps of 32 sentences take two thirds of the time with 17 tags, and
 the same time with 100.
 
-Numba is an extra, `crfviz[fast]`: 200 MB, one second to load, eleven to compile. It caches compiled
-code beside the source, in the user's cache, or in `NUMBA_CACHE_DIR`. If installed, it is loaded
-with the first chain of a process, unless the environment variable CRFVIZ_COMPILED is off.
+Numba is an extra, `crfviz[fast]`. No answer waits for its compiler. The first chain of a process
+loads the loops if they are in Numba's cache, unless the environment variable CRFVIZ_COMPILED is
+off; else NumPy answers. `crfviz compile` fills the cache, and so does a long training or evaluation
+in the background; see `kernel_cache`.
 """
 
 import logging
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from crfviz.chain.engine import kernel_cache
 from crfviz.chain.engine.packing import Packed
 from crfviz.chain.engine.sweeps import (
     MAX_DECAY,
@@ -39,18 +41,20 @@ Table = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Scores = tuple[Table, Table, Table, Table]  # emissions, transitions, start and end
 
-_UNUSED = ContextVar("unused", default=False)
+_FREE = SimpleNamespace()  # stands for: what `kernels` returns now
+_CHOSEN: ContextVar[SimpleNamespace | None] = ContextVar("chosen", default=_FREE)
 
 
 @cache
 def kernels() -> SimpleNamespace | None:
-    """Return the functions of `crfviz.chain.engine.kernels`, or None if Numba is off or missing."""
-    if not settings().compiled:
+    """Return the functions of `crfviz.chain.engine.kernels`; None unless they are in the cache."""
+    if not settings().compiled or not kernel_cache.is_filled():
         return None
     try:
-        from crfviz.chain.engine import kernels as sums
-        from crfviz.chain.engine.kernels import paths
-    except ModuleNotFoundError:
+        with kernel_cache.without_compiler():
+            from crfviz.chain.engine import kernels as sums
+            from crfviz.chain.engine.kernels import paths
+    except (ModuleNotFoundError, kernel_cache.NotCachedError):
         return None
     except Exception as error:  # noqa: BLE001 - of any kind: the results are the same without Numba
         logging.getLogger(__name__).warning("Going on without Numba: %s", error)
@@ -70,11 +74,33 @@ def kernels() -> SimpleNamespace | None:
 @contextmanager
 def without_kernels() -> Iterator[None]:
     """Disable Numba in a `with` block, for a few sentences: loading it would take longer."""
-    before = _UNUSED.set(True)
+    with _choice(None):
+        yield
+
+
+@contextmanager
+def long_work() -> Iterator[None]:
+    """Keep to one engine for a training or an evaluation, and fill an empty cache meanwhile.
+
+    Loops and arrays differ in the last bits. Work after the block gets the compiled loops.
+    """
+    loops, missing = kernels(), settings().compiled and kernel_cache.numba_version()
+    cancel = kernel_cache.fill_later(kernels.cache_clear) if missing and loops is None else None
+    try:
+        with _choice(loops):
+            yield
+    finally:
+        if cancel:
+            cancel()
+
+
+@contextmanager
+def _choice(loops: SimpleNamespace | None) -> Iterator[None]:
+    before = _CHOSEN.set(loops)
     try:
         yield
     finally:
-        _UNUSED.reset(before)
+        _CHOSEN.reset(before)
 
 
 class Tables(NamedTuple):
@@ -210,7 +236,10 @@ def k_best(scores: Scores, k: int) -> tuple[float, list[float], list[list[int]]]
 
 def _kernels_for(scores: Scores) -> SimpleNamespace | None:
     """Return the kernels for a chain; None unless it has a single transition matrix."""
-    return kernels() if scores[1].ndim == 2 and not _UNUSED.get() else None
+    if scores[1].ndim != 2:
+        return None
+    chosen = _CHOSEN.get()
+    return kernels() if chosen is _FREE else chosen
 
 
 def _contiguous(scores: Iterable[Any]) -> list[Any]:

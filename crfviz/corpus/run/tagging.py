@@ -28,6 +28,7 @@ import numpy as np
 from crfviz.chain.decoding.analysis import beams, greedy_paths, likeliest
 from crfviz.chain.decoding.viterbi import best_first, best_paths
 from crfviz.chain.distribution import probability, terms
+from crfviz.chain.engine.compiled import long_work
 from crfviz.chain.engine.packing import ChainsOrBatch, chain_batch
 from crfviz.chain.forward_backward import Posterior, posteriors
 from crfviz.chain.patterns import automaton
@@ -102,6 +103,7 @@ DECODE: Mapping[str, Decode] = {  # the decoders that need no marginals
 Progress = Callable[[int, int], None]  # sentences done, all sentences; may raise to stop
 
 
+@long_work()
 def run(
     tagger: Tagger,
     sentences: Iterable[Sentence],

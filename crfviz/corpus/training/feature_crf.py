@@ -22,6 +22,7 @@ from torch.nn.functional import embedding_bag
 
 from crfviz.chain.crf import CRF
 from crfviz.chain.decoding.viterbi import best_paths
+from crfviz.chain.engine.compiled import long_work
 from crfviz.corpus.metrics import accuracy
 from crfviz.corpus.training.cross_validation import cross_validated
 from crfviz.corpus.training.labelled import Sources, read_train_and_dev, write_training_lexicon
@@ -103,6 +104,7 @@ def partly_tagged(sentence: Sentence, tags: Sequence[str]) -> PartlyTagged:
     return PartlyTagged(sentence.tokens, allowed)
 
 
+@long_work()
 def fit_feature_crf(
     sentences: Sequence[PartlyTagged],
     tags: Sequence[str],

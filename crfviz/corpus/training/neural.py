@@ -26,6 +26,7 @@ from tqdm import tqdm
 
 from crfviz.chain.constraints import scheme_automaton
 from crfviz.chain.crf import CRF
+from crfviz.chain.engine.compiled import long_work
 from crfviz.corpus.metrics import accuracy, calibration_error, entity_f1
 from crfviz.corpus.training.labelled import (
     Corpus,
@@ -50,6 +51,7 @@ SENTENCES_AT_ONCE = 64
 CANDIDATES = tuple(round(0.8 + 0.05 * step, 2) for step in range(35))  # temperatures, 0.8 to 2.5
 
 
+@long_work()
 def train_neural(recipe: Recipe, sources: Sources, folder: Path, out: Path) -> NeuralModel:
     """Train a tagger, or resume from the checkpoint in `folder`, and write the folder `out`.
 

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from crfviz.chain.decoding.viterbi import first_best_path
+from crfviz.chain.engine.compiled import long_work
 from crfviz.corpus.training.cross_validation import cross_validated
 from crfviz.corpus.training.labelled import Sources, read_train_and_dev, write_training_lexicon
 from crfviz.exceptions import UnknownTagError
@@ -111,6 +112,7 @@ History = list[dict[str, float]]
 Show = Callable[[int, float, History], None]  # sentences seen, share of words right, epochs
 
 
+@long_work()
 def _trained(
     recipe: PerceptronRecipe,
     train: Sequence[Sentence],

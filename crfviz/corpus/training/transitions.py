@@ -22,6 +22,7 @@ from torch import Tensor
 from crfviz.chain.constraints import constrain
 from crfviz.chain.crf import CRF
 from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.engine.compiled import long_work
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.metrics import entity_f1, percentiles, resampled, wilson
 from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
@@ -92,6 +93,7 @@ class CRFGain:
         )
 
 
+@long_work()
 def fit_transitions(
     chains: Sequence[Potentials], paths: Paths, l2: float | None = None
 ) -> FittedTransitions:
@@ -115,6 +117,7 @@ def fit_transitions(
     return _fit(chains, gold, l2)
 
 
+@long_work()
 def crf_gain(
     chains: Sequence[Potentials],
     paths: Paths,

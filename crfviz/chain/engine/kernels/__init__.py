@@ -32,16 +32,10 @@ def helper(loop: Loop) -> Loop:
 
 
 def compiled(*arguments: types.Type) -> Callable[[Loop], Loop]:
-    """Compile eagerly, or load from Numba's cache if it has a writable folder."""
-
-    def compile_it(loop: Loop) -> Loop:
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-        try:
-            compiled_loop: Loop = njit(arguments, cache=True, **options)(loop)
-        except (RuntimeError, OSError):  # no writable folder, or a full disk
-            compiled_loop = njit(arguments, **options)(loop)
-        return compiled_loop
-
+    """Load from Numba's cache, or compile eagerly and cache; see `kernel_cache`."""
+    compile_it: Callable[[Loop], Loop] = njit(
+        arguments, cache=True, nogil=True, error_model="numpy"
+    )
     return compile_it
 
 
