@@ -47,8 +47,14 @@ with results.container():
     st.markdown(
         f"**{plain(subject.tagger.name)}** on {plain(source.name)}: "
         f"{', '.join(size)}: {named}; "
-        f"{count(wrong['total'], 'error')} in {count(wrong['sentences'], 'sentence')}."
+        f"{count(wrong['words'], 'wrong word')} in {count(wrong['total'], 'run')}, in "
+        f"{count(wrong['sentences'], 'sentence')}."
     )
+    if edits := scenario().edits:
+        st.caption(
+            f"Your {count(len(edits), 'edit')} of this model's scores do not count here: these are "
+            "the figures of the trained model."
+        )
     if subject.opener is None and not tagger.probabilistic:
         st.caption("This model has scores, not probabilities: p is what a CRF with them would say.")
     for note in [*notes(record), *link_notes(analysis)]:

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,8 @@ def _write(
         if args.json:
             write_atomically(args.json, _as_json(everything))
         if args.report:
-            write_atomically(args.report, [html_report(everything, tables).encode()])
+            report = html_report(everything, tables, tagger=tagger, made=date.today())
+            write_atomically(args.report, [report.encode()])
     if args.card:
         record_evaluation(tagger.folder, label, record)
 

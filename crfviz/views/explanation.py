@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
-from crfviz.chain.edits import END, START, weight_matrix
+from crfviz.chain.edits import END, START, Edits, weight_matrix
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.gauge import compare
 from crfviz.chain.questions.sensitivity import GradientStep
@@ -19,6 +19,7 @@ from crfviz.views.formatting import (
     count,
     differing,
     format_probability,
+    listed,
     minus,
     moved,
     numbered,
@@ -114,6 +115,26 @@ def explain_edits(trained: Analysis, now: Analysis) -> str:
     if compare(trained.forward_backward, now.forward_backward).same:
         return f"This edit changes nothing: every marginal is the same; {change}."
     return f"The best path stays as it was; {change}."
+
+
+def edit_list(edits: Edits, words: Sequence[str], most: int = 5) -> str:
+    """Return what differs from the trained model, as "2 edits: AUX → VERB −3.00, …".
+
+    Emissions beyond the last word have no effect and are left out. Empty without edits.
+    """
+    texts = [
+        f"{before} → {after} {score(value)}" for (before, after), value in edits.transitions.items()
+    ]
+    texts += [
+        f"{numbered(words, t)} {tag} {score(value)}"
+        for (t, tag), value in edits.emissions.items()
+        if t < len(words)
+    ]
+    if edits.strength != 1.0:
+        texts.append(f"transitions × {edits.strength:g}")
+    if not edits.constrained:
+        texts.append("without the hard constraints")
+    return f"{count(len(texts), 'edit')}: {listed(texts, most)}" if texts else ""
 
 
 def verdict(trained: Analysis, now: Analysis) -> str:

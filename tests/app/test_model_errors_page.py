@@ -30,6 +30,16 @@ def open_page(app, **params):
     return open_at(app, SCRIPT)
 
 
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [({}, []), ({"t": "NOUN.VERB:2", "k": "0.5"}, ["Your 2 edits of this model's scores"])],
+)
+def test_page_says_that_edits_do_not_count(app, edits, said):
+    open_page(app, model="upos-en", **edits)
+    captions = [caption.value for caption in app.caption if "do not count" in caption.value]
+    assert [caption.partition(" do not")[0] for caption in captions] == said
+
+
 @pytest.mark.parametrize("model", ["upos-en", "ner-en"])
 @pytest.mark.parametrize("tab", list(PANELS))
 def test_every_tab_of_model_errors_is_drawn(app, model, tab):

@@ -64,7 +64,7 @@ def test_last_column_is_evaluated_against_the_one_before(app):
     assert "predictions in theirs.conll" in said
     assert f"entity F1 **{200 * hits / total:.2f} %**" in said
     assert f"token accuracy **{100 * sum(words) / len(words):.2f} %**" in said
-    assert "3 errors in 2 sentences" in said
+    assert "3 wrong words in 3 runs, in 2 sentences" in said
 
 
 @pytest.mark.parametrize("tab", TABS)

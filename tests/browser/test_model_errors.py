@@ -60,7 +60,11 @@ TABS = {
     "Calibration": ["Expected calibration error", "Words right among the surest"],
     "Decoders": ["Every decoder on the same sentences", "among the k best"],
     "Slices": ["Slices of the corpus, largest gain first"],
-    "Causes": ["Errors by what is to blame", "Transition weights too strong", "Errors (71 of 71)"],
+    "Causes": [
+        "Runs of wrong words by what is to blame",
+        "Transition weights too strong",
+        "Errors (71 of 71)",
+    ],
     "Label errors": ["Gold tags to review, least probable first"],
     "Compare models": ["First upos-en, second"],
 }
@@ -244,8 +248,8 @@ STALE = """(old) => {
 def test_tables_of_the_previous_tab_disappear_during_a_run(screen):
     view = {"v.tab": "Why", "v.against": "upos-en-perceptron-greedy"}
     screen.visit("model-errors", model="upos-en", **view)
-    says(screen, "Errors by what is to blame")
-    screen.page.evaluate(STALE, "Errors by what is to blame")
+    says(screen, "Runs of wrong words by what is to blame")
+    screen.page.evaluate(STALE, "Runs of wrong words by what is to blame")
     screen.page.get_by_role("radio", name="Compare models").click()
     says(screen, "First upos-en, second upos-en-perceptron-greedy")
     screen.page.get_by_role("radio", name="Accuracy").click()

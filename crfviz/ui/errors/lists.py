@@ -224,6 +224,4 @@ def _five(weights: Table) -> None:
         top = weights[:5]
         share = per_cent(float(top[-1]["share_so_far"] or 0), 0)
         names = ", ".join(f"{row['from']} → {row['to']}" for row in top)
-        st.caption(
-            plain(f"{len(top)} transition weights are behind {share} of the errors: {names}.")
-        )
+        st.caption(plain(f"{len(top)} transition weights are behind {share} of the runs: {names}."))

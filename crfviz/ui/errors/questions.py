@@ -4,6 +4,7 @@ Only the open view is drawn. It is a fragment, so a click in it does not redraw 
 """
 
 from collections.abc import Callable, Mapping
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -222,7 +223,8 @@ def downloads(analysis: Analysed) -> None:
     def report() -> str:
         from crfviz.views.figures.offline import html_report  # Plotly is slow to load
 
-        return html_report(analysis.record, analysis.tables)
+        tagger = analysis.results.tagger
+        return html_report(analysis.record, analysis.tables, tagger=tagger, made=date.today())
 
     log, suspects = analysis.results.log, analysis.tables.get("suspects")
     with st.container(horizontal=True):

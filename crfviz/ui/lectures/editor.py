@@ -46,6 +46,7 @@ from crfviz.ui.state.scenario import PARTS, covered
 from crfviz.ui.widgets import download, upload
 from crfviz.ui.words import plain
 from crfviz.views.contents import at_path
+from crfviz.views.formatting import count
 from crfviz.views.quiz.question import FORMS
 from crfviz.views.strips.decoders import LABELS
 
@@ -363,7 +364,8 @@ def _take_up(text: str) -> None:
 
 
 def _line(place: int, cue: Cue) -> str:
-    line = f"{place + 1} · {at_path(cue.page).title}: {cue.say or cue.scenario.sentence}"
+    edits = f" ({count(len(cue.scenario.edits), 'edit')})" if cue.scenario.edits else ""
+    line = f"{place + 1} · {at_path(cue.page).title}{edits}: {cue.say or cue.scenario.sentence}"
     return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"
 
 

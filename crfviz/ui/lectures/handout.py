@@ -29,6 +29,7 @@ from crfviz.ui.pictures import DIRECTION
 from crfviz.ui.scene import scene_of
 from crfviz.ui.state.scenario import BEFORE_FIRST, RULE, Scenario, covered
 from crfviz.views.contents import at_path
+from crfviz.views.explanation import edit_list
 from crfviz.views.figures.thumbnail import MARGINALS, still
 from crfviz.views.formatting import count, signed
 from crfviz.views.frames.chains import plain_table
@@ -144,9 +145,17 @@ def _picture(cue: Cue, *, key: bool) -> str:
 
     def drawn() -> str:
         source = data_uri(thumbnail(cue, key=key))
-        return f'<img alt="The chain over: {words}" src="{source}">{tables_of(cue, key=key)}'
+        picture = f'<img alt="The chain over: {words}" src="{source}">'
+        return f"{picture}{_edited(cue.scenario)}{tables_of(cue, key=key)}"
 
     return _or_why(drawn)
+
+
+def _edited(state: Scenario) -> str:
+    """Return the list of edits below a picture; empty if its scores are those of the model."""
+    words = cached.words(state.model, state.sentence)
+    edits = edit_list(state.edits, words)
+    return f'<p class="edits">{escape(edits)}</p>' if edits else ""
 
 
 def _question_html(question: Question | None) -> str:

@@ -5,14 +5,22 @@ Nothing in these pages loads or sends anything. Letters: `T` tokens, `K` tags.
 
 import html
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from crfviz.corpus.table import TableRow
+from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.corpus.table import Table, TableRow
+from crfviz.corpus.tables.findings import findings, instructive
 from crfviz.corpus.tables.report import Record, Tables, as_text, notes
-from crfviz.views.frames.errors import ABOUT, error_frame, formats, per_cents
+from crfviz.taggers.answers import Answers
+from crfviz.taggers.tagger import Tagger
+from crfviz.views.explanation import explain_error
+from crfviz.views.figures.thumbnail import still
+from crfviz.views.formatting import count
+from crfviz.views.frames.errors import ABOUT, IN_SIGHT, error_frame, formats, per_cents
 from crfviz.views.theme import DIFFERS, GREY, PALETTE
 
 QUIET = {
@@ -35,14 +43,35 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "Label errors": ("suspects", "entity_suspects"),
     "Compare models": ("models", "disagreements"),
 }  # the tables in the order of the page's tabs
+TERMS = {
+    "Run of wrong words": "neighbouring words whose predicted tags differ from gold",
+    "Step": "from the tag of a word to that of the next one; START and END are steps, too",
+    "Gap": "score of the predicted path minus that of the gold tags on the run, in nats",
+    "Nat": "unit of scores: one nat more makes a path e times (2.72 times) as probable",
+    "p(gold), p(predicted)": "probability of the tags of a run, given the sentence",
+    "95 %": "intervals: bootstrap over sentences for F1, Wilson's for all other shares",
+}
+DECIDED = {
+    "emission": "The emissions favour the wrong tags, the transitions do not.",
+    "transition": "The transitions favour the wrong tags, the emissions do not.",
+    "both": "Emissions and transitions favour the wrong tags.",
+    "near tie": "The two paths are nearly tied.",
+    "constraint": "A rule of the model forbids the gold tags.",
+}  # by kind of error, `crfviz.chain.questions.triage`
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem;
-       color: #14243a; background: #fff; }
-table { border-collapse: collapse; font-size: 0.85rem; }
+       color: #14243a; background: #fff; overflow-wrap: anywhere; }
+table { border-collapse: collapse; font-size: 0.85rem; overflow-wrap: normal; }
 th, td { border-bottom: 1px solid #d5d9df; padding: 0.15rem 0.6rem; text-align: left; }
+td { max-width: 28rem; overflow-wrap: break-word; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
-.scroll { overflow-x: auto; max-height: 34rem; overflow-y: auto; }
-pre { overflow-x: auto; }
+.scroll { overflow: auto; max-height: 34rem; }
+.scroll > svg, figure svg { max-width: 100%; height: auto; }
+figure { margin: 1.5rem 0; break-inside: avoid; }
+summary { font-size: 1.3rem; font-weight: 600; cursor: pointer; margin: 0.6rem 0; }
+dt { font-weight: 600; }
+pre { white-space: pre-wrap; }
+@media print { .scroll { max-height: none; overflow: visible; } }
 """
 
 
@@ -76,33 +105,104 @@ def page_html(title: str, body: str, style: str = "") -> str:
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"
 
 
-def html_report(record: Record, tables: Tables) -> str:
-    """Return the HTML report; `crfviz.corpus.tables.report` makes record and tables."""
+def html_report(
+    record: Record, tables: Tables, *, tagger: Tagger | None = None, made: date | None = None
+) -> str:
+    """Return the HTML report; `crfviz.corpus.tables.report` makes record and tables.
+
+    Five sentences come first, then the most instructive errors, then all tables, folded.
+
+    Args:
+        record: of the evaluation.
+        tables: of the evaluation.
+        tagger: draws the listed errors; without one, or with a file of predictions, they are text.
+        made: the day of the evaluation, which the report names.
+    """
     title = f"Model errors: {record['model']} on {record['file']}"
-    parts = [f"<h1>{html.escape(title)}</h1>", f"<pre>{html.escape(as_text(record))}</pre>"]
+    size = f"{count(record['sentences'], 'sentence')}, {count(record['tokens'], 'word')}"
+    facts = [f"Model: {record['model']}", f"File: {record['file']}, {size}"]
+    if made:
+        facts.append(f"Date: {made.isoformat()}")
     if record.get("against"):
-        both = f"First: {record['model']}; second: {record['against']}."
-        parts.append(f"<p>{html.escape(both)}</p>")
+        facts.append(f"Compared with: {record['against']} (second)")
+    parts = [f"<h1>{html.escape(title)}</h1>", f"<p>{html.escape(' · '.join(facts))}</p>"]
+    parts.append(_list("ol", [*findings(record, tables)]))
     parts += [f"<p>{html.escape(note)}</p>" for note in notes(record)]
+    parts += _instructive(instructive(tables["errors"]), tables["errors"], tagger)
+    parts.append(_folded("All decoders", f"<pre>{html.escape(as_text(record))}</pre>"))
     library = True  # it goes in once, with the first figure
     for section, names in SECTIONS.items():
         present = [name for name in names if name in tables]
-        if not present:
-            continue
-        parts.append(f"<h2>{html.escape(section)}</h2>")
+        drawn = []
         for name in present:
-            parts.append(f"<h3>{html.escape(ABOUT[name])}</h3>")
+            drawn.append(f"<h3>{html.escape(ABOUT[name])}</h3>")
             if name in FIGURES:
-                parts.append(figure_html(FIGURES[name](tables[name]), name=name, library=library))
+                figure = figure_html(FIGURES[name](tables[name]), name=name, library=library)
+                drawn.append(f"<div class='scroll'>{figure}</div>")
                 library = False
-            parts.append(_table(tables[name]))
-    return page_html(title, "\n".join(parts), STYLE)
+            drawn.append(_table(tables[name], IN_SIGHT.get(name)))
+        if drawn:
+            parts.append(_folded(section, "\n".join(drawn)))
+    terms = "".join(
+        f"<dt>{html.escape(term)}</dt><dd>{html.escape(text)}</dd>" for term, text in TERMS.items()
+    )
+    return page_html(title, "\n".join([*parts, f"<h2>Terms</h2><dl>{terms}</dl>"]), STYLE)
 
 
-def _table(table: Sequence[TableRow]) -> str:
+def _list(kind: str, texts: Sequence[str]) -> str:
+    return f"<{kind}>{''.join(f'<li>{html.escape(text)}</li>' for text in texts)}</{kind}>"
+
+
+def _folded(title: str, body: str) -> str:
+    return f"<details><summary>{html.escape(title)}</summary>{body}</details>"
+
+
+def _instructive(rows: Table, errors: Table, tagger: Tagger | None) -> list[str]:
+    """Return a heading and a figure for each of the listed errors."""
+    if not rows:
+        return []
+    parts = [f"<h2>{count(len(rows), 'instructive error')}</h2>"]
+    for row in rows:
+        place = f"Sentence {row['sentence']}, word {row['position']}"
+        caption = f"{place}: {row['around']}: gold {row['gold']}, predicted {row['predicted']}."
+        drawn = None if tagger is None else _drawn(row, errors, tagger)
+        if drawn is not None:
+            caption = f"{caption} {DECIDED[str(row['kind'])]} {drawn[1]}"
+        picture = "" if drawn is None else drawn[0]
+        parts.append(f"<figure>{picture}<figcaption>{html.escape(caption)}</figcaption></figure>")
+    return parts
+
+
+def _drawn(row: TableRow, errors: Table, tagger: Tagger) -> tuple[str, str] | None:
+    """Return the picture of an error's sentence, and a sentence on its first word.
+
+    The words are those of the row's text. Where the tagger gives these other tags than the table,
+    for example because a word has a blank, there is no picture.
+    """
+    if isinstance(tagger, Answers):
+        return None
+    words = str(row["text"]).split(" ")
+    analysis: Analysis = analyse(tagger.potentials(words))
+    if analysis.viterbi is None:
+        return None
+    gold = list(analysis.viterbi.path)
+    for other in errors:
+        if other["sentence"] == row["sentence"]:
+            first = int(other["position"] or 0) - 1
+            right, wrong = (str(other[side]).split(" ") for side in ("gold", "predicted"))
+            run = slice(first, first + len(wrong))
+            if [analysis.tags[tag] for tag in gold[run]] != wrong or not {*right} <= {*tagger.tags}:
+                return None
+            gold[run] = [analysis.tags.index(tag) for tag in right]
+    at = int(row["position"] or 1) - 1
+    return still(analysis, gold=gold), explain_error(analysis, gold, at)
+
+
+def _table(table: Sequence[TableRow], in_sight: Sequence[str] | None) -> str:
     if not table:
         return "<p>None.</p>"
     frame = error_frame(table[:MAX_ROWS])
+    frame = frame[[title for title in in_sight or frame.columns if title in frame]]
     written = formats(frame)
     lines = ["<tr>" + "".join(f"<th>{html.escape(c)}</th>" for c in frame.columns) + "</tr>"]
     for _, row in frame.iterrows():

@@ -11,9 +11,10 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from crfviz.chain.decoding.analysis import analyse
+from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import gradient_step
-from crfviz.views.explanation import explain, explain_edits, step_note
+from crfviz.views.explanation import edit_list, explain, explain_edits, step_note
 from tests.support import oracle
 from tests.support.strategies import chains, fewer_examples
 
@@ -34,6 +35,14 @@ SHIFT = re.compile(
     r"(as much as|more than) those through (\w+) \(p (\S+)\), which lies on (.*)\."
 )
 TIE = " Another path is exactly as good."
+
+
+def test_edit_list_names_every_kind_of_edit_and_counts_those_of_the_sentence():
+    edits = Edits({("A", "B"): -3.0}, {(1, "B"): -INF, (9, "B"): 1.0}, strength=0.5)
+    listed = edit_list(edits, ["w0", "w1"])
+    assert listed == "3 edits: A → B −3.00, 2 “w1” B −∞, transitions × 0.5"
+    assert edit_list(Edits(), ["w0"]) == ""
+    assert edit_list(Edits(constrained=False), ["w0"]) == "1 edit: without the hard constraints"
 
 
 def named(potentials):

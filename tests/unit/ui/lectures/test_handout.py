@@ -72,6 +72,15 @@ def test_covered_answers_are_only_in_the_key():
     assert "9" in paper  # the third says why it cannot be drawn
 
 
+def test_handout_names_the_edits_under_each_picture_that_has_some():
+    edited = ASKED.replace('step = "start"', 'step = "start"\nedits = "C.H:-1.5,START.H:2"')
+    assert edited != ASKED
+    paper = handout(read(edited, "mine.toml")).split('<section class="key">')[0]
+    first, second = paper.split("<section>")[1:3]
+    assert '<p class="edits">2 edits: C → H −1.50, START → H 2.00</p>' in first
+    assert "edits" not in second
+
+
 def test_handout_picture_follows_the_direction_of_its_cue():
     turned = ASKED.replace('step = "start"', 'step = "start"\nview.direction = "rtl"')
     assert turned != ASKED

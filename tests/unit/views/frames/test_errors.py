@@ -30,7 +30,7 @@ def test_counts_are_shown_as_counts(tables):
     assert frame["right"].tolist() == [1, 0]
     assert frame["gold"].tolist() == [2, 1]
     weights = [{"from": "X", "to": "Y", "errors": 1, "share": 0.5, "share_so_far": 0.5}]
-    assert list(error_frame(weights).columns) == ["from", "to", "errors", "of all, %", "so far, %"]
+    assert list(error_frame(weights).columns) == ["from", "to", "runs", "of all, %", "so far, %"]
 
 
 def test_empty_table_gives_an_empty_frame():
