@@ -2,23 +2,17 @@
 
 Rules:
 
-- The separator is TAB, else semicolon, "|", comma, or blanks; square brackets around rows, as
-  printed by NumPy and PyTorch, are ignored. If the comma is not the separator, it is a decimal
-  comma.
+- Lines are split into cells as `crfviz.text.cells` says.
 - A first row or column of labels is removed: names, words, or consecutive numbers from 0 or 1 with
   an empty or named corner.
-- `-inf`, `−∞` and `-Infinity` are minus infinity, without the sign infinity; an empty cell, `nan`,
-  `null` and a dash are NaN.
-- One of the given names, such as a tag, stands for its id; `START` stands for -1.
 - JSON is a list of rows, or an object that holds one.
 
 A file may also be `.npz` or `.npy`, detected by its content. Nothing is unpickled.
 """
 
 import json
-import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,30 +21,20 @@ from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
 from crfviz.text.archives import NPY_MAGIC, ZIP_MAGIC, Archive, npy_array, npz_arrays
-from crfviz.text.files import abbreviate, abbreviate_value, lines_of
+from crfviz.text.cells import Cells, Labels, split_lines
+from crfviz.text.files import abbreviate, abbreviate_value
 
 MAX_CELLS = 100_000  # 120 words with 200 tags have 24 000
 # tables may have label columns, and Markdown tables empty outer cells
 MAX_WITH_LABELS = 5 * MAX_CELLS
 TOO_MANY = f"The table has too many cells: at most {MAX_CELLS} fit."
-MEANINGS: Mapping[str, float] = {  # values of cells without digits
-    **dict.fromkeys(("", "nan", "null", "none", "–", "—", "-", "n/a"), math.nan),
-    **dict.fromkeys(("-inf", "-∞", "-infinity", "log(0)", "log 0"), -math.inf),
-    **dict.fromkeys(("inf", "+inf", "∞", "+∞", "infinity"), math.inf),
-}
-START = "START"
 MAX_BYTES = 5_000_000  # of a file
 MAX_UNPACKED = 20_000_000  # bytes of all arrays in an .npz
 MAX_ARRAYS = 1000  # in an .npz
 PICKLE_MAGIC = b"\x80"
 
-_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
 _JSON_INFINITY = re.compile(r"-\s*+inf(?:inity)?\b|[-−]\s*+∞", re.IGNORECASE)
 _JSON_NAN = re.compile(r"\bnan\b", re.IGNORECASE)
-_WRAPPING = re.compile(r"(?:tensor|array)\s*+\(")
-_KIND = re.compile(r"(?:dtype|device)\s*+=")
-_BRACKETS = str.maketrans("[]", "  ")
-_DECIMAL_COMMA = re.compile(r"([+\-−]?\d++),(\d++)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +48,21 @@ class NumberTable:
 
 
 def parse_number_table(
-    text: str, *, names: Sequence[str] = (), words: Sequence[str] = (), prefer: str = ""
+    text: str,
+    *,
+    names: Sequence[str] = (),
+    words: Sequence[str] = (),
+    prefer: str = "",
+    ids: bool = True,
 ) -> NumberTable:
     """Return the table in a text.
 
     Args:
         text: the pasted text.
-        names: names that stand for their index in a cell.
+        names: names of columns or rows; they stand for their index in a cell.
         words: words of a sentence, which may be labels even if they look like numbers.
         prefer: the name of the table to choose from a JSON object.
+        ids: whether cells may be names; False for a table of scores.
 
     Raises:
         FormatError: there is no table, its rows differ in length, or a cell is not a number; names
@@ -80,35 +70,37 @@ def parse_number_table(
 
     """
     _check_size(text)
-    reader = _Cells(names)
+    reader = Cells.of(names if ids else ())
     if text.lstrip()[0] in "[{":
         rows = _json_rows(text, prefer)
         if rows is not None:
             return _table([(f"row {number}", row) for number, row in enumerate(rows, 1)], reader)
-    numbered = _split_lines(text)
+    numbered = split_lines(text, names, reader, MAX_WITH_LABELS)
+    if numbered is None:
+        raise FormatError(TOO_MANY)
     if not numbered:
         raise FormatError("There is no row with a number in it.")
-    cells = [row for _, row in numbered]
-    numeric = any(_NUMBER.fullmatch(cell) for row in cells[1:] for cell in row[1:])
-    corner = reader.value(cells[0][0])
-    about = _Labels(reader, words, numeric, corner is None or math.isnan(corner))
-    has_labels = about.are_labels([row[0] for row in cells[1:]])
-    has_header = about.are_labels(cells[0][1:] if has_labels else cells[0])
-    header = cells[0] if has_header else None
-    body = numbered[1:] if has_header else numbered
+    about = Labels.of([row for _, row in numbered], names, words, reader)
+    header = about.header()
+    body = numbered[1:] if header else numbered
     if not body:
         raise FormatError("There is a row of labels, but no row of numbers below it.")
-    labels = tuple(row[0] for _, row in body) if has_labels else None
-    if has_labels:
+    labels = tuple(row[0] for _, row in body) if about.has_labels else None
+    if about.has_labels:
         body = [(where, row[1:]) for where, row in body]
-        if header is not None and len(header) == len(body[0][1]) + 1:
+        if header and len(header) == len(body[0][1]) + 1:
             header = header[1:]
     table = _table(body, reader)
-    return NumberTable(table.values, tuple(header) if header else None, labels, "CSV")
+    return NumberTable(table.values, tuple(header) or None, labels, "CSV")
 
 
 def read_number_table(
-    data: bytes, *, names: Sequence[str] = (), words: Sequence[str] = (), prefer: str = ""
+    data: bytes,
+    *,
+    names: Sequence[str] = (),
+    words: Sequence[str] = (),
+    prefer: str = "",
+    ids: bool = True,
 ) -> NumberTable:
     """Parse the table in the bytes of a file; its format is detected from the content.
 
@@ -117,6 +109,7 @@ def read_number_table(
         names: see `parse_number_table`.
         words: see `parse_number_table`.
         prefer: the name of the array or table to choose.
+        ids: see `parse_number_table`.
 
     Raises:
         FormatError: there is no table, or none that can be read without unpickling.
@@ -135,30 +128,7 @@ def read_number_table(
         raise FormatError(
             f"The file is neither .npz nor UTF-8 text (byte {error.start + 1} is no text)."
         ) from error
-    return parse_number_table(text, names=names, words=words, prefer=prefer)
-
-
-class _Cells:
-    """Parser of single cells."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        ids = {START: -1} | {name: k for k, name in enumerate(names)}
-        self.ids: Mapping[str, int] = ids if names else {}
-
-    def value(self, cell: object) -> float | None:
-        """Return the number in a cell; None without one."""
-        if isinstance(cell, bool):
-            return None
-        if isinstance(cell, float):
-            return cell
-        if cell is None:
-            return math.nan
-        if not isinstance(cell, str):
-            return None
-        text = cell.strip().strip("\"'").replace("−", "-")
-        if _NUMBER.fullmatch(text):
-            return float(text)
-        return self.ids[text] if text in self.ids else MEANINGS.get(text.lower())
+    return parse_number_table(text, names=names, words=words, prefer=prefer, ids=ids)
 
 
 def _check_size(text: str) -> None:
@@ -170,9 +140,10 @@ def _check_size(text: str) -> None:
         raise FormatError(TOO_MANY)
 
 
-def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: _Cells) -> NumberTable:
+def _table(rows: Sequence[tuple[str, Sequence[object]]], reader: Cells) -> NumberTable:
     """Return the numbers of rows; each row comes with its place."""
     first, width = rows[0][0], len(rows[0][1])
+    reader = reader.of_table(rows)
     if len(rows) * width > MAX_CELLS:
         raise FormatError(f"The table has {len(rows)} × {width} cells, at most {MAX_CELLS} fit.")
     values = np.empty((len(rows), width))
@@ -215,82 +186,6 @@ def _json_rows(text: str, prefer: str) -> list[list[object]] | None:
 def _is_rows(value: object) -> bool:
     rows = value if isinstance(value, list) else []
     return bool(rows) and all(isinstance(row, list) and row for row in rows)
-
-
-def _split_lines(text: str) -> list[tuple[str, list[str]]]:
-    """Return the cells of each non-empty line, with its place."""
-    texts = lines_of(text)
-    if _unwrapped(text.lstrip()).lstrip().startswith("["):
-        texts = [_unwrapped(line).translate(_BRACKETS).strip().strip(",") for line in texts]
-    lines = [(n, line) for n, line in enumerate(texts, 1) if line.strip() and not _is_rule(line)]
-    separator = next((s for s in "\t;|," if any(s in line for _, line in lines)), None)
-    if sum(_count(line, separator) for _, line in lines) > MAX_WITH_LABELS:
-        raise FormatError(TOO_MANY)
-    return [(f"line {number}", _cells(line, separator)) for number, line in lines]
-
-
-def _unwrapped(line: str) -> str:
-    """Strip the wrapping of a printed array from a line: `tensor(`, `dtype=...`, `)`."""
-    line = line.strip()
-    if start := _WRAPPING.match(line):
-        line = line[start.end() :]
-    if kind := _KIND.search(line):
-        line = line[: kind.start()].rstrip().removesuffix(",")
-    return line.rstrip(") ")
-
-
-def _is_rule(line: str) -> bool:
-    """Return whether a line is only a separator, like the second line of a Markdown table."""
-    return set(line.strip()) <= set("|:-+= ") and "--" in line
-
-
-def _cells(line: str, separator: str | None) -> list[str]:
-    if separator == "|":
-        line = line.strip().removeprefix("|").removesuffix("|")
-    cells = [cell.strip().strip('"') for cell in line.split(separator)]
-    if separator == ",":
-        return cells
-    return [cell.replace(",", ".", 1) if _DECIMAL_COMMA.match(cell) else cell for cell in cells]
-
-
-def _count(line: str, separator: str | None) -> int:
-    """Return the approximate number of cells in a line."""
-    return len(line.split()) if separator is None else line.count(separator) + 1
-
-
-@dataclass(frozen=True)
-class _Labels:
-    """Detector of label rows and columns."""
-
-    reader: _Cells
-    words: Sequence[str]
-    numeric: bool  # whether the inner cells are numbers rather than names
-    beside_corner: bool  # whether the first cell is not a number
-
-    def are_labels(self, cells: Sequence[str]) -> bool:
-        """Return whether a first row or column, without its corner, has labels."""
-        texts = [cell.strip() for cell in cells]
-        values = [self.reader.value(text) for text in texts]
-        if not texts or values.count(None) * 2 > len(values):
-            return bool(texts)
-        if (self.numeric or self.beside_corner) and self._are_all_names(texts):
-            return True
-        tail = texts[1:] if len(texts) == len(self.words) + 1 else texts
-        are_words = bool(self.words) and tail == list(self.words)
-        return self.beside_corner and (are_words or _count_up(values))
-
-    def _are_all_names(self, texts: Sequence[str]) -> bool:
-        names = {name for name in self.reader.ids if name != START}
-        named = [text for text in texts if text in names]
-        return len(named) > 1 and set(named) == names and len(named) == len(names) >= len(texts) - 1
-
-
-def _count_up(values: Sequence[float | None]) -> bool:
-    """Return whether the cells count from 0 or 1, apart from a corner."""
-    counted = [value for value in values if value is not None and not math.isnan(value)]
-    if len(counted) < max(2, len(values) - 1):
-        return False
-    return any(counted == list(range(first, first + len(counted))) for first in (0, 1))
 
 
 def _from_npz(data: bytes, prefer: str) -> NumberTable:

@@ -55,6 +55,23 @@ def test_expected_table_is_shown_before_the_first_upload(page):
     assert "first wrong cell" in page.error[0].value
 
 
+def test_filled_template_of_a_sentence_with_separators_is_right(app):
+    sentence = 'Well , look ; | # 1 "'
+    app.query_params.update({"model": "upos-en-contextfree", "sentence": sentence})
+    open_at(app, PAGE)
+    tagger = load_tagger("upos-en-contextfree")
+    words = tagger.split(sentence)
+    table = forward_backward(tagger.potentials(words)).log_alpha.tolist()
+    lines = template(words, tagger.tags).splitlines()
+    commas = "," * len(tagger.tags)
+    rows = [
+        line.removesuffix(commas) + "".join(f",{value:.4f}" for value in row)
+        for line, row in zip(lines[1:], table, strict=True)
+    ]
+    paste(app, "\n".join([lines[0], *rows]))
+    assert app.success[0].value.startswith("Right")
+
+
 def test_example_of_many_tags_fits_the_page_width(app):
     app.query_params.update({"model": "upos-en-contextfree", "sentence": "These look fine to me ."})
     open_at(app, PAGE)

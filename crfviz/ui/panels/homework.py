@@ -1,5 +1,6 @@
 """The page Homework: check a pasted or uploaded table, or replay the trace of a program."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -71,7 +72,14 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
     if not text.strip():
         _nothing_yet(scene, kind)
         return None
-    return parse_number_table(text, names=scene.tags, words=scene.words, prefer=kind)
+    return parse_number_table(
+        text, names=scene.tags, words=scene.words, prefer=kind, ids=kind == BACKPOINTERS
+    )
+
+
+def _cell_names(scene: Scene, kind: str) -> Sequence[str]:
+    """Return the names that stand for ids in the cells."""
+    return scene.tags if kind == BACKPOINTERS else ()
 
 
 def _nothing_yet(scene: Scene, kind: str) -> None:
@@ -95,7 +103,8 @@ def _nothing_yet(scene: Scene, kind: str) -> None:
         more = " and tags" if K > EXAMPLE_TAGS else ""
         st.caption(f"Such a table as text, of the first words{more}, with a likely mistake in it:")
         shown = wrong[:EXAMPLE_ROWS, :EXAMPLE_TAGS]
-        st.code(as_text(shown, scene.tags[:EXAMPLE_TAGS]), language=None)
+        text = as_text(shown, scene.tags[:EXAMPLE_TAGS], _cell_names(scene, kind))
+        st.code(text, language=None)
 
 
 def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
@@ -118,7 +127,7 @@ def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
         right = checked.ordered
         st.button(
             "Put the tags in the model's order",
-            on_click=lambda: set_draft(_BOX, as_text(right, scene.tags)),
+            on_click=lambda: set_draft(_BOX, as_text(right, scene.tags, _cell_names(scene, kind))),
         )
     return checked
 
@@ -181,7 +190,9 @@ def _upload(scene: Scene, kind: str) -> str:
                 set_draft(_FILE, file.file_id)
                 st.rerun()
             return ""
-        table = read_number_table(data, names=scene.tags, words=scene.words, prefer=kind)
+        table = read_number_table(
+            data, names=scene.tags, words=scene.words, prefer=kind, ids=kind == BACKPOINTERS
+        )
     except CrfvizError as error:
         return f"{file.name}: {error} The box is unchanged."
     if draft(_FILE) != file.file_id:
@@ -203,7 +214,7 @@ def _fill(scene: Scene, kind: str) -> None:
     name = choice_option("homework", _names(kind), RIGHT)
     with errors_as_messages():
         table = example_table(scene.now.potentials, kind, "" if name == RIGHT else name)
-        set_draft(_BOX, as_text(table, scene.tags))
+        set_draft(_BOX, as_text(table, scene.tags, _cell_names(scene, kind)))
 
 
 def _names(kind: str) -> list[str]:

@@ -117,12 +117,17 @@ def compared(
     return frame(checked.given, ours=False), frame(held, ours=True)
 
 
-def as_text(table: Array, tags: Sequence[str]) -> str:
-    """Return a (R, K) table as text to paste: a row per word, TAB between cells."""
-    lines = ["\t".join(["word", *tags])]
+def as_text(table: Array, tags: Sequence[str], names: Sequence[str] = ()) -> str:
+    """Return a (R, K) table as text to paste: a row per word, TAB between cells, quoted as in CSV.
+
+    Ids in the cells are written as `names`, if these are given.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    writer.writerow(["word", *tags])
     for t, row in enumerate(table.tolist(), start=1):
-        lines.append("\t".join([str(t), *(_written(value) for value in row)]))
-    return "\n".join(lines)
+        writer.writerow([str(t), *(_written(value, names) for value in row)])
+    return text.getvalue().removesuffix("\n")
 
 
 def template(words: Sequence[str], tags: Sequence[str]) -> str:
@@ -163,8 +168,14 @@ def _cell(value: float, kind: str, tags: Sequence[str]) -> str:
     return tags[int(value)] if whole and 0 <= value < len(tags) else f"{value:g}"
 
 
-def _written(value: float) -> str:
-    return f"{value:.4f}".removesuffix(".0000") if math.isfinite(value) else str(value)
+def _written(value: float, names: Sequence[str]) -> str:
+    """Return a number as text, or the name that it stands for; never a name by accident."""
+    if value in range(len(names)):
+        return names[int(value)]
+    text = f"{value:.4f}".removesuffix(".0000") if math.isfinite(value) else str(value)
+    if text not in names:
+        return text
+    return f"{value:.4f}" if math.isfinite(value) else ""
 
 
 def trace_picture(trace: Trace) -> Picture:

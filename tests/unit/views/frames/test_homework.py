@@ -1,14 +1,26 @@
 """A checked table in words and as two frames."""
 
+import csv
+import io
+
 import numpy as np
 import pytest
 
 from crfviz.chain.homework.bugs import example_table, known_bugs
 from crfviz.chain.homework.check import check
-from crfviz.chain.homework.programs import KINDS
+from crfviz.chain.homework.programs import BACKPOINTERS, KINDS
+from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import CrfvizError
 from crfviz.text.number_tables import parse_number_table
-from crfviz.views.frames.homework import as_text, compared, how_read, likely_bug, verdict
+from crfviz.views.frames.homework import (
+    as_text,
+    compared,
+    how_read,
+    likely_bug,
+    template,
+    verdict,
+)
+from tests.support.rare_names import rare_chain, seed_of_commit
 from tests.support.student import Student
 from tests.unit.chain.homework.test_check import random_chain
 
@@ -107,3 +119,109 @@ def test_example_bug_without_an_effect_is_rejected():
         example_table(random_chain(0), "alpha", "-10000 leaking")
     with pytest.raises(CrfvizError, match="expected a bug of alpha tables"):
         example_table(random_chain(0), "alpha", "sum for max")
+
+
+def read_as(chain, kind, text):
+    names, words = list(chain.tag_names), list(chain.tokens)
+    return parse_number_table(text, names=names, words=words, ids=kind == BACKPOINTERS)
+
+
+def named_chain(tags, words):
+    """Return a chain with these tags and words, whose scores the names do not change."""
+    dice = np.random.default_rng(7)
+    T, K = len(words), len(tags)
+    tables = (dice.normal(0, 2, shape) for shape in [(T, K), (K, K), (K,), (K,)])
+    return Potentials(*tables, tags=tags, tokens=words)
+
+
+def filled_in(text, table, names, separator=","):
+    """Return a template with numbers in it, as a spreadsheet saves it."""
+    rows = list(csv.reader(io.StringIO(text)))
+    cells = [
+        [names[int(v)] if names and v >= 0 else "" if names else f"{v:.6f}" for v in row]
+        for row in table.tolist()
+    ]
+    rows[1:] = [[row[0], *line] for row, line in zip(rows[1:], cells, strict=True)]
+    saved = io.StringIO()
+    csv.writer(saved, delimiter=separator).writerows(rows)
+    return saved.getvalue()
+
+
+def transposed(text):
+    saved = io.StringIO()
+    csv.writer(saved).writerows(zip(*csv.reader(io.StringIO(text)), strict=True))
+    return saved.getvalue()
+
+
+WELL = ["Well", ",", "look", "#", "1", ";", "|", '"']
+NAMED = {
+    "numerals": ["1", "2", "3"],
+    "numerals from zero, reversed": ["2", "1", "0"],
+    "quotes": ["''", '"q"', '"', "``"],
+    "empty cells": ["nan", "-", "–", "none"],
+    "one": ["A"],
+    "one numeral": ["1"],
+    "corner": ["word", "NN"],
+    "commas": [",", "NN", "VB"],
+    "features": ["NOUN|Case=Nom|Number=Sing", "VERB|Mood=Ind|Number=Sing|Person=3"],
+    "brackets": ["[CLS]", "*", "名词", "''"],
+    "blanks": ["B-geo loc", "O", "I-geo loc"],
+    "sentinels": ["START", "END", "-1"],
+}
+CHAINS = {name: named_chain(tags, WELL) for name, tags in NAMED.items()}
+CHAINS |= {
+    f"rare {n}": rare_chain(seed_of_commit() + n, num_tokens=3 + n, num_tags=1 + n)
+    for n in range(8)
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+def test_right_table_is_read_back_for_any_name(chain, kind):
+    table = example_table(chain, kind)
+    text = as_text(table, chain.tag_names, chain.tag_names if kind == BACKPOINTERS else ())
+    read = read_as(chain, kind, text)
+    assert read.header == tuple(chain.tag_names)
+    assert read.values.shape == table.shape
+    assert check(chain, kind, read.values).first_wrong is None
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+def test_filled_template_is_read_back_for_any_name(chain, kind, separator):
+    table = example_table(chain, kind)
+    names = chain.tag_names if kind == BACKPOINTERS else ()
+    empty = template(chain.tokens, chain.tag_names)
+    read = read_as(chain, kind, filled_in(empty, table, names, separator))
+    assert read.header == tuple(chain.tag_names)
+    assert check(chain, kind, read.values).first_wrong is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+def test_table_with_a_row_per_tag_is_read_back_for_any_name(chain, kind):
+    table = example_table(chain, kind)
+    names = chain.tag_names if kind == BACKPOINTERS else ()
+    text = transposed(filled_in(template(chain.tokens, chain.tag_names), table, names))
+    read = read_as(chain, kind, text)
+    assert read.labels == tuple(chain.tag_names)
+    assert check(chain, kind, read.values).first_wrong is None
+
+
+def test_ids_that_cannot_be_names_are_ids_of_numeral_tags():
+    chain = CHAINS["numerals"]
+    table = example_table(chain, BACKPOINTERS)
+    assert (table == 0).any()  # no tag is called 0
+    assert (
+        check(
+            chain, BACKPOINTERS, read_as(chain, BACKPOINTERS, as_text(table, chain.tags)).values
+        ).first_wrong
+        is None
+    )
+
+
+def test_cell_with_the_name_of_a_tag_is_a_number_among_scores():
+    chain = named_chain(["1", "2"], ["a", "b"])
+    read = read_as(chain, "alpha", "word,1,2\na,1,2\nb,2,1")
+    assert read.values.tolist() == [[1, 2], [2, 1]]
