@@ -24,13 +24,13 @@ if __name__ == "__main__":
         if not play(pages, page.url_path):
             scenario_state.begin(page.url_path)
             frame.configure()
+            tour.advance(scenario_state.path())
             frame.turn(pages, page, scenario_state.take_page_request())
-            tour.advance(pages, page.url_path)
-            link = scenario_state.publish()
-            sidebar(pages, link.elsewhere, page.url_path, add_button)
-            tour.draw_stop(page.url_path)
-            topbar(at_path(page.url_path))
-            frame.run(page)
+            link, path = scenario_state.publish(), scenario_state.path()
+            sidebar(pages, link.elsewhere, path, add_button)
+            tour.draw_stop(path)
+            topbar(at_path(path))
+            frame.run()
 else:
     from crfviz.ui.live_room.routes import routes
     from crfviz.ui.shell import server

@@ -5,7 +5,7 @@ whether it offered the tour. A stop compares the current screen with the one at 
 reader may do the task in any way.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -14,7 +14,13 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.session.components import OF_UI, component
-from crfviz.ui.session.scenario_state import STEPPED, scenario, set_view_option, view_option
+from crfviz.ui.session.scenario_state import (
+    STEPPED,
+    request_page,
+    scenario,
+    set_view_option,
+    view_option,
+)
 from crfviz.ui.session.session_store import get_value, session_value, set_value, widget_value
 from crfviz.ui.state.link import MAX_STOPS, TOUR
 from crfviz.ui.state.scenario import Scenario
@@ -169,16 +175,15 @@ STOPS = (
 )
 
 
-def advance(pages: Sequence[st.Page], path: str) -> None:
+def advance(path: str) -> None:
     """Go to the next stop if the task is done; call this before the URL is written."""
     number = _number()
     if number in (0, END):
         return
     if get_value(_GO):
         set_value(_GO, None)
-        target = STOPS[number - 1].path
-        if target != path:
-            st.switch_page(next(page for page in pages if page.url_path == target))
+        request_page(STOPS[number - 1].path)
+        return
     now = _screen(path)
     began = get_value(_BEGAN)
     if now is None:

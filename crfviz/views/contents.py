@@ -1,26 +1,34 @@
-"""The app's pages in their groups, each with a one-line description.
+"""The app's pages in their groups, and the views of each page, with a one-line description.
 
 Pure: no Streamlit. The links on the left, the titles and the README follow this table.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One page."""
+    """One page, or another view of a page."""
 
     title: str
-    path: str  # in the address; empty for the home page
+    path: str  # of a page in the address, empty for the home page; of a view its `?view=`
     answers: str  # what it shows, in one plain line
     terms: tuple[str, ...]  # the glossary's entries that it needs
     sentence: bool = True  # whether it is about the sentence in the bar on top
     model: bool = True  # whether the model chosen there acts on it
+    tab: str = ""  # its label in the row of views; the title if empty
+    views: tuple["Entry", ...] = ()  # the further views of a page
 
     @property
     def script(self) -> str:
-        """The page's file, relative to the root of the app."""
+        """The script of the page or view, relative to the root of the app."""
         return f"pages/{self.path or 'explore'}.py"
+
+    @property
+    def label(self) -> str:
+        """The label in the row of views."""
+        return self.tab or self.title
 
 
 GROUPS: dict[str, tuple[Entry, ...]] = {
@@ -40,12 +48,39 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
                 "folded",
                 "red dashes",
             ),
+            tab="Decoders",
+            views=(
+                Entry(
+                    "Compare",
+                    "compare",
+                    "What differs between two models, or two states of one, on the same words",
+                    ("marginal", "mass", "Z", "p", "folded", "red dashes"),
+                ),
+            ),
         ),
         Entry(
             "Emissions",
             "emissions",
             "How well each tag fits each word on its own",
             ("emission", "nats", "softmax", "−inf", "independent", "Z", "p", "folded"),
+            tab="Scores",
+            views=(
+                Entry(
+                    "Words and pieces",
+                    "pieces",
+                    "What a CRF makes of words that are split into pieces",
+                    (
+                        "piece",
+                        "transition",
+                        "path",
+                        "Z",
+                        "p",
+                        "backpointer",
+                        "folded",
+                        "red dashes",
+                    ),
+                ),
+            ),
         ),
         Entry(
             "Transitions",
@@ -68,6 +103,21 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "forward-backward",
             "How all paths are summed without listing them",
             ("α", "β", "Z", "p", "marginal", "nats", "folded"),
+            tab="α and β",
+            views=(
+                Entry(
+                    "Naive way",
+                    "naive",
+                    "What it costs to list every path",
+                    ("path", "Z", "p"),
+                ),
+                Entry(
+                    "Log space",
+                    "log-space",
+                    "Why CRF code works in log space",
+                    ("nats", "α", "Z", "log-sum-exp", "−inf"),
+                ),
+            ),
         ),
         Entry(
             "Viterbi",
@@ -80,6 +130,15 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "marginals",
             "How probable each tag of each word is, and each whole path",
             ("marginal", "max-marginal", "Z", "p", "entropy", "sample", "folded", "red dashes"),
+            tab="Tags",
+            views=(
+                Entry(
+                    "Paths",
+                    "paths",
+                    "Which whole paths are likely, and how far one change reaches",
+                    ("path", "Z", "p", "sample", "entropy", "pin", "folded", "red dashes"),
+                ),
+            ),
         ),
     ),
     "Ask the model": (
@@ -107,49 +166,13 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "How probable it is that the tags obey a rule, and what obeying it costs",
             ("rule", "mass", "p", "nats", "Viterbi", "marginal", "transition", "folded"),
         ),
-        Entry(
-            "Paths",
-            "paths",
-            "Which whole paths are likely, and how far one change reaches",
-            ("path", "Z", "p", "sample", "entropy", "pin", "folded", "red dashes"),
-        ),
-        Entry(
-            "Compare",
-            "compare",
-            "What differs between two models, or two states of one, on the same words",
-            ("marginal", "mass", "Z", "p", "folded", "red dashes"),
-        ),
     ),
-    "Understand": (
+    "Practise and teach": (
         Entry(
-            "Naive way",
-            "naive",
-            "What it costs to list every path",
-            ("path", "Z", "p"),
-        ),
-        Entry(
-            "Log space",
-            "log-space",
-            "Why CRF code works in log space",
-            ("nats", "α", "Z", "log-sum-exp", "−inf"),
-        ),
-        Entry(
-            "HMM as CRF",
-            "hmm-as-crf",
-            "Which HMM constraints a CRF drops",
-            ("HMM", "transition", "Z", "p", "nats", "max-marginal", "folded"),
-        ),
-        Entry(
-            "Words and pieces",
-            "pieces",
-            "What a CRF makes of words that are split into pieces",
-            ("piece", "transition", "path", "Z", "p", "backpointer", "folded", "red dashes"),
-        ),
-        Entry(
-            "EM",
-            "em",
-            "How a hidden Markov model learns from days without tags",
-            ("HMM", "EM", "expected count", "log-likelihood", "marginal", "nats", "Viterbi", "p"),
+            "Homework",
+            "homework",
+            "Check your own table, and find the mistake in it",
+            ("α", "β", "Viterbi", "backpointer", "nats"),
         ),
         Entry(
             "Learn",
@@ -158,18 +181,36 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             ("gradient", "transition", "log-likelihood", "marginal", "Z", "p", "folded"),
         ),
         Entry(
+            "HMM",
+            "hmm",
+            "Which HMM constraints a CRF drops",
+            ("HMM", "transition", "Z", "p", "nats", "max-marginal", "folded"),
+            tab="HMM as CRF",
+            views=(
+                Entry(
+                    "EM",
+                    "em",
+                    "How a hidden Markov model learns from days without tags",
+                    (
+                        "HMM",
+                        "EM",
+                        "expected count",
+                        "log-likelihood",
+                        "marginal",
+                        "nats",
+                        "Viterbi",
+                        "p",
+                    ),
+                ),
+            ),
+        ),
+        Entry(
             "Lectures",
             "lectures",
             "Lectures that are ready to play",
             (),
             sentence=False,
             model=False,
-        ),
-        Entry(
-            "Homework",
-            "homework",
-            "Check your own table, and find the mistake in it",
-            ("α", "β", "Viterbi", "backpointer", "nats"),
         ),
     ),
     "Work": (
@@ -187,54 +228,83 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             ("gold", "independent", "Viterbi", "max-marginal", "p"),
             sentence=False,
         ),
-    ),
-    "Models": (
         Entry(
             "Models",
             "models",
             "Which models there are, and how good each one is",
             ("independent", "greedy", "Viterbi", "max-marginal"),
             sentence=False,
-        ),
-        Entry(
-            "Bring your own",
-            "bring",
-            "Upload your own model",
-            ("tag", "emission", "transition", "START, END", "−inf"),
-            sentence=False,
-            model=False,
-        ),
-        Entry(
-            "Guides",
-            "guides",
-            "How pages, keys, lectures, annotation, files and the library work",
-            ("tag", "emission", "transition", "Z", "marginal"),
-            sentence=False,
-            model=False,
+            tab="Cards",
+            views=(
+                Entry(
+                    "Bring your own",
+                    "bring",
+                    "Upload your own model",
+                    ("tag", "emission", "transition", "START, END", "−inf"),
+                    sentence=False,
+                    model=False,
+                ),
+            ),
         ),
     ),
 }  # the first page of all is the home page
 
-ENTRIES = tuple(entry for group in GROUPS.values() for entry in group)
+GUIDES = Entry(
+    "Guides",
+    "guides",
+    "How pages, keys, lectures, annotation, files and the library work",
+    ("tag", "emission", "transition", "Z", "marginal"),
+    sentence=False,
+    model=False,
+)  # linked at the foot of the left side
+
+PAGES = (*(page for group in GROUPS.values() for page in group), GUIDES)
+ENTRIES = tuple(each for page in PAGES for each in (page, *page.views))
+VIEW = "view"  # the parameter of an address, and the page option, that names a view of its page
+FORMER = {"hmm-as-crf": "hmm"}  # names that links and lectures may still use
+
+_BY_PATH = {entry.path: entry for entry in ENTRIES}
+_PAGE_OF = {each.path: page for page in PAGES for each in (page, *page.views)}
+
+
+def at_path(path: str) -> Entry:
+    """Return the page at a path of the address, or the view of a name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return _BY_PATH[FORMER.get(path, path)]
+
+
+def titled(title: str) -> Entry:
+    """Return the page or view with a title."""
+    return next(entry for entry in ENTRIES if entry.title == title)
+
+
+def page_of(path: str) -> Entry:
+    """Return the page that has a view, or the page itself, by its path or name."""
+    return _PAGE_OF[FORMER.get(path, path)]
+
+
+def views_of(page: Entry) -> Mapping[str, Entry]:
+    """Return the views of a page by their names, the page itself first."""
+    return {each.path: each for each in (page, *page.views)}
+
+
+def view_in(path: str) -> str:
+    """Return what `?view=` names in the address of a view; empty for a page itself."""
+    entry = at_path(path)
+    return "" if entry in PAGES else entry.path
 
 
 def group_of(path: str) -> str:
-    """Return the heading of the group of a page, by its path in the address."""
-    return next(heading for heading, group in GROUPS.items() if at_path(path) in group)
+    """Return the heading of a page's group; empty for the guides."""
+    page = page_of(path)
+    return next((heading for heading, group in GROUPS.items() if page in group), "")
 
 
 def beside(path: str, steps: int) -> str | None:
     """Return the path of a neighbour in the page's group; None beyond its ends."""
-    paths = [entry.path for entry in GROUPS[group_of(path)]]
-    at = paths.index(path) + steps
+    paths = [page.path for page in GROUPS.get(group_of(path), (page_of(path),))]
+    at = paths.index(page_of(path).path) + steps
     return paths[at] if 0 <= at < len(paths) else None
-
-
-def titled(title: str) -> Entry:
-    """Return the page with a title."""
-    return next(entry for entry in ENTRIES if entry.title == title)
-
-
-def at_path(path: str) -> Entry:
-    """Return the page at a path of the address."""
-    return next(entry for entry in ENTRIES if entry.path == path)

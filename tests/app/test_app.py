@@ -1,7 +1,7 @@
 """The frame of the app, driven with AppTest over all pages."""
 
 import logging
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -13,12 +13,13 @@ from crfviz.ui.session import components
 from crfviz.ui.session.session_store import STORE_KEY
 from crfviz.ui.state.scenario import BEFORE_FIRST
 from crfviz.ui.tour import GREETING
-from crfviz.views.contents import ENTRIES
+from crfviz.views.contents import ENTRIES, GROUPS, VIEW, page_of, view_in
 from crfviz.views.stage.payload_types import Payload
 from tests.support.app_pages import (
     HOME,
     assert_sound,
     button,
+    go_to,
     new_app,
     open_at,
     payloads,
@@ -69,7 +70,11 @@ def markdown_of(app):
 def test_every_page_runs_from_a_cold_start(app, script):
     open_at(app, script)
     assert_sound(app)
-    assert app.title[0].value == {entry.script: entry.title for entry in ENTRIES}[script]
+    entry = next(entry for entry in ENTRIES if entry.script == script)
+    page = page_of(entry.path)
+    assert app.title[0].value == page.title
+    if page.views:
+        assert app.button_group(key="view.view").value == entry.path
 
 
 def test_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(app):
@@ -143,7 +148,8 @@ def test_old_link_opens_its_page_unchanged(app, page):
     assert not app.toast
     assert not app.warning
     assert app.text_input(key="sentence").value == old["scenario"]["sentence"]
-    assert urlencode(app.query_params) == old["link"]
+    shown = {VIEW: page} if view_in(page) else {}
+    assert sorted(app.query_params.items()) == sorted([*shown.items(), *parse_qsl(old["link"])])
 
 
 def test_typed_sentence_survives_page_changes_and_is_in_the_url(app):
@@ -362,7 +368,7 @@ def test_unexpected_error_shows_a_message_and_keeps_the_sidebar(app, monkeypatch
 
 @pytest.mark.parametrize(("script", "step"), [("marginals", 0), ("forward-backward", BEFORE_FIRST)])
 def test_page_opens_at_its_first_step_only_after_the_next_key(app, script, step):
-    app.switch_page(f"pages/{script}.py").run()
+    go_to(app, f"pages/{script}.py")
     app.session_state[STORE_KEY]["turn"] = "next"  # as the stage asks, after the last step
     app.run()
     app.switch_page("pages/viterbi.py").run()
@@ -374,7 +380,9 @@ def test_each_page_link_contains_the_scenario(app):
     app.query_params["sentence"] = "He runs ."
     app.run()
     links = [link.proto for link in app.get("page_link")]
-    assert [link.page for link in links] == [entry.path for entry in ENTRIES]
+    assert [link.page for link in links] == [
+        page.path for group in GROUPS.values() for page in group
+    ]
     assert {link.query_string for link in links} == {"sentence=He+runs+."}
 
 
@@ -391,7 +399,7 @@ def test_every_page_works_with_every_family(app, model):
     app.query_params["model"] = model
     app.run()
     for script in ON_A_SENTENCE:
-        app.switch_page(script).run()
+        go_to(app, script)
         assert_sound(app)
         assert app.selectbox(key="model").value == model
         assert app.query_params["model"] == model
@@ -409,7 +417,7 @@ def test_every_page_works_with_a_single_word(app, model, word):
     app.query_params.update({"model": model, "sentence": word})
     app.run()
     for script in ON_A_SENTENCE:
-        app.switch_page(script).run()
+        go_to(app, script)
         assert_sound(app)
 
 
@@ -422,7 +430,7 @@ def test_unknown_observation_shows_an_error(app):
 
 def test_gauge_shift_changes_nothing_and_can_be_undone(app):
     app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 3 3 1"})
-    open_at(app, "pages/hmm-as-crf.py")
+    open_at(app, "pages/hmm.py")
     button(app, "Shift the tag").click().run()
     assert_sound(app)
     assert "START.C" in app.query_params["t"]
@@ -437,7 +445,7 @@ def test_gauge_shift_changes_nothing_and_can_be_undone(app):
 @pytest.mark.parametrize("what", ["word", "tag"])
 def test_gauge_shift_uses_the_choices_of_the_same_run(app, what):
     app.query_params.update({"model": "textbook/ice-cream", "sentence": "2 3 3 1"})
-    open_at(app, "pages/hmm-as-crf.py")
+    open_at(app, "pages/hmm.py")
     edits = []
     for early in (False, True):
         app.button_group(key="view.shift").set_value("2")

@@ -14,7 +14,7 @@ from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
 from crfviz.ui.panels import bring
 from crfviz.views.frames.chains import axis_line, facts_frame
-from tests.support.app_pages import new_app, open_at
+from tests.support.app_pages import go_to, new_app, open_at
 from tests.support.brought import DOG, TRANSITIONS, as_json, as_npz, understand
 from tests.support.paths import ROOT
 
@@ -38,7 +38,7 @@ def test_session_of_a_removed_model_opens_the_default_model():
     app.query_params["model"] = "dog"
     app.run()
     assert app.selectbox(key="model").value == "dog"
-    app.switch_page("pages/bring.py").run()
+    go_to(app, "pages/bring.py")
     app.button(key="bring.remove").click().run()
     assert own_models() == []
     assert not app.exception
@@ -63,7 +63,7 @@ def test_brought_model_is_loaded_only_when_used(monkeypatch):
     app = new_app().run()
     assert any(each.startswith("dog") for each in app.selectbox(key="model").options)
     for script in ("models", "bring", "entities", "compare"):
-        app.switch_page(f"pages/{script}.py").run()
+        go_to(app, f"pages/{script}.py")
         assert not app.exception
     assert not loaded
     app.selectbox(key="model").set_value("dog").run()

@@ -10,7 +10,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.perturbations import occlude
 from crfviz.taggers.user_models import new_model
 from crfviz.views.formatting import per_cent
-from tests.support.app_pages import ROOT, new_app, opened, stage_of
+from tests.support.app_pages import ROOT, go_to, new_app, opened, stage_of
 from tests.support.brought import as_json, understand
 
 UPOS = load_tagger("upos-en").tags
@@ -52,7 +52,7 @@ def page(script, **params):
 def test_every_page_works_with_imported_scores():
     app = page("explore.py", model=bring("upos-given", UPOS))
     for script in PAGES:
-        app.switch_page(f"pages/{script}").run()
+        go_to(app, f"pages/{script}")
         assert not app.exception, script
         assert not app.error, (script, [one.value for one in app.error])
 

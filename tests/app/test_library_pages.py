@@ -202,8 +202,8 @@ def log_space(sentence):
     assert f"= {found.result:.4f}" in " ".join(text.value for text in shown.app.text)
 
 
-def hmm_as_crf(sentence):
-    shown = Shown("hmm-as-crf", sentence)
+def hmm(sentence):
+    shown = Shown("hmm", sentence)
     button(shown.app, "Shift the word").click().run()
     shifted = crfviz.shift_word(shown.chain, crfviz.Edits(), 0, 1.0).apply(shown.chain)
     total = crfviz.forward_backward(shifted).log_partition
@@ -257,7 +257,7 @@ CHECKS = {
     "Forward–backward": forward_backward, "Viterbi": viterbi, "Marginals": marginals,
     "Why this tag": why, "What if": what_if, "Entities": entities, "Rules": rules,
     "Paths": paths, "Compare": compare, "Naive way": naive, "Log space": log_space,
-    "HMM as CRF": hmm_as_crf, "Words and pieces": pieces, "EM": em, "Learn": learn,
+    "HMM": hmm, "Words and pieces": pieces, "EM": em, "Learn": learn,
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from crfviz.taggers import plugins
 from crfviz.taggers.registry import SHIPPED
 from crfviz.text.formats import read_sentences
 from crfviz.views.formatting import per_cent
-from tests.support.app_pages import ROOT, new_app, open_at, stage_of
+from tests.support.app_pages import ROOT, go_to, new_app, open_at, stage_of
 
 PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 EXCERPT = list(read_sentences(SHIPPED / "excerpts" / "ewt-dev.conllu"))
@@ -49,7 +49,7 @@ def test_registered_crfsuite_model_is_on_every_page(theirs):
     expected = theirs.tag(features(["Nobody", "typed", "this", "before", "."]))
     assert [stage_of(app)["tags"][k] for k in paths["viterbi"]] == expected
     for script in PAGES:
-        app.switch_page(f"pages/{script}").run()
+        go_to(app, f"pages/{script}")
         assert not app.exception, script
         assert not app.error, (script, [one.value for one in app.error])
 

@@ -11,7 +11,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.questions.conditioning import condition, why_not
 from crfviz.views.contents import ENTRIES, at_path
 from crfviz.views.formatting import score
-from tests.support.app_pages import button, new_app, open_at, opened, payloads, stage_of
+from tests.support.app_pages import button, go_to, new_app, open_at, opened, payloads, stage_of
 
 SENTENCE = "These look fine to me ."
 RULE = "[^ VERB]* VERB VERB .*"
@@ -281,7 +281,7 @@ def test_marginals_paths_and_samples_are_conditioned_on_the_rule(page):
     assert all(tags[tags.index(verb) + 1] == verb for tags in drawn)
     assert data["note"].startswith("Only paths that match the rule count. Entropy")
     assert "Here only paths that match it count." in chip(app)
-    app.switch_page("pages/paths.py").run()
+    go_to(app, "pages/paths.py")
     rows = {row["id"]: row for row in stage_of(app)["rows"]}
     assert rows["best_1"]["tags"] == found.path
     assert not app.exception
@@ -358,7 +358,7 @@ def test_rule_applies_to_a_cut_sentence(page):
     app = page(sentence=" ".join(words))
     cut = match(load_tagger("upos-en-contextfree").potentials(words[:120]), RULE)
     for script in ("paths", "what-if"):
-        app.switch_page(f"pages/{script}.py").run()
+        go_to(app, f"pages/{script}.py")
         assert chip(app).startswith("Rule: ")
         assert cut.path in [row["tags"] for row in stage_of(app)["rows"]]
         assert not app.exception

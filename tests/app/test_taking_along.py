@@ -12,7 +12,7 @@ from crfviz.taggers.user_models import remove_model
 from crfviz.ui import pictures
 from crfviz.views.contents import ENTRIES
 from crfviz.views.site import folder as site
-from tests.support.app_pages import open_at
+from tests.support.app_pages import go_to, open_at
 
 FEVER, DAYS = "textbook/fever", "normal cold dizzy"
 NO_PATH = {"model": "ner-en", "sentence": "Go", "p": "0.I-PER"}
@@ -56,7 +56,7 @@ def test_every_picture_page_offers_a_download(app, visit, offered):
     visit("pages/viterbi.py", model=FEVER, sentence=DAYS)
     for script in WITH_A_PICTURE:
         offered.clear()
-        app.switch_page(script).run()
+        go_to(app, script)
         assert TAKE in offered, script
         assert data_of(offered[TAKE]())["words"] == DAYS.split()
 

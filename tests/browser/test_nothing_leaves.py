@@ -60,7 +60,7 @@ def assert_nothing_loads(marked, unguarded, views):
     with open_store(marked.database) as store:
         (document,) = store.documents()
     of_document = {"v.doc": document.key}
-    screen.open("hmm-as-crf", **MARKED)
+    screen.open("hmm", **MARKED)
     for path, view in views:
         page.evaluate(
             "(to) => crfviz.turnTo(to)", screen.address(path, **MARKED | of_document | view)

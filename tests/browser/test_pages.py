@@ -10,7 +10,7 @@ from crfviz.chain.decoding.viterbi import k_best
 from crfviz.chain.distribution import sample
 from crfviz.chain.edits import Edits
 from crfviz.chain.forward_backward import normalise
-from crfviz.views.contents import ENTRIES, GROUPS
+from crfviz.views.contents import ENTRIES, GROUPS, GUIDES, page_of
 from crfviz.views.strips.pictures import SWEEP_DISPLAYS
 from tests.support.plain_words import assert_plain
 from tests.support.screen import (
@@ -63,7 +63,11 @@ def test_every_page_shows_the_numbers_of_the_library(screen):
 def assert_frame(screen, entry):
     """What surrounds the page is its own."""
     screen.page.wait_for_function(QUESTION, arg=entry.answers)
-    expect(screen.page.locator(".st-key-pages a[aria-current]")).to_have_text(entry.title)
+    page = page_of(entry.path)
+    listed = [page.title] if page != GUIDES else []
+    expect(screen.page.locator(".st-key-pages a[aria-current]")).to_have_text(listed)
+    if page.views:
+        expect(screen.tab(entry.label)).to_be_checked()
     screen.page.wait_for_function(TERMS, arg=list(entry.terms))
     expect(screen.sentence).to_have_count(int(entry.sentence))
     expect(screen.page.locator(".st-key-model")).to_have_count(int(entry.model))

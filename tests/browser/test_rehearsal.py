@@ -226,7 +226,7 @@ def test_both_matrices_of_learn_fit_side_by_side(watch, fresh, size, model, fold
 
 @pytest.mark.rotating
 def test_hmm_as_crf_offers_an_hmm_for_other_models(screen):
-    screen.open("hmm-as-crf", model=MODEL)
+    screen.open("hmm", model=MODEL)
     offer = screen.page.get_by_role("button", name="Open the ice-cream HMM")
     with screen.redraw():
         offer.click()

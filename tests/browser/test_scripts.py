@@ -62,7 +62,7 @@ def test_words_fit_their_columns_in_every_script(opened, script, page, size):
 
 def test_hmm_circle_never_splits_a_character(screen):
     graphs = {"model": "upos-en-hmm", "v.picture": "graphs"}
-    screen.open("hmm-as-crf", sentence="👨‍👩‍👧‍👦🇳🇴👍🏽  e\u0301te\u0301", **graphs)
+    screen.open("hmm", sentence="👨‍👩‍👧‍👦🇳🇴👍🏽  e\u0301te\u0301", **graphs)
     texts = screen.page.locator("[data-seen] text").evaluate_all(
         "(all) => all.map((each) => each.textContent)"
     )

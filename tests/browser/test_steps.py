@@ -501,7 +501,7 @@ def test_factor_graph_shows_the_messages_of_the_walk(screen):
     expect(screen.page.locator("[data-now]")).to_have_attribute("data-message", "beta,2")
     screen.press("End")
     expect(messages).to_have_count(8)
-    screen.open("hmm-as-crf", **{**graph, "v.picture": "graphs"})
+    screen.open("hmm", **{**graph, "v.picture": "graphs"})
     expect(screen.page.locator("[data-seen]")).to_have_count(4)
     expect(screen.page.locator("[data-variable]")).to_have_count(8)
 

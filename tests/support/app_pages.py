@@ -5,6 +5,7 @@ import json
 from streamlit.testing.v1 import AppTest
 
 import tests.support.installed  # noqa: F401 - or each page takes ten times as long
+from crfviz.views.contents import ENTRIES, VIEW, page_of, view_in
 from tests.support.paths import ROOT
 
 HOME = "pages/explore.py"
@@ -16,8 +17,21 @@ def new_app():
 
 
 def open_at(app, script):
-    """Run a new app directly at a page."""
-    return (app if script == HOME else app.switch_page(script)).run()
+    """Run a new app directly at a page, or at a view of a page."""
+    path = next(entry.path for entry in ENTRIES if entry.script == script)
+    if view_in(path):
+        app.query_params[VIEW] = view_in(path)
+    page = page_of(path).script
+    return (app if page == HOME else app.switch_page(page)).run()
+
+
+def go_to(app, script):
+    """Open another page, or a view of a page, in the session of an app."""
+    path = next(entry.path for entry in ENTRIES if entry.script == script)
+    app.switch_page(page_of(path).script).run()
+    if page_of(path).views:
+        app.button_group(key="view.view").set_value(path).run()
+    return app
 
 
 def opened(app, script, **params):

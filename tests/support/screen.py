@@ -18,7 +18,7 @@ from playwright.sync_api import TimeoutError as Timeout
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.taggers.registry import load_tagger
-from crfviz.views.contents import ENTRIES
+from crfviz.views.contents import ENTRIES, GUIDES, VIEW, page_of, titled, view_in
 
 SCRIPT = Path(__file__).with_name("screen.js")
 PATIENCE = 45_000  # milliseconds of a timeout, long enough for a busy machine
@@ -30,7 +30,7 @@ PAUSE = 1000  # milliseconds between two looks
 TRIES = 10
 MODEL = "upos-en-contextfree"  # of an address that names none, see `Screen.address`
 SENTENCE = "These look fine to me ."  # of an address without a sentence
-TITLES = {entry.path: entry.title for entry in ENTRIES}
+TITLES = {entry.path: page_of(entry.path).title for entry in ENTRIES}
 WITHOUT_STAGE = (
     "annotate",
     "what-if",
@@ -47,7 +47,7 @@ WITHOUT_STAGE = (
     "bring",
     "guides",
 )
-STAGES = [path for path in TITLES if path not in WITHOUT_STAGE]  # of every model
+STAGES = [entry.path for entry in ENTRIES if entry.path not in WITHOUT_STAGE]  # of every model
 MARGINAL = 1.1e-6  # the stage writes six decimals
 
 
@@ -62,9 +62,14 @@ class Screen:
     # Navigation.
 
     def address(self, path="", **params):
-        """Return a URL of the app; without a model, that of `chain()`, unless a lecture has one."""
+        """Return a URL of a page, or of a view by its name.
+
+        Without a model it names that of `chain()`, unless a lecture has one.
+        """
         whole = params if "lecture" in params else {"model": MODEL, **params}
-        return f"{self.app.url}/{path}?{urlencode(whole)}"
+        if view := view_in(path):
+            whole = {VIEW: view, **whole}
+        return f"{self.app.url}/{page_of(path).path}?{urlencode(whole)}"
 
     def open(self, path="", **params):
         """Open a page with a stage, and wait until Python's numbers are drawn."""
@@ -93,14 +98,30 @@ class Screen:
         return self
 
     def follow(self, title):
-        """Open another page by its link."""
+        """Open another page by its link, or a view by its tab."""
+        entry = titled(title)
+        page = page_of(entry.path)
+        if page == GUIDES:
+            self.page.locator(".st-key-guides button").click()
+        elif entry == page or self.page.locator("h1").inner_text() != page.title:
+            self._follow_link(page.title)
+        self.expect_title(page.title)
+        if entry != page:
+            self.tab(entry.label).click()
+            expect(self.tab(entry.label)).to_be_checked()
+
+    def tab(self, label):
+        """Return the button of a view, in the head of its page."""
+        views = self.page.locator(".st-key-view-view")
+        return views.get_by_role("radio", name=label, exact=True)
+
+    def _follow_link(self, title):
         link = self.page.locator("a").filter(has_text=re.compile(rf"^{title}$"))
         group = self.page.locator(".st-key-pages details").filter(has=link)
         if not group.evaluate("(group) => group.open"):
             group.locator("summary").click()
         # By script: during a redraw, groups fold and move the links below them.
         group.locator(link).evaluate("(link) => link.click()")
-        self.expect_title(title)
 
     def expect_title(self, title, patience=PATIENCE):
         """Wait for the title of the page.

@@ -22,7 +22,7 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers import plugins
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.ui.panels.bring import EXAMPLE
-from crfviz.views.contents import ENTRIES, GROUPS
+from crfviz.views.contents import ENTRIES, GROUPS, page_of, view_in, views_of
 from tests.support import fake_transformers
 from tests.support.brought import understand
 from tests.support.paths import ROOT
@@ -153,17 +153,18 @@ def test_library_document_lists_every_public_name_and_page():
 def test_readme_lists_every_page():
     readme = TEXTS["README.md"]
     for entry in ENTRIES:
-        assert f"| {entry.title} | `/{entry.path}` |" in readme
-    assert len(re.findall(r"^\| [^|]+ \| `/[\w-]*` \|", readme, re.MULTILINE)) == len(ENTRIES)
+        view = f"?view={entry.path}" if view_in(entry.path) else ""
+        assert f"| {entry.title} | `/{page_of(entry.path).path}{view}` |" in readme
+    assert len(re.findall(r"^\| [^|]+ \| `/[^`]*` \|", readme, re.MULTILINE)) == len(ENTRIES)
 
 
 def test_readme_has_the_sidebar_groups():
     table = TEXTS["README.md"].partition("## Pages")[2].partition("## ")[0]
     rows = re.findall(r"^\| (?:\*\*(.+)\*\* \| \||([^|*]+) \| `/)", table, re.MULTILINE)
-    groups = [[heading, *(entry.title for entry in group)] for heading, group in GROUPS.items()]
-    assert [heading or title for heading, title in rows] == [
-        name for group in groups for name in group
-    ]
+    expected = []
+    for heading, group in GROUPS.items():
+        expected += [heading, *(each.title for page in group for each in views_of(page).values())]
+    assert [heading or title for heading, title in rows] == [*expected, "Guides"]
 
 
 def test_documents_name_exactly_the_existing_commands(capsys):

@@ -9,11 +9,12 @@ from crfviz.ui.lectures.lecture import BELOW, MAX_CUES, Cue, Lecture
 from crfviz.ui.state.events import RefusedError
 from crfviz.ui.state.link import TOUR
 from crfviz.ui.state.scenario import ASK, ASKED, SAID, History, Scenario, covered, with_covered
+from crfviz.views.contents import VIEW
 from crfviz.views.quiz.selection import can_ask
 
 EMPTY = Lecture("My lecture", 10.0, (), ())
 # Page options that belong to the room or the reader, and are not stored in a cue.
-NOT_OF_A_CUE = ("theme", "sidebar", "no_letters", "by", TOUR, ASK, ASKED, SAID)
+NOT_OF_A_CUE = ("theme", "sidebar", "no_letters", "by", VIEW, TOUR, ASK, ASKED, SAID)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@
 Besides `page`, `cover`, `say`, `holds` and `ask`, a cue has the parameters of a link: `model`,
 `sentence`, `edits` (DET.NOUN:1.25), `matrix` (many edits, packed), `scores` of single words
 (3.NOUN:2), `strength`, `constrained` (0: without the rules), `pins` (0.DET), `right`, `step`, and
-page options in `view`, such as `view.at = "3 NOUN"`. The defaults are those of a link.
+page options in `view`, such as `view.at = "3 NOUN"`. The defaults are those of a link. `page` may
+be the name of a view, such as "naive"; so may `view`, beside the path of its page.
 `crfviz.ui.lectures.expressions` describes expressions, `crfviz.views.quiz.question` questions.
 A cue that has only `same = "greedy 3"` repeats the third cue of the lecture "greedy".
 """
@@ -34,6 +35,7 @@ from crfviz.ui.lectures.expressions import expressions, parse
 from crfviz.ui.state.link import Models, decode
 from crfviz.ui.state.scenario import PARTS, Scenario, for_tags, with_covered
 from crfviz.ui.words import quote
+from crfviz.views.contents import FORMER, VIEW, page_of, views_of
 from crfviz.views.quiz.question import LONGEST, read_ask
 from crfviz.views.quiz.selection import PAGES, can_ask
 
@@ -63,7 +65,7 @@ _LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 class Cue:
     """One screen of a lecture, with its text, claims and question."""
 
-    page: str  # path in the URL; empty for Explore
+    page: str  # path in the URL, or name of a view; empty for Explore
     scenario: Scenario  # its page options include the covered parts
     say: str  # the text, with expressions in braces
     holds: tuple[str, ...]  # expressions that must be true
@@ -99,7 +101,7 @@ def read_lecture(
         file: its name, for messages.
         models: the known models.
         tags: returns the K tag names of a model, or raises a CrfvizError.
-        pages: the paths of all pages.
+        pages: the paths of all pages, and the names of all views.
         other: returns the lecture of a name, or raises a FormatError.
 
     Raises:
@@ -192,7 +194,9 @@ class _Section:
         """Return the values of the keys in `IN_LINK` and `view`, as parameters of a link."""
         given = {name: self.content[name] for name in IN_LINK if name in self.content}
         view = self.content.get("view", {})
-        if not isinstance(view, Mapping):
+        if isinstance(view, str):
+            view = {VIEW: view}
+        elif not isinstance(view, Mapping):
             self.wrong("view", 'expected page options such as view.at = "3 NOUN"')
             view = {}
         values = {IN_LINK[name]: value for name, value in given.items()}
@@ -238,6 +242,7 @@ def _cue(
 ) -> Cue | None:
     section.rest((*OWN, *IN_LINK))
     page, params = section.text("page", 40), section.params()
+    page = FORMER.get(page, page)
     if page not in pages:
         section.wrong(
             "page", f"there is no page {quote(page)}; expected {', '.join(filter(None, pages))}"
@@ -261,6 +266,8 @@ def _cue(
     view = (
         with_covered(fitted.view, _covered(section)) if "cover" in section.content else fitted.view
     )
+    page = _view_of(section, page, view.get(VIEW, ""))
+    view = {name: value for name, value in view.items() if name != VIEW}
     return Cue(
         page=page,
         scenario=replace(fitted, view=view),
@@ -269,6 +276,16 @@ def _cue(
         place=section.at(),
         ask=_question_of(section, page, tags(model)),
     )
+
+
+def _view_of(section: _Section, page: str, named: str) -> str:
+    """Return the name of the view that a cue names beside its page, the page itself without one."""
+    name = FORMER.get(named, named) or page
+    known = views_of(page_of(page))
+    if name in known:
+        return name
+    section.wrong("view", f"expected a view of {', '.join(filter(None, known))}; got {quote(name)}")
+    return page
 
 
 def _covered(section: _Section) -> list[str]:

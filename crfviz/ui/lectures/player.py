@@ -29,6 +29,7 @@ from crfviz.ui.session.scenario_state import (
     load_state,
     scenario,
     set_path,
+    set_view_option,
     view_option,
 )
 from crfviz.ui.session.session_store import get_value, notify, set_value
@@ -39,7 +40,7 @@ from crfviz.ui.state.scenario import MAX_STEP, Scenario
 from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
-from crfviz.views.contents import at_path
+from crfviz.views.contents import VIEW, at_path, page_of, view_in
 from crfviz.views.quiz.question import Question
 
 LECTURE, CUE, STEP, SPEAKER = "lecture", "cue", "step", "speaker"  # parameters of the URL
@@ -266,11 +267,12 @@ def _question_text(cue: Cue) -> str:
 
 def _leave(place: Place, pages: Sequence[st.Page]) -> None:
     """Open the cue's page with the same screen; the browser's Back returns to the cue."""
-    page = next(page for page in pages if page.url_path == place.cue.page)
+    page = next(page for page in pages if page.url_path == page_of(place.cue.page).path)
+    set_view_option(VIEW, view_in(place.cue.page))
     params = address().params
     set_value(_AT, None)
     set_value(_LEFT, (place, page.url_path, params))
-    set_path(page.url_path)
+    set_path(place.cue.page)
     st.switch_page(page, query_params=params)
 
 

@@ -49,14 +49,22 @@ from crfviz.ui.state.snapshots import linked_snapshots, with_snapshots, without_
 from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.watching.meters import EDITS
 from crfviz.ui.words import quote
-from crfviz.views.contents import ENTRIES
+from crfviz.views.contents import (
+    ENTRIES,
+    FORMER,
+    VIEW,
+    at_path,
+    page_of,
+    view_in,
+    views_of,
+)
 from crfviz.views.formatting import count
 
 _SCENARIO = "scenario"
 _HISTORY = "history"
-_PATH = "path"  # session key: path of the current page
+_PATH = "path"  # session key: path of the current page, or name of its view
 _PAGE_REQUEST = "turn"  # session key: the page that a key or a link requested
-_START_STEP = "arriving"  # session key: the step at which that page opens
+_ARRIVING = "arriving"  # session key: the step at which that page opens, and its view
 _MODELS = "models"  # session key: the names of all models at the start of the last full run
 STEPPED = "stage.stepped"  # session key: the stage stepped through last
 _TYPED = "typed"  # session key: the paragraph typed last
@@ -72,23 +80,23 @@ Number = TypeVar("Number", int, float)
 _log = logging.getLogger(__name__)
 
 
-def begin(path: str) -> None:
-    """Begin a run of the page at `path`.
+def begin(page: str) -> None:
+    """Begin a run of the page at a path.
 
     In a new session, and after Back or Forward, the scenario is loaded from the URL. After a change
     of the page, the step and the options of the previous page are dropped.
     """
-    before, start_step = get_value(_PATH), get_value(_START_STEP) or 0
-    set_value(_PATH, path)
-    set_value(_START_STEP, 0)
+    before = get_value(_PATH)
+    step, view = get_value(_ARRIVING) or (0, "")
+    set_value(_ARRIVING, None)
     set_value(_MODELS, cached.models())
     if get_value(_SCENARIO) is None:
         set_value(_SCENARIO, _from_address())
     elif is_history_navigation():
         _go_to(_from_address())
-    elif before is not None and before != path:
-        view = {name: value for name, value in scenario().view.items() if name not in OF_PAGE}
-        set_value(_SCENARIO, replace(scenario(), step=start_step, view=view))
+    elif before is not None and page_of(before).path != page:
+        set_value(_SCENARIO, replace(scenario(), step=step, view=_options_with(view)))
+    set_value(_PATH, _view_on(page))
 
 
 def address() -> Link:
@@ -158,7 +166,7 @@ def reset() -> None:
 
 
 def path() -> str:
-    """Return the path of the current page."""
+    """Return the path of the current page, or the name of its view."""
     return session_value(_PATH, str)
 
 
@@ -175,8 +183,8 @@ def take_page_request() -> str | None:
 
 
 def request_page(page: object) -> None:
-    """Open "next", "previous" or the page of a path in the next run; ignore anything else."""
-    known = {*START_STEPS, *(entry.path for entry in ENTRIES)}
+    """Open "next", "previous", a page or a view in the next run; ignore anything else."""
+    known = {*START_STEPS, *FORMER, *(entry.path for entry in ENTRIES)}
     if isinstance(page, str) and page in known:
         set_value(_PAGE_REQUEST, page)
 
@@ -192,9 +200,39 @@ def set_path(path: str) -> None:
     set_value(_PATH, path)
 
 
-def set_start_step(direction: str) -> None:
-    """Start the next page before its first step ("next") or at its last ("previous")."""
-    set_value(_START_STEP, START_STEPS[direction])
+def set_arrival(direction: str, name: str) -> None:
+    """Set how the next page opens.
+
+    Args:
+        direction: "next": before its first step, "previous": at its last; else at step 0.
+        name: of the page or view.
+    """
+    set_value(_ARRIVING, (START_STEPS.get(direction, 0), view_in(name)))
+
+
+def open_view(name: str) -> None:
+    """Show another view of the current page, by its name; the path of the page is its first."""
+    change(view=_options_with(view_in(name)), step=0)
+    set_value(_PATH, at_path(name).path)
+
+
+def _options_with(view: str) -> dict[str, str]:
+    """Return the page options that another page or view keeps, with `view`."""
+    kept = {name: value for name, value in scenario().view.items() if name not in OF_PAGE}
+    return {**kept, VIEW: view} if view else kept
+
+
+def _view_on(page: str) -> str:
+    """Return the name of the view that the scenario names on a page; drop an unknown one."""
+    named = view_option(VIEW)
+    name = FORMER.get(named, named) or page
+    known = views_of(page_of(page))
+    if name not in known:
+        others = ", ".join(filter(None, known))
+        notify(f"{at_path(page).title} has no view {quote(named)}: expected one of {others}.")
+        name = page
+    set_view_option(VIEW, view_in(name))
+    return name
 
 
 def view_option(name: str, default: str = "") -> str:

@@ -16,12 +16,22 @@ import streamlit as st
 from crfviz.ui.errors.error_navigation import list_bar
 from crfviz.ui.fragments import PAGE, edits_are_drawn, frame_stands, note_frame
 from crfviz.ui.live_room import broadcast
-from crfviz.ui.session.scenario_state import path, publish, set_start_step, view_option
+from crfviz.ui.session.bound_widgets import bound_to
+from crfviz.ui.session.scenario_state import open_view, path, publish, set_arrival, view_option
 from crfviz.ui.session.session_store import get_value, notify, set_value
 from crfviz.ui.shell.glossary import linked, terms_panel
 from crfviz.ui.streamlit_compat import DeltaGenerator, is_fragment_run
 from crfviz.ui.widgets import guarded
-from crfviz.views.contents import ENTRIES, Entry, at_path, beside, group_of, titled
+from crfviz.views.contents import (
+    PAGES,
+    Entry,
+    at_path,
+    beside,
+    group_of,
+    page_of,
+    titled,
+    views_of,
+)
 
 Width = int | Literal["content", "stretch"]  # pixels; as wide as the content; the rest of the row
 
@@ -51,7 +61,7 @@ def pages() -> list[st.Page]:
     """Return all pages, in the order of the sidebar."""
     return [
         st.Page(each.script, title=each.title, url_path=each.path or None, default=not each.path)
-        for each in ENTRIES
+        for each in PAGES
     ]
 
 
@@ -62,17 +72,21 @@ def page_code(script: str) -> CodeType:
 
 
 def header(title: str, *widths: Width) -> list[DeltaGenerator]:
-    """Draw the title of a page and the question that it answers; every page calls this first.
+    """Draw the title of a page, the row of its views, and the question that it answers.
 
-    `widths` are those of the containers for the page's own controls, right of the title or below.
+    Every script of a page or view calls this first. `widths` are those of the containers for its
+    own controls, right of the title or below.
 
     Returns:
         The containers.
     """
     _need_frame()
     entry = titled(title)
+    page = page_of(entry.path)
     with st.container(key="head", horizontal=True):
-        st.title(title, anchor=False, width="content")
+        st.title(page.title, anchor=False, width="content")
+        if page.views:
+            _views(page, entry)
         st.html(
             f'<div class="crfviz-answers"><span>{linked(entry.answers, entry.terms)}</span> '
             f"{terms_panel(entry.terms)}</div>",
@@ -85,6 +99,23 @@ def header(title: str, *widths: Width) -> list[DeltaGenerator]:
     if entry.sentence:
         list_bar()
     return places
+
+
+def _views(page: Entry, shown: Entry) -> None:
+    """Draw the row of views of a page."""
+    views = views_of(page)
+    bound_to(
+        st.segmented_control,
+        "View",
+        "view.view",
+        shown.path,
+        open_view,
+        options=list(views),
+        format_func=lambda name: views[name].label,
+        required=True,
+        label_visibility="collapsed",
+        width="content",
+    )
 
 
 def _need_frame() -> None:
@@ -105,30 +136,33 @@ def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
     Args:
         pages: all pages of the app.
         page: the current page.
-        way: "next" or "previous" in the group, or the path of a page; None for no request.
+        way: "next" or "previous" in the group, or a page or view by path or name; None for no
+            request.
     """
-    if way is None or way == page.url_path:
+    if way is None:
         return
     steps = {"next": 1, "previous": -1}.get(way)
     target = beside(page.url_path, steps) if steps else way
     if target is None:
         end = "last" if way == "next" else "first"
-        notify(f"{page.title} is the {end} page of “{group_of(page.url_path)}”.")
+        group = group_of(page.url_path)
+        notify(f"{page.title} is the {end} page of “{group}”." if group else "No page follows.")
+    elif page_of(target).path != page.url_path:
+        set_arrival(way, target)
+        st.switch_page(next(each for each in pages if each.url_path == page_of(target).path))
+    elif target != path():
+        open_view(target)
+
+
+def run() -> None:
+    """Run the page after its frame was drawn; a page about a sentence runs as a fragment."""
+    entry = at_path(path())
+    if entry.sentence:
+        note_frame()
+        _page(entry)
     else:
-        if steps:
-            set_start_step(way)
-        st.switch_page(next(each for each in pages if each.url_path == target))
-
-
-def run(page: st.Page) -> None:
-    """Run a page after its frame was drawn; a page about a sentence runs as a fragment."""
-    entry = at_path(page.url_path)
-    if not entry.sentence:
         with guarded("This page"):
-            page.run()
-        return
-    note_frame()
-    _page(entry)
+            exec(page_code(entry.script), {"__name__": "__main__"})
 
 
 @st.fragment(key=PAGE)
@@ -147,5 +181,5 @@ def _page(page: Entry) -> None:
 def is_open(page: Entry) -> bool:
     """Return whether the browser still shows a page; an event may come from the previous page."""
     last = urlsplit(st.context.url or "").path.rstrip("/").rpartition("/")[2]
-    known = any(each.path == last for each in ENTRIES)  # otherwise the base path of the app
-    return page.path == path() == (last if known else "")
+    known = any(each.path == last for each in PAGES)  # otherwise the base path of the app
+    return page.path == path() and page_of(page.path).path == (last if known else "")

@@ -40,17 +40,13 @@ from crfviz.ui.shell.panels import share_menu
 from crfviz.ui.state.link import NOT_ELSEWHERE, Link
 from crfviz.ui.state.scenario import ASK
 from crfviz.ui.words import plain
-from crfviz.views.contents import GROUPS, Entry, at_path
+from crfviz.views.contents import GROUPS, Entry, page_of
 from crfviz.views.quiz.selection import can_ask
 
 ANNOTATE = "annotate"  # path of the page that needs the annotator's name
-NOTES = {
-    cached.LESSON_MODEL: " – for lessons: no word sees its neighbours, only the chain decides"
-}  # notes on models in the picker
 THEMES = ("system", "light", "dark")
 _MAX_MESSAGES = 2  # messages shown at once
 LONGEST_NAME = 40  # characters of an annotator's name
-LONGEST_LABEL = 300  # characters of an example in the list
 
 
 def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
@@ -59,12 +55,12 @@ def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str
     Args:
         pages: all pages, in the order of their links.
         link: the state that the page links open.
-        path: the path of the current page.
+        path: the path of the current page, or the name of its view.
         tool: draws further actions in the menu Share, for the page at a path.
     """
     with st.sidebar:
         st.html('<div class="crfviz-brand">crfviz</div>')
-        _links(pages, at_path(path), link)
+        _links(pages, page_of(path), link)
         if path == ANNOTATE:
             annotator_box()
         with st.container(key="status"):

@@ -5,8 +5,8 @@
 
 `t` has edited transitions, `m` many of them packed, `e` edited emissions of single words, `k` the
 strength, `p` the pins, `r` the tags marked as right, `step` the number of steps done (`start`:
-none), `tour` the stop of the tour, and `v.*` are page options. `c=0` switches the tagger's
-constraints off. Defaults are left out.
+none), `view` the view of the page, `tour` the stop of the tour, and `v.*` are page options. `c=0`
+switches the tagger's constraints off. Defaults are left out.
 
 The parser is lenient, because people edit URLs by hand. It uses the valid parts and reports the
 others.
@@ -51,6 +51,7 @@ from crfviz.ui.state.scenario import (
     Scenario,
 )
 from crfviz.ui.words import clean, quote
+from crfviz.views.contents import VIEW
 from crfviz.views.formatting import count
 
 LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
@@ -72,7 +73,8 @@ _OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _OF_POSITIONS = ("e", "p", "r", "step")  # parameters that only make sense with the sentence
 _START = "start"  # value of `step` before the first step
 OPTION = "v."  # prefix of the name of a page option
-TOUR, MAX_STOPS = "tour", 9  # the stop of the tour: a page option with a name of its own
+TOUR, MAX_STOPS = "tour", 9  # the stop of the tour
+_BARE = (TOUR, VIEW)  # page options without the prefix in a link
 _MAX_OPTIONS = 32
 _MAX_ITEMS = 5000  # items of one list; no chain on the screen has as many cells
 _EXPECTED = {
@@ -312,7 +314,9 @@ class _Reader:
 
     def view(self) -> dict[str, str]:
         names = [name for name in self.left if name.startswith(OPTION)]
-        options = self.tour() | {name.removeprefix(OPTION): self.left.pop(name) for name in names}
+        options = {name.removeprefix(OPTION): self.left.pop(name) for name in names} | self.tour()
+        if shown := self.left.pop(VIEW, ""):
+            options[VIEW] = shown
         good = dict([item for item in options.items() if is_option(*item)][:_MAX_OPTIONS])
         for name in options.keys() - good.keys():
             self.ignore(
@@ -329,7 +333,7 @@ class _Reader:
 
     def rest(self) -> None:
         for name in self.left:
-            known = "model, sentence, t, m, e, k, c, p, r, step, tour or a page option v.…"
+            known = "model, sentence, t, m, e, k, c, p, r, step, view, tour or a page option v.…"
             self.ignore(name, f"the part {quote(name)}", known)
 
     def items(
@@ -375,7 +379,7 @@ def _of_words(scenario: Scenario) -> list[str]:
 
 def _in_address(option: str) -> str:
     """Return the parameter name of a page option."""
-    return option if option == TOUR else OPTION + option
+    return option if option in _BARE else OPTION + option
 
 
 NOT_ELSEWHERE = ("step", *map(_in_address, OF_PAGE))  # parameters that links to other pages omit

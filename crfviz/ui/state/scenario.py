@@ -14,6 +14,7 @@ from crfviz.chain.edits import END, START, Edits
 from crfviz.chain.pattern_syntax import MAX_LENGTH
 from crfviz.text.tokenizer import GAP, given_words
 from crfviz.ui.words import clean
+from crfviz.views.contents import VIEW
 from crfviz.views.stage.picture import WINDOW
 from crfviz.views.strips.decoders import LABELS, USUAL_ROWS
 
@@ -36,7 +37,7 @@ FROM = "from"  # page option: the first word of the window of a long sentence, f
 THEIRS = "theirs"  # page option: the tags of another tagger, as `places_text` writes them
 _NAMING = ("at", "cell", "chosen", FROM, "entity", "nudge", LIST, "own", PLACE, THEIRS)
 OF_POSITIONS = (*_NAMING, ASKED, SAID)  # page options that another sentence drops
-OF_PAGE = ("panel", ASKED, SAID, "handout", "below")  # page options that another page drops
+OF_PAGE = (VIEW, "panel", ASKED, SAID, "handout", "below")  # page options that another page drops
 ROWS, HIDE = "rows", "hide"  # page options: the decoder rows to draw, other parts to hide
 OTHERS = ("path", "note", "score", "lattice")  # parts of a picture besides the decoder rows
 PARTS = (*LABELS, *OTHERS)

@@ -29,8 +29,8 @@ __all__ = ["dog"]
 @pytest.mark.parametrize("group", GROUPS)
 def test_brought_model_works_on_every_page(screen, dog, group):
     told = expected(DOG["emissions"], DOG["tokens"])
-    screen.open("hmm-as-crf", model=dog, sentence=SENTENCE)
-    for path in walk(screen, [entry.path for entry in GROUPS[group] if entry.path != "hmm-as-crf"]):
+    screen.open("hmm", model=dog, sentence=SENTENCE)
+    for path in walk(screen, [entry.path for entry in GROUPS[group] if entry.path != "hmm"]):
         if path in STAGES:
             screen.expect_rows(told)
         screen.rest()

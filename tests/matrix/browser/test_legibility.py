@@ -83,7 +83,7 @@ def test_every_page_is_accessible_and_large_enough(screen, path):
     open_any(screen, path, model="upos-en")
     assert_large(screen)
     assert_accessible(screen, path)
-    if path in ("emissions", "hmm-as-crf"):  # whose tables are there whole
+    if path in ("emissions", "hmm"):  # whose tables are there whole
         screen.expect_measured("crfviz.stage().hasAttribute('data-framed')", False)
 
 
@@ -105,7 +105,7 @@ def test_twelve_words_fit_on_a_projector(screen, path, changes):
 def test_no_page_scrolls_sideways_on_a_phone(watch, fresh, group):
     phone = watch(fresh(viewport=PHONE))
     state = {"model": "ner-en", "sentence": "These look fine to me , said Ann in Paris ."}
-    phone.open("hmm-as-crf", **state)
+    phone.open("hmm", **state)
     for path in [entry.path for entry in GROUPS[group]]:
         phone.page.evaluate("(to) => crfviz.turnTo(to)", phone.address(path, **state))
         phone.expect_title(TITLES[path])
@@ -123,7 +123,7 @@ def assert_room(phone, expected):
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_sidebar_and_title_of_every_page_have_room(screen, group):
-    screen.open("hmm-as-crf" if group == "Follow the chain" else "", **LONGEST)
+    screen.open("hmm" if group == "Follow the chain" else "", **LONGEST)
     for entry in GROUPS[group]:
         screen.follow(entry.title)
         screen.page.wait_for_function(HAS_ROOM)
@@ -136,7 +136,7 @@ def test_sidebar_and_title_of_every_page_have_room(screen, group):
 def test_every_page_works_with_every_kind_of_model(screen, model, group):
     sentence = load_tagger(model).examples()[0].text
     expected = chain(model, sentence)
-    screen.open("hmm-as-crf" if group == "Follow the chain" else "", model=model, sentence=sentence)
+    screen.open("hmm" if group == "Follow the chain" else "", model=model, sentence=sentence)
 
     def check():
         shown = screen.read()

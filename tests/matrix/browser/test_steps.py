@@ -6,7 +6,7 @@ from tests.browser.test_steps import seen
 from tests.support.screen import MODEL, SENTENCE
 
 
-@pytest.mark.parametrize("path", ["marginals", "learn", "hmm-as-crf"])
+@pytest.mark.parametrize("path", ["marginals", "learn", "hmm"])
 def test_steps_reveal_the_whole_page(screen, path):
     screen.open(path, model=MODEL, sentence=SENTENCE)
     whole = seen(screen)

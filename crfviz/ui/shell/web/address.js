@@ -80,7 +80,7 @@ export function watchHistory() {
 const STEPS = "crfviz-steps"; // event of the document, with the step as in a link; null: Python has it
 const CHOSEN = "v.chosen"; // the cell that a side panel explains, which a step replaces
 const CUE = "cue";
-const OPTION = /^(v\.|tour=|s\.)/; // page options and snapshots, which follow the step
+const OPTION = /^(v\.|view=|tour=|s\.)/; // page options and snapshots, which follow the step
 
 const nameOf = (part) => part.slice(0, part.indexOf("="));
 
@@ -125,7 +125,7 @@ export function watchSteps() {
 
 // Links to pages carry the current state. Edits change the URL, and the links take their query from it: drawing them
 // again in Python was a quarter of an edit's cost. Streamlit would follow such a link with the query that it drew, and
-// Back would fail. Python therefore opens the page.
+// Back would fail. Python therefore opens the page. So it does for the link of the current page, which leaves a view.
 
 const PAGES = ".st-key-pages a";
 
@@ -150,16 +150,17 @@ export function updateLinks(own) {
   }
 }
 
-// `own` returns the parameters of this page alone; `open` gets the path of a page.
+// `own` returns the parameters of this page alone; `open` gets the path of a page, and whether it is the current one.
 export function watchLinks(own, open) {
   onWrite(() => updateLinks(own()));
   const click = (event) => {
     const link = event.target.closest?.(PAGES);
     const { button, altKey, ctrlKey, metaKey, shiftKey } = event;
-    if (!link || !updated.has(link) || button || altKey || ctrlKey || metaKey || shiftKey) return;
+    const isCurrent = link?.hasAttribute("aria-current");
+    if (!link || !(updated.has(link) || isCurrent) || button || altKey || ctrlKey || metaKey || shiftKey) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    open(link.getAttribute("href").split("?", 1)[0]);
+    open(link.getAttribute("href").split("?", 1)[0], isCurrent);
   };
   addEventListener("click", click, true);
 }

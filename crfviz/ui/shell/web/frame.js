@@ -141,8 +141,8 @@ document.addEventListener("input", searchTerms);
 watchSteps();
 watchLinks(
   () => own,
-  (path) => {
-    expectPage();
+  (path, isCurrent) => {
+    if (!isCurrent) expectPage();
     trigger("page", path);
   },
 );

@@ -332,10 +332,10 @@ def test_page_without_its_frame_reruns(monkeypatch):
     monkeypatch.setattr(st, "title", lambda title, **_: titles.append(title))
     monkeypatch.setattr(st, "navigation", lambda *_, **__: None)
     with pytest.raises(Again):
-        frame.header("Explore")
+        frame.header("Viterbi")
     frame.style()
-    frame.header("Explore")
-    assert titles == ["Explore"]
+    frame.header("Viterbi")
+    assert titles == ["Viterbi"]
 
 
 @pytest.mark.usefixtures("begun")

@@ -24,7 +24,7 @@ STEPS = (
 ICE_CREAM = "textbook/ice-cream"
 PICTURES = {"numbers": "numbers", "graphs": "graphs"}
 
-pictures, choice, hmm = header("HMM as CRF", "content", "content", "content")
+pictures, choice, hmm = header("HMM", "content", "content", "content")
 current = scene()
 if not current.of_probabilities and ICE_CREAM in cached.models():
     with hmm:
@@ -45,7 +45,7 @@ picture = Picture(
     walk=hmm_walk(scores.name, grid.name),
     note=verdict(current.trained, current.now),
 )
-show_stage(current, picture, key="hmm-as-crf")
+show_stage(current, picture, key="hmm")
 shifts, sums = st.columns([5, 3])
 with shifts:
     st.subheader("Shifts that change nothing")
