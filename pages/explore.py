@@ -28,7 +28,8 @@ if marked and asked is not None and current.now.viterbi is not None and current.
     asked = asked[0], current.now.viterbi.path[asked[0]]  # the tag that the model predicts
     note = f"{explain_error(current.now, current.gold, asked[0])} {note}"
 if current.theirs is not None and current.now.viterbi is not None:
-    note = f"{explain_answers(current.now, current.theirs)} {note}"
+    error = asked[0] if marked and asked else None
+    note = f"{explain_answers(current.now, current.theirs, current.gold, error)} {note}"
     theirs = replace(THEIRS, tags=current.theirs, against=None if marked else "viterbi")
     picture = replace(picture, rows=[*picture.rows, theirs])
 picture = replace(picture, asked=asked, note=note)

@@ -88,8 +88,20 @@ def explain_error(analysis: Analysis, gold: Sequence[int], position: int) -> str
     return f"Word {word} is {chosen} by the model and {right} in gold."
 
 
-def explain_answers(now: Analysis, answers: Sequence[int]) -> str:
-    """Return one sentence on where the best path agrees with another tagger's T tag ids."""
+def explain_answers(
+    now: Analysis, answers: Sequence[int], gold: Sequence[int] | None = None, at: int | None = None
+) -> str:
+    """Return one sentence on where the best path agrees with another tagger's T tag ids.
+
+    With gold tags and the position of an error, a sentence on the tagger's tag there comes first.
+    """
+    if gold is not None and at is not None:
+        word = numbered(now.sentence.words, now.first + at)
+        given, right = (now.tags[tags[at]] for tags in (answers, gold))
+        verdict = f"{given}, as gold says" if given == right else f"{given}, and {right} in gold"
+        return (
+            f"The other tagger says that word {word} is {verdict}. {explain_answers(now, answers)}"
+        )
     best = now.viterbi.path if now.viterbi else None
     places = differing(best, answers)
     if not places:

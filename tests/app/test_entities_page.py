@@ -47,6 +47,13 @@ def test_invalid_entity_is_reported_and_the_first_one_shown(page, wanted, messag
     assert message in warning
 
 
+@pytest.mark.parametrize(("at", "span"), [("6 B-LOC", ("LOC", 6, 6)), ("2 I-ORG", ("ORG", 1, 3))])
+def test_opened_error_is_the_entity_shown(page, at, span):
+    gold = "0.O,1.B-ORG,2.I-ORG,3.I-ORG,4.O,5.O,6.B-LOC,7.O"
+    panel = stage_of(page(**{"r": gold, "v.at": at}))["entity"]
+    assert (panel["label"], panel["first"], panel["last"]) == span
+
+
 def test_model_without_entities_shows_an_example_and_a_way_back(page):
     own = {"model": "upos-en", "sentence": "They run ."}
     app = page(**own)

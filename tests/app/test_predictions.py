@@ -13,7 +13,7 @@ from crfviz.ui.errors import source as sources
 from crfviz.ui.errors.error_analysis import ExplorerLinks, analyse_sentences
 from crfviz.ui.errors.questions import NEED_SCORES, TABS
 from crfviz.views.figures.offline import html_report
-from tests.support.app_pages import open_at
+from tests.support.app_pages import open_at, stage_of
 
 SCRIPT = "pages/model-errors.py"
 GOLD = ["B-PER I-PER O B-PER", "B-ORG O B-LOC I-LOC", "B-ORG O B-LOC I-LOC"]
@@ -86,6 +86,14 @@ def test_errors_open_with_gold_and_predicted_tags(app):
     assert params["v.theirs"] == "0.B-PER,1.O,2.B-LOC,3.O"
     assert params["r"] == "0.B-ORG,1.O,2.B-LOC,3.I-LOC"
     assert not {"kind", "gap, nats", "p(gold)"} & set(listed)
+
+
+def test_opened_error_of_another_tagger_is_what_the_explorer_speaks_of(app):
+    link = {"model": "ner-en", "sentence": "Shell left New York", "v.at": "0 B-ORG"}
+    theirs, gold = "0.B-PER,1.O,2.B-LOC,3.O", "0.B-ORG,1.O,2.B-LOC,3.I-LOC"
+    app.query_params.update({**link, "v.theirs": theirs, "r": gold})
+    note = stage_of(open_at(app, "pages/explore.py"))["note"]
+    assert note.startswith("The other tagger says that word 1 “Shell” is B-PER, and B-ORG in gold.")
 
 
 def test_repeated_sentence_keeps_its_own_predictions(app):

@@ -6,7 +6,7 @@ Only the open view is drawn. It is a fragment, so a click in it does not redraw 
 from collections.abc import Callable, Mapping
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -66,11 +66,12 @@ def how_sure(analysis: Analysed) -> None:
     tables = analysis.tables
     first, second = st.columns(2)
     with first:
-        _chart(analysis, "calibration", calibration_chart)
+        _chart(analysis, "calibration", calibration_chart, width="stretch")
+        st.caption("The numbers above the picture: words in each bin.")
         show_table("ece", tables["ece"])
         show_table("calibration", tables["calibration"])
     with second:
-        _chart(analysis, "coverage", coverage_chart)
+        _chart(analysis, "coverage", coverage_chart, width="stretch")
         show_table("coverage", tables["coverage"])
 
 
@@ -234,9 +235,12 @@ def downloads(analysis: Analysed) -> None:
             download("Fix list (CSV)", lambda: as_csv(suspects), "fix-list.csv", "text/csv")
 
 
-def _chart(analysis: Analysed, table: str, make: Callable[..., Any]) -> None:
+def _chart(
+    analysis: Analysed,
+    table: str,
+    make: Callable[..., Any],
+    width: Literal["content", "stretch"] = "content",
+) -> None:
     """Draw the chart of a table; its specification is computed once per run."""
     spec = analysis.once(table, lambda: make(analysis.tables[table]).to_dict())
-    st.vega_lite_chart(
-        spec=spec, width="content", alt=f"{table}; the table beside it has the numbers"
-    )
+    st.vega_lite_chart(spec=spec, width=width, alt=f"{table}; the table beside it has the numbers")

@@ -108,8 +108,9 @@ def analysed(
                 runs.add(key, analysis)
     except (BusyError, LostError) as error:
         busy = str(error)
-    for element in (bar, place, unseen):
-        element.empty()
+    finally:  # also below the message of an error: a bar would promise more
+        for element in (bar, place, unseen):
+            element.empty()
     if busy:
         st.info(busy)
         st.button("Run", type="primary")  # reruns the whole page

@@ -59,12 +59,18 @@ def chosen_entity(scene: Scene) -> Span:
 
 
 def first_entity(scene: Scene) -> Span:
-    """Return the first entity on the best path.
+    """Return the entity of the error that was opened, else the first one on the best path.
 
-    Without one, return a one-word entity at the most probable B tag.
+    The gold entity at the error comes before the predicted one. Without any entity, return a
+    one-word entity at the most probable B tag.
     """
     best = scene.now.viterbi
     on_path = path_entities([scene.tags[k] for k in best.path]) if best else []
+    if opened := scene.place("at"):
+        of_gold = path_entities([scene.tags[k] for k in scene.gold]) if scene.gold else []
+        for label, first, last in [*of_gold, *on_path]:
+            if first <= opened[0] <= last:
+                return label, first, last
     if on_path:
         return on_path[0]
     labels = entity_types(scene.now.potentials)

@@ -118,7 +118,10 @@ def decoders_chart(table: Sequence[TableRow]) -> Layered:
 
 
 def calibration_chart(table: Sequence[TableRow]) -> Layered:
-    """Return the share right by mean probability of each bin; the line marks equality."""
+    """Return the share right by mean probability of each bin, and how many words each has.
+
+    The line marks equality. The chart is as wide as its container.
+    """
     data = pd.DataFrame(
         {
             "of": [str(row["of"]) for row in table],
@@ -133,18 +136,23 @@ def calibration_chart(table: Sequence[TableRow]) -> Layered:
         .mark_line(strokeDash=[4, 4], color=INK)
         .encode(x=alt.X("confidence:Q"), y=alt.Y("right:Q"))
     )
-    points = (
-        alt.Chart(data)
-        .mark_line(point=alt.OverlayMarkDef(size=50))
-        .encode(
-            x=alt.X("confidence:Q", title="mean probability, %", scale=ends),
-            y=alt.Y("right:Q", title="right, %", scale=ends),
-            color=alt.Color("of:N", title=None, legend=alt.Legend(orient="top")),
-            shape=alt.Shape("of:N", title=None),
-            tooltip=["of:N", "confidence:Q", "right:Q", "count:Q"],
-        )
+    base = alt.Chart(data).encode(
+        x=alt.X("confidence:Q", title="mean probability, %", scale=ends),
+        y=alt.Y("right:Q", title="right, %", scale=ends),
+        color=alt.Color("of:N", title=None, legend=alt.Legend(orient="top")),
+        tooltip=["of:N", "confidence:Q", "right:Q", "count:Q"],
     )
-    chart: Layered = alt.layer(line, points).properties(width=300, height=240, config=READABLE)
+    points = base.mark_line(point=alt.OverlayMarkDef(size=50)).encode(
+        shape=alt.Shape("of:N", title=None)
+    )
+    counts = (
+        alt.Chart(data[data["of"] == "words"])
+        .mark_text(fontSize=13, color=OF_TEXT)
+        .encode(x="confidence:Q", y=alt.value(-10), text=alt.Text("count:Q", format=","))
+    )  # in a row above the picture, where no line crosses them
+    chart: Layered = alt.layer(line, points, counts).properties(
+        width="container", height=320, config=READABLE
+    )
     return chart
 
 
@@ -164,7 +172,7 @@ def coverage_chart(table: Sequence[TableRow]) -> alt.Chart:
             y=alt.Y("right:Q", title="right, %", scale=alt.Scale(zero=False)),
             tooltip=["coverage:Q", alt.Tooltip("right:Q", format=".2f")],
         )
-        .properties(width=300, height=240, config=READABLE)
+        .properties(width="container", height=320, config=READABLE)
     )
     return chart
 
