@@ -1,6 +1,7 @@
 """Two hundred rare names that tags and words may have, and chains named with some of them."""
 
 import random
+from itertools import chain
 
 import numpy as np
 
@@ -218,9 +219,7 @@ _SCRIPTS += [
 _LONG = ["x" * 63, "x" * 64, "x" * 65, "名" * 40, ",".join("abcdefgh"), "A" * 30 + "," + "B" * 30]
 
 _EVERY = (_LONG, _WITH_COMMAS, _TREEBANKS, _OF_A_LANGUAGE, _OF_TABLES, _OURS, _SCRIPTS, _NUMERALS)
-NAMES = tuple(dict.fromkeys(sum((*_EVERY, _OF_MARKUP, _SIGNS), [])))[
-    :200
-]  # different ones, none empty
+NAMES = tuple(dict.fromkeys(chain(*_EVERY, _OF_MARKUP, _SIGNS)))[:200]  # different ones, none empty
 
 
 def seed_of_commit():
