@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import compare
-from crfviz.ui.panels.compare import choose_sides, show_figures, suggestions
+from crfviz.ui.panels.compare import choose_sides, show_figures
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import both_with_rule, scene, scene_of
 from crfviz.ui.session.bound_widgets import bound_tabs
@@ -43,8 +43,6 @@ if both is not None:
 else:
     words = incomparable_note((a.model, a.tags), (b.model, b.tags), same_words=a.words == b.words)
 show_figures(a, b, words)
-if first.scenario == second.scenario:
-    suggestions()
 if both is not None and view == "tags":
     grid = change_grid(both)
     picture = Picture(

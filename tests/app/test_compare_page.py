@@ -3,11 +3,12 @@
 import re
 
 import pytest
+import torch
 
-from crfviz import forward_backward, match
+from crfviz import Potentials, forward_backward, match, viterbi
 from crfviz.chain.questions.rules import analyse_match
 from crfviz.taggers.registry import list_taggers, load_tagger
-from tests.support.app_pages import button, opened, payloads
+from tests.support.app_pages import opened, payloads
 
 EDIT = "DET.NOUN:-2"
 
@@ -43,7 +44,8 @@ def test_compare_opens_with_trained_against_now(page):
     assert "A and B are the same" not in said(app)
     assert "B − A** log Z " in said(app)
     app.button(key="reset").click().run()
-    assert "A and B are the same on this sentence" in said(app)
+    assert app.selectbox(key="view.b").value != "now"
+    assert "A and B are the same" not in said(app)
 
 
 def test_snapshot_can_be_saved_compared_renamed_deleted_and_restored(page):
@@ -198,15 +200,23 @@ def test_unnormalised_scores_are_labelled(page):
     assert f"{names[0]} was not trained to give probabilities" in said(app)
 
 
-def test_equal_sides_offer_two_other_comparisons(page):
+def test_comparison_without_edits_opens_with_a_pair_that_differs(page):
     app = page(model="upos-en")
-    label = "upos-en-contextfree, as trained"
-    button(app, label).click().run()
-    sound(app)
-    assert app.query_params["v.b"] == "model upos-en-contextfree"
-    assert not [each for each in app.button if each.key == "suggested.alone"]
+    assert app.selectbox(key="view.b").value == "alone"
+    assert "v.b" not in app.query_params
+    assert "the same" not in said(app)
     app.selectbox(key="view.b").set_value("now").run()
-    app.button(key="suggested.alone").click().run()
     sound(app)
-    assert app.query_params["k"] == "0"
-    assert "the same on this sentence" not in said(app)
+    assert app.query_params["v.b"] == "now"
+    assert "A and B are the same on this sentence" in said(app)
+
+
+def test_comparison_opens_with_a_model_if_transitions_decide_nothing(page):
+    words = "These look fine to me ."
+    app = page(model="upos-en", sentence=words)
+    own, other = (load_tagger(name) for name in ("upos-en", "upos-en-contextfree"))
+    chain = own.potentials(words.split())
+    alone = Potentials(chain.emissions, torch.zeros_like(chain.transitions))
+    assert viterbi(alone).path == viterbi(chain).path
+    assert viterbi(other.potentials(words.split())).path != viterbi(chain).path
+    assert app.selectbox(key="view.b").value == "model upos-en-contextfree"

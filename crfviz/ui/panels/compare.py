@@ -1,10 +1,11 @@
-"""The two sides of a comparison: as trained, now, another model, or a snapshot.
+"""The two sides of a comparison: as trained, now, without transitions, a model, or a snapshot.
 
-Only "now" and snapshots have a sentence. Both sides use that of the first such side. The other side
-keeps its model, transitions and strength. Its edits of single words belong to another sentence, so
-they are dropped, with a note.
+Only the chain on the screen and snapshots have a sentence. Both sides use that of the first such
+side. The other side keeps its model, transitions and strength. Its edits of single words belong to
+another sentence, so they are dropped, with a note.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -12,7 +13,7 @@ import streamlit as st
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound_widgets import bound_select
-from crfviz.ui.session.scenario_state import change, scenario, set_view_option, view_option
+from crfviz.ui.session.scenario_state import scenario, view_option
 from crfviz.ui.session.session_store import snapshots
 from crfviz.ui.state.scenario import Scenario, for_tags, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator
@@ -20,8 +21,8 @@ from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 from crfviz.views.strips.decoders import difference_line, figures, figures_line
 
-TRAINED, NOW = "trained", "now"
-SIDES = {"a": TRAINED, "b": NOW}  # page options of the two sides, with their defaults
+TRAINED, NOW, ALONE = "trained", "now", "alone"
+SIDES = ("a", "b")  # page options of the two sides
 
 SCORES_ONLY = (
     "{model} was not trained to give probabilities: p, entropy and marginals are what a CRF with "
@@ -43,7 +44,7 @@ class Side:
 def options() -> list[str]:
     """Return all options that a side can be set to."""
     models = [_MODEL + name for name in cached.models()]
-    return [TRAINED, NOW, *models, *map(snapshot_option, snapshots().names())]
+    return [TRAINED, NOW, ALONE, *models, *map(snapshot_option, snapshots().names())]
 
 
 def snapshot_option(name: str) -> str:
@@ -57,34 +58,33 @@ def label(option: str) -> str:
         return "as trained"
     if option == NOW:
         return "now"
+    if option == ALONE:
+        return "without transitions"
     if option.startswith(_MODEL):
         return f"{option.removeprefix(_MODEL)}, as trained"
     return f"“{option.removeprefix(_SNAPSHOT)}”"
 
 
-def suggestions() -> None:
-    """Draw buttons for two useful comparisons; the page shows them while both sides are equal."""
+def _default() -> str:
+    """Return the default of side B: "now" if that may differ from A, else what does differ."""
     now = scenario()
-    with st.container(horizontal=True, vertical_alignment="center", key="suggested"):
-        st.caption("Worth comparing on this sentence:", width="content")
-        if (other := _partner(now.model)) is not None:
-            option = _MODEL + other
-            st.button(label(option), on_click=set_view_option, args=("b", option, NOW))
-        st.button(
-            "without transitions",
-            on_click=lambda: change(edits=replace(scenario().edits, strength=0.0)),
-            key="suggested.alone",
-        )
+    if now.edits or now.pins or view_option("a", TRAINED) != TRAINED:
+        return NOW
+    best = cached.edited(now).paths["viterbi"]
+    for option in (ALONE, *_relatives(now.model)):
+        other = both_sides(TRAINED, option)[1].scenario
+        if cached.edited(other).paths["viterbi"] != best:
+            return option
+    return ALONE
 
 
-def _partner(model: str) -> str | None:
-    """Return the first other model with the same tags; None if there is none."""
-    known = cached.known_tagger(model)
+def _relatives(model: str) -> Iterator[str]:
+    """Yield the options of the other models with the same tags."""
+    tags = cached.tagger(model).tags
     for name in cached.ready_models():
         other = cached.known_tagger(name)
-        if name != model and known is not None and other is not None and other.tags == known.tags:
-            return name
-    return None
+        if name != model and other is not None and other.tags == tags:
+            yield _MODEL + name
 
 
 def both_sides(first: str, second: str) -> tuple[Side, Side]:
@@ -109,9 +109,10 @@ def _side(option: str, own: Scenario | None, other: Scenario | None, words: str)
 
 def _own(option: str) -> Scenario | None:
     """Return the scenario of an option with its own edits; None for a model as trained."""
-    if option == NOW:
+    if option in (NOW, ALONE):
         now = scenario()
-        return Scenario(now.model, now.sentence, now.edits, now.pins)
+        edits = now.edits if option == NOW else replace(now.edits, strength=0.0)
+        return Scenario(now.model, now.sentence, edits, now.pins)
     if option.startswith(_SNAPSHOT):
         snapshot = snapshots().named(option.removeprefix(_SNAPSHOT))
         return None if snapshot is None else snapshot.scenario
@@ -134,7 +135,7 @@ def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Sid
     """Draw a select box per side; an option that no longer exists falls back to the default."""
     known = options()
     chosen = []
-    for place, (side, default) in zip((left, right), SIDES.items(), strict=True):
+    for place, side, default in zip((left, right), SIDES, (TRAINED, _default()), strict=True):
         choice = view_option(side, default)
         if choice not in known:
             st.warning(

@@ -125,9 +125,9 @@ def _save(name: str) -> None:
 def _rename(old: str, new: str) -> None:
     with errors_as_messages():
         set_snapshots(snapshots().renamed(old, new))
-        for side, default in SIDES.items():
+        for side in SIDES:
             if view_option(side) == snapshot_option(old):
-                set_view_option(side, snapshot_option(snapshots().chosen), default)
+                set_view_option(side, snapshot_option(snapshots().chosen))
 
 
 def _delete(name: str) -> None:
