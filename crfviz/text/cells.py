@@ -141,15 +141,12 @@ class _Way:
         if any(self.bars):
             line = line.strip().removeprefix(self.bars[0]).removesuffix(self.bars[1])
         try:
-            cells = next(
-                csv.reader(
-                    [line],
-                    delimiter=self.separator,
-                    skipinitialspace=self.separator != "\t",
-                    quoting=csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE,
-                ),
-                [""],
+            quoting = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
+            blanks = self.separator != "\t"
+            row = csv.reader(
+                [line], delimiter=self.separator, skipinitialspace=blanks, quoting=quoting
             )
+            cells = next(row, []) or [""]
         except csv.Error as error:
             raise FormatError(f"{abbreviate(line)} is no row of a table: {error}") from error
         return [cell.strip() for cell in cells]

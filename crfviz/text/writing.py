@@ -12,24 +12,33 @@
 | prodigy     | Prodigy             | text, tokens and entities                                  |
 | docbin      | spaCy 3             | words and entities, else fine-grained tags                 |
 | parquet     | datasets            | tokens, tags as class numbers with their names             |
+
+Columns whose tags or words would be taken for something else begin with a comment that names them.
 """
 
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
-from crfviz.text.formats import render_sentences
-from crfviz.text.readers.rows import DOCUMENT, cells_of
+from crfviz.text.formats import parse_sentences, render_sentences
+from crfviz.text.readers.rows import DOCUMENT, NAMED, cells_of
 from crfviz.text.readers.spelling import convert_tags, scheme_of_file, target_scheme
 from crfviz.text.schemes import BIO, Span, spans
 from crfviz.text.sentences import Offsets, Sentence, joined, located
 
 ENTITIES_ONLY = ("doccano", "labelstudio", "prodigy")
 DUMMY = "-X-"
+ROWS = {  # formats with a row per word, and the comment that names their columns
+    "conllu": "",
+    "columns": f"{NAMED} FORM TAG\n",
+    "blanks": f"{NAMED} FORM TAG\n",
+    "conll2003": f"{NAMED} FORM POS CHUNK NER\n",
+}
 Sentences = Sequence[Sentence]
 
 
@@ -45,8 +54,6 @@ def written(sentences: Sentences, name: str, scheme: str | None = None) -> bytes
     Raises:
         FormatError: the format cannot hold a word or the tags, or a scheme was requested for other
             tags.
-
-
     """
     untagged = next((n for n, each in enumerate(sentences, start=1) if each.tags is None), None)
     if untagged and name not in ("conllu", "columns", "jsonl"):
@@ -69,7 +76,41 @@ def written(sentences: Sentences, name: str, scheme: str | None = None) -> bytes
             else each
             for each in sentences
         ]
-    return WRITERS[name](sentences)
+    content = WRITERS[name](sentences)
+    return _readable(content, sentences, name) if name in ROWS else content
+
+
+def _readable(content: bytes, sentences: Sentences, name: str) -> bytes:
+    """Return columns that are read back unchanged, with a comment that names them if necessary.
+
+    Raises:
+        FormatError: the columns cannot hold a sentence.
+    """
+    wanted = _read(WRITERS["jsonl"](sentences))  # holds any word, and is normalised as well
+    for head in ("", ROWS[name]):
+        whole = head.encode() + content
+        found = _read(whole)
+        if found == wanted:
+            return whole
+    words, others = (
+        [pair for tokens, tags in rows for pair in zip(tokens, tags or tokens, strict=True)]
+        for rows in (wanted, found)
+    )
+    lost = (one for one, other in zip_longest(words, others) if one and one != other)
+    word, tag = next(lost, words[0])
+    raise FormatError(
+        f"{name} cannot hold {abbreviate(word)} with the tag {abbreviate(tag)} so that it is read "
+        "back; choose JSONL"
+    )
+
+
+def _read(content: bytes) -> list[tuple[Sequence[str], Sequence[str] | None]]:
+    """Return words and tags of a file; () if it cannot be read."""
+    try:
+        read = parse_sentences(content, told=lambda _: None)
+    except FormatError:
+        return []
+    return [(each.tokens, each.tags) for each in read]
 
 
 def _as_lines(name: str) -> Callable[[Sentences], bytes]:

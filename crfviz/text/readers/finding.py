@@ -69,6 +69,8 @@ def find_format(
     if not data:
         known = rows.columns_of(lines, column, name=name)
         return Found("columns", known or Columns(COLUMNS))
+    if rows.names_words(lines[:5]):
+        return _columns(lines, column, name)
     _refuse_others(data, name)
     if JSON_START.match(data[0]) or JSON_LIST.match(data[0]):
         return Found(_json_kind(data))

@@ -55,6 +55,7 @@ class Columns:
     sources: bool = False  # whether lines of `#` TAB name a source, as in GermEval
     relations: bool = False  # whether lines relate two words, as in CoNLL-04
     lost: str = ""  # what is not read, and which columns are
+    named: bool = False  # whether a comment names the columns, so that `# O` is a word
 
 
 def cells_of(line: str, *, blanks: bool) -> list[str]:
@@ -95,6 +96,8 @@ def _is_remark(line: str, columns: Columns) -> bool:
     if not line.startswith("#"):
         return False
     cells = cells_of(line, blanks=True)
+    if columns.named:
+        return len(cells) != columns.layout.width
     is_tag = cells[-1] in KNOWN or ENTITY.fullmatch(cells[-1]) is not None
     return len(cells) != columns.layout.width or not is_tag
 
@@ -141,11 +144,22 @@ def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> 
     layout = replace(COLUMNS, word=roles.word, tag=roles.tag)
     if blanks:
         in_blocks = not all(line.strip() for line in lines[words[0][0] : words[-1][0]])
-        if not header and not are_tags([row[roles.tag] for row in cells], in_blocks=in_blocks):
+        if not (header or names) and not are_tags(
+            [row[roles.tag] for row in cells], in_blocks=in_blocks
+        ):
             return None
         layout = replace(layout, width=width, expected=f"{width} columns")
     lost = "; ".join(filter(None, (roles.note, RELATED if relations else "")))
-    return Columns(layout, blanks, header, roles.predicted, sources, relations, lost)
+    return Columns(
+        layout,
+        blanks,
+        header,
+        roles.predicted,
+        sources,
+        relations,
+        lost,
+        bool(names) and not header,
+    )
 
 
 def _rows_of_words(lines: Sequence[str]) -> tuple[list[tuple[int, str]], bool]:
@@ -202,6 +216,12 @@ def _equally_wide(rows: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
         return []
     kept = [(n, line) for n, line in rows if len(cells_of(line, blanks=True)) == width]
     return [(n, line) for n, line in kept if not line.startswith("# ")]
+
+
+def names_words(lines: Sequence[str]) -> bool:
+    """Return whether a comment names the columns of words and tags, without ids."""
+    names = _names(lines)
+    return any(name in WORD_NAMES for name in names) and "id" not in names
 
 
 def _names(lines: Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """Conversion between formats: there and back gives the same entities."""
 
 import json
+import random
 import warnings
 from itertools import accumulate
 
@@ -15,7 +16,8 @@ from crfviz.text.formats import parse_sentences
 from crfviz.text.readers.spelling import TARGETS
 from crfviz.text.schemes import Span, spans, tags_of
 from crfviz.text.sentences import Sentence, joined
-from crfviz.text.writing import WRITERS, written
+from crfviz.text.writing import ENTITIES_ONLY, WRITERS, written
+from tests.support.rare_names import NAMES, seed_of_commit
 
 WORDS = st.sampled_from(
     ["Anna", "Oslo", "lives", ",", "don't", "AHU7-Ctrl", "12.5", "日本", "#NYC"]
@@ -76,6 +78,64 @@ def test_parts_of_speech_survive_formats_that_can_hold_them():
             assert [(each.tokens, each.tags) for each in read] == [
                 (each.tokens, each.tags) for each in given_sentences
             ]
+
+
+NUMBER_SIGNS = [
+    Sentence(("He", "is", "#", "1"), ("A", ",", "a=b", "A")),
+    Sentence(("He", "is", "#", "1"), ("A", "A", ",", "a=b")),
+]
+TYPES_WITH_BLANKS = [
+    Sentence(("Well", ",", "look", "#", "1"), ("B-geo loc", "I-geo loc", "O", "B-geo loc", "O"))
+]
+
+
+@pytest.mark.parametrize("name", ["conllu", "columns", "blanks", "conll2003", "jsonl"])
+def test_number_sign_is_read_back_as_a_word(name):
+    assert parse_sentences(written(NUMBER_SIGNS, name)) == NUMBER_SIGNS
+
+
+def test_tags_with_blanks_are_read_back_from_columns():
+    assert parse_sentences(written(TYPES_WITH_BLANKS, "columns")) == TYPES_WITH_BLANKS
+    for name in ("blanks", "conll2003"):
+        with pytest.raises(FormatError, match="cannot hold 'Well' with the tag 'B-geo loc'"):
+            written(TYPES_WITH_BLANKS, name)
+
+
+def test_comment_names_columns_only_where_they_are_unclear():
+    usual = [Sentence(("Anna", "ran"), ("B-PER", "O"))]
+    assert written(usual, "columns") == b"Anna\tB-PER\nran\tO\n\n"
+    assert written(NUMBER_SIGNS, "blanks").startswith(b"# global.columns = FORM TAG\nHe A\n")
+
+
+def test_word_that_columns_would_change_is_refused():
+    typeless = [Sentence(("Anna", "ran"), ("NOUN", "B-"))] * 2  # which columns read as O
+    with pytest.raises(FormatError, match="columns cannot hold 'ran' with the tag 'B-'"):
+        written(typeless, "columns")
+
+
+@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("name", [name for name in WRITERS if name not in ENTITIES_ONLY])
+def test_rare_words_and_tags_are_read_back_or_refused(name, number):
+    dice = random.Random(seed_of_commit() + number)
+    tags = dice.sample(NAMES, 4)
+    lengths = [dice.randint(1, 7) for _ in range(dice.choice([1, 3, 10]))]
+    given_sentences = [
+        Sentence(tuple(dice.choices(NAMES, k=length)), tuple(dice.choices(tags, k=length)))
+        for length in lengths
+    ]
+    told = []
+    lossless = parse_sentences(written(given_sentences, "jsonl"), told=told.append)
+    assert [each.tokens for each in lossless] == [each.tokens for each in given_sentences]
+    try:
+        content = written(given_sentences, name)
+    except FormatError:
+        refuses = name in ("conllu", "columns", "blanks", "conll2003")
+        assert refuses, name
+        return
+    read = parse_sentences(content, told=told.append)
+    assert [(each.tokens, each.tags) for each in read] == [
+        (each.tokens, each.tags) for each in lossless
+    ]
 
 
 def test_label_studio_export_has_the_shape_of_predictions():
