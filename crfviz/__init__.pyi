@@ -15,6 +15,7 @@ from .chain.homework.check import WrongCell, check_table
 from .chain.homework.grade import Grade, Trace, grade, trace
 from .chain.potentials import Potentials
 from .chain.questions.conditioning import condition, pin_probability, why_not
+from .chain.questions.costs import LeastCost, cost_intervals, least_cost
 from .chain.questions.entities import (
     constraint_effect,
     entity_probability,
@@ -24,6 +25,7 @@ from .chain.questions.entities import (
 )
 from .chain.questions.flips import smallest_change_for, smallest_flips
 from .chain.questions.gauge import shift_tag, shift_word
+from .chain.questions.path_sets import Calibration, path_set
 from .chain.questions.pieces import PieceReading, Pieces
 from .chain.questions.rules import Match, match
 from .chain.questions.sensitivity import (
@@ -34,6 +36,7 @@ from .chain.questions.sensitivity import (
 )
 from .chain.questions.tipping import strength_intervals, tipping_points
 from .chain.questions.triage import triage
+from .corpus.tables.coverage import calibrate, coverage
 from .corpus.tables.evaluation import evaluate
 from .corpus.training.transitions import CRFGain, FittedTransitions, crf_gain, fit_transitions
 from .exceptions import (
@@ -71,6 +74,7 @@ __all__ = [
     "CRF",
     "Attribution",
     "CRFGain",
+    "Calibration",
     "CrfvizError",
     "Edits",
     "EmptySentenceError",
@@ -80,6 +84,7 @@ __all__ = [
     "Grade",
     "Iteration",
     "Labelled",
+    "LeastCost",
     "Match",
     "ModelError",
     "NoPathError",
@@ -104,10 +109,13 @@ __all__ = [
     "attribute",
     "baum_welch",
     "bring",
+    "calibrate",
     "check_table",
     "compare",
     "condition",
     "constraint_effect",
+    "cost_intervals",
+    "coverage",
     "crf_gain",
     "cumulated_mass",
     "doubt",
@@ -130,6 +138,7 @@ __all__ = [
     "illegal_mass",
     "influence",
     "k_best",
+    "least_cost",
     "list_taggers",
     "load_tagger",
     "log_sum_exp",
@@ -138,6 +147,7 @@ __all__ = [
     "observed_counts",
     "occlude",
     "padded_batch",
+    "path_set",
     "pieces",
     "pin_probability",
     "position_entropies",

@@ -9,12 +9,14 @@ does not depend on the number of workers.
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from crfviz.chain.patterns import automaton
+from crfviz.chain.questions.costs import cost_matrix, parse_costs
+from crfviz.chain.questions.path_sets import Calibration
 from crfviz.commands.name_checks import mapped_types, require_folder
 from crfviz.commands.sharded_work import (
     STANDARD_INPUT,
@@ -24,8 +26,17 @@ from crfviz.commands.sharded_work import (
     shards_again,
 )
 from crfviz.corpus.counts.run_counts import CountedRun
+from crfviz.corpus.run.sets import UNITS, calibrated
 from crfviz.corpus.shards.jobs import Evaluation, EvaluationResult, merge_results, model_reference
 from crfviz.corpus.table import Table
+from crfviz.corpus.tables.coverage import (
+    all_calibrations,
+    coverage_text,
+    judge,
+    label_of,
+    record_coverage,
+    set_table,
+)
 from crfviz.corpus.tables.evaluation import comparison_text, tables_of_comparison
 from crfviz.corpus.tables.layer_gain import LayerGain, gain_record, gain_text, layer_gain
 from crfviz.corpus.tables.report import (
@@ -44,6 +55,8 @@ from crfviz.text.formats import READ_FORMATS, SentenceFile
 from crfviz.text.readers.reading import Choice
 from crfviz.text.readers.spelling import scheme_like
 from crfviz.views.figures.offline import html_report
+
+DEFAULT_LEVEL = 0.9  # of --calibrate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +77,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--report", type=Path, metavar="FILE", help="write an error report to FILE as HTML")
     add("--against", metavar="NAME", help="another model: wins, losses and significance")
     add("--rule", metavar="PATTERN", help="a regular expression over the tags: one more decoder")
+    add("--costs", metavar="KIND=N,...", help="of errors, as miss=3,false_alarm=1: a decoder more")
+    add("--calibrate", type=Path, metavar="FILE", help="gold sentences that calibrate sets of tags")
+    add("--level", type=float, metavar="SHARE", help="that the sets promise (default: 0.9)")
     add(
         "--fit-transitions",
         action="store_true",
@@ -96,6 +112,12 @@ def main(args: argparse.Namespace) -> int:
         raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
     if args.rule is not None:
         automaton(args.rule, tagger.tags)  # reject an invalid rule before the evaluation
+    costs = None if args.costs is None else parse_costs(args.costs)
+    if costs is not None:
+        cost_matrix(tagger.tags, costs)  # reject tags without entities before the evaluation
+    if args.level is not None and args.calibrate is None:
+        raise CrfvizError("--level needs --calibrate FILE, the gold sentences that it comes from")
+    calibrations = _calibrations(args, tagger, types)
     if args.against is not None:
         load_tagger(args.against)  # report a missing model now, not in the first shard
     with open_source(args.file, choice) as source:
@@ -107,6 +129,8 @@ def main(args: argparse.Namespace) -> int:
             fold_handles=args.fold_handles,
             rule=args.rule,
             types=None if types is None else tuple(types.items()),
+            costs=None if costs is None else tuple(costs.items()),
+            calibrations=calibrations,
         )
         with sharded_results(args, source, job, outputs) as contents:
             result = merge_results(contents)
@@ -115,15 +139,34 @@ def main(args: argparse.Namespace) -> int:
                 shards = shards_again(source, args.shard_bytes)
                 sentences = [each for shard in shards for each in job.sentences(shard)]
                 gain = layer_gain(tagger, sentences)
-            _write(args, tagger, result, gain)
+            _write(args, tagger, result, gain, calibrations)
     return 0
 
 
+def _calibrations(
+    args: argparse.Namespace, tagger: Tagger, types: dict[str, str] | None
+) -> tuple[Calibration, ...]:
+    """Return the calibrations of the level, and with --card those of all levels of a folder."""
+    if args.calibrate is None:
+        return ()
+    level = DEFAULT_LEVEL if args.level is None else args.level
+    scheme = scheme_like(tagger.tags)
+    gold = SentenceFile(args.calibrate, None, args.fold_handles, types, args.column, scheme)
+    judged = list(judge(tagger, gold))
+    wanted = [calibrated(judged, level, of) for of in UNITS]
+    more = all_calibrations(judged) if args.card else []
+    return (*wanted, *(each for each in more if each not in wanted))
+
+
 def _write(
-    args: argparse.Namespace, tagger: Tagger, result: EvaluationResult, gain: LayerGain | None
+    args: argparse.Namespace,
+    tagger: Tagger,
+    result: EvaluationResult,
+    gain: LayerGain | None,
+    calibrations: Sequence[Calibration],
 ) -> None:
     """Print the figures, and write the requested JSON, report and model card."""
-    label = args.label or "/".join(args.file.resolve().parts[-2:])
+    label = args.label or label_of(args.file)
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(args.map)
     file = "".join([label, *prepared])
     results = CountedRun(tagger, result.tally)
@@ -135,6 +178,10 @@ def _write(
         text = comparison_text(tagger.name, load_tagger(args.against).name, both["models"])
         sys.stdout.write(f"\n{text}\n")
         tables |= both
+    sets = set_table(result.tally, calibrations[: len(UNITS)])
+    if sets:
+        tables["sets"] = sets
+        sys.stdout.write(f"\nSets calibrated on {args.calibrate}:\n{coverage_text(sets)}\n")
     if gain is not None:
         sys.stdout.write(f"\n{gain_text(gain)}\n")
     if args.json or args.report:
@@ -148,6 +195,9 @@ def _write(
             write_atomically(args.report, [report.encode()])
     if args.card:
         record_evaluation(tagger.folder, label, record)
+        if calibrations:
+            of_file = label_of(args.calibrate)
+            record_coverage(tagger.folder, of_file, calibrations, file, result.tally)
 
 
 def _as_json(record: dict[str, Any]) -> Iterator[bytes]:

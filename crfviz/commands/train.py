@@ -7,7 +7,7 @@ CRF over features are cross-validated.
 
 For a network: after every epoch the averaged weights tag the dev files, and the state goes to a
 checkpoint. The same command goes on from there. The epoch that did best on dev is the one that is
-written, with a temperature fitted on dev.
+written, with a temperature fitted on dev. The dev files also calibrate sets: calibration.json.
 """
 
 import argparse
@@ -18,16 +18,23 @@ from pathlib import Path
 import torch
 
 from crfviz.commands.name_checks import mapped_types
+from crfviz.corpus.tables.coverage import (
+    all_calibrations,
+    judge,
+    label_of,
+    write_calibrations,
+)
 from crfviz.corpus.tables.report import forget_evaluations
 from crfviz.corpus.training.feature_crf import train_feature_crf
 from crfviz.corpus.training.hmm import HmmRecipe, train_hmm
-from crfviz.corpus.training.labelled import Sources, files_of
+from crfviz.corpus.training.labelled import Sources, files_of, tagged_sentences
 from crfviz.corpus.training.neural import CHECKPOINT_FILE, train_neural
 from crfviz.corpus.training.perceptron import PerceptronRecipe, train_perceptron
 from crfviz.corpus.training.recipe import RECIPES
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.folder import CARD_FILE, version_at
 from crfviz.taggers.perceptron import UPDATES
+from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.storage import write_tokenizer
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 from crfviz.text.formats import SentenceFile
@@ -101,7 +108,16 @@ def main(args: argparse.Namespace) -> int:
     write_tokenizer(args.out, args.tokenizer or _told_tokenizer(args))
     if before is not None and version_at(args.out) != before:
         _tell_of_the_card(args.out)
+    if args.dev:
+        _calibrate(args)
     return 0
+
+
+def _calibrate(args: argparse.Namespace) -> None:
+    """Write the thresholds of calibrated sets, from the dev files, into the model folder."""
+    sentences = [each for path in args.dev for each in tagged_sentences(_sources(args), (path,))]
+    found = all_calibrations(list(judge(load_tagger(str(args.out)), sentences)))
+    write_calibrations(args.out, ", ".join(map(label_of, args.dev)), found, {})
 
 
 def _told_tokenizer(args: argparse.Namespace) -> str:

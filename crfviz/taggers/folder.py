@@ -25,7 +25,9 @@ from crfviz.text.splitting import ENGLISH, words_of_text
 
 CARD_FILE = "README.md"
 EVALUATION_FILE = "evaluation.json"  # figures, see `crfviz.corpus.tables.report`
-ABOUT = (CARD_FILE, EVALUATION_FILE, LEXICON_FILE)  # describe a model; may be written later
+CALIBRATION_FILE = "calibration.json"  # see `crfviz.corpus.tables.coverage`
+# files that describe a model and may be written later
+ABOUT = (CARD_FILE, EVALUATION_FILE, CALIBRATION_FILE, LEXICON_FILE)
 NOWHERE = Path("crfviz.taggers")  # the folder of taggers that have no files
 DIGITS = 12  # hexadecimal digits of a version
 

@@ -29,7 +29,7 @@ shared databases" (1976), for the subdivision.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -253,13 +253,33 @@ def intervals_between(none: Potentials, full: Potentials, highest: float = 2.0) 
         moves = (at_none + strength * rise for at_none, rise in zip(flat, steep, strict=True))
         return best_path_of(emissions, *moves)
 
-    def line(strength: float) -> Line:
-        path = solve(strength)
+    def line(path: Sequence[int]) -> Line:
         intercept = none.score(path)
         return Line(full.score(path) - intercept, intercept)
 
-    left, right = line(0.0), line(highest)
-    return intervals(pieces([left, *_between(left, right, line), right], 0.0, highest), solve)
+    return intervals_of_lines(solve, line, 0.0, highest)
+
+
+def intervals_of_lines(
+    solve: Callable[[float], list[int]],
+    line_of: Callable[[list[int]], Line],
+    low: float,
+    high: float,
+) -> list[Interval]:
+    """Return the intervals from `low` to `high` in which each path is best, by subdivision.
+
+    Args:
+        solve: returns the best path at a value.
+        line_of: returns the score of a path, a linear function of the value.
+        low: finite, as `high`.
+        high: at least `low`.
+    """
+
+    def best_at(value: float) -> Line:
+        return line_of(solve(value))
+
+    left, right = best_at(low), best_at(high)
+    return intervals(pieces([left, *_between(left, right, best_at), right], low, high), solve)
 
 
 def _rises(none: Array, full: Array) -> Array:

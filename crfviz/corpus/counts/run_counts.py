@@ -5,8 +5,8 @@ the result does not depend on where the file was split.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.constraints import illegal_positions
+from crfviz.chain.questions.costs import Costs
 from crfviz.corpus.counts.exact import added, bins_of, doubts_of, fixed, scheme_counts
 from crfviz.corpus.metrics import entity_counts, patterns, totals
 from crfviz.corpus.run.errors import (
@@ -22,7 +23,15 @@ from crfviz.corpus.run.errors import (
     error_table,
     suspicion_of,
 )
-from crfviz.corpus.run.results import ORACLE_PATHS, RULE, SEEN, ErrorTotals, Results
+from crfviz.corpus.run.results import (
+    LEAST_COST,
+    LENGTHS,
+    ORACLE_PATHS,
+    RULE,
+    SEEN,
+    ErrorTotals,
+    Results,
+)
 from crfviz.corpus.table import Table
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.features import SHAPES
@@ -30,7 +39,6 @@ from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import entity_scheme
 
-LENGTHS = (5, 10, 20, 40)  # upper ends, in words, of all groups but the last
 GOLD_TAG, LENGTH, IN_TRAINING = "gold tag", "sentence length", "word in training"
 POSITION, CAPITALISATION = "position", "capitalisation"
 LISTS = ("errors", "suspects", "entity_suspects")
@@ -49,10 +57,13 @@ ADDED = (
     "kinds",
     "pairs",
     "moves",
+    "confusion_by_cost",
+    "sets",
 )
 
 
-def _length_names() -> list[str]:
+def length_names() -> list[str]:
+    """Return the names of the groups of sentences by length."""
     starts = [1, *(end + 1 for end in LENGTHS)]
     names = [f"{start} to {end}" for start, end in zip(starts, LENGTHS, strict=False)]
     return [*names, f"more than {LENGTHS[-1]}"]
@@ -60,7 +71,7 @@ def _length_names() -> list[str]:
 
 NAMES: dict[str, Callable[[Tagger], Sequence[str]]] = {
     GOLD_TAG: lambda tagger: tagger.tags,
-    LENGTH: lambda _: _length_names(),
+    LENGTH: lambda _: length_names(),
     POSITION: lambda _: ("inner", "first", "last", "only"),
     IN_TRAINING: lambda _: SEEN,
     CAPITALISATION: lambda _: SHAPES,
@@ -146,6 +157,9 @@ class RunCounts:
     batches: list[int]  # sentences of every batch
     seconds: dict[str, list[float]]  # of every batch: "scoring" and every decoder
     rule: str | None = None  # as in `Results`
+    costs: dict[str, float] | list[list[float]] | None = None  # by kind, or K x K
+    confusion_by_cost: list[list[int]] = field(default_factory=list)  # of `LEAST_COST`
+    sets: dict[str, list[list[int]]] = field(default_factory=dict)  # by `key` of unit and level
 
     @property
     def num_errors(self) -> int:
@@ -176,8 +190,7 @@ def key(*names: object) -> str:
 def count_run(results: Results) -> RunCounts:
     """Return the counts of one run."""
     log, right = results.log, results.right("viterbi")
-    whole, K = results.sentences_right("viterbi"), len(results.tagger.tags)
-    cells = results.gold.astype(np.int64) * K + results.tags["viterbi"]
+    whole = results.sentences_right("viterbi")
     longest = results.longest_trained
     ranks = np.where(results.gold_rank < 0, ORACLE_PATHS, results.gold_rank)
     doubts, least = doubts_of(results.token_probability, results.right("max_marginal"))
@@ -191,7 +204,7 @@ def count_run(results: Results) -> RunCounts:
             "wrong_words": int((~right).sum()),
             "longer": 0 if longest is None else int((results.lengths > longest).sum()),
         },
-        confusion=np.bincount(cells, minlength=K * K).reshape(K, K).tolist(),
+        confusion=_confusion(results, "viterbi"),
         decoders={name: _decoder(results, name) for name in results.decoders},
         **_entities(results),
         ranks=np.bincount(ranks, minlength=ORACLE_PATHS + 1).tolist(),
@@ -206,7 +219,26 @@ def count_run(results: Results) -> RunCounts:
         batches=results.batches,
         seconds=results.seconds,
         rule=results.rule,
+        costs=_plain(results.costs),
+        confusion_by_cost=_confusion(results, LEAST_COST) if LEAST_COST in results.tags else [],
+        sets={key(*unit_and_level): table for unit_and_level, table in results.sets.items()},
     )
+
+
+def _confusion(results: Results, decoder: str) -> list[list[int]]:
+    K = len(results.tagger.tags)
+    cells = results.gold.astype(np.int64) * K + results.tags[decoder]
+    table: list[list[int]] = np.bincount(cells, minlength=K * K).reshape(K, K).tolist()
+    return table
+
+
+def _plain(costs: Costs | None) -> dict[str, float] | list[list[float]] | None:
+    if costs is None:
+        return None
+    if isinstance(costs, Mapping):
+        return {kind: float(value) for kind, value in costs.items()}
+    table: list[list[float]] = np.asarray(costs, dtype=np.float64).tolist()
+    return table
 
 
 def merge_two(first: RunCounts, second: RunCounts) -> RunCounts:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.edits import Move
+from crfviz.chain.questions.costs import Costs
 from crfviz.corpus.run.errors import EntitySuspect, Error
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
@@ -30,8 +31,10 @@ OF_TRANSITIONS = ("transition", "both", "constraint")  # kinds that are attribut
 
 BEAMS = {"beam_2": 2, "beam_4": 4, "beam_8": 8}  # width by name
 RULE = "rule"  # decoder of runs with a rule: Viterbi over matching paths
+LEAST_COST = "least_cost"  # decoder of runs with costs: the path of least expected cost
 EVERY_DECODER = ("independent", "left_to_right", *BEAMS, "viterbi", "max_marginal")
 ORACLE_PATHS = 8  # k of the k-best oracle
+LENGTHS = (5, 10, 20, 40)  # upper ends, in words, of all groups of sentences but the last
 SEEN = ("seen with this tag", "seen with other tags only", "never seen")  # in training
 
 Item = TypeVar("Item")
@@ -173,6 +176,9 @@ class Results:
     seconds: dict[str, list[float]]  # of every batch: "scoring" and every decoder
     rule: str | None = None  # pattern of `RULE`, see `crfviz.chain.patterns`
     unmatched: int = 0  # sentences without a matching path: `RULE` uses Viterbi's there
+    costs: Costs | None = None  # of `LEAST_COST`
+    # by unit and level: what calibrated sets cover, see `crfviz.corpus.run.sets`
+    sets: dict[tuple[str, float], list[list[int]]] = field(default_factory=dict)
 
     @property
     def decoders(self) -> tuple[str, ...]:

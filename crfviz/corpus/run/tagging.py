@@ -8,6 +8,7 @@
 | viterbi                | with the rules of BIO | the best path                                |
 | max_marginal           | with the rules of BIO | the tag of the largest marginal at each word |
 | rule, if there is one  | with the rules of BIO | the best path that matches, else Viterbi's   |
+| least_cost, with costs | with the rules of BIO | the path of least expected cost              |
 
 The rules apply to taggers whose scheme is BIO. The two greedy decoders use scores as trained, so
 that their BIO violations can be counted. Sentences are read one batch at a time, and only those
@@ -19,11 +20,12 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crfviz.chain.decoding.analysis import beams, greedy_paths, likeliest
 from crfviz.chain.decoding.viterbi import best_first, best_paths
@@ -32,18 +34,22 @@ from crfviz.chain.engine.compiled import long_work
 from crfviz.chain.engine.packing import ChainsOrBatch, chain_batch
 from crfviz.chain.forward_backward import Posterior, posteriors
 from crfviz.chain.patterns import automaton
-from crfviz.chain.potentials import Potentials
+from crfviz.chain.potentials import Array, Potentials
+from crfviz.chain.questions.costs import Costs, cheapest, cost_matrix
+from crfviz.chain.questions.path_sets import Calibration
 from crfviz.chain.questions.rules import best_match
 from crfviz.corpus.run.errors import EntitySuspect, Error, find_errors, judge_entities
 from crfviz.corpus.run.results import (
     BEAMS,
     EVERY_DECODER,
+    LEAST_COST,
     MAX_KEPT,
     ORACLE_PATHS,
     RULE,
     ErrorLog,
     Results,
 )
+from crfviz.corpus.run.sets import count_sets, judged_of, no_sets
 from crfviz.exceptions import FormatError, NoPathError, UnknownTagError
 from crfviz.taggers.answers import Answers
 from crfviz.taggers.features import shape
@@ -110,6 +116,8 @@ def run(
     report: Progress | None = None,
     *,
     rule: str | None = None,
+    costs: Costs | None = None,
+    calibrations: Sequence[Calibration] = (),
     most_kept: int = MAX_KEPT,
     pause: Callable[[], object] = lambda: None,
 ) -> Results:
@@ -118,7 +126,9 @@ def run(
     The sentences are read twice. `report` is called after every batch; an exception in it ends the
     run. All errors are counted, and at most `most_kept` are listed. Sentences of similar length are
     scored together. `pause` lets a server do other work: it is called after each sentence and each
-    decoder of a batch, and a few times during scoring. A `rule` over the tags is one more decoder.
+    decoder of a batch, and a few times during scoring. A `rule` over the tags is one more decoder,
+    and so are the `costs` of errors (`crfviz.least_cost`). What the sets of `calibrations` cover is
+    counted.
     For `Answers`, which must be those of these sentences, every decoder returns the answers.
 
     Raises:
@@ -129,9 +139,10 @@ def run(
     """
     if rule is not None:
         automaton(rule, tagger.tags)
-    total = _checked(tagger, sentences)
+    table = None if costs is None else cost_matrix(tagger.tags, costs)
+    total = checked(tagger, sentences)
     lexicon = read_lexicon(tagger.folder)
-    collected = _Collected(tagger, lexicon, ErrorLog(most_kept), pause, rule)
+    collected = _Collected(tagger, lexicon, ErrorLog(most_kept), pause, rule, table, calibrations)
     rest = iter(sentences)
     for group in iter(lambda: list(islice(rest, SENTENCES_AT_ONCE)), []):
         if isinstance(tagger, Answers):
@@ -142,10 +153,10 @@ def run(
             collected.add(score_sentences(tagger, group, pause))
         if report:
             report(len(collected.lengths), total)
-    return collected.results()
+    return replace(collected.results(), costs=costs)
 
 
-def _checked(tagger: Tagger, sentences: Iterable[Sentence]) -> int:
+def checked(tagger: Tagger, sentences: Iterable[Sentence]) -> int:
     """Count the sentences, and reject any that cannot be evaluated."""
     number, used = 0, set[str]()
     for number, sentence in enumerate(sentences, start=1):
@@ -160,6 +171,12 @@ def _checked(tagger: Tagger, sentences: Iterable[Sentence]) -> int:
             f"{', '.join(unknown)}; --map renames and drops entity types"
         )
     return number
+
+
+def tag_ids(tagger: Tagger, sentences: Iterable[Sentence]) -> list[list[int]]:
+    """Return the ids of the gold tags of every sentence."""
+    ids = {name: number for number, name in enumerate(tagger.tags)}
+    return [[ids[tag] for tag in sentence.tags or ()] for sentence in sentences]
 
 
 def unknown_tags(tagger: Tagger, sentences: Iterable[Sentence]) -> list[str]:
@@ -177,6 +194,8 @@ class _Collected:
     log: ErrorLog
     pause: Callable[[], object]
     rule: str | None
+    costs: Array | None  # (K, K)
+    calibrations: Sequence[Calibration]
     unmatched: int = 0
     words: dict[str, "array[int]"] = field(default_factory=lambda: defaultdict(lambda: array("h")))
     probabilities: dict[str, "array[float]"] = field(
@@ -187,6 +206,9 @@ class _Collected:
     search_errors: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     batches: list[int] = field(default_factory=list)  # sentences of every batch
+    sets: dict[tuple[str, float], NDArray[np.int64]] = field(
+        default_factory=lambda: defaultdict(no_sets)
+    )
 
     @cached_property
     def _has_entities(self) -> bool:
@@ -195,8 +217,7 @@ class _Collected:
     def add(self, batch: ScoredBatch) -> None:
         """Tag one batch and add its results."""
         sentences, chains = batch.sentences, batch.chains
-        ids = {name: number for number, name in enumerate(self.tagger.tags)}
-        gold = [[ids[tag] for tag in sentence.tags or ()] for sentence in sentences]
+        gold = tag_ids(self.tagger, sentences)
         self.seconds["scoring"].append(batch.seconds)
         packed = chain_batch(chains)
         trained = chain_batch(batch.trained) if self.tagger.scheme else packed
@@ -213,6 +234,17 @@ class _Collected:
         if self.rule is not None:
             with self._clock(RULE):
                 paths[RULE] = list(map(self._matching, chains, paths["viterbi"]))
+        if self.costs is not None:
+            with self._clock(LEAST_COST):
+                paths[LEAST_COST] = [
+                    cheapest(chain, posterior.marginals.numpy() @ self.costs)
+                    for chain, posterior in zip(chains, sums, strict=True)
+                ]
+        if self.calibrations:
+            judged = list(judged_of(chains, paths["viterbi"], gold, sums))
+            for each in self.calibrations:
+                self.sets[each.of, each.level] += count_sets(judged, each)
+                self.pause()
         errors = find_errors(chains, paths["viterbi"], gold, sums, len(self.lengths))
         self.pause()
         for index, (chain, posterior) in enumerate(zip(chains, sums, strict=True)):
@@ -276,7 +308,8 @@ class _Collected:
     def results(self) -> Results:
         """Return the accumulated results."""
         ids = {name: np.array(kept, dtype=np.int16) for name, kept in self.words.items()}
-        decoders = (*EVERY_DECODER, *[RULE] * (self.rule is not None))
+        more = [RULE] * (self.rule is not None) + [LEAST_COST] * (self.costs is not None)
+        decoders = (*EVERY_DECODER, *more)
         p = {name: np.array(self.probabilities[name]) for name in PROBABILITIES}
         return Results(
             tagger=self.tagger,
@@ -299,6 +332,7 @@ class _Collected:
             seconds=dict(self.seconds),
             rule=self.rule,
             unmatched=self.unmatched,
+            sets={unit_and_level: table.tolist() for unit_and_level, table in self.sets.items()},
         )
 
     @contextmanager

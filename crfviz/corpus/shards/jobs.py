@@ -27,6 +27,7 @@ from crfviz.chain.decoding.viterbi import best_paths
 from crfviz.chain.engine.packing import chain_batch
 from crfviz.chain.forward_backward import posteriors
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.path_sets import Calibration
 from crfviz.corpus.counts.run_counts import RunCounts, as_json, count_run, from_json, merge_two
 from crfviz.corpus.run.results import MAX_KEPT
 from crfviz.corpus.run.tagging import run
@@ -52,7 +53,7 @@ from crfviz.text.formats import LAYOUTS, FormatName, parse_part
 from crfviz.text.jsonl import parse_object, sentence_of
 from crfviz.text.sentences import Sentence, fold_handles, map_types
 
-EVALUATION_FORMAT = 2  # version of shard results; those of other versions are not reused
+EVALUATION_FORMAT = 3  # version of shard results; those of other versions are not reused
 TAGGING_FORMAT = 1  # version of shard results; those of other versions are not reused
 TAGGING_BATCH = 1024  # sentences of a shard that are scored together
 DIGITS = 6
@@ -118,6 +119,8 @@ class Evaluation:
     fold_handles: bool = False
     types: tuple[tuple[str, str], ...] | None = None  # renames entity types, drops all others
     rule: str | None = None  # pattern over the tags, an additional decoder
+    costs: tuple[tuple[str, float], ...] | None = None  # by kind of error, one more decoder
+    calibrations: tuple[Calibration, ...] = ()  # whose coverage is counted
     most: int = MAX_KEPT  # errors in the list
 
     @property
@@ -143,7 +146,15 @@ class Evaluation:
                 share(done / total / runs)
 
         tagger = self.model.load()
-        results = run(tagger, sentences, report, rule=self.rule, most_kept=self.most)
+        results = run(
+            tagger,
+            sentences,
+            report,
+            rule=self.rule,
+            costs=None if self.costs is None else dict(self.costs),
+            calibrations=self.calibrations,
+            most_kept=self.most,
+        )
         parts = {"tally": as_json(count_run(results))}
         if self.against is not None:
             other = run(self.against.load(), sentences, most_kept=0)

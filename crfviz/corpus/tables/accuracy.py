@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crfviz.chain.questions.costs import KINDS, cost_matrix, kinds_of_errors
 from crfviz.corpus.counts.exact import UNIT, Bins, expected_error
 from crfviz.corpus.counts.run_counts import CountedRun, RunCounts
 from crfviz.corpus.metrics import (
@@ -29,7 +31,7 @@ from crfviz.corpus.metrics import (
     rates_of,
     wilson,
 )
-from crfviz.corpus.run.results import BEAMS, ORACLE_PATHS, RULE
+from crfviz.corpus.run.results import BEAMS, LEAST_COST, ORACLE_PATHS, RULE
 from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.text.schemes import BIO
 
@@ -43,6 +45,7 @@ DECODERS = tuple(TITLES)  # in a report; the table also has beams
 ALL_TITLES = {
     **TITLES,
     RULE: "Viterbi with the rule",
+    LEAST_COST: "least cost",
     **{name: f"beam of {width}" for name, width in BEAMS.items()},
 }
 SEED = 0  # seed of the bootstrap
@@ -151,6 +154,31 @@ def oracle_table(tally: RunCounts) -> Table:
         {"k": k, **rate_cells("sentences", wilson(sum(tally.ranks[:k]), total))}
         for k in range(1, ORACLE_PATHS + 1)
     ]
+
+
+def cost_table(run: CountedRun) -> Table:
+    """Return the wrong words of Viterbi and of the least cost, by kind of error or pair of tags."""
+    tally, tags = run.tally, run.tagger.tags
+    costs = cost_matrix(tags, tally.costs or {})
+    both = (np.array(tally.confusion), np.array(tally.confusion_by_cost))
+    if isinstance(tally.costs, dict):
+        kinds = kinds_of_errors(tags)
+        groups = [(name.replace("_", " "), kinds == n) for n, name in enumerate(KINDS)]
+    else:
+        pairs = np.argwhere((both[0] + both[1] > 0) & (costs > 0))
+        groups = [(f"{tags[i]} as {tags[j]}", _cell(len(tags), i, j)) for i, j in pairs.tolist()]
+    rows: Table = []
+    for name, cells in groups:
+        viterbi, least = (int(words[cells].sum()) for words in both)
+        cost = float(costs[cells].max(initial=0.0))
+        rows.append({"error": name, "cost": cost, "viterbi": viterbi, "least_cost": least})
+    return rows
+
+
+def _cell(size: int, true: int, chosen: int) -> NDArray[np.bool_]:
+    cells = np.zeros((size, size), np.bool_)
+    cells[true, chosen] = True
+    return cells
 
 
 def decoder_scores(tally: RunCounts, decoder: str) -> DecoderScores:

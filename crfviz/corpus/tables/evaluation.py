@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.notebook_repr import ShortRepr
+from crfviz.chain.questions.costs import Costs
 from crfviz.corpus.counts.exact import Counts, added
 from crfviz.corpus.metrics import mcnemar, wilson
 from crfviz.corpus.run.errors import words_in_context
@@ -220,6 +221,7 @@ def evaluate(
     sentences: str | Path | Iterable[Tagging],
     *,
     rule: str | None = None,
+    costs: Costs | None = None,
     against: Tagger | None = None,
 ) -> Evaluation:
     """Tag sentences with every decoder and compare with their gold tags, in memory.
@@ -231,6 +233,7 @@ def evaluate(
         tagger: the tagger to evaluate.
         sentences: a file (CoNLL-U, iob2, CoNLL columns or JSONL), or sentences with tags.
         rule: pattern over the tags, an additional decoder; see `crfviz.match`.
+        costs: of errors, an additional decoder; see `crfviz.least_cost`.
         against: another tagger, compared with the first one.
 
     Raises:
@@ -240,7 +243,7 @@ def evaluate(
         name, given = str(sentences), read_sentences(sentences)
     else:
         name, given = "sentences", [as_sentence(each) for each in sentences]
-    results = run(tagger, given, rule=rule)
+    results = run(tagger, given, rule=rule, costs=costs)
     tables = tables_of(results)
     if against is not None:
         tables |= comparison_tables(results, run(against, given), given)

@@ -10,6 +10,7 @@ never changed.
 |----------------------|----------------------------------------------------|
 | errors               | tags, confusion, entity_schemes, entity_kinds, ece, calibration, coverage |
 | gain from the CRF    | decoders, oracle                                   |
+| price of the errors  | costs, sets                                        |
 | place of the errors  | slices                                             |
 | cause of the errors  | kinds, tag_pairs, transitions, weights, errors     |
 | possible gold errors | suspects, entity_suspects                          |
@@ -20,10 +21,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from crfviz.chain.questions.costs import costs_text
 from crfviz.corpus.counts.exact import expected_error
 from crfviz.corpus.counts.run_counts import CountedRun, RunCounts, as_counted
 from crfviz.corpus.metrics import Rate
-from crfviz.corpus.run.results import RULE, Results
+from crfviz.corpus.run.results import LEAST_COST, RULE, Results
 from crfviz.corpus.table import DIGITS, Table, aligned, markdown, rounded
 from crfviz.corpus.tables.accuracy import (
     ALL_TITLES,
@@ -31,6 +33,7 @@ from crfviz.corpus.tables.accuracy import (
     DecoderScores,
     calibration_table,
     confusion_table,
+    cost_table,
     coverage_table,
     decoder_scores,
     decoder_table,
@@ -49,7 +52,7 @@ from crfviz.corpus.tables.errors import (
 )
 from crfviz.exceptions import ModelError
 from crfviz.taggers.answers import Answers
-from crfviz.taggers.folder import CARD_FILE, EVALUATION_FILE
+from crfviz.taggers.folder import CALIBRATION_FILE, CARD_FILE, EVALUATION_FILE
 from crfviz.taggers.storage import read_json_object
 from crfviz.text.schemes import BIO, entity_scheme
 
@@ -73,7 +76,7 @@ def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
     calibration error of words by their largest marginal, `sequence_ece` that of sentences by the
     probability of the Viterbi path; both use the constrained potentials. A run with a rule has an
     additional decoder: how many sentences it changes, repairs and spoils compared with Viterbi, and
-    how many have no matching path.
+    how many have no matching path. A run with costs has one, too, with the mean cost of a word.
     """
     run = as_counted(results)
     tagger, tally = run.tagger, run.tally
@@ -92,6 +95,7 @@ def as_record(results: Results | CountedRun, file: str) -> dict[str, Any]:
         "sequence_ece": round(expected_error(tally.bins["sentences"]) or 0.0, DIGITS),
         **{name: _decoder_record(decoder_scores(tally, name)) for name in DECODERS},
         **({} if tally.rule is None else {RULE: _rule_record(tally, tally.rule)}),
+        **({} if tally.costs is None else {LEAST_COST: _cost_record(run)}),
     }
 
 
@@ -174,6 +178,7 @@ def forget_evaluations(folder: Path) -> bool:
         ModelError: a file of the folder cannot be read or written, or its markers are broken.
     """
     path, evaluations = folder / CARD_FILE, folder / EVALUATION_FILE
+    (folder / CALIBRATION_FILE).unlink(missing_ok=True)
     try:
         card = path.read_text(encoding="utf-8") if path.exists() else ""
         has_evaluation = BEGIN in card or END in card
@@ -215,10 +220,25 @@ def _rule_record(tally: RunCounts, pattern: str) -> dict[str, Any]:
     return {"pattern": pattern, **effect, **_decoder_record(decoder_scores(tally, RULE))}
 
 
+def _cost_record(run: CountedRun) -> dict[str, Any]:
+    rows, words = cost_table(run), max(1, run.tally.size["words"])
+    counts = run.tally.decoders[LEAST_COST]
+    paid = {
+        name: round(sum(float(row["cost"] or 0) * int(row[name] or 0) for row in rows) / words, 6)
+        for name in ("viterbi", LEAST_COST)
+    }
+    return {
+        "costs": costs_text(run.tally.costs or {}),
+        "cost_per_word": paid,
+        **{name: counts[name] for name in ("changed", "repaired", "spoilt")},
+        **_decoder_record(decoder_scores(run.tally, LEAST_COST)),
+    }
+
+
 def _decoders(record: Record) -> list[str]:
     if not _has_scores(record):
         return [ANSWERS]
-    return [*DECODERS, *[RULE] * (RULE in record)]
+    return [*DECODERS, *(name for name in (RULE, LEAST_COST) if name in record)]
 
 
 def _has_scores(record: Record) -> bool:
@@ -277,6 +297,8 @@ def _notes(record: Record) -> list[str]:
             )
     if RULE in record:
         notes.append(rule_note(record))
+    if LEAST_COST in record:
+        notes.append(cost_note(record))
     if notes and not record.get("probabilistic", True):
         notes[0] += " The model has scores, not probabilities: this is what a CRF with them says."
     if not _has_entities(record):
@@ -297,6 +319,16 @@ def _notes(record: Record) -> list[str]:
         f"Token accuracy: {words} %, sentence accuracy: {sentences} %.",
         *notes,
     ]
+
+
+def cost_note(record: Record) -> str:
+    """Describe the effect of the costs of a record."""
+    least = record[LEAST_COST]
+    paid, before = (least["cost_per_word"][name] for name in (LEAST_COST, "viterbi"))
+    return (
+        f"With the costs {least['costs']}, a word costs {paid:.4g} by least cost and {before:.4g} "
+        f"by Viterbi; {least['changed']:,} of {record['sentences']:,} sentences change."
+    )
 
 
 def rule_note(record: Record) -> str:
@@ -362,6 +394,7 @@ def _tables(run: CountedRun) -> dict[str, Table]:
         "coverage": coverage_table(tally),
         "decoders": decoder_table(tally, entity_scheme(run.tagger.tags) or BIO),
         "oracle": oracle_table(tally),
+        **({} if tally.costs is None else {"costs": cost_table(run)}),
         "slices": all_slices(run),
         "kinds": kind_table(tally),
         "tag_pairs": pair_table(tally),

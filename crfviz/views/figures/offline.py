@@ -36,8 +36,8 @@ POLICY = (
 MAX_ROWS = 300  # of a table
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Accuracy": ("tags", "confusion", "entity_schemes", "entity_kinds"),
-    "Calibration": ("ece", "calibration", "coverage"),
-    "Decoders": ("decoders", "oracle"),
+    "Calibration": ("ece", "calibration", "coverage", "sets"),
+    "Decoders": ("decoders", "oracle", "costs"),
     "Slices": ("slices",),
     "Causes": ("kinds", "tag_pairs", "weights", "transitions", "errors"),
     "Label errors": ("suspects", "entity_suspects"),
