@@ -135,8 +135,10 @@ def test_library_document_lists_every_public_name_and_page():
     shown = {"Trace", "Grade", "Path", "Viterbi", "ForwardBackward", "Iteration", "Match"}
     results = shown | {
         "Attribution",
+        "Calibration",
         "CRFGain",
         "FittedTransitions",
+        "LeastCost",
         "PieceReading",
         "Pieces",
         "Tagger",

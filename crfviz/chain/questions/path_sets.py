@@ -4,7 +4,7 @@ The set of a distance d has all paths whose score is at most d nats below the be
 through a tag or a step is the best prefix before it plus the best suffix after it, so max-sums tell
 which tags and steps the set uses, even if it has too many paths to list.
 
-`crfviz.corpus.coverage` chooses the threshold of a `Calibration` from gold sentences.
+`crfviz.corpus.tables.coverage` chooses the threshold of a `Calibration` from gold sentences.
 
 Source: Wainwright and Jordan, "Graphical Models, Exponential Families, and Variational Inference"
 (2008), chapter 8, for max-marginals.
