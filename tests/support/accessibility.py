@@ -2,8 +2,8 @@
 
 from axe_playwright_python.base import AXE_SCRIPT
 
-from crfviz.views.contents import ENTRIES
-from tests.support.screen import STAGES, TITLES
+from crfviz.views.contents import ENTRIES, at_path
+from tests.support.screen import STAGES
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 COLOURS = ["color-contrast"]  # the only axe rule that depends on colours
@@ -105,8 +105,8 @@ def walk(screen, paths=tuple(entry.path for entry in ENTRIES)):
     for path in paths:
         if path in STAGES:
             with screen.redraw():
-                screen.follow(TITLES[path])
+                screen.follow(at_path(path).title)
         else:
-            screen.follow(TITLES[path])
+            screen.follow(at_path(path).title)
             screen.page.wait_for_function(RESTS)
         yield path

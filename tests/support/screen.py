@@ -18,7 +18,7 @@ from playwright.sync_api import TimeoutError as Timeout
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.taggers.registry import load_tagger
-from crfviz.views.contents import ENTRIES, GUIDES, VIEW, page_of, titled, view_in
+from crfviz.views.contents import ENTRIES, GROUPS, GUIDES, VIEW, page_of, titled, view_in, views_of
 
 SCRIPT = Path(__file__).with_name("screen.js")
 PATIENCE = 45_000  # milliseconds of a timeout, long enough for a busy machine
@@ -31,6 +31,10 @@ TRIES = 10
 MODEL = "upos-en-contextfree"  # of an address that names none, see `Screen.address`
 SENTENCE = "These look fine to me ."  # of an address without a sentence
 TITLES = {entry.path: page_of(entry.path).title for entry in ENTRIES}
+GROUPED = {
+    heading: [each for page in group for each in views_of(page).values()]
+    for heading, group in (GROUPS | {GUIDES.title: (GUIDES,)}).items()
+}  # pages and views
 WITHOUT_STAGE = (
     "annotate",
     "what-if",

@@ -10,7 +10,6 @@ import torchcrf
 from playwright.sync_api import expect
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.views.contents import GROUPS
 from tests.browser.test_bring import (
     SENTENCE,
     bring,
@@ -21,16 +20,16 @@ from tests.browser.test_bring import (
 )
 from tests.support.accessibility import walk
 from tests.support.brought import DOG, as_checkpoint, as_json, as_npz, understand, zipped_tiny
-from tests.support.screen import STAGES
+from tests.support.screen import GROUPED, STAGES
 
 __all__ = ["dog"]
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", GROUPED)
 def test_brought_model_works_on_every_page(screen, dog, group):
     told = expected(DOG["emissions"], DOG["tokens"])
     screen.open("hmm", model=dog, sentence=SENTENCE)
-    for path in walk(screen, [entry.path for entry in GROUPS[group] if entry.path != "hmm"]):
+    for path in walk(screen, [entry.path for entry in GROUPED[group] if entry.path != "hmm"]):
         if path in STAGES:
             screen.expect_rows(told)
         screen.rest()

@@ -6,7 +6,7 @@ import pytest
 
 from crfviz.taggers.registry import list_taggers, load_tagger
 from crfviz.text.tokenizer import tokenize
-from crfviz.views.contents import ENTRIES, GROUPS
+from crfviz.views.contents import ENTRIES
 from tests.browser.test_look import FORTY, TWELVE
 from tests.browser.test_way_in import LONGEST
 from tests.support.accessibility import (
@@ -21,7 +21,7 @@ from tests.support.accessibility import (
     resize,
     walk,
 )
-from tests.support.screen import STAGES, TITLES, assert_lattice, assert_rows, chain
+from tests.support.screen import GROUPED, STAGES, TITLES, assert_lattice, assert_rows, chain
 
 SIZES = {"phone": (390, 844), "zoomed": (640, 360), "hall": HALL, "projector": PROJECTOR}
 PHONE = {"width": 390, "height": 844}
@@ -101,12 +101,12 @@ def test_twelve_words_fit_on_a_projector(screen, path, changes):
     assert_twelve_words_fit(screen)
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", GROUPED)
 def test_no_page_scrolls_sideways_on_a_phone(watch, fresh, group):
     phone = watch(fresh(viewport=PHONE))
     state = {"model": "ner-en", "sentence": "These look fine to me , said Ann in Paris ."}
     phone.open("hmm", **state)
-    for path in [entry.path for entry in GROUPS[group]]:
+    for path in [entry.path for entry in GROUPED[group]]:
         phone.page.evaluate("(to) => crfviz.turnTo(to)", phone.address(path, **state))
         phone.expect_title(TITLES[path])
         phone.page.wait_for_function("crfviz.swept()")
@@ -121,15 +121,15 @@ def assert_room(phone, expected):
     assert phone.page.evaluate(ROOM).items() >= expected.items()
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", GROUPED)
 def test_sidebar_and_title_of_every_page_have_room(screen, group):
     screen.open("hmm" if group == "Follow the chain" else "", **LONGEST)
-    for entry in GROUPS[group]:
+    for entry in GROUPED[group]:
         screen.follow(entry.title)
         screen.page.wait_for_function(HAS_ROOM)
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", GROUPED)
 @pytest.mark.parametrize(
     "model", ["upos-en-perceptron", "upos-en-hmm", "textbook/ice-cream", "ner-en"]
 )
@@ -144,7 +144,7 @@ def test_every_page_works_with_every_kind_of_model(screen, model, group):
         if shown.edges and "/viterbi" not in screen.page.url:  # whose nodes are best(t, k)
             assert_lattice(shown, expected)
 
-    for path in walk(screen, [entry.path for entry in GROUPS[group]]):
+    for path in walk(screen, [entry.path for entry in GROUPED[group]]):
         if path in STAGES:
             screen.eventually(check)
         screen.rest()

@@ -2,15 +2,15 @@
 
 import pytest
 
-from crfviz.views.contents import GROUPS
 from tests.browser.test_nothing_leaves import VIEWS, assert_nothing_loads, marked, unguarded
+from tests.support.screen import GROUPED
 
 __all__ = ["marked", "unguarded"]
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", GROUPED)
 def test_names_load_nothing_on_the_pages_of_a_group(marked, unguarded, group):
-    assert_nothing_loads(marked, unguarded, [(entry.path, {}) for entry in GROUPS[group]])
+    assert_nothing_loads(marked, unguarded, [(entry.path, {}) for entry in GROUPED[group]])
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=["-".join([path, *view]) for path, view in VIEWS])
