@@ -19,7 +19,7 @@ every = tried(current.scenario)
 kind = choose_change(every)
 changed = every[kind]
 if isinstance(changed, str):
-    show_unchanged(with_rule(current), changed)
+    show_unchanged(with_rule(current), changed, every)
     st.stop()
 show_changed(current, changed, kind)
 ways_on(changed)

@@ -557,6 +557,15 @@ def test_waiting_teaching_job_shows_its_queue_position(page, store, monkeypatch)
     assert [job.status.state for job in jobs.all] == ["cancelled", "waiting"]
 
 
+def test_model_that_cannot_be_trained_further_names_one_that_can(page, store):
+    store.add("notes", read_items(b"Dogs run.", "notes").items)
+    page.query_params["model"] = "upos-en-perceptron"
+    open_part(page, "learn", "notes")
+    (said,) = (info.value for info in page.info if "trained further" in info.value)
+    named = said.replace("\\", "").partition("above, such as ")[2].removesuffix(".")
+    assert teach.teachable(load_tagger(named))
+
+
 def test_teaching_uses_the_choices_of_the_same_run(page, store, monkeypatch):
     taught = []
 

@@ -124,6 +124,8 @@ def test_typed_observations_are_compared(page):
 def test_chain_of_known_observations_cannot_be_perturbed(page):
     app = page("textbook/ice-cream", "2 3 3")
     assert "knows only" in app.info[0].value
+    assert "another change" not in app.info[0].value
+    assert not [each for each in app.get("button_group") if each.key == "view.change"]
 
 
 def test_perturbation_without_a_target_is_reported(page):

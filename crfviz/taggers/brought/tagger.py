@@ -180,8 +180,8 @@ class ImportedTagger(SentenceTagger):
         if number is None:
             raise UnknownObservationError(
                 f"{self.name} has scores for the sentences of its file only ({len(given):,} of "
-                f"them); “{' '.join(words)[:60]}” is none. Choose one under “Examples”, "
-                f"or type the first words of one, such as “{_beginning(given.words[0])}”"
+                f"them); “{' '.join(words)[:60]}” is none. Take one of them, or the first "
+                f"words of one, such as “{_beginning(given.words[0])}”"
             )
         return number
 

@@ -58,10 +58,7 @@ def learning_panel(document: DocumentSummary) -> None:
     if not uploads_allowed():
         st.info(uploads_off("models"))
     elif not teach.teachable(cached.tagger(model)):
-        st.info(
-            f"{plain(model)} cannot be trained further here: choose a network with a CRF on the "
-            "left."
-        )
+        st.info(plain(f"{model} cannot be trained further here: {_way_on()}."))
     elif lacking := [tag for tag in document.tags or () if tag not in cached.tagger(model).tags]:
         st.info(
             plain(
@@ -74,6 +71,15 @@ def learning_panel(document: DocumentSummary) -> None:
     job = jobs().shown_to(visitor(), _about(document))
     if job and watch_job(job) and isinstance(job.status.result, Taught):
         _show(job.status.result)
+
+
+def _way_on() -> str:
+    """Return what to do where the chosen model is no network with a CRF."""
+    ready = ((name, cached.known_tagger(name)) for name in cached.ready_models())
+    networks = [name for name, tagger in ready if tagger and teach.teachable(tagger)]
+    if networks:
+        return f"choose a network with a CRF above, such as {networks[0]}"
+    return "this server has no network with a CRF. `python -m crfviz train` makes one"
 
 
 def _about(document: DocumentSummary) -> str:

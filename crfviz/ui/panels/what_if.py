@@ -113,14 +113,17 @@ def _after(now: Scenario, before: Analysis, way: Perturbed) -> WhatIf | str:
 def choose_change(every: Tried) -> str:
     """Draw a button per kind of change with its number of flips; return the chosen kind.
 
-    The reader's own sentence and a button for another random draw follow.
+    The reader's own sentence and a button for another random draw follow. If the model has scores
+    for no changed sentence, there is nothing to choose.
     """
     flips = {
         kind: "–" if isinstance(changed, str) else len(changed.flips)
         for kind, changed in every.items()
     }
     names = {kind: f"{kind} · {number}" for kind, number in flips.items()}
-    kind = bound_buttons("Change, and how many tags flip", "change", names, _first(every))
+    kind = choice_option("change", every, _first(every))
+    if _computed(every):
+        kind = bound_buttons("Change, and how many tags flip", "change", names, _first(every))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         bound_to(
             st.text_input,
@@ -141,6 +144,11 @@ def choose_change(every: Tried) -> str:
     return kind
 
 
+def _computed(every: Tried) -> bool:
+    """Return whether the model has scores for any changed sentence."""
+    return not all(isinstance(changed, str) for changed in every.values())
+
+
 def _write(typed: str) -> None:
     """Store the typed sentence as the reader's change; an empty or equal one clears it."""
     text = as_typed(typed)
@@ -149,9 +157,10 @@ def _write(typed: str) -> None:
     set_view_option("change", OWN)
 
 
-def show_unchanged(scene: Scene, why: str) -> None:
+def show_unchanged(scene: Scene, why: str, every: Tried) -> None:
     """Show why there is no change, and draw the sentence; offer a model that reads any words."""
-    st.info(plain(f"{why} Choose another change, or another model above."))
+    change_or = "another change, or " * _computed(every)
+    st.info(plain(f"{why} Choose {change_or}another model above."))
     other = None if scene.tagger.observations else _model_of_words(scene)
     if other is not None:
         sentence = scene.scenario.sentence

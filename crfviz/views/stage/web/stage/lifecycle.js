@@ -32,7 +32,7 @@ const NUMBER = "−0.0"; // widest number in a cell
 // A lattice with more nodes is large. The limit is lower for another sentence, because all its nodes are created.
 const LARGE = { same: 1500, another: 500 };
 const HUGE = 4000; // with more nodes in a window's lattice, scrolling stutters
-const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit on the left.";
+const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit.";
 
 export class Stage {
   /** @type {Decoded} */ payload; // undefined before the first payload
