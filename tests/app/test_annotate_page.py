@@ -559,7 +559,7 @@ def test_waiting_teaching_job_shows_its_queue_position(page, store, monkeypatch)
 
 def test_model_that_cannot_be_trained_further_names_one_that_can(page, store):
     store.add("notes", read_items(b"Dogs run.", "notes").items)
-    page.query_params["model"] = "upos-en-perceptron"
+    page.run().selectbox(key="model").set_value("upos-en-perceptron").run()
     open_part(page, "learn", "notes")
     (said,) = (info.value for info in page.info if "trained further" in info.value)
     named = said.replace("\\", "").partition("above, such as ")[2].removesuffix(".")
