@@ -11,7 +11,9 @@ from .chain.demonstrations.naive import enumerate_paths
 from .chain.distribution import Path, cumulated_mass, position_entropies, sample
 from .chain.edits import Edits
 from .chain.forward_backward import ForwardBackward, forward_backward
+from .chain.homework.answers import Verdict
 from .chain.homework.check import WrongCell, check_table
+from .chain.homework.exercise import Exercise, Step, exercise
 from .chain.homework.grade import Grade, Trace, grade, trace
 from .chain.potentials import Potentials
 from .chain.questions.conditioning import condition, pin_probability, why_not
@@ -78,6 +80,7 @@ __all__ = [
     "CrfvizError",
     "Edits",
     "EmptySentenceError",
+    "Exercise",
     "FittedTransitions",
     "FormatError",
     "ForwardBackward",
@@ -97,11 +100,13 @@ __all__ = [
     "Sentence",
     "ShapeError",
     "Shown",
+    "Step",
     "Tagger",
     "Token",
     "Trace",
     "UnknownObservationError",
     "UnknownTagError",
+    "Verdict",
     "Viterbi",
     "WrongCell",
     "agreement",
@@ -124,6 +129,7 @@ __all__ = [
     "entity_shortcuts",
     "enumerate_paths",
     "evaluate",
+    "exercise",
     "expected_counts",
     "export_html",
     "export_table",

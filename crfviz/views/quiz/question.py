@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from crfviz.chain.homework.answers import MACHINES
 from crfviz.chain.homework.bugs import Bug, known_bugs
 from crfviz.chain.homework.programs import BETA, VITERBI, Program, right_program
 from crfviz.chain.potentials import Array, Potentials
@@ -37,15 +38,6 @@ FORMS = {
     "cost": ("rule",),
 }  # arguments by kind
 ALSO_PLAIN = ("log_z",)  # kinds whose arguments are optional
-MACHINES = {  # mistakes of programs, not of people
-    "overflow",
-    "underflow",
-    "-10000 leaking",
-    "mask ignored",
-    "wrong axis normalised",
-    "missing log",
-    "maximum not added back",
-}
 SHOWN = 3  # number of terms of a sum that are written out; others are "…"
 OPERATORS = (("log Σ exp", logsumexp), ("max", maximum), ("Σ", lambda terms, axis: terms.sum(axis)))
 
