@@ -15,6 +15,7 @@ from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
 from crfviz.ui.session.scenario_state import number_option, scenario, view_option
 from crfviz.ui.state.link import read_places
+from crfviz.ui.state.link_text import read_cell
 from crfviz.ui.state.scenario import FROM, MAX_WORDS, RULE, THEIRS, Scenario
 from crfviz.views.stage.picture import most_words
 from crfviz.views.strips.decoders import LABELS
@@ -70,11 +71,9 @@ class Scene:
 
     def place(self, option: str) -> tuple[int, int] | None:
         """Return the position and tag id of a page option "t TAG"; None if it is invalid."""
-        position, _, tag = self.scenario.view.get(option, "").partition(" ")
-        if not position.isdecimal() or tag not in self.tags:
-            return None
-        place = int(position) - self.first
-        return (place, self.tags.index(tag)) if 0 <= place < len(self.words) else None
+        cell = read_cell(self.scenario.view.get(option, ""), self.tags)
+        place = -1 if cell is None else cell[0] - self.first
+        return (place, cell[1]) if cell and 0 <= place < len(self.words) else None
 
 
 def active_rule(tags: Sequence[str], pattern: str | None = None) -> Automaton | None:

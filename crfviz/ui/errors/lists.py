@@ -10,8 +10,9 @@ from crfviz.chain.questions.triage import KINDS, NEAR_TIE
 from crfviz.corpus.table import Table, as_csv
 from crfviz.ui.errors.error_navigation import opened_from, place_in
 from crfviz.ui.errors.runs import Analysed
-from crfviz.ui.session.bound_widgets import bound_flag, bound_select
+from crfviz.ui.session.bound_widgets import bound_filter, bound_flag, bound_select
 from crfviz.ui.session.scenario_state import publish
+from crfviz.ui.state.link_text import names_text
 from crfviz.ui.widgets import download, guarded, narrowed
 from crfviz.ui.words import plain
 from crfviz.views.figures.charts import CELL, confusion_chart
@@ -137,7 +138,7 @@ def wrong_words(analysis: Analysed) -> None:
     chosen = {(pair["gold"], pair["predicted"]) for pair in pairs} or _cell_by_keyboard(wrong)
     if chosen:
         names = ", ".join(f"{gold} as {predicted}" for gold, predicted in sorted(chosen))
-        view = {"cell": " ".join(*chosen)} if len(chosen) == 1 else {}
+        view = {"cell": names_text(*next(iter(chosen)))} if len(chosen) == 1 else {}
         title = f"Errors: {names}"
         _errors(analysis, lambda pairs: bool(chosen & set(pairs)), title=title, view=view)
 
@@ -145,7 +146,10 @@ def wrong_words(analysis: Analysed) -> None:
 def _cell_by_keyboard(wrong: Table) -> set[tuple[str, str]]:
     """Draw a select box of cells for the keyboard; return the chosen cell as a set."""
     cells = {
-        f"{row['gold']} {row['predicted']}": (str(row["gold"]), str(row["predicted"]))
+        names_text(str(row["gold"]), str(row["predicted"])): (
+            str(row["gold"]),
+            str(row["predicted"]),
+        )
         for row in wrong
     }
     names = {name: plain(f"{gold} as {tag}") for name, (gold, tag) in cells.items()}
@@ -177,12 +181,12 @@ def _filtered(analysis: Analysed) -> None:
     used = [tag for tag in analysis.results.tagger.tags if tag in known]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = bound_select("Kind", "kind", [ANY, *KINDS], ANY)
-        gold = bound_select("Gold", "gold", [ANY, *used], ANY)
-        predicted = bound_select("Predicted", "predicted", [ANY, *used], ANY)
+        gold = bound_filter("Gold", "gold", used)
+        predicted = bound_filter("Predicted", "predicted", used)
     publish()
 
     def wanted(pairs: Sequence[tuple[str, str]]) -> bool:
-        return any(gold in (ANY, a) and predicted in (ANY, b) for a, b in pairs)
+        return any(gold in (None, a) and predicted in (None, b) for a, b in pairs)
 
     _errors(analysis, wanted, kind=kind)
 

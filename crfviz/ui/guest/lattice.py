@@ -27,6 +27,7 @@ from crfviz.ui.session.components import (
 )
 from crfviz.ui.session.session_store import LRUCache, session_value
 from crfviz.ui.state.events import CHOSEN, Command, Event, View, apply_event, parse_event
+from crfviz.ui.state.link_text import cell_text, read_cell
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
     FROM,
@@ -142,12 +143,8 @@ class Element:
 
     def place(self, option: str) -> tuple[int, int] | None:
         """Return the position and tag id of an option "t TAG"; None if it is invalid."""
-        position, _, tag = self.scenario.view.get(option, "").partition(" ")
-        if not position.isdecimal() or tag not in self.trained.tags:
-            return None
-        t = int(position)
-        known = t < self.trained.potentials.num_tokens
-        return (t, self.trained.tags.index(tag)) if known else None
+        cell = read_cell(self.scenario.view.get(option, ""), self.trained.tags)
+        return cell if cell and cell[0] < self.trained.potentials.num_tokens else None
 
     def take_state(self) -> None:
         """Apply a state that the app has put into `st.session_state[key]`."""
@@ -168,7 +165,7 @@ class Element:
             view = {name: of for name, of in after.view.items() if name not in SELECTION}
             if fields["selected"] is not None:
                 position, tag = _place(fields["selected"], chain)
-                view |= dict.fromkeys(SELECTION, f"{position} {chain.tag_names[tag]}")
+                view |= dict.fromkeys(SELECTION, cell_text(position, chain.tag_names[tag]))
             after = replace(after, view=view)
         if isinstance(step := fields.get("step"), int):
             after = replace(after, step=min(step, MAX_STEP) or BEFORE_FIRST)

@@ -27,6 +27,7 @@ from crfviz.ui.panels.learning import history
 from crfviz.ui.panels.why import question
 from crfviz.ui.pictures import DIRECTION
 from crfviz.ui.scene import scene_of
+from crfviz.ui.state.link_text import read_tag
 from crfviz.ui.state.scenario import BEFORE_FIRST, RULE, Scenario, covered
 from crfviz.views.contents import at_path
 from crfviz.views.explanation import edit_list
@@ -232,8 +233,8 @@ def _log_sum(state: Scenario) -> str:
     named = state.view.get("lse_word", "")
     telling = telling_position(chain, tables, best)
     at = int(named) if named.isdecimal() and 1 <= int(named) <= T else telling
-    tag = state.view.get("lse_tag", "")
-    k = scene.tags.index(tag) if tag in scene.tags else best[min(at, T - 1)]
+    tag = read_tag(state.view.get("lse_tag", ""), scene.tags)
+    k = best[min(at, T - 1)] if tag is None else scene.tags.index(tag)
     summed = log_sum_exp(cell_inputs(chain, tables, at, k))
     of_end = at == T
     weight = "end(j)" if of_end else f"w(j, {scene.tags[k]})"

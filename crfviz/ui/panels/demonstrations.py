@@ -23,7 +23,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.quiz_panel import Asked, ask_about
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft, bound_place, bound_select
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft, bound_place, bound_tag
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import narrowed
@@ -71,7 +71,7 @@ def sum_panel(scene: Scene, done: int) -> None:
     position = bound_place("α at word", "lse_word", places, first, at=word)
     with to:
         default = scene.tags[best[min(position, T - 1)]]
-        tag = bound_select("of tag", "lse_tag", scene.tags, default, disabled=position == T)
+        tag = bound_tag("of tag", "lse_tag", scene.tags, default, disabled=position == T)
     added = bound_buttons(
         "Add to every score, nats",
         "lse_shift",
@@ -149,7 +149,7 @@ def batch_panel(scene: Scene) -> None:
     first = "\n".join([scene.scenario.sentence, *others])
     box, choice = st.columns([4, 1.4])
     text = bound_draft(st.text_area, "One sentence a line", _BATCH, first, height=98, at=box)
-    tag = bound_select("α of tag", "batch_tag", scene.tags, scene.tags[0], at=choice)
+    tag = bound_tag("α of tag", "batch_tag", scene.tags, scene.tags[0], at=choice)
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > MAX_SENTENCES:
         st.info(f"The first {MAX_SENTENCES} of {len(lines)} lines are in the batch.")

@@ -7,6 +7,7 @@ BIO tags, the page draws an example of another model that has them.
 import re
 from dataclasses import replace
 from functools import partial
+from urllib.parse import unquote
 
 import streamlit as st
 
@@ -84,7 +85,7 @@ def _read(text: str) -> Span:
     match = _WRITTEN.fullmatch(text)
     if match is None:
         return "", 0, 0
-    return match[3], int(match[1]), int(match[2])
+    return unquote(match[3]), int(match[1]), int(match[2])
 
 
 def _problem(scene: Scene, text: str) -> str | None:

@@ -7,15 +7,17 @@ from crfviz.chain.questions.gauge import shift_tag, shift_word
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound_widgets import bound_buttons, bound_place, bound_select, bound_tabs
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_place, bound_tabs, bound_tag
 from crfviz.ui.session.scenario_state import (
     change,
     choice_option,
     number_option,
     scenario,
+    tag_option,
     view_option,
 )
 from crfviz.ui.session.session_store import errors_as_messages
+from crfviz.ui.state.link_text import read_names
 from crfviz.views.stage.picture import Mark, Ruler
 from crfviz.views.strips.what_if import strength_marks
 
@@ -25,15 +27,11 @@ SHIFTS = ("1", "0.5", "2", "-1")  # nats; the first is the default
 
 def chosen_ruler(scene: Scene) -> Ruler | None:
     """Return the tipping points of the chosen cell; None without a cell or tipping points."""
-    before, _, after = view_option("weight").partition(" ")
     names = scene.tags
-    if (
-        before not in (*names, START)
-        or after not in (*names, END)
-        or (before, after) == (START, END)
-    ):
+    move = read_names(view_option("weight"), (*names, START), (*names, END))
+    if move is None or move == (START, END):
         return None
-    move = (before, after)
+    before, after = move
     trained = scene.trained.potentials
     many = not trained.homogeneous and before != START and after != END
     if many and move not in scene.scenario.edits.transitions:
@@ -86,7 +84,7 @@ def shift_panel(scene: Scene) -> None:
     if not scene.now.potentials.homogeneous:
         tag.caption("A tag cannot be shifted here: each step of this model has its own matrix.")
         return
-    bound_select("into the tag, −c out of it", "shift_tag", scene.tags, scene.tags[0], at=tag)
+    bound_tag("into the tag, −c out of it", "shift_tag", scene.tags, scene.tags[0], at=tag)
     tag.button(
         "Shift the tag",
         on_click=_shift,
@@ -105,5 +103,5 @@ def _shift(what: str) -> None:
             word = number_option(what, 0, 0, chain.num_tokens - 1)
             change(edits=shift_word(chain, now.edits, word, nats))
         else:
-            tag = choice_option(what, chain.tag_names, chain.tag_names[0])
+            tag = tag_option(what, chain.tag_names, chain.tag_names[0])
             change(edits=shift_tag(chain, now.edits, tag, nats))

@@ -14,6 +14,7 @@ from crfviz.ui.session.scenario_state import (
     number_option,
     scenario,
     set_view_option,
+    tag_option,
     view_option,
 )
 from crfviz.ui.session.session_store import (
@@ -24,6 +25,7 @@ from crfviz.ui.session.session_store import (
     widget_value,
 )
 from crfviz.ui.state.link import LONGEST_OPTION
+from crfviz.ui.state.link_text import read_tag, tag_text
 from crfviz.ui.streamlit_compat import DeltaGenerator
 
 Widget = Callable[..., object]  # st.text_input and similar functions
@@ -40,6 +42,35 @@ def bound(widget: Widget, label: str, field: str, **options: Options) -> None:
 def bound_select(label: str, name: str, options: Names, default: str, **more: Options) -> str:
     """Draw a select box for a page option; return the choice, `default` if none is valid."""
     return _one_of(st.selectbox, label, name, options, default, **more)
+
+
+def bound_tag(label: str, name: str, tags: Sequence[str], default: str, **more: Options) -> str:
+    """Draw a select box of tags for a page option; return the choice or `default`."""
+    tag, names = tag_option(name, tags, default), {tag_text(each): each for each in tags}
+    more |= {"options": list(names), "format_func": names.get}
+    _bound_option(st.selectbox, label, name, tag_text(tag), tag_text(default), **more)
+    return tag
+
+
+def bound_filter(label: str, name: str, tags: Sequence[str], every: str = "any") -> str | None:
+    """Draw a select box of tags for a page option; return the choice, None for every tag.
+
+    `every` is the label of that choice, lengthened if a tag has this name.
+    """
+    while every in tags:
+        every += " tag"
+    tag = read_tag(view_option(name), tags)
+    names = {"": every} | {tag_text(each): each for each in tags}
+    _bound_option(
+        st.selectbox,
+        label,
+        name,
+        "" if tag is None else tag_text(tag),
+        "",
+        options=list(names),
+        format_func=names.get,
+    )
+    return tag
 
 
 def bound_buttons(label: str, name: str, options: Names, default: str, **more: Options) -> str:

@@ -31,6 +31,7 @@ from crfviz.ui.session.session_store import (
 )
 from crfviz.ui.state.events import Command, Step, View, apply_event, parse_event
 from crfviz.ui.state.link import Link, Models, decode, encode, for_words
+from crfviz.ui.state.link_text import read_tag
 from crfviz.ui.state.missing_pages import MISSING, no_such_page
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
@@ -264,6 +265,12 @@ def choice_option(name: str, options: Collection[str], default: str) -> str:
     """Return a page option that is one of `options`; otherwise `default`."""
     chosen = view_option(name, default)
     return chosen if chosen in options else default
+
+
+def tag_option(name: str, tags: Sequence[str], default: str) -> str:
+    """Return the tag that a page option names; `default` if it names none of the tags."""
+    tag = read_tag(view_option(name), tags)
+    return default if tag is None else tag
 
 
 def increment_option(name: str, most: int) -> None:

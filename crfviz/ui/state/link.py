@@ -25,6 +25,7 @@ from urllib.parse import urlencode
 from crfviz.chain.edits import Edits
 from crfviz.chain.pattern_syntax import MAX_LENGTH
 from crfviz.ui.state.link_text import (
+    cell_text,
     moves_text,
     number_text,
     pack,
@@ -45,6 +46,7 @@ from crfviz.ui.state.scenario import (
     MAX_STRENGTH,
     MAX_WORDS,
     OF_PAGE,
+    OF_TAGS,
     RULE,
     RULE_DRAFT,
     THEIRS,
@@ -56,7 +58,9 @@ from crfviz.views.formatting import count
 
 LONGEST_LINK = 16_000  # characters; servers and chat programs cut longer ones
 LONGEST_OPTION = 64  # characters of a page option
+LONGEST_NAMES = 4_000  # characters of a page option with names of tags, which grow when encoded
 LONGER = {
+    **dict.fromkeys(OF_TAGS, LONGEST_NAMES),
     "own": MAX_CHARACTERS,
     THEIRS: MAX_CHARACTERS,
     RULE: MAX_LENGTH,
@@ -167,7 +171,7 @@ def explorer_link(
     if text is None or (at is not None and at[0] >= MAX_WORDS):
         return None
     right = dict(enumerate(gold[:MAX_WORDS]))
-    view = {} if at is None else {"at": f"{at[0]} {at[1]}"}
+    view = {} if at is None else {"at": cell_text(*at)}
     if answers:
         view[THEIRS] = places_text(dict(enumerate(answers[:MAX_WORDS])))
     link = encode(Scenario(model, text, edits=edits or Edits(), right=right, view=view))

@@ -1,15 +1,16 @@
 """Text of list items in a URL, written and parsed: `DET.NOUN:1.25`, `3.NOUN:2`, `0.DET`.
 
 In tag names everything but letters, digits, "-" and "_" is percent-encoded, before the whole URL is
-encoded. The separators ".", ":" and "," are therefore unambiguous. Scores, in nats, are written
-with all their digits.
+encoded. The separators ".", ":", "," and the blank of page options (`3 NOUN`, `DET NOUN`) are
+therefore unambiguous. Scores, in nats, are written with all their digits.
+`views/stage/web/link_text.js` is the same in the browser.
 """
 
 import base64
 import binascii
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from urllib.parse import quote as percent_encode
 from urllib.parse import unquote
@@ -56,6 +57,40 @@ def places_text(tags: Mapping[int, str]) -> str:
 def tag_text(tag: str) -> str:
     """Return a tag name with everything but letters, digits, "-" and "_" percent-encoded."""
     return percent_encode(tag, safe="").replace(".", "%2E").replace("~", "%7E")
+
+
+def names_text(*names: str) -> str:
+    """Return tags as a page option, such as `DET NOUN`; `read_names` parses it."""
+    return " ".join(map(tag_text, names))
+
+
+def cell_text(position: int, tag: str) -> str:
+    """Return a word and a tag as a page option, such as `3 NOUN`; `read_cell` parses it."""
+    return f"{position} {tag_text(tag)}"
+
+
+def read_tag(text: str, tags: Sequence[str]) -> str | None:
+    """Return which of the tags a text of `tag_text` names; None if it names none.
+
+    Links of old have names as they are: a text that is itself a tag counts where no tag is decoded.
+    """
+    return next((name for name in (unquote(text), text) if name in tags), None)
+
+
+def read_names(text: str, first: Sequence[str], second: Sequence[str]) -> tuple[str, str] | None:
+    """Parse a text of `names_text` with two names, each one of a list; None if it is invalid."""
+    before, _, after = text.partition(" ")
+    names = read_tag(before, first), read_tag(after, second)
+    return None if None in names else names  # type: ignore[return-value]  # mypy: both are known
+
+
+def read_cell(text: str, tags: Sequence[str]) -> tuple[int, int] | None:
+    """Parse a text of `cell_text` as a position and a tag id; None if it is invalid."""
+    position, _, name = text.partition(" ")
+    tag = read_tag(name, tags)
+    if tag is None or not _POSITION.fullmatch(position):
+        return None
+    return int(position), tags.index(tag)
 
 
 def number_text(value: float) -> str:

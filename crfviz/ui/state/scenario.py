@@ -36,6 +36,11 @@ LIST, PLACE = "list", "place"  # page options: the digest of a list of errors, a
 FROM = "from"  # page option: the first word of the window of a long sentence, from 0
 THEIRS = "theirs"  # page option: the tags of another tagger, as `places_text` writes them
 _NAMING = ("at", "cell", "chosen", FROM, "entity", "nudge", LIST, "own", PLACE, THEIRS)
+# page options that name tags
+OF_TAGS = (
+    *("at", "cell", "chosen", "entity", "nudge", "weight", "gold", "predicted"),
+    *("lse_tag", "batch_tag", "shift_tag"),
+)
 OF_POSITIONS = (*_NAMING, ASKED, SAID)  # page options that another sentence drops
 OF_PAGE = (VIEW, "panel", ASKED, SAID, "handout", "below")  # page options that another page drops
 ROWS, HIDE = "rows", "hide"  # page options: the decoder rows to draw, other parts to hide

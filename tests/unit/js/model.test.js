@@ -214,15 +214,17 @@ describe("decode", () => {
       { label: "A", low: null, high: 1 },
       { label: "B", low: 1, high: null },
     ];
-    const { ruler } = decode(payload({ ruler: { trained: null, pieces } }));
+    const { ruler } = decode(payload({ ruler: { weight: ["B", "END"], trained: null, pieces } }));
     assert.deepEqual(ruler, {
+      weight: ["B", "END"],
+      cell: [1, 2],
       trained: -Infinity,
       pieces: [
         { label: "A", low: -Infinity, high: 1 },
         { label: "B", low: 1, high: Infinity },
       ],
     });
-    assert.equal(decode(payload({ ruler: { trained: 0, pieces: [] } })).ruler.trained, 0);
+    assert.equal(decode(payload({ ruler: { weight: ["START", "A"], trained: 0, pieces: [] } })).ruler.trained, 0);
   });
 
   test("a pile of samples and a gradient are numbers", () => {
@@ -249,9 +251,9 @@ describe("scores where each step has a matrix of its own", () => {
 
   test("a weight is that of the step into a word, the first one where none is said", () => {
     const chain = chainOf({ ...TRAINED, steps }, 3, 2);
-    const of = (...cell) => weight(chain, ["A", "B"], ...cell);
-    assert.deepEqual([of("A", "B"), of("A", "B", 1), of("A", "B", 2)], [-9, -9, 0.2]);
-    assert.deepEqual([of("START", "B"), of("A", "END"), of("B", "B", 2)], [20, -1, 0.4]);
+    const of = (...cell) => weight(chain, ...cell);
+    assert.deepEqual([of(0, 1), of(0, 1, 1), of(0, 1, 2)], [-9, -9, 0.2]);
+    assert.deepEqual([of(-1, 1), of(0, 2), of(1, 1, 2)], [20, -1, 0.4]);
   });
 
   test("an edit of a transition is one of all steps", () => {
@@ -275,7 +277,7 @@ describe("edits", () => {
     assert.deepEqual(
       [...edits.transitions, ...edits.emissions],
       [
-        ["A,B", -Infinity],
+        ["0,1", -Infinity],
         ["2,1", 0],
       ],
     );
@@ -284,6 +286,18 @@ describe("edits", () => {
       [...editsOf({ ...NO_EDITS, emissions: [[0, "A", null]] }, { tags: ["A"], copies: null }).emissions],
       [["0,0", -Infinity]],
     );
+  });
+
+  test("of tags with commas are each in a cell of its own", () => {
+    const tags = ["a", "a,b", "b", "b,a", ","];
+    const ends = [["START", -1], ...tags.map((tag, k) => [tag, k])];
+    for (const [from, i] of ends)
+      for (const [j, to] of tags.entries()) assert.deepEqual(movesOf({ tags }, from, to), [`${i},${j}`]);
+    assert.deepEqual(
+      tags.map((from) => movesOf({ tags }, from, "END")),
+      [["0,5"], ["1,5"], ["2,5"], ["3,5"], ["4,5"]],
+    );
+    assert.deepEqual(movesOf({ tags }, "none", "a"), []);
   });
 
   test("overwrite transitions, START, END and emissions", () => {
@@ -341,14 +355,14 @@ describe("edits", () => {
     const split = { tags: ["A", "B"], copies };
     assert.deepEqual(movesOf(split, "A", "A"), []);
     const twice = { tags: ["A·0", "A·1"], copies: { ...copies, of: ["A", "A"] } };
-    assert.deepEqual(movesOf(twice, "A", "A"), ["A·0,A·1", "A·1,A·0"]);
-    assert.deepEqual(movesOf(twice, "START", "A"), ["START,A·0", "START,A·1"]);
-    assert.deepEqual(movesOf(twice, "A", "END"), ["A·0,END"]);
+    assert.deepEqual(movesOf(twice, "A", "A"), ["0,1", "1,0"]);
+    assert.deepEqual(movesOf(twice, "START", "A"), ["-1,0", "-1,1"]);
+    assert.deepEqual(movesOf(twice, "A", "END"), ["0,2"]);
     const { transitions, emissions } = editsOf(
       { ...NO_EDITS, transitions: [["A", "A", 5]], emissions: [[1, "A", 2]] },
       twice,
     );
-    assert.deepEqual(Object.fromEntries(transitions), { "A·0,A·1": 5, "A·1,A·0": 5 });
+    assert.deepEqual(Object.fromEntries(transitions), { "0,1": 5, "1,0": 5 });
     assert.deepEqual(Object.fromEntries(emissions), { "1,0": 2, "1,1": 2 });
     const pinned = applyEdits(decode(payload({ ...twice, pins: [[0, "A"]] })), editsOf(NO_EDITS, twice));
     assert.deepEqual(plain(pinned.emissions), [1, 2, 3, 4, 5, 6]);
@@ -429,9 +443,9 @@ describe("the tags that are drawn", () => {
     assert.deepEqual(
       drawn({
         transitions: [
-          ["T3,T4", 1],
-          ["START,T5", 1],
-          ["T6,END", 1],
+          ["3,4", 1],
+          ["-1,5", 1],
+          [`6,${K}`, 1],
         ],
       }),
       [0, 3, 4, 5, 6],
@@ -443,9 +457,9 @@ describe("the tags that are drawn", () => {
 
   test(`are not those of more than ${MAX_BY_HAND} edits of the matrix: a step of learning makes them`, () => {
     const transitions = (count) =>
-      Array.from({ length: count }, (_, i) => [`T${1 + (i % 5)},T${Math.floor(i / 5) % 6}`, 1]);
+      Array.from({ length: count }, (_, i) => [`${1 + (i % 5)},${Math.floor(i / 5) % 6}`, 1]);
     assert.deepEqual(drawn({ transitions: transitions(30) }), [0, 1, 2, 3, 4, 5]);
-    assert.deepEqual(drawn({ transitions: [...transitions(30), ["T1,T11", 1]] }), [0]);
+    assert.deepEqual(drawn({ transitions: [...transitions(30), ["1,11", 1]] }), [0]);
   });
 
   test("are all where at most one would be left out", () => {

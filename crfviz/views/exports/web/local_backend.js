@@ -4,8 +4,9 @@
 // `data` is that of crfviz/views/exports/live.py.
 
 import { isRightToLeft } from "../../stage/web/direction.js";
-import { applyEdits, chainOf, editsOf, solveUnder, underRule } from "../../stage/web/model.js";
-import { minus, probability, score } from "../../stage/web/numbers.js";
+import { movesText, numberText, placesText, scoresText } from "../../stage/web/link_text.js";
+import { applyEdits, chainOf, editsOf, nameOf, solveUnder, underRule } from "../../stage/web/model.js";
+import { minus, numbersOf, probability, score } from "../../stage/web/numbers.js";
 import { logSumExp, solve } from "../../stage/web/recursions.js";
 import { LIVE, withEvent } from "../../stage/web/stage/compose.js";
 import { lengthOf, opensAt } from "../../stage/web/stage/visibility.js";
@@ -111,8 +112,8 @@ export class LocalBackend {
     else if (name === "folded") this.view.folding = value;
     else if (name === "direction") this.direction = value === "auto" ? "" : value;
     else if (name === "chosen") {
-      const [t, ...tag] = value.split(" ");
-      this.view.chosen = [Number(t), this.data.tags.indexOf(tag.join(" "))];
+      const [t, tag] = value.split(" ");
+      this.view.chosen = [Number(t), this.data.tags.indexOf(decodeURIComponent(tag))];
     }
   }
 
@@ -242,39 +243,36 @@ export class LocalBackend {
     return `The best path changes at ${moved.slice(0, MAX_MOVED).join(", ")}${more}; ${change}.`;
   }
 
+  // The edited cells by name, each with its score.
+  get named() {
+    const { data, edits } = this;
+    const all = (cells, names) => Array.from(cells, ([cell, value]) => [names(...numbersOf(cell)), value]);
+    return {
+      moves: all(edits.transitions, (from, to) => [nameOf(data, from), nameOf(data, to)]),
+      places: all(edits.emissions, (t, k) => [t, data.tags[k]]),
+    };
+  }
+
   // The edits as payloads have them.
   plainEdits() {
-    const { tags } = this.data;
-    const finite = (value) => (value === -Infinity ? null : value);
-    const { transitions, emissions, strength } = this.edits;
-    return {
-      transitions: [...transitions].map(([cell, value]) => [...cell.split(","), finite(value)]),
-      emissions: [...emissions].map(([cell, value]) => {
-        const [t, k] = cell.split(",").map(Number);
-        return [t, tags[k], finite(value)];
-      }),
-      strength,
-    };
+    const { moves, places } = this.named;
+    const plain = ([names, value]) => [...names, value === -Infinity ? null : value];
+    return { transitions: moves.map(plain), emissions: places.map(plain), strength: this.edits.strength };
   }
 
   // The query of this screen's link, in the form of crfviz/ui/state/link.py; `first` are its first parameters.
   query(first = this.data.origin.params) {
-    const { pins, tags } = this.data;
-    const { transitions, emissions, strength } = this.edits;
-    const move = ([cell, value]) => `${cell.split(",").map(tagText).join(".")}:${numberText(value)}`;
-    const place = ([cell, value]) => {
-      const [t, k] = cell.split(",");
-      return `${t}.${tagText(tags[k])}:${numberText(value)}`;
-    };
+    const { strength } = this.edits;
+    const { moves, places } = this.named;
     const { step } = this.view;
     const { walk } = this.page;
     const opens = walk && opensAt(walk, this.drawn);
     const parts = {
       ...first,
       k: strength === 1 ? "" : numberText(strength),
-      t: [...transitions].map(move).join(","),
-      e: [...emissions].map(place).join(","),
-      p: pins.map(([t, tag]) => `${t}.${tagText(tag)}`).join(","),
+      t: movesText(moves),
+      e: scoresText(places),
+      p: placesText(this.data.pins),
       step: step === undefined || step === opens ? "" : String(step || "start"),
       "v.direction": this.direction,
     };
@@ -307,8 +305,8 @@ function inSentence({ offset, ...event }) {
   if (!offset) return event;
   if ("position" in event) return { ...event, position: event.position + offset };
   if (event.name !== "chosen") return event;
-  const [t, ...tag] = event.value.split(" ");
-  return { ...event, value: [Number(t) + offset, ...tag].join(" ") };
+  const [t, tag] = event.value.split(" ");
+  return { ...event, value: `${Number(t) + offset} ${tag}` };
 }
 
 function ghostOf(before) {
@@ -320,16 +318,4 @@ function ghostOf(before) {
 // The probability of the best path.
 function bestShare({ score: best, logPartition }) {
   return logPartition === -Infinity ? 0 : Math.exp(Math.min(0, best - logPartition));
-}
-
-function numberText(value) {
-  return value === -Infinity ? "-inf" : String(value);
-}
-
-// Everything but letters, digits, "-" and "_" is encoded, so that ".", ":" and "," always separate.
-function tagText(tag) {
-  return encodeURIComponent(tag).replaceAll(
-    /[!'()*.~]/g,
-    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
 }

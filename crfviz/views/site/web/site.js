@@ -38,7 +38,7 @@ class Site {
   // Shows another sentence, perhaps of another model: what speaks of single words goes.
   another(change, notice = "") {
     const here = readLink(this.drawnAddress.slice(1), this.known);
-    const edits = { ...here.edits, emissions: new Map() };
+    const edits = { ...here.edits, emissions: [] };
     return this.show({ ...here, edits, pins: [], step: null, ...change }, { notice });
   }
 

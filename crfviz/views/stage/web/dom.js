@@ -136,7 +136,7 @@ export function closest(event, selector) {
 // Returns whether `values` differ from those of the last call for this element, so that a redraw can skip it.
 /** @param {Element} element @param {...unknown} values */
 export function changed(element, ...values) {
-  const key = values.join("|");
+  const key = values.join("\0");
   if (drawn.get(element) === key) return false;
   drawn.set(element, key);
   return true;

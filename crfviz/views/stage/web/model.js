@@ -1,15 +1,15 @@
 // The model of the stage: the decoded payload with the user's newest edits applied.
 
-import { score } from "./numbers.js";
+import { numbersOf, score } from "./numbers.js";
 import { rowwiseArgmax, solve, transition, viterbi } from "./recursions.js";
 import { chainIn, solutionIn } from "./windows.js";
 
 /** @import {
- *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, PieceData, Results, Row, Scores,
+ *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, PieceData, Results, Row, RulerData, Scores,
  *   Solution, Split, StepMatrices, Table, TrainedResults
  * } from "./types.js" */
 
-export const START = "START";
+export const START = "START"; // the name of the start scores' row, on the screen and in messages
 export const END = "END";
 const MASS = 0.01; // a tag below this marginal at every word, and on no drawn row, is folded
 export const FEW_TAGS = 9; // up to this number, tags are never folded
@@ -52,7 +52,7 @@ export function decode(data) {
     },
     overview: data.overview && { ...data.overview, marginals: floats(data.overview.marginals) },
     ghost: data.ghost && { ...data.ghost, ...ghostTables(data.ghost, known) },
-    ruler: ruler && { ...ruler, trained: ruler.trained ?? -Infinity, pieces: ruler.pieces.map(unbounded) },
+    ruler: ruler && rulerOf(ruler, data),
     pile: pile && { ...pile, uses: integers(pile.uses), moves: integers(pile.moves) },
     gradient: gradient && {
       observed: counts(gradient.observed, floats),
@@ -89,18 +89,28 @@ export function tagsOf({ tags, copies }) {
   return copies?.of ?? tags;
 }
 
-// The cells of one transition: from all copies to all copies that may follow under the rule.
+// The cells of one transition: from all copies to all copies that may follow under the rule. A cell is "from,to" in
+// ids, where START is -1 and END is K: a tag's name may contain anything.
 /** @param {Split} payload @param {string} from @param {string} to */
-export function movesOf({ tags, copies }, from, to) {
-  if (!copies) return [`${from},${to}`];
-  const allowed = integers(copies.allowed);
-  const heads = [...copies.of, END];
-  return [START, ...copies.of].flatMap((before, i) =>
-    heads.flatMap((after, j) => {
-      if (before !== from || after !== to || !allowed[i * heads.length + j]) return [];
-      return [`${[START, ...tags][i]},${[...tags, END][j]}`];
-    }),
-  );
+export function movesOf(payload, from, to) {
+  const names = tagsOf(payload);
+  const K = names.length;
+  const allowed = payload.copies && integers(payload.copies.allowed);
+  const sources = from === START ? [-1] : idsOf(names, from);
+  const targets = to === END ? [K] : idsOf(names, to);
+  return sources.flatMap((i) => targets.flatMap((j) => (allowed?.[(i + 1) * (K + 1) + j] === 0 ? [] : [`${i},${j}`])));
+}
+
+// The ids of a tag: one, or those of its copies.
+/** @param {string[]} names @param {string} tag */
+function idsOf(names, tag) {
+  return names.flatMap((name, k) => (name === tag ? [k] : []));
+}
+
+// The name of one end of a transition: that of its original tag, START or END.
+/** @param {Split} payload @param {number} id */
+export function nameOf(payload, id) {
+  return [START, ...tagsOf(payload), END][id + 1];
 }
 
 // The product of a chain and the rule's automaton: a chain whose tags are copies, and the tag of each copy.
@@ -173,7 +183,7 @@ export function solveUnder(chain, payload) {
 // The cells of one emission.
 /** @param {Split} payload @param {number} t @param {string} tag */
 export function placesOf(payload, t, tag) {
-  return tagsOf(payload).flatMap((own, k) => (own === tag ? [`${t},${k}`] : []));
+  return idsOf(tagsOf(payload), tag).map((k) => `${t},${k}`);
 }
 
 // The scores of a payload as a chain for the recursions.
@@ -203,16 +213,16 @@ export function applyEdits({ base, offset, tags, copies, K, pins }, edits) {
     end: base.end.map(scale),
   };
   for (const [cell, value] of edits.transitions) {
-    const [from, to] = cell.split(",");
-    if (from === START) chain.start[tags.indexOf(to)] = value;
-    else if (to === END) chain.end[tags.indexOf(from)] = value;
+    const [from, to] = numbersOf(cell);
+    if (from < 0) chain.start[to] = value;
+    else if (to === K) chain.end[from] = value;
     else {
-      const own = tags.indexOf(from) * K + tags.indexOf(to);
+      const own = from * K + to;
       for (let step = 0; step < chain.transitions.length; step += K * K) chain.transitions[step + own] = value;
     }
   }
   for (const [cell, value] of edits.emissions) {
-    const [t, k] = cell.split(",").map(Number);
+    const [t, k] = numbersOf(cell);
     if (t + offset < chain.T) chain.emissions[(t + offset) * K + k] = value;
   }
   const names = tagsOf({ tags, copies });
@@ -238,20 +248,19 @@ export function shownTags(model, kept = new Set()) {
   if (model.asked) shown.add(model.asked[1]);
   for (const row of model.rows) row.tags?.forEach((k) => shown.add(k));
   model.ghost?.path?.forEach((k) => shown.add(k));
-  for (const cell of model.edits.emissions.keys()) shown.add(Number(cell.split(",")[1]));
+  for (const cell of model.edits.emissions.keys()) shown.add(numbersOf(cell)[1]);
   const byHand = model.edits.transitions.size <= MAX_BY_HAND; // a learning step changes all of them
-  for (const cell of byHand ? model.edits.transitions.keys() : []) {
-    for (const name of cell.split(",")) if (model.tags.includes(name)) shown.add(model.tags.indexOf(name));
-  }
+  const ends = byHand ? [...model.edits.transitions.keys()].flatMap(numbersOf) : [];
+  for (const k of ends.filter((id) => id >= 0 && id < K)) shown.add(k);
   return shown.size >= K - 1 ? new Set(Array(K).keys()) : shown;
 }
 
-// The weight of a named cell; if each step has its own matrix, that of the step into word t.
-/** @param {Counts} chain @param {string[]} tags @param {string} from @param {string} to @param {number} [t] */
-export function weight(chain, tags, from, to, t = 1) {
-  if (from === START) return chain.start[tags.indexOf(to)];
-  if (to === END) return chain.end[tags.indexOf(from)];
-  return transition(chain, t, tags.indexOf(from), tags.indexOf(to));
+// The weight of a cell, -1 for START and K for END; if each step has its own matrix, that of the step into word t.
+/** @param {Counts} chain @param {number} from @param {number} to @param {number} [t] */
+export function weight(chain, from, to, t = 1) {
+  if (from < 0) return chain.start[to];
+  if (to === chain.K) return chain.end[from];
+  return transition(chain, t, from, to);
 }
 
 // One matrix, or one per step: `steps` holds the cells in which they differ.
@@ -277,6 +286,13 @@ function ghostTables(ghost, known) {
 function tablesOf(data, names = TABLES) {
   const texts = /** @type {Record<string, Floats | null | undefined>} */ (data);
   return Object.fromEntries(names.flatMap((name) => (texts[name] ? [[name, floats(texts[name])]] : [])));
+}
+
+// A ruler with the cell of its weight.
+/** @param {RulerData} ruler @param {Split} payload */
+function rulerOf(ruler, payload) {
+  const [cell] = movesOf(payload, ...ruler.weight);
+  return { ...ruler, cell: numbersOf(cell), trained: ruler.trained ?? -Infinity, pieces: ruler.pieces.map(unbounded) };
 }
 
 /** @param {PieceData} piece */

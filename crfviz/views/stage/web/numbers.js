@@ -92,3 +92,9 @@ export function readScore(typed) {
   if (Math.abs(value) <= LARGEST) return { value };
   return { error: `${shown} is too large. Scores go from -1000000 to 1000000, or -inf to forbid.` };
 }
+
+// The two numbers of a cell, such as "2,0".
+/** @param {string} cell */
+export function numbersOf(cell) {
+  return /** @type {[number, number]} */ (cell.split(",").map(Number));
+}

@@ -65,7 +65,7 @@ export interface ChainResults extends Tables {
 }
 
 export interface Edits {
-  transitions: Map<string, number>; // by "from,to"
+  transitions: Map<string, number>; // by "from,to": tag ids, -1 for START and K for END
   emissions: Map<string, number>; // by "t,k"
   strength: number;
 }
@@ -86,6 +86,7 @@ export interface Trained extends Partial<Omit<TrainedResults, keyof Tables | "pa
 }
 
 export interface Ruler extends Omit<RulerData, "pieces" | "trained"> {
+  cell: [from: number, to: number];
   trained: number;
   pieces: Piece[];
 }

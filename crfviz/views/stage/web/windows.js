@@ -1,5 +1,7 @@
 // Windows of long sentences. Numbers are computed for the whole sentence; here they are cut to the drawn words.
 
+import { numbersOf } from "./numbers.js";
+
 /** @import { Chain, Decoded, Path, Place, Solution } from "./types.js" */
 
 // Cuts the scores to the words in sight; start and end scores stay those of the sentence.
@@ -66,7 +68,7 @@ export function windowed(payload, { offset, T }) {
 function shifted(cells, offset) {
   return new Map(
     Array.from(cells, ([cell, value]) => {
-      const [t, k] = cell.split(",").map(Number);
+      const [t, k] = numbersOf(cell);
       return /** @type {[string, number]} */ ([`${t - offset},${k}`, value]);
     }),
   );

@@ -2,7 +2,7 @@
 
 import { button, changed, describe, flag, hide, html, mark, set, setProperty, setText } from "../dom.js";
 import { END, MAX_BY_HAND, START, weight } from "../model.js";
-import { percent, score, signed } from "../numbers.js";
+import { numbersOf, percent, score, signed } from "../numbers.js";
 
 /** @import { Attributes, Chain, Counts, Model, Table } from "../types.js" */
 
@@ -18,7 +18,7 @@ const LARGEST = 6; // nats at full colour, at most: a single huge edit must not 
  * @property {string} attribute
  * @property {string} title
  * @property {(model: Model) => Context} begin
- * @property {(model: Model, cell: HTMLElement, from: string, to: string, context: Context) => void} draw
+ * @property {(model: Model, cell: HTMLElement, from: number, to: number, context: Context) => void} draw
  */
 /**
  * @typedef {object} Drawn
@@ -31,36 +31,38 @@ const LARGEST = 6; // nats at full colour, at most: a single huge edit must not 
  */
 
 // A matrix over the weights of the CRF layer: rows are "from" with START on top, columns are "to" with END at the
-// right. `attribute` names the cell as "from,to"; `draw` gets the model, a cell, the two names and the result of
-// `begin`, which runs once per update.
+// right. `data-ends` has the ids of a cell, -1 for START and K for END; `attribute` has its names as "from,to", for readers
+// of the page alone. `draw` gets the model, a cell, the two ids and the result of `begin`, which runs once per update.
 /** @template Context @param {Model} model @param {Grid<Context>} grid */
 function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
-  /** @param {string} name */
-  const style = (name) => ({ style: `--tag:${colours[tags.indexOf(name)] ?? "currentColor"}` });
-  const froms = [START, ...tags];
+  /** @param {number} k */
+  const style = (k) => ({ style: `--tag:${colours[k] ?? "currentColor"}` });
   const tos = [...tags, END];
-  const heads = tos.map((to) => html("div.matrix-head", style(to), html("span", { title: to }, to)));
-  const rows = froms.map((from) => {
-    const label = html("div.matrix-label", { title: `from ${from}`, ...style(from) }, from);
-    const none = from === START && html("div");
-    const cells = tos.map((to) => (none && to === END ? none : buildCell({ [attribute]: `${from},${to}` })));
+  const heads = tos.map((to, k) => html("div.matrix-head", style(k), html("span", { title: to }, to)));
+  const rows = [START, ...tags].map((name, i) => {
+    const from = i - 1;
+    const label = html("div.matrix-label", { title: `from ${name}`, ...style(from) }, name);
+    const none = from < 0 && html("div");
+    const cells = tos.map((end, to) =>
+      none && to === tags.length ? none : buildCell({ [attribute]: `${name},${end}`, "data-ends": `${from},${to}` }),
+    );
     return { from, cells, element: html("div.matrix-row", label, cells) };
   });
   const header = html("div.matrix-row.matrix-header", html("div.matrix-label.matrix-corner", "from ↓\nto →"), heads);
   const every = rows.map((row) => row.element);
-  /** @param {Model} next @param {string} name */
-  const hidden = (next, name) => next.tags.includes(name) && !next.shown.has(next.tags.indexOf(name));
+  /** @param {Model} next @param {number} k */
+  const hidden = (next, k) => k >= 0 && k < tags.length && !next.shown.has(k);
   return {
     element: html("div.matrix-frame", html("div.matrix", { role: "group", "aria-label": title }, header, every)),
     /** @param {Model} next */
     update(next) {
-      heads.forEach((head, i) => hide(head, hidden(next, tos[i])));
+      heads.forEach((head, to) => hide(head, hidden(next, to)));
       const context = begin(next);
       for (const { from, cells, element } of rows) {
         hide(element, hidden(next, from));
-        cells.forEach((cell, i) => {
-          hide(cell, hidden(next, tos[i]));
-          if (cell.hasAttribute(attribute)) draw(next, cell, from, tos[i], context);
+        cells.forEach((cell, to) => {
+          hide(cell, hidden(next, to));
+          if (cell.hasAttribute(attribute)) draw(next, cell, from, to, context);
         });
       }
     },
@@ -78,17 +80,17 @@ export function buildMatrix(model, go) {
     /**
      * @param {Model} next
      * @param {HTMLElement} cell
-     * @param {string} from
-     * @param {string} to
+     * @param {number} from
+     * @param {number} to
      * @param {ReturnType<typeof largest>} range
      */
     draw(next, cell, from, to, range) {
-      const scores = [next.chain, next.trained].map((chain) => weight(chain, next.tags, from, to, next.into));
+      const scores = [next.chain, next.trained].map((chain) => weight(chain, from, to, next.into));
       const asShares = next.display === "probability";
       const [value, trained] = asShares ? scores.map(Math.exp) : scores;
       const edited = next.edits.transitions.has(`${from},${to}`) && !(Math.abs(scores[0] - scores[1]) < range.marked);
       const shown = asShares ? { range: 1, kind: "weight" } : { range: range.size };
-      drawNumber(cell, value, { ...shown, trained, edited, name: `from ${from} to ${to}` });
+      drawNumber(cell, value, { ...shown, trained, edited, name: stepName(next, from, to) });
     },
   });
   const caption = html("span.matrix-step-text", { "aria-live": "polite" });
@@ -118,22 +120,27 @@ export function buildGradient(model) {
     attribute: "data-weight",
     title: "Observed minus expected counts, from the row's tag to the column's tag",
     begin: () => null,
-    /** @param {Model} model @param {HTMLElement} cell @param {string} from @param {string} to */
+    /** @param {Model} model @param {HTMLElement} cell @param {number} from @param {number} to */
     draw({ gradient, tags }, cell, from, to) {
       /** @param {Counts | undefined} counts */
-      const number = (counts) => (counts ? weight(counts, tags, from, to) : NaN);
+      const number = (counts) => (counts ? weight(counts, from, to) : NaN);
       const [observed, difference] = [number(gradient?.observed), number(gradient?.difference)];
       if (!changed(cell, observed, difference)) return;
       const numbers = [observed, observed - difference, difference];
       const [seen, expected, rounded] = numbers.map((value) => Number(value.toPrecision(7)));
       const known = `observed ${seen} − expected ${expected} = ${rounded}`;
-      const text = `from ${from} to ${to}: ${Number.isNaN(difference) ? "unknown" : known}`;
+      const text = `${stepName({ tags }, from, to)}: ${Number.isNaN(difference) ? "unknown" : known}`;
       setText(cell, Math.abs(difference) < 0.005 ? "·" : signed(difference));
       shade(cell, difference, Math.abs(difference) || 0);
       describe(cell, text);
       set(cell, "aria-valuetext", text);
     },
   });
+}
+
+/** @param {Pick<Model, "tags">} model @param {number} from @param {number} to */
+function stepName({ tags }, from, to) {
+  return `from ${tags[from] ?? START} to ${tags[to] ?? END}`;
 }
 
 // A table over the words. `table`: { name, label, values, digits, scale, editable, row (outlined tag ids) }.
@@ -274,10 +281,9 @@ function significant(value, digits) {
 // The size at which colours are full, and the change above which an edited cell is marked. A learning step edits all
 // cells, and only its largest changes should stand out.
 /** @param {Model} model */
-function largest({ chain, trained, edits, tags, into }) {
+function largest({ chain, trained, edits, into }) {
   const moved = [...edits.transitions.keys()].map((cell) => {
-    const [from, to] = cell.split(",");
-    const [now, before] = [chain, trained].map((each) => weight(each, tags, from, to, into));
+    const [now, before] = [chain, trained].map((each) => weight(each, ...numbersOf(cell), into));
     return Math.abs(now - before);
   });
   const marked = moved.length > MAX_BY_HAND ? moved.sort((a, b) => b - a)[MAX_MARKED - 1] : -Infinity;

@@ -77,11 +77,11 @@ export function buildRuler() {
   return {
     element,
     /** @param {Model} model */
-    update({ ruler, chain, tags, into }) {
+    update({ ruler, chain, into }) {
       hide(element, !ruler);
       if (!ruler) return;
       const [from, to] = ruler.weight;
-      const now = weight(chain, tags, from, to, into);
+      const now = weight(chain, ...ruler.cell, into);
       const breaks = ruler.pieces.slice(1).map((piece) => piece.low);
       const { low, high, far } = stretchOf(breaks, [ruler.varies ? NaN : ruler.trained, now].filter(Number.isFinite));
       /** @param {number} value */

@@ -71,11 +71,8 @@ function whyTag(model, t) {
 function stepInto({ results, K, words, tags, chain, sees, offset, perStep }, t, k) {
   if (!sees("pointers", t)) return null;
   const place = offset + t; // in the sentence
-  const from = place ? results.backpointers[t * K + k] : null;
-  if (from === -1) return "no path leads here";
-  const name = from === null ? START : tags[from];
-  const text = `best way in: from ${name}${place ? ` at ${place} “${words[t - 1] ?? "…"}”` : ""}`;
-  return chain && (t || !place || !perStep)
-    ? `${text}, transition ${score(weight(chain, tags, name, tags[k], t), 2)}`
-    : text;
+  const from = place ? results.backpointers[t * K + k] : -1;
+  if (place && from < 0) return "no path leads here";
+  const text = `best way in: from ${tags[from] ?? START}${place ? ` at ${place} “${words[t - 1] ?? "…"}”` : ""}`;
+  return chain && (t || !place || !perStep) ? `${text}, transition ${score(weight(chain, from, k, t), 2)}` : text;
 }

@@ -1,9 +1,10 @@
 // Actions of the user other than edits: pointing, stepping, selecting. Each is a function of the stage.
 
 import { closest } from "../dom.js";
+import { tagText } from "../link_text.js";
 import { clamp } from "../numbers.js";
 import { stepWithin, tagAt } from "./compose.js";
-import { asking, stepEvent, view, weightAsked } from "./events.js";
+import { asking, placeText, stepEvent, view, weightAsked } from "./events.js";
 import { KINDS } from "./inputs.js";
 import { folds, switched } from "./visibility.js";
 
@@ -102,7 +103,7 @@ export function ask(stage, t, k, milliseconds = 0) {
 }
 
 // Requests the ruler of the focused matrix cell; null if no cell has the focus.
-/** @param {Stage} stage @param {string | undefined} cell */
+/** @param {Stage} stage @param {HTMLElement | null} cell */
 export function askWeight(stage, cell) {
   forget(stage, "weight");
   if (stage.frugal || weightAsked(stage, cell).length === 0) return;
@@ -121,7 +122,7 @@ export function askEmission(stage, t) {
 // Chooses an entity.
 /** @param {Stage} stage @param {Span} span */
 export function askEntity(stage, [label, first, last]) {
-  stage.emit([view("entity", `${first} ${last} ${label}`)]);
+  stage.emit([view("entity", `${first} ${last} ${tagText(label)}`)]);
 }
 
 // Shows the step into word t in the matrix.
@@ -198,7 +199,7 @@ function select(stage, t, k) {
   stage.reselect({ cell: [t, k], survivor: [t, k] });
   const { panels, tags, chosen } = stage.payload;
   if (!EXPLAINING.includes(panels.side ?? "") || String(chosen) === String([t, k])) return forget(stage, "cell");
-  later(stage, "cell", CELL_REST, () => stage.emit([view("chosen", `${t} ${tags[k]}`)]));
+  later(stage, "cell", CELL_REST, () => stage.emit([view("chosen", placeText(t, tags[k]))]));
 }
 
 /** @param {Stage} stage @param {string} name @param {number} milliseconds @param {() => void} act */

@@ -1,7 +1,8 @@
 // The events for Python, and the editable cells: the number of a cell, and the event of a new number.
 
-import { END, START, tagsOf, weight } from "../model.js";
-import { precise, preciseProbability, readProbability, readScore } from "../numbers.js";
+import { tagText } from "../link_text.js";
+import { nameOf, tagsOf, weight } from "../model.js";
+import { numbersOf, precise, preciseProbability, readProbability, readScore } from "../numbers.js";
 import { opensAt } from "./visibility.js";
 
 /** @import { CellHooks, Decoded, Model, Stage, StageEvent } from "../types.js" */
@@ -21,14 +22,20 @@ export function stepEvent({ walk, T }, step) {
 // The event that makes word t with tag k the page's subject.
 /** @param {Decoded} payload @param {number} t @param {number} k @returns {StageEvent} */
 export function asking({ asks, tags }, t, k) {
-  return asks === "right" ? { kind: "right", position: t, tag: tags[k] } : view(asks, `${t} ${tags[k]}`);
+  return asks === "right" ? { kind: "right", position: t, tag: tags[k] } : view(asks, placeText(t, tags[k]));
+}
+
+// A word and a tag as a page option.
+/** @param {number} t @param {string} tag */
+export function placeText(t, tag) {
+  return `${t} ${tagText(tag)}`;
 }
 
 // The event that requests the ruler of a matrix cell; none if it is drawn or requested already.
-/** @param {Stage} stage @param {string | undefined} cell */
+/** @param {Stage} stage @param {HTMLElement | null} cell */
 export function weightAsked({ payload, outbox }, cell) {
-  const weight = movedBy(payload, cell).join(" ").trim();
-  if (payload.panels.side !== "matrix" || !weight || weight === payload.ruler?.weight.join(" ")) return [];
+  const weight = movedBy(payload, cell).map(tagText).join(" ");
+  if (payload.panels.side !== "matrix" || !weight || payload.ruler?.cell.join() === cell?.dataset.ends) return [];
   const asked = outbox.unanswered.findLast((event) => event.kind === "view" && event.name === "weight");
   return asked?.kind === "view" && asked.value === weight ? [] : [view("weight", weight)];
 }
@@ -46,7 +53,7 @@ export function cellHooks(stage) {
       stage.schedule({ preview: value === undefined ? null : eventOf(stage.model, cell, value), message: null }),
     // Sent with the ruler of its cell in one message: the browser's Back reverts both at once.
     commit: (cell, value) => {
-      const asked = stage.frugal ? [] : weightAsked(stage, cell.dataset.cell);
+      const asked = stage.frugal ? [] : weightAsked(stage, cell);
       const events = [eventOf(stage.model, cell, value), ...asked];
       stage.emit(events, { preview: null, message: null });
     },
@@ -56,33 +63,39 @@ export function cellHooks(stage) {
 
 /** @param {Model} model @param {HTMLElement} cell @param {"chain" | "trained"} chain */
 function numberAt(model, cell, chain) {
-  const { t, k, cell: names } = cell.dataset;
-  if (!names) return model[chain].emissions[Number(t) * model.K + Number(k)];
-  const [from, to] = names.split(",");
-  return weight(model[chain], model.tags, from, to, model.into);
+  const { t, k } = cell.dataset;
+  const ends = endsOf(cell);
+  return ends ? weight(model[chain], ...ends, model.into) : model[chain].emissions[Number(t) * model.K + Number(k)];
 }
 
 // The event that sets a cell to `value`; the trained value (or null) becomes a restore event.
 /** @param {Model} model @param {HTMLElement} cell @param {number | null} value @returns {StageEvent} */
 function eventOf(model, cell, value) {
-  const [from, to] = movedBy(model, cell.dataset.cell);
+  const ends = endsOf(cell);
   // the edit applies to every step, and the steps differ
-  const many = model.perStep && to && from !== START && to !== END;
+  const many = model.perStep && ends && ends[0] >= 0 && ends[1] < model.K;
   const plain = value === null || (!many && value === numberAt(model, cell, "trained"));
   const score = value === -Infinity ? null : value;
-  if (to) return plain ? { kind: "restore", from, to } : { kind: "transition", from, to, score };
+  const [from, to] = movedBy(model, cell);
+  if (ends) return plain ? { kind: "restore", from, to } : { kind: "transition", from, to, score };
   const place = { position: Number(cell.dataset.t), tag: tagsOf(model)[Number(cell.dataset.k)] };
   return plain ? { kind: "restore", ...place } : { kind: "emission", ...place, score };
 }
 
-// From and to of a matrix cell, as original tags.
-/** @param {import("../types.js").Split} model */
-function movedBy(model, cell = "") {
-  return cell.split(",").map((tag) => tagsOf(model)[model.tags.indexOf(tag)] ?? tag);
+// From and to of a matrix cell as names of original tags; empty for another cell.
+/** @param {import("../types.js").Split} model @param {HTMLElement | null} cell */
+function movedBy(model, cell) {
+  return (cell && endsOf(cell)?.map((id) => nameOf(model, id))) ?? [];
+}
+
+// From and to of a matrix cell as ids, -1 for START and K for END; null for another cell.
+/** @param {HTMLElement} cell */
+function endsOf({ dataset: { ends } }) {
+  return ends ? numbersOf(ends) : null;
 }
 
 /** @param {Model} model @param {HTMLElement} cell */
 function isProbability(model, cell) {
-  if (cell.dataset.cell) return model.display === "probability";
+  if (endsOf(cell)) return model.display === "probability";
   return model.tables.find((table) => table.name === cell.dataset.table)?.kind !== "score";
 }

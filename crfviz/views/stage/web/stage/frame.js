@@ -353,7 +353,7 @@ function listen(stage, root) {
   for (const matrix of all(root, ".matrix")) {
     if (fixed) readWithArrows(matrix, "[data-cell]");
     else makeEditable(matrix, "[data-cell]", cellHooks(stage));
-    matrix.addEventListener("focusin", (event) => askWeight(stage, targetOf(event).dataset?.cell));
+    matrix.addEventListener("focusin", (event) => askWeight(stage, targetOf(event)));
     // Without this, the request for a question would overtake a click on a link.
     matrix.addEventListener("focusout", () => forget(stage, "weight"));
   }

@@ -280,7 +280,7 @@ export class Stage {
   measureWords(family) {
     if (document.fonts.status !== "loaded") return undefined;
     const { words } = this.model;
-    const key = [family, ...words].join(" ");
+    const key = JSON.stringify([family, ...words]);
     if (this.measured.key !== key) {
       const widthOf = widthIn(`600 100px ${family}`);
       const ems = words.map((word) => widthOf(word) / 100);
