@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from crfviz.exceptions import CrfvizError, FormatError, errors_at
 from crfviz.taggers.blank import UNSET, bio_tags
 from crfviz.text.files import abbreviate, abbreviate_value
+from crfviz.text.name_lists import parse_pairs, written_pairs
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, types_of
 from crfviz.text.splitting import is_tokenizer, unknown_tokenizer
 
@@ -17,6 +18,7 @@ MAX_TAGS = 60
 LONGEST_TAG = 40  # characters
 NO_TAG = re.compile(r"[\s<>&|\x00-\x1f]")  # characters that tags must not have
 KEY = re.compile(r"[a-z]")
+_LINE_BREAKS = re.compile(r",?\s*\n\s*")
 NONE_KEY = "x"  # key for no entity, with BIO tags
 COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 
@@ -111,12 +113,13 @@ def settings_of(fields: object, where: str) -> Settings:
         return Settings(tags and tuple(tags), model, keys, colours, tokenizer)
 
 
-def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:
+def own_tags(names: Sequence[str], *, bio: bool, known: Collection[str] = ()) -> tuple[str, ...]:
     """Return the tags of a document from typed names.
 
     Args:
         names: of tags, or with `bio` of entity types; outer blanks are ignored.
         bio: whether several words can be one entity.
+        known: names that the document has already, which may have any character.
 
     Raises:
         CrfvizError: a name is empty, too long, repeated or has an invalid character; or there are
@@ -129,10 +132,12 @@ def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:
     if not 1 <= len(wanted) <= MAX_TAGS:
         raise CrfvizError(f"expected 1 to {MAX_TAGS} tags, got {len(wanted)}")
     for name in wanted:
+        if name in known:
+            continue
         if not name or NO_TAG.search(name) or len(name) > LONGEST_TAG:
             raise CrfvizError(
-                f"expected tags of letters, digits and signs such as - and _, without blanks, of "
-                f"at most {LONGEST_TAG} characters, got {abbreviate(name)}"
+                f"expected tags of letters, digits and signs such as - and _, without blanks, <, "
+                f">, & and |, of at most {LONGEST_TAG} characters, got {abbreviate(name)}"
             )
         if name in (UNSET, OUTSIDE) and (bio or name == UNSET):
             raise CrfvizError(
@@ -145,18 +150,26 @@ def own_tags(names: Sequence[str], *, bio: bool) -> tuple[str, ...]:
     return bio_tags(wanted) if bio else tuple(wanted)
 
 
-def settings_of_text(text: str, *, bio: bool) -> Settings:
-    """Parse settings from names between commas, with optional keys: `WARE=w, FARBE`."""
-    parts = [part.partition("=") for part in text.replace("\n", ",").split(",") if part.strip()]
-    tags = own_tags([name for name, _, _ in parts], bio=bio)
-    keys = {name.strip(): key.strip().lower() for name, _, key in parts if key.strip()}
+def settings_of_text(text: str, *, bio: bool, known: Collection[str] = ()) -> Settings:
+    """Parse settings from names between commas, with optional keys: `WARE=w, FARBE`.
+
+    Args:
+        text: the names and keys.
+        bio: see `own_tags`.
+        known: see `own_tags`.
+
+    Raises:
+        CrfvizError: a name is missing or invalid; see `name_lists` for names with commas.
+    """
+    pairs = parse_pairs(_LINE_BREAKS.sub(",", text.strip()))
+    tags = own_tags([name for name, _ in pairs], bio=bio, known=known)
+    keys = {name.strip(): key.strip().lower() for name, key in pairs if key and key.strip()}
     return Settings(tags, keys=keys)
 
 
 def text_of_settings(settings: Settings) -> str:
     """Return the names and keys in the form that `settings_of_text` parses."""
-    keys = settings.keys
-    return ", ".join(f"{name}={keys[name]}" if name in keys else name for name in settings.names)
+    return written_pairs((name, settings.keys.get(name)) for name in settings.names)
 
 
 def _are_texts(value: object) -> bool:

@@ -93,7 +93,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     new.add_argument("files", nargs=1, type=Path, metavar="FILE", help="in any format of import")
     new.add_argument("--format", choices=INPUT_FORMATS, help="default: told from the content")
     new.add_argument(
-        "--tags", required=True, metavar="A,B=b,C", help="names, some with a key behind ="
+        "--tags",
+        required=True,
+        metavar="A,B=b,C",
+        help="names, some with a key behind =; names with a comma or = in double quotes, as in CSV",
     )
     new.add_argument("--bio", action="store_true", help="they are types of entities")
     for kind in (bring, new):

@@ -38,6 +38,7 @@ from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.storage import write_tokenizer
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 from crfviz.text.formats import SentenceFile
+from crfviz.text.name_lists import parse_names
 from crfviz.text.splitting import CHARACTERS, ENGLISH, SURE, splitter, told_by
 
 FEATURES = "features"  # architecture: a CRF over the features of the perceptron
@@ -61,7 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="files to be judged on: the mean of their scores",
     )
-    add("--tags", metavar="A,B,C", help="all tags there are (default: those of the training files)")
+    add(
+        "--tags",
+        metavar="A,B,C",
+        help="all tags there are (default: those of the training files); a tag with a comma in "
+        "double quotes, as in CSV",
+    )
     add("--out", type=Path, required=True, metavar="FOLDER", help="where the model is written")
     add("--seed", type=int, default=0, help="start values, order and noise (default: 0)")
     add("--epochs", type=int, help="passes over the training files (default: the recipe's)")
@@ -190,7 +196,7 @@ def _sources(args: argparse.Namespace) -> Sources:
         tokenizer=args.tokenizer or ENGLISH,
     )
     types = mapped_types(args.map, files_of(sources))
-    tags = tuple(args.tags.split(",")) if args.tags else ()
+    tags = () if args.tags is None else tuple(parse_names(args.tags))
     return replace(sources, types=types, tags=tags)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from crfviz.exceptions import FormatError, ShapeError
 from crfviz.text.files import abbreviate
+from crfviz.text.name_lists import parse_pairs
 from crfviz.text.schemes import OUTSIDE, begin, is_inside, split_tag, with_type
 
 Offsets = tuple[tuple[int, int], ...]  # one (start, end) per word: character offsets in the text
@@ -139,13 +140,13 @@ def requested_types(pairs: Iterable[str]) -> dict[str, str]:
         FormatError: a pair is not OLD=NEW.
     """
     types: dict[str, str] = {}
-    for pair in ",".join(pairs).split(","):
-        old, equals, new = (part.strip() for part in pair.partition("="))
-        if not (old and equals and new):
-            raise FormatError(
-                f"expected entity types as OLD=NEW, such as person=PER, got {abbreviate(pair)}"
-            )
-        types[old] = new
+    for part in pairs:
+        for old, new in parse_pairs(part):
+            if not (old and new):
+                raise FormatError(
+                    f"expected entity types as OLD=NEW, such as person=PER, got {abbreviate(part)}"
+                )
+            types[old] = new
     return types
 
 

@@ -694,6 +694,18 @@ def test_document_can_be_renamed_and_its_keys_changed(page, store, goods):
     assert store.documents()[0].tags == document.tags
 
 
+def test_renaming_a_document_leaves_tags_with_commas_unchanged(page, store):
+    settings = Settings((",", "a=b", "NOUN|Case=Nom"), keys={",": "k"})
+    name = store.add("Signs", _items("One , two"), settings=settings)
+    open_part(page, "settings", name)
+    (document,) = store.documents()
+    page.text_input(key=f"annotate.rename.{document.key}").set_value("Commas")
+    button(page, "Save").click().run()
+    assert not page.exception
+    (document,) = store.documents()
+    assert (document.name, document.settings) == ("Commas", settings)
+
+
 def test_name_of_another_document_is_rejected(page, store, goods):
     other = store.add("Autos", _items("Das rote Auto"))
     open_part(page, "settings", goods)

@@ -64,7 +64,8 @@ def settings_panel(document: DocumentSummary) -> None:
             "Tags, each with its key behind =",
             text_of_settings(settings),
             key=f"{RETAGS}.{key}",
-            help="A tag in use cannot be removed. Without a key it gets one of its letters.",
+            help="A tag in use cannot be removed. Without a key it gets one of its letters. "
+            'A tag with a comma or = stands in double quotes: ","=k.',
         )
         _draw_colours(settings, key)
     st.button("Save", type="primary", on_click=_save, args=(key,))
@@ -116,7 +117,7 @@ def _save(key: str) -> None:
 
 def _changed(document: DocumentSummary, settings: Settings, key: str) -> Settings:
     text = st.session_state.to_dict().get(f"{RETAGS}.{key}", text_of_settings(settings))
-    typed = settings_of_text(text, bio=is_bio(settings.tags or ()))
+    typed = settings_of_text(text, bio=is_bio(settings.tags or ()), known=settings.names)
     own = last_proposer(document) is not None or not settings.model
     if not own and {*(typed.tags or ())} != {*(settings.tags or ())}:
         raise CrfvizError(

@@ -9,9 +9,17 @@ from crfviz.annotations.files.exporting import FILE_FORMATS, render
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.files.merging import keep
 from crfviz.annotations.records import UNSETTLED, Annotation, Item
-from crfviz.annotations.settings import Settings, own_tags, settings_of
+from crfviz.annotations.settings import (
+    Settings,
+    own_tags,
+    settings_of,
+    settings_of_text,
+    text_of_settings,
+)
 from crfviz.annotations.store.store import open_store
 from crfviz.exceptions import CrfvizError, FormatError, StoreError, UnknownTagError
+from crfviz.taggers.blank import bio_tags
+from tests.support.rare_names import drawn, seed_of_commit
 
 OFFSETS = ((0, 5), (6, 11))
 TAGS = ("WARE", "FARBE", "MASS")
@@ -82,6 +90,25 @@ def test_invalid_tag_names_are_rejected(names, bio, message):
 def test_invalid_settings_are_rejected(fields, message):
     with pytest.raises(FormatError, match=f"line 3: .*{message}"):
         settings_of(fields, "line 3")
+
+
+def test_names_with_commas_and_keys_are_read_back():
+    settings = Settings((",", "a=b", '"q"', "''", "B-geo loc"), keys={",": "k", "a=b": "q"})
+    text = text_of_settings(settings)
+    assert text == '","=k, "a=b"=q, """q""", \'\', B-geo loc'
+    assert settings_of_text(text, bio=False, known=settings.names) == settings
+
+
+@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("bio", [False, True])
+def test_settings_of_rare_names_are_read_back(number, bio):
+    names = [f"n{name}" for name in drawn(8, seed_of_commit() + number)]
+    if len(set(map(str.casefold, names))) < len(names):
+        names = names[:1]
+    tags = bio_tags(names) if bio else tuple(names)
+    settings = Settings(tags, keys={name: "abcdefgh"[k] for k, name in enumerate(names[:3])})
+    read = settings_of_text(text_of_settings(settings), bio=bio, known=settings.names)
+    assert (set(read.tags), read.keys) == (set(tags), settings.keys)
 
 
 def test_settings_are_stored_and_changed(store):

@@ -42,6 +42,17 @@ def new(file, *more, tags="FARBE,WARE"):
     return main(["annotations", "new", "Waren", "--tags", tags, *more, str(file)])
 
 
+def test_tags_may_be_quoted_as_in_csv(file, capsys):
+    assert new(file, tags=",,NN") == 2
+    assert "a comma stands in double quotes" in capsys.readouterr().err
+    with open_store() as store:
+        assert not store.documents()
+        assert new(file, tags='",",NN,"a=b"=k') == 0
+        (document,) = store.documents()
+    assert document.tags == (",", "NN", "a=b")
+    assert document.settings.keys == {"a=b": "k"}
+
+
 def asked(*more, model="mein", document="Waren"):
     return main(["annotations", "propose", document, "--as", model, *more])
 

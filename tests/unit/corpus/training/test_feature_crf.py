@@ -176,6 +176,14 @@ def test_train_command_needs_no_dev_file_and_accepts_extra_tags(tmp_path, file, 
     assert "cross_validation" not in record
 
 
+def test_extra_tags_of_the_train_command_are_quoted_as_in_csv(tmp_path, file, capsys):
+    asked = ["train", "--family", "hmm", "--train", str(file), "--out", str(tmp_path / "a")]
+    assert main([*asked, "--tags", ",,X,WARE,FARBE"]) == 2
+    assert "a comma stands in double quotes" in capsys.readouterr().err
+    assert main([*asked, "--tags", '",",X,WARE,FARBE']) == 0
+    assert load_tagger(tmp_path / "a").tags == (",", "X", "WARE", "FARBE")
+
+
 def test_train_command_requires_dev_for_networks_and_declared_tags(tmp_path, file, capsys):
     asked = ["train", "--train", str(file), "--out", str(tmp_path / "a")]
     assert main(asked) == 2
