@@ -16,7 +16,8 @@ import crfviz
 from crfviz.chain.edits import Edits
 from crfviz.views.exports import tables
 from crfviz.views.exports.live import Live, Origin, script
-from crfviz.views.exports.tables import PREAMBLE, number, tex
+from crfviz.views.exports.tables import number, tex
+from tests.support.rare_names import NAMES, rare_chain, seed_of_commit
 
 HOSTILE = r"50%_{x}\$^~&#\input{secret}"
 WORDS = (HOSTILE, "ключ 中 é “q” – ``--", "<b>|α→'")
@@ -90,7 +91,7 @@ def test_every_picture_and_table_compiles(tmp_path, engine, name):
     if name == "table":
         crfviz.export_table(chain(), tmp_path / "rows.tex")
         (tmp_path / "table.tex").write_text(
-            rf"\documentclass{{article}}{PREAMBLE}\usepackage{{booktabs}}"
+            r"\documentclass{article}\usepackage{booktabs}"
             r"\begin{document}\input{rows}\end{document}"
         )
     else:
@@ -99,6 +100,44 @@ def test_every_picture_and_table_compiles(tmp_path, engine, name):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, (tmp_path / f"{name}.log").read_text("latin-1")[-800:]
     assert (tmp_path / f"{name}.pdf").stat().st_size > 1000
+
+
+@pytest.mark.skipif(not ENGINES, reason="neither pdflatex nor lualatex on this machine")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_tables_of_rare_names_compile_with_booktabs_alone(tmp_path, engine):
+    tags = ["[CLS]", "*", "名词", "''", "[", "*a*", *NAMES]
+    zeros = [[0.0] * len(tags)] * 3
+    chain = crfviz.Potentials(zeros, [zeros[0]] * len(tags), tags=tags, tokens=["*", "[x]", "שם"])
+    crfviz.export_table(chain, tmp_path / "first.tex", digits=1)
+    crfviz.export_table(rare_chain(seed_of_commit()), tmp_path / "second.tex", table="transitions")
+    (tmp_path / "rows.tex").write_text(
+        r"\documentclass{article}\usepackage{booktabs}\begin{document}"
+        r"\input{first}\input{second}\end{document}"
+    )
+    command = [engine, "-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "rows"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, (tmp_path / "rows.log").read_text("latin-1")[-800:]
+
+
+def test_first_cell_is_no_option_of_the_row_before():
+    lines = tables.as_latex([["", "a"], ["[CLS]", 1.0], ["*", 2.0]], 1).splitlines()
+    assert lines[-4:-1] == [r"{}[CLS] & $1.0$ \\", r"{}* & $2.0$ \\", r"\bottomrule"]
+
+
+@pytest.mark.parametrize("table", ["transitions", "marginals"])
+def test_csv_of_rare_names_is_read_back(tmp_path, table):
+    chain = rare_chain(seed_of_commit(), num_tags=20)
+    path = tmp_path / "x.csv"
+    crfviz.export_table(chain, path, table=table, digits=12)
+    head, *rows = csv.reader(io.StringIO(path.read_text("utf-8")))
+    names = [*chain.tag_names]
+    if table == "marginals":
+        assert head == ["", *(f"{t} {word}" for t, word in enumerate(chain.tokens, 1))]
+        assert [row[0] for row in rows] == names
+        return
+    assert (head, [row[0] for row in rows]) == (["", *names, "END"], ["START", *names])
+    numbers = [[float(cell) for cell in row[1:-1]] for row in rows[1:]]
+    assert numbers == chain.transitions.tolist()
 
 
 @pytest.mark.skipif(not ENGINES, reason="neither pdflatex nor lualatex on this machine")

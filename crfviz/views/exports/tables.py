@@ -42,7 +42,7 @@ _SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\texttt{\char34}",
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
     "“": r"\textquotedblleft{}",
@@ -61,18 +61,21 @@ _LIGATURES = set("-,?!")  # two of them would become one sign
 _LETTERS = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŒœŠšŽžŁłČčŘřŚśŻżŃńĆć"
 
 SIGN = r"\crfvizsign"  # writes a sign by its number
-# The preamble for both engines. With pdflatex, signs that Latin fonts lack are written by number.
-PREAMBLE = r"""\usepackage{iftex}
-\ifPDFTeX
-  \usepackage[T1]{fontenc}
-  \usepackage{textcomp}
-  \newcommand\crfvizsign[1]{\texttt{U+#1}}
-  \newcommand\crfvizrtl[1]{#1}
+RTL = r"\crfvizrtl"  # writes a text from right to left
+# For both engines. With pdflatex, signs that Latin fonts lack are written by number.
+MACROS = r"""\ifdefined\directlua
+  \providecommand\crfvizsign[1]{\iffontchar\font"#1 \symbol{"#1}\else{\textdir TLT\texttt{U+#1}}\fi}
+  \providecommand\crfvizrtl[1]{{\textdir TRT#1}}
 \else
-  \newcommand\crfvizsign[1]{\iffontchar\font"#1 \symbol{"#1}\else{\textdir TLT\texttt{U+#1}}\fi}
-  \newcommand\crfvizrtl[1]{{\textdir TRT#1}}
+  \providecommand\crfvizsign[1]{\texttt{U+#1}}
+  \providecommand\crfvizrtl[1]{#1}
 \fi
 """
+PREAMBLE = rf"""\ifdefined\directlua\else
+  \usepackage[T1]{{fontenc}}
+  \usepackage{{textcomp}}
+\fi
+{MACROS}"""
 ENGINES = ("pdflatex", "lualatex")  # the second one has signs beyond Latin letters, and is slower
 LONGEST = 180  # seconds: the first time lualatex lists all fonts
 TABLES: Mapping[str, Callable[[Analysis], Tensor]] = {
@@ -88,7 +91,7 @@ DECODERS, TRANSITIONS = "decoders", "transitions"
 def tex(text: str) -> str:
     """Return a text escaped for LaTeX; characters without a glyph become U+ and their number."""
     signs = "".join(map(_sign, unicodedata.normalize("NFC", text)))
-    return rf"\crfvizrtl{{{signs}}}" if right_to_left(text) else signs
+    return rf"{RTL}{{{signs}}}" if right_to_left(text) else signs
 
 
 def number(value: float, digits: int) -> str:
@@ -239,20 +242,23 @@ def as_markdown(rows: Rows, digits: int) -> str:
 
 
 def as_latex(rows: Rows, digits: int) -> str:
-    """Return a tabular for booktabs; rare characters need `latex.PREAMBLE`."""
+    """Return a tabular for booktabs, after the macros of its rare characters, if there are any."""
 
     def line(row: Sequence[str | float]) -> str:
         cells = [tex(cell) if isinstance(cell, str) else number(cell, digits) for cell in row]
+        if cells[0].startswith(("[", "*")):  # would be an option of the command before
+            cells[0] = f"{{}}{cells[0]}"
         return " & ".join(cells) + r" \\"
 
-    head, *body = rows
+    head, *body = [line(row) for row in rows]
+    rare = any(macro in text for macro in (SIGN, RTL) for text in (head, *body))
     return "\n".join(
         [
-            rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+            rf"{MACROS * rare}\begin{{tabular}}{{l{'r' * (len(rows[0]) - 1)}}}",
             r"\toprule",
-            line(head),
+            head,
             r"\midrule",
-            *map(line, body),
+            *body,
             r"\bottomrule",
             r"\end{tabular}",
             "",
