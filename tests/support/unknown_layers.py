@@ -162,6 +162,67 @@ class StartOnly(Tagger):
         return self.predict(self.emissions(words), mask)
 
 
+class Looped(Tagger):
+    """A forward over a batch that decodes one sentence after the other by a helper.
+
+    Args:
+        helper: what the helper returns, "path", "score, path" or "path, score".
+        result: what the model returns: "paths", "paths, scores", "pairs", "columns" (a tuple of
+            paths and one of scores), "padded" (a tensor) or "last" (nothing of the helper).
+        order: "given", or the batch is sorted by length for the helper: "sorted" returns the
+            sorted paths, "restored" those in the order of the batch.
+        wrong: number of words from which on the backpointers are those of the step before.
+    """
+
+    def __init__(self, helper="path", result="paths", order="given", wrong=100, num_tags=4):
+        super().__init__(num_tags + 2)
+        self.helper, self.result, self.order, self.wrong = helper, result, order, wrong
+        steps = torch.randn(num_tags + 2, num_tags + 2)
+        steps[-2], steps[:, -1] = NEVER, NEVER  # [to, from]
+        self.transitions = nn.Parameter(steps)
+
+    def decode(self, features):
+        steps = self.transitions.T
+        score, path = best_path(features, steps, steps[-2], steps[:, -1])
+        path = [path[0], *path[:-1]] if len(path) >= self.wrong else path
+        return {"path": path, "score, path": (score, path), "path, score": (path, score)}[
+            self.helper
+        ]
+
+    def forward(self, words, lengths):
+        order = torch.arange(len(words))
+        if self.order != "given":
+            order = lengths.argsort(descending=True)
+        rows = self.emissions(words[order])
+        found = [self.decode(row[:n]) for row, n in zip(rows, lengths[order], strict=True)]
+        if self.order == "restored":
+            found = [found[int(number)] for number in order.argsort()]
+        if self.helper == "path":
+            paths, scores = found, [0.0] * len(found)
+        else:
+            swapped = self.helper == "score, path"
+            paths, scores = ([each[part] for each in found] for part in (swapped, not swapped))
+        if self.result == "padded":
+            rows = [torch.tensor(path) for path in paths]
+            return nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        pairs = list(zip(paths, scores, strict=True))
+        columns = tuple(zip(*pairs, strict=True))
+        results = {"paths": paths, "paths, scores": (paths, scores), "last": rows[-1, -1, 0]}
+        return {**results, "pairs": pairs, "columns": columns}[self.result]
+
+
+def score_of(model, row, path):
+    """Return the score of a path of a `Looped` model for the word ids of a sentence, by a sum."""
+    steps = model.transitions.tolist()
+    start, stop = len(steps) - 2, len(steps) - 1
+    total = 0.0
+    for before, tag, scores in zip(
+        [start, *path[:-1]], path, model.emissions(row).tolist(), strict=True
+    ):
+        total += steps[tag][before] + scores[tag]
+    return total + steps[stop][path[-1]]
+
+
 def words(*shape):
     return torch.randint(0, WORDS, shape)
 

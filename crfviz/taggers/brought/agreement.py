@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.exceptions import CrfvizError
@@ -38,24 +37,37 @@ def held_to(
 
 def read_as(reading: LayerReading, sentences: Sequence[Sentence]) -> list[Sentence] | None:
     """Return the sentences with paths in the reading's tags; None if a path does not fit."""
-    number = {layer: tag for tag, layer in enumerate(reading.kept)}
     kept = []
     for sentence in sentences:
-        path = _inner(sentence.path, len(sentence.emissions), reading)
-        if path is None or not all(tag in number for tag in path):
+        words = len(sentence.emissions)
+        path = tags_of(reading, sentence.path, words, is_padded=sentence.is_padded)
+        if path is None:
             return None
-        kept.append(replace(sentence, path=[number[tag] for tag in path]))
+        kept.append(replace(sentence, path=path))
     return kept
 
 
-def _inner(path: Sequence[int], words: int, reading: LayerReading) -> list[int] | None:
-    """Return the path without START and STOP; None if it is too short."""
-    outside = set(range(reading.size)) - set(reading.kept)
+def tags_of(
+    reading: LayerReading, path: Sequence[int], words: int, *, is_padded: bool
+) -> list[int] | None:
+    """Return a path of a number of words in the reading's tags, without START and STOP.
+
+    None if it is too short, if it has other tags, or if it is too long and not padded.
+    """
+    number = {layer: tag for tag, layer in enumerate(reading.kept)}
     tags = list(path)
-    if len(tags) > words and tags[0] in outside:
+    if len(tags) > words and _is_boundary(reading, tags[0]):
         tags = tags[1:]
-    tags = tags[:words]
-    return tags if len(tags) == words else None
+    rest = tags[words:]
+    if len(tags) < words or not all(tag in number for tag in tags[:words]):
+        return None
+    if not is_padded and not all(_is_boundary(reading, tag) for tag in rest):
+        return None
+    return [number[tag] for tag in tags[:words]]
+
+
+def _is_boundary(reading: LayerReading, tag: int) -> bool:
+    return 0 <= tag < reading.size and tag not in reading.kept
 
 
 def is_best(reading: LayerReading, sentence: Sentence, tolerance: float) -> bool:
@@ -88,7 +100,8 @@ def reproduces_scores(
 
     With `best`, the score of the best path instead.
     """
-    if not all(each.total for each in sentences):
+    slots = set(sentences[0].totals).intersection(*(each.totals for each in sentences))
+    if not slots:
         return False
     try:
         chains = [chain_of(reading, each.emissions) for each in sentences]
@@ -98,34 +111,7 @@ def reproduces_scores(
         ]
     except CrfvizError:  # no scores, or no path
         return False
-    for numbers in zip(*(each.total for each in sentences), strict=False):
-        if np.allclose(numbers, scores, rtol=TOLERANCE, atol=TOLERANCE):
-            return True
-    return False
-
-
-def are_same(
-    one: LayerReading,
-    sentences: Sequence[Sentence],
-    other: LayerReading,
-    others: Sequence[Sentence],
-) -> bool:
-    """Return whether two readings give exactly the same chains."""
-    if len(sentences) != len(others) or one.kept != other.kept:
-        return False
-    return all(
-        torch.equal(a.emissions, b.emissions) and _tables_equal(one, other)
-        for a, b in zip(sentences, others, strict=True)
+    return any(
+        np.allclose([each.totals[slot] for each in sentences], scores, TOLERANCE, TOLERANCE)
+        for slot in slots
     )
-
-
-def _tables_equal(one: LayerReading, other: LayerReading) -> bool:
-    zero = torch.zeros(len(one.kept), dtype=torch.float64)
-    pairs = [
-        (one.transitions, other.transitions),
-        *(
-            ((a if a is not None else zero), (b if b is not None else zero))
-            for a, b in ((one.start, other.start), (one.end, other.end))
-        ),
-    ]
-    return all(torch.equal(a, b) for a, b in pairs)

@@ -1,12 +1,14 @@
 """Sentences in recorded calls: candidates for emissions, paths, masks and lengths."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from torch import Tensor
 
-from crfviz.taggers.brought.recorder import Call, Slot
+from crfviz.taggers.brought.recorder import Call, Recorder, Slot
+
+NUM_BOUNDARIES = 2  # START and STOP, which a path may have around its words
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,53 +17,101 @@ class Sentence:
 
     emissions: Tensor  # (T, n) with all tags of the layer, or (T, K)
     path: list[int]  # the layer's tag ids
-    total: tuple[float, ...]  # numbers that the layer returned for it
+    totals: Mapping[Slot, float]  # numbers that the layer returned for it
+    call: int  # index of the outermost call
+    is_padded: bool  # whether the path goes on through padding
 
 
 @dataclass(frozen=True)
 class Place:
     """Slots of the emissions, paths and lengths of a model."""
 
+    method: str  # whose calls have one sentence or batch each; empty: the outermost calls
     scores: Slot
     paths: Slot
     words: Slot | None  # mask or lengths; None: use the lengths of the paths
     first: str  # axis of the scores that comes first: "batch", "time" or "" without batches
     turned: bool  # whether the paths have time first
 
-
-def find_places(calls: Sequence[Call]) -> Iterator[Place]:
-    """Yield all combinations of slots; `sentences_at` checks their shapes."""
-    scores = dict.fromkeys(slot for call in calls for slot in call.scores)
-    paths = dict.fromkeys(slot for call in calls for slot in call.paths)
-    words: dict[Slot | None, None] = dict.fromkeys(
-        slot for call in calls for slot in (*call.masks, *call.lengths)
-    )
-    for slot, path, first in product(scores, paths, ("", "batch", "time")):
-        for word, turned in product((*words, None), (False, True) if first else (False,)):
-            if word != path:
-                yield Place(slot, path, word, first, turned)
+    def __str__(self) -> str:
+        """Return the slots for messages."""
+        parts = [f"scores {_text(self.scores)}", f"paths {_text(self.paths)}"]
+        parts += [f"lengths {_text(self.words)}"] if self.words else []
+        parts += ["time first in the scores"] if self.first == "time" else []
+        parts += ["time first in the paths"] if self.turned else []
+        return ", ".join(parts)
 
 
-def sentences_at(place: Place, calls: Sequence[Call]) -> Iterator[Sentence]:
-    """Yield the sentences of a place; stop at the first call whose shapes do not fit."""
+def find_places(recorder: Recorder) -> Iterator[tuple[Place, list[Call]]]:
+    """Yield all combinations of slots, with the calls; `sentences_at` checks their shapes."""
+    for method, calls in {"": recorder.calls, **recorder.inner}.items():
+        scores = dict.fromkeys(slot for call in calls for slot in call.scores)
+        paths = dict.fromkeys(slot for call in calls for slot in call.paths)
+        words: dict[Slot | None, None] = dict.fromkeys(
+            slot for call in calls for slot in (*call.masks, *call.lengths)
+        )
+        for slot, path, first in product(scores, paths, ("", "batch", "time")):
+            for word, turned in product((*words, None), (False, True)):
+                if word != path:
+                    yield Place(method, slot, path, word, first, turned), calls
+
+
+def sentences_at(place: Place, calls: Sequence[Call]) -> list[Sentence]:
+    """Return the sentences of a place; empty if the shapes of a call do not fit."""
+    found: list[Sentence] = []
     for call in calls:
-        emissions, paths = call.scores.get(place.scores), call.paths.get(place.paths)
-        if emissions is None or paths is None:
+        tensors, paths = call.scores.get(place.scores), call.paths.get(place.paths)
+        if tensors is None or paths is None:
             continue
-        batch = _by_sentence(emissions, place.first)
-        if batch is None:
-            return
-        B, T, _ = batch.shape
-        rows = [list(each) for each in zip(*paths, strict=False)] if place.turned else paths
-        lengths = _lengths(call, place, B, T)
-        if len(rows) != B or lengths is None:
-            return
-        totals = [tuple(n[b] for n in call.totals.values() if len(n) == B) for b in range(B)]
-        for scores, row, length, total in zip(batch, rows, lengths, totals, strict=True):
-            words = len(row) if length is None else length
-            if not 0 < words <= T or len(row) < words:
-                return
-            yield Sentence(scores[:words], row if length is None else row[: words + 2], total)
+        rows = _paths(paths, turned=place.turned)
+        batches = [_by_sentence(tensor, place.first) for tensor in tensors]
+        shapes = [tuple(batch.shape[:2]) for batch in batches if batch is not None]
+        if len(shapes) < len(batches) or sum(B for B, _ in shapes) != len(rows):
+            return []
+        emissions = [row for batch in batches if batch is not None for row in batch]
+        ends = _ends(call, place, shapes, rows)
+        if ends is None:
+            return []
+        totals = {slot: [n for each in lists for n in each] for slot, lists in call.totals.items()}
+        totals = {slot: numbers for slot, numbers in totals.items() if len(numbers) == len(rows)}
+        is_padded = is_rectangular(rows)
+        for number, (scores, row, end) in enumerate(zip(emissions, rows, ends, strict=True)):
+            if not 0 < end <= min(len(scores), len(row)):
+                return []
+            total = {slot: numbers[number] for slot, numbers in totals.items()}
+            path = row[: end + NUM_BOUNDARIES]
+            found.append(Sentence(scores[:end], path, total, call.number, is_padded))
+    return found
+
+
+def is_rectangular(rows: Sequence[Sequence[int]]) -> bool:
+    """Return whether there are several paths, all of one length: they may have padding."""
+    return len(rows) > 1 and len({len(row) for row in rows}) == 1
+
+
+def rows_of(paths: Sequence[Sequence[list[int]]]) -> Iterator[list[list[int]]]:
+    """Yield the paths of a slot in a call, with the batch first and with time first."""
+    yield _paths(paths, turned=False)
+    yield _paths(paths, turned=True)
+
+
+def lengths_in(call: Call, slot: Slot, count: int) -> list[int] | None:
+    """Return the lengths of `count` sentences from a mask or from numbers; None if none fit."""
+    if masks := call.masks.get(slot):
+        if sum(len(mask) for mask in masks) != count:
+            masks = [mask.T for mask in masks]
+        return _mask_ends(masks, count)
+    lengths = [n for each in call.lengths.get(slot, ()) for n in each]
+    return lengths if len(lengths) == count and all(n > 0 for n in lengths) else None
+
+
+def _paths(paths: Sequence[Sequence[list[int]]], *, turned: bool) -> list[list[int]]:
+    """Return the paths in all values of a slot."""
+    if not turned:
+        return [row for each in paths for row in each]
+    if any(len({len(row) for row in each}) > 1 for each in paths):
+        return []
+    return [list(row) for each in paths for row in zip(*each, strict=True)]
 
 
 def _by_sentence(emissions: Tensor, first: str) -> Tensor | None:
@@ -73,17 +123,37 @@ def _by_sentence(emissions: Tensor, first: str) -> Tensor | None:
     return emissions if first == "batch" else emissions.transpose(0, 1)
 
 
-def _lengths(call: Call, place: Place, B: int, T: int) -> list[int | None] | None:
-    """Return the lengths of B sentences, each None if unknown; None if they do not fit."""
+def _ends(
+    call: Call, place: Place, shapes: Sequence[tuple[int, ...]], rows: Sequence[Sequence[int]]
+) -> list[int] | None:
+    """Return the number of words of each sentence; None if the lengths do not fit the paths."""
     if place.words is None:
-        return [None] * B
-    mask, lengths = call.masks.get(place.words), call.lengths.get(place.words)
-    if mask is not None:
-        mask = mask if mask.shape == (B, T) else mask.T
-        if mask.shape != (B, T):
-            return None
-        ends = mask.sum(1).tolist()
-        whole = all(bool(row[:end].all()) for row, end in zip(mask, ends, strict=True))
-        return ends if whole else None
-    fits = lengths is not None and len(lengths) == B and all(0 < n <= T for n in lengths)
-    return list(lengths or ()) if fits else None
+        return [len(row) for row in rows]
+    count = len(rows)
+    masks = call.masks.get(place.words)
+    if masks and len(masks) == len(shapes):
+        each = zip(masks, shapes, strict=True)
+        ends = _mask_ends([m if m.shape == shape else m.T for m, shape in each], count)
+    else:
+        ends = lengths_in(call, place.words, count)
+    if ends is None:
+        return None
+    tails = [row[end:] for row, end in zip(rows, ends, strict=True)]
+    if all(len(tail) <= NUM_BOUNDARIES for tail in tails):
+        return ends
+    is_constant = len({tag for tail in tails for tag in tail}) == 1
+    is_full = bool(masks) or max(ends) == len(rows[0])  # then padding may have any tags
+    return ends if is_rectangular(rows) and (is_full or is_constant) else None
+
+
+def _mask_ends(masks: Sequence[Tensor], count: int) -> list[int] | None:
+    """Return the number of words of each row; None if a mask has holes or other rows."""
+    rows = [row for mask in masks for row in mask.tolist()]
+    ends = [sum(row) for row in rows]
+    whole = all(all(row[:end]) for row, end in zip(rows, ends, strict=True))
+    return ends if whole and len(rows) == count else None
+
+
+def _text(slot: Slot) -> str:
+    """Return a slot for messages, such as "features of decode"."""
+    return f"{slot[1]} of {slot[0]}"

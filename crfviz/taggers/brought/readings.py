@@ -140,14 +140,18 @@ class Parameters:
 # ANN401: arguments of Potentials
 def chain_of(reading: LayerReading, emissions: Tensor, **names: Any) -> Potentials:  # noqa: ANN401
     """Return the chain of one sentence."""
-    columns = list(reading.kept) if emissions.shape[1] == reading.size else slice(None)
     return Potentials(
-        emissions[:, columns],
+        emissions_of(reading, emissions),
         reading.transitions,
         start=reading.start,
         end=reading.end,
         **names,
     )
+
+
+def emissions_of(reading: LayerReading, emissions: Tensor) -> Tensor:
+    """Return the (T, K) scores of the reading's tags."""
+    return emissions[:, list(reading.kept)] if emissions.shape[1] == reading.size else emissions
 
 
 def _masked(reading: LayerReading, mask: Tensor, name: str) -> LayerReading:

@@ -7,7 +7,7 @@ path is the layer's path in every sentence. If the paths are also each word's be
 prove nothing: then the scores have to agree, too. The search calls no method of the model.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -20,7 +20,6 @@ from crfviz.taggers.brought.adapters import Adapter, Batch
 from crfviz.taggers.brought.agreement import (
     HALF_TOLERANCE,
     TOLERANCE,
-    are_same,
     best_alone,
     gap_of,
     held_to,
@@ -28,23 +27,25 @@ from crfviz.taggers.brought.agreement import (
     read_as,
     reproduces_scores,
 )
-from crfviz.taggers.brought.places import Sentence, find_places, sentences_at
+from crfviz.taggers.brought.matches import Match, merged
+from crfviz.taggers.brought.places import Place, Sentence, find_places, sentences_at
 from crfviz.taggers.brought.readings import LayerReading, Parameters, chain_of
-from crfviz.taggers.brought.recorder import Recorder
+from crfviz.taggers.brought.recorder import MAX_BYTES, Recorder
+from crfviz.taggers.brought.result_order import ordered
 from crfviz.taggers.brought.seen import Seen
 
 MAX_COMPARED = 50  # sentences compared with the closest reading
 MAX_SHOWN = 12  # tags of a path in a message
-Found = tuple[LayerReading, list[Sentence], bool]  # the last: it also reproduces the scores
+LIMIT = f"the limit is {MAX_BYTES // 1_000_000} MB of scores"
+Missed = tuple[LayerReading, Place, list[Sentence]]  # sentences have the layer's tag ids
 
 
 @dataclass
 class Tried:
     """Outcomes of all readings."""
 
-    found: list[Found] = field(default_factory=list)  # readings that reproduce all paths
-    # all other readings
-    missed: list[tuple[LayerReading, list[Sentence]]] = field(default_factory=list)
+    found: list[Match] = field(default_factory=list)  # readings that reproduce all paths
+    missed: list[Missed] = field(default_factory=list)  # all other readings
     plain: int = 0  # readings whose paths are each word's best tag alone
     most: int = 0  # sentences in the largest place
     single: int = 0  # the same, of places with only one-word sentences
@@ -78,8 +79,8 @@ class Search:
 
     @property
     def recorded(self) -> int:
-        """The number of recorded outermost calls."""
-        return len(self.calls)
+        """The number of outermost calls."""
+        return len(self.calls) + self._recorder.num_left_out
 
     @property
     def _tolerance(self) -> float:
@@ -92,8 +93,9 @@ class Search:
             FormatError: as `solve` does.
         """
         with torch.no_grad(), without_kernels():  # loading them takes longer than the search
-            reading, sentences, note = self.solve()
-        self.notes = [note]
+            reading, sentences, self.notes = self.solve()
+        if self._recorder.num_left_out:
+            self.notes.append(f"Later calls are not recorded: {LIMIT}.")
         adapter = FoundLayer(self._module, "", [self._module])
         tags = self._parameters.tag_names(reading)
         found = []
@@ -111,8 +113,8 @@ class Search:
             found.append(Seen(adapter, batch, 0, mask, "", sentence.path, number, where))
         return found
 
-    def solve(self) -> tuple[LayerReading, list[Sentence], str]:
-        """Return the reading that reproduces the layer's paths, its sentences, and a note on it.
+    def solve(self) -> tuple[LayerReading, list[Sentence], list[str]]:
+        """Return the reading that reproduces the layer's paths, its sentences, and notes on it.
 
         If none does, a reading that reproduces the scores counts: the layer decodes wrongly.
 
@@ -120,97 +122,100 @@ class Search:
             FormatError: no reading does, or two different ones do; the message describes them.
         """
         tried = self._tried()
-        found = _preferred(tried.found)
-        if len(found) == 1:
-            reading, sentences, _ = found[0]
-            count = len(sentences)
-            return reading, sentences, f"{reading.name}; {count} of {count} paths are reproduced."
-        if found or tried.plain:
-            raise FormatError(self._declined(found, tried))
-        scored = _preferred(list(self._by_scores(tried.missed)))
-        if len(scored) == 1:
-            reading, sentences, _ = scored[0]
-            count = len(sentences)
-            right = sum(is_best(reading, each, self._tolerance) for each in sentences)
+        found = _preferred(merged(tried.found, self.calls))
+        scored = [] if found else _preferred(merged(self._by_scores(tried.missed), self.calls))
+        if len(found or scored) != 1:
+            closest = "" if found or scored or tried.plain else self._closest(tried.missed)
+            raise FormatError(f"{self._declined(found or scored, tried)}{closest}")
+        match = (found or scored)[0]
+        in_order = ordered(match, self.calls)
+        reading, sentences = match.reading, in_order.sentences
+        count = len(sentences)
+        right = sum(is_best(reading, each, self._tolerance) for each in sentences)
+        note = f"{reading.name}; {count} of {count} paths are reproduced."
+        if right < count:
+            proof = "scores are reproduced" if scored else "paths of its layer are reproduced"
             note = (
-                f"{reading.name}; {count} of {count} scores are reproduced, but the paths of the "
+                f"{reading.name}; {count} of {count} {proof}, but the paths of the "
                 f"model are the best in {right} of {count} sentences: it decodes wrongly."
             )
-            return reading, sentences, note
-        closest = "" if scored else self._closest(tried.missed)
-        raise FormatError(f"{self._declined(scored, tried)}{closest}")
+        return reading, sentences, [note, *in_order.remarks]
 
     def _tried(self) -> Tried:
         """Compare every reading with the paths in every possible place."""
         tried = Tried()
         seen: set[int] = set()  # hashes of sentences that were compared already
-        for place in find_places(self.calls):
-            sentences = list(sentences_at(place, self.calls))
+        for place, calls in find_places(self._recorder):
+            sentences = sentences_at(place, calls)
             if not sentences or max(len(each.emissions) for each in sentences) < 2:
                 tried.single = max(tried.single, len(sentences))
                 continue
             tried.most = max(tried.most, len(sentences))
-            content = hash(tuple((*e.path, e.emissions.numpy().tobytes()) for e in sentences))
+            content = hash(
+                tuple((e.call, *e.path, e.emissions.numpy().tobytes()) for e in sentences)
+            )
             if content in seen:
                 continue
             seen.add(content)
             for reading in self._parameters.readings(sentences[0].emissions.shape[1]):
                 kept = held_to(reading, sentences, self._tolerance)
                 if kept is None:
-                    tried.missed.append((reading, sentences))
+                    tried.missed.append((reading, place, sentences))
                     continue
                 scored = reproduces_scores(reading, kept)
                 if all(best_alone(reading, each) == each.path for each in kept) and not scored:
                     tried.plain += 1
-                elif not any(are_same(reading, kept, *each[:2]) for each in tried.found):
-                    tried.found.append((reading, kept, scored))
+                else:
+                    tried.found.append(Match(reading, place, kept, scored))
         return tried
 
-    def _by_scores(
-        self, readings: Sequence[tuple[LayerReading, list[Sentence]]]
-    ) -> Iterator[Found]:
-        """Yield the different readings that reproduce the model's scores, but not its paths."""
-        found: list[tuple[LayerReading, list[Sentence]]] = []
-        for reading, sentences in readings:
+    def _by_scores(self, missed: Sequence[Missed]) -> list[Match]:
+        """Return the readings that reproduce the model's scores, but not its paths."""
+        found: list[Match] = []
+        for reading, place, sentences in missed:
             kept = read_as(reading, sentences)
             if kept is None or len(kept) < 2 or not reading.transitions.any():
                 continue
-            scored = any(reproduces_scores(reading, kept, best=best) for best in (False, True))
-            if scored and not any(are_same(reading, kept, *each) for each in found):
-                found.append((reading, kept))
-        yield from ((*each, True) for each in found)
+            if any(reproduces_scores(reading, kept, best=best) for best in (False, True)):
+                found.append(Match(reading, place, kept, scored=True))
+        return found
 
-    def _closest(self, readings: Sequence[tuple[LayerReading, list[Sentence]]]) -> str:
+    def _closest(self, missed: Sequence[Missed]) -> str:
         """Describe the reading that reproduces most paths, and its first mismatch."""
-        most: tuple[int, LayerReading, list[Sentence]] | None = None
-        for reading, sentences in readings:
+        most: tuple[LayerReading, list[Sentence]] | None = None
+        fewest = 1.0  # share of wrong paths
+        for reading, _, sentences in missed:
             kept = read_as(reading, sentences[:MAX_COMPARED])
             if kept is None:
                 continue
-            right = sum(is_best(reading, each, self._tolerance) for each in kept)
-            if (0 if most is None else most[0]) < right < len(kept):
-                most = right, reading, kept
+            share = sum(not is_best(reading, each, self._tolerance) for each in kept) / len(kept)
+            if 0 < share < fewest:
+                fewest, most = share, (reading, sentences)
         if most is None:
             return ""
-        right, reading, kept = most
-        number = next(
-            n for n, each in enumerate(kept) if not is_best(reading, each, self._tolerance)
-        )
-        worst = kept[number]
+        reading, kept = most[0], read_as(*most) or []
+        wrong = [n for n, each in enumerate(kept) if not is_best(reading, each, self._tolerance)]
+        if not wrong:
+            return ""
+        worst = kept[wrong[0]]
         best = best_path(chain_of(reading, worst.emissions))
+        also = ", ".join(str(number + 1) for number in wrong[1:MAX_SHOWN])
+        others = f" So do those of {also}{' …' * (len(wrong) > MAX_SHOWN)}." if also else ""
         return (
-            f" The closest reading is {reading.name}: {right} of {len(kept)} paths. Sentence "
-            f"{number + 1}: the model's path {_tags_text(worst.path)} scores "
-            f"{gap_of(reading, worst):.4g} less than ours, {_tags_text(best)}."
+            f" The closest reading is {reading.name}: {len(kept) - len(wrong)} of {len(kept)} "
+            f"paths. Sentence {wrong[0] + 1}: the model's path {_tags_text(worst.path)} scores "
+            f"{gap_of(reading, worst):.4g} less than ours, {_tags_text(best)}.{others}"
         )
 
-    def _declined(self, found: Sequence[Found], tried: Tried) -> str:
+    def _declined(self, found: Sequence[Match], tried: Tried) -> str:
         square = ", ".join(
             f"{name} {tuple(t.shape)}" for name, t in self._parameters.square.items()
         )
         advice = "Else call crfviz.register_adapter before."
         if self._recorder.has_nan:
             return f"No chain was found: some scores are NaN. {advice}"
+        if self._recorder.num_left_out and not self.calls:
+            return f"No chain was found: a call is too large, {LIMIT}. Pass fewer sentences."
         if tried.single and not tried.most:
             return (
                 "No chain was found: every sentence has one word, which no transition scores. Run "
@@ -223,8 +228,9 @@ class Search:
                 f"{advice}"
             )
         if found:
-            names = "; or ".join(reading.name for reading, *_ in found[:3])
-            return f"Two readings fit all paths: {names}. Run more sentences. {advice}"
+            return (
+                f"Two readings fit all paths: {_alternatives(found)}. Run more sentences. {advice}"
+            )
         if tried.plain:
             return (
                 f"No chain was found: each word's best tag alone gives all {tried.most} paths, so "
@@ -236,13 +242,27 @@ class Search:
         )
 
 
-def _preferred(found: Sequence[Found]) -> list[Found]:
-    """Prefer readings that reproduce scores, then those without guessed start and stop."""
-    if any(scored for *_, scored in found):
-        found = [each for each in found if each[2]]
-    if not all(reading.guessed for reading, *_ in found):
-        found = [each for each in found if not each[0].guessed]
-    return list(found)
+def _preferred(found: Sequence[Match]) -> list[Match]:
+    """Prefer matches with scores, then those without guessed start and stop, then more calls."""
+    if any(match.scored for match in found):
+        found = [match for match in found if match.scored]
+    if not all(match.reading.guessed for match in found):
+        found = [match for match in found if not match.reading.guessed]
+    calls = [{sentence.call for sentence in match.sentences} for match in found]
+    return [
+        match
+        for match, own in zip(found, calls, strict=True)
+        if not any(own < other for other in calls)
+    ]
+
+
+def _alternatives(found: Sequence[Match]) -> str:
+    """Return the names of the first matches, with their places where two have one reading."""
+    names = [match.reading.name for match in found]
+    said = dict.fromkeys(
+        str(match) if names.count(match.reading.name) > 1 else match.reading.name for match in found
+    )
+    return "; or ".join(list(said)[:3])
 
 
 def _tags_text(path: Sequence[int]) -> str:

@@ -65,6 +65,238 @@ def test_chain_of_an_unknown_layer_has_its_paths(kind, seed):
         assert best == pytest.approx(chains[number].score(seen.theirs[number]), abs=1e-4)
 
 
+HELPERS = ["path", "score, path", "path, score"]
+RESULTS = ["paths", "paths, scores", "pairs", "columns", "padded", "last"]
+LENGTHS = [3, 7, 4, 2, 6, 3, 4, 5]
+
+
+def looped_batch():
+    """Word ids of eight sentences in a batch, with padding, and their lengths."""
+    rows = layers.words(8, 7)
+    return rows * (torch.arange(7) < torch.tensor(LENGTHS)[:, None]), torch.tensor(LENGTHS)
+
+
+def best_by_loop(model, row):
+    """The best path of a sentence by all paths, in plain Python."""
+    tags = range(len(model.transitions) - 2)
+    return max(product(tags, repeat=len(row)), key=lambda path: layers.score_of(model, row, path))
+
+
+def has_own_scores(chain, model, row):
+    """Return whether a chain scores each tag of a sentence as the model does."""
+    own = model.emissions(row).tolist()
+    ours = torch.as_tensor(chain.emissions).tolist()
+    return ours == [pytest.approx(scores[:-2]) for scores in own]
+
+
+@pytest.mark.parametrize("helper", HELPERS)
+@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("order", ["given", "restored"])
+def test_loop_over_the_sentences_of_a_batch_has_all_of_them(helper, result, order):
+    torch.manual_seed(5)
+    model = layers.Looped(helper, result, order).requires_grad_(False)
+    calls = [looped_batch() for _ in range(3)]
+    named = [[f"{n}.{t}" for t in range(length)] for n, length in enumerate(3 * LENGTHS)]
+    seen = watched(model, calls)
+    if (order, result) == ("restored", "last"):
+        assert "in another order than the model: compare their words" in seen.notes[1]
+        return
+    seen.words = named
+    rows = [row[:n] for words, lengths in calls for row, n in zip(words, lengths, strict=True)]
+    assert len(seen.potentials) == len(rows) == 24
+    assert seen.notes[0] == f"{READ_AS}; 24 of 24 paths are reproduced."
+    assert all("have the same path: compare their words" in note for note in seen.notes[1:])
+    assert order == "restored" or len(seen.notes) == 1
+    for chain, path, row, words in zip(seen.potentials, seen.theirs, rows, named, strict=True):
+        assert list(chain.tokens) == words
+        assert has_own_scores(chain, model, row)
+        if len(row) < 6:
+            best = best_by_loop(model, row)
+            expected = layers.score_of(model, row, best)
+            assert chain.score(path) == pytest.approx(expected, abs=1e-4)
+
+
+READ_AS = "transitions[to, from], START is 4, STOP is 5"
+
+
+@pytest.mark.parametrize("helper", HELPERS)
+@pytest.mark.parametrize("result", RESULTS)
+def test_wrong_backpointers_in_two_of_eight_sentences_are_named(helper, result):
+    torch.manual_seed(1)
+    model = layers.Looped(helper, result, wrong=6).requires_grad_(False)
+    words, lengths = looped_batch()
+    seen = watched(model, [(words, lengths)])
+    if helper == "path":
+        with pytest.raises(FormatError, match="No chain was found") as error:
+            seen.potentials  # noqa: B018 - it searches
+        assert f"The closest reading is {READ_AS}: 6 of 8 paths. Sentence 2: " in str(error.value)
+        assert "So do those of 5." in str(error.value)
+        return
+    rows = [row[:n] for row, n in zip(words, lengths, strict=True)]
+    assert len(seen.potentials) == 8
+    assert "8 of 8 scores are reproduced" in seen.notes[0]
+    assert "are the best in 6 of 8 sentences: it decodes wrongly" in seen.notes[0]
+    assert [note.partition(":")[0] for note in seen.notes[1:]] == ["sentence 2", "sentence 5"]
+    for number, (chain, row) in enumerate(zip(seen.potentials, rows, strict=True)):
+        assert has_own_scores(chain, model, row)
+        path = list(best_by_loop(model, row)) if len(row) < 6 else crfviz.viterbi(chain).path
+        assert (seen.theirs[number] == path) == (number not in (1, 4))
+
+
+def test_sorted_batch_whose_paths_are_returned_sorted_is_noted():
+    torch.manual_seed(2)
+    seen = watched(layers.Looped(order="sorted"), [looped_batch()])
+    assert "another order than the model: compare their words" in seen.notes[1]
+    seen.words = [["word"] * n for n in LENGTHS]
+    with pytest.raises(ShapeError, match="sentence 1: expected 7 words"):
+        seen.potentials  # noqa: B018 - it searches
+
+
+class Padded(layers.Looped):
+    """Decodes padding, too, and cuts the paths."""
+
+    def decode(self, features):  # noqa: ARG002 - as in the base class
+        return super().decode(self.whole[next(self.numbers)])
+
+    def forward(self, words, lengths):
+        self.whole, self.numbers = self.emissions(words), iter(range(len(words)))
+        paths = super().forward(words, lengths)
+        return [path[:n] for path, n in zip(paths, lengths, strict=True)]
+
+
+class PaddedRows(Padded):
+    """The same by a helper that gets the whole row."""
+
+    def decode(self, features):  # noqa: ARG002 - as in the base class
+        return self.best(self.whole[next(self.numbers)])
+
+    def best(self, features):
+        return layers.Looped.decode(self, features)
+
+
+@pytest.mark.parametrize("kind", [Padded, PaddedRows])
+def test_decoded_padding_is_noted_or_rejected(kind):
+    torch.manual_seed(3)
+    seen = watched(kind(), [looped_batch() for _ in range(2)])
+    if kind is Padded:
+        assert seen.notes[0].startswith("No chain was found")
+    else:
+        assert "7 of 8 sentences end with padding, which the layer decodes." in seen.notes
+
+
+class Shortcut(layers.Looped):
+    """Words alone do without the helper, and the scores of a batch are never together."""
+
+    def forward(self, words, lengths):
+        paths = []
+        for row, n in zip(words, lengths, strict=True):
+            if n < 3:
+                paths.append([0] * int(n))
+            else:
+                paths.append(self.decode(self.emissions(row[:n])))
+        return paths
+
+
+def test_sentences_without_scores_are_counted():
+    torch.manual_seed(4)
+    seen = watched(Shortcut(), [looped_batch() for _ in range(4)])
+    assert "returned 8 paths in a call, and the scores of only 7" in seen.notes[0]
+    with pytest.raises(FormatError, match="scores of only 7"):
+        seen.potentials  # noqa: B018 - it searches
+
+
+class Changed(layers.Looped):
+    """The helper is right, and the model reverses the longest path."""
+
+    def forward(self, words, lengths):
+        paths = super().forward(words, lengths)
+        return [path[::-1] if len(path) == 7 else path for path in paths]
+
+
+def test_paths_that_the_model_changes_are_named():
+    torch.manual_seed(6)
+    seen = watched(Changed(), [looped_batch(), looped_batch()])
+    assert "best in 14 of 16 sentences: it decodes wrongly" in seen.notes[0]
+    assert [note.partition(":")[0] for note in seen.notes[1:]] == ["sentence 2", "sentence 10"]
+
+
+class Chunked(layers.RootAndEnd):
+    """A batch in chunks, and the scores of each as log probabilities."""
+
+    def forward(self, words, lengths):
+        pairs = zip(words.split(3), lengths.split(3), strict=True)
+        return [path for chunk in pairs for path in self.part(*chunk)]
+
+    def part(self, words, lengths):
+        return super().forward(words, lengths)
+
+    def emissions(self, words):
+        return self.normalised(super().emissions(words))
+
+    def normalised(self, scores):
+        return scores.log_softmax(-1)
+
+
+def test_chunks_and_scores_up_to_constants_are_one_chain():
+    torch.manual_seed(7)
+    model = Chunked().requires_grad_(False)
+    calls = [looped_batch() for _ in range(3)]
+    seen = watched(model, calls)
+    rows = [row[:n] for words, lengths in calls for row, n in zip(words, lengths, strict=True)]
+    assert seen.notes == [
+        "weights[from, to], START is 0, STOP is 1; 24 of 24 paths are reproduced."
+    ]
+    for chain, row in zip(seen.potentials, rows, strict=True):
+        assert chain.emissions.tolist() == [
+            pytest.approx(scores[2:]) for scores in model.emissions(row).tolist()
+        ]
+
+
+class Packed(layers.Looped):
+    """Packs the scores of a batch, and gives them to a helper that unpacks them."""
+
+    def forward(self, words, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(
+            self.embedding(words), lengths, batch_first=True, enforce_sorted=False
+        )
+        return self.all_paths(packed._replace(data=2 * self.scores(packed.data)))
+
+    def all_paths(self, packed):
+        rows, lengths = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+        return [self.decode(row[:n]) for row, n in zip(rows, lengths, strict=True)]
+
+
+def test_packed_scores_keep_the_order_of_the_batch():
+    torch.manual_seed(8)
+    model = Packed().requires_grad_(False)
+    calls = [looped_batch() for _ in range(3)]
+    seen = watched(model, calls)
+    rows = [row[:n] for words, lengths in calls for row, n in zip(words, lengths, strict=True)]
+    assert len(seen.potentials) == 24
+    assert len(seen.notes) == 1
+    for chain, row in zip(seen.potentials, rows, strict=True):
+        assert has_own_scores(chain, model, row)
+
+
+def test_failed_call_is_not_recorded():
+    torch.manual_seed(9)
+    model = layers.Looped()
+    words, lengths = looped_batch()
+    with torch.no_grad(), crfviz.watch(model.eval()) as seen:
+        model(words, lengths)
+        with pytest.raises(IndexError):
+            model(words, lengths - 2)
+        model(words, lengths)
+    assert len(seen.potentials) == 16
+
+
+def test_message_names_each_reading_once():
+    torch.manual_seed(4)
+    seen = watched(Shortcut(), [looped_batch()])  # its scores, and twice as much
+    names = seen.notes[0].partition("all paths: ")[2].partition(". Run more")[0].split("; or ")
+    assert len(names) == len(set(names)) > 1
+
+
 def test_start_and_stop_are_not_word_tags():
     model = layers.OneByOne(TAGS)
     seen = watched(model, list(layers.batches("sentence")))
@@ -345,7 +577,8 @@ def test_recording_stops_at_its_limit(monkeypatch):
     monkeypatch.setattr(recorder, "MAX_BYTES", 2000)
     model = layers.OneByOne(TAGS)
     seen = watched(model, list(layers.batches("sentence", 40)))
-    kept = [t for call in seen._search.calls for t in call.scores.values()]
+    scores = [t for call in seen._search.calls for each in call.scores.values() for t in each]
+    kept = {id(each): each for each in scores}.values()
     assert 0 < sum(t.numel() * t.element_size() for t in kept) <= 2000
 
 
