@@ -28,7 +28,7 @@ from crfviz.chain.questions.conditioning import condition, restrict
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.taggers.blank import UNSET
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.schemes import is_bio
+from crfviz.text.schemes import is_bio, spans
 from crfviz.text.sentences import Offsets, words_at
 
 MAX_STEPS = 50  # undo steps
@@ -144,6 +144,28 @@ def correct(desk: Desk, annotation: Annotation, first: int, last: int, what: str
     before = _reopened(desk, annotation)
     mark = mark_entity if desk.bio else set_tag
     return _with(desk, before, before.offsets, mark(before.pins, first, last, what))
+
+
+def resize(desk: Desk, annotation: Annotation, word: int, start: int, end: int) -> Annotation:
+    """Move the start and the end of the entity at a word by so many words, and decode again.
+
+    Words that leave the entity become O. An entity that the new one overlaps is given up, as in
+    `marking.mark_entity`.
+
+    Raises:
+        CrfvizError: there is no entity at the word, or the new one would have no word or leave the
+            sentence.
+        NoPathError: no allowed path has these tags.
+    """
+    before = _reopened(desk, annotation)
+    here = next((each for each in spans(before.final) if each.start <= word < each.end), None)
+    if here is None:
+        raise CrfvizError("There is no entity at this word to grow or shrink.")
+    first, last = here.start + start, here.end - 1 + end
+    if not 0 <= first <= last < len(before.offsets):
+        raise CrfvizError("The entity cannot grow or shrink further in this direction.")
+    pins = mark_entity(before.pins, min(first, here.start), max(last, here.end - 1), "")
+    return _with(desk, before, before.offsets, mark_entity(pins, first, last, here.type))
 
 
 def cut(desk: Desk, annotation: Annotation, word: int, at: int) -> Annotation:

@@ -236,6 +236,16 @@ def test_entities_are_marked_by_mouse_and_by_keys(desk, who):
     desk.key("o")
     found = [(s.type, s.start, s.end) for s in spans(desk.tags())]
     assert {("ORG", 0, 2), ("LOC", 3, 5)} <= set(found)
+    desk.key("Alt+ArrowRight")  # its end grows, with Shift its start shrinks
+    assert ("ORG", 0, 3) in [(s.type, s.start, s.end) for s in spans(desk.tags())]
+    desk.key("Shift+Alt+ArrowRight")
+    desk.key("Alt+ArrowLeft")
+    assert ("ORG", 1, 2) in [(s.type, s.start, s.end) for s in spans(desk.tags())]
+    assert desk.tags()[0] == desk.tags()[2] == "O"
+    desk.key("Backspace")
+    desk.key("Backspace")
+    desk.key("Backspace")
+    assert ("ORG", 0, 2) in [(s.type, s.start, s.end) for s in spans(desk.tags())]
     desk.key("x")  # the cursor stands in the entity: all of it goes
     assert desk.tags()[:2] == ["O", "O"]
 

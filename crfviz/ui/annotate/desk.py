@@ -283,6 +283,9 @@ def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> 
         case "take":
             word = _whole(event, "word")  # -1 is the whole sentence
             return labelling.take(desk, before, _whole(event, "version"), max(word, -1))
+        case "resize":
+            word, start, end = (_whole(event, name) for name in ("word", "start", "end"))
+            return labelling.resize(desk, before, word, start, end)
         case "correct":
             first, last, what = _whole(event, "first"), _whole(event, "last"), event["what"]
             if 0 <= first <= last < len(before.offsets) and isinstance(what, str):

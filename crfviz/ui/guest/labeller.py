@@ -215,6 +215,8 @@ def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> 
             return labelling.undo(desk, before)
         case {"kind": "cut" | "join"}:
             raise CrfvizError(FIXED)
+        case {"kind": "resize", "word": int(word), "start": int(start), "end": int(end)}:
+            return labelling.resize(desk, before, word, start, end)
         case {"kind": "correct", "first": int(first), "last": int(last), "what": str(what)}:
             if 0 <= first <= last < len(before.offsets):
                 return labelling.correct(desk, before, first, last, what)

@@ -21,6 +21,7 @@ from crfviz.annotations.labelling import (
     proposal_of,
     propose,
     renewed,
+    resize,
     undo,
     worked,
 )
@@ -219,6 +220,32 @@ def test_correction_updates_the_neighbours():
     assert (before.final[3:], after.final[3:]) == (("B-LOC", "I-LOC"), ("B-PER", "O"))
     assert followed(before.final, after.final, after.pins) == [4]
     assert after.proposed == before.proposed
+
+
+@given(st.data())
+def test_resized_entity_has_exactly_the_new_words(data):
+    desk = people()
+    first = data.draw(st.integers(0, 4))
+    last = data.draw(st.integers(first, 4))
+    before = correct(desk, begin(desk), first, last, "PER")
+    start, end = (data.draw(st.integers(-2, 2)) for _ in range(2))
+    at = data.draw(st.integers(first, last))
+    begins, ends_at = first + start, last + end
+    if not 0 <= begins <= ends_at <= 4:
+        with pytest.raises(CrfvizError, match="cannot grow or shrink further"):
+            resize(desk, before, at, start, end)
+        return
+    after = resize(desk, before, at, start, end)
+    assert ("PER", begins, ends_at + 1) in [(s.type, s.start, s.end) for s in spans(after.final)]
+    left = {*range(first, last + 1)} - {*range(begins, ends_at + 1)}
+    assert {after.final[t] for t in left} <= {"O"}
+    assert (undo(desk, after) if start or end else after).final == before.final
+
+
+def test_word_outside_entities_cannot_be_resized():
+    desk = people()
+    with pytest.raises(CrfvizError, match="no entity at this word"):
+        resize(desk, begin(desk), 2, 0, 1)
 
 
 def test_followed_lists_changed_words_without_pins():

@@ -75,6 +75,16 @@ export function choose(labelling, what) {
   goTo(labelling, Math.min(last + 1, words.length - 1));
 }
 
+// Moves the end of the entity under the cursor by a word, or its start. The cursor stays in the entity.
+/** @param {Labelling} labelling @param {number} by @param {boolean} ofStart */
+function resize(labelling, by, ofStart) {
+  const { cursor, data } = labelling;
+  const [first, last] = spanAt(data.tags, cursor);
+  const [start, end] = ofStart ? [by, 0] : [0, by];
+  labelling.emit("resize", { word: cursor, start, end });
+  if (first + start <= last + end) goTo(labelling, clamp(cursor, first + start, last + end));
+}
+
 /** @param {Labelling} labelling */
 function undo(labelling) {
   labelling.emit("undo");
@@ -181,11 +191,21 @@ const WORDS = {
 // The action of a key; none for keys outside the labeller.
 /** @param {Labelling} labelling @param {KeyboardEvent} event */
 export function keysOf(labelling, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || !labelling.data || !hears(labelling, event)) return null;
+  if (event.ctrlKey || event.metaKey || !labelling.data || !hears(labelling, event)) return null;
+  if (event.altKey) return altKey(labelling, event);
   if (labelling.data.letters === false && LETTER.test(event.key)) return null;
   if (event.repeat && event.key === "Enter") return () => {}; // holding a key down accepts only one sentence
   const act = labelling.words ? wordsKey(labelling, event) : tagsKey(labelling, event);
   return act && (() => labelling.idle(act));
+}
+
+// Alt+arrows grow and shrink the entity under the cursor; all other keys with Alt are the browser's.
+/** @param {Labelling} labelling @param {KeyboardEvent} event */
+function altKey(labelling, { key, shiftKey }) {
+  const { data, words } = labelling;
+  if (!["ArrowLeft", "ArrowRight"].includes(key) || words || !data.bio) return null;
+  const { words: by = 0 } = inDirection(labelling, MOVES[key]);
+  return () => labelling.idle(() => resize(labelling, by, shiftKey));
 }
 
 // Whether a key is for the labeller: no other control of the page has the focus.

@@ -10,6 +10,7 @@ const TAGS_HINT =
   "← → words · Tab next uncertain word · 1–5 one of the likeliest · a letter sets the tag · Shift ← → several words";
 const VERSIONS_HINT =
   "← → words · Tab next dispute · 1–9 take a version here · Shift 1–9 take all of it · a letter sets the tag";
+const BIO_HINT = " · Space one word of an entity · Alt ← → its end, Shift Alt ← → its start";
 const BLANK_HINT = "← → words · a letter sets the tag · Shift ← → several words";
 
 /** @param {Labelling} labelling */
@@ -70,7 +71,7 @@ export function buildDesk(labelling) {
       set(sheet, "dir", data.rtl ? "rtl" : "ltr");
       set(words, "aria-pressed", cutting);
       const keys = data.versions ? VERSIONS_HINT : data.blank ? BLANK_HINT : TAGS_HINT;
-      setText(hint, cutting ? WORDS_HINT : `${keys}${data.bio ? " · Space one word of an entity" : ""}`);
+      setText(hint, cutting ? WORDS_HINT : `${keys}${data.bio ? BIO_HINT : ""}`);
     },
   };
 }
