@@ -38,6 +38,7 @@ from .chain.questions.sensitivity import (
 )
 from .chain.questions.tipping import strength_intervals, tipping_points
 from .chain.questions.triage import triage
+from .corpus.answer_scores import AnswerScores, score_answers
 from .corpus.tables.coverage import calibrate, coverage
 from .corpus.tables.evaluation import evaluate
 from .corpus.training.transitions import CRFGain, FittedTransitions, crf_gain, fit_transitions
@@ -74,6 +75,7 @@ __version__: str
 
 __all__ = [
     "CRF",
+    "AnswerScores",
     "Attribution",
     "CRFGain",
     "Calibration",
@@ -161,6 +163,7 @@ __all__ = [
     "register",
     "register_adapter",
     "sample",
+    "score_answers",
     "shift_tag",
     "shift_word",
     "show",

@@ -174,7 +174,8 @@ class Recorder:
             if not is_argument and (listed := _paths(value)) is not None:  # else maybe gold tags
                 yield "paths", "", [listed]
         if dim in (1, 2) and value[(0,) * dim].item() in (0, 1) and is_binary(value):
-            yield "masks", "", [torch.atleast_2d(value.detach().cpu() != 0)]
+            mask = value.detach().cpu() != 0
+            yield "masks", "", [mask if dim == 2 else mask[None]]
         elif is_argument and dim == 2 and _is_whole(value):
             yield "masks", IDS, [value.detach().cpu() != 0]
 
@@ -234,14 +235,15 @@ def _flat(values: object, name: str = "", depth: int = 0) -> Iterator[tuple[str,
 
 def _columns(values: object) -> list[tuple[str, list[Any]]]:
     """Return the columns of a list of tuples or mappings, such as pairs of path and score."""
-    if not isinstance(values, list) or not values or not isinstance(values[0], Mapping | tuple):
+    if not isinstance(values, list) or not values or _paths(values) is not None:
         return []
-    if _paths(values) is not None:
-        return []
-    if all(isinstance(each, Mapping) and each.keys() == values[0].keys() for each in values):
-        return [(str(key), [each[key] for each in values]) for key in values[0]]
-    if all(isinstance(each, tuple) and len(each) == len(values[0]) for each in values):
-        return [(str(n), [each[n] for each in values]) for n in range(len(values[0]))]
+    first = values[0]
+    if isinstance(first, Mapping):
+        same = all(isinstance(each, Mapping) and each.keys() == first.keys() for each in values)
+        return [(str(key), [each[key] for each in values]) for key in first] if same else []
+    if isinstance(first, tuple):
+        same = all(isinstance(each, tuple) and len(each) == len(first) for each in values)
+        return [(str(n), [each[n] for each in values]) for n in range(len(first))] if same else []
     return []
 
 
@@ -258,7 +260,7 @@ def _numbers(value: object) -> list[float] | None:
     """Return a score, or a list of scores; None if it is something else."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim <= 1:
         return [float(each) for each in value.reshape(-1)]
-    rows = value if isinstance(value, list) else [value]
+    rows: list[Any] = value if isinstance(value, list) else [value]
     single = [
         each.item() if isinstance(each, Tensor) and each.numel() == 1 else each for each in rows
     ]
@@ -269,7 +271,7 @@ def _numbers(value: object) -> list[float] | None:
 
 def _lengths(value: object) -> list[int] | None:
     """Return an integer, or a list of integers; None if it is something else."""
-    rows = value if isinstance(value, list) else [value]
+    rows: list[Any] = value if isinstance(value, list) else [value]
     return [int(each) for each in rows] if rows and all(map(_is_number, rows)) else None
 
 

@@ -17,7 +17,7 @@ from crfviz.chain.decoding.viterbi import best_path
 from crfviz.chain.engine.compiled import without_kernels
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.adapters import Adapter, Batch
-from crfviz.taggers.brought.agreement import (
+from crfviz.taggers.brought.evidence.agreement import (
     HALF_TOLERANCE,
     TOLERANCE,
     best_alone,
@@ -27,11 +27,11 @@ from crfviz.taggers.brought.agreement import (
     read_as,
     reproduces_scores,
 )
-from crfviz.taggers.brought.matches import Match, merged
-from crfviz.taggers.brought.places import Place, Sentence, find_places, sentences_at
-from crfviz.taggers.brought.readings import LayerReading, Parameters, chain_of
+from crfviz.taggers.brought.evidence.matches import Match, merged
+from crfviz.taggers.brought.evidence.places import Place, Sentence, find_places, sentences_at
+from crfviz.taggers.brought.evidence.readings import LayerReading, Parameters, chain_of
+from crfviz.taggers.brought.evidence.result_order import ordered
 from crfviz.taggers.brought.recorder import MAX_BYTES, Recorder
-from crfviz.taggers.brought.result_order import ordered
 from crfviz.taggers.brought.seen import Seen
 
 MAX_COMPARED = 50  # sentences compared with the closest reading

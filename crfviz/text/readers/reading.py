@@ -31,7 +31,7 @@ from crfviz.text.readers.finding import (
 from crfviz.text.readers.losses import Losses, LossWarning
 from crfviz.text.readers.objects import ObjectReader, elements_of
 from crfviz.text.readers.roles import are_tags
-from crfviz.text.readers.spelling import Tagged, converted, target_scheme, usual
+from crfviz.text.readers.spelling import AS_WRITTEN, Tagged, converted, target_scheme, usual
 from crfviz.text.sentence_ends import split_sentences
 from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import Split
@@ -325,6 +325,9 @@ class Reader:
 
     def _alike(self, sentences: Iterable[Tagged]) -> Iterator[Tagged]:
         """Normalise the tags of all formats, and convert them to the requested scheme."""
+        if self.choice.scheme == AS_WRITTEN:
+            yield from sentences
+            return
         same = usual(sentences, lambda note: self.notes.append(f"{self._name}: {note}"))
         scheme = self.choice.scheme
         if scheme is None:

@@ -33,6 +33,7 @@ from crfviz.text.schemes import (
 )
 from crfviz.text.sentences import Sentence
 
+AS_WRITTEN = "as written"  # a target that keeps all tags as they are
 IOB1 = "IOB1"  # only a target: IOB1 files are read as BIO
 TARGETS = (*SCHEMES, IOB1)
 _USUAL = re.compile(r"[BIESLU]-.+|-[A-Z]+-|(?!o$)[^-_*]*")

@@ -7,8 +7,8 @@ import numpy as np
 
 from crfviz.chain.decoding.viterbi import best_path
 from crfviz.exceptions import CrfvizError
-from crfviz.taggers.brought.places import Sentence
-from crfviz.taggers.brought.readings import LayerReading, chain_of
+from crfviz.taggers.brought.evidence.places import Sentence
+from crfviz.taggers.brought.evidence.readings import LayerReading, chain_of
 
 TOLERANCE = 1e-4  # relative rounding error of a score in float32
 HALF_TOLERANCE = 2e-2  # the same in float16 and bfloat16

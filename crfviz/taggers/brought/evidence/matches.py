@@ -10,8 +10,8 @@ from itertools import groupby
 
 import torch
 
-from crfviz.taggers.brought.places import Place, Sentence
-from crfviz.taggers.brought.readings import LayerReading, emissions_of
+from crfviz.taggers.brought.evidence.places import Place, Sentence
+from crfviz.taggers.brought.evidence.readings import LayerReading, emissions_of
 from crfviz.taggers.brought.recorder import Call, Slot
 
 SAME = 1e-4  # rounding error of scores that differ by a constant for each word
@@ -62,7 +62,7 @@ def _merged(group: Sequence[Match], calls: Sequence[Call]) -> list[Match]:
             if call.number in found
         ]
         parts.reverse()  # of equal ranks, the last is next to the decoder
-        ranked = sorted(parts, key=lambda part: _rank(*part, call))
+        ranked = sorted(parts, key=lambda part: _rank(part[0], part[1], call))
         whole = next((p for p in ranked if all(_has(reading, p[1], o) for _, o in ranked)), None)
         if whole is None and ranked:
             return list(group)
@@ -108,7 +108,7 @@ def are_alike(reading: LayerReading, one: Sentence, other: Sentence) -> bool:
         return False
     scores = [emissions_of(reading, each.emissions[:length]) for each in (one, other)]
     centred = [each - each.amax(1, keepdim=True) for each in scores]
-    return torch.allclose(*centred, rtol=SAME, atol=SAME)
+    return torch.allclose(centred[0], centred[1], rtol=SAME, atol=SAME)
 
 
 def _tables_equal(one: LayerReading, other: LayerReading) -> bool:

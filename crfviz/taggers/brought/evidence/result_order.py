@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.agreement import tags_of
-from crfviz.taggers.brought.matches import Match, are_alike, is_returned
-from crfviz.taggers.brought.places import Sentence, is_rectangular, lengths_in, rows_of
-from crfviz.taggers.brought.readings import LayerReading
+from crfviz.taggers.brought.evidence.agreement import tags_of
+from crfviz.taggers.brought.evidence.matches import Match, are_alike, is_returned
+from crfviz.taggers.brought.evidence.places import Sentence, is_rectangular, lengths_in, rows_of
+from crfviz.taggers.brought.evidence.readings import LayerReading
 from crfviz.taggers.brought.recorder import IDS, Call, Slot
 
 MAX_NAMED = 8  # sentences in a message

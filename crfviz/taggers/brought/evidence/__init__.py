@@ -1,0 +1,1 @@
+"""Evidence for a reading of the parameters of an unknown layer."""
