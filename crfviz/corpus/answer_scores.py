@@ -136,12 +136,13 @@ def score_answers(
     if answers is None:
         if not isinstance(gold, str | Path):
             raise FormatError("expected answers: the tags of each sentence, or a file")
-        return score_tags(*_both_columns(Path(gold)), mode)
+        expected, given = _both_columns(Path(gold))
+        return score_tags(expected, given, mode)
     sides = _side(gold, "gold"), _side(answers, "answers")
     if all(isinstance(each[0], Sentence) for each in sides if each):
         sentences = [[each for each in side if isinstance(each, Sentence)] for side in sides]
         require_same_words(*sentences, name=str(answers))
-    return score_tags(*map(_tags, sides), mode)
+    return score_tags(_tags(sides[0]), _tags(sides[1]), mode)
 
 
 def score_tags(gold: Tags, answers: Tags, mode: Mode) -> AnswerScores:
