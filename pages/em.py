@@ -26,7 +26,7 @@ from crfviz.views.frames.em import (
 
 FEW = 7  # most numbers per row that leave room for a wide curve
 
-start, length, along = header("EM", 220, "content", 180)
+start, length, along = header("EM", 240, "content", 180)
 current = scene_with_states(scene())
 run = training(current, start, length)
 if run is None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from crfviz.taggers.tagger import HMM
-from crfviz.ui.panels.why import origin
+from crfviz.ui.panels.why import origin, word_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs
@@ -33,5 +33,6 @@ picture = replace(
     legend=" · ".join(filter(None, [picture.legend, LEGEND])),
 )
 show_stage(current, picture, key="emissions")
+word_panel(current)
 if table_twin(current, picture, page="emissions"):
     st.dataframe(source.frame, hide_index=True)

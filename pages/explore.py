@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 from crfviz.ui import tour
+from crfviz.ui.panels.differences import ways_to_differ
+from crfviz.ui.panels.why import word_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
@@ -36,4 +38,6 @@ picture = replace(picture, asked=asked, note=note)
 if marked:
     picture = replace(picture, reference="gold", contrast="", legend=f"{CIRCLES} · {NOT_GOLD}")
 show_stage(current, picture, key="explore")
+word_panel(current)
+ways_to_differ(current)
 table_twin(current, picture, grids=[marginal_grid(current.now, None)])

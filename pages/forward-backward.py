@@ -1,5 +1,6 @@
 """Forward–backward: the sums over all paths, α, β, and Z at every position."""
 
+from crfviz.ui.panels.why import word_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs
@@ -16,4 +17,5 @@ convention = bound_tabs("Convention", "alpha", CONVENTIONS, "included", at=right
 before = current.trained if current.edited else None
 picture = sweep_picture(current.now, before, shown=shown, display=display, convention=convention)
 show_stage(current, picture, key="forward-backward")
+word_panel(current)
 table_twin(current, picture, page="forward-backward")

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.panels.distribution import pair_panel
+from crfviz.ui.panels.why import word_panel
 from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.session.scenario_state import increment_option, number_option
@@ -31,6 +32,7 @@ picture = Picture(
     "point at a word for its bars",
 )
 show_stage(current, picture, key="marginals")
+word_panel(current)
 st.button("Draw ten other samples", on_click=increment_option, args=("draw", MAX_DRAWS))
 table_twin(current, picture, page="marginals")
 pair_panel(current)

@@ -17,7 +17,7 @@ with box:
     rule = automaton(rule_box(current.tags, known), current.tags)
 bound_tabs("Show", "rules", SHOWS, "lattice", at=show)
 found = cached.matched(current.scenario, rule.pattern)
-place, tries = st.columns([3, 1])
+place, tries = st.container(key="figures-rule").columns([3, 1])
 with tries:
     choices(known)
 asked = show_rule(current, rule, found)

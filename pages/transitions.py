@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from crfviz.ui.panels.weights import chosen_ruler, flip_marks, weight_display, weights_note
+from crfviz.ui.panels.why import word_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
@@ -22,6 +23,7 @@ matrix = Matrix(display, chosen_ruler(current), flip_marks(current))
 picture = transition_picture(current.now, before, current.gold, matrix)
 picture = replace(picture, note=f"{picture.note} {weights_note(current)}".strip())
 show_stage(current, picture, key="transitions")
+word_panel(current)
 if table_twin(current, picture, grids=[marginal_grid(current.now, None)], page="transitions"):
     frame = transition_frame(current.now.potentials)
     st.dataframe(frame, column_config=narrowed(frame))

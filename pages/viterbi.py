@@ -1,5 +1,6 @@
 """Viterbi step by step: forward through the words, then back along the backpointers."""
 
+from crfviz.ui.panels.why import word_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
@@ -10,6 +11,7 @@ header("Viterbi")
 current = scene(windows=True)
 picture = viterbi_picture(current.now, current.gold)
 show_stage(current, picture, key="viterbi")
+word_panel(current)
 table_twin(
     current,
     picture,

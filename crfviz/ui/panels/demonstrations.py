@@ -1,5 +1,6 @@
 """Panels of the pages Naive way and Log space: all paths, log-sum-exp, underflow, a batch."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,14 +29,16 @@ from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import narrowed
 from crfviz.ui.words import plain
-from crfviz.views.formatting import minus
+from crfviz.views.formatting import count, minus
 from crfviz.views.frames.demonstrations import (
     alpha_line,
     batch_frame,
     batch_note,
     direct_line,
     log_z_frame,
+    path_frame,
     refusal,
+    running_chart,
     sum_line,
     term_frame,
     underflow_chart,
@@ -57,6 +60,7 @@ TERM_FORMATS = {
 }
 TERM_COLUMNS = ["from j", *TERM_FORMATS][:4]  # columns that the first steps reveal one by one
 _BATCH = "batch"  # draft: the sentences, one per line
+TALLEST = 338  # maximum height of the list of paths, in pixels
 _ROW_HEIGHT = 26
 _MAX_ROWS = 11  # rows that fit into any window; a longer table scrolls
 
@@ -199,9 +203,8 @@ def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
         st.info(plain(refusal(potentials, fit)))
     if fit == 0:
         st.stop()
-    return bound_place(
-        "First words", "naive", {n: str(n) for n in range(1, fit + 1)}, fit, at=place
-    )
+    numbers = {n: f"the first {count(n, 'word')}" for n in range(1, fit + 1)}
+    return bound_place("First words", "naive", numbers, fit, at=place, label_visibility="collapsed")
 
 
 @st.cache_data(max_entries=32, show_spinner="Adding up every path …", hash_funcs=cached.BY_NUMBERS)
@@ -215,3 +218,19 @@ def ask_about_first(scene: Scene, words: int) -> Asked | None:
     now = analyse(scene.now.potentials.first_words(words))
     trained = analyse(scene.trained.potentials.first_words(words)) if scene.edited else now
     return ask_about(now, trained, "naive")
+
+
+def show_listing(every: Enumeration, tags: Sequence[str], listed: int) -> None:
+    """Draw the list of the `listed` best paths, and the curve of their running sum."""
+    listing, picture = st.columns([3, 2])
+    frame = path_frame(every, tags)
+    frame = frame[frame["rank"] <= listed]
+    listing.dataframe(
+        frame.style.format({"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}),
+        hide_index=True,
+        height=min(TALLEST, 38 + 35 * len(frame)),
+    )
+    picture.container(key="wide-running").altair_chart(
+        running_chart(every, listed),
+        alt="running sum of exp(score) against Z; the list has the numbers",
+    )

@@ -133,7 +133,8 @@ def constraint_panel(
             at=head,
         )
     if effect is not None:
-        mass, changed, words = st.columns([2, 1.5, 4], vertical_alignment="center")
+        row = st.container(key="figures-rules").columns([2, 1.5, 4], vertical_alignment="center")
+        mass, changed, words = row
         mass.metric(
             "Illegal mass 1 − Z_legal / Z",
             _mass(effect.mass),

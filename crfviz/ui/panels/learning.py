@@ -17,9 +17,9 @@ from crfviz.taggers.textbook import HiddenMarkov, MarkovTagger
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene, scene_of
 from crfviz.ui.session.bound_widgets import (
-    bound_buttons,
     bound_flag,
     bound_select,
+    bound_tabs,
     bound_text,
     bound_to,
 )
@@ -193,8 +193,9 @@ def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Tra
     if model is None:
         st.info("EM learns the numbers of a hidden Markov model. Choose a textbook model with one.")
         return None
-    chosen = bound_select("Start", "start", START_NAMES, "model", at=start)
-    iterations = bound_buttons("Iterations", "iterations", ITERATIONS, ITERATIONS[0], at=length)
+    starts = {name: f"start: {text}" for name, text in START_NAMES.items()}
+    chosen = bound_select("Start", "start", starts, "model", at=start, label_visibility="collapsed")
+    iterations = bound_tabs("Iterations", "iterations", ITERATIONS, ITERATIONS[0], at=length)
     if sum(map(len, numbers_of(model.parameters))) > MAX_NUMBERS:
         st.info(f"This model has more than {MAX_NUMBERS} numbers, too many to draw.")
         return None
@@ -250,7 +251,8 @@ def scrubber(run: Training, done: int) -> None:
     of the previous step, which would otherwise count as a choice.
     """
     last, key = len(run.steps) - 1, f"em.iteration.{done}"
-    bound_to(st.slider, "Iteration", key, done, _go_to, min_value=0, max_value=last)
+    limits = {"min_value": 0, "max_value": last}
+    bound_to(st.slider, "Iteration", key, done, _go_to, label_visibility="collapsed", **limits)
 
 
 def _go_to(iteration: int) -> None:

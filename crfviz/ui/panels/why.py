@@ -2,9 +2,12 @@
 
 import math
 from dataclasses import dataclass, field
+from html import escape
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
+from torch import Tensor
 
 from crfviz.chain.distribution import position_entropies
 from crfviz.chain.questions.conditioning import condition
@@ -12,11 +15,18 @@ from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_fli
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.taggers.attribution import Attribution, attribute
 from crfviz.ui import cached
+from crfviz.ui.pictures import is_withheld
 from crfviz.ui.scene import Scene, countable_rule
 from crfviz.ui.session.bound_widgets import bound_place
-from crfviz.ui.session.scenario_state import change, flag_option, scenario
+from crfviz.ui.session.scenario_state import (
+    address,
+    change,
+    flag_option,
+    number_option,
+    scenario,
+)
 from crfviz.ui.shared_cache import shared_cache
-from crfviz.ui.state.scenario import MAX_WORDS
+from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_WORDS, WORD
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain
 from crfviz.views.formatting import differing, format_probability, score, signed
@@ -34,6 +44,10 @@ from crfviz.views.strips.why import (
     occlusion_frame,
     occlusion_note,
     occlusion_rows,
+    rival,
+    tag_label,
+    why_facts,
+    why_note,
 )
 
 LIMIT = 10  # flips in the table
@@ -48,13 +62,50 @@ def question(scene: Scene) -> Question | None:
     Returns:
         The question; None if no tag sequence is allowed.
     """
-    clicked = scene.place("at")
+    clicked = scene.place("at") or _rival_of_word(scene)
     asked = ask_why(scene.now, clicked)
     if asked and clicked and (asked.position, asked.tag) != clicked:
         what = f"{scene.tags[clicked[1]]} at “{scene.words[clicked[0]]}”"
         rest = "Drop the pin or the edit that forbids it, or ask for another tag."
         st.info(plain(f"No allowed path has {what}. {rest}"))
     return asked
+
+
+def _rival_of_word(scene: Scene) -> tuple[int, int] | None:
+    """Return the rival at the word that another page explains; None without one."""
+    place = number_option(WORD, -1, -1, MAX_CHARACTERS) - scene.first
+    other = rival(scene.now, place) if 0 <= place < len(scene.words) else None
+    return None if other is None else (place, other)
+
+
+def word_panel(scene: Scene) -> None:
+    """Draw why the clicked word has its tag, below the picture; nothing if no word was clicked."""
+    chain, place = scene.now.sentence, number_option(WORD, -1, -1, MAX_CHARACTERS)
+    if not 0 <= place < len(chain.words) or chain.viterbi is None or is_withheld():
+        return
+    own, other = chain.viterbi.path[place], rival(chain, place)
+    marginals = chain.forward_backward.marginals[place]
+    tag, word, p = tag_label(scene.tags, own), chain.words[place], _share(marginals[own])
+    asked = other is not None and ask_why(chain, (place, other))
+    lines = [f"<b>“{escape(word)}” is {escape(tag)}</b> (p {p}): no other tag is allowed here."]
+    if asked:
+        name = tag_label(scene.tags, asked.tag)
+        lines = [
+            f"<b>“{escape(word)}” is {escape(tag)}</b> (p {p}); its rival is "
+            f"<b>{escape(name)}</b> (p {_share(marginals[asked.tag])}).",
+            f"{escape(tag)} against {escape(name)}: {escape(why_facts(asked))}.",
+            escape(why_note(asked)),
+        ]
+    query = urlencode(address().elsewhere.params)
+    text = "".join(f"<p>{line}</p>" for line in lines)
+    st.html(
+        f'<section class="crfviz-why" data-why="{place}" aria-live="polite">{text}'
+        f'<a href="why?{escape(query)}">Why this tag</a></section>'
+    )
+
+
+def _share(marginal: Tensor) -> str:
+    return format_probability(marginal.item(), 2)
 
 
 def pin_panel(scene: Scene, question: Question) -> None:

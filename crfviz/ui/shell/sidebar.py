@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from secrets import token_hex
+from urllib.parse import parse_qsl
 
 import streamlit as st
 
@@ -20,6 +21,7 @@ from crfviz.ui.session.permission import (
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     flag_option,
+    go_to_link,
     request_page,
     scenario,
     set_view_option,
@@ -37,7 +39,7 @@ from crfviz.ui.session.session_store import (
 )
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
 from crfviz.ui.shell.panels import share_menu
-from crfviz.ui.state.link import NOT_ELSEWHERE, Link
+from crfviz.ui.state.link import LONGEST_LINK, NOT_ELSEWHERE, Link
 from crfviz.ui.state.scenario import ASK
 from crfviz.ui.words import plain
 from crfviz.views.contents import GROUPS, Entry, page_of
@@ -125,6 +127,7 @@ def use_colours(theme: str) -> None:
         on_lead_change=_go_on,
         on_turn_change=_turn,
         on_page_change=_open,
+        on_visit_change=_visit,
         on_back_change=_draw,
         on_anew_change=_say_what_is_lost,
     )
@@ -170,6 +173,14 @@ def _open() -> None:
     event = widget_value("frame")
     if isinstance(event, Mapping):
         request_page(event.get("page"))
+
+
+def _visit() -> None:
+    """Load the state of a link of the page that was clicked in the browser; it can be undone."""
+    event = widget_value("frame")
+    query = event.get("visit") if isinstance(event, Mapping) else None
+    if isinstance(query, str) and len(query) <= LONGEST_LINK:
+        go_to_link(dict(parse_qsl(query, keep_blank_values=True)), {})
 
 
 def _keep_sidebar() -> None:

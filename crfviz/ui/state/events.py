@@ -41,6 +41,7 @@ from crfviz.ui.state.scenario import (
     MAX_STRENGTH,
     OF_POSITIONS,
     PARTS,
+    WORD,
     Scenario,
     with_covered,
 )
@@ -49,7 +50,7 @@ from crfviz.ui.words import quote
 Fields = Mapping[object, object]  # the fields of an event, as the browser sent them
 
 
-OF_WORDS = ("at", "cell", "chosen")  # page options that begin with a word position
+OF_WORDS = ("at", "cell", "chosen", WORD)  # page options that begin with a word position
 CHOSEN = "chosen"  # page option: the cell in the side panel, until the next step
 COMMANDS, TURNS = ("undo", "redo", "reset"), ("next", "previous")
 _LARGEST = 2**53  # larger integers are not exact in JavaScript
@@ -191,7 +192,9 @@ def apply_event(scenario: Scenario, event: Event) -> Scenario:
         case Cover(parts):
             return replace(scenario, view=with_covered(scenario.view, parts))
         case View(name, value):
-            return replace(scenario, view={**scenario.view, name: value})
+            view = {option: text for option, text in scenario.view.items() if option != name}
+            closes = name == WORD and scenario.view.get(WORD) == value  # a second click
+            return replace(scenario, view=view if closes else {**view, name: value})
     return replace(scenario, edits=_edited(scenario.edits, event))
 
 

@@ -35,7 +35,8 @@ MAX_DRAFT = MAX_LENGTH + 1  # characters of a draft
 LIST, PLACE = "list", "place"  # page options: the digest of a list of errors, and the place in it
 FROM = "from"  # page option: the first word of the window of a long sentence, from 0
 THEIRS = "theirs"  # page option: the tags of another tagger, as `places_text` writes them
-_NAMING = ("at", "cell", "chosen", FROM, "entity", "nudge", LIST, "own", PLACE, THEIRS)
+WORD = "word"  # page option: the word whose tag is explained below the picture, from 0
+_NAMING = ("at", "cell", "chosen", WORD, FROM, "entity", "nudge", LIST, "own", PLACE, THEIRS)
 # page options that name tags
 OF_TAGS = (
     *("at", "cell", "chosen", "entity", "nudge", "weight", "gold", "predicted"),

@@ -31,6 +31,10 @@ WHY_LEGEND = (
 LEGEND = "hidden: word unknown · tags changed: on the best path"
 
 
+RESIDUAL = ("X", "SYM")  # tags for what no other tag is for
+NEAR = 3.0  # nats
+
+
 @dataclass(frozen=True)
 class Question:
     """A tag that is not on the best path, and the exact reason."""
@@ -43,23 +47,62 @@ class Question:
     @property
     def what(self) -> str:
         """The tag and the word, as text."""
-        return f"{self.chain.tags[self.tag]} at “{self.chain.words[self.position]}”"
+        return f"{tag_label(self.chain.tags, self.tag)} at “{self.chain.words[self.position]}”"
+
+
+def tag_label(tags: Sequence[str], tag: int) -> str:
+    """Return the name of a tag; the X of Universal Dependencies is “X (other)”.
+
+    >>> tag_label(["NOUN", "SYM", "X"], 2)
+    'X (other)'
+    """
+    return "X (other)" if tags[tag] == "X" and "SYM" in tags else tags[tag]
+
+
+def rival(analysis: Analysis, position: int) -> int | None:
+    """Return the other tag of a word whose best path has the largest score.
+
+    `X` and `SYM` stand back if the path of another tag is at most `NEAR` nats worse.
+
+    Args:
+        analysis: the chain.
+        position: of the word.
+
+    Returns:
+        The tag id; None if no path is allowed, or none with another tag.
+    """
+    if analysis.viterbi is None:
+        return None
+    best = analysis.viterbi.path[position]
+    gaps = {}
+    for tag in range(len(analysis.tags)):
+        answer = None if tag == best else answer_why(analysis, position, tag)
+        if answer is not None:
+            gaps[tag] = answer.gap
+    if not gaps:
+        return None
+    first = min(gaps, key=lambda tag: gaps[tag])
+    named_ = {tag: gap for tag, gap in gaps.items() if analysis.tags[tag] not in RESIDUAL}
+    near = [tag for tag, gap in named_.items() if gap <= gaps[first] + NEAR]
+    if analysis.tags[first] in RESIDUAL and near:
+        return min(near, key=lambda tag: gaps[tag])
+    return first
 
 
 def likeliest_loser(analysis: Analysis) -> tuple[int, int]:
-    """Return the word with the least certain tag on the best path, and its best other tag.
+    """Return the word with the least certain tag on the best path, and the rival of that tag.
 
     Returns:
         Position and tag id; (0, 0) where no path is allowed or there is one tag only.
     """
     if analysis.viterbi is None or analysis.potentials.num_tags < 2:
         return 0, 0
-    marginals = analysis.forward_backward.marginals.clone()
+    marginals = analysis.forward_backward.marginals
     positions = range(len(analysis.viterbi.path))
     sure = [marginals[t, analysis.viterbi.path[t]].item() for t in positions]
     position = min(positions, key=lambda t: sure[t])
-    marginals[position, analysis.viterbi.path[position]] = -1.0
-    return position, int(marginals[position].argmax())
+    other = rival(analysis, position)
+    return position, analysis.viterbi.path[position] if other is None else other
 
 
 def ask_why(now: Analysis, place: tuple[int, int] | None) -> Question | None:
@@ -140,6 +183,18 @@ def why_note(question: Question) -> str:
         f"{question.what} would cost {score(answer.gap)} nats: the best path with it is "
         f"{_times(answer)} times less probable (p {format_probability(answer.probability, 3)}). "
         f"{_deciding(answer, question.chain)}"
+    )
+
+
+def why_facts(question: Question) -> str:
+    """Return the two sides of the gap to the best path in one line: emissions and transitions."""
+    answer = question.answer
+    emission, transition = (
+        float(terms.sum()) for terms in (answer.emission_terms, answer.transition_terms)
+    )
+    return (
+        f"emissions {signed(emission)} · transitions {signed(transition)} · "
+        f"together {signed(answer.gap)} nats"
     )
 
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { folds, lengthOf, sightOf } from "../../../crfviz/views/stage/web/stage/visibility.js";
+import { lengthOf, sightOf } from "../../../crfviz/views/stage/web/stage/visibility.js";
 
 const phase = (fields) => ({ text: "", parts: [], sweep: 0, nodes: [], first: "", last: "", ...fields });
 
@@ -179,33 +179,5 @@ describe("a part that a question withholds", () => {
     assert.deepEqual([open("alpha"), open("beta"), open("path")], [true, false, true]);
     assert.equal(at(0, { withheld: [["beta", 1, 3]] }).open("beta"), true);
     assert.equal(at(0, { withheld: [["beta", 0, 2]] }).open("beta"), true);
-  });
-});
-
-describe("tags without mass share a row", () => {
-  const folded = (walk, step) => folds({ walk, T: 3 }, step);
-
-  test("without a walk, and without steps", () => {
-    assert.deepEqual([folded(null, 0), folded({ phases: [], opens_done: false }, 0)], [true, true]);
-  });
-
-  test("at the last step of a walk that opens there, and not while steps are left", () => {
-    assert.deepEqual([folded(WALK, 8), folded(WALK, 9), folded(WALK, 7)], [true, true, false]);
-  });
-
-  test("from the step on that uncovers the marginals of all words at once", () => {
-    const at = (sweep) => {
-      const phases = [
-        { parts: ["marginals"], sweep },
-        { parts: ["rule"], sweep: 0 },
-      ];
-      return (step) => folded({ phases, opens_done: true }, step);
-    };
-    assert.deepEqual([0, 1, 2].map(at(0)), [false, true, true]);
-    assert.deepEqual([1, 3, 4].map(at(1)), [false, false, true]);
-  });
-
-  test("never on a page that opens before its first step", () => {
-    assert.equal(folded({ ...WALK, opens_done: false }, 8), false);
   });
 });

@@ -128,6 +128,7 @@ export function watchSteps() {
 // Back would fail. Python therefore opens the page. So it does for the link of the current page, which leaves a view.
 
 const PAGES = ".st-key-pages a";
+const WITHIN = "[data-why] a, a[data-closest], a[data-example]"; // links of the page, which Python follows, too
 
 const updated = new WeakSet(); // links with a query from the URL
 
@@ -150,17 +151,21 @@ export function updateLinks(own) {
   }
 }
 
-// `own` returns the parameters of this page alone; `open` gets the path of a page, and whether it is the current one.
-export function watchLinks(own, open) {
+// `own` returns the parameters of this page alone; `open` gets the path of a page, and whether it is the current one;
+// `visit` the query of a link to another state of this page.
+export function watchLinks(own, open, visit) {
   onWrite(() => updateLinks(own()));
   const click = (event) => {
-    const link = event.target.closest?.(PAGES);
+    const link = event.target.closest?.(`${PAGES}, ${WITHIN}`);
     const { button, altKey, ctrlKey, metaKey, shiftKey } = event;
     const isCurrent = link?.hasAttribute("aria-current");
-    if (!link || !(updated.has(link) || isCurrent) || button || altKey || ctrlKey || metaKey || shiftKey) return;
+    const isOurs = link && (updated.has(link) || isCurrent || link.matches(WITHIN));
+    if (!isOurs || button || altKey || ctrlKey || metaKey || shiftKey) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    open(link.getAttribute("href").split("?", 1)[0], isCurrent);
+    const [path, query] = link.getAttribute("href").split("?", 2);
+    if (link.matches("[data-closest], [data-example]")) visit(query);
+    else open(path, isCurrent);
   };
   addEventListener("click", click, true);
 }

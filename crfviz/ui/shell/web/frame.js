@@ -145,6 +145,7 @@ watchLinks(
     if (!isCurrent) expectPage();
     trigger("page", path);
   },
+  (query) => trigger("visit", query),
 );
 watchSentenceKey(() => letters);
 watchPageKeys((direction) => {

@@ -3,14 +3,14 @@
 // attributes, and removes invisible columns. The time of the first draw depends on the number of elements. So a column
 // is built when it is first drawn, and optional parts of a node when they are needed.
 
-import { changed, closest, flag, hide, html, set, setAll, setText, svg } from "../dom.js";
-import { drawNode, numbersOf, putAt } from "./lattice_nodes.js";
-import { along, curve, drawPile, drawSums, drawTies, middlesOf } from "./lattice_paths.js";
+import { changed, closest, flag, hide, html, set, setAll, svg } from "../dom.js";
+import { drawFolded, drawNode, numbersOf, putAt } from "./lattice_nodes.js";
+import { along, curve, drawEnd, drawPile, drawSums, drawTies, middlesOf } from "./lattice_paths.js";
 
 /** @import { Model, Path } from "../types.js" */
 
 const NUMBER = 40; // width of a score beside its node
-const MAX_LEAD = 0.45; // share of a column that a transition leaves to the scores
+const MAX_LEAD = 0.62; // share of a column that a transition leaves to the scores
 const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, by layer of the columns
 const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from bottom to top
 
@@ -30,6 +30,8 @@ const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from bottom to t
  * @property {SVGElement} ties
  * @property {SVGElement} moves
  * @property {SVGElement} sums
+ * @property {SVGElement} rest
+ * @property {SVGElement} end
  * @property {SVGElement} picture
  * @property {number} places
  * @property {Place} xy
@@ -46,19 +48,19 @@ export function buildLattice(model, onPoint) {
   const foldLabel = html("div.tag-label.fold-label");
   const guides = model.tags.map(() => svg("line.guide"));
   const lines = Object.fromEntries(LINES.map((name) => [name, svg(`path.line.${name}`, { fill: "none" })]));
-  const [ties, moves, sums] = ["ties", "moves", "sums"].map((name) => svg(`g.${name}`));
+  const [ties, moves, sums, rest, end] = ["ties", "moves", "sums", "rest", "end"].map((name) => svg(`g.${name}`));
   const columns = Object.fromEntries(
     Object.keys(LAYERS).map((layer) => [layer, Array.from({ length: T }, () => ({ group: svg("g"), inside: [] }))]),
   );
   const [below, ...above] = Object.values(columns).map((layer) => layer.map(({ group }) => group));
-  const layers = [guides, below, sums, ties, moves, Object.values(lines), above].flat(2);
+  const layers = [guides, below, sums, ties, moves, Object.values(lines), end, above, rest].flat(2);
   const picture = svg("svg.lattice-picture", { role: "group", "aria-label": "Viterbi lattice" }, layers);
   listen(picture, onPoint);
   /** @type {Parts["nodes"]} */
   const nodes = Array(T).fill(null); // a column each, null until it is built
   const blanks = { nodes: model.colours.map(blankNode), edge: svg("path.edge") };
   const xy = { x: () => 0, y: () => 0, lead: 0, way: 1 };
-  const groups = { columns, ties, moves, sums, picture };
+  const groups = { columns, ties, moves, sums, rest, end, picture };
   /** @type {Parts} */
   const parts = { labels, foldLabel, guides, lines, nodes, blanks, ...groups, places: 0, xy, folded: () => false };
   const element = html("div.lattice", html("div.label.lattice-labels", labels, foldLabel), picture);
@@ -101,7 +103,11 @@ function listen(picture, onPoint) {
       else if (edge && name === "click") onPoint(t, to, name); // the cell at the end of the edge
     });
   }
-  for (const name of ["pointerleave", "focusout"]) picture.addEventListener(name, () => onPoint(null, null, name));
+  for (const name of ["pointerleave", "focusout"]) {
+    picture.addEventListener(name, (event) => {
+      if (!("pointerType" in event && event.pointerType === "touch")) onPoint(null, null, name); // a finger stays
+    });
+  }
 }
 
 /** @param {Model} model @param {Parts} parts @param {number} t */
@@ -140,7 +146,6 @@ function place({ T, K, shown, sizes: { lefts, row, rows } }, parts) {
     label.style.top = `${xy.y(k)}px`;
   });
   hide(foldLabel, shown.size === K);
-  setText(foldLabel, `+ ${K - shown.size} tags`);
   foldLabel.style.top = `${(rows - 0.5) * row}px`;
   guides.forEach((guide, k) => setAll(guide, { x1: 0, x2: width, y1: xy.y(k), y2: xy.y(k) }));
   nodes.forEach((column, t) => column && placeColumn(parts, t));
@@ -179,6 +184,8 @@ function update(model, parts) {
   drawTies(model, parts);
   drawSums(model, parts);
   drawPile(model, parts);
+  drawFolded(model, parts, columns);
+  drawEnd(model, parts);
 }
 
 /** @param {Model} model @param {Parts} parts @param {Iterable<number>} columns */

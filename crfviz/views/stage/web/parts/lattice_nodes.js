@@ -1,6 +1,6 @@
 // A node of the lattice: its size and text show its marginal, or the score that a walk computes.
 
-import { changed, flag, hide, mark, set, setAll, setText, svg } from "../dom.js";
+import { changed, fit, flag, hide, mark, set, setAll, setText, svg } from "../dom.js";
 import { clamp, probability, score, signed } from "../numbers.js";
 import { logSumExp } from "../recursions.js";
 import { messageInto } from "../stage/inputs.js";
@@ -88,18 +88,44 @@ export function drawNode(model, parts, t, k, numbers) {
  * @param {string} name
  * @param {NonNullable<ReturnType<typeof numbersOf>>} numbers
  */
-function drawScore({ sizes, K }, parts, t, k, name, numbers) {
+function drawScore(model, parts, t, k, name, numbers) {
+  const { sizes, K } = model;
   const { group, dot, ring } = nodeAt(parts, t, k);
   const i = t * K + k;
   const [value, text] = [numbers.scores[i], numbers.text(i)];
   const radius = radiusOf(sizes)(value === -Infinity ? 0 : numbers.share(i));
-  if (!changed(group, numbers.name, value, text, radius, parts.xy.way)) return;
+  const below = turnsUp(model, parts, t, k);
+  if (!changed(group, numbers.name, value, text, radius, below, parts.xy.way)) return;
   mark(group, "data-marginal", null);
   flag(group, { value: value === -Infinity ? "-inf" : value.toFixed(6) });
   set(group, "aria-label", `${name}, ${numbers.name} ${score(value, 4)}`);
   set(dot, "r", radius.toFixed(2));
   if (ring) hide(ring);
-  drawNote(parts, t, k, text, { x: radius * 0.75 + 3, y: -radius * 0.55 - 3 });
+  const y = radius * 0.55 + 3;
+  drawNote(parts, t, k, text, { x: radius * 0.75 + 3, y: below ? y + DIGITS_HEIGHT * sizes.lengths.text : -y });
+}
+
+// Whether the best path rises from a node: its score then stands below the line.
+/** @param {Model} model @param {Parts} parts @param {number} t @param {number} k */
+function turnsUp({ results: { path }, sees, T, sizes }, { xy }, t, k) {
+  const room = sizes.row >= 2 * (RADIUS * 0.55 + 3 + DIGITS_HEIGHT * sizes.lengths.text);
+  return Boolean(path && room && t < T - 1 && path[t] === k && sees("path", t) && xy.y(path[t + 1]) < xy.y(k));
+}
+
+// The row of the folded tags: how many there are, and the best score among them at each word.
+/** @param {Model} model @param {Parts} parts @param {Iterable<number>} columns */
+export function drawFolded(model, { rest, foldLabel, xy }, columns) {
+  const { K, shown, sees, sizes } = model;
+  const numbers = numbersOf(model);
+  const folded = Array.from({ length: K }, (_, k) => k).filter((k) => !shown.has(k));
+  setText(foldLabel, `+ ${folded.length} tags${numbers ? ": best" : ""}`);
+  const drawn = numbers && folded.length ? [...columns].filter((t) => sees("nodes", t)) : [];
+  fit(rest, drawn.length, () => svg("text.note-text", { "text-anchor": "middle" })).forEach((note, i) => {
+    if (!numbers) return;
+    const at = folded.map((k) => drawn[i] * K + k);
+    setText(note, numbers.text(at.reduce((best, cell) => (numbers.scores[cell] > numbers.scores[best] ? cell : best))));
+    setAll(note, { x: xy.x(drawn[i]), y: (sizes.rows - 0.5) * sizes.row + (DIGITS_HEIGHT / 2) * sizes.lengths.text });
+  });
 }
 
 // The text beside a node; most nodes have none. It starts `x` pixels on in the reading direction, or ends there.

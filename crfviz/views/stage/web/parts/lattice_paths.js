@@ -1,11 +1,13 @@
 // The lines of the lattice over its nodes: transitions, tied backpointers, the terms of a sum, and samples.
 
-import { fit, flag, set, svg } from "../dom.js";
+import { fit, flag, set, setAll, setText, svg } from "../dom.js";
+import { score } from "../numbers.js";
 import { inputsOf, sharesOf } from "../stage/inputs.js";
 
 /** @import { Model } from "../types.js" */
 /** @import { Parts, Place } from "./lattice.js" */
 
+export const END_WIDTH = 34; // of the step to END behind the last scores, in pixels at the smallest text size
 const [THICK, POINTS] = [4, 24]; // half the width of the best path with a margin, and sample points per transition
 /** @type {Record<string, boolean>} */
 const SUMMED = { alpha: true, beta: true };
@@ -116,6 +118,28 @@ function termsOf(model, kind, t, k) {
     const ends = kind === "beta" ? { step: t + 1, from: k, to: tag } : { step: t, from: tag, to: k };
     return { ...ends, share: shares[i], k };
   });
+}
+
+// END behind the last word of Viterbi: the thick line that arrives there, and the score of the whole path.
+/** @param {Model} model @param {Parts} parts */
+export function drawEnd(model, { end, xy }) {
+  const { nodes, results, sees, T, offset, total, sizes } = model;
+  const last = nodes === "best" && sees("path", T - 1) && offset + T === total ? results.path?.[T - 1] : undefined;
+  if (last === undefined) return end.replaceChildren();
+  if (!end.hasChildNodes()) {
+    const text = { "text-anchor": "middle" };
+    end.append(svg("path.line.best", { fill: "none" }), svg("circle.dot"));
+    end.append(svg("text.note-text", text), svg("text.note-text", text));
+  }
+  const [line, dot, name, number] = end.children;
+  const [y, unit] = [xy.y(last), sizes.unit];
+  const x = xy.x(T - 1) + xy.lead + xy.way * END_WIDTH * unit;
+  set(line, "d", `M${xy.x(T - 1)} ${y}H${x}`);
+  setAll(dot, { cx: x, cy: y, r: 5 * unit });
+  setText(name, "END");
+  setText(number, score(results.score, 1));
+  setAll(name, { x, y: y - 10 * unit });
+  setAll(number, { x, y: y + 20 * unit, "data-end": results.score.toFixed(6) });
 }
 
 // The samples so far: a line for every sampled transition, with width by its share; and the newest path.

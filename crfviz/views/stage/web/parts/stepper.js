@@ -88,6 +88,7 @@ export function buildCovers(toggle, saves, switchLetters, turnColumns) {
     title: "switch rows, path, sentence and score line on and off; direction of the columns",
   });
   const element = html("div.covers", open, list);
+  closeOnLeaving(open, element);
   return {
     element,
     /** @param {Model} model */
@@ -107,6 +108,31 @@ export function buildCovers(toggle, saves, switchLetters, turnColumns) {
       flag(open, { some: next.covered.size > 0 });
     },
   };
+}
+
+// Escape, and a click anywhere else, close the list.
+/** @param {HTMLElement} open @param {HTMLElement} element */
+function closeOnLeaving(open, element) {
+  const controller = { abort: () => {} };
+  const close = () => set(open, "aria-expanded", "false");
+  open.addEventListener("click", () => {
+    controller.abort();
+    if (open.getAttribute("aria-expanded") !== "true") return;
+    const watching = new AbortController();
+    controller.abort = () => watching.abort();
+    const options = { capture: true, signal: watching.signal };
+    addEventListener("pointerdown", (event) => event.composedPath().includes(element) || close(), options);
+    addEventListener(
+      "keydown",
+      (event) => {
+        if (event.key !== "Escape" || open.getAttribute("aria-expanded") !== "true") return;
+        close();
+        if (event.composedPath().includes(element)) open.focus();
+        event.stopPropagation();
+      },
+      options,
+    );
+  });
 }
 
 /** @param {ReturnType<typeof partsOf>[number]} part @param {(part: string) => void} toggle */

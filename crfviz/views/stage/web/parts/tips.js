@@ -32,7 +32,11 @@ export function buildTips(root, now) {
     if (element) show(element);
     else if (closest(event, ".lattice-picture, .row")) show(null);
   });
-  root.addEventListener("pointerleave", () => show(null));
+  root.addEventListener("pointerleave", (event) => event.pointerType === "touch" || show(null)); // a finger stays
+  // None over a number that is being dragged or typed.
+  root.addEventListener("pointerdown", (event) => closest(event, "[data-cell], [data-table]") && show(null));
+  const hideWhileTyping = () => described?.hasAttribute("data-editing") && show(null);
+  root.addEventListener("keydown", () => requestAnimationFrame(hideWhileTyping), true);
   return {
     element: tip,
     // Updates the text when the numbers change.

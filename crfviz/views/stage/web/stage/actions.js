@@ -6,7 +6,7 @@ import { clamp } from "../numbers.js";
 import { stepWithin, tagAt } from "./compose.js";
 import { asking, placeText, stepEvent, view, weightAsked } from "./events.js";
 import { KINDS } from "./inputs.js";
-import { folds, switched } from "./visibility.js";
+import { switched } from "./visibility.js";
 
 /** @import { Reading, Span, Stage, StageEvent, Steps, Way } from "../types.js" */
 
@@ -22,8 +22,7 @@ export function go(stage, by, turns = false) {
   const next = clamp(at + by, 0, of);
   if (next === at) return turns && turn(stage, by > 0 ? "next" : "previous");
   forget(stage, "cell");
-  const redraw = folds(stage.payload, at) === folds(stage.payload, next) ? "reselect" : "refresh";
-  stage[redraw]({ step: next, cell: null });
+  stage.reselect({ step: next, cell: null });
   showStep(stage);
   const rest = stage.payload.panels.main.length ? STEP_REST : 0; // without a picture Python draws the step
   stage.walked(stepEvent(stage.payload, next).value);
@@ -129,6 +128,13 @@ export function askEntity(stage, [label, first, last]) {
 /** @param {Stage} stage @param {number} t */
 export function stepInto(stage, t) {
   stage.refresh({ into: stepWithin(stage.payload, t) });
+}
+
+// Explains the tag of a word below the picture, or closes the explanation; only the app has one.
+/** @param {Stage} stage @param {HTMLElement | null} word */
+export function explainWord(stage, word) {
+  const t = word?.dataset.t;
+  if (t !== undefined && stage.payload.letters !== undefined) stage.emit([view("word", t)]);
 }
 
 // Sets the strength of the CRF, while its slider moves and when it is `done`; `clear` drops all earlier edits.

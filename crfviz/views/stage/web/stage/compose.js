@@ -7,7 +7,7 @@ import { clamp } from "../numbers.js";
 import { solve } from "../recursions.js";
 import { chainIn, solutionIn } from "../windows.js";
 import { litOf, tiesOf } from "./inputs.js";
-import { allCovered, folds, sightOf } from "./visibility.js";
+import { allCovered, sightOf } from "./visibility.js";
 
 /** @import {
  *   Cell, Chain, Chosen, Composed, Decoded, Edits, Path, Selection, Sight, Split, StageEvent
@@ -18,7 +18,7 @@ export const LIVE = new Set(["transition", "emission", "restore", "strength", "r
 const PYTHONS = new Set(["undo", "redo", "constrained"]);
 
 // `events` are the unacknowledged ones; `chosen` is the reader's { preview, message, unfolded, into, covered }, where
-// `preview` is the event of the current drag and `unfolded` is null for the page's default; `before` holds the tags
+// `preview` is the event of the current drag and `unfolded` is null if the reader has not chosen; `before` holds the tags
 // drawn before.
 /**
  * @param {Decoded} payload
@@ -44,7 +44,7 @@ export function compose(payload, { events, chosen, before }) {
     message: chosen.message,
     into: stepWithin(payload, chosen.into),
     waiting: live || events.some((event) => PYTHONS.has(event.kind)),
-    unfolded: chosen.unfolded ?? !folds(payload, chosen.step),
+    unfolded: chosen.unfolded ?? false,
   };
   const shown = model.unfolded ? new Set(payload.tags.keys()) : foldedTags(model, { live, chosen, before });
   return {

@@ -5,6 +5,7 @@ import {
   all,
   button,
   changed,
+  closest,
   flag,
   focusedIn,
   hide,
@@ -36,6 +37,7 @@ import {
   askEmission,
   askEntity,
   askWeight,
+  explainWord,
   forget,
   go,
   move,
@@ -136,9 +138,9 @@ export function buildFrame(stage) {
   const body = html("div.body", { "data-side": panels.side ?? "none" });
   body.append(...[panels.side === "matrix" ? [beside, main] : [main, beside]].flat(2));
   const topline = html("div.topline", identity, fold, covers.element);
-  const picture = panels.main.length ? [...(overview ? [overview.element] : []), body] : [];
+  const [top, picture] = panels.main.length ? [[topline], [...(overview ? [overview.element] : []), body]] : [[], []];
   root.replaceChildren(
-    topline,
+    ...top,
     ...elements(stepper),
     ...(noteFirst ? [note, ...picture] : [...picture, note]),
     legend,
@@ -362,6 +364,8 @@ function listen(stage, root) {
     else readWithArrows(table, "[data-table]");
   }
   for (const words of all(root, ".scroller")) readWithArrows(words, ".word, .tag");
+  for (const words of all(root, ".words"))
+    words.addEventListener("click", (event) => explainWord(stage, closest(event, ".word")));
   for (const bars of all(root, ".terms")) readWithArrows(bars, ".term-bar");
   for (const bars of all(root, ".bars")) readWithArrows(bars, ".bar-number");
   for (const rows of all(root, ".entity-rows")) readWithArrows(rows, ".entity-row");

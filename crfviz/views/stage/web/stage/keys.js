@@ -2,7 +2,7 @@
 
 import { leaveKeyOf } from "../embed.js";
 import { ARROWS, source } from "../keyboard.js";
-import { ask, go, move, switchPart } from "./actions.js";
+import { ask, explainWord, go, move, switchPart } from "./actions.js";
 import { partOfKey } from "./visibility.js";
 
 /** @import { Hands, Stage } from "../types.js" */
@@ -49,6 +49,7 @@ export function keysOf(stage, event) {
   const { panels, asks } = stage.payload;
   const node = inside.dataset?.node?.split(",").map(Number);
   if (panels.side === "cell" && (key === "ArrowUp" || key === "ArrowDown")) return () => move(stage, 0, ARROWS[key][1]);
+  if (key === "Enter" && inside.matches?.(".word")) return () => explainWord(stage, inside);
   if (node && asks && (key === "Enter" || key === " ")) return () => ask(stage, node[0], node[1]);
   if (node && key in ARROWS) return () => focusBeside(stage, node, ARROWS[key]);
   if (stage.payload.letters === false) return null; // the reader disabled single-letter keys

@@ -3,6 +3,7 @@
 
 import { clamp } from "../numbers.js";
 import { GRAPH } from "../parts/graph.js";
+import { END_WIDTH } from "../parts/lattice_paths.js";
 import {
   heightOfMatrices,
   LARGE_TAGS,
@@ -131,7 +132,7 @@ function sizesIn(
   const panel = side === "matrix" ? Math.min(whole, Math.max(most, MIN_MATRIX * unit)) : whole;
   const room = width - panel - (panel ? GAP : 0) - label - 2 - bar;
   const half = Math.max(least, room / T) / 2;
-  const beside = (model.ghost ? BESIDE_CHANGED : BESIDE) * unit;
+  const beside = widthBeside(model) * unit;
   const edge = panels.main.includes("lattice") ? clamp(beside - half, 0, beside) : 0;
   const columns = columnsOf(wanted, { room: room - edge, least, most: WIDEST * unit });
   const column = Math.min(...columns);
@@ -210,6 +211,13 @@ function sizesIn(
       resting,
     },
   };
+}
+
+// Width beside the last column: of its numbers, and of END where Viterbi draws it.
+/** @param {Laid} model */
+function widthBeside({ ghost, walk }) {
+  if (ghost) return BESIDE_CHANGED;
+  return walk?.phases.some(({ nodes }) => nodes.includes("best")) ? BESIDE + END_WIDTH : BESIDE;
 }
 
 // Before the first step the panel of a cell is empty: in a lecture the words take its space.

@@ -55,16 +55,6 @@ function opening({ withheld = [], T }) {
     );
 }
 
-// Whether all tags without mass share a row. That would reveal results of later steps: so not while steps are left,
-// unless a step showed the marginals of all words, nor on a page that opens before its first step.
-/** @param {Pick<Decoded, "walk" | "T">} payload @param {number} step */
-export function folds({ walk, T }, step) {
-  const of = walk ? lengthOf(walk, T) : 0;
-  if (!walk || of === 0) return true;
-  const told = begunBy(walk, T, step).some(({ parts, sweep }) => !sweep && parts.includes("marginals"));
-  return opensAt(walk, T) === of && (told || step >= of);
-}
-
 // The number of steps of a walk over T words.
 /** @param {Pick<WalkData, "phases">} walk @param {number} T */
 export function lengthOf({ phases }, T) {
