@@ -10,7 +10,7 @@ from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.strips.rules import examples
 
-box, show = header("Rules", 400, "content")
+box, show = header("Rules", 300, "content")
 current = scene()
 known = examples(current.tags)
 with box:
@@ -19,7 +19,7 @@ bound_tabs("Show", "rules", SHOWS, "lattice", at=show)
 found = cached.matched(current.scenario, rule.pattern)
 place, tries = st.container(key="figures-rule").columns([3, 1])
 with tries:
-    choices(known)
+    choices(known, rule.pattern)
 asked = show_rule(current, rule, found)
 with place:
     figures_panel(current, rule, found, asked=asked)

@@ -76,7 +76,8 @@ def rule_box(tags: Sequence[str], known: Sequence[Example] = ()) -> str:
     kept, drafted = active_rule(tags), _draft()
     typed = drafted or view_option(RULE, default)
     about = next((f" · {each.about}" for each in known if each.rule == typed), "")
-    bound_to(st.text_input, plain(f"Rule{about}"), "rule", typed, _type, help=SYNTAX)
+    label = plain(f"Rule{about}")
+    bound_to(st.text_input, label, "rule", typed, _type, label_visibility="collapsed")
     problem = _problem(typed, tags) if typed else None
     if problem is not None:
         cut = len(typed) > MAX_DRAFT
@@ -169,9 +170,11 @@ def _sentence(message: str) -> str:
     return message[0].upper() + message[1:]
 
 
-def choices(known: Sequence[Example]) -> None:
-    """Draw a button for each example rule."""
+def choices(known: Sequence[Example], rule: str) -> None:
+    """Draw a button for each example rule, and what the chosen one says."""
     with st.container(key="choices", horizontal=True, gap="small"):
+        about = next((each.about for each in known if each.rule == rule), "Examples")
+        st.caption(plain(about), help=SYNTAX)
         for each in known:
             label, about = plain(each.name), plain(each.about)
             st.button(label, on_click=set_rule, args=(each.rule,), help=about, type="tertiary")

@@ -60,7 +60,7 @@ def tag_label(tags: Sequence[str], tag: int) -> str:
 
 
 def rival(analysis: Analysis, position: int) -> int | None:
-    """Return the other tag of a word whose best path has the largest score.
+    """Return the other tag of a word with the best path; of several the likeliest.
 
     `X` and `SYM` stand back if the path of another tag is at most `NEAR` nats worse.
 
@@ -81,12 +81,11 @@ def rival(analysis: Analysis, position: int) -> int | None:
             gaps[tag] = answer.gap
     if not gaps:
         return None
-    first = min(gaps, key=lambda tag: gaps[tag])
-    named_ = {tag: gap for tag, gap in gaps.items() if analysis.tags[tag] not in RESIDUAL}
-    near = [tag for tag, gap in named_.items() if gap <= gaps[first] + NEAR]
-    if analysis.tags[first] in RESIDUAL and near:
-        return min(near, key=lambda tag: gaps[tag])
-    return first
+    marginals = analysis.forward_backward.marginals[position].tolist()
+    order = sorted(gaps, key=lambda tag: (round(gaps[tag], 9), -marginals[tag]))
+    first = order[0]
+    near = [tag for tag in order if gaps[tag] <= gaps[first] + NEAR]
+    return next((tag for tag in near if analysis.tags[tag] not in RESIDUAL), first)
 
 
 def likeliest_loser(analysis: Analysis) -> tuple[int, int]:

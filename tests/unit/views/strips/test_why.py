@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import torch
 from hypothesis import given
 
 from crfviz.chain.decoding.analysis import analyse
@@ -13,6 +14,8 @@ from crfviz.views.strips.why import (
     Question,
     likeliest_loser,
     log_odds_row,
+    rival,
+    tag_label,
     why_gap,
     why_note,
     why_row,
@@ -42,9 +45,21 @@ def test_default_question_is_the_best_rival_at_the_least_certain_word():
     path = analysis.viterbi.path
     sure = [marginals[t][path[t]] for t in range(3)]
     assert position == sure.index(min(sure))
-    rivals = [p for k, p in enumerate(marginals[position]) if k != path[position]]
-    assert marginals[position][tag] == max(rivals)
-    assert tag != path[position]
+    others = [each for each in oracle.allowed(CHAIN) if each[0][position] != path[position]]
+    near = {other[position] for other, score in others if score > others[0][1] - 1e-9}
+    assert tag == max(near, key=lambda k: marginals[position][k])
+
+
+@pytest.mark.parametrize(("behind", "expected"), [(2.9, "NOUN"), (3.1, "X")])
+def test_residual_tags_stand_back_while_another_is_near(behind, expected):
+    tags = ("NOUN", "SYM", "VERB", "X")
+    chain = Potentials([[3.0 - behind, 1.0, 5.0, 3.0]], torch.zeros(4, 4), tags=tags)
+    assert tags[rival(analyse(chain), 0)] == expected
+
+
+def test_x_of_universal_dependencies_is_named_other():
+    assert [tag_label(("SYM", "X"), k) for k in (0, 1)] == ["SYM", "X (other)"]
+    assert tag_label(("X", "Y"), 0) == "X"
 
 
 @fewer_examples
