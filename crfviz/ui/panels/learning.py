@@ -251,8 +251,16 @@ def scrubber(run: Training, done: int) -> None:
     of the previous step, which would otherwise count as a choice.
     """
     last, key = len(run.steps) - 1, f"em.iteration.{done}"
-    limits = {"min_value": 0, "max_value": last}
-    bound_to(st.slider, "Iteration", key, done, _go_to, label_visibility="collapsed", **limits)
+    bound_to(
+        st.slider,
+        "Iteration",
+        key,
+        done,
+        _go_to,
+        label_visibility="collapsed",
+        min_value=0,
+        max_value=last,
+    )
 
 
 def _go_to(iteration: int) -> None:
