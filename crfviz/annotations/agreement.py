@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from crfviz.annotations.records import Annotation, Item, Pair
 from crfviz.corpus.metrics import percentiles, resampled
 from crfviz.corpus.tables.evaluation import Tagging, as_sentence
-from crfviz.exceptions import CrfvizError, ShapeError
+from crfviz.exceptions import CrfvizError, ShapeError, errors_at
 from crfviz.text.schemes import is_bio, spans
 from crfviz.text.sentences import joined
 
@@ -138,7 +138,8 @@ def agreement(
         raise ShapeError(f"expected as many sentences, got {len(first)} and {len(second)}")
     pairs = []
     for number, each in enumerate(zip(first, second, strict=True), start=1):
-        both = list(map(as_sentence, each))
+        with errors_at(f"sentence {number}"):
+            both = list(map(as_sentence, each))
         if both[0].tokens != both[1].tokens:
             raise ShapeError(f"sentence {number}: expected the same words in both taggings")
         item = Item(*joined(both[0].tokens), id=number)

@@ -14,9 +14,7 @@ Source:
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from operator import index
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +23,7 @@ from numpy.typing import NDArray
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward
 from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Array, ArrayLike, Potentials
-from crfviz.chain.validation import as_numbers, distribution_problem, require_count
+from crfviz.chain.validation import as_numbers, distribution_problem, require_count, whole_number
 from crfviz.exceptions import (
     CrfvizError,
     EmptySentenceError,
@@ -263,20 +261,13 @@ def _symbol_ids(sequences: Sequence[Sequence[int]], num_symbols: int) -> list[Id
         if not len(sequence):
             raise EmptySentenceError(f"sequence {number} is empty: it needs at least one symbol")
         for position, symbol in enumerate(sequence, start=1):
-            if not _is_below(symbol, num_symbols):
+            if (number_of := whole_number(symbol)) is None or not 0 <= number_of < num_symbols:
                 raise UnknownObservationError(
                     f"sequence {number}, position {position}: unknown symbol "
                     f"{abbreviate_value(symbol)}, expected a number from 0 to {num_symbols - 1}"
                 )
-    return [np.array([index(symbol) for symbol in sequence]) for sequence in sequences]
+    return [np.array([whole_number(symbol) for symbol in sequence]) for sequence in sequences]
 
 
 def _is_list(value: object) -> bool:
     return isinstance(value, Iterable) and hasattr(value, "__len__")
-
-
-def _is_below(value: object, limit: int) -> bool:
-    """Return whether a value is a whole number from 0 to `limit` - 1."""
-    with suppress(TypeError):
-        return 0 <= index(value) < limit  # type: ignore[arg-type]  # what is no number fails here
-    return False

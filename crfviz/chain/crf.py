@@ -160,7 +160,12 @@ class CRF(nn.Module):
         Raises:
             UnknownTagError: a tag at a word is not from 0 to K-1.
         """
+        emissions, tags = _tensor(emissions), _tensor(tags)
         batch = self._packed(emissions, mask)
+        if tags.dtype is torch.bool or tags.is_floating_point() or tags.is_complex():
+            raise UnknownTagError(
+                f"tags must be whole numbers from 0 to {self.num_tags - 1}, got {tags.dtype}"
+            )
         if tags.shape != batch.mask.shape:
             raise ShapeError(
                 f"tags must be {tuple(batch.mask.shape)} to match the emissions,"
@@ -230,6 +235,7 @@ class CRF(nn.Module):
             Tsuboi, Kashima, Mori, Oda and Matsumoto, "Training Conditional Random Fields Using
             Incomplete Annotations" (2008), section 4.
         """
+        emissions, allowed = _tensor(emissions), _tensor(allowed)
         batch, rows = self._checked(emissions, mask)
         if allowed.shape != emissions.shape:
             raise ShapeError(
@@ -268,7 +274,7 @@ class CRF(nn.Module):
         Raises:
             NoPathError: every path of a sentence is forbidden.
         """
-        batch, rows = self._checked(emissions, mask)
+        batch, rows = self._checked(_tensor(emissions), mask)
         tags, allowed = best_paths(*self._scores(rows), batch.packed)
         if not allowed.all():
             blocked = batch.packed.order[~allowed].min()
@@ -280,6 +286,7 @@ class CRF(nn.Module):
 
         Rows of words sum to 1, rows of padding and of sentences without an allowed path are 0.
         """
+        emissions = _tensor(emissions)
         batch, rows = self._checked(emissions, mask)
         path_sums = sums(*self._scores(rows), batch.on_device)
         in_log_space = partial(_marginals, mask=batch.mask)
@@ -310,6 +317,7 @@ class CRF(nn.Module):
         shape = emissions.shape[:2]
         if mask is None:
             mask = torch.ones(shape, dtype=torch.bool, device=emissions.device)
+        mask = _tensor(mask)
         if mask.shape != shape:
             raise ShapeError(
                 f"mask must be {tuple(shape)} to match the emissions, got {tuple(mask.shape)}"
@@ -326,9 +334,15 @@ class CRF(nn.Module):
     def _gold(self, tags: Tensor, batch: Padded) -> Rows:
         """Validate the tags and return their rows."""
         rows = batch.rows(tags)
-        if rows.min() < 0 or rows.max() >= self.num_tags:
-            raise UnknownTagError(f"tags must be from 0 to {self.num_tags - 1}")
+        if len(wrong := rows[(rows < 0) | (rows >= self.num_tags)]):
+            raise UnknownTagError(
+                f"tags must be from 0 to {self.num_tags - 1}, got {int(wrong[0])}"
+            )
         return rows
+
+
+def _tensor(values: Any) -> Tensor:  # noqa: ANN401 - a tensor, an array or lists
+    return values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
 
 
 def _log_likelihood(

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from crfviz.chain.potentials import LARGEST, Potentials, Tag
+from crfviz.chain.validation import plain_tag, require_count, require_strength, score
 from crfviz.exceptions import CrfvizError, ScoreError, ShapeError
 from crfviz.text.files import abbreviate_value
 
@@ -185,18 +186,12 @@ class Edits:
     constrained: bool = True  # False: without the hard constraints of the tagger
 
     def __post_init__(self) -> None:
-        if not 0.0 <= _number(self.strength) < math.inf:
-            received = abbreviate_value(self.strength)
-            raise ScoreError(f"strength must be finite and not negative, got {received}")
+        object.__setattr__(self, "strength", require_strength(self.strength))
         for name, cells in (("transitions", self.transitions), ("emissions", self.emissions)):
             if not isinstance(cells, Mapping):
                 raise ShapeError(f"{name} must map cells to scores, got {abbreviate_value(cells)}")
-            for cell, score in cells.items():
-                if not (abs(number := _number(score)) <= LARGEST or number == -math.inf):
-                    raise ScoreError(
-                        f"the score of {abbreviate_value(cell)} must be -inf or finite, "
-                        f"got {abbreviate_value(score)}"
-                    )
+            plain = {_plain_cell(name, c): _plain_score(c, value) for c, value in cells.items()}
+            object.__setattr__(self, name, plain)
 
     def __len__(self) -> int:
         """Count the differences from the trained model."""
@@ -208,11 +203,13 @@ class Edits:
 
     def with_transition(self, from_tag: str, to_tag: str, score: float) -> "Edits":
         """Return these edits plus one transition; START and END name start and end scores."""
-        return replace(self, transitions={**self.transitions, (from_tag, to_tag): score})
+        cell: Any = _plain_cell("transitions", (from_tag, to_tag))
+        return replace(self, transitions={**self.transitions, cell: score})
 
     def with_emission(self, position: int, tag: str, score: float) -> "Edits":
         """Return these edits plus one emission."""
-        return replace(self, emissions={**self.emissions, (position, tag): score})
+        cell: Any = _plain_cell("emissions", (position, tag))
+        return replace(self, emissions={**self.emissions, cell: score})
 
     def reaching(self, now: Potentials, target: Potentials) -> "Edits":
         """Return edits that change the transition, start and end scores of `now` to `target`.
@@ -239,8 +236,8 @@ class Edits:
         """Return these edits without the edit of one cell."""
         return replace(
             self,
-            transitions={key: score for key, score in self.transitions.items() if key != cell},
-            emissions={key: score for key, score in self.emissions.items() if key != cell},
+            transitions={key: value for key, value in self.transitions.items() if key != cell},
+            emissions={key: value for key, value in self.emissions.items() if key != cell},
         )
 
     def apply(self, potentials: Potentials) -> Potentials:
@@ -252,17 +249,33 @@ class Edits:
         Raises:
             UnknownTagError: an edit names a tag that the chain does not have.
         """
-        values = {weight_of(move): score for move, score in self.transitions.items()}
-        for (position, tag), score in self.emissions.items():
+        values = {weight_of(move): value for move, value in self.transitions.items()}
+        for (position, tag), value in self.emissions.items():
             if position < potentials.num_tokens:
-                values["emission", position, tag] = score
+                values["emission", position, tag] = value
         scaled = potentials if self.strength == 1.0 else potentials.scale_transitions(self.strength)
         return with_weights(scaled, values) if values else scaled
 
 
-def _number(value: object) -> float:
-    """Return a score as a float; NaN if it is not a number."""
-    with suppress(TypeError, ValueError, OverflowError):
-        # mypy: what is no number fails here
-        return math.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
-    return math.nan
+def _plain_cell(name: str, cell: object) -> tuple[int | str, int | str]:
+    """Return the cell of an edit in plain integers and texts: equal cells are equal keys."""
+    if not (isinstance(cell, tuple) and len(cell) == 2):
+        pair = "(from, to)" if name == "transitions" else "(position, tag)"
+        raise ShapeError(f"{name} must map {pair} to scores, got {abbreviate_value(cell)}")
+    first, tag = cell
+    if name == "transitions":
+        return plain_tag(first), plain_tag(tag)
+    return require_count("position", first, at_least=0), plain_tag(tag)
+
+
+def _plain_score(cell: object, value: Any) -> float:  # noqa: ANN401 - checked here
+    """Return a score as a plain number."""
+    number = math.nan
+    with suppress(ShapeError):
+        number = value if type(value) in (int, float) else score("score", value).item()
+    if abs(number) <= LARGEST or number == -math.inf:
+        return number
+    raise ScoreError(
+        f"the score of {abbreviate_value(cell)} must be -inf or finite, "
+        f"got {abbreviate_value(value)}"
+    )

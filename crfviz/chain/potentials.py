@@ -4,11 +4,9 @@ A path y has the score start[y_1] + Σ_t emissions[t, y_t] + Σ_t transitions[y_
 end[y_T], in nats. Transitions are [from, to]. Only -inf means forbidden.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ import torch
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
+from crfviz.chain import validation
 from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.patterns import Product, automaton
 from crfviz.chain.validation import as_numbers
@@ -24,9 +23,8 @@ from crfviz.exceptions import (
     EmptySentenceError,
     ScoreError,
     ShapeError,
-    UnknownTagError,
 )
-from crfviz.text.files import abbreviate, abbreviate_value
+from crfviz.text.files import abbreviate_value
 
 LARGEST = 1e100  # of a finite score: sums over a sentence must not overflow to -inf
 
@@ -54,17 +52,18 @@ class Scores(Tensor):
 class Potentials(NotebookRepr):
     """All scores of one sentence. Methods that change something return a new object.
 
-    Functions on chains take tags by id or name, and positions from 0. They raise an UnknownTagError
-    for an unknown tag, and a ShapeError for a position outside the sentence or a path without
-    exactly T tags. Functions that return a path or a probability raise a NoPathError if every path
-    is forbidden.
+    Functions on chains take tags by id or name, and positions from 0. Public ones take the tables
+    instead of a chain, as in `crfviz.viterbi(emissions, transitions)`. They raise an
+    UnknownTagError for an unknown tag, and a ShapeError for a position outside the sentence or a
+    path without exactly T tags. Functions that return a path or a probability raise a NoPathError
+    if every path is forbidden.
 
     Args:
         emissions: (T, K) score of each tag at each word.
-        transitions: (K, K), or one matrix for each step, (T-1, K, K); from and to.
+        transitions: (K, K), or one matrix for each step, (T-1, K, K); from and to; zeros if None.
         start: (K,) score of beginning with a tag; zeros if None.
         end: (K,) score of ending with a tag; zeros if None.
-        tags: K names; "0", "1", ... if None.
+        tags: K names, or `id2label` of Hugging Face; "0", "1", ... if None.
         tokens: T words, used only by the pictures.
 
     Raises:
@@ -88,15 +87,13 @@ class Potentials(NotebookRepr):
     def __init__(
         self,
         emissions: ArrayLike,
-        transitions: ArrayLike,
+        transitions: ArrayLike | None = None,
         start: ArrayLike | None = None,
         end: ArrayLike | None = None,
         *,
-        tags: Sequence[str] | None = None,
+        tags: Sequence[str] | Mapping[Any, Any] | None = None,
         tokens: Sequence[str] | None = None,
     ) -> None:
-        if isinstance(tokens, str):  # for tags, a string is K one-letter names
-            raise ShapeError(f"tokens must be a list of words, got the text {abbreviate(tokens)}")
         scores = as_numbers("emissions", emissions)
         if scores.dim() > 0 and scores.shape[0] == 0:
             raise EmptySentenceError("expected a sentence of at least one word, got none")
@@ -106,14 +103,18 @@ class Potentials(NotebookRepr):
         zeros = scores.new_zeros(num_tags)
         tables = {
             "emissions": scores,
-            "transitions": as_numbers("transitions", transitions),
+            "transitions": (
+                scores.new_zeros(num_tags, num_tags)
+                if transitions is None
+                else as_numbers("transitions", transitions)
+            ),
             "start": zeros if start is None else as_numbers("start", start),
             "end": zeros.clone() if end is None else as_numbers("end", end),
         }
         vars(self).update(
             {name: table.as_subclass(Scores) for name, table in tables.items()},
-            tags=None if tags is None else _names("tags", tags),
-            tokens=None if tokens is None else _names("tokens", tokens),
+            tags=None if tags is None else validation.names("tags", tags),
+            tokens=None if tokens is None else validation.words(tokens),
         )
         self._check_shapes()
         self._check_names()
@@ -186,25 +187,11 @@ class Potentials(NotebookRepr):
 
     def tag_id(self, tag: Tag) -> int:
         """Return the id of a tag given by name or by id."""
-        with suppress(TypeError, ValueError):  # neither an integer nor a name
-            number = self.tag_names.index(tag) if isinstance(tag, str) else index(tag)
-            if 0 <= number < self.num_tags:
-                return number
-        raise UnknownTagError(
-            f"expected one of the tags {', '.join(self.tag_names)}"
-            f" or an id from 0 to {self.num_tags - 1}, got {abbreviate_value(tag)}"
-        )
+        return validation.tag_id(tag, self.tag_names)
 
     def position(self, position: int) -> int:
         """Validate the position of a word, from 0 to T-1; return it as a plain integer."""
-        last = self.num_tokens - 1
-        try:
-            number = index(position)
-        except TypeError:
-            raise ShapeError(f"position must be 0 to {last}, got {position!r}") from None
-        if not 0 <= number <= last:
-            raise ShapeError(f"position must be 0 to {last}, got {number}")
-        return number
+        return validation.position_in(position, self.num_tokens)
 
     def with_transition(self, from_tag: Tag, to_tag: Tag, score: float) -> "Potentials":
         """Return a new chain with this score for one transition, at every step."""
@@ -281,8 +268,7 @@ class Potentials(NotebookRepr):
         Raises:
             ScoreError: `strength` is negative or not finite.
         """
-        if not 0.0 <= strength < float("inf"):
-            raise ScoreError(f"strength must be finite and not negative, got {strength}")
+        strength = validation.require_strength(strength)
 
         def scaled(scores: Tensor) -> Tensor:
             return torch.where(torch.isneginf(scores), scores, scores * strength)
@@ -308,14 +294,7 @@ class Potentials(NotebookRepr):
 
     def path(self, path: Sequence[Tag]) -> list[int]:
         """Return the ids of a path of T tags, by id or by name."""
-        if not isinstance(path, Sized):
-            raise ShapeError(f"path must be {self.num_tokens} tags, got {abbreviate_value(path)}")
-        if len(path) != self.num_tokens:
-            raise ShapeError(f"path must have {self.num_tokens} tags, got {len(path)}")
-        ids = [tag for tag in path if type(tag) is int]
-        if len(ids) == self.num_tokens and min(ids) >= 0 and max(ids) < self.num_tags:
-            return ids  # the common case
-        return [self.tag_id(tag) for tag in path]
+        return validation.tag_ids(path, self.tag_names, self.num_tokens)
 
     def score(self, path: Sequence[Tag]) -> float:
         """Return the score of a path of T tags, by id or name, in nats; -inf if forbidden."""
@@ -339,7 +318,7 @@ class Potentials(NotebookRepr):
 
     def _with(self, name: str, cell: tuple[Any, ...], score: float) -> "Potentials":
         scores: Tensor = getattr(self, name).clone()
-        scores[cell] = score
+        scores[cell] = validation.score("score", score)
         return self.altered(**{name: scores})
 
     def _check_shapes(self) -> None:
@@ -379,12 +358,6 @@ class Potentials(NotebookRepr):
                     f"{name}{cell} must be -inf (forbidden) or a number within"
                     f" ±{LARGEST:g}, got {scores[tuple(cell)].item()}"
                 )
-
-
-def _names(name: str, values: Iterable[str]) -> tuple[str, ...]:
-    if not isinstance(values, Iterable):
-        raise ShapeError(f"{name} must be a list of names, got {abbreviate_value(values)}")
-    return tuple(values)
 
 
 def _forbid(scores: Tensor, allowed: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from crfviz.chain import validation
 from crfviz.chain.potentials import Array, ArrayLike, Potentials
 from crfviz.chain.validation import as_numbers
 from crfviz.exceptions import FormatError, ModelError
@@ -161,12 +162,12 @@ class CrfsuiteTagger(SentenceTagger):
 
 
 def _table(name: str, numbers: ArrayLike) -> Array:
-    return np.atleast_1d(as_numbers(name, numbers).numpy())
+    return np.atleast_1d(as_numbers(name, numbers).detach().numpy())
 
 
 def _names(what: str, names: Sequence[object]) -> tuple[str, ...]:
     """Return names as strings, which must be distinct and without blanks."""
-    found = tuple(map(str, names))
+    found = validation.words(names) if what == "symbols" else validation.names(what, names)
     blank = [name for name in found if name.split() != [name]]
     if blank or len(set(found)) < len(found):
         problem = f"{blank[0]!r}" if blank else "the same name twice"

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol, overload, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.chain import validation
 from crfviz.chain.decoding.viterbi import best_paths
 from crfviz.chain.forward_backward import posteriors
 from crfviz.chain.notebook_repr import NotebookRepr
@@ -160,7 +161,9 @@ def words_of(tokens: Words) -> tuple[str, ...]:
             f'expected a list of words, such as ["These", "look", "fine"], got the text '
             f"{abbreviate(tokens)}: split it first, with `tagger.split` or `crfviz.tokenize`"
         )
-    return tuple(_word(number, token) for number, token in enumerate(tokens, start=1))
+    if isinstance(tokens, list | tuple):
+        tokens = [token.text if isinstance(token, Token) else token for token in tokens]
+    return validation.words(tokens)
 
 
 def sentences_of(sentences: Iterable[Words]) -> list[tuple[str, ...]]:
@@ -175,16 +178,6 @@ def sentences_of(sentences: Iterable[Words]) -> list[tuple[str, ...]]:
             f"got the text {abbreviate(sentences)}"
         )
     return [words_of(sentence) for sentence in sentences]
-
-
-def _word(number: int, token: object) -> str:
-    if isinstance(token, Token):
-        return token.text
-    if not isinstance(token, str):
-        raise CrfvizError(
-            f"expected words as texts or tokens, got {abbreviate_value(token)} as word {number}"
-        )
-    return token
 
 
 def english_words(text: str) -> list[str]:
@@ -204,8 +197,9 @@ def tag_texts(
         split: returns the words of a text.
         score: returns the potentials of many sentences.
     """
-    if not isinstance(texts, Sequence):
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
         raise CrfvizError(f"expected a text or a list of texts, got {abbreviate_value(texts)}")
+    texts = validation.items("texts", texts)
     sentences = [_text_words(split, number, text) for number, text in enumerate(texts, start=1)]
     if not sentences:
         return []

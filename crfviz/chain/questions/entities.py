@@ -34,7 +34,9 @@ from crfviz.chain.patterns import Automaton, automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.conditioning import pin_probability
 from crfviz.chain.questions.rules import marginals_given
+from crfviz.chain.validation import text
 from crfviz.exceptions import NoPathError, ShapeError, UnknownTagError
+from crfviz.text.files import abbreviate_value
 from crfviz.text.schemes import (
     BIO,
     Span,
@@ -133,7 +135,10 @@ def entity_shortcuts(
 
 def _span(*given: Any) -> tuple[int, int, str]:  # noqa: ANN401 - the order is open
     """Return first position, last position and type; the type may be the first argument."""
-    return (*given[1:], given[0]) if isinstance(given[0], str) else given
+    first, last, label = (*given[1:], given[0]) if text(given[0]) is not None else given
+    if (name := text(label)) is None:
+        raise UnknownTagError(f"expected an entity type, got {abbreviate_value(label)}")
+    return first, last, name
 
 
 def _tags(potentials: Potentials, first: int, last: int, label: str) -> dict[int, str]:

@@ -20,6 +20,7 @@ import torch
 from crfviz.chain.edits import END, START, Edits
 from crfviz.chain.forward_backward import ForwardBackward
 from crfviz.chain.potentials import Potentials, Tag
+from crfviz.chain.validation import require_number
 from crfviz.exceptions import CrfvizError
 
 SAME = 1e-12  # difference of marginals that rounding alone may cause
@@ -62,7 +63,8 @@ def shift_word(potentials: Potentials, edits: Edits, position: int, amount: floa
 
     `potentials` are those of now, with the edits.
     """
-    moved = potentials.emissions[position] + amount
+    position = potentials.position(position)
+    moved = potentials.emissions[position] + require_number("amount", amount)
     cells = {(position, tag): score for tag, score in _finite(potentials.tag_names, moved).items()}
     return replace(edits, emissions={**edits.emissions, **cells})
 
@@ -77,7 +79,7 @@ def shift_tag(potentials: Potentials, edits: Edits, tag: Tag, amount: float) -> 
     """
     if not potentials.homogeneous:
         raise CrfvizError("expected one transition matrix for all steps, got one for each")
-    chosen = potentials.tag_id(tag)
+    chosen, amount = potentials.tag_id(tag), require_number("amount", amount)
     names = potentials.tag_names
     name = names[chosen]
     into = _finite(names, potentials.transitions[:, chosen] + amount)

@@ -15,11 +15,9 @@ at position W - 1.
 
 import math
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -30,7 +28,7 @@ from crfviz.chain.distribution import Path, TagIds, probability
 from crfviz.chain.forward_backward import log_partition
 from crfviz.chain.notebook_repr import NotebookRepr
 from crfviz.chain.potentials import ArrayLike, Potentials
-from crfviz.chain.validation import as_numbers
+from crfviz.chain.validation import as_numbers, whole_number
 from crfviz.exceptions import CrfvizError, EmptySentenceError, ShapeError
 from crfviz.text.files import abbreviate_value
 
@@ -180,10 +178,8 @@ def _word_ids(word_ids: Sequence[object]) -> list[int | None]:
     least = 0
     for t, word in enumerate(word_ids):
         if word is not None:
-            number = -1
-            with suppress(TypeError):  # not a whole number
-                number = index(word)  # type: ignore[arg-type]  # what is no number fails here
-            if isinstance(word, bool) or number < least:
+            number = whole_number(word)
+            if number is None or number < least:
                 raise ShapeError(
                     "word_ids must be None or whole numbers from 0 that never fall, such as "
                     f"[None, 0, 0, 1, None], got {abbreviate_value(word)} at piece {t}"

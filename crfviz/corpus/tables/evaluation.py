@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.questions.costs import Costs
+from crfviz.chain.validation import items, plain_tag, tag_id
 from crfviz.corpus.counts.exact import Counts, added
 from crfviz.corpus.metrics import mcnemar, wilson
 from crfviz.corpus.run.errors import words_in_context
@@ -23,8 +24,9 @@ from crfviz.corpus.run.results import MAX_KEPT, Results
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.table import Table, TableRow, rate_cells
 from crfviz.corpus.tables.report import as_text, full_record, tables_of
-from crfviz.exceptions import ShapeError
-from crfviz.taggers.tagger import Tagger
+from crfviz.exceptions import CrfvizError, ShapeError, errors_at
+from crfviz.taggers.tagger import Tagger, words_of
+from crfviz.text.files import abbreviate_value
 from crfviz.text.formats import read_sentences
 from crfviz.text.schemes import BIO, entity_scheme, spans
 from crfviz.text.sentences import Sentence
@@ -242,7 +244,10 @@ def evaluate(
     if isinstance(sentences, str | Path):
         name, given = str(sentences), read_sentences(sentences)
     else:
-        name, given = "sentences", [as_sentence(each) for each in sentences]
+        name, given = "sentences", []
+        for number, each in enumerate(sentences, start=1):
+            with errors_at(f"sentence {number}"):
+                given.append(as_sentence(each, tagger.tags))
     results = run(tagger, given, rule=rule, costs=costs)
     tables = tables_of(results)
     if against is not None:
@@ -251,9 +256,33 @@ def evaluate(
     return Evaluation(figures, tables, results)
 
 
-def as_sentence(tagging: Tagging) -> Sentence:
-    """Return a tagged sentence from a `Sentence` or from its words and tags."""
+def as_sentence(tagging: Tagging, names: Sequence[str] | None = None) -> Sentence:
+    """Return a tagged sentence from a `Sentence` or from its words and tags.
+
+    Args:
+        tagging: the sentence; its tags are names, or ids of `names`.
+        names: of the tagger; None: a tag that is a number is its own name.
+
+    Raises:
+        CrfvizError: it is neither, or a word or tag is invalid.
+    """
+    tokens: Any
+    tags: Any
+    raw = None
     if isinstance(tagging, Sentence):
-        return tagging
-    words, tags = tagging
-    return Sentence(tuple(words), tuple(tags))
+        if names is None or tagging.tags is None:
+            return tagging
+        tokens, tags, raw = tagging.tokens, tagging.tags, tagging.text
+    else:
+        try:
+            tokens, tags = tagging
+        except (TypeError, ValueError):
+            raise CrfvizError(
+                f"expected a Sentence or a pair of words and tags, got {abbreviate_value(tagging)}"
+            ) from None
+    plain = [plain_tag(tag) for tag in items("tags", tags)]
+    named = (
+        str(tag) if names is None or isinstance(tag, str) else names[tag_id(tag, names)]
+        for tag in plain
+    )
+    return Sentence(words_of(tokens), tuple(named), raw)

@@ -133,8 +133,12 @@ def gain_record(measured: LayerGain) -> dict[str, Any]:
         }
     return {
         **record,
+        "measure": gain.measure,
+        "verdict": gain.verdict,
         "difference": round(gain.difference, DIGITS),
         "difference_interval": [round(end, DIGITS) for end in gain.interval],
+        "token_accuracy_difference": round(gain.token_difference, DIGITS),
+        "token_accuracy_difference_interval": [round(end, DIGITS) for end in gain.token_interval],
         "repaired": len(gain.repaired),
         "spoiled": len(gain.spoiled),
         "folds": len(gain.folds),
@@ -161,6 +165,7 @@ def gain_text(measured: LayerGain) -> str:
             *aligned(rows),
             "",
             str(gain),
-            f"It repairs {len(gain.repaired):,} sentences and spoils {len(gain.spoiled):,}.",
+            f"It repairs words in {len(gain.repaired):,} sentences "
+            f"and spoils some in {len(gain.spoiled):,}.",
         ]
     )

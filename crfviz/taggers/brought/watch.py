@@ -15,6 +15,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
+from crfviz.chain import validation
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
 from crfviz.exceptions import FormatError, NoPathError, ShapeError, errors_at
@@ -65,7 +66,7 @@ class Watch:
         self, model: object, tags: Sequence[str] | None, words: Sequence[Any] | None, store: Store
     ) -> None:
         self._model = _module(model)
-        self._tags = tags
+        tags = self._tags = None if tags is None else validation.names("tags", tags)
         self._store = store
         self._adapters = adapters_in(self._model)
         self._search: Search | Classifier | None = None

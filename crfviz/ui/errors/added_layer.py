@@ -90,7 +90,8 @@ def added_layer(analysis: Analysed) -> None:
             st.info(plain(problem))
         return
     gain, fitted = measured.layer.gain, measured.layer.fitted
-    st.success(str(gain))
+    draw = {"adds": st.success, "loses": st.warning, "cannot tell": st.info}[gain.verdict]
+    draw(str(gain))
     if len(measured.sentences) < len(analysis.sentences):
         st.caption(
             f"A random {count(len(measured.sentences), 'sentence')} of "

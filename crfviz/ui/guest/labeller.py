@@ -13,8 +13,10 @@ import streamlit as st
 from crfviz.annotations import labelling
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.records import Annotation, Item
+from crfviz.chain import validation
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
+from crfviz.chain.validation import items, tag_id
+from crfviz.exceptions import CrfvizError, ShapeError
 from crfviz.taggers.blank import UNSET, BlankTagger, GivenTagger
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.files import abbreviate_value
@@ -49,7 +51,7 @@ class Request:
         if len(set(tags)) < len(tags) or UNSET in tags:
             raise CrfvizError(f"expected different tags, none of them {UNSET}, got {tags}")
         if self.proposed is not None:
-            _check_tags(_texts(self.proposed, "proposed tags"), tags, len(words))
+            object.__setattr__(self, "proposed", _tags(self.proposed, tags, len(words)))
         text = " ".join(words)
         starts = [len(" ".join(words[:t])) + (t > 0) for t in range(len(words))]
         offsets = tuple((at, at + len(word)) for at, word in zip(starts, words, strict=True))
@@ -104,9 +106,10 @@ class Element:
                 f"tags and done, got {abbreviate_value(given)}"
             )
         after = self.annotation
-        if tags := fields.get("tags"):
-            _check_tags(tags, ("", *self.desk.tagger.tags), len(after.offsets))
-            after = _begun(self.desk, tags)
+        tags = fields.get("tags")
+        if tags is not None and len(tags):
+            known = self.desk.tagger.tags
+            after = _begun(self.desk, _tags(tags, known, len(after.offsets), open_words=True))
         if fields.get("done"):
             after = labelling.accept(after)
         self.annotation = replace(after, revision=self.annotation.revision + 1)
@@ -179,21 +182,24 @@ def _proposes_same(first: Tagger, second: Tagger) -> bool:
 
 
 def _texts(texts: object, name: str) -> tuple[str, ...]:
-    if not isinstance(texts, Sequence) or isinstance(texts, str) or not texts:
+    if isinstance(texts, str) or not hasattr(texts, "__len__") or not len(texts):
         raise CrfvizError(f"expected a list of {name}, got {abbreviate_value(texts)}")
-    if wrong := [each for each in texts if not isinstance(each, str) or not each]:
-        what = abbreviate_value(wrong[0])
-        raise CrfvizError(f"expected a list of {name}, none of them empty, got {what}")
-    return tuple(texts)
+    found = validation.words(texts) if name == "words" else validation.names(name, texts)
+    if not all(found):
+        raise CrfvizError(f"expected a list of {name}, none of them empty, got {list(found)}")
+    return found
 
 
-def _check_tags(tags: object, known: Sequence[str], num_words: int) -> None:
-    if not isinstance(tags, Sequence) or isinstance(tags, str) or len(tags) != num_words:
+def _tags(
+    tags: object, known: Sequence[str], num_words: int, *, open_words: bool = False
+) -> tuple[str, ...]:
+    """Return tag names, given by name or id; with `open_words` a tag may be empty."""
+    if isinstance(tags, str):
         raise ShapeError(f"expected {num_words} tags, got {abbreviate_value(tags)}")
-    for tag in tags:
-        if tag not in known:
-            names = ", ".join(filter(None, known))
-            raise UnknownTagError(f"expected tags of {names}, got {abbreviate_value(tag)}")
+    given = items("proposed tags", tags)
+    if len(given) != num_words:
+        raise ShapeError(f"expected {num_words} tags, got {len(given)}")
+    return tuple("" if open_words and tag == "" else known[tag_id(tag, known)] for tag in given)
 
 
 def _begun(desk: Desk, tags: Sequence[str] | None) -> Annotation:

@@ -4,7 +4,7 @@ The session stores the state of each element under its key. The element does not
 scenario, URL, style sheet or hooks. `crfviz.ui.session.components` mounts it, as on the pages.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -16,7 +16,8 @@ import torch
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError, ShapeError
+from crfviz.chain.validation import items, tag_ids
+from crfviz.exceptions import CrfvizError
 from crfviz.text.files import abbreviate_value
 from crfviz.ui.guest.records import VIEWS, Shown
 from crfviz.ui.session.components import (
@@ -77,12 +78,10 @@ class Request:
         """Return the T ids of the gold tags; None without gold tags."""
         if self.gold is None:
             return None
-        if not isinstance(self.gold, Sequence) or isinstance(self.gold, str):
+        if isinstance(self.gold, str) or not hasattr(self.gold, "__len__"):
             raise CrfvizError(f"gold must be a list of tags, got {abbreviate_value(self.gold)}")
-        if len(self.gold) != self.potentials.num_tokens:
-            expected = self.potentials.num_tokens
-            raise ShapeError(f"gold needs one tag per word: {expected}, got {len(self.gold)}")
-        return [self.potentials.tag_id(tag) for tag in self.gold]
+        chain = self.potentials
+        return tag_ids(self.gold, chain.tag_names, chain.num_tokens, "gold")
 
     def place(self) -> tuple[int, int] | None:
         """Return the position and tag id of the argument `at`; None without it."""
@@ -277,9 +276,14 @@ def _element(request: Request, potentials: Potentials, key: str | None) -> Eleme
 
 def _place(place: object, chain: Potentials) -> tuple[int, int]:
     """Return the position and tag id of a position and a tag, which may be invalid."""
-    if not isinstance(place, Sequence) or isinstance(place, str) or len(place) != 2:
+    if (
+        isinstance(place, str)
+        or not hasattr(place, "__len__")
+        or len(pair := items("at", place)) != 2
+    ):
         raise CrfvizError(f"expected a position and a tag, got {abbreviate_value(place)}")
-    return chain.position(place[0]), chain.tag_id(place[1])
+    position, tag = pair
+    return chain.position(position), chain.tag_id(tag)
 
 
 def has_same_scores(first: Potentials, second: Potentials) -> bool:

@@ -262,5 +262,5 @@ def test_whole_numbers_are_accepted_as_positions(position):
 @pytest.mark.parametrize("names", [5, 1.5, object()])
 def test_names_must_be_lists(names):
     for which in ("tags", "tokens"):
-        with pytest.raises(ShapeError, match=f"{which} must be a list of names, got"):
+        with pytest.raises(ShapeError, match=f"{which} must be a list, got"):
             Potentials([[0.0]], [[0.0]], **{which: names})

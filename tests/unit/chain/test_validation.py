@@ -161,12 +161,12 @@ def test_finite_numbers_are_accepted(value):
 
 @pytest.mark.parametrize("value", ["2", None, 1.5, 2.0, [2], 0, -1])
 def test_count_must_be_a_positive_integer(value):
-    with pytest.raises(CrfvizError, match="k must be at least 1, got"):
+    with pytest.raises(CrfvizError, match=r"k must be (a whole number of )?at least 1, got"):
         k_best(FREE, value)
-    with pytest.raises(CrfvizError, match="limit must be at least 1, got"):
+    with pytest.raises(CrfvizError, match=r"limit must be (a whole number of )?at least 1, got"):
         smallest_flips(FREE, value)
     if value != 0:
-        with pytest.raises(CrfvizError, match="n must be at least 0, got"):
+        with pytest.raises(CrfvizError, match=r"n must be (a whole number of )?at least 0, got"):
             sample(FREE, value, torch.Generator())
 
 

@@ -44,9 +44,12 @@ def test_fit_transitions_figures_equal_plain_counts(tmp_path, capsys):
     assert low <= figures["difference"] <= high
     assert figures["independent"]["entity_f1"] is None
     points = [100 * figures["difference"], 100 * low, 100 * high]
-    answer = "adds {:.1f} points ({:.1f} to {:.1f}); rules alone add 0.0.".format(*points)
+    answer = "adds {:.1f} points of token accuracy ({:.1f} to {:.1f}).".format(*points)
     assert f"On these 40 sentences a CRF layer {answer}" in printed
-    assert f"It repairs {figures['repaired']} sentences and spoils {figures['spoiled']}." in printed
+    repaired = f"It repairs words in {figures['repaired']} sentences"
+    assert f"{repaired} and spoils some in {figures['spoiled']}." in printed
+    assert (figures["measure"], figures["verdict"]) == ("token accuracy", "adds")
+    assert figures["token_accuracy_difference"] == figures["difference"]
     ends = [100 * end for end in figures["fitted"]["token_accuracy_interval"]]
     fitted = 100 * figures["fitted"]["token_accuracy"]
     assert "{:.2f} ({:.1f} to {:.1f})".format(fitted, *ends) in printed

@@ -4,8 +4,11 @@ import math
 from dataclasses import replace
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
 import torch
+from seqeval.metrics import f1_score
+from seqeval.scheme import IOB2, IOBES
 
 import crfviz
 from crfviz.exceptions import CrfvizError, ShapeError, UnknownTagError
@@ -111,6 +114,8 @@ def test_crf_gain_counts_words_of_held_out_sentences():
     assert gain.rules == gain.independent
     assert gain.independent.entity_f1 is None
     assert str(gain).startswith("On these 60 sentences a CRF layer adds ")
+    assert gain.measure == "token accuracy"
+    assert (gain.token_difference, gain.token_interval) == (gain.difference, gain.interval)
     assert crfviz.crf_gain(chains, paths).paths == gain.paths  # the same seed
     for number, (chain, path) in enumerate(zip(chains, gain.paths, strict=True)):
         own = gain.folds[gain.fold_of[number]]
@@ -125,6 +130,93 @@ def test_crf_gain_with_bio_tags_includes_rules_and_entity_f1():
     )
     assert 0 < gain.independent.entity_f1 < gain.fitted.entity_f1 <= 1
     assert gain.rules != gain.independent
+
+
+BIO, BIOES = ("O", "B-X", "I-X"), ("O", "B-X", "I-X", "E-X", "S-X")
+
+
+def entity_chains(tags, layer, seed=0, sentences=80):
+    """Chains whose gold entities a layer finds better ("helps"), or alike."""
+    rng = np.random.default_rng(seed)
+    chains, paths = [], []
+    for _ in range(sentences):
+        names = []
+        while len(names) < 12:
+            size = int(rng.integers(1, 4))
+            whole = ["S-X"] if size == 1 else ["B-X", *["I-X"] * (size - 2), "E-X"]
+            if tags == BIO:
+                whole = ["B-X", *["I-X"] * (size - 1)]
+            names += ["O"] * int(rng.integers(1, 4)) + whole
+        ids = [tags.index(name) for name in names]
+        sure = {"helps": 1.0, "alike": 60.0}[layer]
+        emissions = rng.normal(size=(len(ids), len(tags)))
+        emissions[range(len(ids)), ids] += sure
+        chains.append(crfviz.Potentials(emissions, tags=tags))
+        paths.append(names)
+    return chains, paths
+
+
+def f1_by_seqeval(gold, guess, tags):
+    scheme = IOB2 if tags == BIO else IOBES
+    return f1_score(gold, guess, mode="strict", scheme=scheme, zero_division=0)
+
+
+@pytest.mark.parametrize("tags", [BIO, BIOES])
+def test_gain_with_entities_is_about_their_f1(tags):
+    chains, paths = entity_chains(tags, "helps")
+    gain = crfviz.crf_gain(chains, paths)
+    alone = [[tags[k] for k in chain.emissions.argmax(1)] for chain in chains]
+    fitted = [[tags[k] for k in path] for path in gain.paths]
+    before, after = (f1_by_seqeval(paths, side, tags) for side in (alone, fitted))
+    assert gain.independent.entity_f1 == pytest.approx(before, abs=1e-12)
+    assert gain.fitted.entity_f1 == pytest.approx(after, abs=1e-12)
+    assert gain.difference == pytest.approx(after - before, abs=1e-12)
+    rng = np.random.default_rng(7)
+    moved = []
+    for _ in range(300):
+        some = rng.integers(len(paths), size=len(paths))
+        gold, *sides = ([side[n] for n in some] for side in (paths, alone, fitted))
+        moved.append(f1_by_seqeval(gold, sides[1], tags) - f1_by_seqeval(gold, sides[0], tags))
+    assert gain.interval == pytest.approx(np.percentile(moved, [2.5, 97.5]), abs=0.02)
+    assert gain.measure == "entity F1"
+    assert gain.verdict == "adds"
+    low, high = (f"{100 * end:.1f}" for end in gain.interval)
+    assert f"adds {100 * gain.difference:.1f} points of entity F1 ({low} to {high})." in str(gain)
+    assert gain.rules != gain.independent
+    words = [a == b for x, y in zip(fitted, paths, strict=True) for a, b in zip(x, y, strict=True)]
+    right = [a == b for x, y in zip(alone, paths, strict=True) for a, b in zip(x, y, strict=True)]
+    assert gain.token_difference == pytest.approx(np.mean(words) - np.mean(right), abs=1e-12)
+
+
+def test_gain_that_loses_entities_says_so():
+    """Accuracy rises where the layer gives up all entities, because most words are outside."""
+    rng = np.random.default_rng(0)
+    chains, paths = [], []
+    for number in range(100):
+        ids = [0] * 20
+        if number % 2:
+            ids[int(rng.integers(20))] = 1
+        emissions = rng.normal(size=(20, 3)) * 1.5
+        emissions[range(20), ids] += 1.2
+        chains.append(crfviz.Potentials(emissions, tags=BIO))
+        paths.append([BIO[tag] for tag in ids])
+    gain = crfviz.crf_gain(chains, paths)
+    assert gain.token_difference > 0.1
+    assert gain.token_interval[0] > 0
+    assert gain.fitted.entity_f1 < gain.independent.entity_f1
+    assert gain.verdict == "loses"
+    assert gain.interval[1] < 0
+    size = 100 * (gain.independent.entity_f1 - gain.fitted.entity_f1)
+    assert f"a CRF layer loses {size:.1f} points of entity F1 (\N{MINUS SIGN}" in str(gain)
+    assert "adds" not in str(gain)
+
+
+def test_gain_within_its_interval_cannot_be_told():
+    chains, paths = entity_chains(BIO, "alike", sentences=20)
+    gain = crfviz.crf_gain(chains, paths)
+    assert gain.interval[0] <= 0 <= gain.interval[1]
+    assert gain.verdict == "cannot tell"
+    assert "we cannot tell whether a CRF layer adds entity F1: the difference is 0.0" in str(gain)
 
 
 def test_forbidden_emissions_stay_forbidden():
@@ -144,7 +236,9 @@ def test_invalid_chains_or_paths_are_rejected():
         crfviz.fit_transitions([], [])
     with pytest.raises(ShapeError, match="a path for each of 4 chains, got 3"):
         crfviz.fit_transitions(chains, paths[:3])
-    with pytest.raises(UnknownTagError, match="chain 1: expected a tag of the chain, got 'Z'"):
+    with pytest.raises(
+        UnknownTagError, match=r"chain 1: the gold path, position 0: expected one of .*, got 'Z'"
+    ):
         crfviz.fit_transitions(chains, [["Z"] * len(paths[0]), *paths[1:]])
     with pytest.raises(CrfvizError, match="expected 2 to 4 folds"):
         crfviz.crf_gain(chains, paths)
