@@ -21,7 +21,14 @@ TABLES = ("transitions", "start", "end")
 NAMES = (*TABLES, "tags", "tokens")
 # The lists of these functions might be read as start scores: only emissions and transitions stand
 # before them.
-TAKE_LISTS = ("gradient_step", "observed_counts", "pieces", "triage")
+TAKE_LISTS = (
+    "cost_intervals",
+    "gradient_step",
+    "least_cost",
+    "observed_counts",
+    "pieces",
+    "triage",
+)
 
 
 def chain_of(value: object) -> "Potentials":

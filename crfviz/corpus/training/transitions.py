@@ -245,14 +245,15 @@ def _entities(
     paths: Sequence[Sequence[int]], gold: Sequence[Sequence[int]], names: Sequence[str], scheme: str
 ) -> Counts:
     """Return (N, 3) right, predicted and gold entities of each sentence."""
-    sides = [[[names[tag] for tag in path] for path in side] for side in (gold, paths)]
+    right, guess = ([[names[tag] for tag in path] for path in side] for side in (gold, paths))
     none = np.zeros((len(gold), 3), dtype=np.int64)
-    return sum(entity_counts(*sides, scheme).values(), none)
+    return sum(entity_counts(right, guess, scheme).values(), none)
 
 
 def _f1(counts: Counts) -> NDArray[np.float64]:
     """Return F1 of (S, 3) counts; 0 without gold or predicted entities."""
-    return 2 * counts[:, 0] / np.maximum(1, counts[:, 1] + counts[:, 2])
+    shares: NDArray[np.float64] = 2 * counts[:, 0] / np.maximum(1, counts[:, 1] + counts[:, 2])
+    return shares
 
 
 def _ids(chains: Sequence[Potentials], paths: Paths) -> list[list[int]]:
