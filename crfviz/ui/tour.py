@@ -34,7 +34,7 @@ _OPENED = "tour.opened"  # session key: the scenario at the start of the session
 _ACTED = "tour.acted"  # session key: whether the reader changed the scenario, or left Explore
 HOME = ""  # the path of Explore, the page with the greeting
 GREETING = (
-    "Type a sentence. Hover a word to see why it got its tag. "
+    "Type a sentence. Click a word to see why it got its tag. "
     "Drag a score on Emissions to change it."
 )
 
@@ -182,8 +182,10 @@ def advance(path: str) -> None:
         return
     if get_value(_GO):
         set_value(_GO, None)
-        request_page(STOPS[number - 1].path)
-        return
+        target = STOPS[number - 1].path
+        if target != path:
+            request_page(target)
+            return
     now = _screen(path)
     began = get_value(_BEGAN)
     if now is None:
@@ -251,6 +253,7 @@ def _draw(data: Mapping[str, object], key: str = "tour.payload") -> None:
             _go_to(1)
         elif action == "skip" and 0 < number < END:
             set_value(_LEARNT, None)
+            set_value(_GO, number + 1 < END)  # the page of the next stop opens
             _go_to(number + 1)
         elif action == "end":
             set_value(_LEARNT, None)
