@@ -304,7 +304,14 @@ def group_of(path: str) -> str:
 
 
 def beside(path: str, steps: int) -> str | None:
-    """Return the path of a neighbour in the page's group; None beyond its ends."""
+    """Return the neighbour of a page in its group, or of a view in its page; None beyond the ends.
+
+    Before the first further view of a page is the page itself, after the last one the next page.
+    """
+    views = list(views_of(page_of(path)))
+    place = views.index(at_path(path).path) + steps
+    if view_in(path) and 0 <= place < len(views):
+        return views[place]
     paths = [page.path for page in GROUPS.get(group_of(path), (page_of(path),))]
     at = paths.index(page_of(path).path) + steps
     return paths[at] if 0 <= at < len(paths) else None

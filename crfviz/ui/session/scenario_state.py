@@ -211,9 +211,12 @@ def set_arrival(direction: str, name: str) -> None:
     set_value(_ARRIVING, (START_STEPS.get(direction, 0), view_in(name)))
 
 
-def open_view(name: str) -> None:
-    """Show another view of the current page, by its name; the path of the page is its first."""
-    change(view=_options_with(view_in(name)), step=0)
+def open_view(name: str, direction: str = "") -> None:
+    """Show another view of the current page, by its name; the path of the page is its first.
+
+    `direction` is that of `set_arrival`.
+    """
+    change(view=_options_with(view_in(name)), step=START_STEPS.get(direction, 0))
     set_value(_PATH, at_path(name).path)
 
 

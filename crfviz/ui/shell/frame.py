@@ -142,7 +142,7 @@ def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
     if way is None:
         return
     steps = {"next": 1, "previous": -1}.get(way)
-    target = beside(page.url_path, steps) if steps else way
+    target = beside(path(), steps) if steps else way
     if target is None:
         end = "last" if way == "next" else "first"
         group = group_of(page.url_path)
@@ -151,7 +151,7 @@ def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
         set_arrival(way, target)
         st.switch_page(next(each for each in pages if each.url_path == page_of(target).path))
     elif target != path():
-        open_view(target)
+        open_view(target, way)
 
 
 def run() -> None:

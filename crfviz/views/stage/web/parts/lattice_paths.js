@@ -128,7 +128,7 @@ export function drawEnd(model, { end, xy }) {
   if (last === undefined) return end.replaceChildren();
   if (!end.hasChildNodes()) {
     const text = { "text-anchor": "middle" };
-    end.append(svg("path.line.best", { fill: "none" }), svg("circle.dot"));
+    end.append(svg("path.line.arrival", { fill: "none" }), svg("circle.dot"));
     end.append(svg("text.note-text", text), svg("text.note-text", text));
   }
   const [line, dot, name, number] = end.children;
