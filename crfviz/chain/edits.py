@@ -69,6 +69,20 @@ def weight_of(move: Move) -> Weight:
     return ("transition", before, after)
 
 
+def require_no_border(tags: Sequence[str]) -> None:
+    """Raise an error if a tag is called START or END, as a row or column of every matrix is.
+
+    Raises:
+        CrfvizError: there is such a tag.
+    """
+    for name, what in ((START, "row of start scores"), (END, "column of end scores")):
+        if name in tags:
+            raise CrfvizError(
+                f"expected tags with other names than START and END, got {name}: a matrix has a "
+                f"{what} of this name. Rename the tag, for example to {name}_"
+            )
+
+
 def path_moves(names: Sequence[str], path: Sequence[int]) -> list[Move]:
     """Return the T+1 moves of a path of tag ids: start, steps, end."""
     return list(pairwise([START, *(names[tag] for tag in path), END]))
@@ -78,7 +92,11 @@ def weight_matrix(potentials: Potentials, step: int = 0) -> Tensor:
     """Return the scores of one step, (K+1, K+1) nats: START is the top row, END the right column.
 
     START to END is NaN, because it is no move. For a single word, see `Potentials.step`.
+
+    Raises:
+        CrfvizError: a tag is called START or END.
     """
+    require_no_border(potentials.tag_names)
     matrix = potentials.transitions.new_full((potentials.num_tags + 1,) * 2, torch.nan)
     matrix[0, :-1] = potentials.start
     matrix[1:, -1] = potentials.end

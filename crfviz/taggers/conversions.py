@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from crfviz.chain import validation
+from crfviz.chain.edits import require_no_border
 from crfviz.chain.potentials import Array, ArrayLike, Potentials
 from crfviz.chain.validation import as_numbers
-from crfviz.exceptions import FormatError, ModelError
+from crfviz.exceptions import FormatError, ModelError, errors_at
 from crfviz.taggers.brought.crfsuite_file import CrfsuiteModel, read_crfsuite
 from crfviz.taggers.brought.parsed_model import FeatureWeights
 from crfviz.taggers.folder import NOWHERE, SentenceTagger
@@ -107,6 +108,8 @@ class CrfsuiteTagger(SentenceTagger):
     probabilistic = True
 
     def __init__(self, model: CrfsuiteModel, features: Features) -> None:
+        with errors_at("the CRFsuite model", ModelError):
+            require_no_border(model.labels)
         super().__init__(NOWHERE, model.labels, None)
         self.name = "crfsuite"
         self._model = model

@@ -27,8 +27,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
+from crfviz.chain.edits import require_no_border
 from crfviz.chain.potentials import Potentials
-from crfviz.exceptions import CrfvizError, ModelError, warn_once
+from crfviz.exceptions import CrfvizError, ModelError, errors_at, warn_once
 from crfviz.settings import settings
 from crfviz.taggers.examples import GIVEN, Example
 from crfviz.taggers.folder import NOWHERE, FolderTagger, SentenceTagger
@@ -247,6 +248,8 @@ def _tags(plugin: Plugin, made: Any) -> tuple[str, ...]:  # noqa: ANN401 - any o
         raise ModelError(f"{plugin.name}: tags must be non-empty strings, got {tags[:5]}")
     if len(set(tags)) < len(tags):
         raise ModelError(f"{plugin.name}: tags must have different names, got {tags[:20]}")
+    with errors_at(plugin.name, ModelError):
+        require_no_border(tags)
     return tags
 
 

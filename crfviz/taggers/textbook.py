@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain.baum_welch import Parameters
+from crfviz.chain.edits import require_no_border
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.validation import distribution_problem
-from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError
+from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError, errors_at
 from crfviz.taggers.examples import Example, example_of
 from crfviz.taggers.folder import SentenceTagger
 from crfviz.taggers.storage import LARGEST, read_choice, read_json_object, read_names
@@ -136,6 +137,8 @@ class MarkovTagger(SentenceTagger):
     def __init__(
         self, folder: Path, chain: HiddenMarkov | ConditionalMarkov, about: str, source: str
     ) -> None:
+        with errors_at(folder.name, ModelError):
+            require_no_border(chain.states)
         super().__init__(folder, chain.states, None)
         self.chain = chain
         self.family = HMM if isinstance(chain, HiddenMarkov) else MEMM

@@ -19,7 +19,7 @@ from crfviz.ui.errors.error_analysis import links_of
 from crfviz.ui.errors.questions import PANELS
 from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
 from crfviz.ui.session import scheduling as turns
-from crfviz.views.figures.charts import confusion_chart
+from crfviz.views.figures.charts import confusion_chart, tag_of_key
 from tests.support.app_pages import button, open_at
 
 SCRIPT = "pages/model-errors.py"
@@ -221,6 +221,14 @@ def test_confusion_matrix_shows_errors_and_is_clickable():
     (data,) = spec["datasets"].values()
     assert data == [{"gold": "X", "predicted": "Y", "words": 2}]
     assert [param["name"] for param in spec["params"]] == ["cell"]
+
+
+def test_tag_that_vega_cannot_keep_as_a_key_has_another_name_in_the_chart():
+    rows = [{"gold": "__proto__", "predicted": "any", "words": 2}]
+    spec = confusion_chart(rows, ["any", "__proto__"]).to_dict()
+    domain = spec["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert "__proto__" not in domain
+    assert [tag_of_key(key) for key in domain] == ["any", "__proto__"]
 
 
 def test_confusion_matrix_is_readable_on_light_and_dark_pages():

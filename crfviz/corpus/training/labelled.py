@@ -13,9 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from crfviz.chain.edits import require_no_border
 from crfviz.corpus.training.recipe import Recipe
 from crfviz.corpus.training.vectors import read_pieces, read_vectors, whole_words
-from crfviz.exceptions import FormatError, UnknownTagError
+from crfviz.exceptions import FormatError, UnknownTagError, errors_at
 from crfviz.taggers.lexicon import build_lexicon, write_lexicon
 from crfviz.taggers.neural.network import Batch, Vocabulary, build_vocabulary, padded
 from crfviz.text.files import abbreviate
@@ -138,7 +139,8 @@ def read_train_and_dev(sources: Sources) -> tuple[list[Sentence], list[Sentence]
     """Return the training sentences, the dev sentences (if any), and the tags in id order.
 
     Raises:
-        FormatError: a tag is not in `sources.tags` or, if these are empty, in the training files.
+        FormatError: a tag is not in `sources.tags` or, if these are empty, in the training files;
+            or a tag is called START or END.
     """
     train = tagged_sentences(sources, sources.train)
     dev = tagged_sentences(sources, sources.dev) if sources.dev else []
@@ -149,6 +151,8 @@ def read_train_and_dev(sources: Sources) -> tuple[list[Sentence], list[Sentence]
             raise FormatError(
                 f"tag {abbreviate(strange[0])} is in the {where} files but not in {among}"
             )
+    with errors_at("the train files", FormatError):
+        require_no_border(tags)
     return train, dev, tags
 
 

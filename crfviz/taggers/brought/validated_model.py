@@ -49,7 +49,9 @@ NO_TRANSITIONS = (
 )
 RESERVED = (START, END)  # rows of the matrix; a tag must not have the same name
 
+MAX_NAMED = 3  # renamed tags that notes list
 _NUMBER = re.compile(r"\d+")  # number of sentence or line in a message
+_LINE_END = re.compile(r"[\r\n]")
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
@@ -211,9 +213,7 @@ def _assumption_notes(draft: ParsedModel, parts: Sequence[SentenceScores]) -> li
     notes = []
     if draft.tags is None:
         notes.append("The tags are not named: they are called by their ids.")
-    notes += [
-        f"The tag {name} is called {name}_ here." for name in draft.tags or () if name in RESERVED
-    ]
+    notes += _renaming_notes(draft)
     if all(part.tokens is None for part in draft.parts):
         notes.append("The words are not given: they are called by their numbers.")
     notes += [
@@ -221,6 +221,19 @@ def _assumption_notes(draft: ParsedModel, parts: Sequence[SentenceScores]) -> li
         for name in ("start", "end")
         if all(getattr(part.steps, name) is None for part in parts)
     ]
+    return notes
+
+
+def _renaming_notes(draft: ParsedModel) -> list[str]:
+    """Return notes on tags and words that have other names here than in the file."""
+    tags = [tag for tag in draft.tags or () if _tag_name(tag) != tag]
+    notes = [f"The tag {tag} is called {_tag_name(tag)} here." for tag in tags]
+    if more := notes[MAX_NAMED:]:
+        notes[MAX_NAMED:] = [f"{len(more)} more tags have _ for blanks."]
+    words = [word for part in draft.parts for word in part.tokens or () if _spelled(word) != word]
+    if words:
+        first = f"{abbreviate(words[0])} is {_spelled(words[0])}"
+        notes.append(f"Words have _ for blanks here, {len(words):,} of them: {first}.")
     return notes
 
 
@@ -268,9 +281,15 @@ def _tag_name(text: str) -> str:
     return f"{name}_" if name in RESERVED else name
 
 
+def _spelled(text: str) -> str:
+    return _BLANKS.sub("_", text.strip())
+
+
 def _name(text: str, what: str, longest: int) -> str:
-    """Return a name for links and text boxes: whitespace becomes _."""
-    name = _BLANKS.sub("_", text.strip())
+    """Return a name for links and text boxes: whitespace becomes _, a line break is refused."""
+    if _LINE_END.search(text.strip()):
+        raise FormatError(f"{what}: expected a name on one line, got {abbreviate(text)}")
+    name = _spelled(text)
     if not name or len(name) > longest:
         raise FormatError(
             f"{what}: expected a name of 1 to {longest:,} characters, got {abbreviate(text)} with "

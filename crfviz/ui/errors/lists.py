@@ -15,7 +15,7 @@ from crfviz.ui.session.scenario_state import publish
 from crfviz.ui.state.link_text import names_text
 from crfviz.ui.widgets import download, guarded, narrowed
 from crfviz.ui.words import plain
-from crfviz.views.figures.charts import CELL, confusion_chart
+from crfviz.views.figures.charts import CELL, confusion_chart, tag_of_key
 from crfviz.views.formatting import per_cent
 from crfviz.views.frames.chains import plain_table
 from crfviz.views.frames.errors import ABOUT, AROUND, IN_SIGHT, error_frame, formats
@@ -135,7 +135,9 @@ def wrong_words(analysis: Analysed) -> None:
         alt="Confusion matrix; the expander below has its table",
     )
     pairs: Sequence[Mapping[str, str]] = event["selection"].get(CELL, [])
-    chosen = {(pair["gold"], pair["predicted"]) for pair in pairs} or _cell_by_keyboard(wrong)
+    chosen = {
+        (tag_of_key(pair["gold"]), tag_of_key(pair["predicted"])) for pair in pairs
+    } or _cell_by_keyboard(wrong)
     if chosen:
         names = ", ".join(f"{gold} as {predicted}" for gold, predicted in sorted(chosen))
         view = {"cell": names_text(*next(iter(chosen)))} if len(chosen) == 1 else {}

@@ -15,9 +15,11 @@ from crfviz.views.frames.errors import per_cents
 from crfviz.views.theme import DIFFERS, INK, OF_TEXT, PALETTE, POSITIVE, READABLE
 
 Layered = alt.LayerChart | alt.FacetChart
+SIDES = ("gold", "predicted")
 CELL = "cell"  # the name of the selection in the confusion matrix
 # Opacity of the least and of the most: the page behind makes them light or dark, as its text is.
 CELLS = 0.15, 0.5
+_UNSEEN = "\u200b"  # a character without width
 _ROOM = 110  # pixels for the names of the tags, which the page takes from the cells
 _SIDE = 24  # pixels of a cell
 MEASURES = {
@@ -46,6 +48,16 @@ DIGITS = {
 HEIGHT = 210  # pixels, of one chart with its axis
 
 
+def vega_key(tag: str) -> str:
+    """Return the name of a tag in charts: Vega keeps values as keys, and `__proto__` is none."""
+    return f"{_UNSEEN}{tag}" if tag == "__proto__" else tag
+
+
+def tag_of_key(key: str) -> str:
+    """Return the tag of a name in charts."""
+    return key.removeprefix(_UNSEEN) if key == vega_key("__proto__") else key
+
+
 def confusion_chart(table: Sequence[TableRow], tags: Sequence[str]) -> Layered:
     """Return wrong words by gold tag (rows) and predicted tag (columns); a click selects.
 
@@ -53,9 +65,13 @@ def confusion_chart(table: Sequence[TableRow], tags: Sequence[str]) -> Layered:
         table: "confusion" of `crfviz.corpus.tables.report.tables_of`; right words are left out.
         tags: all tags, in order.
     """
-    wrong = [row for row in table if row["gold"] != row["predicted"]]
-    used = {str(row[side]) for row in wrong for side in ("gold", "predicted")}
-    order = [tag for tag in tags if tag in used]
+    wrong = [
+        {"words": row["words"]} | {side: vega_key(str(row[side])) for side in SIDES}
+        for row in table
+        if row["gold"] != row["predicted"]
+    ]
+    used = {row[side] for row in wrong for side in SIDES}
+    order = [key for key in map(vega_key, tags) if key in used]
     cell = alt.selection_point(name=CELL, fields=["gold", "predicted"], empty=False)
     scale = alt.Scale(domain=order, paddingInner=0.06)
     axis = alt.Axis(labelLimit=LABEL_PIXELS, labelOverlap=False, labelExpr=SHORTENED)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.distribution import SampleCounts
-from crfviz.chain.edits import Edits
+from crfviz.chain.edits import Edits, require_no_border
 from crfviz.chain.patterns import Automaton
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import GradientStep
@@ -81,7 +81,11 @@ def payload(
         picture: how it is drawn.
         ack: the highest event number that was applied.
         with_tables: whether to send tables that the browser can compute from the scores.
+
+    Raises:
+        CrfvizError: a tag is called START or END.
     """
+    require_no_border(subject.now.tags)
     base = subject.unedited or subject.trained.sentence.potentials
     edited = subject.now is not subject.trained
     side = picture.side

@@ -147,6 +147,20 @@ def test_words_and_tags_are_renamed_to_fit_a_link():
     assert found.sentences[0].tokens == ("New_York", "b", "a_b")
     assert found.sentences[1].tokens == ("2.1", "2.2")
     assert "The tag START is called START_ here." in found.notes
+    assert "The tag B C is called B_C here." in found.notes
+    assert "Words have _ for blanks here, 3 of them: 'New York' is New_York." in found.notes
+
+
+def test_renamed_tags_are_counted_and_line_breaks_are_refused():
+    tags = [f"B {n}" for n in range(3)]
+    notes = understand(as_json(tags=tags)).notes
+    assert [note for note in notes if note.startswith("The tag")] == [
+        f"The tag {tag} is called {tag.replace(' ', '_')} here." for tag in tags
+    ]
+    with pytest.raises(FormatError, match="tag: expected a name on one line, got 'B"):
+        understand(as_json(tags=["B\nC", "D", "E"]))
+    with pytest.raises(FormatError, match="word: expected a name on one line"):
+        understand(as_json(sentences=[{**DOG, "tokens": ["The", "dog\r\ncat", "barks"]}]))
 
 
 def test_repeated_sentence_is_left_out():
