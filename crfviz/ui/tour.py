@@ -169,7 +169,7 @@ STOPS = (
     Stop(
         "",
         "Switch on “Ask me” on the left, and answer. Wrong answers are explained.",
-        "That was the tour. The page Lectures goes on from here.",
+        "That was the tour. Now do it yourself on the page Practise.",
         _answered,
     ),
 )

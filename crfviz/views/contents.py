@@ -169,10 +169,22 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Practise and teach": (
         Entry(
-            "Homework",
-            "homework",
-            "Check your own table, and find the mistake in it",
-            ("α", "β", "Viterbi", "backpointer", "nats"),
+            "Practise",
+            "practise",
+            "Carry the algorithm out yourself, graded at every step",
+            ("α", "β", "Viterbi", "backpointer", "nats", "START, END"),
+            sentence=False,
+            model=False,
+            tab="Step by step",
+            views=(
+                Entry(
+                    "Homework",
+                    "homework",
+                    "Check your own table, and find the mistake in it",
+                    ("α", "β", "Viterbi", "backpointer", "nats"),
+                    tab="Check my table",
+                ),
+            ),
         ),
         Entry(
             "Learn",

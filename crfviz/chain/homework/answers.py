@@ -9,7 +9,7 @@ Letters: `T` tokens, `K` tags.
 import math
 import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -33,6 +33,7 @@ MACHINES = {  # mistakes of programs, not of people
 }
 LARGEST_LOG = 700.0  # of a factor
 ROUNDED = 0.005 + 1e-9  # answers are rounded to two places
+NOTHING = "none"  # the answer that a cell is computed from no other
 LONGEST = 200  # maximum number of characters of an answer
 _CELL = re.compile(r"(\d{1,4}),(\d{1,4})")
 _NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,12})?|\.\d{1,12})(/\d{1,9})?")
@@ -151,7 +152,7 @@ def worked_out(program: Program, kind: str, cell: Cell, before: Array) -> str:
     times = " + " if kind == VITERBI else " × "
 
     def joined(scores: Array) -> str:
-        return times.join(_written(kind, float(score)) for score in scores)
+        return _joined(times, (_written(kind, float(score)) for score in scores))
 
     value = _written(kind, float(one_step(program, kind, before)[cell]))
     if kind == BETA:
@@ -162,7 +163,7 @@ def worked_out(program: Program, kind: str, cell: Cell, before: Array) -> str:
     else:
         own = joined(program.emissions[t, [k]])
         if t == 0:
-            return f"{joined(program.start[[k]])}{times}{own} = {value}"
+            return f"{_joined(times, [joined(program.start[[k]]), own])} = {value}"
         parts = np.stack([before[t - 1], program.steps[t - 1][:, k]])
     terms = [joined(column) for column in parts.T]
     if program.reduce is maximum or kind == VITERBI:
@@ -170,7 +171,8 @@ def worked_out(program: Program, kind: str, cell: Cell, before: Array) -> str:
         inside = f"{name}({', '.join(terms)})"
     else:
         inside = f"({' + '.join(terms)})" if own else " + ".join(terms)
-    return f"{inside}{times}{own} = {value}" if own else f"{inside} = {value}"
+    whole = _joined(times, [inside, own]) if own else inside
+    return f"{whole} = {value}"
 
 
 def grade_cells(kind: str, step: Cell, answer: object, size: Cell) -> Verdict:
@@ -240,10 +242,11 @@ def as_number(answer: object) -> float | None:
 
 
 def as_cells(answer: object) -> list[Cell] | None:
-    """Return one cell or several as a list, also from text such as "0,1 0,2"; None if neither."""
+    """Return the cells of a list or text, "0,1 0,2" or "none"; None if it names no cells."""
     try:
         if isinstance(answer, str):
-            found = [_CELL.fullmatch(part) for part in answer[:LONGEST].split()]
+            parts = [] if answer.strip() == NOTHING else answer[:LONGEST].split()
+            found = [_CELL.fullmatch(part) for part in parts]
             return None if None in found else [(int(one[1]), int(one[2])) for one in found if one]
         given = list(answer)  # type: ignore[call-overload]
         whole = len(given) == 2 and not any(np.ndim(part) for part in given)
@@ -295,7 +298,11 @@ def _wrong_tags(right: Program, table: Array, cell: Cell | None) -> Iterator[tup
 
 
 def _sum(parts: Array) -> str:
-    return f"{' + '.join(_text(float(x)) for x in parts)} = {_text(float(parts.sum()))}"
+    return f"{_joined(' + ', (_text(float(x)) for x in parts))} = {_text(float(parts.sum()))}"
+
+
+def _joined(sign: str, terms: Iterable[str]) -> str:
+    return sign.join(terms).replace("+ −", "− ")
 
 
 def _written(kind: str, score: float) -> str:

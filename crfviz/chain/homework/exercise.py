@@ -320,7 +320,7 @@ def _steps(found: Exercise, random: Random) -> Iterator[Step]:
         yield Step(WRITE, (t, k), f"Which cell of {letter} can be computed now?", (t, k))
         source = t + 1 if kind == BETA else t - 1
         inputs = [(source, j) for j in range(K)] if 0 <= source < T else []
-        question = f"Which cells of {letter} is {letter}(“{words[t]}”, {names[k]}) computed from?"
+        question = f"Which cells is {letter}(“{words[t]}”, {names[k]}) computed from?"
         yield Step(READ, (t, k), question, inputs)
         yield _value(found, t, k)
         if kind == VITERBI and t:

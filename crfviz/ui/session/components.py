@@ -30,7 +30,10 @@ from crfviz.views.stage.picture import Picture, Subject
 
 NAMES = ("stage", "labeller")  # each has NAME.js and NAME.css
 WEB = "views/stage/web"
-OF_UI = "ui/web", ("player", "question", "tour")  # folder and names of components of the app alone
+OF_UI = (
+    "ui/web",
+    ("player", "question", "tour", "exercise"),
+)  # folder and names of components of the app alone
 PACKAGE = Path(__file__).parents[2]
 NAME, SINCE = "whole", "since"  # keys: a whole payload's name; the name that changes refer to
 MAX_PAYLOADS = 2  # whole payloads stored per session, as a page has at most two stages

@@ -5,8 +5,8 @@
 
 `t` has edited transitions, `m` many of them packed, `e` edited emissions of single words, `k` the
 strength, `p` the pins, `r` the tags marked as right, `step` the number of steps done (`start`:
-none), `view` the view of the page, `tour` the stop of the tour, and `v.*` are page options. `c=0`
-switches the tagger's constraints off. Defaults are left out.
+none), `view` the view of the page, `do` the exercise, `tour` the stop of the tour, and `v.*` are
+page options. `c=0` switches the tagger's constraints off. Defaults are left out.
 
 The parser is lenient, because people edit URLs by hand. It uses the valid parts and reports the
 others.
@@ -39,6 +39,7 @@ from crfviz.ui.state.link_text import (
 )
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
+    DO,
     MAX_CHARACTERS,
     MAX_DRAFT,
     MAX_SCORE,
@@ -50,6 +51,7 @@ from crfviz.ui.state.scenario import (
     RULE,
     RULE_DRAFT,
     THEIRS,
+    TRIES,
     Scenario,
 )
 from crfviz.ui.words import clean, quote
@@ -67,6 +69,7 @@ LONGER = {
     RULE_DRAFT: MAX_DRAFT,
     "asked": 200,
     "said": 200,
+    TRIES: 4_000,
 }  # characters of page options that may be longer than `LONGEST_OPTION`
 
 Key = TypeVar("Key")
@@ -78,7 +81,7 @@ _OF_POSITIONS = ("e", "p", "r", "step")  # parameters that only make sense with 
 _START = "start"  # value of `step` before the first step
 OPTION = "v."  # prefix of the name of a page option
 TOUR, MAX_STOPS = "tour", 9  # the stop of the tour
-_BARE = (TOUR, VIEW)  # page options without the prefix in a link
+_BARE = (TOUR, VIEW, DO)  # page options without the prefix in a link
 _MAX_OPTIONS = 32
 _MAX_ITEMS = 5000  # items of one list; no chain on the screen has as many cells
 _EXPECTED = {
@@ -319,8 +322,7 @@ class _Reader:
     def view(self) -> dict[str, str]:
         names = [name for name in self.left if name.startswith(OPTION)]
         options = {name.removeprefix(OPTION): self.left.pop(name) for name in names} | self.tour()
-        if shown := self.left.pop(VIEW, ""):
-            options[VIEW] = shown
+        options |= {name: self.left.pop(name) for name in (VIEW, DO) if self.left.get(name)}
         good = dict([item for item in options.items() if is_option(*item)][:_MAX_OPTIONS])
         for name in options.keys() - good.keys():
             self.ignore(
@@ -337,7 +339,9 @@ class _Reader:
 
     def rest(self) -> None:
         for name in self.left:
-            known = "model, sentence, t, m, e, k, c, p, r, step, view, tour or a page option v.…"
+            known = (
+                "model, sentence, t, m, e, k, c, p, r, step, view, do, tour or a page option v.…"
+            )
             self.ignore(name, f"the part {quote(name)}", known)
 
     def items(

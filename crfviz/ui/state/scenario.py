@@ -33,6 +33,7 @@ RULE = "rule"  # page option: a rule over the tags, see `crfviz.chain.patterns`
 RULE_DRAFT = "draft"  # page option: the beginning of a rejected rule
 MAX_DRAFT = MAX_LENGTH + 1  # characters of a draft
 LIST, PLACE = "list", "place"  # page options: the digest of a list of errors, and the place in it
+DO, TRIES = "do", "tries"  # page options: an exercise as kind.seed, and the answers so far
 FROM = "from"  # page option: the first word of the window of a long sentence, from 0
 THEIRS = "theirs"  # page option: the tags of another tagger, as `places_text` writes them
 WORD = "word"  # page option: the word whose tag is explained below the picture, from 0
@@ -58,10 +59,11 @@ class Changes:
     edits: Edits = field(default_factory=Edits)
     pins: Mapping[int, str] = field(default_factory=dict)
     right: Mapping[int, str] = field(default_factory=dict)
+    exercise: Mapping[str, str] = field(default_factory=dict)  # the page options DO and TRIES
 
     def without_positions(self) -> Changes:
         """Return only the changes that also apply to another sentence: edits of transitions."""
-        return Changes(replace(self.edits, emissions={}))
+        return Changes(replace(self.edits, emissions={}), exercise=self.exercise)
 
     def for_words(self, number: int) -> Changes:
         """Return only the changes that apply to a sentence of `number` words."""
@@ -70,6 +72,7 @@ class Changes:
             replace(self.edits, emissions={cell: n for cell, n in emissions if cell[0] < number}),
             {position: tag for position, tag in self.pins.items() if position < number},
             {position: tag for position, tag in self.right.items() if position < number},
+            self.exercise,
         )
 
     def for_tags(self, tags: Sequence[str]) -> Changes:
@@ -78,6 +81,7 @@ class Changes:
             edits_for_tags(self.edits, tags),
             {position: tag for position, tag in self.pins.items() if tag in tags},
             {position: tag for position, tag in self.right.items() if tag in tags},
+            self.exercise,
         )
 
 
@@ -95,12 +99,15 @@ class Scenario:
 
     @property
     def changes(self) -> Changes:
-        """Edits, pins and right tags, as one step of undo."""
-        return Changes(self.edits, self.pins, self.right)
+        """Edits, pins, right tags and the answers of an exercise, as one step of undo."""
+        exercise = {name: self.view[name] for name in (DO, TRIES) if name in self.view}
+        return Changes(self.edits, self.pins, self.right, exercise)
 
     def with_changes(self, changes: Changes) -> Scenario:
-        """Return the scenario with other edits, pins and right tags."""
-        return replace(self, edits=changes.edits, pins=changes.pins, right=changes.right)
+        """Return the scenario with other edits, pins, right tags and answers of an exercise."""
+        others = {name: text for name, text in self.view.items() if name not in (DO, TRIES)}
+        view = {**others, **changes.exercise}
+        return replace(self, edits=changes.edits, pins=changes.pins, right=changes.right, view=view)
 
 
 @dataclass(frozen=True)

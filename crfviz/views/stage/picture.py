@@ -68,6 +68,7 @@ class Walk:
     start: str = "Press → or PageDown to begin."  # text before the first step
     opens_done: bool = True  # whether the page opens at the last step
     never: Sequence[str] = ()  # parts that are not in this picture
+    nodes: Sequence[str] = ()  # numbers on nodes where no phase names any; (): marginals
 
     def steps(self, num_words: int) -> int:
         """Return the number of steps over T words."""

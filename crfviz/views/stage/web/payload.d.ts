@@ -95,6 +95,7 @@ export interface WalkData {
   start: string; // text before the first step
   opens_done: boolean; // whether the page opens at the last step
   never: string[]; // parts that are not in this picture
+  nodes: string[]; // numbers on nodes where no phase names any; (): marginals
 }
 
 // An interval of one weight with the same best path.

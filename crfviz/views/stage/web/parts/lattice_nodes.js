@@ -98,7 +98,7 @@ function drawScore(model, parts, t, k, name, numbers) {
   if (!changed(group, numbers.name, value, text, radius, below, parts.xy.way)) return;
   mark(group, "data-marginal", null);
   flag(group, { value: value === -Infinity ? "-inf" : value.toFixed(6) });
-  set(group, "aria-label", `${name}, ${numbers.name} ${score(value, 4)}`);
+  set(group, "aria-label", Number.isNaN(value) ? `${name}, empty` : `${name}, ${numbers.name} ${score(value, 4)}`);
   set(dot, "r", radius.toFixed(2));
   if (ring) hide(ring);
   const y = radius * 0.55 + 3;

@@ -142,7 +142,7 @@ export function selection(model, chosen) {
     reading,
     ties: panels.side === "cell" && sees("pointers") ? tiesOf(model).filter(([t]) => sees("pointers", t)) : [],
     lit: panels.side === "cell" && open("cell") && seen(here[0]) ? litOf(model, reading, here[0], here[1]) : null,
-    tables: model.tables.map((table) => writtenAt(table, model, steps?.at ?? Infinity)),
+    tables: model.tables.map((table) => writtenAt(table, model, steps?.of ? steps.at : Infinity)),
   };
 }
 

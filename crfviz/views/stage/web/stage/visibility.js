@@ -31,7 +31,7 @@ export function sightOf(model, { step, nodes }) {
     return t === undefined || (t >= phase.from && t < phase.to);
   };
   const last = begun.at(-1);
-  const choice = begun.findLast((phase) => phase.nodes.length)?.nodes ?? walk.phases[0]?.nodes ?? [];
+  const choice = begun.findLast((phase) => phase.nodes.length)?.nodes ?? walk.phases[0]?.nodes ?? walk.nodes;
   return {
     sees,
     open,

@@ -1,0 +1,202 @@
+// A question of an exercise: cells are chosen on the lattice below, numbers are typed here. Python grades; an answer
+// sends all answers so far, so sending it twice changes nothing. Keys: arrows move on the lattice, Enter chooses a cell
+// or submits.
+
+import { button, html, TEXT_FIELD } from "../../views/stage/web/dom.js";
+import { mounted } from "../../views/stage/web/host.js";
+import { Outbox } from "../../views/stage/web/outbox.js";
+
+const MAX_SENDS = 3; // of an answer: a busy Streamlit may lose one
+const BETWEEN = ";";
+const SHOW_ME = "?";
+const NOTHING = "none"; // the answer that no cell is needed
+const OFTEN = { value: "Submit", read: "Submit these cells" };
+const HINTS = {
+  write: "Click the cell, or move there with the arrow keys and press Enter.",
+  read: "Click all cells, then submit. At the edge there may be none.",
+  pointer: "Click the cell of the word before.",
+  path: "Click the cell of the word.",
+};
+const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+export default mounted((parent) => new Exercise(parent));
+
+class Exercise {
+  constructor(parent) {
+    const take = (event) => event.key === "Enter" && this.submit();
+    this.root = html("section", { "data-exercise": "", "aria-label": "Exercise", tabindex: "-1" });
+    this.asked = html("p.asked", { "aria-live": "polite" });
+    this.input = html("input", { "data-answer": "", "aria-label": "Your number", onkeydown: take, inputmode: "text" });
+    this.done = button("", () => this.submit(), { "data-submit": "" });
+    this.show = button("Show me", () => this.answer(SHOW_ME), { "data-show": "" });
+    this.hint = html("span");
+    this.verdict = html("p", { role: "status", "aria-live": "polite" });
+    this.result = html("div", { hidden: "" });
+    this.table = html("table");
+    const answers = html("div.answers", this.input, this.done, this.show, this.hint);
+    this.root.append(html("div.asking", this.asked, answers, this.verdict, this.result), this.table);
+    parent.append(this.root);
+    this.picked = [];
+    this.outbox = new Outbox(() => this.send("answer", { id: this.data.id, tries: this.tries }), MAX_SENDS);
+    this.onClick = (event) => this.click(event);
+    this.onKey = (event) => this.key(event);
+    addEventListener("click", this.onClick, true);
+    addEventListener("keydown", this.onKey, true);
+  }
+
+  close() {
+    this.outbox.close();
+    removeEventListener("click", this.onClick, true);
+    removeEventListener("keydown", this.onKey, true);
+    this.mark([], null);
+  }
+
+  receive(data, send) {
+    const same = this.data?.id === data.id && this.data.tries === data.tries;
+    this.send = send;
+    // An answer that Python has not seen yet is kept: this payload is of an earlier run.
+    if (this.waits && this.data.id === data.id && data.tries !== this.tries) return;
+    this.waits = false;
+    this.outbox.acknowledge(this.outbox.sequence);
+    this.data = data;
+    this.tries = data.tries;
+    if (!same) this.picked = [];
+    this.draw();
+  }
+
+  draw() {
+    const { data } = this;
+    const over = data.ask === null;
+    this.root.dataset.step = data.step;
+    this.root.toggleAttribute("data-done", over);
+    if (over) this.asked.removeAttribute("data-ask");
+    else this.asked.dataset.ask = data.ask;
+    this.asked.textContent = over ? "Done." : `${data.step + 1} of ${data.steps}: ${data.question}`;
+    this.input.hidden = data.ask !== "value";
+    this.input.placeholder = data.unit;
+    this.done.hidden = !(data.ask in OFTEN);
+    this.done.textContent = OFTEN[data.ask] ?? "";
+    this.show.hidden = over || !data.may_show;
+    this.hint.textContent = HINTS[data.ask] ?? "";
+    this.judge(data);
+    this.conclude(data, over);
+    this.table.replaceChildren(html("caption", "transitions"), ...data.rows.map(rowOf));
+    if (data.ask === "value") this.focusInput();
+    this.mark(this.picked, data.cell);
+  }
+
+  judge({ verdict, shown }) {
+    for (const name of ["data-verdict", "data-mistake"]) this.verdict.removeAttribute(name);
+    if (verdict) this.verdict.dataset.verdict = verdict.right ? "right" : "wrong";
+    if (verdict?.mistake) this.verdict.dataset.mistake = verdict.mistake;
+    const mistake = verdict?.mistake ? `${verdict.mistake}: ` : "";
+    const again = verdict && !verdict.right ? " Try again." : "";
+    this.verdict.textContent = verdict ? `${mistake}${verdict.why}${again}` : shown ? "It is filled in." : "";
+  }
+
+  conclude(data, over) {
+    this.result.hidden = !over;
+    if (!over) return this.result.replaceChildren();
+    const line = html("code", data.line);
+    this.result.replaceChildren(
+      html("p", { "data-score": data.score }, `First tries right: ${data.score} (${data.kinds.join(", ")}).`),
+      html("p", "To hand in: ", line),
+    );
+  }
+
+  focusInput() {
+    const active = document.activeElement;
+    if (active === document.body || this.root.getRootNode().activeElement || !active?.matches(TEXT_FIELD)) {
+      this.input.focus({ preventScroll: true });
+    }
+  }
+
+  submit() {
+    if (this.data.ask === "value") {
+      const text = this.input.value.replaceAll(BETWEEN, " ").trim();
+      if (!text || this.waits) return; // what is typed while Python grades stays in the field
+      this.input.value = "";
+      this.answer(text);
+    } else if (this.data.ask === "read") {
+      this.answer(this.picked.map(String).join(" ") || NOTHING);
+    }
+  }
+
+  answer(text) {
+    if (this.waits) return;
+    this.tries = this.tries ? `${this.tries}${BETWEEN}${text}` : text;
+    this.waits = true;
+    this.picked = [];
+    this.mark([], this.data.cell);
+    this.outbox.post({});
+  }
+
+  // A click on a cell is an answer, and not a choice of the stage.
+  click(event) {
+    const node = event.composedPath().find((each) => each.dataset?.node);
+    if (!node || !this.data || this.data.ask === null || !this.root.isConnected) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.choose(node.dataset.node.split(",").map(Number));
+  }
+
+  choose([t, k]) {
+    const { ask } = this.data;
+    if (ask === "read") {
+      const rest = this.picked.filter((cell) => String(cell) !== `${t},${k}`);
+      this.picked = rest.length === this.picked.length ? [...rest, [t, k]] : rest;
+      this.mark(this.picked, this.data.cell);
+    } else if (ask === "write") this.answer(`${t},${k}`);
+    else if (ask === "path" || ask === "pointer") this.answer(String(k));
+  }
+
+  key(event) {
+    const inside = event.composedPath()[0];
+    const at = inside.closest?.("[data-node]")?.dataset.node;
+    if (!this.data || this.data.ask === null || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (inside.matches?.(TEXT_FIELD) || (inside.closest?.("button, a, [role=radio]") && !MOVES[event.key])) return;
+    if (MOVES[event.key]) this.move(at ? at.split(",").map(Number) : null, MOVES[event.key]);
+    else if (event.key === " " && at) this.choose(at.split(",").map(Number));
+    else if (event.key === "Enter") {
+      const cell = at?.split(",").map(Number);
+      if (this.data.ask === "read" && !event.shiftKey && cell && !this.picked.some((each) => String(each) === at))
+        this.choose(cell);
+      else if (cell && this.data.ask !== "read") this.choose(cell);
+      else this.submit();
+    } else return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+
+  move(from, [x, y]) {
+    const [T, K] = this.data.size;
+    const within = (value, size) => Math.max(0, Math.min(size - 1, value));
+    const [t, k] = from ? [within(from[0] + x, T), within(from[1] + y, K)] : (this.data.cell ?? [0, 0]);
+    this.nodes()
+      .find(({ dataset }) => dataset.node === `${t},${k}`)
+      ?.focus();
+  }
+
+  nodes() {
+    const stages = [...document.querySelectorAll("*")].map(({ shadowRoot }) => shadowRoot).filter(Boolean);
+    return [document, ...stages].flatMap((root) => [...root.querySelectorAll("[data-node]")]);
+  }
+
+  // Outlines the chosen cells, and the cell that is asked about.
+  mark(picked, cell, left = 120) {
+    const chosen = picked.map(String);
+    const nodes = this.nodes();
+    if (!nodes.length && left) requestAnimationFrame(() => this.mark(this.picked, this.data.cell, left - 1));
+    for (const node of nodes) {
+      node.toggleAttribute("data-picked", chosen.includes(node.dataset.node));
+      node.toggleAttribute("data-target", node.dataset.node === String(cell));
+    }
+  }
+}
+
+function rowOf(cells, i) {
+  return html(
+    "tr",
+    cells.map((text, j) => html(i && j ? "td" : "th", text)),
+  );
+}

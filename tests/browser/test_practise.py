@@ -1,0 +1,128 @@
+"""The page Practise: exercises played to their end, with clicks, keys and touch."""
+
+import pytest
+
+import crfviz
+from crfviz.chain.homework.exercise import KINDS
+from tests.support.browser import PROJECTOR
+
+PHONE = {"width": 390, "height": 844}
+
+
+def opened(screen, task, size=PROJECTOR):
+    screen.page.set_viewport_size(size)
+    page = screen.visit("practise", do=f"{task.kind}.{task.seed}").page
+    page.locator('[data-exercise][data-step="0"]').wait_for()
+    page.locator('[data-node="0,0"]').wait_for(state="attached")
+    return page
+
+
+def node(page, t, k):
+    return page.locator(f'[data-node="{t},{k}"]')
+
+
+def answer(page, step):
+    """Give the right answer to a step with the pointer and the field."""
+    page.locator(f'[data-ask="{step.kind}"]').wait_for()
+    if step.kind == "value":
+        page.locator("[data-answer]").fill(f"{step.answer:.2f}")
+        page.locator("[data-answer]").press("Enter")
+    elif step.kind == "read":
+        for cell in step.answer:
+            node(page, *cell).click()
+        page.locator("[data-submit]").click()
+    elif step.kind == "write":
+        node(page, *step.answer).click()
+    else:
+        node(page, step.cell[0] - (step.kind == "pointer"), step.answer).click()
+
+
+def wait_for_step(page, n):
+    page.locator(f'[data-exercise][data-step="{n}"]').wait_for()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
+def test_right_answers_lead_to_the_full_score_without_scrolling(screen, kind, size):
+    task = crfviz.exercise(kind, 7)
+    page = opened(screen, task, size)
+    for n, step in enumerate(task.steps):
+        answer(page, step)
+        wait_for_step(page, n + 1)
+        assert page.locator("[data-verdict]").get_attribute("data-verdict") == "right"
+        if n == 3:
+            page.reload()
+            wait_for_step(page, 4)
+            node(page, 0, 0).wait_for(state="attached")
+    page.locator("[data-exercise][data-done]").wait_for()
+    every = len(task.steps)
+    page.locator(f'[data-score="{every}/{every}"]').wait_for()
+    if size is PROJECTOR:
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") <= 720
+    page.get_by_role("button", name="Watch it").click()
+    page.locator('.stepper[data-step="0"]').wait_for()
+
+
+def test_wrong_value_is_named_shown_after_two_and_undone(screen):
+    task = crfviz.exercise("viterbi", 7)
+    page = opened(screen, task)
+    t, k = task.steps[0].cell
+    forgotten = float(task.potentials.emissions[t, k])
+    for text in (f"{forgotten}", "99"):
+        page.locator("[data-answer]").fill(text)
+        page.locator("[data-answer]").press("Enter")
+        wrong = page.locator('[data-verdict="wrong"]')
+        mistake = "start forgotten" if text != "99" else ""
+        selector = f'[data-mistake="{mistake}"]' if mistake else ":not([data-mistake])"
+        page.locator(f'[data-verdict="wrong"]{selector}').wait_for()
+        assert "Try again" in wrong.inner_text()
+    page.get_by_role("button", name="Show me").click()
+    wait_for_step(page, 1)
+    assert node(page, t, k).get_attribute("data-value") == f"{task.steps[0].answer:.6f}"
+    page.locator("[data-exercise]").focus()
+    page.keyboard.press("Control+z")
+    wait_for_step(page, 0)
+
+
+def test_keys_alone_answer_every_step(screen):
+    task = crfviz.exercise("viterbi", 3)
+    page = opened(screen, task)
+
+    def go_to(t, k):
+        page.keyboard.press("ArrowRight")
+        for _ in range(3):
+            page.keyboard.press("ArrowLeft")
+            page.keyboard.press("ArrowUp")
+        for key, times in (("ArrowRight", t), ("ArrowDown", k)):
+            for _ in range(times):
+                page.keyboard.press(key)
+
+    for n, step in enumerate(task.steps):
+        page.locator(f'[data-ask="{step.kind}"]').wait_for()
+        if step.kind == "value":
+            page.locator("[data-answer]").focus()
+            page.keyboard.type(f"{step.answer:g}")
+        elif step.kind == "read":
+            page.locator("[data-exercise]").focus()
+            for cell in step.answer:
+                go_to(*cell)
+                page.keyboard.press("Space")
+        else:
+            page.locator("[data-exercise]").focus()
+            before = step.kind == "pointer"
+            go_to(*(step.answer if step.kind == "write" else (step.cell[0] - before, step.answer)))
+        page.keyboard.press("Enter")
+        wait_for_step(page, n + 1)
+    page.locator("[data-exercise][data-done]").wait_for()
+
+
+def test_unknown_exercise_says_what_was_expected(screen):
+    page = screen.visit("practise", do="gamma.1").page
+    page.get_by_text("There is no exercise “gamma.1”").wait_for()
+    page.locator('[data-exercise][data-step="0"]').wait_for()
+
+
+def test_homework_is_a_view_of_practise(screen):
+    page = screen.visit("homework", **{"v.kind": "beta"}).page
+    page.get_by_text("or an example").first.wait_for()
+    assert page.locator("[data-exercise]").count() == 0
