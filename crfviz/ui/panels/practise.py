@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.homework.exercise import KINDS, MAX_SEED, Exercise, exercise
@@ -23,6 +22,7 @@ from crfviz.ui.session.scenario_state import (
 from crfviz.ui.session.session_store import widget_value
 from crfviz.ui.state.link import is_option
 from crfviz.ui.state.scenario import BEFORE_FIRST, DO, TRIES
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain
 from crfviz.views.frames.exercises import KIND_NAMES, exercise_picture, panel, watched_picture
 from crfviz.views.stage.picture import Subject
