@@ -38,6 +38,7 @@ from crfviz.annotations.settings import settings_of_text
 from crfviz.annotations.store.store import Store, file_of, open_store
 from crfviz.annotations.teaching.propose import FAMILIES, propose_model, score_in_words
 from crfviz.commands.name_checks import require_file, require_folder, require_known
+from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.commands.tag import printable
 from crfviz.commands.teach import announce, show_progress, stop_when_asked, write_json_line
 from crfviz.corpus.table import Table, TableRow, aligned
@@ -100,6 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     new.add_argument("--bio", action="store_true", help="they are types of entities")
     for kind in (bring, new):
+        add_reading_arguments(kind, tags=kind is bring)
         kind.add_argument(
             "--tokenizer",
             default="",
@@ -272,8 +274,15 @@ def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None
         raise FormatError(f"{path}: expected a file to read: {error.strerror}") from error
     rules = rules or TagRules(mixed=options.mixed_tags)
     read = read_items(
-        content, path.name, options.format, rules=rules, tokenizer=options.tokenizer, limit=None
+        content,
+        path.name,
+        options.format,
+        rules=rules,
+        tokenizer=options.tokenizer,
+        wanted=wanted_of(options),
+        limit=None,
     )
+    say_reading(path, read.reading)
     for problem in read.problems[:SHOWN]:
         sys.stderr.write(f"{problem.message}{' (left out)' * problem.dropped}\n")
     if read.wrong > SHOWN:

@@ -1,7 +1,7 @@
 """`python -m crfviz convert IN OUT`: convert tagged sentences from one format to another.
 
 The format of IN is detected from its content, that of OUT from its name or --to. docs/files.md
-lists what each format holds. Losses are printed to standard error.
+lists what each format holds. How IN was read, and losses, are printed to standard error.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 from crfviz.commands.name_checks import require_folder
+from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.exceptions import FormatError
 from crfviz.text.files import write_atomically
 from crfviz.text.formats import READ_FORMATS, read_sentences
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("out", type=Path, metavar="OUT", help="the file to write")
     add("--to", choices=WRITERS, help="format of OUT (default: told from its name)")
     add("--format", choices=READ_FORMATS, help="format of IN (default: told from its content)")
-    add("--column", help="of the tags in IN: a name, or a number from 1")
+    add_reading_arguments(parser)
     add("--scheme", type=str.upper, choices=TARGETS, help="of the entities (default: as they are)")
 
 
@@ -43,7 +44,9 @@ def main(options: argparse.Namespace) -> int:
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LossWarning)
-        sentences = read_sentences(options.file, options.format, options.column)
+        named = vars(wanted_of(options))
+        sentences = read_sentences(options.file, options.format, **named)
+    say_reading(options.file, sentences.reading)
     for warning in caught:
         sys.stderr.write(f"{warning.message}\n")
     write_atomically(options.out, [written(sentences, name, options.scheme)])

@@ -18,6 +18,7 @@ from crfviz.chain.patterns import automaton
 from crfviz.chain.questions.costs import cost_matrix, parse_costs
 from crfviz.chain.questions.path_sets import Calibration
 from crfviz.commands.name_checks import mapped_types, require_folder
+from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.commands.sharded_work import (
     STANDARD_INPUT,
     add_work_arguments,
@@ -65,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("file", type=Path, help="tagged sentences in a format of docs/files.md")
     add("--model", required=True, metavar="NAME", help="a shipped model, or a model folder")
     add("--format", choices=READ_FORMATS, help="of the file (default: told from its content)")
-    add("--column", help="of the gold tags: a name, or a number from 1")
+    add_reading_arguments(parser)
     add("--fold-handles", action="store_true", help="join @ and the word after it to @user")
     add(
         "--map",
@@ -105,8 +106,9 @@ def main(args: argparse.Namespace) -> int:
         raise CrfvizError(f"--fit-transitions reads the file twice: expected a file, got {what}")
     tagger = load_tagger(args.model)
     scheme = scheme_like(tagger.tags)  # the gold tags are converted to it
-    choice = Choice(args.format, args.column, scheme, strict=False, split=splitter_of(tagger))
-    files = [SentenceFile(args.file, args.format, args.fold_handles, column=args.column)]
+    wanted = wanted_of(args)
+    choice = Choice(args.format, wanted, scheme, strict=False, split=splitter_of(tagger))
+    files = [SentenceFile(args.file, args.format, args.fold_handles, wanted=wanted)]
     types = mapped_types(args.map, files)
     if args.card and tagger.observations is not None:
         raise CrfvizError("--card is for model folders: a textbook chain's card is its file")
@@ -121,6 +123,7 @@ def main(args: argparse.Namespace) -> int:
     if args.against is not None:
         load_tagger(args.against)  # report a missing model now, not in the first shard
     with open_source(args.file, choice) as source:
+        say_reading(source.name, source.reading)
         job = Evaluation(
             file=str(args.file),
             file_format=source.file_format,

@@ -74,6 +74,7 @@ class Source:
     head: bytes  # the lines that format detection has already read
     file_format: FormatName
     size: int | None  # bytes; None for a pipe
+    reading: str  # how the file was read, in one line
 
 
 @contextmanager
@@ -90,16 +91,23 @@ def open_source(path: Path, choice: Choice, *, tagged: bool = True) -> Iterator[
     Raises:
         FormatError: the file cannot be read, or has no known format; also raised in the body.
     """
-    alone = format_of_parts(path, choice) if path.is_file() else choice.file_format
-    if alone is not None or not path.is_file():
-        with _opened(path, str(path), cast("FormatName | None", alone)) as source:
+    if not path.is_file():
+        if choice.wanted:
+            raise CrfvizError("--words, --tags and --sentences read a file, not standard input")
+        with _opened(path, str(path), cast("FormatName | None", choice.file_format)) as source:
             yield source
         return
+    alone, reading = format_of_parts(path, choice)
+    if alone is not None:
+        with _opened(path, str(path), cast("FormatName", alone)) as source:
+            yield replace(source, reading=reading)
+        return
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as lines:
-        lines.writelines(rewritten(path, choice, tagged=tagged))
+        said: list[str] = []
+        lines.writelines(rewritten(path, choice, said.append, tagged=tagged))
         lines.flush()
         with _opened(Path(lines.name), str(path), "jsonl") as source:
-            yield source
+            yield replace(source, reading=said[0])
 
 
 @contextmanager
@@ -116,7 +124,7 @@ def _opened(path: Path, name: str, file_format: FormatName | None) -> Iterator[S
                 islice(_lines(file, name, head), PIPED_LINES), name=name
             )
             size = os.fstat(file.fileno()).st_size if path.is_file() else None
-        yield Source(file, name, b"".join(head), format_name, size)
+        yield Source(file, name, b"".join(head), format_name, size, format_name)
 
 
 @contextmanager

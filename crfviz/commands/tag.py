@@ -31,6 +31,7 @@ from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.engine.compiled import without_kernels
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.commands.name_checks import require_folder
+from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.commands.sharded_work import add_work_arguments, open_source, sharded_results
 from crfviz.corpus.shards.jobs import Tagging, model_reference
 from crfviz.exceptions import CrfvizError, EmptySentenceError, FormatError
@@ -62,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--model", default=DEFAULT_MODEL, metavar="NAME", help="default: %(default)s")
     add("--file", type=Path, metavar="FILE", help="sentences to tag, instead; - is standard input")
     add("--format", choices=READ_FORMATS, help="of the file (default: told from its content)")
+    add_reading_arguments(parser)
     add("--out", type=Path, metavar="FILE", help="of the tagged file (default: standard output)")
     add("--marginals", action="store_true", help="the probability of each tag of each word, too")
     add_work_arguments(parser)
@@ -123,8 +125,10 @@ def _tag_file(options: argparse.Namespace) -> int:
     require_folder(options.out)
     tagger = load_tagger(options.model)  # report a missing model now, not in the first shard
     apart = "" if options.whole else getattr(tagger, "tokenizer", ENGLISH)
-    choice = Choice(options.format, split=splitter_of(tagger), apart=apart)
+    split = splitter_of(tagger)
+    choice = Choice(options.format, wanted_of(options), split=split, apart=apart)
     with open_source(options.file, choice, tagged=False) as source:
+        say_reading(source.name, source.reading)
         model = model_reference(options.model)
         job = Tagging(source.name, source.file_format, model, marginals=options.marginals)
         outputs = [] if options.out is None else [options.out]

@@ -16,6 +16,7 @@ import torch
 
 from crfviz.annotations.teaching.gains import gains_table
 from crfviz.annotations.teaching.teach import METHODS, WHAT, Lesson, teach
+from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.text.files import decoded
 from crfviz.text.formats import parse_sentences, read_sentences
 from crfviz.text.sentences import Sentence
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `teach`."""
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="tagged sentences to learn from")
+    add_reading_arguments(parser)
     add("--model", required=True, help="name or folder of the model to teach; it stays as it is")
     what = "; ".join(f"{method}: {WHAT[method]}" for method in METHODS)
     add("--method", choices=METHODS, default=DEFAULTS["method"], help=f"{what} (%(default)s)")
@@ -51,7 +53,7 @@ def main(options: argparse.Namespace) -> int:
         CrfvizError: an option, a file or the model is invalid; the message says why.
     """
     lesson = Lesson(**{name: getattr(options, name) for name in DEFAULTS})
-    sentences = [s for name in options.files for s in _read(name) if s.tokens]
+    sentences = [s for name in options.files for s in _read(name, options) if s.tokens]
     torch.set_num_threads(1)  # for the same weights on every machine, and a free core for the app
     with stop_when_asked():
         taught = teach(lesson, sentences, announce if options.json_lines else show_progress)
@@ -62,11 +64,17 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
-def _read(name: str) -> list[Sentence]:
+def _read(name: str, options: argparse.Namespace) -> list[Sentence]:
+    wanted = wanted_of(options)
     if name != "-":
-        return read_sentences(name)
-    title = "standard input"
-    return parse_sentences(decoded(sys.stdin.buffer.read(), name=title), name=title)
+        read = read_sentences(name, **vars(wanted))
+    else:
+        name = "standard input"
+        text = decoded(sys.stdin.buffer.read(), name=name)
+        read = parse_sentences(text, name=name, wanted=wanted)
+    if not options.json_lines:
+        say_reading(name, read.reading)
+    return list(read)
 
 
 def announce(share: float, message: str) -> None:

@@ -13,6 +13,7 @@ written, with a temperature fitted on dev. The dev files also calibrate sets: ca
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -24,6 +25,7 @@ from crfviz.corpus.tables.coverage import (
     label_of,
     write_calibrations,
 )
+from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.corpus.tables.report import forget_evaluations
 from crfviz.corpus.training.feature_crf import train_feature_crf
 from crfviz.corpus.training.hmm import HmmRecipe, train_hmm
@@ -39,6 +41,7 @@ from crfviz.taggers.storage import write_tokenizer
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
 from crfviz.text.formats import SentenceFile
 from crfviz.text.name_lists import parse_names
+from crfviz.text.readers.rows import Wanted
 from crfviz.text.splitting import CHARACTERS, ENGLISH, SURE, splitter, told_by
 
 FEATURES = "features"  # architecture: a CRF over the features of the perceptron
@@ -62,11 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="files to be judged on: the mean of their scores",
     )
+    add_reading_arguments(parser, tags=False)
     add(
         "--tags",
         metavar="A,B,C",
         help="all tags there are (default: those of the training files); a tag with a comma in "
-        "double quotes, as in CSV",
+        "double quotes, as in CSV; one name is a column, as with --column",
     )
     add("--out", type=Path, required=True, metavar="FOLDER", help="where the model is written")
     add("--seed", type=int, default=0, help="start values, order and noise (default: 0)")
@@ -108,6 +112,9 @@ def main(args: argparse.Namespace) -> int:
         CrfvizError: a file, an option or a checkpoint is invalid; the message says why.
     """
     before = version_at(args.out) if args.out.exists() else None
+    for path in (*args.train, *args.dev):
+        for _ in SentenceFile(path, wanted=_wanted(args)).read(partial(say_reading, path)):
+            pass
     if args.tokenizer:
         splitter(args.tokenizer)
     _train(args)
@@ -126,9 +133,18 @@ def _calibrate(args: argparse.Namespace) -> None:
     write_calibrations(args.out, ", ".join(map(label_of, args.dev)), found, {})
 
 
+def _wanted(args: argparse.Namespace) -> Wanted:
+    """Return the columns that the options name; `--tags` with one name is a column."""
+    names = [] if args.tags is None else parse_names(args.tags)
+    return replace(wanted_of(args), tags=args.tag_column or (names[0] if len(names) == 1 else None))
+
+
 def _told_tokenizer(args: argparse.Namespace) -> str:
     """Return the tokenizer that fits the words of the training files best; print how well."""
-    files = (SentenceFile(path, fold_handles=args.fold_handles) for path in args.train)
+    wanted = _wanted(args)
+    files = (
+        SentenceFile(path, fold_handles=args.fold_handles, wanted=wanted) for path in args.train
+    )
     name, share, shares = told_by(sentence for file in files for sentence in file)
     tried = (other for other in (ENGLISH, CHARACTERS) if other in shares and other != name)
     others = ", ".join(f"{other} {shares[other]:.1%}" for other in tried)
@@ -194,9 +210,11 @@ def _sources(args: argparse.Namespace) -> Sources:
         tuple(args.dev),
         args.fold_handles,
         tokenizer=args.tokenizer or ENGLISH,
+        wanted=_wanted(args),
     )
     types = mapped_types(args.map, files_of(sources))
     tags = () if args.tags is None else tuple(parse_names(args.tags))
+    tags = tags if len(tags) > 1 else ()
     return replace(sources, types=types, tags=tags)
 
 

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal, cast, get_args
@@ -16,7 +16,7 @@ from crfviz.text.files import abbreviate, decoded, lines_of
 from crfviz.text.jsonl import render_jsonl
 from crfviz.text.readers.finding import find_format
 from crfviz.text.readers.reading import HAS_ANSWERS, Choice, Reader, plain_text, strictly
-from crfviz.text.readers.rows import SAMPLE
+from crfviz.text.readers.rows import ANY, SAMPLE, Wanted
 from crfviz.text.readers.spelling import Tagged
 from crfviz.text.sentences import Sentence, fold_handles, map_types
 from crfviz.text.splitting import ENGLISH, splitter
@@ -30,6 +30,12 @@ FORMATS = READ_FORMATS[:6]  # read as a stream; all except FASTA can also be wri
 LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2, "columns": COLUMNS}
 
 
+class Sentences(list[Sentence]):
+    """The sentences of a file, with a line that says how it was read."""
+
+    reading = ""  # format, words, tags, ends of sentences, scheme, number of sentences
+
+
 @dataclass(frozen=True)
 class SentenceFile:
     """A file of sentences, read each time it is iterated.
@@ -41,49 +47,65 @@ class SentenceFile:
     file_format: FormatName | None = None  # None detects it from the content
     fold_handles: bool = False  # join `@` and the word after it, see `sentences.fold_handles`
     types: Mapping[str, str] | None = None  # renames entity types, see `sentences.map_types`
-    column: str | int | None = None  # column of the tags: a name, or a number from 1
     scheme: str | None = None  # target scheme of entities: BIO, IOB1, BIOES or BILOU
     tokenizer: str = ENGLISH  # for plain texts, see `text.splitting`
+    wanted: Wanted = ANY  # the columns or keys of words, tags and sentences
 
     def __iter__(self) -> Iterator[Sentence]:
+        return self.read(lambda _: None)
+
+    def read(self, said: Callable[[str], object]) -> Iterator[Sentence]:
+        """Yield the sentences; `said` is called with the line about the reading at the end."""
         split = splitter(self.tokenizer)
-        choice = Choice(self.file_format, self.column, self.scheme, split=split)
+        choice = Choice(self.file_format, self.wanted, self.scheme, split=split)
         reader = Reader(str(self.path), choice)
         for tagged in strictly(reader, reader.path(self.path)):
             sentence = tagged.sentence
             folded = fold_handles(sentence) if self.fold_handles else sentence
             yield folded if self.types is None else map_types(folded, self.types)
+        said(reader.reading)
 
 
-def read_sentences(
+def read_sentences(  # noqa: PLR0913 - the promised options
     path: str | Path,
     file_format: FormatName | None = None,
     column: str | int | None = None,
     scheme: str | None = None,
     *,
+    words: str | int | None = None,
+    tags: str | int | None = None,
+    sentences: str | int | None = None,
     fold_handles: bool = False,
     types: Mapping[str, str] | None = None,
     tokenizer: str = ENGLISH,
-) -> list[Sentence]:
-    """Return all sentences of a file; docs/files.md lists the formats.
+) -> Sentences:
+    """Return all sentences of a file; docs/files.md lists the formats, and what is evidence.
 
-    Entities in IOB1, IO, BMES or BMEWO become BIO or BIOES. Lost details are a `LossWarning`.
+    The `reading` of the list says in one line how the file was read. Entities in IOB1, IOE, IO,
+    BMES or BMEWO become BIO or BIOES. Lost details are a `LossWarning`.
 
     Args:
         path: the file.
         file_format: None detects it; `conllu-xpos` reads the fifth column as tag.
-        column: of the tags, by name or by number from 1; -1 is the last one.
+        column: the older name of `tags`.
         scheme: converts the entities to BIO, IOB1, BIOES or BILOU.
+        words: column of the words, by name or by number from 1; -1 is the last one. In JSON a key.
+        tags: column or key of the tags.
+        sentences: column or key of the sentences; `blank` for blank lines, `restart` for an index
+            of the words that begins anew.
         fold_handles: join `@` and the word after it, see `sentences.fold_handles`.
         types: renames entity types and drops all others, see `sentences.map_types`.
         tokenizer: splits plain texts, such as `spacy:de`; see `text.splitting`.
 
     Raises:
-        FormatError: the file cannot be opened, has no known format, or has an invalid line.
+        FormatError: the file cannot be opened, has no known format or an invalid line, or leaves
+            open what its words, tags or sentences are.
     """
-    return list(
-        SentenceFile(Path(path), file_format, fold_handles, types, column, scheme, tokenizer)
-    )
+    wanted = Wanted(words, column if tags is None else tags, sentences)
+    file = SentenceFile(Path(path), file_format, fold_handles, types, scheme, tokenizer, wanted)
+    found = Sentences()
+    found.extend(file.read(lambda line: setattr(found, "reading", line)))
+    return found
 
 
 def parse_sentences(
@@ -93,9 +115,10 @@ def parse_sentences(
     file_format: FormatName | None = None,
     column: str | int | None = None,
     scheme: str | None = None,
+    wanted: Wanted | None = None,
     pause: Callable[[], object] = lambda: None,
     told: Callable[[str], object] | None = None,
-) -> list[Sentence]:
+) -> Sentences:
     r"""Parse the content of a file as `read_sentences` does; `name` is its name in messages.
 
     `pause` is called after each sentence, so that a server can run other work. `told` is called
@@ -105,9 +128,9 @@ def parse_sentences(
     [Sentence(tokens=('Hello', '!'), tags=('INTJ', 'PUNCT'), text=None)]
 
     """
-    reader = Reader(name, Choice(file_format, column, scheme))
+    reader = Reader(name, Choice(file_format, wanted or Wanted(tags=column), scheme))
     read = reader.content(text) if isinstance(text, bytes) else reader.lines(lines_of(text))
-    return _all(strictly(reader, read, told), pause)
+    return _all(reader, strictly(reader, read, told), pause)
 
 
 def parse_with_answers(
@@ -115,8 +138,9 @@ def parse_with_answers(
     *,
     name: str,
     told: Callable[[str], object],
+    wanted: Wanted = ANY,
     pause: Callable[[], object] = lambda: None,
-) -> tuple[list[Sentence], list[Sentence] | None]:
+) -> tuple[Sentences, Sentences | None]:
     """Return the sentences as `parse_sentences` does, and again with a tagger's tags.
 
     The tagger's tags are in the last column, after gold, as in conlleval; None without them.
@@ -124,16 +148,16 @@ def parse_with_answers(
     Raises:
         FormatError: as `parse_sentences` does.
     """
-    reader, notes = Reader(name), list[str]()
-    gold = _all(strictly(reader, reader.content(content), notes.append), pause)
+    reader, notes = Reader(name, Choice(wanted=wanted)), list[str]()
+    gold = _all(reader, strictly(reader, reader.content(content), notes.append), pause)
     for note in notes:
         if HAS_ANSWERS not in note:  # here they are not a loss
             told(note)
     columns = reader.found.columns if reader.found else None
     if columns is None or columns.predicted is None:
         return gold, None
-    column = columns.predicted + 1
-    answers = parse_sentences(content, name=name, column=column, pause=pause, told=lambda _: None)
+    other = replace(wanted, tags=columns.predicted + 1)
+    answers = parse_sentences(content, name=name, wanted=other, pause=pause, told=lambda _: None)
     return gold, answers
 
 
@@ -158,11 +182,12 @@ def require_same_words(gold: Sequence[Sentence], answers: Sequence[Sentence], *,
         )
 
 
-def _all(sentences: Iterable[Tagged], pause: Callable[[], object]) -> list[Sentence]:
-    kept: list[Sentence] = []
+def _all(reader: Reader, sentences: Iterable[Tagged], pause: Callable[[], object]) -> Sentences:
+    kept = Sentences()
     for tagged in sentences:
         kept.append(tagged.sentence)
         pause()
+    kept.reading = reader.reading
     return kept
 
 

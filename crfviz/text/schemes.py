@@ -33,6 +33,15 @@ PENN = (
     "-RRB-",
 )  # fmt: skip
 
+# German treebanks (Schiller and others, 1999); SENT ends a sentence in TreeTagger.
+STTS = (
+    "$,", "$.", "$(", "ADJA", "ADJD", "ADV", "APPO", "APPR", "APPRART", "APZR", "ART", "CARD", "FM",
+    "ITJ", "KOKOM", "KON", "KOUI", "KOUS", "NE", "NN", "PAV", "PDAT", "PDS", "PIAT", "PIDAT", "PIS",
+    "PPER", "PPOSAT", "PPOSS", "PRELAT", "PRELS", "PRF", "PROAV", "PTKA", "PTKANT", "PTKNEG",
+    "PTKVZ", "PTKZU", "PWAT", "PWAV", "PWS", "SENT", "TRUNC", "VAFIN", "VAIMP", "VAINF", "VAPP",
+    "VMFIN", "VMINF", "VMPP", "VVFIN", "VVIMP", "VVINF", "VVIZU", "VVPP", "XY",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Span:

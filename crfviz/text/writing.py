@@ -26,9 +26,10 @@ from typing import Any
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
 from crfviz.text.formats import parse_sentences, render_sentences
-from crfviz.text.readers.rows import DOCUMENT, NAMED, cells_of
-from crfviz.text.readers.spelling import convert_tags, scheme_of_file, target_scheme
-from crfviz.text.schemes import BIO, Span, spans
+from crfviz.text.readers.quoting import Dialect, cells_of
+from crfviz.text.readers.rows import DOCUMENT, NAMED
+from crfviz.text.readers.spelling import convert_tags, entities_of, scheme_of_file, target_scheme
+from crfviz.text.schemes import BIO, Span, tags_of
 from crfviz.text.sentences import Offsets, Sentence, joined, located
 
 ENTITIES_ONLY = ("doccano", "labelstudio", "prodigy")
@@ -131,7 +132,7 @@ def _rows(sentences: Sentences, between: Sequence[str]) -> Iterator[str]:
     for sentence in sentences:
         for word, tag in zip(sentence.tokens, sentence.tags or (), strict=True):
             row = " ".join([word, *between, tag])
-            same = cells_of(row, blanks=True) == [word, *between, tag]
+            same = cells_of(row, Dialect(" ")) == [word, *between, tag]
             if not same or "\n" in row or word == DOCUMENT:
                 raise FormatError(
                     f"columns with blanks cannot hold {abbreviate(word)} with the tag "
@@ -202,6 +203,8 @@ def _docbin(sentences: Sentences) -> bytes:
         text, offsets = _placed(sentence)
         spaces = [text[end : end + 1] == " " for _, end in offsets]
         tags = list(sentence.tags or ())
+        if are_entities:  # an I-X may begin an entity
+            tags = tags_of(entities_of(tags, BIO), len(tags))
         more: dict[str, Any] = {"ents": tags} if are_entities else {"tags": tags}
         docs.append(Doc(vocab, words=list(sentence.tokens), spaces=spaces, **more))
     kept = ["ENT_IOB", "ENT_TYPE", "SPACY"] if are_entities else ["TAG", "SPACY"]
@@ -244,7 +247,7 @@ def _placed(sentence: Sentence) -> tuple[str, Offsets]:
 
 
 def _entities(sentence: Sentence) -> list[Span]:
-    return spans(sentence.tags or ())
+    return entities_of(sentence.tags or (), BIO)
 
 
 def _ends(span: Span, offsets: Offsets) -> tuple[int, int]:

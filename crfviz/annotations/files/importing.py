@@ -22,6 +22,7 @@ from crfviz.taggers.blank import UNSET
 from crfviz.text.files import abbreviate
 from crfviz.text.readers.finding import GZIP
 from crfviz.text.readers.reading import MAX_UNPACKED, Choice, Reader
+from crfviz.text.readers.rows import ANY, Wanted
 from crfviz.text.schemes import is_bio, repair
 from crfviz.text.splitting import ENGLISH, splitter
 from crfviz.text.tokenizer import Token
@@ -58,6 +59,7 @@ class Import:
     unknown: Counter[str] = field(default_factory=Counter)  # number of words by unknown gold tag
     read_as: list[str] = field(default_factory=list)  # descriptions of the conversions of tags
     was_split: bool = False  # whether a text was tokenized
+    reading: str = ""  # how the file was read, in one line
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -261,6 +263,7 @@ def read_items(
     *,
     rules: TagRules = ANY_TAGS,
     tokenizer: str = "",
+    wanted: Wanted = ANY,
     limit: int | None = MAX_BYTES,
     pause: Callable[[], object] = lambda: None,
 ) -> Import:
@@ -272,6 +275,7 @@ def read_items(
         file_format: None detects the format.
         rules: the allowed tags.
         tokenizer: splits plain texts; empty for English.
+        wanted: the columns or keys of words, tags and sentences, if the user names them.
         limit: maximum bytes; None disables this limit and that of sentences.
         pause: called at each sentence.
 
@@ -293,7 +297,7 @@ def read_items(
         return words(text)
 
     most = MAX_UNPACKED if limit is None else UNPACKED * limit
-    reader = Reader(name, Choice(split=split), most=most)
+    reader = Reader(name, Choice(split=split, wanted=wanted), most=most)
     if content.startswith(GZIP):
         content = reader.unzipped(io.BytesIO(content))
     read.format, notes, sentences = open_file(content, name, file_format, reader)
@@ -310,5 +314,9 @@ def read_items(
         pause()
     for message in reader.losses.messages():
         gathering.note(message)
-    gathering.read.read_as = reader.notes
-    return gathering.finish()
+    read.read_as = reader.notes
+    done = gathering.finish()
+    done.reading = reader.summary(
+        {tag for i in done.items for tag in i.gold or ()}, len(done.items)
+    )
+    return done

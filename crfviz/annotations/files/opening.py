@@ -21,7 +21,6 @@ from crfviz.text.formats import LAYOUTS, FormatName
 from crfviz.text.jsonl import list_elements
 from crfviz.text.readers.documents import is_docbin
 from crfviz.text.readers.finding import BINARY, PARQUET, ZIP, Found, find_format
-from crfviz.text.readers.objects import ObjectReader
 from crfviz.text.readers.reading import Reader
 from crfviz.text.readers.rows import SAMPLE, Columns, tab_lines
 from crfviz.text.readers.spelling import Tagged, usual
@@ -54,8 +53,10 @@ def open_file(
     text, notes = decoded_with_notes(content, name)
     lines = lines_of(text)
     marked = _is_marked(lines)
-    found = Found("columns") if marked else find_format(lines[:SAMPLE], name=name)
+    wanted = reader.choice.wanted
+    found = Found("columns") if marked else find_format(lines[:SAMPLE], wanted, name=name)
     kind = file_format or _kind(found, lines, text, name)
+    reader.found = Found("text") if kind == "text" else found
     if kind == "text":
         numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
         return kind, notes, _each(numbered, partial(_read_text, split=reader.choice.split), name)
@@ -64,7 +65,8 @@ def open_file(
     if kind in LAYOUTS:
         columns = found.columns if kind == found.format and not marked else None
         columns = columns or Columns(LAYOUTS[cast("FormatName", kind)])
-        rows = lines if marked else tab_lines(lines, columns)
+        reader.found = replace(found, columns=columns)
+        rows = lines if marked else tab_lines(lines, columns, name)
         numbered_blocks = ((block[0][0], block) for block in blocks(rows))
         read_rows = partial(read_block, layout=columns.layout, name=name)
         return kind, notes, _usual(_each(numbered_blocks, read_rows, name), reader)
@@ -108,23 +110,24 @@ def _objects(
     elements: Iterable[tuple[int, object]], reader: Reader, name: str
 ) -> Iterator[tuple[int, FileSentence | FormatError]]:
     """Yield the sentences of JSON values; those from `exporting` have their annotations."""
-    objects = ObjectReader(reader.losses, split=reader.choice.split)
-    for line, element in elements:
-        where = f"{name}, line {line}"
-        try:
-            if isinstance(element, FormatError):
-                raise element
-            own = read_own(element, where)
-            found = (
-                [own]
-                if own is not None
-                else [file_sentence(each, where) for each in objects.sentences(element, line)]
-            )
-        except FormatError as error:
-            yield line, error
-        else:
-            kept = (each for each in found if own is not None or each.item.offsets)
-            yield from ((line, sentence) for sentence in kept)
+
+    def read() -> Iterator[tuple[int, object]]:
+        for line, element in elements:
+            try:
+                own = read_own(element, f"{name}, line {line}")
+            except FormatError as error:
+                yield line, error
+                continue
+            if own is not None:
+                yield line, own
+            else:
+                yield from reader.objects.each([(line, element)])
+
+    for line, found in reader.settled(read()):
+        if isinstance(found, FileSentence | FormatError):
+            yield line, found
+        elif found.tokens:
+            yield from _from_readers([Tagged(line, found)], name)
 
 
 def _from_readers(

@@ -242,7 +242,7 @@ def evaluate(
         FormatError, UnknownTagError, NoPathError, CrfvizError: as `crfviz.corpus.run.tagging.run`.
     """
     if isinstance(sentences, str | Path):
-        name, given = str(sentences), read_sentences(sentences)
+        name, given = str(sentences), list(read_sentences(sentences))
     else:
         name, given = "sentences", []
         for number, each in enumerate(sentences, start=1):

@@ -21,6 +21,7 @@ from crfviz.taggers.lexicon import build_lexicon, write_lexicon
 from crfviz.taggers.neural.network import Batch, Vocabulary, build_vocabulary, padded
 from crfviz.text.files import abbreviate
 from crfviz.text.formats import SentenceFile, read_sentences
+from crfviz.text.readers.rows import ANY, Wanted
 from crfviz.text.schemes import OUTSIDE, begin, inside, is_bio, repair, split_tag
 from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import ENGLISH
@@ -90,12 +91,18 @@ class Sources:
     vectors: Path | None = None  # folder of an encoder, for word vectors
     tags: tuple[str, ...] = ()  # all tags in id order; empty: those of the training files
     tokenizer: str = ENGLISH  # for texts that are not split into words
+    wanted: Wanted = ANY  # the columns or keys of words, tags and sentences
 
 
 def files_of(sources: Sources) -> list[SentenceFile]:
     """Return training and dev files with entity types unchanged."""
     return [
-        SentenceFile(path, fold_handles=sources.fold_handles, tokenizer=sources.tokenizer)
+        SentenceFile(
+            path,
+            fold_handles=sources.fold_handles,
+            tokenizer=sources.tokenizer,
+            wanted=sources.wanted,
+        )
         for path in (*sources.train, *sources.dev)
     ]
 
@@ -177,6 +184,7 @@ def tagged_sentences(sources: Sources, paths: Sequence[Path]) -> list[Sentence]:
             fold_handles=sources.fold_handles,
             types=sources.types,
             tokenizer=sources.tokenizer,
+            **vars(sources.wanted),
         )
         for number, sentence in enumerate(sentences, start=1):
             if sentence.tags is None:

@@ -5,11 +5,21 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
+from itertools import accumulate
 
 from crfviz.exceptions import FormatError
-from crfviz.text.files import abbreviate, abbreviate_names, decoded
+from crfviz.text.files import UTF_16, abbreviate, abbreviate_names, decoded
 from crfviz.text.readers.losses import Losses
-from crfviz.text.readers.spans import Mark, tagged_words
+from crfviz.text.readers.spans import (
+    CHARACTERS,
+    LETTERS,
+    Draft,
+    Mark,
+    fits,
+    is_quoted,
+    moved,
+    tagged_words,
+)
 from crfviz.text.readers.spelling import Tagged
 from crfviz.text.sentences import Sentence, words_at
 from crfviz.text.splitting import Split
@@ -18,18 +28,26 @@ from crfviz.text.tokenizer import tokens
 MAX_UNPACKED = 200 * 2**20  # bytes of an archive
 DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError)
 BRAT_LINE = re.compile(r"(?:[TREAMN][0-9]+|\*|#[0-9]*)\t.*")
-_ENTITY = re.compile(r"T[0-9]+\t(\S+) ([0-9]{1,9}(?: [0-9]{1,9})?(?:;[0-9]+ [0-9]+)*)(?:\t.*)?")
+_LINE_END = re.compile(r"\r\n?|\n")
+_PLACES = r"([0-9]{1,9}(?: [0-9]{1,9})?(?:;[0-9]+ [0-9]+)*)"
+_ENTITY = re.compile(rf"T[0-9]+\t(\S+) {_PLACES}(?:\t(.*))?")
 
 
 def read_brat(
-    text: str, annotations: str, losses: Losses, split: Split = tokens
+    content: bytes, annotations: bytes, losses: Losses, split: Split = tokens
 ) -> Iterator[Tagged]:
     """Yield one sentence per line of a text, with brat's entities as BIO.
 
+    The quotes of the entities show what the offsets count: characters, UTF-16 units or bytes, with
+    or without CR and a byte order mark.
+
     Raises:
-        FormatError: a line of the annotations is invalid, or an entity exceeds the text.
+        FormatError: a line of the annotations is invalid, or an entity quotes other words.
     """
-    marks = list(_brat_marks(annotations, losses))
+    raw = content.decode("utf-8-sig" if not content.startswith(UTF_16) else "utf-16", "replace")
+    marks = list(_brat_marks(decoded(annotations, name=losses.name), losses))
+    text = raw.replace("\r\n", "\n").replace("\r", "\n")
+    marks = _placed(raw, text, marks, losses)
     start = 0
     for number, line in enumerate(text.split("\n"), start=1):
         end = start + len(line)
@@ -52,8 +70,41 @@ def read_brat(
         )
 
 
+def _placed(raw: str, text: str, marks: list[Mark], losses: Losses) -> list[Mark]:
+    """Return the entities at their characters of the text with LF alone."""
+    counted = [text, *dict.fromkeys(each for each in (raw, f"\ufeff{text}", f"\ufeff{raw}"))]
+    for each in dict.fromkeys(counted):
+        draft = Draft(each, marks)
+        for unit in LETTERS[:3]:
+            if fits(draft, unit) and (found := moved(draft, unit)) is not None:
+                index = _without_returns(each)
+                return [
+                    mark._replace(start=index[mark.start], end=index[mark.end]) for mark in found
+                ]
+    plain = Draft(text, marks)
+    wrong = next((m for m in marks if m.quote and not is_quoted(text, m)), None)
+    if wrong is None and moved(plain, CHARACTERS) is not None:
+        return marks
+    wrong = wrong or max(marks)
+    got = text[wrong.start : wrong.end]
+    raise FormatError(
+        f"{losses.name}: the entity [{wrong.start}, {wrong.end}] quotes {abbreviate(wrong.quote)}, "
+        f"and the text of {len(text)} characters has {abbreviate(got)} there; is this the text of "
+        f"the annotations?"
+    )
+
+
+def _without_returns(text: str) -> list[int]:
+    """Return for each character of a text its place without the CR of CR LF and without BOM."""
+    kept = [
+        letter != "\ufeff" and not (letter == "\r" and text[at + 1 : at + 2] == "\n")
+        for at, letter in enumerate(text)
+    ]
+    return [*accumulate(kept, initial=0)]
+
+
 def _brat_marks(annotations: str, losses: Losses) -> Iterator[Mark]:
-    for number, line in enumerate(annotations.splitlines(), start=1):
+    for number, line in enumerate(_LINE_END.split(annotations), start=1):
         if not line.strip() or line[0] != "T":  # relations, events and notes are not tags of words
             continue
         entity = _ENTITY.fullmatch(line)
@@ -66,7 +117,7 @@ def _brat_marks(annotations: str, losses: Losses) -> Iterator[Mark]:
             losses.add("discontinuous entities were left out", number, line)
             continue
         first, _, last = entity[2].partition(" ")
-        yield Mark(int(first), int(last or first), entity[1])
+        yield Mark(int(first), int(last or first), entity[1], entity[3] or "")
 
 
 def read_archive(
@@ -91,7 +142,7 @@ def read_archive(
             if text_name not in names:
                 losses.add("annotations without their text were left out", 0, name)
                 continue
-            parts = []
+            parts: list[bytes] = []
             for each in (text_name, name):
                 with archive.open(each) as file:
                     data = file.read(left + 1)
@@ -100,7 +151,8 @@ def read_archive(
                     raise FormatError(
                         f"{losses.name}: expected at most {most // 2**20} MB unpacked"
                     )
-                parts.append(decoded(data, name=f"{losses.name}, {each}").replace("\r\n", "\n"))
+                decoded(data, name=f"{losses.name}, {each}")
+                parts.append(data)
             yield from read_brat(parts[0], parts[1], losses, split)
     except FormatError:
         raise

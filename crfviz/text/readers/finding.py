@@ -13,9 +13,10 @@ from crfviz.text import fasta
 from crfviz.text.columns import COLUMNS, CONLLU, CONLLU_XPOS, IOB2, WORD_ID, Layout, is_comment
 from crfviz.text.files import abbreviate, abbreviate_names
 from crfviz.text.readers import corpora, documents, inline, rows, tables
+from crfviz.text.readers.losses import question
 from crfviz.text.readers.objects import TEXTS
-from crfviz.text.readers.roles import WORD_NAMES, are_lemmas, are_tags
-from crfviz.text.readers.rows import CONLLU_NAMES, DOCUMENT, Columns
+from crfviz.text.readers.roles import are_lemmas, are_tags
+from crfviz.text.readers.rows import ANY, CONLLU_NAMES, DOCUMENT, Columns, Wanted
 
 # Signatures of binary files: type, and action.
 BINARY = {
@@ -43,17 +44,20 @@ class Found:
     columns: Columns | None = None  # of formats with one word per line
     separator: str = ""  # separator of table cells, or of words and tags in a line
 
+    def __str__(self) -> str:
+        what = self.columns.dialect.separator if self.columns else self.separator
+        between = {"\t": "TAB", " ": "blanks"}.get(what, repr(what) if what else "")
+        return f"{self.format} with {between}" if between else self.format
 
-def find_format(
-    lines: Sequence[str], column: str | int | None = None, *, name: str = "text"
-) -> Found:
+
+def find_format(lines: Sequence[str], wanted: Wanted = ANY, *, name: str = "text") -> Found:
     """Return the format of a text from its first lines; `text` is plain text without tags.
 
     A file without words has no sentences in any format, and counts as columns.
 
     Args:
         lines: the first `rows.SAMPLE` of the file, without line ends.
-        column: of the tags, see `rows.columns_of`.
+        wanted: the columns that the caller names, see `rows.columns_of`.
         name: of the file, for messages.
 
     Raises:
@@ -67,39 +71,47 @@ def find_format(
         return Found("conll2012")
     data = [line for line in filled if not line.startswith(DOCUMENT)] or filled
     if not data:
-        known = rows.columns_of(lines, column, name=name)
+        known = rows.columns_of(lines, wanted, name=name)
         return Found("columns", known or Columns(COLUMNS))
     if rows.names_words(lines[:5]):
-        return _columns(lines, column, name)
+        columns = rows.columns_of(lines, wanted, name=name)
+        return Found("text") if columns is None else Found("columns", columns)
     _refuse_others(data, name)
     if JSON_START.match(data[0]) or JSON_LIST.match(data[0]):
-        return Found(_json_kind(data))
+        return Found("json" if wanted.sentences is not None else _json_kind(data))
     row = data[0].split("\t")
     if data[0].startswith((fasta.NAME, fasta.COMMENT)) and len(row) == 1:
         return Found("fasta")
-    if len(row) == CONLLU.width and WORD_ID.fullmatch(row[0]):
-        return Found("conllu", Columns(_conllu(column, name)))
-    if len(row) == IOB2.width and WORD_ID.fullmatch(row[0]) and column is None:
+    others = wanted.words is not None or wanted.sentences is not None
+    if len(row) == CONLLU.width and WORD_ID.fullmatch(row[0]) and not others:
+        layout = _conllu(wanted.tags, name)
+        return Found("conllu", Columns(layout, names=CONLLU_NAMES))
+    if len(row) == IOB2.width and WORD_ID.fullmatch(row[0]) and not wanted:
         rest = [line.split("\t") for line in data[:100] if line.count("\t") == IOB2.width - 1]
         words, tags = ([cells[at] for cells in rest] for at in (IOB2.word, IOB2.tag))
         if not (all(map(str.isdecimal, tags)) or are_lemmas(words, tags)):  # offsets or lemmas
             return Found("iob2", Columns(IOB2))
-    return _table_or_lines(data, name, has_tabs=len(row) > 1) or _columns(lines, column, name)
+    known = _table_or_lines(data, wanted, name, has_tabs=len(row) > 1)
+    if known is not None:
+        return known
+    columns = rows.columns_of(lines, wanted, name=name)
+    return Found("text") if columns is None else Found("columns", columns)
 
 
-def _table_or_lines(data: Sequence[str], name: str, *, has_tabs: bool) -> Found | None:
-    """Return the format of a table, or of lines that are sentences; None for others.
+def _table_or_lines(
+    data: Sequence[str], wanted: Wanted, name: str, *, has_tabs: bool
+) -> Found | None:
+    """Return the format of a table of texts, or of lines that are sentences; None for others.
 
     Raises:
-        FormatError: it is a table of other data.
+        FormatError: it is a table of other data, or may have texts without a header.
     """
     header = tables.header_of(data[0])
-    texts = header and header[1][0] in TEXTS and header[1][0] not in WORD_NAMES
-    if header and (
-        texts or header[0] != "\t" or any(n in tables.SENTENCE_NAMES for n in header[1])
-    ):
+    if header and tables.is_table(data, header):
         return Found("table", separator=header[0])
-    if other := tables.untagged_table(data[:100]) if not header else None:
+    if header or wanted:
+        return None
+    if other := tables.untagged_table(data[: tables.MANY]):
         if any(each in (*TEXTS, "sentence") for each in other[1]):
             return Found("table", separator=other[0])
         if not has_tabs:
@@ -108,23 +120,20 @@ def _table_or_lines(data: Sequence[str], name: str, *, has_tabs: bool) -> Found 
                 f"{abbreviate_names(other[1])}; name a column text, or two columns word and tag"
             )
     if has_tabs:
-        return Found("parallel") if inline.is_parallel(data) else None
+        if inline.is_parallel(data):
+            return Found("parallel")
+        if inline.has_parallel(data):
+            raise question(
+                name,
+                "a sentence a row without names of its columns; write a first line such as "
+                "text TAB labels",
+                (),
+                list(zip(*(line.split("\t") for line in data[:1]), strict=True)),
+            )
+        return None
     if separator := inline.separator_of(data):
         return Found("inline", separator=separator)
-    pairs = [line.rpartition(",")[::2] for line in data]
-    cells = [tables.cells_of_csv(line) for line in data]
-    quoted = any('"' in line for line in data)
-    if len({*map(len, cells)}) == 1 and (len(cells[0]) > 2 or (len(cells[0]) == 2 and quoted)):
-        pairs = [(row[0], row[-1]) for row in cells]
-    if len(pairs) > 1 and all(word and " " not in word for word, _ in pairs):
-        kind = "pairs" if pairs[0] == data[0].rpartition(",")[::2] else "csv"
-        return Found(kind, separator=",") if are_tags([tag for _, tag in pairs]) else None
     return None
-
-
-def _columns(lines: Sequence[str], column: str | int | None, name: str) -> Found:
-    columns = rows.columns_of(lines, column, name=name)
-    return Found("text") if columns is None else Found("columns", columns)
 
 
 def _conllu(column: str | int | None, name: str) -> Layout:

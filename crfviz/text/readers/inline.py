@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
-from crfviz.text.readers.roles import ENTITY, KNOWN
+from crfviz.text.readers.roles import ENTITY, KNOWN, are_tags
 from crfviz.text.sentences import Sentence
 
 SEPARATORS = ("/", "_", "|")
@@ -40,6 +40,22 @@ def is_parallel(lines: Sequence[str]) -> bool:
     equal = sum(len(words) == len(row) for words, row in pairs)
     several = any(len(row) > 1 for _, row in pairs)
     return several and 2 * equal >= len(pairs) and 2 * known >= len(tags)
+
+
+def has_parallel(lines: Sequence[str]) -> bool:
+    """Return whether lines have a text and a tag for each of its words in two of their columns."""
+    rows = [line.split("\t") for line in lines]
+    if len({*map(len, rows)}) != 1 or len(rows[0]) < 3:
+        return False
+    columns = [[cell.split() for cell in column] for column in zip(*rows, strict=True)]
+    tags = [c for c in columns if are_tags([tag for cell in c for tag in cell])]
+    several = [c for c in tags if any(len(cell) > 1 for cell in c)]
+    return any(
+        all(len(cell) == len(tag) for cell, tag in zip(other, column, strict=True))
+        for column in several
+        for other in columns
+        if other is not column
+    )
 
 
 def parallel_sentence(line: str, where: str) -> Sentence:

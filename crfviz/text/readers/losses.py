@@ -1,9 +1,11 @@
-"""Losses of a reader, reported once per kind with a count."""
+"""Losses of a reader, reported once per kind with a count; and its questions."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from crfviz.text.files import abbreviate
+from crfviz.exceptions import FormatError
+from crfviz.text.files import abbreviate, abbreviate_value
 
 
 class LossWarning(UserWarning):
@@ -35,3 +37,40 @@ class Losses:
 
 def _times(count: int) -> str:
     return "in " if count == 1 else f"{count:,} times, first in "
+
+
+MAX_FIELDS = 12  # in a question
+MAX_EXAMPLE = 40  # characters of a value
+COLUMN_HELP = "name them with words=, tags= (a column or its number) and sentences="
+KEY_HELP = "name the keys with words= and tags="
+
+
+def question(
+    name: str, problem: str, names: Sequence[str], columns: Sequence[Sequence[str]]
+) -> FormatError:
+    """Return the error for columns whose roles are open: each column with a value."""
+    fields = {
+        names[n] if n < len(names) and names[n] else str(n + 1): _example(values)
+        for n, values in enumerate(columns)
+    }
+    return key_question(name, problem, fields, f"{COLUMN_HELP} (a column, blank or restart)")
+
+
+def key_question(
+    where: str, problem: str, fields: Mapping[str, object], action: str = KEY_HELP
+) -> FormatError:
+    """Return the error for fields whose roles are open: each with a value."""
+    shown = [f"{key}: {_brief(value)}" for key, value in list(fields.items())[:MAX_FIELDS]]
+    more = ", …" if len(fields) > MAX_FIELDS else ""
+    return FormatError(f"{where}: {problem}; found {', '.join(shown)}{more}; {action}")
+
+
+def _example(values: Sequence[str]) -> str:
+    """Return a value of a column that says most: not empty, and not O."""
+    speaking = (value for value in values if value not in ("O", "_", "-", ""))
+    return next(speaking, values[0] if values else "")
+
+
+def _brief(value: object) -> str:
+    text = abbreviate_value(value)
+    return text if len(text) <= MAX_EXAMPLE else f"{text[:MAX_EXAMPLE]}…"

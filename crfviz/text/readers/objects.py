@@ -1,39 +1,54 @@
 """Sentences in JSON objects, as written by annotation programs and data sets.
 
 The dialects differ in the names of their keys. An object has words and one tag per word, or a text
-and character spans; `WORDS`, `TAGS`, `TEXTS`, `SPANS`, `STARTS`, `ENDS` and `KINDS` list the names.
+and spans; `WORDS`, `TAGS`, `TEXTS`, `SPANS`, `STARTS`, `ENDS` and `KINDS` list the names.
 Enclosing structures are unpacked first: a pair of text and annotations (spaCy), `data` and
-`annotations` (Label Studio), `paragraphs` (spaCy 2), rows of word and tag.
+`annotations` (Label Studio), `paragraphs` (spaCy 2), rows of word and tag. An object without tags
+is refused if another key may have them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from crfviz.exceptions import FormatError
-from crfviz.text.files import abbreviate_names, abbreviate_value
+from crfviz.text.files import abbreviate_value
 from crfviz.text.jsonl import sentence_of
-from crfviz.text.readers.losses import Losses
-from crfviz.text.readers.spans import Mark, tagged_words
+from crfviz.text.readers.losses import KEY_HELP, Losses, key_question
+from crfviz.text.readers.roles import are_tags
+from crfviz.text.readers.rows import ANY, Wanted
+from crfviz.text.readers.spans import BY_WORD, Draft, Mark, draft_of_words, moved
 from crfviz.text.schemes import OUTSIDE
-from crfviz.text.sentences import Offsets, Sentence, words_at
+from crfviz.text.sentences import Offsets, Sentence, joined, words_at
 from crfviz.text.splitting import Split
 from crfviz.text.tokenizer import tokens
 
-WORDS = ("tokens", "words", "token", "word")
+WORDS = ("tokens", "words", "token", "word", "tokenized_text")
 ENTITY_TAGS = ("tags", "ner_tags", "ner", "labels", "label", "entities", "tag", "bio", "iob")
 POS_TAGS = ("upos", "upos_tags", "pos_tags", "pos", "xpos", "xpos_tags", "chunk_tags")
 TAGS = ENTITY_TAGS + POS_TAGS
-TEXTS = ("text", "data", "sentence", "content", "raw")
-SPANS = ("spans", "entities", "labels", "label", "ner", "annotations", "annotation", "result")
-STARTS = ("start", "start_offset", "begin", "start_char", "startOffset")
+TEXTS = ("text", "data", "sentence", "content", "raw", "textContent")
+SPANS = (
+    *("spans", "entities", "ents", "labels", "label", "ner", "annotations", "annotation", "result"),
+    *("denotations", "textSegmentAnnotations"),
+)
+STARTS = ("start", "start_offset", "begin", "start_char", "startOffset", "offset")
 ENDS = ("end", "end_offset", "stop", "end_char", "endOffset")
-KINDS = ("label", "labels", "type", "entity", "tag", "entity_group", "entity_type")
+KINDS = (
+    *("label", "labels", "type", "entity", "tag", "entity_group", "entity_type"),
+    *("category", "displayName", "obj"),
+)
 # Label Studio's keys; completions is the old name
 RESULTS = ("annotations", "completions", "predictions")
 # keys of lists of sentences
 LISTS = ("data", "sentences", "examples", "annotations", "documents", "train")
-REFUSED = ("reject", "ignore")  # answers of Prodigy
+REFUSED = ("reject", "rejected", "ignore", "ignored", "discard", "discarded")
+VERDICTS = ("answer", "status", "state", "verdict")  # keys whose values may be in `REFUSED`
+FLAGS = {"rejected": True, "discarded": True, "deleted": True, "accepted": False, "accept": False}
+# keys that never have tags
+OTHERS = ("relations", "events", "sents", "cats", "meta", "metadata", "classifications", "comments")
+INSIDE = ("text", "orth", "word", "form", "token")  # keys of a word in a token object
+BLANK = "white space that counts as a word was left out"
 
 ClassNames = Mapping[str, Sequence[str]]  # by key; empty without class names in the file
 
@@ -44,22 +59,38 @@ class ObjectReader:
 
     Args:
         losses: collects losses.
-        column: the key of the tags; None for the first of `TAGS`.
+        wanted: the keys of words and tags that the caller names; None finds them.
         class_names: names of the class numbers in a key.
         split: splits plain texts.
     """
 
     losses: Losses
-    column: str | None = None
+    wanted: Wanted = ANY
     class_names: ClassNames = field(default_factory=dict)
     split: Split = tokens
     plain: bool = True  # whether all objects so far have only `tokens` and `tags`
+    words_in: set[str] = field(default_factory=set)  # keys that were read, for the summary
+    tags_in: set[str] = field(default_factory=set)
 
-    def sentences(self, value: object, line: int) -> Iterator[Sentence]:
+    def each(
+        self, values: Iterable[tuple[int, object]]
+    ) -> Iterator[tuple[int, Sentence | Draft | FormatError]]:
+        """Yield the sentences of numbered values, for `spans.settled`; errors stay in place."""
+        for line, value in values:
+            if isinstance(value, FormatError):
+                yield line, value
+                continue
+            try:
+                yield from ((line, sentence) for sentence in self.sentences(value, line))
+            except FormatError as error:
+                yield line, error
+
+    def sentences(self, value: object, line: int) -> Iterator[Sentence | Draft]:
         """Yield the sentences of one list element, or of one line of JSONL.
 
         Raises:
-            FormatError: it has neither words nor text, or the tags do not fit; names the place.
+            FormatError: it has neither words nor text, the tags do not fit, or nothing shows which
+                key has them; names the place.
         """
         where = f"{self.losses.name}, line {line}"
         self.plain = self.plain and isinstance(value, dict) and "tokens" in value
@@ -71,77 +102,133 @@ class ObjectReader:
             return
         if not isinstance(value, dict):
             raise _no_sentence(value, where)
-        if value.get("answer") in REFUSED:
-            self.losses.add(f"sentences answered “{value['answer']}” were left out", line)
+        if _is_refused(value, where):
+            self.losses.add(f"sentences answered “{_verdict(value)}” were left out", line)
         elif isinstance(value.get("paragraphs"), list):
             yield from self._paragraphs(value["paragraphs"], where)
-        elif (words := _first(value, WORDS, list)) is not None:
+        elif (words := self._key(value, self.wanted.words, WORDS, list)) is not None:
             yield self._worded(value, words, line, where)
         elif "tokens" in value:
             yield sentence_of(value, where)  # raises the error
         elif isinstance(value.get("data"), dict):
             yield self._label_studio(value, line, where)
-        elif (key := _first(value, TEXTS, str)) is not None:
-            yield self._spanned(value, value[key], line, where)
+        elif (key := self._key(value, self.wanted.words, TEXTS, str)) is not None:
+            self.words_in.add(key)
+            yield self._spanned(value, key, value[key], line, where)
         else:
             raise _no_sentence(value, where)
 
-    def _listed(self, value: list[Any], line: int, where: str) -> Sentence:
+    def _key(
+        self, value: Mapping[str, Any], named: str | int | None, keys: Sequence[str], kind: type
+    ) -> str | None:
+        if named is not None:
+            keys = (str(named),)
+        return _first(value, keys, kind)
+
+    def _listed(self, value: list[Any], line: int, where: str) -> Sentence | Draft:
         """Read a pair of text and annotations, or rows of word and tag."""
         if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict | list):
             labels = value[1] if isinstance(value[1], dict) else {"entities": value[1]}
-            return self._spanned(labels, value[0], line, where)
+            return self._spanned(labels, "", value[0], line, where)
         rows = all(isinstance(row, list) and all(isinstance(x, str) for x in row) for row in value)
         widths = {len(row) for row in value} if rows else set()
-        if len(widths) != 1 or min(widths) < 2:
+        if len(widths) != 1 or min(widths) < 1:
             raise _no_sentence(value, where)
-        cells = [[row[0] for row in value], [row[-1] for row in value]]
-        return sentence_of({"tokens": cells[0], "tags": cells[1]}, where)
+        by_row = [list(row) for row in value] if min(widths) > 1 else []
+        ways = [(words, tags) for words, tags in (_ends_of(by_row), value) if are_tags(tags)] if (
+            len(value) == 2
+        ) else [_ends_of(by_row)]  # fmt: skip
+        if len(ways) != 1 or not ways[0][0]:
+            raise _no_sentence(value, where)
+        words, tags = ways[0]
+        return sentence_of({"tokens": words, "tags": tags}, where)
 
-    def _worded(self, value: dict[str, Any], key: str, line: int, where: str) -> Sentence:
-        """Read words with their tags or with character spans."""
+    def _worded(self, value: dict[str, Any], key: str, line: int, where: str) -> Sentence | Draft:
+        """Read words with their tags or with spans."""
         words, text = value[key], value.get("text")
+        self.words_in.add(key)
         offsets: Offsets | None = None
-        self.plain = self.plain and "spans" not in value
-        tags: Sequence[str] | None
+        self.plain = self.plain and not any(name in value for name in ("spans", "entities", "ner"))
+        inner: Sequence[str] | None = None
         if words and all(isinstance(word, dict) for word in words):
             offsets = _offsets_of(words)
             if any("entityLabel" in word for word in words):
                 raise FormatError(f"{where}: {key!r} has entities alone; export all words or spans")
-            words = [word.get("text", word.get("orth")) for word in words]
-            if not all(isinstance(word, str) for word in words):
-                raise FormatError(f'{where}: expected a "text" of each word in {key!r}')
-        if isinstance(text, str) and offsets and (marks := self._marks(value, text, line, where)):
-            places, tags = tagged_words(text, marks, self.losses, line, offsets)
-            return Sentence(words_at(text, places), tags, text)
-        if isinstance(text, str) and offsets and "spans" in value:
-            return Sentence(tuple(words), (OUTSIDE,) * len(words), text)
-        name, tags = self._tags(value, where)
-        if (
-            tags is None
-            and isinstance(text, str)
-            and (marks := self._marks(value, text, line, where))
-        ):
-            places, found = tagged_words(text, marks, self.losses, line, split=self.split)
-            self.losses.add("words were split anew, since entities are characters", line)
-            return Sentence(words_at(text, places), found, text)
+            words, inner, offsets = self._inside(words, offsets, text, key, line, where)
+        own, tags = self._tags(value, key, where)
+        spans = self._span_key(value, where) if tags is None else None
+        if spans is not None:
+            self.tags_in.add(spans)
+            marks = self._marks(value, spans, line, where)
+            if any(mark.start < 0 for mark in marks):
+                raise FormatError(f"{where}: expected spans from 0 on, got a negative number")
+            if self._by_word(value[spans]):  # Prodigy: the last word is included
+                text, offsets = joined(words) if offsets is None else (str(text), offsets)
+                draft = Draft(text, [m._replace(end=m.end + 1) for m in marks], offsets)
+                marks = moved(draft, BY_WORD) or marks
+            if not isinstance(text, str):
+                return draft_of_words(words, marks)
+            if offsets is None and marks:
+                self.losses.add("words were split anew, since entities are characters", line)
+            if marks or offsets is not None:
+                return Draft(text, marks, offsets)
+            tags = [OUTSIDE] * len(words)
+        elif tags is None and inner is not None:
+            tags = inner
+        if tags is None:
+            self._ask_for_tags(value, words, (key, "text"), where)
         fields = {"tokens": words, "tags": tags, "text": text}
         try:
             return sentence_of(fields, where)
         except FormatError as error:
-            raise FormatError(str(error).replace('"tags"', f'"{name or "tags"}"')) from error
+            raise FormatError(str(error).replace('"tags"', f'"{own or "tags"}"')) from error
 
-    def _tags(self, value: dict[str, Any], where: str) -> tuple[str, list[str] | None]:
+    def _inside(
+        self,
+        words: Sequence[Mapping[str, Any]],
+        offsets: Offsets | None,
+        text: object,
+        key: str,
+        line: int,
+        where: str,
+    ) -> tuple[list[Any], list[str] | None, Offsets | None]:
+        """Return the words of token objects, their tags if they have some, and their offsets."""
+        found = [next((word[k] for k in INSIDE if k in word), None) for word in words]
+        if offsets is not None and isinstance(text, str) and None in found:
+            found = list(words_at(text, offsets))
+        if not all(isinstance(word, str) for word in found):
+            raise FormatError(f'{where}: expected a "text" of each word in {key!r}')
+        wanted = self.wanted.tags
+        keys = TAGS if wanted is None else (str(wanted),)
+        name = next((k for k in keys if all(isinstance(word.get(k), str) for word in words)), None)
+        tags = None if name is None else [word[name] for word in words]
+        if name is not None:
+            self.tags_in.add(f"{key}.{name}")
+        solid = [n for n, word in enumerate(found) if str(word).strip()]
+        if len(solid) < len(found) and offsets is not None:
+            self.losses.add(BLANK, line)
+            found = [found[n] for n in solid]
+            tags = tags and [tags[n] for n in solid]
+            offsets = tuple(offsets[n] for n in solid)
+        return found, tags, offsets
+
+    def _tags(self, value: dict[str, Any], words: str, where: str) -> tuple[str, Any]:
         """Return the key of the tags, and the tags; None without tags."""
-        keys = [self.column] if self.column else [key for key in TAGS if _is_flat(value.get(key))]
+        wanted = self.wanted.tags
+        keys = [key for key in TAGS if key != words and _is_flat(value.get(key))]
+        if wanted is not None:
+            if not isinstance(value.get(str(wanted)), list | dict | str):
+                raise key_question(where, f"no tags in {str(wanted)!r}", value)
+            keys = [str(wanted)] if _is_flat(value.get(str(wanted))) else []
+        if any(isinstance(value.get(key), list) and value[key] for key in SPANS if key not in keys):
+            keys = [key for key in keys if value[key]]
         if not keys:
-            return "tags", value.get("tags")
-        if self.column and not isinstance(value.get(self.column), list):
-            raise FormatError(
-                f"{where}: expected tags in {self.column!r}, got the keys {abbreviate_names(value)}"
-            )
+            bad = value.get("tags")
+            scalars = isinstance(bad, list) and not any(isinstance(x, dict | list) for x in bad)
+            return "tags", bad if isinstance(bad, dict) or scalars else None
         key = keys[0]
         tags = value[key]
+        self.tags_in.add(key)
         self.plain = self.plain and key == "tags"
         if tags and all(isinstance(tag, int) and not isinstance(tag, bool) for tag in tags):
             names = self.class_names.get(key, ())
@@ -155,7 +242,21 @@ class ObjectReader:
             tags = [names[tag] for tag in tags]
         return key, tags
 
-    def _spanned(self, value: Mapping[str, Any], text: str, line: int, where: str) -> Sentence:
+    def _ask_for_tags(
+        self, value: Mapping[str, Any], words: Sequence[object], used: Sequence[str], where: str
+    ) -> None:
+        """Refuse an object without tags if another key may have them."""
+        likely = {
+            key: each
+            for key, each in value.items()
+            if key not in used and key not in OTHERS and _may_be_tags(each, len(words))
+        }
+        if likely:
+            raise key_question(where, "nothing shows which key has the tags", value, KEY_HELP)
+
+    def _spanned(
+        self, value: Mapping[str, Any], text_key: str, text: str, line: int, where: str
+    ) -> Sentence | Draft:
         """Read a text and its spans; without a spans key it is untagged."""
         inner = value.get("annotations", [])
         if not isinstance(inner, dict | list):
@@ -166,62 +267,108 @@ class ObjectReader:
         words = value.get("words")
         if isinstance(words, list) and not any(key in value for key in SPANS):
             return sentence_of({"tokens": words, "tags": value.get("tags"), "text": text}, where)
-        marks = self._marks(value, text, line, where)
-        labelled = any(isinstance(value.get(key), list | dict) for key in SPANS)
+        if (key := self._tags_of_text(value, text)) is not None:
+            tags = value[key].split() if isinstance(value[key], str) else value[key]
+            self.tags_in.add(key)
+            return sentence_of({"tokens": text.split(), "tags": tags, "text": text}, where)
+        key = self._span_key(value, where)
+        if key is not None:
+            self.tags_in.add(key)
+            return Draft(text, self._marks(value, key, line, where))
         one_class = next((k for k in ("label", "labels") if isinstance(value.get(k), str)), None)
-        if one_class and not labelled:
+        if one_class:
             raise FormatError(
                 f"{where}: {one_class!r} is a class of the whole text; expected tags of words, or "
                 f'spans such as [[0, 4, "PER"]]'
             )
-        places, tags = tagged_words(text, marks, self.losses, line, split=self.split)
-        return Sentence(words_at(text, places), tags if labelled else None, text)
+        self._ask_for_tags(value, text.split(), (text_key,), where)
+        return Sentence(tuple(token.text for token in self.split(text)), None, text)
 
-    def _marks(self, value: Mapping[str, Any], text: str, line: int, where: str) -> list[Mark]:
-        """Return the spans of the first key with spans, at the words that they quote."""
-        keys = (key for key in SPANS if isinstance(value.get(key), list | dict) and value[key])
-        found = value[key] if (key := next(keys, None)) else []
+    def _tags_of_text(self, value: Mapping[str, Any], text: str) -> str | None:
+        """Return the key with a tag for each word between the blanks of a text."""
+        words = text.split()
+        keys = TAGS if self.wanted.tags is None else (str(self.wanted.tags),)
+        for key in keys:
+            tags = value.get(key)
+            parts = tags.split() if isinstance(tags, str) else tags
+            if isinstance(parts, list) and parts and all(isinstance(tag, str) for tag in parts):
+                sure = self.wanted.tags is not None or are_tags(parts, in_blocks=True)
+                if len(parts) == len(words) and sure:
+                    return key
+        return None
+
+    def _span_key(self, value: Mapping[str, Any], where: str) -> str | None:
+        """Return the key of the spans; an empty list is one without entities.
+
+        Raises:
+            FormatError: several keys have different spans.
+        """
+        keys = [k for k in SPANS if isinstance(value.get(k), list | dict)]
+        if self.wanted.tags is not None:
+            keys = [str(self.wanted.tags)]
+        filled = [key for key in keys if value.get(key)]
+        if len([key for key in filled if value[key] != value[filled[0]]]) > 0:
+            raise key_question(where, "several keys may have the tags", value)
+        return next(iter(filled or keys), None)
+
+    def _by_word(self, rows: object) -> bool:
+        """Return whether spans name the numbers of words alone."""
+        found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        return any("token_start" in r and not any(k in r for k in STARTS) for r in found)
+
+    def _marks(self, value: Mapping[str, Any], key: str, line: int, where: str) -> list[Mark]:
+        """Return the spans in a key, with the words that they quote."""
+        found = value[key]
         rows = _by_type(found, where) if isinstance(found, dict) else _by_points(found)
-        found_marks = [self._mark(row, line, where) for row in rows]
-        for row, mark in zip(rows, found_marks, strict=True):
+        marks = []
+        for row in rows:
+            if isinstance(row, dict) and _is_refused(row, where):
+                self.losses.add(f"spans answered “{_verdict(row)}” were left out", line)
+                continue
+            mark = self._mark(row, line, where)
+            if mark is None:
+                continue
             is_first = isinstance(row, list) and bool(row) and isinstance(row[0], str)
-            if mark and is_first and mark.kind == text[mark.start : mark.end]:
+            text = next((value[k] for k in TEXTS if isinstance(value.get(k), str)), "")
+            if is_first and mark.kind == text[mark.start : mark.end]:
                 raise FormatError(
                     f"{where}: expected the type of a span, got its words {abbreviate_value(row)}"
                 )
-        if not any(isinstance(row, dict) for row in rows):
-            return [mark for mark in found_marks if mark is not None]
-        pairs = zip(found_marks, map(_quoted, rows), strict=True)
-        quoted = [(mark, words) for mark, words in pairs if mark is not None]
-        if all(_is_quoted(text, mark, words) for mark, words in quoted):
-            return [mark for mark, _ in quoted]
-        code_units = _code_units(text)  # JavaScript counts characters beyond U+FFFF twice
-        moved = [(_moved(mark, code_units), words) for mark, words in quoted]
-        if all(_is_quoted(text, mark, words) for mark, words in moved):
-            return [mark for mark, _ in moved]
-        for mark, words in quoted:
-            if not _is_quoted(text, mark, words):
-                self.losses.add(
-                    "spans that quote other words of the text were left out", line, words
-                )
-        return [mark for mark, words in quoted if _is_quoted(text, mark, words)]
+            marks.append(mark)
+        return marks
 
     def _mark(self, row: object, line: int, where: str) -> Mark | None:
         """Read one span: a list [start, end, kind], or an object."""
+        quote = _quoted(row)
         if isinstance(row, dict):
             row = row.get("value", row) if isinstance(row.get("value"), dict) else row
-            if not any(key in row for key in STARTS):
+            place = row["span"] if isinstance(row.get("span"), dict) else row
+            kind = next((row[key] for key in KINDS if key in row), None)
+            if "token_start" in row and not any(key in row for key in STARTS):
+                place = {"start": row["token_start"], "end": row.get("token_end")}
+            if not any(key in place for key in STARTS):
+                is_other = any(key in row for key in ("from_id", "head", "choices", "rating"))
+                if kind is not None and not is_other:
+                    raise FormatError(
+                        f"{where}: expected the start and end of each span, got "
+                        f"{abbreviate_value(row)}"
+                    )
                 self.losses.add("annotations that are no spans of text were left out", line)
                 return None
-            kind = next((row[key] for key in KINDS if key in row), None)
+            if isinstance(kind, list) and len(kind) > 1:
+                raise FormatError(
+                    f"{where}: expected one label on a span, got {abbreviate_value(kind)}"
+                )
             kind = kind[0] if isinstance(kind, list) and kind else kind
-            ends = [next((row[k] for k in keys if k in row), None) for keys in (STARTS, ENDS)]
+            ends = [next((place[k] for k in keys if k in place), None) for keys in (STARTS, ENDS)]
+            if ends[1] is None and isinstance(place.get("length"), int):
+                ends[1] = ends[0] + place["length"] if isinstance(ends[0], int) else None
             row = [*ends, kind]
         match row:
             case [int(start), int(end), str(kind), *_] if kind:
-                return Mark(start, end, kind)
+                return Mark(start, end, kind, quote)
             case [str(kind), int(start), int(end)] if kind:  # Argilla
-                return Mark(start, end, kind)
+                return Mark(start, end, kind, quote)
             case [int(_), int(_), int(_), *_]:
                 raise FormatError(
                     f"{where}: the spans have class numbers without their names; export them with "
@@ -231,9 +378,9 @@ class ObjectReader:
             f'{where}: expected spans such as [0, 4, "PER"], got {abbreviate_value(row)}'
         )
 
-    def _label_studio(self, value: dict[str, Any], line: int, where: str) -> Sentence:
+    def _label_studio(self, value: dict[str, Any], line: int, where: str) -> Sentence | Draft:
         data = value["data"]
-        key = _first(data, (*TEXTS, *data), str)
+        key = self._key(data, self.wanted.words, (*TEXTS, *data), str)
         filled = {key: value[key] for key in RESULTS if value.get(key)}
         results = _first(filled, RESULTS, list) or _first(value, RESULTS, list)
         if key is None or results is None:
@@ -243,8 +390,9 @@ class ObjectReader:
             self.losses.add("cancelled annotations were left out", line)
         if len(kept) > 1:
             self.losses.add("only the first annotation of a text was read", line)
+        self.words_in.add(f"data.{key}")
         fields = {"result": kept[0].get("result", [])} if kept else {}
-        return self._spanned(fields, data[key], line, where)
+        return self._spanned(fields, key, data[key], line, where)
 
     def _paragraphs(self, paragraphs: Sequence[Any], where: str) -> Iterator[Sentence]:
         """Read the training format of spaCy 2: paragraphs of sentences of tokens."""
@@ -257,8 +405,11 @@ class ObjectReader:
                 yield sentence_of({"tokens": words, "tags": tags}, where)
 
 
-def elements_of(value: dict[str, Any]) -> list[Any] | None:
+def elements_of(value: dict[str, Any], named: str | int | None = None) -> list[Any] | None:
     """Return the list of sentences inside an object; None if it is a sentence itself."""
+    if named is not None:
+        inner = value.get(str(named))
+        return inner if isinstance(inner, list) else None
     if any(isinstance(value.get(key), list) for key in WORDS) or "paragraphs" in value:
         return None
     lists = [value[key] for key in LISTS if isinstance(value.get(key), list)]
@@ -266,6 +417,44 @@ def elements_of(value: dict[str, Any]) -> list[Any] | None:
     if not holds or any(isinstance(value.get(key), str) for key in TEXTS):
         return None
     return holds[0] if not isinstance(value.get("data"), dict) else None
+
+
+def _ends_of(rows: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """Return the first and the last cell of each row."""
+    return [row[0] for row in rows], [row[-1] for row in rows]
+
+
+def _may_be_tags(value: object, words: int) -> bool:
+    """Return whether a value may have tags or spans of a sentence with some words."""
+    if isinstance(value, dict):
+        return any(_may_be_tags(each, words) for each in value.values() if each)
+    if isinstance(value, str):
+        parts = value.split()
+        return len(parts) == words > 1 and are_tags(parts)
+    if not isinstance(value, list) or not value:
+        return False
+    return len(value) == words or any(isinstance(each, dict | list) for each in value)
+
+
+def _is_refused(value: Mapping[str, Any], where: str) -> bool:
+    """Return whether a record or span was rejected or discarded.
+
+    Raises:
+        FormatError: it has several answers.
+    """
+    if isinstance(value.get("answer"), list):
+        raise FormatError(
+            f"{where}: expected one answer, got {abbreviate_value(value['answer'])}; write an "
+            f'"answer" in each span'
+        )
+    return bool(_verdict(value))
+
+
+def _verdict(value: Mapping[str, Any]) -> str:
+    words = (value[key] for key in VERDICTS if isinstance(value.get(key), str))
+    said = next((word for word in words if word.lower() in REFUSED), "")
+    flag = next((key for key, bad in FLAGS.items() if value.get(key) is bad), "")
+    return said or (f"{flag}: {str(FLAGS[flag]).lower()}" if flag else "")
 
 
 def _by_type(spans: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
@@ -302,30 +491,9 @@ def _by_points(rows: list[Any]) -> list[Any]:
 def _quoted(row: object) -> str:
     """Return the words that a span quotes beside its offsets; empty for none."""
     value = row.get("value", row) if isinstance(row, dict) else None
+    value = value if isinstance(value, dict) else row
     text = value.get("text") if isinstance(value, dict) else None
     return text if isinstance(text, str) else ""
-
-
-def _is_quoted(text: str, mark: Mark, words: str) -> bool:
-    """Return whether a span has the words that it quotes; blanks and line ends may differ."""
-    found = text[max(mark.start, 0) : max(mark.end, 0)]
-    return not words or _squeezed(found) == _squeezed(words)
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.replace("\\n", " ").split())
-
-
-def _code_units(text: str) -> list[int]:
-    """Return for each UTF-16 code unit of a text the index of its character."""
-    units = [at for at, letter in enumerate(text) for _ in range(1 + (ord(letter) > 0xFFFF))]
-    return [*units, len(text)]
-
-
-def _moved(mark: Mark, code_units: Sequence[int]) -> Mark:
-    last = len(code_units) - 1
-    start, end = (code_units[min(max(at, 0), last)] for at in (mark.start, mark.end))
-    return Mark(start, end, mark.kind)
 
 
 def _first(value: Mapping[str, Any], keys: Sequence[str], kind: type) -> str | None:
@@ -343,11 +511,10 @@ def _offsets_of(words: Sequence[Mapping[str, Any]]) -> Offsets | None:
 
 
 def _no_sentence(value: object, where: str) -> FormatError:
-    if isinstance(value, dict) and value:
-        got = f"an object with the keys {abbreviate_names(value)}"
-    else:
-        got = abbreviate_value(value)
-    return FormatError(
-        f'{where}: expected a sentence such as {{"tokens": [...], "tags": [...]}} or '
-        f'{{"text": "...", "entities": [[0, 4, "PER"]]}}, got {got}'
+    expected = (
+        'expected a sentence such as {"tokens": [...], "tags": [...]} or '
+        '{"text": "...", "entities": [[0, 4, "PER"]]}'
     )
+    if isinstance(value, dict) and value:
+        return key_question(where, expected, value)
+    return FormatError(f"{where}: {expected}, got {abbreviate_value(value)}")

@@ -8,12 +8,12 @@ import gzip
 import io
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from crfviz.exceptions import FormatError
 from crfviz.text import columns, fasta, jsonl
@@ -31,7 +31,17 @@ from crfviz.text.readers.finding import (
 from crfviz.text.readers.losses import Losses, LossWarning
 from crfviz.text.readers.objects import ObjectReader, elements_of
 from crfviz.text.readers.roles import are_tags
-from crfviz.text.readers.spelling import AS_WRITTEN, Tagged, converted, target_scheme, usual
+from crfviz.text.readers.spans import Unit, settled
+from crfviz.text.readers.spelling import (
+    AS_WRITTEN,
+    Tagged,
+    converted,
+    require_one_set,
+    scheme_of_file,
+    target_scheme,
+    usual,
+)
+from crfviz.text.schemes import OUTSIDE
 from crfviz.text.sentence_ends import split_sentences
 from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import Split
@@ -39,8 +49,22 @@ from crfviz.text.tokenizer import tokens
 
 MAX_UNPACKED = 2 * 2**30  # bytes of a gzip archive
 CHUNK = 2**20  # bytes
+NAMES = {"conllu": rows.CONLLU_NAMES, "conllu-xpos": rows.CONLLU_NAMES}
 HAS_ANSWERS = "the last column has a tagger's answers; the one before was read"
 NO_UPOS = "the column UPOS is empty; the column XPOS has tags (xpos, or 5)"
+
+
+_PARTS = {  # words, tags and ends of sentences in formats that leave no choice
+    "docbin": ("words of each document", "entities, else parts of speech", "a sentence a part"),
+    "brat": ("words of the text", "entities of the .ann", "a sentence a line"),
+    "inline": ("the word before the last mark", "the tag behind it", "a sentence a line"),
+    "parallel": ("words before the TAB", "tags behind it", "a sentence a line"),
+    "table": ("words of a cell", "tags of a cell", "a sentence a row"),
+    "webanno": ("words in column 3", "the first feature", "sentences end at blank lines"),
+    "conll2012": ("words in column 4", "bracketed entities", "sentences end at blank lines"),
+    "fasta": ("letters", "no tags", "a sentence a record"),
+    "text": ("words of the text", "no tags", "a sentence a line"),
+}
 
 
 @dataclass(frozen=True)
@@ -48,7 +72,7 @@ class Choice:
     """The options of a reader; None means detection from the content."""
 
     file_format: str | None = None
-    column: str | int | None = None  # column of the tags: a name, or a number from 1
+    wanted: rows.Wanted = rows.ANY  # the columns or keys that the caller names
     scheme: str | None = None  # target scheme of entities: BIO, IOB1, BIOES or BILOU
     strict: bool = True  # whether to reject tags outside schemes, which otherwise stay
     split: Split = tokens  # for plain texts
@@ -72,9 +96,38 @@ class Reader:
         self.notes: list[str] = []  # assumptions of the reader
         self.has_documents = False  # whether `-DOCSTART-` separates documents
         self.recoded = False  # whether the file was compressed, or not UTF-8
-        column = None if self.choice.column is None else str(self.choice.column)
-        self.objects = ObjectReader(self.losses, column, split=self.choice.split)
+        self.objects = ObjectReader(self.losses, self.choice.wanted, split=self.choice.split)
+        self.unit = ""  # what spans count
         self._name = name
+        self._tags: set[str] = set()
+        self._count = 0
+
+    @property
+    def reading(self) -> str:
+        """What was read, in one line: format, words, tags, ends of sentences, scheme, number."""
+        return self.summary(self._tags, self._count)
+
+    def summary(self, tags: Collection[str], count: int) -> str:
+        """Return the line of `reading` for sentences that were read outside of this class."""
+        found = self.found or Found("text")
+        columns = found.columns
+        if columns is not None:
+            parts = [
+                f"words in {columns.named(columns.layout.word)}",
+                f"tags in {columns.named(columns.layout.tag)}",
+                str(columns.ends),
+            ]
+        elif found.format in ("json", "jsonl", "parquet"):
+            read = self.objects
+            words, keys = (", ".join(sorted(each)) for each in (read.words_in, read.tags_in))
+            parts = [f"words in {words or 'each list'}", f"tags in {keys or 'each list'}"]
+            parts += [f"spans count {self.unit}"] * bool(self.unit) + ["a sentence an object"]
+        else:
+            parts = [*_PARTS.get(found.format, ("words", "tags", "a sentence a line"))]
+        scheme = scheme_of_file(tags) if {*tags} - {OUTSIDE} else None
+        shown = scheme or (f"{len(tags):,} tag{'s' * (len(tags) > 1)}" if tags else "no tags")
+        number = f"{count:,} sentence{'s' * (count != 1)}"
+        return "; ".join([str(found), *parts, shown, number])
 
     def path(self, path: Path) -> Iterator[Tagged]:
         """Yield the sentences of a file, see `content`; brat's `.ann` is read with its `.txt`.
@@ -86,8 +139,8 @@ class Reader:
             pair = path.with_suffix(".txt"), path.with_suffix(".ann")
             if path.suffix in (".ann", ".txt") and all(each.is_file() for each in pair):
                 self.found = Found("brat")
-                parts = [decoded(each.read_bytes(), name=str(each)) for each in pair]
-                text, marks = (part.replace("\r\n", "\n") for part in parts)
+                text, marks = (each.read_bytes() for each in pair)
+                decoded(text, name=str(pair[0]))
                 yield from self._alike(
                     documents.read_brat(text, marks, self.losses, self.choice.split)
                 )
@@ -155,7 +208,7 @@ class Reader:
     def _binary(self, content: bytes, head: bytes) -> Iterator[Tagged]:
         if head.startswith(PARQUET):
             self.found = Found("parquet")
-            return tables.read_parquet(content, self.choice.column, self.losses, self.choice.split)
+            return self._objects(tables.read_parquet(content, self.objects))
         if head.startswith(ZIP):
             self._refuse_office(content)
             self.found = Found("brat")
@@ -184,25 +237,33 @@ class Reader:
             yield from lines_of(text)
             return
         for number, line in enumerate(file, start=1):
-            text = decoded(line, name=self._name, first_line=number)
-            yield text.removesuffix("\n").removesuffix("\r")
+            text = decoded(line, name=self._name, first_line=number).rstrip("\r\n")
+            if "\r" not in text:
+                yield text
+            elif number == 1 and not line.endswith(b"\n"):  # CR alone ends the lines
+                yield from text.split("\r")
+            else:
+                raise FormatError(
+                    f"{self._name}, line {number}: has a CR inside of the line; expected LF, CR LF "
+                    f"or CR alone at the end of each line"
+                )
 
     def _format(self, head: list[str]) -> Found:
-        wanted, column = self.choice.file_format, self.choice.column
-        if wanted in LAYOUTS and column is None:
-            return Found(wanted, rows.Columns(LAYOUTS[wanted]))
-        if wanted in (None, *LAYOUTS):
-            return find_format(head, column, name=self._name)
-        if wanted == "columns":
-            chosen = rows.columns_of(head, column, name=self._name)
-            return Found("columns", chosen or rows.Columns(columns.COLUMNS))
-        if wanted in ("table", "inline", "csv", "pairs"):
-            found = find_format(head, column, name=self._name)
-            if found.format == wanted:
+        chosen, wanted = self.choice.file_format, self.choice.wanted
+        if chosen in LAYOUTS and not wanted:
+            return Found(chosen, rows.Columns(LAYOUTS[chosen], names=NAMES.get(chosen, ())))
+        if chosen in (None, *LAYOUTS):
+            return find_format(head, wanted, name=self._name)
+        if chosen in ("columns", "pairs"):
+            known = rows.columns_of(head, wanted, name=self._name)
+            return Found("columns", known or rows.Columns(columns.COLUMNS))
+        if chosen in ("table", "inline"):
+            found = find_format(head, wanted, name=self._name)
+            if found.format == chosen:
                 return found
             separator = inline.separator_of([line for line in head if line.strip()]) or "/"
-            return Found(wanted, separator=separator if wanted == "inline" else ",")
-        return Found(str(wanted))
+            return Found(chosen, separator=separator if chosen == "inline" else ",")
+        return Found(str(chosen))
 
     def _read(self, lines: Iterable[str]) -> Iterator[Tagged]:
         """Yield the sentences of a text without normalisation."""
@@ -216,14 +277,15 @@ class Reader:
                 records = fasta.records(lines, self._name)
                 return (Tagged(record.line, Sentence(record.letters)) for record in records)
             case "webanno":
-                return corpora.read_webanno(lines, self.choice.column, self.losses)
+                return corpora.read_webanno(lines, self.choice.wanted.tags, self.losses)
             case "conll2012":
-                return corpora.read_conll_2012(lines, self.choice.column, self.losses)
+                return corpora.read_conll_2012(lines, self.choice.wanted.tags, self.losses)
             case "table":
                 text = "\n".join(lines)
-                return tables.read_table(
-                    text, found.separator, self.choice.column, self.losses, self.choice.split
+                rows_read = tables.read_table(
+                    text, found.separator, self.choice.wanted, self.objects
                 )
+                return _tagged(self.settled(rows_read))
             case "inline":
                 return self._each(
                     lines,
@@ -245,14 +307,6 @@ class Reader:
                 return self._each(
                     lines, lambda line, where: [inline.parallel_sentence(line, where)]
                 )
-            case "csv":
-                lines = ("\t".join(tables.cells_of_csv(line)) for line in lines)
-                return self._columns(lines, rows.Columns(columns.COLUMNS))
-            case "pairs":
-                lines = (
-                    "\t".join(line.rpartition(",")[::2]) if "," in line else line for line in lines
-                )
-                return self._columns(lines, rows.Columns(columns.COLUMNS))
         return self._columns(lines, found.columns or rows.Columns(columns.COLUMNS))
 
     def _sentences(self, line: str) -> list[str]:
@@ -260,7 +314,7 @@ class Reader:
 
     def _columns(self, lines: Iterable[str], known: rows.Columns) -> Iterator[Tagged]:
         layout, name = known.layout, self._name
-        for block in columns.blocks(rows.tab_lines(lines, known)):
+        for block in columns.blocks(rows.tab_lines(lines, known, name)):
             try:  # faster than `_kept`, which takes as long as a short sentence
                 sentence = columns.sentence_of(block, layout, name)
             except FormatError as error:
@@ -272,17 +326,26 @@ class Reader:
                     yield Tagged(block[0][0], sentence)
 
     def _json_lines(self, lines: Iterable[str]) -> Iterator[Tagged]:
-        def read(line: str, where: str) -> Iterable[Sentence]:
-            value = jsonl.parsed(line, where)
-            return self.objects.sentences(value, int(where.rpartition(" ")[2]))
+        def values() -> Iterator[tuple[int, object]]:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    try:
+                        value = jsonl.parsed(line, f"{self._name}, line {number}")
+                    except FormatError as error:
+                        value = error
+                    yield number, value
 
-        return self._each(lines, read)
+        return self._objects(values())
 
     def _json(self, lines: Iterable[str]) -> Iterator[Tagged]:
         text = "\n".join(lines)
         if text.lstrip().startswith("{"):
             value = jsonl.parsed(text, self._name)
-            inner = elements_of(value) if isinstance(value, dict) else None
+            inner = (
+                elements_of(value, self.choice.wanted.sentences)
+                if isinstance(value, dict)
+                else None
+            )
             elements: Iterable[tuple[int, object]] = (
                 ((1, value),) if inner is None else ((n, each) for n, each in enumerate(inner, 1))
             )
@@ -292,14 +355,19 @@ class Reader:
             pair = len(values) == 2 and isinstance(values[0], str)
             if pair or (values and all(_is_row(value) for value in values)):
                 elements = ((1, values),)
-        for line, element in elements:
-            with self._kept(line) as errors:
-                if isinstance(element, FormatError):
-                    raise element
-                for sentence in self.objects.sentences(element, line):
-                    if sentence.tokens:
-                        yield Tagged(line, sentence)
-            yield from errors
+        return self._objects(elements)
+
+    def _objects(self, values: Iterable[tuple[int, object]]) -> Iterator[Tagged]:
+        """Read JSON values; an error stands in place of its sentence."""
+        return _tagged(self.settled(self.objects.each(values)))
+
+    def settled(self, items: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        """Yield numbered sentences after deciding what their spans count, see `spans.settled`."""
+
+        def note(unit: Unit) -> None:
+            self.unit = str(unit)
+
+        return settled(items, self.losses, self.choice.split, note)
 
     def _each(
         self, lines: Iterable[str], read: Callable[[str, str], Iterable[Sentence]]
@@ -325,15 +393,26 @@ class Reader:
 
     def _alike(self, sentences: Iterable[Tagged]) -> Iterator[Tagged]:
         """Normalise the tags of all formats, and convert them to the requested scheme."""
-        if self.choice.scheme == AS_WRITTEN:
-            yield from sentences
-            return
-        same = usual(sentences, lambda note: self.notes.append(f"{self._name}: {note}"))
         scheme = self.choice.scheme
-        if scheme is None:
-            yield from same
-        else:
-            yield from converted(same, target_scheme(scheme), strict=self.choice.strict)
+        same = iter(sentences)
+        if scheme != AS_WRITTEN:
+            same = usual(same, lambda note: self.notes.append(f"{self._name}: {note}"))
+        if scheme not in (None, AS_WRITTEN):
+            same = converted(same, target_scheme(str(scheme)), strict=self.choice.strict)
+        for each in same:
+            self._tags.update(each.sentence.tags or ())
+            self._count += each.error is None
+            yield each
+        if self.choice.strict and self.choice.wanted.tags is None and scheme != AS_WRITTEN:
+            require_one_set(self._tags, self._name)
+
+
+def _tagged(items: Iterable[tuple[int, Sentence | FormatError]]) -> Iterator[Tagged]:
+    for line, item in items:
+        if isinstance(item, FormatError):
+            yield Tagged(line, Sentence(()), item)
+        elif item.tokens:
+            yield Tagged(line, item)
 
 
 def _has_xpos(block: columns.Block) -> bool:

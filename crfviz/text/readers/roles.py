@@ -1,17 +1,19 @@
-"""Which columns of a file hold the words and the tags: names, else the values decide.
+"""Evidence for the columns of a file: which holds the words, and which the tags.
 
-The first column holds the words and the last one the tags, unless their values contradict: numbers,
-tags and repeated values are not words, and numbers, blanks and lemmas are not tags. Then another
-column is read with a note, or the file is rejected.
+Names decide first. Without names, the values of each column show its kind. The words are in the
+first column of words. The tags are in the last column, if its values are tags and no other column
+has as much evidence. Anything else is a question: the error lists the columns.
 """
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal
 
 from crfviz.exceptions import FormatError
-from crfviz.text.schemes import OUTSIDE, PENN, UPOS
+from crfviz.text.readers.losses import question
+from crfviz.text.schemes import OUTSIDE, PENN, STTS, UPOS
 
 WORD_NAMES = ("word", "token", "form", "words", "tokens", "surface")
 TAG_NAMES = (
@@ -19,20 +21,24 @@ TAG_NAMES = (
     *("iob_tag", "named_entity", "upos", "pos", "pos_tag", "xpos", "chunk", "chunk_tag"),
 )
 CONLL_NAMES = ("word", "pos", "chunk", "ner")  # of four columns without a header
-ENTITY = re.compile(r"[Oo]|[BIESLUMWbieslumw][-_]\S+|\S+[-_][BIESLUMW]|\(?[\w-]*\*\)?")
+ENTITY = re.compile(r"[Oo]|[BIESLUMWbieslumw][-_]\S+|\S+[-_][BIESLUMW]|\(?[\w-]*\*\)?|[BIESLUMW]")
 FULL_ENTITY = re.compile(r"[BIESLUMW][-_][A-Z]{2,}|[A-Z]{2,}[-_][BIESLUMW]")
-KNOWN = {*UPOS, *PENN, *".,:;!?\"'`()#$", "``", "''", "--", "...", "HYPH", "_", "-", "X"}
+KNOWN = {*UPOS, *PENN, *STTS, *".,:;!?\"'`()#$", "``", "''", "--", "...", "HYPH", "_", "-", "X"}
+_BARE = set("BIESLUMW")  # prefixes without a type
 _CHUNK = re.compile(r"O|[BIES]-(?:NP|VP|PP|ADVP|ADJP|SBAR|PRT|CONJP|INTJ|LST|UCP)")
 _CAPITAL = re.compile(r"[A-Z$.,:;!?'\"`()#\[\]{}-][A-Z0-9$_|+:.,'\"`)(\[\]-]*")
 _TYPE = re.compile(r"O|[A-Z][A-Z0-9_]+")
 _NO_TAG = re.compile(r"[-_]?|[-_]?[0-9]+(?:[.,:/-][0-9]+)?")  # empty, a dash or a number
+_ATTRIBUTE = re.compile(r"\w+(?:\[-?[0-9]+\])?(?:\|\w+\[-?[0-9]+\])*=\S*")  # w[0]=Nora
 _WITH_SCORE = re.compile(r"[^/]+/[01]\.[0-9]+")  # as CRF++ writes a tag
 MIN_CAPITAL_ROWS, MIN_REPEATED_ROWS = 3, 6
 MAX_REPEATED = 30  # values of a column of tags
-NUMBERS, TAGS, ONE_VALUE = "only numbers", "only tags", "only one value"
-IDS, FEW_VALUES = "ids such as s1-t3", "few values"  # which words may be
-NAMES_HELP = "name the columns in a first line, such as word TAB tag"
 Column = Sequence[str]  # the values in a column
+# entities, chunks and parts of speech are evidence of tags; weak ones look like tags of a set
+# that is not known; a constant has one value or none
+Kind = Literal["entities", "types", "chunks", "speech", "weak", "ids", "constant", "words"]
+_READ_AS = "column {} was read as the words and column {} as the tags"
+STRONG = ("entities", "types", "chunks", "speech")
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class Roles:
     word: int
     tag: int
     predicted: int | None = None  # column of predicted tags, after the gold tags
-    note: str = ""  # why other columns than the first and the last are read
+    note: str = ""  # which columns are read, if they are not the first and the last
 
 
 @dataclass(frozen=True)
@@ -52,90 +58,190 @@ class Header:
     names: Sequence[str] = ()  # of the columns; empty if they are unknown
     is_row: bool = False  # whether the first row has the names
     own: bool = False  # whether crfviz has written the file
-    tabs: bool = True  # whether TABs separate the columns, so that rows are not plain text
+    certain: bool = True  # whether the rows cannot be plain text
 
 
 def find_roles(
-    cells: Sequence[Sequence[str]], header: Header, tag: int | None, name: str
+    cells: Sequence[Sequence[str]], header: Header, chosen: tuple[int | None, int | None], name: str
 ) -> Roles | None:
     """Return the columns of words and tags; None if the rows may be plain text.
 
     Args:
         cells: the rows.
         header: what the file says about its columns.
-        tag: the chosen column of tags; None finds it.
+        chosen: the columns of words and tags that the caller has named; None finds them.
         name: name of the file, for messages.
 
     Raises:
-        FormatError: no columns hold words and tags.
+        FormatError: the values leave the columns open; lists them.
     """
+    word, tag = chosen
     width = len(cells[0]) if cells else 2
+    named = [each.rpartition(":")[2] for each in header.names]
     rows = [[cell.strip() for cell in row] for row in cells if len(row) == width]
     columns = list(zip(*rows, strict=True))
-    word = next((header.names.index(each) for each in WORD_NAMES if each in header.names), None)
-    is_unclear = not columns or width < 2 or len(header.names) > width  # reading reports the line
-    is_known = word is not None or header.own or is_unclear
     if word is None:
-        word = 1 if width > 2 and columns and are_counts(columns[0]) else 0
-    if tag is None and width == 2 and not header.is_row and _are_tags_first(columns):
-        return Roles(1, 0)
-    fault = "" if is_known else _fault(columns[word], width)
-    better = _better_word(columns, word, fault, tag, header) if fault else None
-    if better is not None:
-        return _moved(columns, better, tag, header, name)
-    roles = Roles(word, tag) if tag is not None else _usual(cells, columns, word, header)
-    if is_known or tag is not None:
-        return roles
-    if problem := _tag_problem(columns, roles, fault):
-        if not header.tabs:
-            return None
-        raise FormatError(f"{name}: {problem}")
-    if fault in (NUMBERS, TAGS, ONE_VALUE):
-        note = f"column {word + 1}, read as the words, holds {fault}"
-        notes = "; ".join(filter(None, (note, roles.note)))
-        return Roles(word, roles.tag, roles.predicted, notes)
-    return roles
+        word = next((named.index(each) for each in WORD_NAMES if each in named), None)
+    if not columns or width < 2 or len(header.names) > width:  # reading reports the line
+        known = next((named.index(each) for each in TAG_NAMES if each in named), -1)
+        return Roles(word or 0, known if tag is None else tag)
+    if header.own or (word is not None and tag is not None):
+        return Roles(word or 0, -1 if tag is None else tag)
+
+    def ask(problem: str) -> FormatError:
+        return question(name, problem, header.names, columns)
+
+    kinds = [kind_of(values) for values in columns]
+    _refuse_features(columns, ask)
+    if width == 2 and word is None and not header.is_row:
+        return _of_pair(columns, kinds, tag, header, ask)
+    is_first = word is not None
+    if word is None:
+        taken = None if tag is None else tag % width
+        word = _word(columns, kinds, taken)
+        if word is None:
+            if not header.certain:
+                return None
+            raise ask("no column shows words")
+    found = Roles(word, tag) if tag is not None else _tag(columns, kinds, word, header, ask)
+    if found is None or is_first:
+        return found
+    if word == 0 or (word == 1 and are_counts(columns[0])):
+        return found
+    return replace(found, note=_READ_AS.format(word + 1, found.tag % width + 1))
 
 
-def _usual(
-    cells: Sequence[Sequence[str]], columns: Sequence[Column], word: int, header: Header
-) -> Roles:
-    """Return the last column as tags, unless names or values decide otherwise."""
-    known = [header.names.index(each) for each in TAG_NAMES if each in header.names]
-    if known:
+def _refuse_features(columns: Sequence[Column], ask: Callable[[str], FormatError]) -> None:
+    """Reject features of CRFsuite, and scores of CRF++."""
+    if attributes := [n for n, values in enumerate(columns) if _are_attributes(values)]:
+        raise ask(f"column {attributes[0] + 1} has attributes (CRFsuite), not words")
+    if len(columns[-1]) >= MIN_CAPITAL_ROWS and all(map(_WITH_SCORE.fullmatch, columns[-1])):
+        raise ask("seems to be output of CRF++ with probabilities; run crf_test without -v")
+
+
+def kind_of(values: Column) -> Kind:
+    """Return what the values of a column show."""
+    different = {*values}
+    if all(value in ("", "_", "-") for value in values):
+        return "constant"
+    if _are_entities(values):
+        return "chunks" if all(map(_CHUNK.fullmatch, values)) else "entities"
+    if len(different) == 1 and len(values) >= MIN_CAPITAL_ROWS:
+        return "constant"
+    if all(map(_NO_TAG.fullmatch, values)) or _are_ids(values):
+        return "ids"
+    if all(value in KNOWN for value in values):
+        letters = any(value[:1].isalpha() for value in values)
+        return "speech" if letters and len(values) > 1 else "words"
+    if _are_types(values):
+        return "types"
+    sparse = 2 * sum(value in ("", "_", "-") for value in values) >= len(values)
+    if sparse and len(values) >= MIN_CAPITAL_ROWS:
+        return "constant"
+    if all(map(_CAPITAL.fullmatch, values)) and len(values) >= MIN_CAPITAL_ROWS:
+        return "weak"
+    most = min(len(values) // 3, MAX_REPEATED)
+    if len(values) >= MIN_REPEATED_ROWS and len(different) <= most:
+        return "weak"
+    return "words"
+
+
+def _word(columns: Sequence[Column], kinds: Sequence[Kind], taken: int | None) -> int | None:
+    """Return the first column of words; a column of few values if it is the only one."""
+    free = [n for n in range(len(kinds)) if n != taken]
+    words = [n for n in free if kinds[n] == "words" and "" not in columns[n]]
+    if words:
+        return words[0]
+    weak = [n for n in free if kinds[n] == "weak" and "" not in columns[n]]
+    varied = sorted(weak, key=lambda n: -len({*columns[n]}))
+    if varied and len(weak) < len(free) + (taken is not None):
+        return varied[0]
+    if taken != 0 and kinds[0] == "constant" and columns[0][0][:1].isalpha():
+        return 0  # `ha ha ha`, if no other column has words
+    small = len(columns[0]) < MIN_CAPITAL_ROWS
+    return 0 if small and taken != 0 and kinds[0] != "entities" else None
+
+
+def _of_pair(
+    columns: Sequence[Column],
+    kinds: Sequence[Kind],
+    tag: int | None,
+    header: Header,
+    ask: Callable[[str], FormatError],
+) -> Roles | None:
+    """Return the roles of two columns: a word and its tag, or a tag and its word."""
+    first, last = columns
+    if tag is not None:
+        return Roles(1 - tag % 2, tag)
+    if kinds[0] in STRONG and kinds[1] == "words" and len(first) > 1:
+        if kinds[0] == "entities":
+            return Roles(1, 0)
+        if len(first) >= MIN_REPEATED_ROWS:
+            return Roles(1, 0, note=_READ_AS.format(2, 1))
+    if not header.certain:  # rows.columns_of looks at the tags
+        return Roles(0, 1)
+    if len(first) >= MIN_REPEATED_ROWS and (
+        kinds[0] in STRONG or are_counts(first) or (kinds[0] == "constant" and len({*last}) > 1)
+    ):
+        raise ask("no column shows words")
+    if kinds[1] in (*STRONG, "weak"):
+        return Roles(0, 1)
+    if kinds[1] == "ids":
+        raise ask("column 2 has numbers, not tags")
+    texts = sum(" " in value and ENTITY.fullmatch(value) is None for value in last)
+    if len(last) > 1 and 2 * texts >= len(last):
+        raise ask("column 2 has texts, not tags")
+    varied = 2 * len({*last}) > len(last) >= MIN_REPEATED_ROWS
+    if are_lemmas(first, last) or varied:
+        raise ask("column 2 seems to have words or lemmas, not tags")
+    return Roles(0, 1)
+
+
+def _tag(
+    columns: Sequence[Column],
+    kinds: Sequence[Kind],
+    word: int,
+    header: Header,
+    ask: Callable[[str], FormatError],
+) -> Roles | None:
+    """Return the column of tags, with the evidence of names first."""
+    last = len(columns) - 1
+    others = [n for n in range(last + 1) if n != word]
+    entities = [n for n in others if kinds[n] in ("entities", "types")]
+    strong = [n for n in others if kinds[n] in STRONG]
+    several = ask("several columns may have the tags")
+    names = [each.rpartition(":")[2] for each in header.names]
+    if known := [names.index(each) for each in TAG_NAMES if each in names]:
+        if known[0] not in entities and any(names[n] not in TAG_NAMES for n in entities):
+            raise several
         return Roles(word, known[0])
-    if not header.own and _are_gold_and_predicted(cells):
-        width = len(cells[0])
-        return Roles(word, width - 2, width - 1)
-    if header.own or len(columns) < 3 or word >= len(columns):
-        return Roles(word, -1)
-    column, what = None, "entities"
-    if _lacks_entities(columns, word):
-        column = _entities_after(columns, word)
-    if column is None and _is_empty(columns, word):
-        between = range(word + 1, len(columns) - 1)
-        column, what = next((n for n in between if _are_some_tags(columns[n])), None), "tags"
-    if column is None:
-        return Roles(word, -1)
-    note = f"column {column + 1} was read, the first with {what}; choose others by number"
-    return Roles(word, column, note=note)
+    is_pair = last - 1 != word and are_gold_and_predicted(columns[last - 1], columns[last])
+    if is_pair and not any(n < last - 1 for n in entities):
+        return Roles(word, last - 1, last)
+    is_speech = last in strong and kinds[last] == "speech"
+    if len({columns[n] for n in entities}) > 1 or (entities and is_speech):
+        raise several
+    if entities:
+        return _noted(word, entities[-1], last, "entities")
+    if last in strong or (last != word and {*columns[last]} == {OUTSIDE}):
+        return Roles(word, last)
+    if strong:
+        if len({columns[n] for n in strong}) > 1 or kinds[last] == "weak":
+            raise several
+        return _noted(word, strong[0], last, "tags")
+    is_weak = kinds[last] == "weak" and not are_lemmas(columns[word], columns[last])
+    if last != word and (is_weak or (last == 1 and len(columns[0]) < MIN_CAPITAL_ROWS)):
+        return Roles(word, last)
+    if last == 1 != word and all(value in ("_", "") for value in columns[last]):
+        return Roles(word, last)
+    if not header.certain:
+        return None
+    raise ask("no column shows tags")
 
 
-def _is_empty(columns: Sequence[Column], word: int) -> bool:
-    """Return whether the last column has no tags at all: numbers, blanks, one value or lemmas."""
-    last = columns[-1]
-    if 2 * last.count("_") >= len(last) or all(_NO_TAG.fullmatch(value) for value in last):
-        return True
-    is_tag = last[0] in KNOWN or ENTITY.fullmatch(last[0]) is not None
-    same = len({*last}) == 1 and len(last) >= MIN_REPEATED_ROWS and not is_tag
-    return same or are_lemmas(columns[word], last)
-
-
-def _lacks_entities(columns: Sequence[Column], word: int) -> bool:
-    """Return whether the last column has no tags, few, or only `O`."""
-    last = columns[-1]
-    few = 2 * sum(_NO_TAG.fullmatch(value) is not None for value in last) >= len(last)
-    return few or {*last} == {OUTSIDE} or _is_empty(columns, word)
+def _noted(word: int, tag: int, last: int, what: str) -> Roles:
+    note = f"column {tag + 1} was read, the only one with {what}" if tag != last else ""
+    return Roles(word, tag, note=note)
 
 
 def are_lemmas(words: Column, values: Column) -> bool:
@@ -145,132 +251,33 @@ def are_lemmas(words: Column, values: Column) -> bool:
     return len(pairs) > 1 and 2 * same >= len(pairs)
 
 
-def _entities_after(columns: Sequence[Column], word: int) -> int | None:
-    """Return the first column of entity tags between the words and the last column.
-
-    Chunks before a column of only `O` are those of a CoNLL-2003 file without entities.
-    """
-    is_outside = {*columns[-1]} == {OUTSIDE}
-    for column in range(word + 1, len(columns) - 1):
-        values = columns[column]
-        if _are_entities(values) and not (is_outside and _are_chunks(values)):
-            return column
-    return None
-
-
 def _are_entities(values: Column) -> bool:
-    full = any(FULL_ENTITY.match(value) or value[:2] == "B-" for value in values)
-    return full and all(ENTITY.fullmatch(value) for value in values)
+    if not all(ENTITY.fullmatch(value) for value in values):
+        return False
+    full = any(FULL_ENTITY.match(value) or value[:2] in ("B-", "S-", "U-") for value in values)
+    brackets = any("*" in value for value in values) and len({*values}) > 1
+    bare = OUTSIDE in values and bool({*values} & _BARE) and {*values} <= {OUTSIDE, *_BARE}
+    return full or brackets or bare or (OUTSIDE in values and len({*values}) > 1)
 
 
-def _are_chunks(values: Column) -> bool:
-    return all(_CHUNK.fullmatch(value) for value in values)
-
-
-def _are_some_tags(values: Column) -> bool:
-    """Return whether values are tags, and not only punctuation, dashes or `O`."""
-    return len({*values}) > 1 and are_tags(values)
-
-
-def _are_outside(values: Column) -> bool:
-    """Return whether a third of the values are `O`, and others types such as `Loc`."""
-    return len({*values}) > 1 and 3 * values.count(OUTSIDE) >= len(values)
+def _are_types(values: Column) -> bool:
+    """Return whether a third of the values are `O`, and the others repeat or are capitals."""
+    different = {*values} - {OUTSIDE}
+    named = all(_TYPE.fullmatch(value) for value in values) and len(values) >= MIN_CAPITAL_ROWS
+    most = OUTSIDE in values and 3 * values.count(OUTSIDE) >= len(values)
+    return bool(different) and OUTSIDE in values and (named or most)
 
 
 def _are_ids(values: Column) -> bool:
     """Return whether values are numbers, offsets or ids, such as 3, 0-4, s1-t3 or doc_7."""
-    return all(value[-1:].isdigit() or value in ("", "_", "-") for value in values)
+    return len(values) >= MIN_CAPITAL_ROWS and all(
+        value[-1:].isdigit() or value in ("", "_", "-") for value in values
+    )
 
 
-def _are_repeated(values: Column) -> bool:
-    """Return whether the same few values fill a column; letters of DNA do, too."""
-    most = min(len(values) // 3, MAX_REPEATED)
-    return len(values) >= MIN_REPEATED_ROWS and len({*values}) <= most
-
-
-def _fault(values: Column, width: int) -> str:
-    """Return why the values of a column can hardly be words; empty if they can."""
-    if len(values) < (MIN_CAPITAL_ROWS if width > 2 else MIN_REPEATED_ROWS):
-        return ""
-    if all(_NO_TAG.fullmatch(value) for value in values):
-        return NUMBERS
-    if _are_ids(values):
-        return IDS
-    if len({*values}) == 1:
-        return ONE_VALUE
-    if _are_some_tags(values) or (width > 2 and _are_outside(values)):
-        return TAGS
-    letters = all(len(value) == 1 for value in values) and OUTSIDE not in values
-    return FEW_VALUES if _are_repeated(values) and not letters else ""
-
-
-def _better_word(
-    columns: Sequence[Column], word: int, fault: str, tag: int | None, header: Header
-) -> int | None:
-    """Return another column that may hold the words, the one with most values; None without."""
-    width = len(columns)
-    taken = {word, width if tag is None else tag % width}
-    if not header.tabs and width == 2:
-        return None
-    found = [
-        column
-        for column in range(width)
-        if column not in taken
-        and _fault(columns[column], width) in ("", "" if fault == FEW_VALUES else FEW_VALUES)
-        and "" not in columns[column]
-    ]
-    # two columns are swapped only if the first one has tags
-    least = 3 * len({*columns[word]}) if fault == FEW_VALUES else 2
-    if width == 2 and fault in (NUMBERS, IDS, ONE_VALUE):
-        return None
-    found = [column for column in found if len({*columns[column]}) >= least]
-    return max(found, key=lambda column: len({*columns[column]}), default=None)
-
-
-def _moved(
-    columns: Sequence[Column], word: int, tag: int | None, header: Header, name: str
-) -> Roles | None:
-    """Return the roles when the words are in an unusual column; None if it may be plain text.
-
-    Raises:
-        FormatError: no column has tags.
-    """
-    if tag is not None:
-        return Roles(word, tag, note=f"column {word + 1} was read as the words; {NAMES_HELP}")
-    others = [column for column in range(len(columns)) if column != word]
-    others = [others[-1], *others[:-1]]
-    kinds: list[Callable[[Column], bool]] = [
-        lambda v: _are_entities(v) and not _are_chunks(v),
-        _are_outside,
-        _are_some_tags,
-        lambda v: header.tabs and not _are_ids(v) and len({*v}) > 1 and _are_repeated(v),
-    ]
-    found = (column for is_kind in kinds for column in others if is_kind(columns[column]))
-    column = next(found, None)
-    if column is not None:
-        note = f"column {word + 1} was read as the words and column {column + 1} as the tags"
-        return Roles(word, column, note=f"{note}; to change it, {NAMES_HELP}")
-    if not header.tabs:
-        return None
-    raise FormatError(f"{name}: expected columns of words and tags, got no tags; {NAMES_HELP}")
-
-
-def _tag_problem(columns: Sequence[Column], roles: Roles, fault: str) -> str:
-    """Return why a file has no tags, as a message; empty if it may have some."""
-    tags = columns[roles.tag]
-    number = roles.tag % len(columns) + 1
-    if len(tags) >= MIN_CAPITAL_ROWS and all(map(_WITH_SCORE.fullmatch, tags)):
-        return "seems to be output of CRF++ with probabilities; run crf_test without -v"
-    varied = 2 * len({*tags}) > len(tags) >= MIN_REPEATED_ROWS
-    no_tags = len(tags) >= MIN_CAPITAL_ROWS and all(_NO_TAG.fullmatch(tag) for tag in tags)
-    if no_tags and (varied or any("." in tag for tag in tags)):
-        return f"expected tags in column {number}, got only numbers; {NAMES_HELP}"
-    texts = sum(" " in tag and ENTITY.fullmatch(tag) is None for tag in tags)
-    if len(tags) > 1 and 2 * texts >= len(tags):
-        return f"expected tags in column {number}, got texts; {NAMES_HELP}"
-    if fault in (NUMBERS, ONE_VALUE) and varied and not are_tags(tags, in_blocks=True):
-        return f"column {roles.word + 1} holds {fault}, and column {number} no tags; {NAMES_HELP}"
-    return ""
+def _are_attributes(values: Column) -> bool:
+    found = sum(_ATTRIBUTE.fullmatch(value) is not None for value in values)
+    return found >= 2 and 2 * found > len(values) and any("]=" in value for value in values)
 
 
 def are_tags(values: Sequence[str], *, in_blocks: bool = False) -> bool:
@@ -296,27 +303,34 @@ def are_tags(values: Sequence[str], *, in_blocks: bool = False) -> bool:
 
 
 def are_counts(values: Sequence[str]) -> bool:
-    """Return whether a column numbers the words: each cell is 1, or one more than the previous."""
+    """Return whether a column numbers the words: each cell is one more than before, or the first.
+
+    Ranges such as 3-4 do not count.
+    """
+    values = [value for value in values if not re.fullmatch(r"[0-9]+[-.][0-9]+", value)]
     if not values or not all(value.isdecimal() and len(value) < 6 for value in values):
         return False
     numbers = [int(value) for value in values]
-    return numbers[0] in (0, 1) and all(b in (0, 1, a + 1) for a, b in pairwise(numbers))
+    first = numbers[0]
+    steps = [b in (first, a + 1) for a, b in pairwise(numbers)]
+    return first in (0, 1) and all(steps) and (len(numbers) == 1 or max(numbers) > first)
 
 
-def _are_gold_and_predicted(cells: Sequence[Sequence[str]]) -> bool:
-    """Return whether the last two columns share a tag set, as in conlleval."""
-    if not cells or min(len(row) for row in cells) < 3:
+def are_gold_and_predicted(gold: Column, predicted: Column) -> bool:
+    """Return whether two columns share a tag set and most tags, as in conlleval."""
+    pairs = list(zip(gold, predicted, strict=True))
+    first, second = ({*values} - {OUTSIDE, "_"} for values in (gold, predicted))
+    common = first & second
+    if 2 * len(common) < max(1, min(len(first), len(second))):
         return False
-    gold, predicted = ({row[at] for row in cells} - {"O", "_"} for at in (-2, -1))
-    common = gold & predicted
-    tags = are_tags([row[-2] for row in cells]) and are_tags([row[-1] for row in cells])
-    return tags and bool(common) and 2 * len(common) >= min(len(gold), len(predicted))
-
-
-def _are_tags_first(columns: Sequence[Column]) -> bool:
-    """Return whether two columns are a tag and its word, as in the MIT corpora."""
-    if not columns:
+    if not all(value for value in (*gold, *predicted)) or kind_of(gold) in ("ids", "constant"):
         return False
-    first, second = columns
-    full = any(FULL_ENTITY.match(tag) or tag[:2] in ("B-", "I-") for tag in first)
-    return full and are_tags(first) and not are_tags(second)
+    marked = [(one, other) for one, other in pairs if (one, other) != (OUTSIDE, OUTSIDE)]
+    same = sum(_type(one) == _type(other) for one, other in marked)
+    listed = are_tags(gold, in_blocks=True) or are_tags(predicted, in_blocks=True)
+    known = listed or all(map(_CAPITAL.fullmatch, (*gold, *predicted)))
+    return known and 2 * same >= len(marked)
+
+
+def _type(tag: str) -> str:
+    return tag[2:] if tag[1:2] in ("-", "_") else tag

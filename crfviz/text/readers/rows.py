@@ -1,17 +1,20 @@
 """Rows of words: the columns of a file, and its lines as columns separated by TAB.
 
-A line with a TAB is separated by TABs, so that a word may contain a blank; other lines are
-separated by blanks, except no-break spaces. `-DOCSTART-` ends a sentence, and a header is not a
-word.
+TABs, blanks, commas, semicolons or bars separate the columns of a line. A blank is part of a word
+if the file has TABs; a no-break space always is. `-DOCSTART-` ends a sentence, and a header is not
+a word. `quoting` tells a quotation mark that is a word from one around a cell.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from crfviz.exceptions import FormatError
-from crfviz.text.columns import COLUMNS, Layout, is_comment
+from crfviz.text.columns import COLUMNS, WORD_ID, Layout, is_comment
 from crfviz.text.files import abbreviate, abbreviate_names
+from crfviz.text.readers.losses import question
+from crfviz.text.readers.quoting import BLANK, TABS, Dialect, cells_of, dialect_of
 from crfviz.text.readers.roles import (
     CONLL_NAMES,
     ENTITY,
@@ -30,18 +33,47 @@ from crfviz.text.schemes import OUTSIDE
 DOCUMENT = "-DOCSTART-"
 EXPORTED = "# crfviz ="
 NAMED = "# global.columns ="
+# lines of formats whose sentences end at blank lines
+DEFINED = (DOCUMENT, EXPORTED, NAMED, "# text =", "# sent_id")
 CONLLU_NAMES = (
     *("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"),
 )
+SENTENCE_NAMES = (
+    *("sentence #", "sentence#", "sentence_id", "sentence id", "sent_id", "sentence_no", "sent"),
+    *("sentence_number", "sentence_num", "sentence_idx", "sentence", "sentid", "sentence_index"),
+)
+INDEX_NAMES = ("id", "idx", "index", "no", "no.", "#", "token_id", "word_id", "token_index")
+BLANK_LINES, RESTART = "blank", "restart"  # ends of sentences, besides a column
 RELATED = "relations were left out"
 NESTED = "nested entities in the last column were left out"
 GERMEVAL = ("number", "word", "outer", "nested")
 SAMPLE = 2000  # lines used for detection
-_BLANKS = re.compile("[ ]+")
 _OPENED = re.compile(r"\(([\w-]+)")
 _BRACKETED = re.compile(r"\([\w-]+\*?\)?|\*\)?|-")
 _RELATION = re.compile(r"[0-9]+\t[0-9]+\t[A-Za-z]\w*")  # of two words, as in CoNLL-04
 _RELATION_TABS = 2
+_END = re.compile(r"[.!?。！？]+|[$]?\.")
+_NUMBERED = re.compile(r"(\D*)([0-9]+)")
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What ends a sentence: blank lines, an index that begins anew, or a new value in a column."""
+
+    kind: str = BLANK_LINES  # or RESTART, or "column"
+    column: int = 0  # of the index or of the number
+    name: str = ""  # of the column, for messages
+    sure: bool = False  # whether the caller names it, so that a number may return
+
+    def __str__(self) -> str:
+        where = self.name or f"column {self.column + 1}"
+        if self.kind == BLANK_LINES:
+            return "sentences end at blank lines"
+        what = "begins anew" if self.kind == RESTART else "changes"
+        return f"sentences end where {where} {what}"
+
+
+BLANK_ENDS = Ends()
 
 
 @dataclass(frozen=True)
@@ -49,41 +81,96 @@ class Columns:
     """The columns of a file with one word per line."""
 
     layout: Layout
-    blanks: bool = False  # whether blanks separate the columns, instead of TABs
+    dialect: Dialect = TABS
     header: int = 0  # line number of the column names; 0 without a header
+    names: tuple[str, ...] = ()  # of the columns, if they are known
+    ends: Ends = BLANK_ENDS
     predicted: int | None = None  # column of predicted tags, after the gold tags
     sources: bool = False  # whether lines of `#` TAB name a source, as in GermEval
     relations: bool = False  # whether lines relate two words, as in CoNLL-04
     lost: str = ""  # what is not read, and which columns are
-    named: bool = False  # whether a comment names the columns, so that `# O` is a word
+    by_comment: bool = False  # whether a comment names the columns, so that `# O` is a word
+
+    def named(self, column: int) -> str:
+        """Return the description of a column: its number, and its name if it has one."""
+        number = column + 1 if column >= 0 else (self.layout.width or len(self.names)) + column + 1
+        if column < 0 and number <= 0:
+            return "the last column"
+        has_name = 0 < number <= len(self.names)
+        return f"column {number} ({self.names[number - 1]})" if has_name else f"column {number}"
 
 
-def cells_of(line: str, *, blanks: bool) -> list[str]:
-    """Return the columns of a line."""
-    return line.split("\t") if "\t" in line or not blanks else _BLANKS.split(line.strip(" \r"))
+@dataclass(frozen=True)
+class Wanted:
+    """The columns that the caller names; None leaves the choice to the evidence."""
+
+    words: str | int | None = None
+    tags: str | int | None = None
+    sentences: str | int | None = None  # a column, "blank" or "restart"
+
+    def __bool__(self) -> bool:
+        return any(each is not None for each in (self.words, self.tags, self.sentences))
 
 
-def tab_lines(lines: Iterable[str], columns: Columns) -> Iterator[str]:
-    """Yield the lines with TABs between columns, and an empty line after each sentence."""
+ANY = Wanted()  # the evidence decides
+
+
+def tab_lines(lines: Iterable[str], columns: Columns, name: str = "file") -> Iterator[str]:
+    """Yield the lines with TABs between columns, and an empty line after each sentence.
+
+    Raises:
+        FormatError: a number of sentences returns after others; names the line.
+    """
+    split, ends = columns.dialect, columns.ends
     if columns.sources:
-        yield from (
-            f"# {line[2:]}".replace("\t", " ") if is_source(line) else line for line in lines
-        )
-        return
+        lines = (f"# {line[2:]}".replace("\t", " ") if is_source(line) else line for line in lines)
     if columns.relations:
         lines = ("" if _RELATION.fullmatch(line) else line for line in lines)
-    if not (columns.blanks or columns.header):
-        yield from ("" if line.startswith(DOCUMENT) else line for line in lines)
-        return
+    tabs = split == TABS
+    begins = None if ends.kind == BLANK_LINES else _starts_of(ends, name)
     for number, line in enumerate(lines, start=1):
         if line.startswith(DOCUMENT) or number == columns.header:
             yield ""
-        elif not columns.blanks or not line.strip():
-            yield line
-        elif _is_remark(line, columns):
+            continue
+        if not line.strip():
+            yield line if begins is None else ""
+            continue
+        if (is_comment(line) and split.separator != BLANK) or _is_remark(line, columns):
             yield line.replace("\t", " ")
-        else:
-            yield "\t".join(cells_of(line, blanks=True))
+            continue
+        cells = line.split("\t") if tabs else cells_of(line, split)
+        if not any(cell.strip() for cell in cells):
+            yield ""
+            continue
+        if begins is not None and begins(cells, number):
+            yield ""
+        if not tabs and any("\t" in cell for cell in cells):
+            raise FormatError(f"{name}, line {number}: expected cells without TAB, got one")
+        yield line if tabs else "\t".join(cells)
+
+
+def _starts_of(ends: Ends, name: str) -> Callable[[Sequence[str], int], bool]:
+    """Return a function that tells whether a row begins a sentence after the first."""
+    before: list[str] = []
+    seen: set[str] = set()
+
+    def begins(cells: Sequence[str], line: int) -> bool:
+        here = cells[ends.column].strip() if ends.column < len(cells) else ""
+        if not here or (ends.kind == RESTART and not here.isdecimal()):
+            return False
+        last = before[-1] if before else None
+        before[:] = [here]
+        if ends.kind == RESTART:
+            return last is not None and int(here) <= int(last)
+        if here != last and here in seen and not ends.sure:
+            raise FormatError(
+                f"{name}, line {line}: the sentence number {abbreviate(here)} returns after others;"
+                f" sort the rows, or name what ends a sentence with sentences=blank or a column"
+            )
+        seen.add(here)
+        return last is not None and here != last
+
+    return begins
 
 
 def is_source(line: str) -> bool:
@@ -93,27 +180,28 @@ def is_source(line: str) -> bool:
 
 def _is_remark(line: str, columns: Columns) -> bool:
     """Return whether a line of a blank-separated file is a comment; `#NYC B-LOC` is a word."""
-    if not line.startswith("#"):
+    if columns.dialect.separator != BLANK or not line.startswith("#"):
         return False
-    cells = cells_of(line, blanks=True)
-    if columns.named:
+    cells = cells_of(line, columns.dialect)
+    if columns.by_comment:
         return len(cells) != columns.layout.width
     is_tag = cells[-1] in KNOWN or ENTITY.fullmatch(cells[-1]) is not None
     return len(cells) != columns.layout.width or not is_tag
 
 
-def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> Columns | None:
+def columns_of(lines: Sequence[str], wanted: Wanted, *, name: str) -> Columns | None:
     """Return the columns of a file from its first lines; None if they are not rows of words.
 
     Args:
         lines: the first lines of the file.
-        column: column of the tags, a name or a number from 1; negative numbers count from the end.
+        wanted: the columns that the caller names: by name, or by number from 1; -1 is the last.
         name: name of the file, for messages.
 
     Raises:
-        FormatError: the column does not exist.
+        FormatError: a column does not exist, or the evidence leaves the roles of columns open.
     """
-    words, blanks = _rows_of_words(lines)
+    words, dialect = _rows_of_words(lines, name, forced=bool(wanted))
+    blanks = dialect.separator == BLANK
     if blanks and not words:
         return None
     others = [(number, line) for number, line in words if not is_source(line)]
@@ -123,37 +211,53 @@ def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> 
     related = [row for row in words if _RELATION.fullmatch(row[1])]
     relations = bool(related) and words[0][1].count("\t") > _RELATION_TABS
     words = [row for row in words if not (relations and _RELATION.fullmatch(row[1]))]
-    cells = [cells_of(line, blanks=blanks) for _, line in words]
+    cells = [cells_of(line, dialect) for _, line in words]
     names = _names(lines)
     header = 0
     if not names and cells and _is_header(cells):
         names, header = [cell.strip().lower() for cell in cells[0]], words[0][0]
-        cells = cells[1:]
-    width = len(cells[0]) if cells else 2
+        cells, words = cells[1:], words[1:]
+    filled = [n for n, row in enumerate(cells) if any(cell.strip() for cell in row)]
+    numbers, cells = [words[n][0] for n in filled], [cells[n] for n in filled]
+    width = len(cells[0]) if cells else max(2, len(names))
     own = any(line.startswith(EXPORTED) for line in lines)  # proposals precede the tags
     assumed = CONLL_NAMES if not names and width == len(CONLL_NAMES) and blanks else names
-    chosen = chosen_column(column, assumed, width, name)
-    if sources and width == len(GERMEVAL) and chosen is None:
+    chosen = [chosen_column(each, assumed, width, name) for each in (wanted.words, wanted.tags)]
+    word, tag = (None if each is None else each % width for each in chosen)
+    first = [row[0].strip() for row in cells]
+    ranged = all(map(WORD_ID.fullmatch, first)) and are_counts(first)
+    ranged = ranged and (names[:1] == ["id"] or any("-" in row[0] for row in cells))
+    if ranged:
+        plain = [n for n, row in enumerate(cells) if row[0].strip().isdecimal()]
+        cells, numbers = [cells[n] for n in plain], [numbers[n] for n in plain]
+    if sources and width == len(GERMEVAL) and tag is None:
         nested = any(row[-1] != OUTSIDE for row in cells)
         outer = GERMEVAL.index("outer")
         roles: Roles | None = Roles(1, outer, note=NESTED if nested else "")
     else:
-        roles = find_roles(cells, Header(names, header > 0, own, not blanks), chosen, name)
+        about = Header(names, header > 0, own, dialect.separator != BLANK or bool(wanted))
+        roles = find_roles(cells, about, (word, tag), name)
     if roles is None:
         return None
-    layout = replace(COLUMNS, word=roles.word, tag=roles.tag)
+    number = -1 if not names and roles.tag == width - 1 else roles.tag
+    layout = replace(COLUMNS, word=roles.word, tag=number, ids=ranged)
     if blanks:
-        in_blocks = not all(line.strip() for line in lines[words[0][0] : words[-1][0]])
-        if not (header or names) and not are_tags(
-            [row[roles.tag] for row in cells], in_blocks=in_blocks
-        ):
+        rows = lines[numbers[0] - 1 : numbers[-1]] if numbers else ()
+        in_blocks = not all(line.strip() for line in rows)
+        tags = [row[roles.tag] for row in cells]
+        if not (header or names or wanted) and not are_tags(tags, in_blocks=in_blocks):
             return None
         layout = replace(layout, width=width, expected=f"{width} columns")
-    lost = "; ".join(filter(None, (roles.note, RELATED if relations else "")))
+    ends = _ends(lines, cells, numbers, roles, names, wanted, name)
+    numbered = ends.kind != BLANK_LINES and ends.column == 0 and roles.word == 1
+    notes = ("" if numbered else roles.note, RELATED if relations else "")
+    lost = "; ".join(filter(None, notes))
     return Columns(
         layout,
-        blanks,
+        dialect,
         header,
+        tuple(names),
+        ends,
         roles.predicted,
         sources,
         relations,
@@ -162,8 +266,100 @@ def columns_of(lines: Sequence[str], column: str | int | None, *, name: str) -> 
     )
 
 
-def _rows_of_words(lines: Sequence[str]) -> tuple[list[tuple[int, str]], bool]:
-    """Return the numbered rows of words, and whether blanks separate their columns."""
+def _ends(
+    lines: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    numbers: Sequence[int],
+    roles: Roles,
+    names: Sequence[str],
+    wanted: Wanted,
+    name: str,
+) -> Ends:
+    """Return what ends a sentence, from the evidence of names, blank lines and numbers.
+
+    Raises:
+        FormatError: the evidence is missing or contradicts itself; lists the columns.
+    """
+    width = len(cells[0]) if cells else 2
+    columns = [[row[n].strip() if n < len(row) else "" for row in cells] for n in range(width)]
+    labels = {n: names[n] for n in range(min(width, len(names)))}
+    if wanted.sentences == BLANK_LINES:
+        return Ends()
+    index_names = [n for n, label in labels.items() if label in INDEX_NAMES]
+    before = {*range(roles.word), *index_names} - {roles.word}
+    counts = [n for n in sorted(before) if n < width and are_counts(columns[n])]
+    if wanted.sentences == RESTART:
+        others = (n for n in range(width) if n != roles.word and are_counts(columns[n]))
+        index = next(iter(counts), next(others, None))
+        if index is None:
+            raise question(name, "no column numbers the words", names, columns)
+        return Ends(RESTART, index, labels.get(index, ""))
+    if wanted.sentences is not None:
+        column = chosen_column(wanted.sentences, names, width, name) or 0
+        return Ends("column", column % width, labels.get(column % width, ""), sure=True)
+    named = [names.index(each) for each in SENTENCE_NAMES if each in names]
+    named = [n for n in named if n not in (roles.word, roles.tag % width)]
+    if named:
+        return Ends("column", named[0], labels[named[0]])
+    if any(line.startswith(DEFINED) for line in lines):
+        return Ends()
+    blocks = _blocks(lines, numbers)
+    starts = [values for values in (columns[n] for n in counts) if len(blocks) > 1]
+    for values in starts:
+        if any(int(values[at]) <= int(values[at - 1]) for block in blocks for at in block[1:]):
+            raise question(
+                name, "blank lines and a numbering that begins anew disagree", names, columns
+            )
+    if len(blocks) > 1:
+        return Ends()
+    restarts = [n for n in counts if sum(a >= b for a, b in pairwise(map(int, columns[n]))) > 0]
+    steps = [n for n in range(width) if n != roles.word and _are_steps(columns[n])]
+    if restarts and not (steps and steps != restarts):
+        return Ends(RESTART, restarts[0], labels.get(restarts[0], ""))
+    words = columns[roles.word] if roles.word < width else []
+    if steps and not restarts and len(steps) == 1:
+        return Ends("column", steps[0], labels.get(steps[0], ""))
+    if restarts or _has_inner_end(words):
+        raise question(
+            name, "nothing shows what ends a sentence, as blank lines would", names, columns
+        )
+    return Ends()
+
+
+def _blocks(lines: Sequence[str], numbers: Sequence[int]) -> list[list[int]]:
+    """Return the indices of the rows between lines that end a sentence."""
+    found: list[list[int]] = []
+    for at, number in enumerate(numbers):
+        between = lines[numbers[at - 1] : number - 1] if at else ()
+        ended = not at or any(
+            not each.strip(" \t,;|\r") or each.startswith(DOCUMENT) for each in between
+        )
+        if ended:
+            found.append([])
+        found[-1].append(at)
+    return found
+
+
+def _are_steps(values: Sequence[str]) -> bool:
+    """Return whether a column numbers groups of rows: each value is as before, or one more."""
+    parts = [_NUMBERED.fullmatch(value) for value in values]
+    if not values or not all(parts) or len({part[1] for part in parts if part}) > 1:
+        return False
+    numbers = [int(part[2][:9]) for part in parts if part]
+    steps = {b - a for a, b in pairwise(numbers)}
+    return steps == {0, 1} and 2 * len({*numbers}) <= len(numbers)
+
+
+def _has_inner_end(words: Sequence[str]) -> bool:
+    """Return whether a mark that ends sentences has another word behind it."""
+    last = max((n for n, word in enumerate(words) if any(map(str.isalnum, word))), default=-1)
+    return any(_END.fullmatch(word) for word in words[:last])
+
+
+def _rows_of_words(
+    lines: Sequence[str], name: str, *, forced: bool
+) -> tuple[list[tuple[int, str]], Dialect]:
+    """Return the numbered rows of words, and how their cells are separated."""
     rows = [
         (number, line)
         for number, line in enumerate(lines, start=1)
@@ -171,9 +367,10 @@ def _rows_of_words(lines: Sequence[str]) -> tuple[list[tuple[int, str]], bool]:
     ]
     words = [(number, line) for number, line in rows if not is_comment(line)]
     words = words or [(number, line) for number, line in rows if not line.startswith("# ")]
-    marked = [line for _, line in words if "\t" in line]
-    blanks = bool(words) and all(line.startswith("# ") for line in marked)
-    return (_equally_wide(rows), True) if blanks else (words, False)
+    dialect = dialect_of([line for _, line in words], name)
+    if dialect.separator == BLANK:
+        return (words if forced else _equally_wide(rows)), dialect
+    return words, dialect
 
 
 def chosen_column(
@@ -205,16 +402,16 @@ def _equally_wide(rows: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
 
     Most are nine of ten, or half if half of all rows end with an entity tag.
     """
-    widths = [len(cells_of(line, blanks=True)) for _, line in rows if not line.startswith("# ")]
+    cells = [cells_of(line, Dialect(BLANK)) for _, line in rows if not line.startswith("# ")]
+    widths = [len(each) for each in cells]
     if not widths:
         return []
     width = max(set(widths), key=widths.count)
-    last = [cells_of(line, blanks=True)[-1] for _, line in rows if not line.startswith("# ")]
-    tagged = sum(ENTITY.fullmatch(tag) is not None for tag in last)
-    damaged = 2 * tagged >= len(last) and any(FULL_ENTITY.fullmatch(tag) for tag in last)
+    tagged = sum(ENTITY.fullmatch(each[-1]) is not None for each in cells)
+    damaged = 2 * tagged >= len(cells) and any(FULL_ENTITY.fullmatch(each[-1]) for each in cells)
     if width < 2 or widths.count(width) < (0.5 if damaged else 0.9) * len(widths):
         return []
-    kept = [(n, line) for n, line in rows if len(cells_of(line, blanks=True)) == width]
+    kept = [(n, line) for n, line in rows if len(cells_of(line, Dialect(BLANK))) == width]
     return [(n, line) for n, line in kept if not line.startswith("# ")]
 
 
@@ -235,10 +432,14 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     has_word = any(name in WORD_NAMES for name in names)
     if has_word and any(name in TAG_NAMES for name in names):
         return True
-    others = [cell.strip() for cell in rows[0][1:]]
+    others = [cell.strip() for cell in rows[0] if cell.strip().lower() not in WORD_NAMES]
     unlike = not any(cell in KNOWN or ENTITY.fullmatch(cell) for cell in others)
-    tagged = any(FULL_ENTITY.match(cell) or cell[:2] == "B-" for row in rows[1:] for cell in row)
-    return names[0] in WORD_NAMES and unlike and tagged  # as in HIPE: TOKEN, NE-COARSE-LIT, ...
+    rest = rows[1:]
+    tagged = any(FULL_ENTITY.match(cell) or cell[:2] == "B-" for row in rest for cell in row)
+    if has_word and unlike and tagged:  # as in HIPE: TOKEN, NE-COARSE-LIT, ...
+        return True
+    last = [row[-1].strip() for row in rest]  # other names, over a column of known tags
+    return len(last) > 1 and unlike and tagged and are_tags(last) and rows[0][-1] not in last
 
 
 def entities_of_brackets(tags: Sequence[str]) -> list[str]:

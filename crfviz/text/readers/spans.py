@@ -1,28 +1,237 @@
-"""Conversion of character spans to tags of words."""
+"""Conversion of spans to tags of words, and the evidence for what a span counts.
+
+A span counts characters, UTF-16 units, bytes or words, and its end is included or not. All spans of
+a file count alike. Words that a span quotes must be there. Without quotes the spans must fit the
+words; if they fit only when counted otherwise, the file is refused.
+"""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import NamedTuple, TypeVar
 
 from crfviz.exceptions import FormatError
-from crfviz.text.files import abbreviate_value
+from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.readers.losses import Losses
 from crfviz.text.schemes import Span, tags_of
-from crfviz.text.sentences import Offsets
+from crfviz.text.sentences import Offsets, Sentence, joined, words_at
 from crfviz.text.splitting import Split
 from crfviz.text.tokenizer import tokens
 
 OVERLAPPING = "overlapping spans were left out; the longer one stays"
 EMPTY = "spans without a word were left out"
+MISQUOTED = "spans that quote other words of the text were left out"
+UNQUOTED = 'write the words of each span as its "text"'
+FIRST_WIDE = 0x2E80  # scripts from here on write no blanks between words
+Item = TypeVar("Item")
 
 
 class Mark(NamedTuple):
-    """A labelled span of a text: the characters [start, end)."""
+    """A labelled span of a text: the characters [start, end), or other units before `settled`."""
 
     start: int
     end: int
     kind: str  # "PER"
+    quote: str = ""  # the words that the file writes beside it
+
+
+@dataclass
+class Draft:
+    """A sentence whose spans wait for the evidence of the whole file."""
+
+    text: str
+    marks: list[Mark]
+    words: Offsets | None = None  # from the file; None splits the text
+    counts_words: bool = False  # whether the spans can only count words
+
+
+class Unit(NamedTuple):
+    """What spans count."""
+
+    name: str
+    of_words: bool
+    included: bool  # whether the end belongs to the span
+    width: Callable[[str], int] = lambda _: 1  # of a character
+
+    def __str__(self) -> str:
+        return f"{self.name}{', ends included' if self.included else ''}"
+
+
+def _units() -> list[Unit]:
+    widths: tuple[tuple[str, Callable[[str], int]], ...] = (
+        ("characters", lambda _: 1),
+        ("UTF-16 units", lambda letter: 1 + (ord(letter) > 0xFFFF)),
+        ("bytes", lambda letter: len(letter.encode())),
+    )
+    return [
+        Unit(name, False, included, width) for included in (False, True) for name, width in widths
+    ]
+
+
+LETTERS = _units()
+WORDS = [Unit("words", True, included) for included in (False, True)]
+CHARACTERS, BY_WORD = LETTERS[0], WORDS[0]
+
+
+def moved(draft: Draft, unit: Unit) -> list[Mark] | None:
+    """Return the spans of a text in characters; None if one is outside of it."""
+    edges: Sequence[int]
+    if unit.of_words:
+        if draft.words is None:
+            return None
+        found = []
+        for mark in draft.marks:
+            last = mark.end if unit.included else mark.end - 1
+            if not 0 <= mark.start <= last < len(draft.words):
+                return None
+            start, end = draft.words[mark.start][0], draft.words[last][1]
+            found.append(mark._replace(start=start, end=end))
+        return found
+    edges = [*accumulate(map(unit.width, draft.text), initial=0)]
+    index = {edge: at for at, edge in enumerate(edges)}
+    places = [(index.get(m.start), index.get(m.end + unit.included)) for m in draft.marks]
+    return [
+        mark._replace(start=start, end=end)
+        for mark, (start, end) in zip(draft.marks, places, strict=True)
+        if start is not None and end is not None
+    ] if all(None not in place for place in places) else None  # fmt: skip
+
+
+def fits(draft: Draft, unit: Unit) -> bool:
+    """Return whether the spans of a text are at the words that they quote, or at whole words."""
+    marks = moved(draft, unit)
+    if marks is None:
+        return False
+    return all(
+        is_quoted(draft.text, mark) if mark.quote else _is_whole(draft, mark) for mark in marks
+    )
+
+
+def _is_whole(draft: Draft, mark: Mark) -> bool:
+    text = draft.text
+    if mark.start >= mark.end:
+        return False
+    if draft.words is not None:
+        starts, ends = ({place[n] for place in draft.words} for n in (0, 1))
+        inner = text[mark.start : mark.end]
+        first = mark.end - len(inner.lstrip())
+        return first in starts and mark.start + len(inner.rstrip()) in ends
+    return not (_joins(text, mark.start) or _joins(text, mark.end))
+
+
+def _joins(text: str, at: int) -> bool:
+    """Return whether a place is inside of a word."""
+    around = text[max(at - 1, 0) : at + 1] if 0 < at < len(text) else ""
+    return len(around) == 2 and all(c.isalnum() and ord(c) < FIRST_WIDE for c in around)
+
+
+def is_quoted(text: str, mark: Mark) -> bool:
+    """Return whether a span has the words that it quotes; blanks and line ends may differ."""
+    found = text[max(mark.start, 0) : max(mark.end, 0)]
+    return not mark.quote or _squeezed(found) == _squeezed(mark.quote)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.replace("\\n", " ").replace("\ufeff", "").split())
+
+
+def unit_of(drafts: Sequence[Draft], name: str) -> Unit:
+    """Return what the spans of a file count.
+
+    Raises:
+        FormatError: the evidence fits several units, or another one than characters.
+    """
+    marked = [draft for draft in drafts if draft.marks]
+    only_words = [draft for draft in marked if draft.counts_words]
+    if only_words:
+        likely = [unit for unit in WORDS if all(fits(draft, unit) for draft in only_words)]
+        if len(likely) == 1:
+            return likely[0]
+        what = "may include their end or not" if likely else "count no words of the sentence"
+        mark = only_words[0].marks[0]
+        raise FormatError(
+            f"{name}: the spans {what}, such as {abbreviate_value([*mark[:3]])} in "
+            f"{abbreviate(only_words[0].text)}; {UNQUOTED}"
+        )
+    quoted = [d for d in marked if any(mark.quote for mark in d.marks)]
+    for unit in (*LETTERS, *WORDS) if quoted else (CHARACTERS,):
+        if all(fits(draft, unit) for draft in quoted or marked):
+            return unit
+    wrong = next((d for d in marked if not fits(d, CHARACTERS)), None)
+    if wrong is None or any(_misquotes(draft) for draft in quoted):
+        return CHARACTERS
+    others = [unit for unit in LETTERS[1:] + WORDS if all(fits(d, unit) for d in marked)]
+    if others:
+        shown = next((m for m in wrong.marks if not _is_whole(wrong, m)), wrong.marks[0])
+        raise FormatError(
+            f"{name}: the spans, such as {abbreviate_value([*shown[:3]])} in "
+            f"{abbreviate(wrong.text)}, are no words if they count characters; they seem to count "
+            f"{' or '.join(map(str, others))}; {UNQUOTED}"
+        )
+    return CHARACTERS
+
+
+def _misquotes(draft: Draft) -> bool:
+    return any(not is_quoted(draft.text, mark) for mark in draft.marks)
+
+
+def settled(
+    items: Iterable[tuple[int, Item | Draft]],
+    losses: Losses,
+    split: Split = tokens,
+    said: Callable[[Unit], object] = lambda _: None,
+) -> Iterator[tuple[int, Item | Sentence | FormatError]]:
+    """Yield numbered sentences; from the first draft on they wait for the end of the file.
+
+    Raises:
+        FormatError: as `unit_of`.
+    """
+    iterator = iter(items)
+    for line, item in iterator:
+        if not isinstance(item, Draft):
+            yield line, item
+            continue
+        rest = [(line, item), *iterator]
+        unit = unit_of([each for _, each in rest if isinstance(each, Draft)], losses.name)
+        said(unit)
+        for number, each in rest:
+            if not isinstance(each, Draft):
+                yield number, each
+                continue
+            try:
+                yield number, finished(each, unit, losses, number, split)
+            except FormatError as error:
+                yield number, error
+
+
+def finished(draft: Draft, unit: Unit, losses: Losses, line: int, split: Split) -> Sentence:
+    """Return the sentence of a draft.
+
+    Raises:
+        FormatError: a span exceeds the text.
+    """
+    marks = draft.marks if unit is CHARACTERS else moved(draft, unit)
+    if marks is None:
+        shown = abbreviate_value([[*mark[:3]] for mark in draft.marks])
+        raise FormatError(
+            f"{losses.name}, line {line}: expected spans inside of {abbreviate(draft.text)}, "
+            f"got {shown}"
+        )
+    right = []
+    for mark in marks:
+        if is_quoted(draft.text, mark):
+            right.append(mark)
+        else:
+            losses.add(MISQUOTED, line, mark.quote)
+    places, tags = tagged_words(draft.text, right, losses, line, draft.words, split)
+    return Sentence(words_at(draft.text, places), tags, draft.text)
+
+
+def draft_of_words(words: Sequence[str], marks: list[Mark]) -> Draft:
+    """Return a sentence whose spans count words."""
+    text, places = joined(words)
+    return Draft(text, marks, places, counts_words=True)
 
 
 def tagged_words(

@@ -2,7 +2,7 @@
 
 | written as                    | becomes                       |
 |-------------------------------|-------------------------------|
-| IOB1, IO                      | BIO                           |
+| IOB1, IOE1, IOE2, IO          | BIO                           |
 | BMES, BMEWO                   | BIOES                         |
 | `(PER*`, `*)`, `*`            | BIO                           |
 | `B_PER`, `PER-B`, `b-PER`     | `B-PER`                       |
@@ -26,6 +26,7 @@ from crfviz.text.schemes import (
     BIO,
     OUTSIDE,
     SCHEMES,
+    Span,
     entity_scheme,
     repair,
     spans,
@@ -82,7 +83,8 @@ def usual(sentences: Iterable[Tagged], told: Callable[[str], object]) -> Iterato
         illegal = False
         if not begins and here & entities:
             begins, illegal = _starts(tags)
-        if odd or (illegal and not begins):
+        ends = any(tag.startswith("E-") for tag in entities) and not begins
+        if odd or ends or (illegal and not begins):
             yield from _decided([tagged, *iterator], known, told, begins=begins)
             return
         yield tagged
@@ -122,12 +124,31 @@ def _decided(
         example = next((old, new) for old, new in names.items() if old != new)
         told(f"tags such as {example[0]} were read as {example[1]}")
     used = {tag[0] for tag in names.values() if tag != OUTSIDE and tag[1:2] == "-"}
+    if used in ({"E"}, {"I", "E"}):
+        told("entities end with E- (IOE1 or IOE2): read as BIO")
+        yield from (_retagged(each, _of_ioe) for each in rest)
+        return
     starts = [_starts(each.sentence.tags or ()) for each in rest]
     begins = begins or any(begun for begun, _ in starts)
     if used and used <= set("BI") and not begins and any(illegal for _, illegal in starts):
         told("entities begin with I- (IOB1): read as BIO")
         rest = [_retagged(each, repair) for each in rest]
     yield from rest
+
+
+def require_one_set(tags: Collection[str], name: str) -> None:
+    """Reject tags of which some begin entities and others belong to no scheme, such as B-PER and 0.
+
+    Raises:
+        FormatError: names two such tags.
+    """
+    entities = sorted(tag for tag in tags if re.fullmatch(r"[BIESLU]-.+", tag))
+    others = sorted({*tags} - {*entities, OUTSIDE})
+    if others and any(tag[0] == "B" for tag in entities):
+        raise FormatError(
+            f"{name}: expected entity tags such as {abbreviate(entities[0])} or O, got "
+            f"{abbreviate(others[0])}; correct the tag, or name another column with tags="
+        )
 
 
 def is_io(tags: Collection[str]) -> bool:
@@ -137,6 +158,14 @@ def is_io(tags: Collection[str]) -> bool:
 
 def _of_io(tags: Sequence[str]) -> list[str]:
     return repair([tag if tag == OUTSIDE else f"I-{tag}" for tag in tags])
+
+
+def _of_ioe(tags: Sequence[str]) -> list[str]:
+    """Return the BIO tags of IOE1 or IOE2, which are IOB1 and IOB2 read from the end."""
+    turned = [f"B-{tag[2:]}" if tag[:2] == "E-" else tag for tag in tags[::-1]]
+    length = len(tags)
+    found = spans(repair(turned))
+    return tags_of([Span(e.type, length - e.end, length - e.start) for e in found], length)
 
 
 def _respelled(tags: Sequence[str]) -> dict[str, str]:
@@ -152,7 +181,8 @@ def _respelled(tags: Sequence[str]) -> dict[str, str]:
         if not (prefixes <= set("BIESLU") or changes):
             continue
         names = (f"{changes.get(prefix, prefix)}-{kind}" for prefix, kind in found)
-        return dict(zip(entities, names, strict=True)) | {OUTSIDE: OUTSIDE, "o": OUTSIDE}
+        same = {tag: OUTSIDE for tag in tags if tag in (OUTSIDE, "o")}
+        return dict(zip(entities, names, strict=True)) | same
     return {tag: tag for tag in tags}
 
 
@@ -229,6 +259,24 @@ def scheme_of_file(tags: Iterable[str]) -> str | None:
     return next((name for name, known in SCHEMES.items() if used <= set(known)), None)
 
 
+def entities_of(tags: Sequence[str], own: str) -> list[Span]:
+    """Return the entities of a sentence; in BIO an `I-X` may begin one.
+
+    Raises:
+        FormatError: a tag other than `O` belongs to no entity; names it.
+    """
+    entities = spans(repair(tags) if own == BIO else tags, own)
+    inside = {t for entity in entities for t in range(entity.start, entity.end)}
+    lost = next((t for t, tag in enumerate(tags) if tag != OUTSIDE and t not in inside), None)
+    if lost is not None:
+        around = " ".join(tags[max(lost - 1, 0) : lost + 2])
+        raise FormatError(
+            f"expected entities in {own}, got {abbreviate(tags[lost])} in {abbreviate(around)}, "
+            f"which belongs to none; correct the tag, or keep the scheme"
+        )
+    return entities
+
+
 def convert_tags(tags: Sequence[str], own: str, scheme: str) -> Sequence[str]:
     """Return the same entities in another scheme.
 
@@ -239,7 +287,7 @@ def convert_tags(tags: Sequence[str], own: str, scheme: str) -> Sequence[str]:
     """
     if own == scheme:
         return tags
-    entities = spans(repair(tags) if own == BIO else tags, own)
+    entities = entities_of(tags, own)
     if scheme == IO:
         plain = [OUTSIDE] * len(tags)
         for entity in entities:

@@ -1,8 +1,7 @@
-"""Tables with a header and one word or one sentence per row, as CSV, TSV or Parquet."""
+"""Tables with a header and one sentence per row, as CSV, TSV or Parquet."""
 
 import ast
 import csv
-import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,22 +10,20 @@ from typing import Any
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate, abbreviate_names
 from crfviz.text.jsonl import parsed, sentence_of
-from crfviz.text.readers.losses import Losses
+from crfviz.text.readers.losses import question
 from crfviz.text.readers.objects import TEXTS, ClassNames, ObjectReader
+from crfviz.text.readers.quoting import SEPARATORS, table_rows
 from crfviz.text.readers.roles import TAG_NAMES, WORD_NAMES, are_tags
-from crfviz.text.readers.rows import chosen_column
-from crfviz.text.readers.spelling import Tagged
+from crfviz.text.readers.rows import ANY, SENTENCE_NAMES, Wanted, chosen_column
+from crfviz.text.readers.spans import Draft
 from crfviz.text.sentences import Sentence
-from crfviz.text.splitting import Split
-from crfviz.text.tokenizer import tokens
 
-SEPARATORS = (",", ";", "\t", "|")
 _NAME = re.compile(r"[^\W\d][\w .#-]{0,30}")
 _NUMBER = re.compile(r"-?\d[\d.,:/-]*")
-SENTENCE_NAMES = (
-    *("sentence #", "sentence#", "sentence_id", "sentence id", "sent_id", "sentence_no", "sent"),
-    *("sentence_number", "sentence_num", "sentence_idx", "sentence", "sentid", "sentence_index"),
-)
+_LIST = re.compile(r"\[|array\(")
+_STRINGS = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_BLANK_LIST = re.compile(rf"\[\s*{_STRINGS}(?:\s+{_STRINGS})+\s*\]")  # as NumPy prints one
+MANY = 100  # lines that show whether a file is a table
 
 
 def header_of(line: str) -> tuple[str, list[str]] | None:
@@ -43,6 +40,16 @@ def header_of(line: str) -> tuple[str, list[str]] | None:
         if len(names) > 1 and text is not None and (has_tag or has_number):
             return separator, names
     return None
+
+
+def is_table(lines: Sequence[str], header: tuple[str, list[str]]) -> bool:
+    """Return whether the rows below a header are texts or lists, rather than single words."""
+    separator, names = header
+    word = next((n for n, name in enumerate(names) if name in WORD_NAMES), None)
+    if word is None:
+        return True
+    cells = [line.split(separator) for line in lines[1:2]]
+    return any(_LIST.match(cell.lstrip(' "')) for row in cells for cell in row[word : word + 1])
 
 
 def untagged_table(lines: Sequence[str]) -> tuple[str, list[str]] | None:
@@ -72,168 +79,113 @@ def untagged_table(lines: Sequence[str]) -> tuple[str, list[str]] | None:
     return None
 
 
-def cells_of_csv(line: str) -> list[str]:
-    """Return the cells of a CSV row; the line itself if its quotes are broken."""
-    try:
-        return next(csv.reader([line], strict=True), [""])
-    except csv.Error:
-        return [line]
-
-
 def read_table(
-    text: str, separator: str, column: str | int | None, losses: Losses, split: Split = tokens
-) -> Iterator[Tagged]:
-    """Yield the sentences of a CSV or TSV table.
+    text: str, separator: str, wanted: Wanted, reader: ObjectReader
+) -> Iterator[tuple[int, Sentence | Draft]]:
+    """Yield the sentences of a CSV or TSV table with a text, or a list of words, in each row.
 
-    A sentence number may be in all its rows or only in the first. Without such a column an empty
-    row ends a sentence.
+    Tags are a list, or stand between blanks or commas; they belong to the words between the blanks
+    of the text, one each.
 
     Raises:
-        FormatError: the table has no column of words, or rows of different widths.
-
+        FormatError: no column has texts, rows have different widths, or tags are not one per word.
     """
-    import pandas as pd
-
-    try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            dtype=str,
-            keep_default_na=False,
-            skip_blank_lines=False,
-            header=None,  # rows with too many cells raise an error
-            encoding_errors="strict",
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError) as error:
-        raise FormatError(f"{losses.name}: expected a table with a header, got {error}") from error
-    header, *rows = table.to_numpy().tolist()
+    losses = reader.losses
+    header, *rows = table_rows(text, separator, losses.name)
     names = [str(name).strip().lower() for name in header]
-    word = next((names.index(name) for name in WORD_NAMES if name in names), None)
+    chosen = [
+        chosen_column(each, names, len(names), losses.name) for each in (wanted.words, wanted.tags)
+    ]
+    usual = (*WORD_NAMES, *TEXTS, "sentence"), TAG_NAMES
+    word, tag = (
+        pick if pick is not None else next((names.index(n) for n in known if n in names), None)
+        for pick, known in zip(chosen, usual, strict=True)
+    )
     if word is None:
-        yield from _texts(rows, names, losses, split)
-        return
-    tag = chosen_column(column, names, len(names), losses.name)
-    if tag is None:
-        tag = next((names.index(name) for name in TAG_NAMES if name in names), None)
-    if tag is None:
         got = abbreviate_names(names)
-        raise FormatError(f"{losses.name}: expected a column of tags, got {got}")
-    number = next((names.index(name) for name in SENTENCE_NAMES if name in names), None)
-    if any(str(row[word]).startswith("[") for row in rows[:1]):
-        yield from _lists(rows, word, tag, losses)
+        raise FormatError(f"{losses.name}: expected a column of words or texts, got {got}")
+    if tag is None:
+        columns = list(zip(*rows, strict=True))
+        likely = [n for n, cells in enumerate(columns) if n != word and _may_be_tags(cells)]
+        if likely:
+            raise question(losses.name, "a column may have the tags", names, columns)
+    reader.wanted = ANY  # the cells have keys of their own
+    for line, row in enumerate(rows, start=2):
+        if row[word].strip():
+            for sentence in _of_row(row[word], None if tag is None else row[tag], line, reader):
+                yield line, sentence
+
+
+def _may_be_tags(cells: Sequence[str]) -> bool:
+    parts = [part for cell in cells for part in _parts(cell)]
+    return len(parts) > len(cells) and are_tags(parts)
+
+
+def _parts(cell: str) -> list[str]:
+    return re.split(r"[\s,]+", cell.strip()) if cell.strip() else []
+
+
+def _of_row(
+    cell: str, tags: str | None, line: int, reader: ObjectReader
+) -> Iterator[Sentence | Draft]:
+    where = f"{reader.losses.name}, line {line}"
+    if _LIST.match(cell):
+        fields = {"tokens": _list_of(cell, where), "tags": _list_of(tags or "", where)}
+        yield from reader.sentences(fields, line)
         return
-    yield from _grouped(rows, word, tag, number, losses)
-
-
-def _grouped(
-    rows: Sequence[Sequence[str]], word: int, tag: int, number: int | None, losses: Losses
-) -> Iterator[Tagged]:
-    words: list[str] = []
-    tags: list[str] = []
-    before, begun = "", 2
-    for line, row in enumerate(rows, start=2):
-        here = row[number].strip() if number is not None else ""
-        ends = bool(here and here != before) if number is not None else not any(row)
-        if ends and words:
-            yield Tagged(begun, Sentence(tuple(words), tuple(tags)))
-            words, tags = [], []
-        begun = begun if words else line
-        before = here or before
-        if not row[word].strip():
-            if any(row) and row[tag].strip():
-                losses.add("rows with a tag and no word were left out", line)
-            continue
-        if not row[tag].strip():
-            raise FormatError(
-                f"{losses.name}, line {line}: expected a tag for {abbreviate(row[word])}"
-            )
-        words.append(row[word].strip())
-        tags.append(row[tag].strip())
-    if words:
-        yield Tagged(begun, Sentence(tuple(words), tuple(tags)))
-
-
-def _lists(rows: Sequence[Sequence[str]], word: int, tag: int, losses: Losses) -> Iterator[Tagged]:
-    """Read cells with lists: one sentence per row."""
-    reader = ObjectReader(losses)
-    for line, row in enumerate(rows, start=2):
-        cells = [_list_of(row[index], f"{losses.name}, line {line}") for index in (word, tag)]
-        for sentence in reader.sentences({"tokens": cells[0], "tags": cells[1]}, line):
-            yield Tagged(line, sentence)
+    words = cell.split()
+    if tags is None or not tags.strip():
+        yield Sentence(tuple(token.text for token in reader.split(cell)), None, cell)
+    elif tags.startswith('[{"'):  # Label Studio
+        yield from reader.sentences({"text": cell, "spans": parsed(tags, where)}, line)
+    elif _LIST.match(tags):
+        yield sentence_of({"tokens": words, "tags": _list_of(tags, where)}, where)
+    elif len(parts := _parts(tags)) == len(words) and (len(parts) > 1 or are_tags([tags] * 3)):
+        yield sentence_of({"tokens": words, "tags": parts}, where)
+    elif len(parts) > 1 and are_tags(parts):
+        raise FormatError(f"{where}: expected {len(words)} tags, one per word, got {len(parts)}")
+    else:
+        reader.losses.add("a class of the whole text was left out", line, tags)
+        yield Sentence(tuple(token.text for token in reader.split(cell)), None, cell)
 
 
 def _list_of(cell: str, where: str) -> object:
-    """Return the list in a cell, in Python's notation."""
+    """Return the list in a cell, in Python's or NumPy's notation."""
+    if _BLANK_LIST.fullmatch(cell.strip()):
+        return [ast.literal_eval(each) for each in re.findall(_STRINGS, cell)]
     try:
-        return ast.literal_eval(cell)
+        value = ast.literal_eval(cell)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
         raise FormatError(
             f"{where}: expected a list in the cell, got {abbreviate(cell)}"
         ) from error
+    strings = re.findall(_STRINGS, cell)
+    are_strings = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if are_strings and len(strings) != len(value):  # without a comma between them two are one
+        raise FormatError(f"{where}: expected a comma between words, got {abbreviate(cell)}")
+    return value
 
 
-def _texts(
-    rows: Sequence[Sequence[str]], names: Sequence[str], losses: Losses, split: Split
-) -> Iterator[Tagged]:
-    """Read one text per row; tag lists beside it belong to its words between blanks."""
-    index = next((names.index(name) for name in (*TEXTS, "sentence") if name in names), None)
-    if index is None:
-        got = abbreviate_names(names)
-        raise FormatError(f"{losses.name}: expected a column of words or texts, got {got}")
-    tags = next((names.index(name) for name in TAG_NAMES if name in names), None)
-    for line, row in enumerate(rows, start=2):
-        where = f"{losses.name}, line {line}"
-        if not row[index].strip():
-            continue
-        if tags is not None and row[tags].startswith("[") and not row[tags].startswith('[{"'):
-            fields = {"tokens": row[index].split(), "tags": _list_of(row[tags], where)}
-            yield Tagged(line, sentence_of(fields, where))
-            continue
-        if tags is not None and row[tags].startswith('[{"'):  # Label Studio
-            reader = ObjectReader(losses, split=split)
-            spans = parsed(row[tags], where)
-            for sentence in reader.sentences({"text": row[index], "spans": spans}, line):
-                yield Tagged(line, sentence)
-            continue
-        parts = row[tags].split() if tags is not None else []
-        if len(parts) == len(row[index].split()) and are_tags(parts):
-            yield Tagged(line, sentence_of({"tokens": row[index].split(), "tags": parts}, where))
-            continue
-        if tags is not None and row[tags].strip():
-            losses.add(f"“{names[tags]}” is a class of the whole text and was left out", line)
-        words = tuple(token.text for token in split(row[index]))
-        yield Tagged(line, Sentence(words, None, row[index]))
-
-
-def read_parquet(
-    content: bytes, column: str | int | None, losses: Losses, split: Split = tokens
-) -> Iterator[Tagged]:
-    """Yield the sentences of a Parquet file; `datasets` stores class names in it.
+def read_parquet(content: bytes, reader: ObjectReader) -> Iterator[tuple[int, object]]:
+    """Yield the numbered rows of a Parquet file; `datasets` stores class names in it.
 
     Raises:
-        FormatError: it is damaged, or a row is not a sentence.
+        FormatError: it is damaged.
     """
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         file = parquet.ParquetFile(pa.BufferReader(content))
-        reader = ObjectReader(losses, _key(column), class_names(file.schema_arrow.metadata), split)
+        reader.class_names = class_names(file.schema_arrow.metadata)
         line = 0
         for batch in file.iter_batches(batch_size=1000):
             for row in batch.to_pylist():
                 line += 1
-                for sentence in reader.sentences(_without_empty(row), line):
-                    yield Tagged(line, sentence)
-    except FormatError:
-        raise
+                yield line, _without_empty(row)
     except (pa.ArrowException, OSError, ValueError) as error:  # the last: text that is not UTF-8
         first = str(error).splitlines()[0]
-        raise FormatError(f"{losses.name}: expected a Parquet file, got {first}") from error
-
-
-def _key(column: str | int | None) -> str | None:
-    return None if column is None else str(column)
+        raise FormatError(f"{reader.losses.name}: expected a Parquet file, got {first}") from error
 
 
 def _without_empty(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -374,7 +374,9 @@ def test_xpos_mixed_with_upos_is_reported_with_lines():
 
 
 def test_entity_prefixes_of_all_schemes_are_one_kind():
-    lines = "\n".join(f"{tag[0]}\t{tag}" for tag in ("O", "B-X", "I-X", "E-X", "S-X", "L-X", "U-X"))
+    lines = "\n".join(
+        f"{tag[0]}w\t{tag}" for tag in ("O", "B-X", "I-X", "E-X", "S-X", "L-X", "U-X")
+    )
     assert read_items(lines.encode(), "f").problems == []
 
 

@@ -115,7 +115,8 @@ def test_progress_is_shown_only_on_a_terminal(model, file, capsys, monkeypatch):
     assert main(arguments) == 0
     captured = capsys.readouterr()
     assert captured.out.count("NOUN") + captured.out.count("VERB") > 0
-    assert captured.err == ""
+    assert captured.err.startswith(f"{file}: columns with TAB; words in column 1; tags in ")
+    assert captured.err.count("\n") == 1
     end, terminal = pty.openpty()
     termios.tcsetwinsize(terminal, (24, 80))
     with os.fdopen(terminal, "w") as stream, monkeypatch.context() as patch:

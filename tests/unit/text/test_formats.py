@@ -113,7 +113,7 @@ def test_conllu_excerpt_is_read_as_by_the_conllu_library():
         (IOB2, "iob2"),
         ("\n# comment\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n", "conllu"),
         ("word\tO\n", "columns"),
-        ("a\tb\tc\td\te\n", "columns"),
+        ("a\tb\tc\td\tB-X\n", "columns"),
         ("{\tO\n", "columns"),
         ('{"tokens": []}', "jsonl"),
         ('  { "tokens":\t[] }', "jsonl"),
@@ -149,7 +149,7 @@ def test_format_is_detected_from_the_content(text, expected):
         ('{"tokens": "a b"}', r"line 1: expected a list of strings in \"tokens\", got 'a b'"),
         (
             '{"word": "a"}',
-            r"line 1: expected a sentence such as .* got an object with the keys word",
+            r"line 1: expected a sentence such as .* found word: .a.; name the keys",
         ),
         ('{"tokens": ["a", ""]}', r"line 1: expected words in \"tokens\", got an empty string"),
         ('{"tokens": ["a"], "tags": [1]}', r"line 1: 'tags' has class numbers without their names"),

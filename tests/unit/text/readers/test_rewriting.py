@@ -8,6 +8,7 @@ import pytest
 from crfviz import read_sentences
 from crfviz.text.readers.reading import Choice
 from crfviz.text.readers.rewriting import format_of_parts, rewritten
+from crfviz.text.readers.rows import Wanted
 from tests.support.paths import ROOT
 
 CONLLU = "1\tDogs\t_\tNOUN\tNNS" + "\t_" * 5 + "\n2\trun\t_\tVERB\tVBP" + "\t_" * 5 + "\n"
@@ -19,7 +20,7 @@ BIO, BILOU = "Anna\tB-PER\nran\tO\n", "Anna\tU-PER\nran\tO\n"
     [
         (CONLLU, {}, "conllu"),
         (CONLLU, {"file_format": "conllu-xpos"}, "conllu-xpos"),
-        (CONLLU, {"column": "xpos"}, None),
+        (CONLLU, {"wanted": Wanted(tags="xpos")}, None),
         (CONLLU, {"scheme": "BIO"}, "conllu"),
         (BIO, {}, "columns"),
         (BIO, {"scheme": "BIO"}, "columns"),
@@ -39,9 +40,9 @@ BIO, BILOU = "Anna\tB-PER\nran\tO\n", "Anna\tU-PER\nran\tO\n"
 def test_only_plain_line_formats_are_split_without_rewriting(content, choice, expected, tmp_path):
     path = tmp_path / "file"
     path.write_text(content, "utf-8")
-    assert format_of_parts(path, Choice(strict=False, **choice)) == expected
+    assert format_of_parts(path, Choice(strict=False, **choice))[0] == expected
     path.write_bytes(gzip.compress(content.encode()))
-    assert format_of_parts(path, Choice(strict=False, **choice)) is None
+    assert format_of_parts(path, Choice(strict=False, **choice))[0] is None
 
 
 def test_rewritten_file_reads_as_the_same_sentences(tmp_path):

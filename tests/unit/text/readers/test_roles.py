@@ -13,7 +13,7 @@ SPEECH = (["NNP", "NNP", "VBZ", "IN", "NNP", "NNP", "."], ["PRP", "VBZ", "."])
 TYPES = (["Peop", "Peop", "O", "O", "Loc", "Loc", "O"], ["O", "O", "O"])
 CHUNKS = (["B-NP", "I-NP", "B-VP", "B-PP", "B-NP", "I-NP", "O"], ["B-NP", "B-VP", "O"])
 READ_AS = "column {} was read as the words and column {} as the tags"
-FIRST = "column {} was read, the first with {}"
+FIRST = "column {} was read, the only one with {}"
 
 
 def text(*columns, separator="\t"):
@@ -134,7 +134,6 @@ LAYOUTS = {  # columns, tags that are read, and the note; "" for none
         FIRST.format(4, "tags"),
     ),
     "blanks behind the tag": ((WORDS, SPEECH, BLANK), SPEECH, FIRST.format(2, "tags")),
-    "tag, word, tag": ((ENTITIES, WORDS, SPEECH), ENTITIES, READ_AS.format(2, 1)),
     "tag, tag, word": ((ENTITIES, SPEECH, WORDS), ENTITIES, READ_AS.format(3, 1)),
     "number, tag, word, tag": ((index, SPEECH, WORDS, ENTITIES), ENTITIES, READ_AS.format(3, 4)),
     "tag, word": ((SPEECH, WORDS), SPEECH, READ_AS.format(2, 1)),
@@ -203,15 +202,29 @@ REJECTED = {
     ),
     "words without tags": (
         text(fixed("wsj_0026"), fixed("0"), from_zero, WORDS),
-        "got no tags; name the columns in a first line",
+        "no column shows tags; found 1: 'wsj_0026', 2: '0', 3: '0', 4: 'Anna'; name them with",
     ),
-    "vectors": (text(WORDS, score, score), "expected tags in column 3, got only numbers"),
+    "vectors": (text(WORDS, score, score), "no column shows tags"),
     "counts of words": (
         "".join(f"{word}\t{7 * n}\n" for n, word in enumerate(WORDS[0])),
-        "expected tags in column 2, got only numbers",
+        "column 2 has numbers, not tags",
     ),
-    "classes of texts": ("1\tI love it\n0\tI hate it\n1\tso good\n", "column 2, got texts"),
-    "numbered words": (text(index, WORDS), "holds only numbers, and column 2 no tags"),
+    "classes of texts": (
+        "1\tI love it\n0\tI hate it\n1\tso good\n",
+        "column 2 has texts, not tags",
+    ),
+    "tag, word, tag": (text(ENTITIES, WORDS, SPEECH), "several columns may have the tags"),
+    "nested entities": (
+        text(WORDS, ENTITIES, (["O", "B-DIS", "O", "O", "O", "B-CITY", "O"], ["O"] * 3)),
+        "several columns may have the tags",
+    ),
+    "lemmas": (text(WORDS, lemma), "column 2 seems to have words or lemmas"),
+    "attributes": (
+        text(ENTITIES, lambda n, t: f"w[0]={WORDS[n][t]}", fixed("cap")),
+        "column 2 has attributes .CRFsuite.",
+    ),
+    "tags of two kinds": ("a\tB-PER\nb\t0\n", "such as 'B-PER' or O, got '0'"),
+    "numbered words": (text(index, WORDS), "no column shows words"),
 }
 
 
@@ -225,18 +238,12 @@ def test_columns_without_words_or_tags_are_rejected_in_one_line(case):
 
 
 @pytest.mark.parametrize(
-    ("columns", "fault"),
-    [
-        ((from_zero, ENTITIES), "only numbers"),
-        ((SPEECH, ENTITIES), "only tags"),
-        ((fixed("x"), ENTITIES), "only one value"),
-        ((SPEECH, SPEECH, ENTITIES), "only tags"),
-    ],
+    "columns",
+    [(from_zero, ENTITIES), (SPEECH, ENTITIES), (fixed("x"), ENTITIES), (SPEECH, SPEECH, ENTITIES)],
 )
-def test_note_says_that_the_words_are_strange(columns, fault):
-    said = []
-    parse_sentences(text(*columns), name="file", told=said.append)
-    assert said == [f"file: column 1, read as the words, holds {fault}"]
+def test_columns_without_words_are_a_question(columns):
+    with pytest.raises(FormatError, match="no column shows words; found 1: "):
+        parse_sentences(text(*columns), name="file")
 
 
 @pytest.mark.parametrize(

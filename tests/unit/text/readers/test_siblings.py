@@ -258,7 +258,7 @@ def test_losses_are_reported_in_one_message(content, words, message, tmp_path):
             "EU NNP B-ORG\nok UH\nso RB O\n",
             "line 2: expected 3 columns",
         ),
-        ('{"text": "a", "tokens": [{"start": 0, "end": 1}], "spans": []}', 'a "text" of each word'),
+        ('{"tokens": [{"start": 0, "end": 1}], "spans": []}', 'a "text" of each word'),
         (r"{\rtf1 Anna}", "document in RTF"),
         ("%PDF-1.7", "got a PDF; save it as plain text"),
         ("word\tpos\tner\na\tX\n", "line 2: expected word TAB tag .CoNLL columns., got 2"),
@@ -347,9 +347,11 @@ def test_comma_in_a_word_is_kept_without_quotes():
     assert sentence.tokens == ("Anna", ",", "10,000")
 
 
-def test_last_column_is_read_unless_it_has_no_tags():
+def test_last_column_without_known_tags_is_a_question():
     text = "runs\tVBZ\tB-VP\tagent\nhome\tNN\tB-NP\tgoal\n"
-    (sentence,) = parse_sentences(text)
+    with pytest.raises(FormatError, match="found 1: 'runs', 2: 'VBZ', 3: 'B-VP', 4: 'agent'; name"):
+        parse_sentences(text)
+    (sentence,) = parse_sentences(text, column=4)
     assert sentence.tags == ("agent", "goal")
 
 
