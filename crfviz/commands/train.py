@@ -19,13 +19,13 @@ from pathlib import Path
 import torch
 
 from crfviz.commands.name_checks import mapped_types
+from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.corpus.tables.coverage import (
     all_calibrations,
     judge,
     label_of,
     write_calibrations,
 )
-from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.corpus.tables.report import forget_evaluations
 from crfviz.corpus.training.feature_crf import train_feature_crf
 from crfviz.corpus.training.hmm import HmmRecipe, train_hmm

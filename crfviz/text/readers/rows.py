@@ -294,8 +294,7 @@ def _ends(
         if index is None:
             raise question(name, "no column numbers the words", names, columns)
         return Ends(RESTART, index, labels.get(index, ""))
-    if wanted.sentences is not None:
-        column = chosen_column(wanted.sentences, names, width, name) or 0
+    if (column := chosen_column(wanted.sentences, names, width, name)) is not None:
         return Ends("column", column % width, labels.get(column % width, ""), sure=True)
     named = [names.index(each) for each in SENTENCE_NAMES if each in names]
     named = [n for n in named if n not in (roles.word, roles.tag % width)]
@@ -304,13 +303,8 @@ def _ends(
     if any(line.startswith(DEFINED) for line in lines):
         return Ends()
     blocks = _blocks(lines, numbers)
-    starts = [values for values in (columns[n] for n in counts) if len(blocks) > 1]
-    for values in starts:
-        if any(int(values[at]) <= int(values[at - 1]) for block in blocks for at in block[1:]):
-            raise question(
-                name, "blank lines and a numbering that begins anew disagree", names, columns
-            )
     if len(blocks) > 1:
+        _require_agreement(blocks, [columns[n] for n in counts], names, columns, name)
         return Ends()
     restarts = [n for n in counts if sum(a >= b for a, b in pairwise(map(int, columns[n]))) > 0]
     steps = [n for n in range(width) if n != roles.word and _are_steps(columns[n])]
@@ -324,6 +318,21 @@ def _ends(
             name, "nothing shows what ends a sentence, as blank lines would", names, columns
         )
     return Ends()
+
+
+def _require_agreement(
+    blocks: Sequence[Sequence[int]],
+    counts: Sequence[Sequence[str]],
+    names: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    name: str,
+) -> None:
+    """Reject a numbering of words that begins anew between two blank lines."""
+    for values in counts:
+        if any(int(values[at]) <= int(values[at - 1]) for block in blocks for at in block[1:]):
+            raise question(
+                name, "blank lines and a numbering that begins anew disagree", names, columns
+            )
 
 
 def _blocks(lines: Sequence[str], numbers: Sequence[int]) -> list[list[int]]:
