@@ -154,7 +154,8 @@ def _calibrations(
         return ()
     level = DEFAULT_LEVEL if args.level is None else args.level
     scheme = scheme_like(tagger.tags)
-    gold = SentenceFile(args.calibrate, None, args.fold_handles, types, args.column, scheme)
+    named = wanted_of(args)
+    gold = SentenceFile(args.calibrate, None, args.fold_handles, types, scheme, wanted=named)
     judged = list(judge(tagger, gold))
     wanted = [calibrated(judged, level, of) for of in UNITS]
     more = all_calibrations(judged) if args.card else []

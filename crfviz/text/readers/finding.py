@@ -74,8 +74,7 @@ def find_format(lines: Sequence[str], wanted: Wanted = ANY, *, name: str = "text
         known = rows.columns_of(lines, wanted, name=name)
         return Found("columns", known or Columns(COLUMNS))
     if rows.names_words(lines[:5]):
-        columns = rows.columns_of(lines, wanted, name=name)
-        return Found("text") if columns is None else Found("columns", columns)
+        return _columns(lines, wanted, name)
     _refuse_others(data, name)
     if JSON_START.match(data[0]) or JSON_LIST.match(data[0]):
         return Found("json" if wanted.sentences is not None else _json_kind(data))
@@ -92,8 +91,10 @@ def find_format(lines: Sequence[str], wanted: Wanted = ANY, *, name: str = "text
         if not (all(map(str.isdecimal, tags)) or are_lemmas(words, tags)):  # offsets or lemmas
             return Found("iob2", Columns(IOB2))
     known = _table_or_lines(data, wanted, name, has_tabs=len(row) > 1)
-    if known is not None:
-        return known
+    return known or _columns(lines, wanted, name)
+
+
+def _columns(lines: Sequence[str], wanted: Wanted, name: str) -> Found:
     columns = rows.columns_of(lines, wanted, name=name)
     return Found("text") if columns is None else Found("columns", columns)
 

@@ -220,11 +220,13 @@ def columns_of(lines: Sequence[str], wanted: Wanted, *, name: str) -> Columns | 
     filled = [n for n, row in enumerate(cells) if any(cell.strip() for cell in row)]
     numbers, cells = [words[n][0] for n in filled], [cells[n] for n in filled]
     width = len(cells[0]) if cells else max(2, len(names))
+    first = [row[0].strip() for row in cells]
+    if not names and width == len(CONLLU_NAMES) and all(map(WORD_ID.fullmatch, first)):
+        names = list(CONLLU_NAMES)
     own = any(line.startswith(EXPORTED) for line in lines)  # proposals precede the tags
     assumed = CONLL_NAMES if not names and width == len(CONLL_NAMES) and blanks else names
     chosen = [chosen_column(each, assumed, width, name) for each in (wanted.words, wanted.tags)]
     word, tag = (None if each is None else each % width for each in chosen)
-    first = [row[0].strip() for row in cells]
     ranged = all(map(WORD_ID.fullmatch, first)) and are_counts(first)
     ranged = ranged and (names[:1] == ["id"] or any("-" in row[0] for row in cells))
     if ranged:

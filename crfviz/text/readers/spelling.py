@@ -50,6 +50,7 @@ IO_TYPES = {  # types of entities that are no parts of speech
     *("MISCELLANEOUS", "GPE", "FAC", "FACILITY", "DATE", "TIME", "MONEY", "PERCENT", "NORP"),
     *("PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "LANGUAGE", "QUANTITY", "ORDINAL", "CARDINAL"),
 }
+NOT_OUTSIDE = {"0", "-", "_", "\u041e", "\u039f"}  # the last two: Cyrillic and Greek capitals
 _BMES = (set("BMES"), set("BMEW"), set("BMEWS"))
 
 
@@ -137,13 +138,13 @@ def _decided(
 
 
 def require_one_set(tags: Collection[str], name: str) -> None:
-    """Reject tags of which some begin entities and others belong to no scheme, such as B-PER and 0.
+    """Reject entity tags beside a mark that may stand for `O`, such as B-PER and 0.
 
     Raises:
         FormatError: names two such tags.
     """
     entities = sorted(tag for tag in tags if re.fullmatch(r"[BIESLU]-.+", tag))
-    others = sorted({*tags} - {*entities, OUTSIDE})
+    others = sorted({*tags} & NOT_OUTSIDE)
     if others and any(tag[0] == "B" for tag in entities):
         raise FormatError(
             f"{name}: expected entity tags such as {abbreviate(entities[0])} or O, got "
