@@ -25,6 +25,7 @@ from crfviz.text.entities import (
 )
 from crfviz.text.files import abbreviate, abbreviate_value, decoded, lines_of
 from crfviz.text.formats import detect_format, parse_sentences, require_same_words
+from crfviz.text.readers.rows import Wanted
 from crfviz.text.readers.spelling import AS_WRITTEN, is_io
 from crfviz.text.schemes import BIO, OUTSIDE, Span, tags_of
 from crfviz.text.sentences import Sentence
@@ -252,7 +253,8 @@ def _both_columns(path: Path) -> tuple[Tags, Tags]:
         FormatError: it has no two columns of the same tags.
     """
     content = _content(path)
-    found = detect_format(lines_of(decoded(content, name=str(path))), name=str(path))
+    lines = lines_of(decoded(content, name=str(path)))
+    found = detect_format(lines, name=str(path), wanted=Wanted(tags=-2))
     if found not in IN_COLUMNS:
         raise FormatError(
             f"{path}: expected columns, the last two with gold tags and answers, got {found}. "

@@ -214,14 +214,14 @@ def parse_part(
     return columns.numbered_sentences(lines, LAYOUTS[file_format], name, first_line)
 
 
-def detect_format(lines: Iterable[str], *, name: str = "text") -> FormatName:
+def detect_format(lines: Iterable[str], *, name: str = "text", wanted: Wanted = ANY) -> FormatName:
     """Return the format of lines; plain text has none.
 
     Raises:
         FormatError: they fit no format.
     """
     head = list(islice(lines, SAMPLE))
-    found = find_format(head, name=name)
+    found = find_format(head, wanted, name=name)
     if found.format == "text":
         line = next(number for number, line in enumerate(head, start=1) if line.strip())
         raise plain_text(name, line)
