@@ -23,10 +23,11 @@ from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate, lines_of
 
 MEANINGS: Mapping[str, float] = {  # values of cells without digits
-    **dict.fromkeys(("", "nan", "null", "none", "–", "—", "-", "n/a"), math.nan),
+    **dict.fromkeys(("", "nan", "null", "none", "–", "—", "-", "…", "n/a"), math.nan),
     **dict.fromkeys(("-inf", "-∞", "-infinity", "log(0)", "log 0"), -math.inf),
     **dict.fromkeys(("inf", "+inf", "∞", "+∞", "infinity"), math.inf),
 }
+EMPTY = ("", "–", "—", "-", "…")  # cells that are not filled in
 START = "START"
 SEPARATORS = "\t;|,"  # in this order if as many lines can be read
 SAMPLE = 300  # lines from which the separator is inferred
@@ -81,6 +82,26 @@ def _number(cell: str) -> float | None:
     if _DECIMAL_COMMA.match(text):
         text = text.replace(",", ".", 1)
     return float(text) if _NUMBER.fullmatch(text) else MEANINGS.get(text.lower())
+
+
+def unit_of(cell: str) -> float:
+    """Return the unit of the last digit of a number, as it is written.
+
+    It is 0 if the digits do not tell it: for names, infinity, and whole numbers of one digit or
+    with a zero at the end. It is NaN for an empty cell.
+
+    Example:
+        >>> [unit_of(cell) for cell in ("0.50", "-11", "3", "120", "1.5e-3", "")]
+        [0.01, 1.0, 0.0, 0.0, 0.0001, nan]
+    """
+    text = cell.strip().strip("\"'").replace("−", "-").replace(",", ".", 1)
+    if not _NUMBER.fullmatch(text):
+        return math.nan if text in EMPTY else 0.0
+    digits, _, power = text.lower().lstrip("+-").partition("e")
+    whole, _, decimals = digits.partition(".")
+    if not (decimals or power) and (len(whole) < 2 or whole.endswith("0")):
+        return 0.0
+    return float(f"1e{max(-400, min(int(power or 0), 400)) - len(decimals)}")
 
 
 def split_lines(

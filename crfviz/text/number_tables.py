@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from crfviz.exceptions import FormatError
 from crfviz.text.archives import NPY_MAGIC, ZIP_MAGIC, Archive, npy_array, npz_arrays
-from crfviz.text.cells import Cells, Labels, split_lines
+from crfviz.text.cells import Cells, Labels, split_lines, unit_of
 from crfviz.text.files import abbreviate, abbreviate_value
 
 MAX_CELLS = 100_000  # 120 words with 200 tags have 24 000
@@ -45,6 +45,8 @@ class NumberTable:
     header: tuple[str, ...] | None  # one label per column, if there is a header
     labels: tuple[str, ...] | None  # one label per row, if there is a label column
     source: str  # "CSV", "JSON", or the name of an array in a file
+    # (rows, columns) unit of each cell's last digit: 0 if unknown, NaN for an empty cell
+    units: NDArray[np.float64] | None = None  # of text only
 
 
 def parse_number_table(
@@ -91,7 +93,8 @@ def parse_number_table(
         if header and len(header) == len(body[0][1]) + 1:
             header = header[1:]
     table = _table(body, reader)
-    return NumberTable(table.values, tuple(header) or None, labels, "CSV")
+    units = np.array([[unit_of(cell) for cell in row] for _, row in body])
+    return NumberTable(table.values, tuple(header) or None, labels, "CSV", units)
 
 
 def read_number_table(

@@ -149,16 +149,48 @@ def test_wrong_cell_is_shown_and_the_text_kept(page):
     paste(page, text)
     assert not page.exception
     assert "H at “3” (word 3)" in page.error[0].value
+    assert "correct is" not in page.error[0].value
+    assert len(page.dataframe) == 1
+    page.toggle(key="homework.answers").set_value(True).run()  # the right number on request
+    assert "correct is" in page.error[0].value
     assert page.text[0].value.startswith("α(3, H) = e(3, H) + log Σ exp")
+    assert len(page.dataframe) == 2
+    assert page.query_params["v.answers"] == "shown"
     page.switch_page("pages/viterbi.py").run().switch_page(PAGE).run()
     assert page.text_area[0].value == text
+
+
+def test_link_of_a_lecturer_keeps_the_right_numbers_hidden(app):
+    app.query_params.update({"model": MODEL, "sentence": DAYS, "v.answers": "hidden"})
+    open_at(app, PAGE)
+    right = log_alpha()
+    assert not any(f"{right[0, 0]:.4f}" in str(frame.value) for frame in app.dataframe)
+    assert "the right table" not in app.selectbox(key="view.homework").options
+    right[2, 1] += 1
+    paste(app, lines(right))
+    assert "H at “3” (word 3): you have" in app.error[0].value
+    assert "correct is" not in app.error[0].value
+    assert not any("α(3, H) =" in text.value for text in app.text)
+    assert "Show the right numbers" not in [toggle.label for toggle in app.toggle]
+    assert len(app.dataframe) == 1
+
+
+def test_partial_table_is_checked_as_far_as_it_goes(page):
+    rows = template(DAYS.split(), ["C", "H"]).splitlines()
+    alpha = log_alpha()
+    for t in range(2):
+        rows[t + 1] = rows[t + 1].removesuffix(",,") + f",{alpha[t, 0]:.4f},{alpha[t, 1]:.4f}"
+    paste(page, "\n".join(rows))
+    assert page.info[0].value == "Right so far: 4 cells. 4 cells of 8 are empty."
+    paste(page, "\n".join(rows[:3]))  # fewer rows
+    assert page.info[0].value == "Right so far: 4 cells. 4 cells of 8 are empty."
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("1 2\n3", "line 2"),
-        ("1 2\n3 4", "expected a table of 4 words by 2 tags"),
+        ("1 2 3\n3 4 5\n6 7 8", "expected a table of 4 words by 2 tags"),
         ("![x](http://a.b) 1\n2 3", "line 1, column 1"),
     ],
 )

@@ -28,6 +28,7 @@ from crfviz.exceptions import CrfvizError
 
 MASK_IGNORED = "mask ignored"
 MISPLACED = "backpointer off by one"
+SCALED_LATER = "scaled from the second word on"
 FORWARD = (ALPHA, VITERBI, BACKPOINTERS)
 TABLES = (ALPHA, BETA, VITERBI)
 FINITE_INFINITIES = (-1e4, -1e3, -100.0, -1e5, -1e6, -1e9)  # common substitutes for -inf
@@ -151,6 +152,19 @@ def _shifted(right: Program) -> Iterator[Program]:
     unknown = np.full_like(right.emissions[0], np.nan)
     yield replace(right, finish=lambda table: np.vstack([table[1:], unknown]))
     yield replace(right, finish=lambda table: np.vstack([unknown, table[:-1]]))
+
+
+def _scaled_later(right: Program) -> Iterator[Program]:
+    """Divide each row by its sum, but for the row that is computed first."""
+
+    def after_first(table: Array) -> Array:
+        return np.vstack([table[:1], _normalised(table[1:], 1)])
+
+    def before_last(table: Array) -> Array:
+        return np.vstack([_normalised(table[:-1], 1), table[-1:]])
+
+    yield replace(right, finish=after_first)
+    yield replace(right, finish=before_last)
 
 
 def _beta_off_by_one(right: Program) -> Iterator[Program]:
@@ -303,6 +317,13 @@ CATALOGUE = (
         "A finite number stands for “forbidden” and adds up with real scores. Use −∞.",
         KINDS,
         _finite_infinity,
+    ),
+    Bug(
+        SCALED_LATER,
+        "Each row is divided by its sum, but for the one that is computed first. Divide all rows, "
+        "or none.",
+        (ALPHA, BETA),
+        _scaled_later,
     ),
     Bug(
         "wrong axis normalised",

@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 from crfviz.chain.homework.arithmetic import arithmetic, arithmetic_of
 from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, known_bugs
-from crfviz.chain.homework.programs import BACKPOINTERS, BETA, KINDS, Program, right_program
+from crfviz.chain.homework.programs import (
+    BACKPOINTERS,
+    BETA,
+    KINDS,
+    VITERBI,
+    Program,
+    right_program,
+)
 from crfviz.chain.homework.readings import (
     LOG,
     Layout,
@@ -71,6 +78,7 @@ class Checked:
     first_wrong: WrongCell | None  # None if the table is right
     order: tuple[int, ...] = ()  # K tag ids of the columns of `given`, if this order makes it right
     renamed: bool = False  # whether backpointers in the cells use that order, too
+    num_empty: int = 0  # cells that are not filled in yet, which no verdict is about
 
     @property
     def out_of_order(self) -> bool:
@@ -112,13 +120,39 @@ def check_table(potentials: Potentials, kind: str, table: ArrayLike) -> WrongCel
     return check(potentials, kind, table).first_wrong
 
 
-def check(potentials: Potentials, kind: str, table: ArrayLike) -> Checked:
-    """Check a table as `check_table` does; return all details for a picture."""
+def check(
+    potentials: Potentials, kind: str, table: ArrayLike, units: Array | None = None
+) -> Checked:
+    """Check a table as `check_table` does; return all details for a picture.
+
+    Args:
+        potentials: as for `check_table`.
+        kind: as for `check_table`.
+        table: as for `check_table`; with `units` it may have fewer rows.
+        units: of the last digit that each cell has, as it was pasted: 0 if unknown, NaN for cells
+            that are not filled in yet.
+    """
     if kind not in KINDS:
         raise CrfvizError(f"expected one of the kinds {', '.join(KINDS)}, got {kind!r}")
     values = as_numbers("the table", table).detach().numpy()
+    if units is not None:
+        values, units = _with_all_words(potentials, kind, values, units)
     ways = readings(kind, values.shape, potentials.num_tokens, potentials.num_tags)
-    return diagnose(potentials, kind, values, ways)
+    return diagnose(potentials, kind, values, ways, units=units)
+
+
+def _with_all_words(
+    potentials: Potentials, kind: str, values: Array, units: Array
+) -> tuple[Array, Array]:
+    """Add empty rows for words that a table lacks: its first ones in β, else its last ones."""
+    T, K = potentials.num_tokens, potentials.num_tags
+    flipped = values.shape[1] != K
+    values, units = (table.T if flipped else table for table in (values, units))
+    lacking = T - len(values)
+    if values.shape[1] == K and (lacking > 1 or (lacking == 1 and kind in (BETA, VITERBI))):
+        sides = ((lacking, 0), (0, 0)) if kind == BETA else ((0, lacking), (0, 0))
+        values, units = (np.pad(table, sides, constant_values=np.nan) for table in (values, units))
+    return (values.T, units.T) if flipped else (values, units)
 
 
 def diagnose(
@@ -127,15 +161,26 @@ def diagnose(
     values: Array,
     ways: Sequence[Layout],
     written: Array | None = None,
+    units: Array | None = None,
 ) -> Checked:
     """Check a table under several readings.
 
     If the step at which each cell was `written`, (T, K), is known, the first wrong cell is the one
-    written first; otherwise it is the first in the order of computation.
+    written first; otherwise it is the first in the order of computation. For `units` see `check`.
     """
     right = right_program(potentials, kind)
     rounding = rounding_of(values)
-    tries = [Trial(kind, right, way, rounding, way.oriented(values)) for way in ways]
+    tries = [
+        Trial(
+            kind,
+            right,
+            way,
+            rounding,
+            way.oriented(values),
+            None if units is None else way.oriented(units),
+        )
+        for way in ways
+    ]
     solved = next((one for one in tries if one.solved), None)
     if solved is not None:
         return solved.checked(None)
@@ -188,7 +233,13 @@ class Trial:
     """Comparison of the table with the right one under one reading."""
 
     def __init__(
-        self, kind: str, right: Program, reading: Layout, rounding: Rounding, given: Array
+        self,
+        kind: str,
+        right: Program,
+        reading: Layout,
+        rounding: Rounding,
+        given: Array,
+        units: Array | None = None,
     ) -> None:
         self.kind, self.reading, self.rounding = kind, reading, rounding
         self.num_tokens = len(right.emissions)
@@ -196,7 +247,12 @@ class Trial:
         if missing > 0:
             empty = np.full((missing, given.shape[1]), np.nan)
             given = np.concatenate([empty, given] if reading.first else [given, empty])
+            if units is not None:
+                units = np.concatenate([empty * 0, units] if reading.first else [units, empty])
         self.given = given
+        units = np.zeros_like(given) if units is None else units
+        self.empty = np.isnan(units) & np.isnan(given)
+        self.units = np.where(np.isnan(units), 0.0, units)
         self.words = given[: self.num_tokens]
         self.choices = right.choices() if kind == BACKPOINTERS else None
         if self.choices is None:
@@ -204,6 +260,8 @@ class Trial:
         else:
             self.expected = right.printed(kind)
         self.ok = self.fit(right)
+        first = int(self.choices is not None)  # the first word has no backpointers
+        self.num_empty = int(self.empty[first : self.num_tokens].sum())
 
     @property
     def solved(self) -> bool:
@@ -224,7 +282,7 @@ class Trial:
     def _held_still(self, padding: Array) -> NDArray[np.bool_]:
         """Return (R - T, K) which cells after the last word repeat the row of the last word."""
         held = np.broadcast_to(self.expected[-1], padding.shape)
-        return fits(padding, held, self._tolerance(held))
+        return fits(padding, held, self._tolerance(held, self.units[self.num_tokens :]))
 
     def _printed(self, program: Program) -> tuple[Array, Array]:
         """Return a program's table in this reading, and the rows to compare it with."""
@@ -237,12 +295,13 @@ class Trial:
             choices = program.choices()
             if len(choices) != self.num_tokens:  # padding shows in the other tables
                 return np.zeros_like(self.words, dtype=bool)
-            return pointer_fits(self.words, choices)
+            return pointer_fits(self.words, choices) | self.empty[: self.num_tokens]
         table, given = self._printed(program)
         unknown = np.count_nonzero(np.isnan(table))
         if len(table) != len(given) or unknown > MAX_UNKNOWN * table.size:
             return np.zeros_like(given, dtype=bool)
-        return fits(given, table, self._tolerance(table))
+        near = fits(given, table, self._tolerance(table, self.units[: len(given)]))
+        return near | self.empty[: len(given)]
 
     def explained_by(self, program: Program) -> bool:
         """Return whether a program prints this table; a few cells rule out most programs."""
@@ -251,7 +310,8 @@ class Trial:
             if len(table) != len(given):
                 return False
             with np.errstate(all="ignore"):
-                if (np.abs(given - table) > coarsest(self.rounding, table)).any():
+                limit = coarsest(self.rounding, table, float(self.units.max(initial=0.0)))
+                if (np.abs(given - table) > limit).any():
                     return False
         return bool(self.fit(program).all())
 
@@ -262,11 +322,13 @@ class Trial:
         table, given = self._printed(program)
         known = np.isfinite(table) & np.isfinite(given)
         gaps = np.abs(np.where(known, given - np.where(known, table, 0.0), 0.0))
-        return float((gaps / self._tolerance(table))[known].mean()) if known.any() else 0.0
+        allowed = self._tolerance(table, self.units[: len(table)])
+        return float((gaps / allowed)[known].mean()) if known.any() else 0.0
 
-    def _tolerance(self, table: Array) -> Array:
+    def _tolerance(self, table: Array, own: Array) -> Array:
         steps = np.arange(len(table))[:: -1 if self.kind == BETA else 1]
-        return tolerance(self.rounding, table, steps, products=self.reading.space != LOG)
+        products = self.reading.space != LOG
+        return tolerance(self.rounding, table, steps, products=products, own=own)
 
     def order(self) -> tuple[int, ...]:
         """Return the K tag ids of the columns if another order of tags makes them right, else ().
@@ -275,15 +337,12 @@ class Trial:
         """
         if self.choices is not None or len(self.given) != self.num_tokens:
             return ()
-        allowed = self._tolerance(self.expected)
-        columns = [
-            np.flatnonzero(
-                fits(
-                    np.broadcast_to(column[:, None], self.expected.shape), self.expected, allowed
-                ).all(axis=0)
-            ).tolist()
-            for column in self.given.T
-        ]
+        columns = []
+        for column, own, empty in zip(self.given.T, self.units.T, self.empty.T, strict=True):
+            allowed = self._tolerance(self.expected, own[:, None])
+            whole = np.broadcast_to(column[:, None], self.expected.shape)
+            near = fits(whole, self.expected, allowed) | empty[:, None]
+            columns.append(np.flatnonzero(near.all(axis=0)).tolist())
         return assign_columns(columns)
 
     def pointer_order(self) -> tuple[tuple[int, ...], bool]:
@@ -346,4 +405,12 @@ class Trial:
 
     def checked(self, first_wrong: WrongCell | None) -> Checked:
         """Return the result of the check under this reading."""
-        return Checked(self.reading, self.rounding, self.given, self.expected, self.ok, first_wrong)
+        return Checked(
+            self.reading,
+            self.rounding,
+            self.given,
+            self.expected,
+            self.ok,
+            first_wrong,
+            num_empty=self.num_empty,
+        )

@@ -1,7 +1,8 @@
 """Readings of a table of numbers: orientation, space, convention, and tolerance.
 
-Students round to a few decimals; programs compute in float32 or float64. The rounding is inferred
-from the table. A table rounded to d decimals may be off by half a unit of the last decimal in the
+Students round to a few decimals or significant digits; programs compute in float32 or float64. The
+rounding is inferred from the table, and for a pasted cell with fewer digits from its own. A table
+rounded to d decimals may be off by half a unit of the last decimal in the
 row that is computed first, and by another half unit with each further step, up to three units,
 because students continue with rounded numbers. A table that is not rounded may be off by 1e-9
 (float64) or 2e-6 (float32, or written with at most 9 digits) of the largest number so far. For
@@ -63,13 +64,13 @@ class Rounding:
     """The rounding of a table's numbers."""
 
     decimals: int | None  # 0 to 6; None: not rounded to decimals
-    digits: int | None  # 2 to 6 significant digits, if not rounded to decimals
+    digits: int | None  # 2 to 6 significant digits; None: not rounded to so few
     single: bool  # whether float32 represents the numbers, or their digits
 
     @property
     def text(self) -> str:
         """A description of the rounding."""
-        if self.decimals is not None:
+        if self.decimals is not None and (self.digits is None or self.digits >= self.decimals):
             return f"{self.decimals} decimal" + ("" if self.decimals == 1 else "s")
         if self.digits is not None:
             return f"{self.digits} digits"
@@ -163,13 +164,18 @@ def rounding_of(table: Array) -> Rounding:
         as_single = values.astype(np.float32).astype(np.float64)
     return Rounding(
         decimals=decimals,
-        digits=max(digits, 2) if decimals is None and digits <= MAX_DECIMALS else None,
+        digits=max(digits, 2) if decimals != 0 and digits <= MAX_DECIMALS else None,
         single=digits <= FLOAT32_DIGITS or bool((as_single == values).all()),
     )
 
 
 def tolerance(
-    rounding: Rounding, right: Array, steps: NDArray[np.int_], *, products: bool
+    rounding: Rounding,
+    right: Array,
+    steps: NDArray[np.int_],
+    *,
+    products: bool,
+    own: Array | float = 0.0,
 ) -> Array:
     """Return the tolerance of each number of a table.
 
@@ -178,6 +184,7 @@ def tolerance(
         right: (R, K) the right table.
         steps: (R,) steps from the row that is computed first.
         products: whether the numbers are products of probabilities rather than logarithms.
+        own: (R, K) unit of the last digit that each cell has; 0 if unknown.
 
     Returns:
         (R, K) in the unit of the table, greater than 0.
@@ -191,25 +198,29 @@ def tolerance(
         size[order] = np.maximum.accumulate(finite.max(1, initial=1.0)[order])
         floor = size[:, None] * np.full_like(finite, 2e-6 if rounding.single else 1e-9)
     unit = _unit(rounding, finite, noise=0.0 if products else 1e-12)
-    halves = HALF * (1 + np.minimum(steps, MAX_STEPS))[:, None]
-    allowed: Array = np.maximum(floor, halves * unit) + 1e-300
+    if rounding.decimals == 0:
+        own = np.minimum(own, COARSEST)
+    further = np.minimum(steps, MAX_STEPS)[:, None] * unit  # other cells are rounded as usual
+    last = np.where(np.asarray(own) > 0, own, unit)
+    allowed: Array = np.maximum(floor, HALF * (last + further)) + 1e-300
     return allowed
 
 
-def coarsest(rounding: Rounding, right: Array) -> float:
+def coarsest(rounding: Rounding, right: Array, own: float = 0.0) -> float:
     """Return an upper bound of the `tolerance` of a table, in its unit; faster to compute.
 
     Args:
         rounding: of the submitted table.
         right: (R, K) the right table.
+        own: the largest unit that a cell has.
     """
     largest = float(np.abs(right[np.isfinite(right)]).max(initial=1.0))
     unit = 0.0
     if rounding.decimals is not None:
         unit = min(10.0**-rounding.decimals, COARSEST)
-    elif rounding.digits is not None:
-        unit = largest * 10.0 ** (1 - rounding.digits)
-    return 1.001 * max(2e-5 * largest, HALF * (1 + MAX_STEPS) * unit)
+    if rounding.digits is not None:
+        unit = max(unit, largest * 10.0 ** (1 - rounding.digits))
+    return 1.001 * max(2e-5 * largest, HALF * (MAX_STEPS * unit + max(unit, own)))
 
 
 def _readings(
@@ -240,17 +251,19 @@ def _conventions(kind: str, more: int, *, single: bool) -> list[str]:
 
 def _unit(rounding: Rounding, finite: Array, *, noise: float) -> Array:
     """Return the unit of the last decimal or digit of each number; 0 if it needs no rounding."""
+    unit: Array = np.zeros_like(finite)
     if rounding.decimals is not None:
         with np.errstate(over="ignore"):
             rounded = finite.round(rounding.decimals)
-        if np.allclose(rounded, finite, 1e-9, noise):
-            return np.zeros_like(finite)
-        return np.full_like(finite, min(10.0**-rounding.decimals, COARSEST))
+        if not np.allclose(rounded, finite, 1e-9, noise):
+            unit = np.full_like(finite, min(10.0**-rounding.decimals, COARSEST))
     if rounding.digits is not None:
         magnitude = np.floor(np.log10(np.where(finite > 0, finite, 1.0)))
-        unit: Array = np.where(finite > 0, 10.0 ** (magnitude - rounding.digits + 1), 0.0)
-        return unit
-    return np.zeros_like(finite)
+        last = np.where(finite > 0, 10.0 ** (magnitude - rounding.digits + 1), 0.0)
+        rounded = np.round(finite / np.where(last > 0, last, 1.0)) * last
+        if not np.allclose(rounded, finite, 1e-9, noise):
+            unit = np.maximum(unit, last)
+    return unit
 
 
 def _digits(value: float) -> int:

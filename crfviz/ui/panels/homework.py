@@ -19,7 +19,13 @@ from crfviz.text.number_tables import MAX_BYTES, NumberTable, parse_number_table
 from crfviz.ui.pictures import draw
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound_widgets import bound_draft, bound_flag, bound_select, bound_to
-from crfviz.ui.session.scenario_state import change, choice_option, scenario
+from crfviz.ui.session.scenario_state import (
+    change,
+    choice_option,
+    scenario,
+    set_view_option,
+    view_option,
+)
 from crfviz.ui.session.session_store import draft, errors_as_messages, set_draft
 from crfviz.ui.state.scenario import BEFORE_FIRST, MAX_WORDS
 from crfviz.ui.widgets import download, narrowed, upload
@@ -57,7 +63,7 @@ def table_box(scene: Scene, kind: str) -> NumberTable | None:
     box, file, example = st.columns([5, 2.6, 2.4])
     with file:
         problem = _upload(scene, kind)
-    bound_select("or an example", "homework", _names(kind), RIGHT, at=example)
+    bound_select("or an example", "homework", _names(kind), _names(kind)[0], at=example)
     example.button("Fill it in", on_click=_fill, args=(scene, kind))
     text = bound_draft(
         st.text_area,
@@ -92,10 +98,11 @@ def _nothing_yet(scene: Scene, kind: str) -> None:
     st.text(f"The tags, in this order: {' '.join(scene.tags)}")
     empty = template(scene.words, scene.tags)
     download("Template (CSV)", lambda: empty, f"{kind}.csv", "text/csv")
-    st.caption("The table, with its first row filled in:")
+    st.caption("The table:" if _answers_hidden() else "The table, with its first row filled in:")
     cells = np.full((T, K), "…", dtype=object)
     first = example_table(scene.now.potentials, kind)[0]
-    cells[0] = [str(value) if kind == BACKPOINTERS else f"{value:.4f}" for value in first[:K]]
+    if not _answers_hidden():
+        cells[0] = [str(value) if kind == BACKPOINTERS else f"{value:.4f}" for value in first[:K]]
     frame = pd.DataFrame(cells, list(scene.numbered().values()), list(scene.tags))
     st.dataframe(frame, column_config=narrowed(frame))
     wrong = _with_a_mistake(scene, kind)
@@ -117,7 +124,7 @@ def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
 
 def ordered(scene: Scene, kind: str, table: NumberTable) -> Checked:
     """Check a table; if its tags are in another order, draw a button that reorders them."""
-    checked = check(scene.now.potentials, kind, table.values)
+    checked = check(scene.now.potentials, kind, table.values, table.units)
     names = table.labels if checked.reading.flipped else table.header
     if checked.first_wrong is not None and names is not None and set(names) == set(scene.tags):
         order = tuple(scene.tags.index(name) for name in names)
@@ -149,25 +156,45 @@ def _as_labelled(scene: Scene, kind: str, checked: Checked) -> Checked:
 
 def show_checked(scene: Scene, kind: str, checked: Checked) -> None:
     """Draw the verdict, the likely bug, and both tables."""
-    text = verdict(checked, kind, scene.words, scene.tags)
     wrong = checked.first_wrong
+    told = _answers_shown() if wrong is not None else not _answers_hidden()
+    text = verdict(checked, kind, scene.words, scene.tags, told=told)
     if wrong is None:
-        st.success(plain(text))
+        (st.info if checked.num_empty else st.success)(plain(text))
     elif checked.out_of_order:  # no likely bug yet: the numbers may be right in another order
         st.error(plain(f"{text} What else is wrong is looked for once the tags are in order."))
     else:
         st.error(plain(f"{text} {likely_bug(wrong)}"))
-        st.text(wrong.arithmetic)
+        if told:
+            st.text(wrong.arithmetic)
     read, every = st.columns([4, 1], vertical_alignment="center")
     read.caption(plain(how_read(checked, kind)))
     with every:
         every_row = draft("homework.every") == "1"
         bound_to(st.toggle, "Every word", "homework.every", every_row, _keep_every)
-    given, right = compared(checked, kind, scene.words, scene.tags, every=every_row)
+    tables = compared(checked, kind, scene.words, scene.tags, every=every_row)
     height = _ROW_HEIGHT * (len(scene.tags) + 1) + 16
-    for column, table in zip(st.columns(2), (given, right), strict=True):
+    for column, table in zip(st.columns(2), tables if told else tables[:1], strict=False):
         names = narrowed(pd.DataFrame(index=table.index, columns=table.columns))
         column.dataframe(table, row_height=_ROW_HEIGHT, height=height, column_config=names)
+
+
+def _answers_hidden() -> bool:
+    """Return whether a lecturer's link keeps the right numbers hidden (`v.answers=hidden`)."""
+    return view_option("answers") == "hidden"
+
+
+def _answers_shown() -> bool:
+    """Draw the switch for the right numbers, unless the link hides them; return its state."""
+    shown = view_option("answers") == "shown"
+    if _answers_hidden():
+        return False
+    bound_to(st.toggle, "Show the right numbers", "homework.answers", shown, _show_answers)
+    return shown
+
+
+def _show_answers(chosen: bool) -> None:  # noqa: FBT001 - the value of a toggle
+    set_view_option("answers", "shown" if chosen else "")
 
 
 def _keep_every(chosen: bool) -> None:  # noqa: FBT001 - the value of a toggle
@@ -211,14 +238,15 @@ def _readable(data: bytes, table: NumberTable) -> str:
 
 def _fill(scene: Scene, kind: str) -> None:
     """Put the chosen example into the box; the choice may be newer than the clicked button."""
-    name = choice_option("homework", _names(kind), RIGHT)
+    name = choice_option("homework", _names(kind), _names(kind)[0])
     with errors_as_messages():
         table = example_table(scene.now.potentials, kind, "" if name == RIGHT else name)
         set_draft(_BOX, as_text(table, scene.tags, _cell_names(scene, kind)))
 
 
 def _names(kind: str) -> list[str]:
-    return [RIGHT, *(bug.name for bug in known_bugs(kind))]
+    bugs = [bug.name for bug in known_bugs(kind)]
+    return bugs if _answers_hidden() else [RIGHT, *bugs]
 
 
 def is_trace(data: bytes) -> bool:

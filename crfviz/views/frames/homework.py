@@ -34,21 +34,28 @@ MAX_STEPS = 400  # maximum number of steps of a walk; earlier writes are one ste
 LEGEND = "frame: written by this step · dashes: the first wrong cell · empty: not written yet"
 
 
-def verdict(checked: Checked, kind: str, words: Sequence[str], tags: Sequence[str]) -> str:
-    """Return one sentence: that the table is right, or where it goes wrong."""
-    wrong = checked.first_wrong
+def verdict(
+    checked: Checked, kind: str, words: Sequence[str], tags: Sequence[str], *, told: bool = True
+) -> str:
+    """Return one sentence: that the table is right so far, or where it goes wrong.
+
+    The right number is in it only if `told`.
+    """
+    wrong, empty = checked.first_wrong, checked.num_empty
     if wrong is None:
-        return f"Right: all {checked.expected.size} cells."
+        size = checked.expected.size
+        if not empty:
+            return f"Right: all {size} cells."
+        filled = f"Right so far: {count(size - empty, 'cell')}." if empty < size else ""
+        return f"{filled} {count(empty, 'cell')} of {size} {'is' if empty == 1 else 'are'} empty."
     where = (
         f"“{words[wrong.position]}” (word {wrong.position + 1})"
         if wrong.position < len(words)
         else f"row {wrong.position + 1}, which is padding"
     )
-    yours, expected = _cell(wrong.found, kind, tags), _cell(wrong.expected, kind, tags)
-    return (
-        f"The first wrong cell is {wrong.tag_name} at {where}: you have {yours}; "
-        f"correct is {expected}."
-    )
+    yours = f"The first wrong cell is {wrong.tag_name} at {where}: you have "
+    yours += _cell(wrong.found, kind, tags)
+    return f"{yours}; correct is {_cell(wrong.expected, kind, tags)}." if told else f"{yours}."
 
 
 def how_read(checked: Checked, kind: str) -> str:

@@ -225,3 +225,72 @@ def test_cell_with_the_name_of_a_tag_is_a_number_among_scores():
     chain = named_chain(["1", "2"], ["a", "b"])
     read = read_as(chain, "alpha", "word,1,2\na,1,2\nb,2,1")
     assert read.values.tolist() == [[1, 2], [2, 1]]
+
+
+def pasted(chain, kind, rows):
+    text = "\n".join("\t".join(row) for row in rows)
+    table = read_as(chain, kind, text)
+    return check(chain, kind, table.values, table.units)
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+@pytest.mark.parametrize("kind", ["alpha", "beta", "viterbi"])
+def test_cells_with_few_significant_digits_are_right(kind, digits):
+    for seed in range(20):
+        chain = random_chain(seed)
+        chain = Potentials(chain.emissions - 3, chain.transitions, tokens=WORDS, tags=chain.tags)
+        first = slice(-1, None) if kind == "beta" else slice(0, 1)  # no rounded number before it
+        table = np.exp(example_table(chain, kind))
+        rows = [[f"{value:.9g}" for value in row] for row in table]
+        rows[first] = [[f"{value:.{digits}g}" for value in row] for row in table[first]]
+        assert pasted(chain, kind, rows).first_wrong is None
+
+
+def test_two_digits_are_right_and_another_second_digit_is_wrong():
+    chain = Potentials(np.log([[0.1134, 0.0021]]), np.zeros((2, 2)), tokens=["a"], tags=["A", "B"])
+    assert pasted(chain, "alpha", [["0.11", "0.0021"]]).first_wrong is None
+    assert pasted(chain, "alpha", [["0.1134", "0.0021"]]).first_wrong is None
+    assert check(chain, "alpha", [[0.11, 0.0021]]).first_wrong is None
+    assert check(chain, "alpha", [[0.11, 0.0021]]).rounding.text == "2 digits"
+    assert pasted(chain, "alpha", [["0.12", "0.0021"]]).first_wrong.tag == 0
+    assert pasted(chain, "alpha", [["0.1100", "0.0021"]]).first_wrong.tag == 0
+
+
+@pytest.mark.parametrize("kind", ["alpha", "beta"])
+def test_table_scaled_after_the_first_step_is_named(kind):
+    chain = random_chain(3)
+    table = np.exp(np.array(example_table(chain, kind)))
+    rows = slice(None, -1) if kind == "beta" else slice(1, None)
+    table[rows] /= table[rows].sum(1, keepdims=True)
+    assert check(chain, kind, table).first_wrong.bug == "scaled from the second word on"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_partial_table_is_checked_as_far_as_it_goes(kind):
+    chain = random_chain(1)
+    chain = Potentials(chain.emissions, chain.transitions, tokens=WORDS, tags=chain.tags)
+    table = example_table(chain, kind)
+    rows = [[f"{value:.6f}" for value in row] for row in table]
+    for row in rows[:2] if kind == "beta" else rows[3:]:
+        row[:] = [""] * len(row)
+    checked = pasted(chain, kind, rows)
+    assert checked.first_wrong is None
+    assert checked.num_empty == 8
+    size = 20
+    assert verdict(checked, kind, WORDS, chain.tags) == (
+        f"Right so far: {size - 8} cells. 8 cells of {size} are empty."
+    )
+    rows[2][1] = "3.000000" if kind != BACKPOINTERS else str((int(table[2, 1]) + 1) % 4)
+    wrong = pasted(chain, kind, rows).first_wrong
+    assert (wrong.position, wrong.tag) == (2, 1)
+    assert "correct is" not in verdict(
+        pasted(chain, kind, rows), kind, WORDS, chain.tags, told=False
+    )
+
+
+def test_number_that_is_not_a_number_is_wrong_and_no_empty_cell():
+    chain = random_chain(1)
+    chain = Potentials(chain.emissions, chain.transitions, tokens=WORDS, tags=chain.tags)
+    rows = [[f"{value:.6f}" for value in row] for row in example_table(chain, "alpha")]
+    rows[4][2] = "nan"
+    assert pasted(chain, "alpha", rows).first_wrong.position == 4
