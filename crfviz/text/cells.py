@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate, lines_of
@@ -162,7 +163,7 @@ class _Way:
         if any(self.bars):
             line = line.strip().removeprefix(self.bars[0]).removesuffix(self.bars[1])
         try:
-            quoting = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
+            quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
             blanks = self.separator != "\t"
             row = csv.reader(
                 [line], delimiter=self.separator, skipinitialspace=blanks, quoting=quoting

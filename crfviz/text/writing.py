@@ -88,6 +88,7 @@ def _readable(content: bytes, sentences: Sentences, name: str) -> bytes:
         FormatError: the columns cannot hold a sentence.
     """
     wanted = _read(WRITERS["jsonl"](sentences))  # holds any word, and is normalised as well
+    found = []
     for head in ("", ROWS[name]):
         whole = head.encode() + content
         found = _read(whole)

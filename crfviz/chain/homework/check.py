@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from crfviz.chain.homework.arithmetic import arithmetic, arithmetic_of
 from crfviz.chain.homework.bugs import CATALOGUE, MASK_IGNORED, MISPLACED, Bug, known_bugs
+from crfviz.chain.homework.partial import with_all_words
 from crfviz.chain.homework.programs import (
     BACKPOINTERS,
     BETA,
     KINDS,
-    VITERBI,
     Program,
     right_program,
 )
@@ -136,23 +136,9 @@ def check(
         raise CrfvizError(f"expected one of the kinds {', '.join(KINDS)}, got {kind!r}")
     values = as_numbers("the table", table).detach().numpy()
     if units is not None:
-        values, units = _with_all_words(potentials, kind, values, units)
+        values, units = with_all_words(potentials, kind, values, units)
     ways = readings(kind, values.shape, potentials.num_tokens, potentials.num_tags)
     return diagnose(potentials, kind, values, ways, units=units)
-
-
-def _with_all_words(
-    potentials: Potentials, kind: str, values: Array, units: Array
-) -> tuple[Array, Array]:
-    """Add empty rows for words that a table lacks: its first ones in β, else its last ones."""
-    T, K = potentials.num_tokens, potentials.num_tags
-    flipped = values.shape[1] != K
-    values, units = (table.T if flipped else table for table in (values, units))
-    lacking = T - len(values)
-    if values.shape[1] == K and (lacking > 1 or (lacking == 1 and kind in (BETA, VITERBI))):
-        sides = ((lacking, 0), (0, 0)) if kind == BETA else ((0, lacking), (0, 0))
-        values, units = (np.pad(table, sides, constant_values=np.nan) for table in (values, units))
-    return (values.T, units.T) if flipped else (values, units)
 
 
 def diagnose(
