@@ -3,6 +3,7 @@
 import streamlit as st
 
 from crfviz.corpus.tables.report import notes
+from crfviz.taggers.answers import Answers
 from crfviz.ui import cached
 from crfviz.ui.errors.added_layer import fit_requested
 from crfviz.ui.errors.questions import downloads, questions
@@ -14,6 +15,8 @@ from crfviz.ui.shell.frame import header
 from crfviz.ui.shell.topbar import MODEL_WIDTH, model_box
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count, per_cent
+
+MODE_NAMES = {"conlleval": "by conlleval’s rules", "strict": "strictly by the scheme"}
 
 model, choice = header("Model errors", MODEL_WIDTH, "content")
 with model:
@@ -38,9 +41,13 @@ record = analysis.record
 wrong, viterbi = record["errors"], record["viterbi"]
 with results.container():
     shares = {"token accuracy": "token_accuracy", "sentence accuracy": "sentence_accuracy"}
-    if viterbi["entity_f1"] is not None:
+    scores = source.scores if isinstance(subject.tagger, Answers) else ()
+    if viterbi["entity_f1"] is not None and not scores:
         shares = {"entity F1": "entity_f1", **shares}
     named = ", ".join(f"{name} **{per_cent(viterbi[key])}**" for name, key in shares.items())
+    if any(None not in each.scheme for each in scores):
+        both = " and ".join(f"**{per_cent(each.f1)}** {MODE_NAMES[each.mode]}" for each in scores)
+        named = f"entity F1 {both}, {named}"
     size = [count(record["sentences"], "sentence"), count(record["tokens"], "word")]
     if source.name.startswith(size[0]):  # the shipped sentences, "150 sentences of …"
         size = size[1:]
@@ -57,6 +64,8 @@ with results.container():
         )
     if subject.opener is None and not tagger.probabilistic:
         st.caption("This model has scores, not probabilities: p is what a CRF with them would say.")
+    for note in dict.fromkeys(note for each in scores for note in each.notes):
+        st.caption(plain(note))
     for note in [*notes(record), *link_notes(analysis)]:
         st.caption(plain(note))
     questions(analysis)

@@ -26,6 +26,7 @@ from crfviz.commands.sharded_work import (
     sharded_results,
     shards_again,
 )
+from crfviz.corpus.answer_scores import MODES, score_answers
 from crfviz.corpus.counts.run_counts import CountedRun
 from crfviz.corpus.run.sets import UNITS, calibrated
 from crfviz.corpus.shards.jobs import Evaluation, EvaluationResult, merge_results, model_reference
@@ -59,12 +60,25 @@ from crfviz.views.figures.offline import html_report
 
 DEFAULT_LEVEL = 0.9  # of --calibrate
 
+OF_MODELS = (  # options that --answers does not have
+    *("format", "column", "fold_handles", "map", "json", "report", "against", "rule", "card"),
+    "fit_transitions",
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `evaluate`."""
     add = parser.add_argument
     add("file", type=Path, help="tagged sentences in a format of docs/files.md")
-    add("--model", required=True, metavar="NAME", help="a shipped model, or a model folder")
+    judged = parser.add_mutually_exclusive_group(required=True)
+    judged.add_argument("--model", metavar="NAME", help="a shipped model, or a model folder")
+    judged.add_argument(
+        "--answers",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="score a file of predicted tags instead of a model; without FILE, the last column",
+    )
     add("--format", choices=READ_FORMATS, help="of the file (default: told from its content)")
     add_reading_arguments(parser)
     add("--fold-handles", action="store_true", help="join @ and the word after it to @user")
@@ -98,6 +112,9 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         CrfvizError: the model, the file or an option is invalid; the message says why.
     """
+    if args.answers is not None:
+        _print_scores(args)
+        return 0
     outputs = [path for path in (args.json, args.report) if path is not None]
     for path in outputs:
         require_folder(path)  # fail before the evaluation, not after it
@@ -160,6 +177,18 @@ def _calibrations(
     wanted = [calibrated(judged, level, of) for of in UNITS]
     more = all_calibrations(judged) if args.card else []
     return (*wanted, *(each for each in more if each not in wanted))
+
+
+def _print_scores(args: argparse.Namespace) -> None:
+    """Print the scores of predicted tags, by conlleval's rules and strictly.
+
+    Raises:
+        CrfvizError: a file cannot be read, or another option is given.
+    """
+    if other := next((name for name in OF_MODELS if getattr(args, name)), None):
+        raise CrfvizError(f"--{other.replace('_', '-')} is for a model, got --answers")
+    for mode in MODES:
+        sys.stdout.write(f"{score_answers(args.file, args.answers or None, mode)}\n")
 
 
 def _write(

@@ -67,6 +67,31 @@ def test_last_column_is_evaluated_against_the_one_before(app):
     assert "3 wrong words in 3 runs, in 2 sentences" in said
 
 
+BOTH = "entity F1 **{} %** by conlleval’s rules and **{} %** strictly by the scheme"
+OWN_RULES = {  # gold, answers, F1 by conlleval's rules and strictly, and a note
+    "inner tags alone": ("B-PER I-PER O B-LOC", "I-PER I-PER O I-LOC", "100.00", "0.00", "IOB1"),
+    "stray begin tag": ("I-PER I-PER O I-LOC", "B-PER I-PER O I-LOC", "100.00", "50.00", "IOB1"),
+    "another scheme": ("B-PER I-PER O B-LOC", "B-PER E-PER O S-LOC", "100.00", "100.00", "BIOES"),
+}
+
+
+@pytest.mark.parametrize("files", [1, 2])
+@pytest.mark.parametrize("case", OWN_RULES)
+def test_answers_have_the_figures_of_both_rules(app, case, files):
+    gold, given, lenient, strict, note = OWN_RULES[case]
+    rows = [list(zip(WORDS[0].split(), gold.split(), given.split(), strict=True))]
+    if files == 1:
+        open_file(app, columns(0, 1, 2, rows=rows))
+    else:
+        source = sources.read_upload("gold.conll", columns(0, 1, rows=rows))
+        both = sources.with_answers(source, "out.conll", columns(0, 2, rows=rows))
+        app.query_params.update({"model": "ner-en", "v.corpus": "file", "v.file": both.digest})
+        open_at(app, SCRIPT)
+    assert not app.exception
+    assert BOTH.format(lenient, strict) in headline(app)
+    assert any(note in each.value for each in app.caption)
+
+
 @pytest.mark.parametrize("tab", TABS)
 def test_tab_that_needs_scores_says_so(app, tab):
     open_file(app, columns(0, 1, 2), **{"v.tab": tab})

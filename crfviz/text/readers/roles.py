@@ -319,7 +319,8 @@ def are_counts(values: Sequence[str]) -> bool:
 def are_gold_and_predicted(gold: Column, predicted: Column) -> bool:
     """Return whether two columns share a tag set and most tags, as in conlleval."""
     pairs = list(zip(gold, predicted, strict=True))
-    first, second = ({*values} - {OUTSIDE, "_"} for values in (gold, predicted))
+    # Their schemes may differ, such as BIO and BIOES, so that only the types are the same.
+    first, second = ({*map(_type, values)} - {OUTSIDE, "_"} for values in (gold, predicted))
     common = first & second
     if 2 * len(common) < max(1, min(len(first), len(second))):
         return False

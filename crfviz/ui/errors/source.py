@@ -12,13 +12,14 @@ from hashlib import sha256
 
 import streamlit as st
 
+from crfviz.corpus.answer_scores import MODES, AnswerScores, Tags, score_tags
 from crfviz.corpus.run.tagging import unknown_tags
 from crfviz.exceptions import FormatError
 from crfviz.taggers.answers import Answers
 from crfviz.taggers.registry import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.formats import parse_sentences, parse_with_answers, require_same_words
-from crfviz.text.readers.spelling import in_scheme, scheme_like
+from crfviz.text.readers.spelling import AS_WRITTEN, in_scheme, scheme_like
 from crfviz.text.schemes import OUTSIDE
 from crfviz.text.sentences import Sentence, fold_handles
 from crfviz.ui.annotate.documents import labelled_sentences
@@ -53,6 +54,7 @@ ANSWERS_HELP = (
     "model without scores. A file of columns whose last two are gold and predicted tags, as "
     "conlleval takes them, needs no second one."
 )
+GOLD_BEFORE_ANSWERS, ANSWERS_LAST = -2, -1  # columns of a file with both
 NOT_YET = "choose …"
 MAX_WORDS = 5000  # words of a sentence; a corpus that was not split into sentences has more
 
@@ -76,6 +78,8 @@ class Source:
     notes: tuple[str, ...] = ()  # what was lost or assumed in reading the file
     answers: Sequence[Sentence] | None = None  # the same sentences with the tags of another tagger
     answers_in: str = ""  # name of the file with the answers
+    written: Tags = ()  # the gold tags of each sentence as the file spells them
+    scores: Sequence[AnswerScores] = ()  # of the answers as they are spelled, one for each mode
 
 
 def _files() -> LRUCache[Source]:
@@ -94,7 +98,11 @@ def read_upload(name: str, content: bytes) -> Source:
         notes: list[str] = []
         sentences, answers = parse_with_answers(content, name=name, pause=pause, told=notes.append)
         require_short(name, sentences)
-        source = Source(name, digest, sentences, tuple(notes), answers, name if answers else "")
+        written = _as_written(name, content, GOLD_BEFORE_ANSWERS if answers else None)
+        source = Source(name, digest, sentences, tuple(notes), written=written)
+        if answers:
+            scores = _scores(written, _as_written(name, content, ANSWERS_LAST))
+            source = replace(source, answers=answers, answers_in=name, scores=scores)
         _files().add(digest, source)
     return source
 
@@ -117,9 +125,22 @@ def with_answers(source: Source, name: str, content: bytes) -> Source:
             notes=tuple(dict.fromkeys([*source.notes, *notes])),
             answers=answers,
             answers_in=name,
+            scores=_scores(source.written, _as_written(name, content, None)),
         )
         _files().add(digest, both)
     return both
+
+
+def _as_written(name: str, content: bytes, column: int | None) -> Tags:
+    """Return the tags of each sentence as a file spells them."""
+    sentences = parse_sentences(
+        content, name=name, column=column, scheme=AS_WRITTEN, pause=pause, told=lambda _: None
+    )
+    return [each.tags or () for each in sentences]
+
+
+def _scores(gold: Tags, answers: Tags) -> list[AnswerScores]:
+    return [score_tags(gold, answers, mode) for mode in MODES]
 
 
 def require_short(name: str, sentences: Sequence[Sentence]) -> None:
@@ -249,7 +270,8 @@ def _folded(tagger: Tagger, source: Source) -> Source:
     sentences = [fold_handles(sentence) for sentence in source.sentences]
     answers = source.answers and [fold_handles(sentence) for sentence in source.answers]
     name, digest = f"{source.name}, handles folded", f"{source.digest}.folded"
-    return replace(source, name=name, digest=digest, sentences=sentences, answers=answers)
+    changes = {"name": name, "digest": digest, "sentences": sentences, "answers": answers}
+    return replace(source, **changes, scores=())
 
 
 def require_gold(source: Source) -> None:

@@ -218,6 +218,25 @@ def test_evaluate_prints_and_writes_json(model, file, tmp_path, capsys):
     assert not (model / "evaluation.json").exists()
 
 
+def test_evaluate_scores_answers_by_both_rules(tmp_path, capsys):
+    rows = [("Nora", "B-PER", "I-PER"), ("sails", "O", "O"), ("Oslo", "B-LOC", "B-LOC")]
+    gold, answers, both = (tmp_path / name for name in ("gold.tsv", "answers.tsv", "both.tsv"))
+    gold.write_text("".join(f"{w}\t{g}\n" for w, g, _ in rows), "utf-8")
+    answers.write_text("".join(f"{w}\t{a}\n" for w, _, a in rows), "utf-8")
+    both.write_text("".join(f"{w}\t{g}\t{a}\n" for w, g, a in rows), "utf-8")
+    assert main(["evaluate", str(gold), "--answers", str(answers)]) == 0
+    printed = capsys.readouterr().out
+    lines = [line for line in printed.splitlines() if not line.startswith(" ")]
+    assert lines[0].startswith("conlleval: accuracy 66.67 %")
+    assert lines[0].endswith("F1 100.00 % (2 of 2 and 2)")
+    strict = next(line for line in lines if line.startswith("strict"))
+    assert strict.endswith("F1 66.67 % (1 of 1 and 2)")
+    assert main(["evaluate", str(both), "--answers"]) == 0
+    assert capsys.readouterr().out == printed
+    assert main(["evaluate", str(both), "--answers", "--card"]) == 2
+    assert "--card is for a model, got --answers" in capsys.readouterr().err
+
+
 def test_evaluate_writes_a_self_contained_report(model, file, tmp_path):
     report, figures = tmp_path / "report.html", tmp_path / "figures.json"
     options = ["--report", str(report), "--json", str(figures)]
