@@ -270,8 +270,8 @@ def _folded(tagger: Tagger, source: Source) -> Source:
     sentences = [fold_handles(sentence) for sentence in source.sentences]
     answers = source.answers and [fold_handles(sentence) for sentence in source.answers]
     name, digest = f"{source.name}, handles folded", f"{source.digest}.folded"
-    changes = {"name": name, "digest": digest, "sentences": sentences, "answers": answers}
-    return replace(source, **changes, scores=())
+    folded = replace(source, name=name, digest=digest, sentences=sentences, answers=answers)
+    return replace(folded, scores=())  # of other words
 
 
 def require_gold(source: Source) -> None:
