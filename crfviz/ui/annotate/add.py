@@ -171,6 +171,7 @@ def _preview(name: str, content: bytes) -> None:
         f"**{plain(name)}** is read as **{format_name}**: "
         f"{count(len(read.items), 'sentence')}{tags}{labelled}."
     )
+    st.caption(plain(f"{read.reading}."))
     if read.read_as:
         st.caption(plain(f"{'; '.join(read.read_as)}."))
     if not read.items:

@@ -193,6 +193,7 @@ def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
     if uploaded is not None:
         source = read_upload(uploaded.name, uploaded.getvalue())
         require_gold(source)
+        st.caption(plain(f"{source.name}: {getattr(source.sentences, 'reading', '')}."))
     elif source is None:
         st.info(
             "Choose a file with words and gold tags: columns, CSV, JSON, Parquet, DocBin, brat."
