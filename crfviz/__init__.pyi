@@ -41,6 +41,7 @@ from .chain.questions.triage import triage
 from .corpus.answer_scores import AnswerScores, score_answers
 from .corpus.tables.coverage import calibrate, coverage
 from .corpus.tables.evaluation import evaluate
+from .corpus.tables.label_errors import SuspectLabel, label_errors
 from .corpus.training.transitions import CRFGain, FittedTransitions, crf_gain, fit_transitions
 from .exceptions import (
     CrfvizError,
@@ -103,6 +104,7 @@ __all__ = [
     "ShapeError",
     "Shown",
     "Step",
+    "SuspectLabel",
     "Tagger",
     "Token",
     "Trace",
@@ -146,6 +148,7 @@ __all__ = [
     "illegal_mass",
     "influence",
     "k_best",
+    "label_errors",
     "least_cost",
     "list_taggers",
     "load_tagger",

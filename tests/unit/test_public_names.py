@@ -6,6 +6,7 @@ import sys
 import crfviz
 
 NAMES = [
+    "AnswerScores",
     "Attribution",
     "CRF",
     "CRFGain",
@@ -34,6 +35,7 @@ NAMES = [
     "ShapeError",
     "Shown",
     "Step",
+    "SuspectLabel",
     "Tagger",
     "Token",
     "Trace",
@@ -77,6 +79,7 @@ NAMES = [
     "illegal_mass",
     "influence",
     "k_best",
+    "label_errors",
     "least_cost",
     "list_taggers",
     "load_tagger",
@@ -94,6 +97,7 @@ NAMES = [
     "register",
     "register_adapter",
     "sample",
+    "score_answers",
     "shift_tag",
     "shift_word",
     "show",

@@ -59,12 +59,25 @@ def cross_validated(
 
 def _folds(sentences: Sequence[Sentence]) -> Iterator[tuple[list[Sentence], list[Sentence]]]:
     """Yield at most `FOLDS` pairs of training and held-out sentences."""
-    distinct = list(dict.fromkeys(sentence.tokens for sentence in sentences))
+    for rest, part in folds_of([sentence.tokens for sentence in sentences], SEED):
+        yield [sentences[n] for n in rest], [sentences[n] for n in part]
+
+
+def folds_of(
+    sentences: Sequence[tuple[str, ...]], seed: int
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the numbers of training and held-out sentences, in at most `FOLDS` parts.
+
+    Raises:
+        CrfvizError: there are fewer than two different sentences.
+    """
+    distinct = list(dict.fromkeys(sentences))
     if len(distinct) < 2:
         raise CrfvizError("cross-validation needs two different sentences, got fewer")
-    random.Random(SEED).shuffle(distinct)
+    random.Random(seed).shuffle(distinct)
     number = min(FOLDS, len(distinct))
     part_of = {tokens: place % number for place, tokens in enumerate(distinct)}
+    parts = [part_of[tokens] for tokens in sentences]
     for part in range(number):
-        inside = [sentence for sentence in sentences if part_of[sentence.tokens] == part]
-        yield [s for s in sentences if part_of[s.tokens] != part], inside
+        held = [n for n, own in enumerate(parts) if own == part]
+        yield [n for n, own in enumerate(parts) if own != part], held
