@@ -19,7 +19,7 @@ _BY_DEFAULT = re.compile(r"^export default (?=\S)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _MODULE = re.compile(r"^const (m\d+) =", re.MULTILINE)  # as `_add` writes it
 _REMARK = re.compile(r"(?<=[;,{}()\[\]]) // .*")  # behind what a line of code ends with
-_GOES_ON = re.compile(r"(?<=[;{,(\[])\n")  # a line end that means nothing
+_GOES_ON = re.compile(r"(?<=[;{,(\[=>?:&|])\n|\n(?=[})\],.?:&|])")  # a line end that means nothing
 _STRING = re.compile(r'("[^"]*")')  # on a line that has neither an escape nor another kind of text
 _AROUND = re.compile(r"(?:(?<!\s)\s+)?([=<>?:;,{}()&|*]+)\s*")  # needless spaces
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
