@@ -128,6 +128,10 @@ def _slim(body: str, path: Path) -> str:
 
 def _tight(line: str) -> str:
     """Return a line without needless spaces; as it is where it may have a template or pattern."""
+    before, mark, rest = line.partition("`")
+    template, end, after = rest.rpartition("`")
+    if end and before.count('"') % 2 == after.count('"') % 2 == 0:
+        return f"{_tight(before)}{mark}{template}{end}{_tight(after)}"
     if any(sign in line for sign in "`/\\'"):
         return line
     parts = _STRING.split(line)
