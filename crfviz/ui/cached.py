@@ -20,6 +20,7 @@ from crfviz.chain.edits import Edits, Move
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.rules import Match, Ruled, analyse_match, match
 from crfviz.chain.questions.tipping import Interval, intervals_between
+from crfviz.corpus.tables.coverage import FolderCalibration, read_calibrations
 from crfviz.exceptions import CrfvizError, ModelError, NoPathError, warn_once
 from crfviz.taggers.brought.parsed_model import MAX_TAGS
 from crfviz.taggers.examples import Example
@@ -253,6 +254,16 @@ def ruler(scenario: Scenario, move: Move) -> Ruler:
 def _ruler(others: Scenario, move: Move) -> Ruler:
     as_trained = Scenario(others.model, others.sentence)
     return draw_ruler(_weighed(others), _weighed(as_trained), move)
+
+
+@shared_cache(MAX_MODELS, lambda model: model_key(model))
+def calibration(model: str) -> FolderCalibration | None:
+    """Return the calibrated sets of a model folder, if it has any.
+
+    Raises:
+        ModelError: the file is invalid.
+    """
+    return read_calibrations(tagger(model).folder)
 
 
 @shared_cache(16, _sentence)

@@ -166,6 +166,12 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "How probable it is that the tags obey a rule, and what obeying it costs",
             ("rule", "mass", "p", "nats", "Viterbi", "marginal", "transition", "folded"),
         ),
+        Entry(
+            "Risk",
+            "risk",
+            "What an error costs, and how sure is sure enough",
+            ("Viterbi", "max-marginal", "marginal", "path", "p", "nats", "BIO", "red dashes"),
+        ),
     ),
     "Practise and teach": (
         Entry(

@@ -234,6 +234,17 @@ def learn(sentence):
         close(np.frombuffer(base64.b64decode(found[name])), difference.flatten())
 
 
+def risk(sentence):
+    shown = Shown("risk", sentence, costs="miss=3", dial="cut")
+    assert shown.row("least_cost") == crfviz.least_cost(shown.chain, {"miss": 3}).path
+    found = crfviz.cost_intervals(shown.chain, {"miss": 3}, "cut")
+    for number, each in enumerate(found, start=1):
+        assert shown.row(f"interval_{number}") == each.path
+    used = Shown("risk", sentence, risk="set", within="1.5").payload["used"]
+    near = crfviz.path_set(shown.chain, 1.5)
+    assert (used["tags"], used["steps"]) == (near.tags, [list(map(list, s)) for s in near.steps])
+
+
 def pieces(sentence):
     shown = Shown("pieces", sentence, vocabulary="250")
     read = crfviz.pieces(shown.chain, entries=250)
@@ -257,7 +268,7 @@ CHECKS = {
     "Forward–backward": forward_backward, "Viterbi": viterbi, "Marginals": marginals,
     "Why this tag": why, "What if": what_if, "Entities": entities, "Rules": rules,
     "Paths": paths, "Compare": compare, "Naive way": naive, "Log space": log_space,
-    "HMM": hmm, "Words and pieces": pieces, "EM": em, "Learn": learn,
+    "Risk": risk, "HMM": hmm, "Words and pieces": pieces, "EM": em, "Learn": learn,
 }  # fmt: skip
 
 

@@ -179,9 +179,23 @@ class FolderCalibration:
     calibrations: Mapping[tuple[Unit, int], Calibration]  # by unit and level in per cent
     coverage: Mapping[str, Table]  # rows of `coverage_rows`, all lengths, by label of a file
 
-    def at(self, of: Unit, level: int) -> Calibration:
-        """Return the calibration of a level in per cent."""
-        return self.calibrations[of, level]
+    def at(self, of: str, level: int) -> Calibration:
+        """Return the calibration of a unit at a level in per cent."""
+        return next(each for unit, each in self.calibrations.items() if unit == (of, level))
+
+    def levels(self, of: str) -> tuple[int, int]:
+        """Return the lowest and the highest level of a unit, in per cent."""
+        levels = [level for unit, level in self.calibrations if unit == of]
+        return min(levels), max(levels)
+
+    def rows(self, of: str, level: int) -> dict[str, TableRow]:
+        """Return what the sets of a unit and level cover, by label of a file."""
+        return {
+            label: row
+            for label, table in self.coverage.items()
+            for row in table
+            if row["of"] == of and round(100 * float(row["level"] or 0)) == level
+        }
 
 
 def all_calibrations(judged: Sequence[Judged]) -> list[Calibration]:

@@ -1,5 +1,6 @@
 """The order of labelling a document: file order, by a score, or only disputed sentences."""
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from crfviz.annotations.curation import Dispute, times_of
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.queue import ORDERS, Doubt, Order, doubt, in_order, reason
 from crfviz.annotations.records import CURATED, Annotation, DocumentSummary
+from crfviz.chain.questions.path_sets import Calibration
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import BlankTagger
 from crfviz.text.sentences import words_at
@@ -18,10 +20,16 @@ from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.documents import item_ids, store, tagger_of
 from crfviz.ui.session.bound_widgets import bound_select
-from crfviz.ui.session.scenario_state import scenario, set_view_option, view_option
+from crfviz.ui.session.scenario_state import (
+    number_option,
+    scenario,
+    set_view_option,
+    view_option,
+)
 from crfviz.ui.session.scheduling import BusyError, turn
 from crfviz.ui.session.session_store import server_value
 from crfviz.ui.state.link import encode, explorer_link
+from crfviz.ui.state.scenario import DEFAULT_LEVEL, LEVEL
 from crfviz.views.formatting import count
 
 NAMES = {
@@ -30,8 +38,10 @@ NAMES = {
     "margin": "smallest margin",
     "corrections": "most corrections",
 }
+SURE = "sure"  # an order with only the sentences whose calibrated set has a single path
 DISPUTED = "disputed"  # an order with only the sentences on which annotators disagree
 AT_THE_DESK = {"part": "", "order": DISPUTED, "item": ""}  # page options that open disputed ones
+TIE = 1e-9  # nats; paths that are closer to the border of a set are in it
 MAX_SCORED = 1000  # sentences to order by uncertainty; more would take minutes
 CHUNK = 32  # sentences between two updates of the progress bar
 
@@ -46,6 +56,7 @@ class Queue:
     doubts: Mapping[int, Doubt] = field(default_factory=dict)
     order: Order = "file"
     settles: bool = False  # whether a curator settles disputed sentences
+    sure: Calibration | None = None  # whose sets have a single path for each of these sentences
 
     @property
     def layer(self) -> str:
@@ -65,6 +76,8 @@ class Queue:
         """Return why a sentence has its place in the queue, for display."""
         if self.settles:
             return "annotators disagree"
+        if self.sure:
+            return f"its set at {100 * self.sure.level:.0f} % has a single path"
         return reason(self.doubts.get(item), self.order)
 
     def next(self, item: int | None) -> int | None:
@@ -98,16 +111,38 @@ def choose_queue(document: DocumentSummary, who: str) -> Queue:
     names = dict(NAMES)
     if isinstance(tagger_of(document), BlankTagger):
         names = {order: names[order]}
+    calibration = sure_calibration(document)
+    if calibration is not None:
+        names[SURE] = "sure enough"
     if disputed:
         names[DISPUTED] = "disagreements"
     if len(names) > 1:
         chosen = bound_select("Order", "order", names, order, label_visibility="collapsed")
         if chosen == DISPUTED:
             return Queue(document, who, [*disputed], settles=True)
+        if chosen == SURE:
+            doubts = _doubts(document)
+            return Queue(document, who, sure_ids(doubts, calibration), doubts, sure=calibration)
         order = next(name for name in ORDERS if name == chosen)
     ids = item_ids(document.name, document.key)
     doubts = {} if order == "file" else _doubts(document)
     return Queue(document, who, in_order(ids, doubts, order), doubts, order)
+
+
+def sure_calibration(document: DocumentSummary) -> Calibration | None:
+    """Return the calibration of the document's model at the level of the link, if it has any."""
+    tagger = tagger_of(document)
+    known = None if isinstance(tagger, BlankTagger) else cached.calibration(tagger.name)
+    if known is None or tagger is not cached.tagger(tagger.name):
+        return None  # another tag set than that of the calibration
+    level = number_option(LEVEL, DEFAULT_LEVEL, *known.levels("sentences"))
+    return known.at("sentences", level)
+
+
+def sure_ids(doubts: Mapping[int, Doubt], calibration: Calibration | None) -> list[int]:
+    """Return the sentences whose second best path is outside their set, in file order."""
+    threshold = math.inf if calibration is None else calibration.threshold
+    return [item for item, each in sorted(doubts.items()) if each.margin > threshold + TIE]
 
 
 def _doubts(document: DocumentSummary) -> Mapping[int, Doubt]:

@@ -22,6 +22,7 @@ from crfviz.ui import cached
 from crfviz.ui.errors.added_layer import added_layer
 from crfviz.ui.errors.error_analysis import ExplorerLinks, Record
 from crfviz.ui.errors.lists import ANY, is_it_the_gold, show_table, why, wrong_words
+from crfviz.ui.errors.risk import what_it_costs
 from crfviz.ui.errors.runs import Analysed, analysed
 from crfviz.ui.errors.source import mapped_sentences
 from crfviz.ui.panels.rules import rule_box
@@ -36,12 +37,13 @@ TABS = {  # titles of the views, by their names in links
     "How wrong": "Accuracy",
     "How sure": "Calibration",
     "What the CRF buys": "Decoders",
+    "What it costs": "Risk",
     "Where": "Slices",
     "Why": "Causes",
     "Is it the gold?": "Label errors",
     "Two models": "Compare models",
 }
-NEED_SCORES = ("How sure", "What the CRF buys", "Why", "Is it the gold?")
+NEED_SCORES = ("How sure", "What the CRF buys", "What it costs", "Why", "Is it the gold?")
 
 
 def how_wrong(analysis: Analysed) -> None:
@@ -193,6 +195,7 @@ PANELS: Mapping[str, Callable[[Analysed], None]] = {
     "How wrong": how_wrong,
     "How sure": how_sure,
     "What the CRF buys": what_it_buys,
+    "What it costs": what_it_costs,
     "Where": where,
     "Why": why,
     "Is it the gold?": is_it_the_gold,

@@ -32,8 +32,12 @@ ASK, ASKED, SAID = "ask", "asked", "said"
 RULE = "rule"  # page option: a rule over the tags, see `crfviz.chain.patterns`
 RULE_DRAFT = "draft"  # page option: the beginning of a rejected rule
 MAX_DRAFT = MAX_LENGTH + 1  # characters of a draft
+# page options: costs of errors, which of them varies, a share, a level, and what it promises
+RISK = (COSTS, DIAL, SHARE, LEVEL, OF) = ("costs", "dial", "share", "level", "of")
+DEFAULT_LEVEL = 90  # per cent, of calibrated sets
 LIST, PLACE = "list", "place"  # page options: the digest of a list of errors, and the place in it
 DO, TRIES = "do", "tries"  # page options: an exercise as kind.seed, and the answers so far
+UNDONE = (DO, TRIES, *RISK)  # page options that are part of a step of undo
 FROM = "from"  # page option: the first word of the window of a long sentence, from 0
 THEIRS = "theirs"  # page option: the tags of another tagger, as `places_text` writes them
 WORD = "word"  # page option: the word whose tag is explained below the picture, from 0
@@ -59,11 +63,11 @@ class Changes:
     edits: Edits = field(default_factory=Edits)
     pins: Mapping[int, str] = field(default_factory=dict)
     right: Mapping[int, str] = field(default_factory=dict)
-    exercise: Mapping[str, str] = field(default_factory=dict)  # the page options DO and TRIES
+    options: Mapping[str, str] = field(default_factory=dict)  # the page options in UNDONE
 
     def without_positions(self) -> Changes:
         """Return only the changes that also apply to another sentence: edits of transitions."""
-        return Changes(replace(self.edits, emissions={}), exercise=self.exercise)
+        return Changes(replace(self.edits, emissions={}), options=self.options)
 
     def for_words(self, number: int) -> Changes:
         """Return only the changes that apply to a sentence of `number` words."""
@@ -72,7 +76,7 @@ class Changes:
             replace(self.edits, emissions={cell: n for cell, n in emissions if cell[0] < number}),
             {position: tag for position, tag in self.pins.items() if position < number},
             {position: tag for position, tag in self.right.items() if position < number},
-            self.exercise,
+            self.options,
         )
 
     def for_tags(self, tags: Sequence[str]) -> Changes:
@@ -81,7 +85,7 @@ class Changes:
             edits_for_tags(self.edits, tags),
             {position: tag for position, tag in self.pins.items() if tag in tags},
             {position: tag for position, tag in self.right.items() if tag in tags},
-            self.exercise,
+            self.options,
         )
 
 
@@ -99,14 +103,14 @@ class Scenario:
 
     @property
     def changes(self) -> Changes:
-        """Edits, pins, right tags and the answers of an exercise, as one step of undo."""
-        exercise = {name: self.view[name] for name in (DO, TRIES) if name in self.view}
-        return Changes(self.edits, self.pins, self.right, exercise)
+        """Edits, pins, right tags, answers of an exercise and costs, as one step of undo."""
+        options = {name: self.view[name] for name in UNDONE if name in self.view}
+        return Changes(self.edits, self.pins, self.right, options)
 
     def with_changes(self, changes: Changes) -> Scenario:
-        """Return the scenario with other edits, pins, right tags and answers of an exercise."""
-        others = {name: text for name, text in self.view.items() if name not in (DO, TRIES)}
-        view = {**others, **changes.exercise}
+        """Return the scenario with other edits, pins, right tags, answers and costs."""
+        others = {name: text for name, text in self.view.items() if name not in UNDONE}
+        view = {**others, **changes.options}
         return replace(self, edits=changes.edits, pins=changes.pins, right=changes.right, view=view)
 
 

@@ -17,6 +17,7 @@ from crfviz.views.theme import DIFFERS, INK, OF_TEXT, PALETTE, POSITIVE, READABL
 Layered = alt.LayerChart | alt.FacetChart
 SIDES = ("gold", "predicted")
 CELL = "cell"  # the name of the selection in the confusion matrix
+CHOSEN = "chosen"  # the name of the selection in the curve of a cost
 # Opacity of the least and of the most: the page behind makes them light or dark, as its text is.
 CELLS = 0.15, 0.5
 _UNSEEN = "\u200b"  # a character without width
@@ -189,6 +190,41 @@ def coverage_chart(table: Sequence[TableRow]) -> alt.Chart:
             tooltip=["coverage:Q", alt.Tooltip("right:Q", format=".2f")],
         )
         .properties(width="container", height=320, config=READABLE)
+    )
+    return chart
+
+
+def cost_curve_chart(table: Sequence[TableRow], now: float, name: str) -> Layered:
+    """Return precision by recall along the values of a cost, with the value now and the best F1."""
+    best = max(table, key=lambda row: float(row["f1"] or 0))["value"]
+    data = pd.DataFrame(
+        {
+            "value": [row["value"] for row in table],
+            **{each: per_cents(table, each) for each in ("recall", "precision", "f1")},
+            "is": ["now" if row["value"] == now else "best F1" if row["value"] == best else ""
+                   for row in table],
+        }
+    )  # fmt: skip
+    base = alt.Chart(data).encode(
+        x=alt.X("recall:Q", title="recall, %", scale=alt.Scale(zero=False)),
+        y=alt.Y("precision:Q", title="precision, %", scale=alt.Scale(zero=False)),
+        order="value:Q",
+        tooltip=[
+            alt.Tooltip("value:Q", title=f"cost of a {name}"),
+            *(alt.Tooltip(f"{each}:Q", format=".2f") for each in ("precision", "recall", "f1")),
+        ],
+    )
+    clicked = alt.selection_point(name=CHOSEN, fields=["value"], on="click")
+    marks = {"now": ("circle", 260, DIFFERS), "best F1": ("triangle-up", 200, PALETTE[2])}
+    shown = [
+        base.transform_filter(alt.datum["is"] == what).mark_point(
+            shape=shape, size=size, color=colour, strokeWidth=3
+        )
+        for what, (shape, size, colour) in marks.items()
+    ]
+    points = base.mark_point(filled=True, size=70, color=PALETTE[0]).add_params(clicked)
+    chart: Layered = alt.layer(base.mark_line(color=PALETTE[0]), *shown, points).properties(
+        width="container", height=320, config=READABLE
     )
     return chart
 

@@ -85,6 +85,8 @@ ABOUT = {
     "decoders": "Every decoder on the same sentences",
     "costs": "Wrong words by kind of error, and what each costs",
     "sets": "Gold in calibrated sets, by length of the sentence",
+    "sets_by_corpus": "Gold in calibrated sets, by corpus",
+    "cost_curve": "Precision and recall of entities, by the value of the cost",
     "layer_gain": "Emissions with and without transitions, on held-out sentences",
     "layer_changes": "Sentences that fitted transitions repair or spoil",
     "oracle": "Sentences whose gold path is among the k best",

@@ -19,6 +19,7 @@ from crfviz.chain.distribution import SampleCounts
 from crfviz.chain.edits import Edits, require_no_border
 from crfviz.chain.patterns import Automaton
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.path_sets import PathSet
 from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.text.direction import right_to_left
 from crfviz.views.stage.entity import EntityPanel
@@ -39,6 +40,7 @@ from crfviz.views.stage.payload_types import (
     Side,
     StepMatrices,
     TrainedResults,
+    UsedData,
 )
 from crfviz.views.stage.picture import (
     ALPHA,
@@ -129,6 +131,7 @@ def payload(
         "entity": encoded(side) if isinstance(side, EntityPanel) else None,
         "heading": list(picture.heading),
         "pile": None if picture.pile is None else _pile(picture.pile),
+        "used": None if picture.used is None else _used(picture.used),
         "gradient": _gradient(side.step) if isinstance(side, Gradient) and side.step else None,
         "asked": picture.asked,
         "constrained": subject.constrained,
@@ -320,6 +323,10 @@ def _pile(pile: SampleCounts) -> PileData:
         "uses": _integers(pile.uses),
         "moves": _integers(torch.cat([used, counts[:, None]], dim=1)),
     }
+
+
+def _used(used: PathSet) -> UsedData:
+    return {"tags": [list(tags) for tags in used.tags], "steps": used.steps}
 
 
 def _gradient(step: GradientStep) -> GradientData:

@@ -101,6 +101,13 @@ class TrainedResults(TypedDict):
     best: NotRequired[Floats]
 
 
+class UsedData(TypedDict):
+    """The part of the lattice that a set of paths uses."""
+
+    tags: list[list[int]]  # ids, of each word
+    steps: list[list[tuple[int, int]]]  # ids, from and to, of each step
+
+
 class PileData(TypedDict):
     """Counts of each tag and each move in the samples."""
 
@@ -172,6 +179,7 @@ class Payload(TypedDict):
     entity: EntityPanelData | None
     heading: list[str]
     pile: PileData | None
+    used: UsedData | None
     gradient: GradientData | None
     asked: Cell | None
     constrained: bool | None  # None: the tagger has no hard constraints

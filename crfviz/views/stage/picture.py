@@ -21,6 +21,7 @@ from crfviz.chain.distribution import SampleCounts
 from crfviz.chain.edits import Edits
 from crfviz.chain.patterns import Automaton
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.questions.path_sets import PathSet
 from crfviz.chain.questions.sensitivity import GradientStep
 from crfviz.views.stage.entity import EntityPanel
 
@@ -384,6 +385,7 @@ class Picture:
     heading: Sequence[str] = ()  # headings of `Row.columns`; such rows scroll
     rule: Automaton | None = None  # of the row "rule", so that the browser can update this row
     pile: SampleCounts | None = None  # samples to draw in the lattice
+    used: PathSet | None = None  # the lattice draws its tags and steps, and fades all others
     title: str | None = None  # instead of score, log Z and p of the best path
     note: str = ""  # the result, in a sentence
     legend: str = ""

@@ -186,6 +186,12 @@ export interface TrainedResults {
   best?: Floats;
 }
 
+// The part of the lattice that a set of paths uses.
+export interface UsedData {
+  tags: number[][]; // ids, of each word
+  steps: [number, number][][]; // ids, from and to, of each step
+}
+
 // Counts of each tag and each move in the samples.
 export interface PileData {
   drawn: number;
@@ -251,6 +257,7 @@ export interface Payload {
   entity: EntityPanelData | null;
   heading: string[];
   pile: PileData | null;
+  used: UsedData | null;
   gradient: GradientData | null;
   asked: Cell | null;
   constrained: boolean | null; // null: the tagger has no hard constraints

@@ -5,7 +5,7 @@
 
 import { changed, closest, flag, hide, html, set, setAll, svg } from "../dom.js";
 import { drawFolded, drawNode, numbersOf, putAt } from "./lattice_nodes.js";
-import { along, curve, drawEnd, drawPile, drawSums, drawTies, middlesOf } from "./lattice_paths.js";
+import { along, curve, drawEnd, drawPile, drawSums, drawTies, drawUsed, middlesOf } from "./lattice_paths.js";
 
 /** @import { Model, Path } from "../types.js" */
 
@@ -32,6 +32,7 @@ const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from bottom to t
  * @property {SVGElement} sums
  * @property {SVGElement} rest
  * @property {SVGElement} end
+ * @property {SVGElement} uses
  * @property {SVGElement} picture
  * @property {number} places
  * @property {Place} xy
@@ -48,19 +49,20 @@ export function buildLattice(model, onPoint) {
   const foldLabel = html("div.tag-label.fold-label");
   const guides = model.tags.map(() => svg("line.guide"));
   const lines = Object.fromEntries(LINES.map((name) => [name, svg(`path.line.${name}`, { fill: "none" })]));
-  const [ties, moves, sums, rest, end] = ["ties", "moves", "sums", "rest", "end"].map((name) => svg(`g.${name}`));
+  const groupNames = ["ties", "moves", "sums", "rest", "end", "uses"];
+  const [ties, moves, sums, rest, end, uses] = groupNames.map((name) => svg(`g.${name}`));
   const columns = Object.fromEntries(
     Object.keys(LAYERS).map((layer) => [layer, Array.from({ length: T }, () => ({ group: svg("g"), inside: [] }))]),
   );
   const [below, ...above] = Object.values(columns).map((layer) => layer.map(({ group }) => group));
-  const layers = [guides, below, sums, ties, moves, Object.values(lines), end, above, rest].flat(2);
+  const layers = [guides, below, sums, uses, ties, moves, Object.values(lines), end, above, rest].flat(2);
   const picture = svg("svg.lattice-picture", { role: "group", "aria-label": "Viterbi lattice" }, layers);
   listen(picture, onPoint);
   /** @type {Parts["nodes"]} */
   const nodes = Array(T).fill(null); // a column each, null until it is built
   const blanks = { nodes: model.colours.map(blankNode), edge: svg("path.edge") };
   const xy = { x: () => 0, y: () => 0, lead: 0, way: 1 };
-  const groups = { columns, ties, moves, sums, rest, end, picture };
+  const groups = { columns, ties, moves, sums, rest, end, uses, picture };
   /** @type {Parts} */
   const parts = { labels, foldLabel, guides, lines, nodes, blanks, ...groups, places: 0, xy, folded: () => false };
   const element = html("div.lattice", html("div.label.lattice-labels", labels, foldLabel), picture);
@@ -186,6 +188,7 @@ function update(model, parts) {
   drawPile(model, parts);
   drawFolded(model, parts, columns);
   drawEnd(model, parts);
+  drawUsed(model, parts);
 }
 
 /** @param {Model} model @param {Parts} parts @param {Iterable<number>} columns */

@@ -64,7 +64,7 @@ export function numbersOf(model) {
  * @param {ReturnType<typeof numbersOf>} numbers
  */
 export function drawNode(model, parts, t, k, numbers) {
-  const { pins, words, tags, lit, results, sees } = model;
+  const { pins, words, tags, lit, results, sees, used } = model;
   const best = sees("path", t) && results.path?.[t] === k;
   const selected = model.cell[0] === t && model.cell[1] === k;
   const lights = lit?.t === t && Number(lit.shares.get(k)) >= 0.01;
@@ -72,11 +72,14 @@ export function drawNode(model, parts, t, k, numbers) {
   const gold = model.reference === "gold" ? model.rows.find(({ id }) => id === "gold")?.tags : null;
   const wrong = best && Boolean(gold) && gold?.[t] !== k;
   const { group } = nodeAt(parts, t, k);
-  flag(group, { lit: lights, pinned, best, wrong });
+  const unused = Boolean(used) && !used?.tags[t].includes(k);
+  flag(group, { lit: lights, pinned, best, wrong, unused });
   set(group, "tabindex", selected ? 0 : -1);
   const name = `${words[t]}: ${tags[k]}`;
   if (numbers) drawScore(model, parts, t, k, name, numbers);
   else drawMarginal(model, parts, t, k, name);
+  const note = parts.columns.notes[t].inside[k];
+  if (note) flag(note, { unused });
 }
 
 // The size is the share of the largest score at the word.

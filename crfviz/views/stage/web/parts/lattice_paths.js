@@ -142,6 +142,18 @@ export function drawEnd(model, { end, xy }) {
   setAll(number, { x, y: y + 20 * unit, "data-end": results.score.toFixed(6) });
 }
 
+// The steps that a set of paths uses; all else is faded.
+/** @param {Model} model @param {Parts} parts */
+export function drawUsed({ used }, { picture, uses, xy }) {
+  flag(picture, { used: Boolean(used) });
+  const steps = used?.steps.flatMap((pairs, t) => pairs.map(([from, to]) => [t + 1, from, to])) ?? [];
+  fit(uses, steps.length, () => svg("path.use", { fill: "none" })).forEach((line, i) => {
+    const [t, from, to] = steps[i];
+    set(line, "data-use", steps[i].join());
+    set(line, "d", curve(xy, t, from, to));
+  });
+}
+
 // The samples so far: a line for every sampled transition, with width by its share; and the newest path.
 /** @param {Model} model @param {Parts} parts */
 export function drawPile({ pile }, { moves, picture, lines, xy }) {

@@ -1,0 +1,235 @@
+"""The page Risk: the dial of the costs of errors, and sets that hold the right path."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from crfviz.chain.potentials import Array
+from crfviz.chain.questions.costs import (
+    HIGHEST,
+    KINDS,
+    between_intervals,
+    cost_intervals,
+    cost_matrix,
+    costs_text,
+    least_cost,
+    parse_costs,
+)
+from crfviz.chain.questions.path_sets import PathSet, path_set
+from crfviz.corpus.table import Table, TableRow
+from crfviz.corpus.tables.coverage import FolderCalibration
+from crfviz.exceptions import CrfvizError, NoPathError
+from crfviz.text.schemes import entity_scheme
+from crfviz.ui import cached
+from crfviz.ui.scene import Scene
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_number, bound_select, bound_to
+from crfviz.ui.session.scenario_state import (
+    choice_option,
+    number_option,
+    set_view_option,
+    view_option,
+)
+from crfviz.ui.state.scenario import COSTS, DEFAULT_LEVEL, DIAL, LEVEL, OF, SHARE
+from crfviz.ui.widgets import narrowed
+from crfviz.ui.words import plain
+from crfviz.views.frames.errors import error_frame
+from crfviz.views.stage.picture import Picture
+from crfviz.views.strips.risk import (
+    NAMES,
+    between_note,
+    cost_note,
+    dial_picture,
+    set_note,
+    set_picture,
+)
+
+SHOWS = {"dial": "dial", "set": "set"}
+MAX_COST = 1000.0
+BETWEEN, CELL = "between", "cell"  # dials of tags without entities
+UNITS = {"sentences": "whole paths", "words": "single tags"}
+NO_CALIBRATION = (
+    "This model has no calibration, so no rate is promised. `python -m crfviz evaluate test.conllu "
+    "--model {model} --calibrate dev.conllu --card` writes one into its folder."
+)
+EDITED = "The rate is measured without your edits and pins; with them it is not promised."
+FAILS = "On {label} fewer than {level} % hold the right one: its sentences are of another kind."
+
+
+def dial(scene: Scene) -> Picture:
+    """Draw the costs and the choice of what varies; return the picture."""
+    if entity_scheme(scene.tags) is None:
+        return _without_entities(scene)
+    costs = costs_of_kinds()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        kind = bound_buttons("Vary", DIAL, NAMES, KINDS[0])
+        for each in KINDS:
+            cost_box(each, costs)
+    chain, value = scene.now.potentials, costs.get(kind, 1.0)
+    found = cost_intervals(chain, costs, kind, high=max(HIGHEST, 2 * value))
+    least, table = least_cost(chain, costs), cost_matrix(scene.tags, costs)
+    return dial_picture(
+        scene.now, least.path, found, value, cost_note(scene.now, least, table, found)
+    )
+
+
+def costs_of_kinds() -> dict[str, float]:
+    """Return the costs of the link, by kind of error; empty if they are invalid."""
+    try:
+        return parse_costs(view_option(COSTS))
+    except CrfvizError:  # a link of a model with other tags
+        return {}
+
+
+def cost_box(kind: str, costs: Mapping[str, float]) -> None:
+    """Draw the box of one cost."""
+
+    def store(cost: float | None) -> None:
+        kept = {**costs_of_kinds(), kind: 1.0 if cost is None else cost}
+        changed = {name: value for name, value in kept.items() if value != 1.0}
+        set_view_option(COSTS, costs_text(changed) if changed else "")
+
+    value = min(MAX_COST, costs.get(kind, 1.0))
+    label = NAMES[kind].capitalize()
+    limits: dict[str, Any] = {"min_value": 0.0, "max_value": MAX_COST, "step": 0.5, "width": 100}
+    bound_to(st.number_input, label, f"cost.{kind}", value, store, **limits)
+
+
+def _without_entities(scene: Scene) -> Picture:
+    dials = {BETWEEN: "Viterbi to max-marginal", CELL: "the cost of a mistake"}
+    now, chain, tags = scene.now, scene.now.potentials, scene.tags
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if bound_buttons("Vary", DIAL, dials, BETWEEN) == BETWEEN:
+            share = bound_number(st.slider, "Share", SHARE, 0.0, 0.0, 1.0, step=0.01, width=320)
+            found = between_intervals(chain)
+            path = next(each.path for each in found if share <= each.high)
+            return dial_picture(now, path, found, share, between_note(now, path, found))
+        costs = costs_of_cells(tags)
+        true = bound_select("True tag", "true", tags, tags[0], width=140)
+        chosen = bound_select("Chosen tag", "taken", tags, tags[-1], width=140)
+        _cell_box((true, chosen), costs, tags)
+    table = table_of_costs(costs, tags)
+    ids = tags.index(true), tags.index(chosen)
+    value = float(table[ids])
+    found = cost_intervals(chain, table, ids, high=max(HIGHEST, 2 * value))
+    least = least_cost(chain, table)
+    return dial_picture(now, least.path, found, value, cost_note(now, least, table, found))
+
+
+def costs_of_cells(tags: tuple[str, ...]) -> dict[tuple[str, str], float]:
+    """Return the costs of the link by (true, chosen) tag, such as `NOUN VERB 3`; 1 for others."""
+    found = {}
+    for part in view_option(COSTS).split(";"):
+        true, _, rest = part.partition(" ")
+        chosen, _, number = rest.rpartition(" ")
+        try:
+            cost = float(number)
+        except ValueError:
+            continue
+        if true in tags and chosen in tags and 0.0 <= cost <= MAX_COST:
+            found[true, chosen] = cost
+    return found
+
+
+def table_of_costs(costs: Mapping[tuple[str, str], float], tags: tuple[str, ...]) -> Array:
+    """Return (K, K) costs: 1 for an error, or what the reader chose."""
+    table = 1.0 - np.eye(len(tags))
+    for (true, chosen), cost in costs.items():
+        table[tags.index(true), tags.index(chosen)] = cost
+    return cost_matrix(tags, table)
+
+
+def _cell_box(
+    cell: tuple[str, str], costs: Mapping[tuple[str, str], float], tags: tuple[str, ...]
+) -> None:
+    usual = float(cell[0] != cell[1])
+
+    def store(cost: float | None) -> None:
+        kept = {**costs_of_cells(tags), cell: usual if cost is None else cost}
+        texts = [f"{a} {b} {v:g}" for (a, b), v in kept.items() if v != float(a != b)]
+        set_view_option(COSTS, ";".join(texts))
+
+    limits: dict[str, Any] = {"min_value": 0.0, "max_value": MAX_COST, "step": 0.5, "width": 120}
+    bound_to(st.number_input, "Cost", "cost.cell", costs.get(cell, usual), store, **limits)
+
+
+def cost_frame(scene: Scene) -> pd.DataFrame | None:
+    """Return the matrix of costs, true tag by chosen tag; None for another dial."""
+    if entity_scheme(scene.tags):
+        table = cost_matrix(scene.tags, costs_of_kinds())
+    elif choice_option(DIAL, (BETWEEN, CELL), BETWEEN) == CELL:
+        table = table_of_costs(costs_of_cells(scene.tags), scene.tags)
+    else:
+        return None
+    return pd.DataFrame(table, index=list(scene.tags), columns=list(scene.tags))
+
+
+def calibrated_set(scene: Scene) -> Picture:
+    """Draw the level and what was measured; return the lattice of the set."""
+    known, chain = cached.calibration(scene.model), scene.now.potentials
+    if known is None:
+        st.info(NO_CALIBRATION.format(model=plain(scene.model)))
+        within = bound_number(
+            st.slider, "Within (nats)", "within", 2.0, 0.0, 20.0, step=0.1, width=320
+        )
+        used = path_set(chain, within)
+        return set_picture(scene.now, used, set_note(used, "sentences", None))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        of = bound_buttons("Promise for", OF, UNITS, "sentences")
+        level = chosen_level(known, of)
+    calibration = known.at(of, level)
+    if of == "sentences":
+        used = path_set(chain, calibration.threshold)
+    else:
+        sets = calibration.sets(chain)
+        kept = chain.emissions.new_zeros(chain.emissions.shape).bool()
+        for t, tags in enumerate(sets.tags):
+            kept[t, list(tags)] = True
+        try:
+            steps = path_set(chain.allow(kept), math.inf).steps
+        except NoPathError:  # a word has no tag that is sure enough
+            steps = []
+        used = PathSet(sets.paths, len(sets.paths), sets.tags, steps)
+    note = set_note(used, of, calibration.level)
+    source = f"Calibrated on {known.file}: {calibration.sentences:,} sentences."
+    if scene.edited:
+        st.caption(EDITED)
+    return set_picture(scene.now, used, f"{note} {source}")
+
+
+def chosen_level(known: FolderCalibration, of: str) -> int:
+    """Draw the level in per cent; return one of those that are calibrated."""
+    fixed: dict[str, Any] = {"format": "%d %%", "width": 320}
+    level: int = bound_number(st.slider, "Level", LEVEL, DEFAULT_LEVEL, *known.levels(of), **fixed)
+    return level
+
+
+def measured(scene: Scene) -> None:
+    """Draw what the sets of the level were measured to hold, by corpus, and where that fails."""
+    known = cached.calibration(scene.model)
+    if known is None:
+        return
+    of = choice_option(OF, UNITS, "sentences")
+    level = number_option(LEVEL, DEFAULT_LEVEL, *known.levels(of))
+    rows = known.rows(of, level)
+    if rows:
+        frame = error_frame(by_corpus(rows)).round(2)
+        st.dataframe(frame, hide_index=True, width="content", column_config=narrowed(frame))
+    for text in fail_notes(rows, level):
+        st.caption(text)
+
+
+def by_corpus(rows: Mapping[str, TableRow]) -> Table:
+    """Return the measured part of the rows of `coverage_rows`, a row per label."""
+    return [{"corpus": label, **dict(list(row.items())[4:])} for label, row in rows.items()]
+
+
+def fail_notes(rows: Mapping[str, TableRow], level: int) -> list[str]:
+    """Return a sentence for each corpus whose sets hold gold less often than promised."""
+    failing = [
+        label for label, row in rows.items() if float(row["covered_high"] or 0) < level / 100
+    ]
+    return [plain(FAILS.format(label=label, level=level)) for label in failing]
