@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import coverage
 import crowd
 import numpy as np
 import peers
@@ -72,6 +73,7 @@ def measured() -> dict[str, str]:
     """What stands between the markers of each name."""
     return {
         "models": models_table(),
+        "coverage": coverage.table(),
         "loading": models.table(json.loads(HERE.joinpath("models.json").read_text())["models"]),
         "watching": watching.table(json.loads(watching.OUT.read_text())),
         "peers": peers.text(json.loads(peers.OUT.read_text())),

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from crfviz.ui.panels.compare import SCORES_ONLY
-from crfviz.ui.panels.risk import SHOWS, calibrated_set, cost_frame, dial, measured
+from crfviz.ui.panels.risk import SHOWS, calibrated_set, code_of, cost_frame, dial, measured
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs
@@ -26,7 +26,7 @@ if not current.tagger.probabilistic:
 picture = dial(current) if show == "dial" else calibrated_set(current)
 show_stage(current, picture, key="risk", asks=False)
 paths = [] if picture.used is None else ranked_rows(picture.used.paths)
-if table_twin(current, picture, rows=paths) and show == "dial":
+if table_twin(current, picture, rows=paths, code=code_of(current, picture)) and show == "dial":
     frame = cost_frame(current)
     if frame is not None:
         st.text("Cost by true tag (row) and chosen tag (column)")

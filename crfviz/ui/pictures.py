@@ -163,18 +163,19 @@ def table_twin(
     rows: Sequence[Row] = (),
     grids: Sequence[Grid] = (),
     page: str = "explore",
+    code: str = "",
 ) -> bool:
     """Draw the tables of the picture above on request, to read, copy and download.
 
     The tables have the picture's rows and grids, and the further ones given. Beside the switch are
     the point of an example, unless it is hidden, and the download menu, whose HTML file opens at
-    `page`.
+    `page`. `code` is added to the Python file.
 
     Returns:
         Whether the tables are drawn, so that a page can add its own.
 
     """
-    live, picture = _live(scene, page), _with_rule(scene, picture)
+    live, picture = _live(scene, page, code), _with_rule(scene, picture)
     hidden = walking(scene, picture.walk) or bool(get_value(_WITHHELD))
     off = covered(scene.scenario.view)
     rows = [row for row in [*picture.rows, *rows] if row.id not in off]
@@ -284,7 +285,7 @@ def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
     return steps_done(scene, walk)
 
 
-def _live(scene: Scene, page: str) -> Callable[[], Live]:
+def _live(scene: Scene, page: str, code: str = "") -> Callable[[], Live]:
     """Return a function that creates the inputs of the downloads of this screen, in any thread.
 
     It does not load the model, which may be deleted before the download.
@@ -305,6 +306,7 @@ def _live(scene: Scene, page: str) -> Callable[[], Live]:
         step=max(0, now.step) if now.step else None,
         covered=covered(now.view),
         direction=now.view.get(DIRECTION, ""),
+        code=code,
     )
 
 

@@ -19,7 +19,7 @@ from crfviz.chain.questions.costs import (
     least_cost,
     parse_costs,
 )
-from crfviz.chain.questions.path_sets import PathSet, path_set
+from crfviz.chain.questions.path_sets import Calibration, PathSet, path_set
 from crfviz.corpus.table import Table, TableRow
 from crfviz.corpus.tables.coverage import FolderCalibration
 from crfviz.exceptions import CrfvizError, NoPathError
@@ -50,6 +50,7 @@ from crfviz.views.strips.risk import (
 SHOWS = {"dial": "dial", "set": "set"}
 MAX_COST = 1000.0
 BETWEEN, CELL = "between", "cell"  # dials of tags without entities
+WITHIN, WITHIN_LIMITS = "within", (2.0, 0.0, 20.0)  # page option; its default, least and most
 UNITS = {"sentences": "whole paths", "words": "single tags"}
 NO_CALIBRATION = (
     "This model has no calibration, so no rate is promised. `python -m crfviz evaluate test.conllu "
@@ -156,6 +157,21 @@ def _cell_box(
     bound_to(st.number_input, "Cost", "cost.cell", costs.get(cell, usual), store, **limits)
 
 
+def code_of(scene: Scene, picture: Picture) -> str:
+    """Return Python that prints the numbers of the picture, for the download."""
+    if picture.used is not None:
+        known = cached.calibration(scene.model)
+        if known is None:
+            within = number_option(WITHIN, *WITHIN_LIMITS)
+            return f"print(crfviz.path_set(potentials, {within!r}).tags)\n"
+        return f"print(crfviz.{_chosen(known)!r}.sets(potentials).tags)\n"
+    frame = cost_frame(scene)
+    if frame is None:
+        return ""
+    costs = costs_of_kinds() if entity_scheme(scene.tags) else frame.to_numpy().tolist()
+    return f"costs = {costs!r}\nprint(crfviz.least_cost(potentials, costs).names)\n"
+
+
 def cost_frame(scene: Scene) -> pd.DataFrame | None:
     """Return the matrix of costs, true tag by chosen tag; None for another dial."""
     if entity_scheme(scene.tags):
@@ -173,7 +189,7 @@ def calibrated_set(scene: Scene) -> Picture:
     if known is None:
         st.info(NO_CALIBRATION.format(model=plain(scene.model)))
         within = bound_number(
-            st.slider, "Within (nats)", "within", 2.0, 0.0, 20.0, step=0.1, width=320
+            st.slider, "Within (nats)", WITHIN, *WITHIN_LIMITS, step=0.1, width=320
         )
         used = path_set(chain, within)
         return set_picture(scene.now, used, set_note(used, "sentences", None))
@@ -212,14 +228,20 @@ def measured(scene: Scene) -> None:
     known = cached.calibration(scene.model)
     if known is None:
         return
-    of = choice_option(OF, UNITS, "sentences")
-    level = number_option(LEVEL, DEFAULT_LEVEL, *known.levels(of))
+    calibration = _chosen(known)
+    of, level = calibration.of, round(100 * calibration.level)
     rows = known.rows(of, level)
     if rows:
         frame = error_frame(by_corpus(rows)).round(2)
         st.dataframe(frame, hide_index=True, width="content", column_config=narrowed(frame))
     for text in fail_notes(rows, level):
         st.caption(text)
+
+
+def _chosen(known: FolderCalibration) -> Calibration:
+    """Return the calibration of the link's unit and level."""
+    of = choice_option(OF, UNITS, "sentences")
+    return known.at(of, number_option(LEVEL, DEFAULT_LEVEL, *known.levels(of)))
 
 
 def by_corpus(rows: Mapping[str, TableRow]) -> Table:

@@ -135,6 +135,7 @@ class Live:
     covered: Sequence[str] = ()  # parts that are switched off
     trace: Trace | None = None  # of a program, which is played in place of the pages
     direction: str = ""  # of the columns, "ltr" or "rtl", where the reader chose
+    code: str = ""  # Python that prints what only the page shows, from `potentials`
 
     @property
     def in_sight(self) -> Analysis:
@@ -364,7 +365,7 @@ def script(live: Live) -> str:
     lines += _changes(live)
     if "inf" not in "\n".join(lines[2:]):
         del lines[1]
-    return "\n".join([*lines, _SCRIPT_END])
+    return "\n".join([*lines, _SCRIPT_END + live.code])
 
 
 def _changes(live: Live) -> list[str]:
