@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import coverage
+import calibrated
 import crowd
 import numpy as np
 import peers
@@ -73,7 +73,7 @@ def measured() -> dict[str, str]:
     """What stands between the markers of each name."""
     return {
         "models": models_table(),
-        "coverage": coverage.table(),
+        "coverage": calibrated.table(),
         "loading": models.table(json.loads(HERE.joinpath("models.json").read_text())["models"]),
         "watching": watching.table(json.loads(watching.OUT.read_text())),
         "peers": peers.text(json.loads(peers.OUT.read_text())),

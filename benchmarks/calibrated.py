@@ -1,6 +1,6 @@
 """How often calibrated sets hold gold: in halves of a test file, and by the models' own figures.
 
-    CRFVIZ_DATA=FOLDER python benchmarks/coverage.py [--out benchmarks/coverage.json]
+    CRFVIZ_DATA=FOLDER python benchmarks/calibrated.py [--out benchmarks/calibrated.json]
 
 Each half of the sentences of UD English EWT test, every second one, is covered by sets that the
 other half calibrates. The figures of calibration.json come from the dev files of the models.
@@ -19,7 +19,7 @@ from serving import ROOT
 import crfviz
 import models
 
-OUT = Path(__file__).with_name("coverage.json")
+OUT = Path(__file__).with_name("calibrated.json")
 FILE = "ud-english-ewt/test.conllu"
 MODEL = "upos-en"
 PROMISES = ("words", 0.95), ("sentences", 0.85)
@@ -70,8 +70,8 @@ def table() -> str:
             own = {"model": model, "calibrated": content["file"], "file": label}
             rows += [{**own, **row} for row in measured if (row["of"], row["level"]) in SHOWN]
     lines = [
-        "| model | calibrated on | test file | sets of | promised, % | covered, % | 95 % | mean size "
-        "| abstain |",
+        "| model | calibrated on | test file | sets of | promised, % | covered, % | 95 % "
+        "| mean size | abstain |",
         "|---|---|---|---|---:|---:|---|---:|---:|",
     ]
     for row in rows:
