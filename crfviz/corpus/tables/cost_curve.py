@@ -20,6 +20,8 @@ def cost_curve(
 ) -> Table:
     """Return a row per value of one cost: precision, recall and F1 of all entities.
 
+    Precision is None where no entity is predicted.
+
     Raises:
         CrfvizError: the tags have no entities, or a cost is invalid.
     """
@@ -37,7 +39,7 @@ def _point(
     right, predicted, in_gold = (sum(column) for column in zip(*counts, strict=True))
     return {
         "value": value,
-        "precision": right / max(1, predicted),
+        "precision": right / predicted if predicted else None,
         "recall": right / max(1, in_gold),
         "f1": 2 * right / max(1, predicted + in_gold),
         "predicted": predicted,

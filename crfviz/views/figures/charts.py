@@ -196,7 +196,8 @@ def coverage_chart(table: Sequence[TableRow]) -> alt.Chart:
 
 def cost_curve_chart(table: Sequence[TableRow], now: float, name: str) -> Layered:
     """Return precision by recall along the values of a cost, with the value now and the best F1."""
-    best = max(table, key=lambda row: float(row["f1"] or 0))["value"]
+    table = [row for row in table if row["precision"] is not None]
+    best = max((float(row["f1"] or 0), row["value"]) for row in table)[1] if table else None
     data = pd.DataFrame(
         {
             "value": [row["value"] for row in table],

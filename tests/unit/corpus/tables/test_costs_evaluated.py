@@ -7,7 +7,10 @@ import pytest
 
 import crfviz
 from crfviz.__main__ import main
+from crfviz.corpus.tables.cost_curve import cost_curve
+from crfviz.corpus.tables.coverage import judge
 from crfviz.exceptions import CrfvizError
+from crfviz.views.figures.charts import cost_curve_chart
 from tests.support.paths import ROOT
 from tests.unit.chain.questions.test_costs import kind_of
 
@@ -120,3 +123,17 @@ def test_command_takes_costs_in_any_shards(tmp_path, capsys):
 def test_command_refuses_wrong_costs(model, costs, message, capsys):
     assert main(["evaluate", str(EXCERPT), "--model", model, "--costs", costs]) > 0
     assert message in capsys.readouterr().err
+
+
+def test_curve_equals_the_evaluation_at_each_value(ner, sentences):
+    judged = list(judge(ner, sentences))
+    table = cost_curve(judged, ner.tags, {"false_alarm": 0.5}, "miss", (0.0, 0.3, 5.0))
+    assert [row["value"] for row in table] == [0.0, 0.3, 5.0]
+    assert (table[0]["precision"], table[0]["recall"]) == (None, 0.0)  # nothing is predicted
+    for row in table[1:]:
+        costs = {"miss": row["value"], "false_alarm": 0.5}
+        expected = crfviz.evaluate(ner, sentences, costs=costs).figures["least_cost"]
+        for name in ("precision", "recall", "f1"):
+            assert row[name] == pytest.approx(expected[f"entity_{name}"], abs=1e-6)
+    assert cost_curve_chart(table, 0.3, "miss").to_dict()
+    assert cost_curve_chart(table[:1], 0.0, "miss").to_dict()
