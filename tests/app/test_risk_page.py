@@ -5,6 +5,7 @@ import pytest
 import crfviz
 from crfviz.corpus.tables.coverage import read_calibrations
 from crfviz.taggers.registry import SHIPPED
+from crfviz.ui.errors import risk
 from tests.support.app_pages import button, go_to, new_app, opened, stage_of
 
 NAMES = {"model": "ner-en", "sentence": "Maria met Milan in Milan ."}
@@ -134,8 +135,6 @@ def test_sentence_without_any_path_is_drawn():
 def test_model_errors_measures_curve_and_coverage():
     params = {"model": "ner-en", "v.tab": "What it costs", "v.dial": "false_alarm"}
     app = opened(new_app(), "pages/model-errors.py", **params, **{"v.costs": "miss=2"})
-    button(app, "Measure").click().run()
-    assert not app.exception
     frames = [frame.value for frame in app.dataframe]
     curve = next(frame for frame in frames if "value" in frame)
     sentences = crfviz.read_sentences(SHIPPED / "excerpts" / "btc-dev.conll")
@@ -149,3 +148,12 @@ def test_model_errors_measures_curve_and_coverage():
     share = crfviz.coverage(known, tagger, sentences).share
     by_length = next(frame for frame in frames if "length" in frame)
     assert by_length["covered, %"].iloc[0] == pytest.approx(100 * share)
+
+
+def test_large_file_is_measured_after_a_click(monkeypatch):
+    monkeypatch.setattr(risk, "MAX_WORDS_AT_ONCE", 10)
+    app = opened(new_app(), "pages/model-errors.py", model="upos-en", **{"v.tab": "What it costs"})
+    assert not app.dataframe
+    button(app, "Measure").click().run()
+    assert not app.exception
+    assert any("length" in frame.value for frame in app.dataframe)

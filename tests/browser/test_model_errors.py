@@ -59,7 +59,7 @@ TABS = {
     "Accuracy": ["Wrong words by gold and predicted tag", "Each tag by Viterbi"],
     "Calibration": ["Expected calibration error", "Words right among the surest"],
     "Decoders": ["Every decoder on the same sentences", "among the k best"],
-    "Risk": ["Scores the sentences again"],
+    "Risk": ["Gold in calibrated sets, by length", "Gold in calibrated sets, by corpus"],
     "Slices": ["Slices of the corpus, largest gain first"],
     "Causes": [
         "Runs of wrong words by what is to blame",

@@ -35,6 +35,7 @@ from crfviz.views.formatting import count
 from crfviz.views.strips.risk import NAMES
 
 MAX_WORDS_JUDGED = 50_000  # a few seconds; larger files are sampled
+MAX_WORDS_AT_ONCE = 5_000  # larger files wait for a click
 REQUESTED = "risk.requested"  # session key: key of the analysis to measure
 RESULT = "judged"  # name of the sentences in `Analysed.made`
 CHART = "risk.curve"  # key of the chart
@@ -59,9 +60,10 @@ def what_it_costs(analysis: Analysed) -> None:
 
 
 def _judged(analysis: Analysed) -> Sequence[Judged] | None:
-    """Return the sentences with their chains, once the reader has asked for them."""
+    """Return the sentences with their chains; of a large file once the reader has asked for them."""
     tagger = analysis.results.tagger
-    if RESULT not in analysis.made and get_value(REQUESTED) != analysis.key:
+    small = len(analysis.results.gold) <= MAX_WORDS_AT_ONCE
+    if not (small or RESULT in analysis.made or get_value(REQUESTED) == analysis.key):
         st.caption("Scores the sentences again, to decode them at fifteen values of a cost.")
         st.button("Measure", on_click=set_value, args=(REQUESTED, analysis.key), type="primary")
         return None
