@@ -60,7 +60,7 @@ def what_it_costs(analysis: Analysed) -> None:
 
 
 def _judged(analysis: Analysed) -> Sequence[Judged] | None:
-    """Return the sentences with their chains; of a large file once the reader has asked for them."""
+    """Return the sentences with their chains; of a large file once the reader asks for them."""
     tagger = analysis.results.tagger
     small = len(analysis.results.gold) <= MAX_WORDS_AT_ONCE
     if not (small or RESULT in analysis.made or get_value(REQUESTED) == analysis.key):
