@@ -5,14 +5,14 @@ import pytest
 import crfviz
 from crfviz.corpus.tables.coverage import read_calibrations
 from crfviz.taggers.registry import SHIPPED
-from tests.app.test_annotate_page import MODEL, _items, open_part, page, store  # noqa: F401
-from tests.app.test_app import button
+from tests.app.test_annotate_page import MODEL, PAGE, _items, open_part, store  # noqa: F401
+from tests.support.app_pages import button, new_app, open_at
 
 TEXTS = ["She reads books .", "Look fine .", "The dog sleeps .", "These look fine to me .", "Go !"]
 
 
 @pytest.mark.parametrize("level", [80, 95])
-def test_sentences_with_one_path_are_accepted_together(page, store, level):  # noqa: F811
+def test_sentences_with_one_path_are_accepted_together(store, level):  # noqa: F811
     store.add("sure.txt", _items(*TEXTS))
     tagger = crfviz.load_tagger(MODEL)
     known = read_calibrations(SHIPPED / MODEL).at("sentences", level)
@@ -22,7 +22,9 @@ def test_sentences_with_one_path_are_accepted_together(page, store, level):  # n
         if len(known.sets(tagger.potentials(item.tokens)).paths) == 1
     }
     assert 0 < len(single) < len(TEXTS)
-    page.query_params["v.level"] = str(level)
+    page = new_app()
+    page.query_params.update({"model": MODEL, "v.by": "anna", "v.level": str(level)})
+    open_at(page, PAGE)
     open_part(page, "label", "sure.txt")
     page.selectbox(key="view.order").set_value("sure").run()
     number = "1 sentence" if len(single) == 1 else f"{len(single)} sentences"
