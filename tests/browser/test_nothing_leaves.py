@@ -99,6 +99,7 @@ def test_report_buttons_link_to_no_other_server(unguarded, tmp_path):
     file = tmp_path / "export.html"
     file.write_text(report(), encoding="utf-8")
     page.goto(file.as_uri())
+    page.get_by_text("Accuracy", exact=True).click()  # tables and charts are folded
     expect(page.locator(".main-svg").first).to_be_visible()
     expect(page.locator(".modebar-btn")).to_have_count(0)
     assert outside == []

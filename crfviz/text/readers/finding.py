@@ -90,8 +90,8 @@ def find_format(lines: Sequence[str], wanted: Wanted = ANY, *, name: str = "text
         words, tags = ([cells[at] for cells in rest] for at in (IOB2.word, IOB2.tag))
         if not (all(map(str.isdecimal, tags)) or are_lemmas(words, tags)):  # offsets or lemmas
             return Found("iob2", Columns(IOB2))
-    known = _table_or_lines(data, wanted, name, has_tabs=len(row) > 1)
-    return known or _columns(lines, wanted, name)
+    other = _table_or_lines(data, wanted, name, has_tabs=len(row) > 1)
+    return other or _columns(lines, wanted, name)
 
 
 def _columns(lines: Sequence[str], wanted: Wanted, name: str) -> Found:
