@@ -68,7 +68,8 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .scroll { overflow: auto; max-height: 34rem; }
 .scroll > svg, figure svg { max-width: 100%; height: auto; }
 figure { margin: 1.5rem 0; break-inside: avoid; }
-summary { font-size: 1.3rem; font-weight: 600; cursor: pointer; margin: 0.6rem 0; }
+summary { cursor: pointer; margin: 0.6rem 0; }
+summary h2 { display: inline; font-size: 1.3rem; }
 dt { font-weight: 600; }
 pre { white-space: pre-wrap; }
 @media print { .scroll { max-height: none; overflow: visible; } }
@@ -154,7 +155,7 @@ def _list(kind: str, texts: Sequence[str]) -> str:
 
 
 def _folded(title: str, body: str) -> str:
-    return f"<details><summary>{html.escape(title)}</summary>{body}</details>"
+    return f"<details><summary><h2>{html.escape(title)}</h2></summary>{body}</details>"
 
 
 def _instructive(rows: Table, errors: Table, tagger: Tagger | None) -> list[str]:
