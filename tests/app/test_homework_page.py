@@ -10,7 +10,7 @@ from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.forward_backward import forward_backward
 from crfviz.taggers.registry import load_tagger
 from crfviz.views.frames.homework import template
-from tests.support.app_pages import assert_sound, button, open_at
+from tests.support.app_pages import assert_sound, button, go_to, open_at
 from tests.support.student import Student
 
 PAGE = "pages/homework.py"
@@ -156,7 +156,7 @@ def test_wrong_cell_is_shown_and_the_text_kept(page):
     assert page.text[0].value.startswith("α(3, H) = e(3, H) + log Σ exp")
     assert len(page.dataframe) == 2
     assert page.query_params["v.answers"] == "shown"
-    page.switch_page("pages/viterbi.py").run().switch_page(PAGE).run()
+    go_to(page.switch_page("pages/viterbi.py").run(), PAGE)
     assert page.text_area[0].value == text
 
 
