@@ -5,9 +5,10 @@ import pytest
 import crfviz
 from crfviz.corpus.tables.coverage import read_calibrations
 from crfviz.taggers.registry import SHIPPED
-from tests.app.test_annotate_page import MODEL, PAGE, _items, open_part, store  # noqa: F401
+from tests.app.test_annotate_page import PAGE, _items, open_part, store  # noqa: F401
 from tests.support.app_pages import button, new_app, open_at
 
+MODEL = "upos-en"
 TEXTS = ["She reads books .", "Look fine .", "The dog sleeps .", "These look fine to me .", "Go !"]
 
 
