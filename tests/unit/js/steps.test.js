@@ -11,6 +11,7 @@ const WALK = {
   start: "Press → to begin.",
   never: ["path"],
   opens_done: true,
+  nodes: [],
   phases: [
     phase({
       text: "α {n} of {T}: {word}",
@@ -146,6 +147,7 @@ describe("what the nodes say", () => {
     assert.equal(at(0, { walk: null }, "beta").nodes, "marginals");
     assert.equal(at(0, { walk: { ...WALK, phases: [] } }).nodes, "marginals");
     assert.equal(at(1, { walk: { ...WALK, phases: [phase({})] } }).nodes, "marginals");
+    assert.equal(at(1, { walk: { ...WALK, phases: [], nodes: ["alpha"] } }).nodes, "alpha");
   });
 });
 
