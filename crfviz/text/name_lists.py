@@ -43,12 +43,13 @@ def parse_pairs(text: str) -> list[tuple[str, str | None]]:
 def written_pairs(pairs: Iterable[tuple[str, str | None]]) -> str:
     """Return the text that `parse_pairs` reads."""
     return ", ".join(
-        _quoted(name) if value is None else f"{_quoted(name)}={_quoted(value)}"
+        quoted(name) if value is None else f"{quoted(name)}={quoted(value)}"
         for name, value in pairs
     )
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name as `parse_names` reads it, in quotes if it needs them."""
     if name and name == name.strip() and name[0] != '"' and not set(name) & set(",=\n\r"):
         return name
     return '"' + name.replace('"', '""') + '"'

@@ -51,6 +51,7 @@ from crfviz.text.fasta import COMMENT, NAME, Record, records
 from crfviz.text.files import decoded, lines_of
 from crfviz.text.formats import LAYOUTS, FormatName, parse_part
 from crfviz.text.jsonl import parse_object, sentence_of
+from crfviz.text.name_lists import quoted
 from crfviz.text.sentences import Sentence, fold_handles, map_types
 
 EVALUATION_FORMAT = 3  # version of shard results; those of other versions are not reused
@@ -59,6 +60,7 @@ TAGGING_BATCH = 1024  # sentences of a shard that are scored together
 DIGITS = 6
 MISC = 9  # column of CoNLL-U
 IN_MISC = "Marginals="
+BAR = "\\p"  # stands for "|", which separates the attributes of MISC, as in Universal Dependencies
 IOB2_MISC = 3  # column of iob2 for marginals
 
 
@@ -328,12 +330,13 @@ class _Rows:
 
 
 def _add_marginals(cells: list[str], marginals: dict[str, float], layout: Layout) -> None:
-    column = ",".join(f"{tag}:{p:.{DIGITS}f}" for tag, p in marginals.items())
+    column = ",".join(quoted(f"{tag}:{p:.{DIGITS}f}") for tag, p in marginals.items())
     if layout.width is None:
         cells.insert(len(cells) - 1, column)
     elif layout.width > MISC:
         others = [each for each in cells[MISC].split("|") if not each.startswith(IN_MISC)]
-        cells[MISC] = "|".join([*(each for each in others if each != UNTAGGED), IN_MISC + column])
+        own = IN_MISC + column.replace("|", BAR)
+        cells[MISC] = "|".join([*(each for each in others if each != UNTAGGED), own])
     else:
         cells[IOB2_MISC] = column
 

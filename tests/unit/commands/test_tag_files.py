@@ -7,8 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from crfviz.__main__ import main
+from crfviz.corpus.shards.jobs import BAR, _add_marginals
 from crfviz.taggers.registry import load_tagger
-from crfviz.text.formats import parse_sentences
+from crfviz.text.formats import LAYOUTS, parse_sentences
+from crfviz.text.name_lists import parse_names
 from tests.support import oracle
 from tests.support.small_disk import small_disk
 from tests.support.tiny_tagger import save_tiny
@@ -116,6 +118,19 @@ def test_written_marginals_equal_enumeration(name, model, tmp_path):
             for k, name_of_tag in enumerate(tagger.tags):
                 assert told.get(name_of_tag, 0.0) == pytest.approx(wanted.get((t, k), 0), abs=1e-6)
     assert next(found, None) is None
+
+
+def test_marginals_of_tags_with_commas_and_bars_are_read_back():
+    marginals = {"a,b": 0.5, '"': 0.25, "N|Case=Nom": 0.125, "x:y": 0.125}
+    cells = ["word", "tag"]
+    _add_marginals(cells, marginals, LAYOUTS["columns"])
+    pairs = [each.rpartition(":") for each in parse_names(cells[1])]
+    assert {tag: float(p) for tag, _, p in pairs} == marginals
+    cells = ["1", "word", *"_" * 8]
+    _add_marginals(cells, marginals, LAYOUTS["conllu"])
+    (own,) = cells[9].split("|")
+    text = own.removeprefix("Marginals=").replace(BAR, "|")
+    assert [each.rpartition(":")[0] for each in parse_names(text)] == [*marginals]
 
 
 def test_misc_column_keeps_its_other_attributes(model, tmp_path):
