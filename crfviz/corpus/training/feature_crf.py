@@ -110,6 +110,9 @@ def fit_feature_crf(
     tags: Sequence[str],
     report: Callable[[float], None] = lambda _: None,
     ridge: float = RIDGE,
+    *,
+    min_count: int = 1,
+    max_steps: int = MAX_STEPS,
 ) -> Perceptron:
     """Return the weights that minimise the loss on the sentences.
 
@@ -118,17 +121,20 @@ def fit_feature_crf(
         tags: K tags, in id order; tags that no sentence has are rarely predicted.
         report: called with the finished share of the steps; an exception in it ends the run.
         ridge: weight of the penalty.
+        min_count: rarer features have no weight.
+        max_steps: largest number of steps of L-BFGS.
     """
     keys = [feature_keys(sentence.tokens) for sentence in sentences]
-    known = np.unique(np.concatenate([each.ravel() for each in keys]))
+    known, counts = np.unique(np.concatenate([each.ravel() for each in keys]), return_counts=True)
+    known = known[counts >= min_count]
     loss = _Loss(sentences, [rows_of(each, known) for each in keys], len(known), len(tags), ridge)
-    _minimise(loss, report)
+    _minimise(loss, report, max_steps)
     crf = loss.crf
     return Perceptron(
         tags=tuple(tags),
         updates=LIKELIHOOD,
         features=known,
-        emissions=np.concatenate([_floats(loss.weights), np.zeros((1, len(tags)), np.float32)]),
+        emissions=_floats(loss.weights),
         words=known[:0],
         word_transitions=np.zeros((1, len(tags), len(tags)), np.float32),
         transitions=_floats(crf.transitions),
@@ -155,7 +161,10 @@ class _Loss:
             self.mask[number, : len(sentence.tokens)] = True
             self.allowed[number, : len(sentence.tokens)] = torch.from_numpy(sentence.allowed)
         self.rows = torch.from_numpy(np.concatenate(rows)).view(-1, NUM_FEATURES)
-        self.weights = torch.zeros(num_features, num_tags, dtype=torch.float64, requires_grad=True)
+        self.none = num_features  # row of features without a weight; it stays 0
+        self.weights = torch.zeros(
+            num_features + 1, num_tags, dtype=torch.float64, requires_grad=True
+        )
         self.crf = CRF(num_tags).double()
         with torch.no_grad():
             for parameter in self.crf.parameters():
@@ -167,7 +176,7 @@ class _Loss:
         return [self.weights, *self.crf.parameters()]
 
     def __call__(self) -> Tensor:
-        words = embedding_bag(self.rows, self.weights, mode="sum")
+        words = embedding_bag(self.rows, self.weights, mode="sum", padding_idx=self.none)
         emissions = words.new_zeros(*self.mask.shape, words.shape[1])
         emissions = emissions.masked_scatter(self.mask[..., None], words)
         likelihood = self.crf.partial_log_likelihood(emissions, self.allowed, self.mask)
@@ -175,13 +184,13 @@ class _Loss:
         return self.ridge / 2 * penalty - likelihood.sum()
 
 
-def _minimise(loss: _Loss, report: Callable[[float], None]) -> None:
+def _minimise(loss: _Loss, report: Callable[[float], None], max_steps: int) -> None:
     from torch.optim.lbfgs import LBFGS  # takes a second to import
 
     steps = 0
     optimiser = LBFGS(
         loss.parameters,
-        max_iter=MAX_STEPS,
+        max_iter=max_steps,
         tolerance_grad=TOLERANCE,
         tolerance_change=0.0,
         history_size=10,
@@ -191,7 +200,7 @@ def _minimise(loss: _Loss, report: Callable[[float], None]) -> None:
     def closure() -> Tensor:
         nonlocal steps
         steps += 1
-        report(min(1.0, steps / MAX_STEPS))
+        report(min(1.0, steps / max_steps))
         optimiser.zero_grad()
         value = loss()
         value.backward()  # type: ignore[no-untyped-call]  # torch has no type for it

@@ -36,13 +36,28 @@ def test_planted_errors_come_first_with_their_right_tags():
         assert each.given == planted[each.sentence, each.position]
         assert each.word == gold[each.sentence].tokens[each.position]
         assert each.likely == WORDS[each.word]
-        assert 0 < each.difference <= 1
-    differences = [each.difference for each in found]
-    assert differences == sorted(differences, reverse=True)
+    odds = [each.log_odds for each in found]
+    assert odds == sorted(odds, reverse=True)
+    assert min(odds) > 0
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     pairs = [(list(each.tokens), list(each.tags)) for each in gold]
     assert crfviz.label_errors(pairs, rounds=1) == found
+
+
+def test_random_wrong_tags_of_real_sentences_come_early():
+    gold = crfviz.read_sentences("models/excerpts/ewt-dev.conllu")
+    dice = random.Random(0)
+    names = sorted({tag for each in gold for tag in each.tags})
+    places = [(n, t) for n, each in enumerate(gold) for t in range(len(each.tokens))]
+    planted = set(dice.sample(places, 10))
+    for number, position in sorted(planted):
+        tags = list(gold[number].tags)
+        tags[position] = dice.choice([name for name in names if name != tags[position]])
+        gold[number] = replace(gold[number], tags=tuple(tags))
+    found = crfviz.label_errors(gold)[:30]
+    hits = sum((each.sentence, each.position) in planted for each in found)
+    assert hits >= 7, hits  # 8; six draws have 6 to 9
 
 
 def test_report_may_end_the_run():
