@@ -6,6 +6,7 @@ from crfviz.corpus.tables.report import notes
 from crfviz.taggers.answers import Answers
 from crfviz.ui import cached
 from crfviz.ui.errors.added_layer import fit_requested
+from crfviz.ui.errors.label_check import check_requested
 from crfviz.ui.errors.questions import downloads, questions
 from crfviz.ui.errors.runs import analysed, get_ready, link_notes
 from crfviz.ui.errors.source import choose_source, choose_subject
@@ -72,3 +73,4 @@ with results.container():
     run = st.empty()
     downloads(analysis)
     fit_requested(analysis, run)
+    check_requested(analysis, run)

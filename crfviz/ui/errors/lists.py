@@ -1,4 +1,4 @@
-"""Tables of an error analysis with CSV downloads, and lists of errors and suspect gold tags."""
+"""Tables of an error analysis with CSV downloads, and lists of errors."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -191,17 +191,6 @@ def _filtered(analysis: Analysed) -> None:
         return any(gold in (None, a) and predicted in (None, b) for a, b in pairs)
 
     _errors(analysis, wanted, kind=kind)
-
-
-def is_it_the_gold(analysis: Analysed) -> None:
-    """Draw the errors whose gold tags should be reviewed, most suspect first."""
-    st.caption(
-        "Where the model is sure of something else, either it or the annotator is wrong: the least "
-        "probable gold comes first. Review these; do not correct them blindly."
-    )
-    for name in ("entity_suspects", "suspects"):
-        if name in analysis.tables:
-            show_table(name, analysis.tables[name], links={"explore": analysis.links[name]})
 
 
 def _errors(

@@ -21,7 +21,8 @@ from crfviz.taggers.lexicon import LEXICON_FILE
 from crfviz.ui import cached
 from crfviz.ui.errors.added_layer import added_layer
 from crfviz.ui.errors.error_analysis import ExplorerLinks, Record
-from crfviz.ui.errors.lists import ANY, is_it_the_gold, show_table, why, wrong_words
+from crfviz.ui.errors.label_check import is_it_the_gold
+from crfviz.ui.errors.lists import ANY, show_table, why, wrong_words
 from crfviz.ui.errors.risk import what_it_costs
 from crfviz.ui.errors.runs import Analysed, analysed
 from crfviz.ui.errors.source import mapped_sentences

@@ -66,6 +66,7 @@ TITLES = {
     "more_right": "more words right",
     "independent_tag": "independent tag",
     "fitted_tag": "fitted tag",
+    "log_odds": "log odds, nats",
 }
 SMALL = (
     "p",
@@ -97,6 +98,7 @@ ABOUT = {
     "weights": "Transition weights too strong",
     "errors": "Every run of wrong words",
     "suspects": "Gold tags to review, least probable first",
+    "label_errors": "Gold tags to review, by CRFs that did not see them",
     "entity_suspects": "Entities in gold or in the prediction alone, the surest disagreement first",
     "models": "First and second model on the same file",
     "disagreements": "Sentences that one of the two gets wrong, or both",
@@ -104,6 +106,7 @@ ABOUT = {
 IN_SIGHT = {  # columns of wide tables that the page shows first, the words widest
     "errors": (AROUND, "gold", "predicted", "kind", "gap, nats", "p(gold)"),
     "suspects": (AROUND, "gold", "predicted", "p(gold)", "p(predicted)"),
+    "label_errors": (AROUND, "gold", "likely", "log odds, nats"),
     "entity_suspects": (AROUND, "type", "only in", "p(entity)", "doubt"),
     "disagreements": (AROUND, "where", "kind", "won", "lost"),
     "layer_changes": (
