@@ -16,8 +16,9 @@ from crfviz.text.formats import read_sentences
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors import runs
 from crfviz.ui.errors.error_analysis import links_of
+from crfviz.ui.errors.files import Source, require_gold
 from crfviz.ui.errors.questions import PANELS
-from crfviz.ui.errors.source import Source, excerpt_of, renamed, require_gold
+from crfviz.ui.errors.source import excerpt_of, renamed
 from crfviz.ui.session import scheduling as turns
 from crfviz.views.figures.charts import confusion_chart, tag_of_key
 from tests.support.app_pages import button, open_at
@@ -248,7 +249,7 @@ def test_long_names_in_the_confusion_matrix_keep_their_ends():
 
 
 def test_handles_are_joined_on_request(app):
-    import crfviz.ui.errors.source as sources
+    import crfviz.ui.errors.files as sources
 
     text = b"@\tB-PER\nbob\tI-PER\nruns\tO\n\nHi\tO\n"
     digest = sources.read_upload("tweets.conll", text).digest
@@ -261,7 +262,7 @@ def test_handles_are_joined_on_request(app):
 
 
 def test_page_names_the_file_of_its_results(app):
-    import crfviz.ui.errors.source as sources
+    import crfviz.ui.errors.files as sources
 
     digest = sources.read_upload("mine.conll", b"He\tPRON\nruns\tVERB\n").digest
     open_page(app, model="upos-en", **{"v.corpus": "file", "v.file": digest})
@@ -269,7 +270,7 @@ def test_page_names_the_file_of_its_results(app):
 
 
 def test_folding_handles_is_offered_only_for_models_with_such_a_tag(app):
-    import crfviz.ui.errors.source as sources
+    import crfviz.ui.errors.files as sources
 
     text = b"Meet\tVERB\n@\tADP\nnoon\tNOUN\n"
     digest = sources.read_upload("notes.conll", text).digest
@@ -279,7 +280,7 @@ def test_folding_handles_is_offered_only_for_models_with_such_a_tag(app):
 
 
 def test_long_sentences_and_missing_links_are_reported(app):
-    import crfviz.ui.errors.source as sources
+    import crfviz.ui.errors.files as sources
 
     words = [*["the"] * 121, "@@"]
     lines = "\n".join(f"{word}\tVERB" for word in words)
@@ -292,7 +293,7 @@ def test_long_sentences_and_missing_links_are_reported(app):
 
 def test_entities_of_another_scheme_are_mapped_and_evaluated(app):
     text = b"Anna U-PERSON\nlives O\nin O\nNew B-GPE\nYork L-GPE\n. O\n\nIt O\nrains O\n"
-    import crfviz.ui.errors.source as sources
+    import crfviz.ui.errors.files as sources
 
     digest = sources.read_upload("mine.bilou", text).digest
     open_page(app, model="ner-en", **{"v.corpus": "file", "v.file": digest, "v.tab": "How wrong"})
@@ -305,7 +306,7 @@ def test_entities_of_another_scheme_are_mapped_and_evaluated(app):
 
 def test_overlapping_spans_are_reported_as_left_out(app):
     text = b'{"text": "Anna Berg ran", "label": [[0, 9, "PER"], [5, 9, "LOC"]]}\n'
-    import crfviz.ui.errors.source as sources
+    import crfviz.ui.errors.files as sources
 
     digest = sources.read_upload("overlap.jsonl", text).digest
     open_page(app, model="ner-en", **{"v.corpus": "file", "v.file": digest})

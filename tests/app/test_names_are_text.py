@@ -156,6 +156,10 @@ def test_file_contents_are_never_markup(script, view, content):
     app.file_uploader[0].upload(FILE, content.encode(), "text/plain").run()
     assert not app.exception
     assert loading(app) == []
+    if confirm := [each for each in app.button if each.label == "Use these sentences"]:
+        confirm[0].click().run()
+        assert not app.exception
+        assert loading(app) == []
 
 
 def test_markup_check_detects_loading_elements():

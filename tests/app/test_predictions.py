@@ -9,7 +9,7 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.answers import Answers
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.readers.losses import LossWarning
-from crfviz.ui.errors import source as sources
+from crfviz.ui.errors import files as sources
 from crfviz.ui.errors.error_analysis import ExplorerLinks, analyse_sentences
 from crfviz.ui.errors.questions import NEED_SCORES, TABS
 from crfviz.views.figures.offline import html_report

@@ -29,6 +29,7 @@ def test_fitting_can_be_stopped_and_restarted(screen):
     some = "".join(f"The\tDET\ndog{n}\tNOUN\nbarks\tVERB\n.\tPUNCT\n\n" for n in range(4000))
     file = {"name": "dogs.conll", "mimeType": "text/plain", "buffer": some.encode()}
     page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Use these sentences").click()
     start = page.get_by_role("button", name="Fit transitions")
     start.click()
     expect(start).to_be_disabled()

@@ -26,6 +26,10 @@ def upload(screen, text, name="mine.conll"):
     )
 
 
+def confirm(screen):
+    screen.page.get_by_role("button", name="Use these sentences").click()
+
+
 def says(screen, text):
     expect(screen.page.get_by_text(text).first).to_be_visible(timeout=PATIENCE)
 
@@ -135,6 +139,7 @@ def test_long_list_is_shown_completely_on_request(screen):
     view = {"v.corpus": "file", "v.tab": "Why"}
     screen.visit("model-errors", model="upos-en", **view)
     upload(screen, "the\tNOUN\n\n" * 150)
+    confirm(screen)
     says(screen, "Errors (150 of 150)")
     says(screen, "Only these 100 are sorted")
     screen.page.get_by_text("all 150 rows").click()
@@ -187,6 +192,7 @@ def test_uploaded_file_is_evaluated_and_kept_between_pages(screen):
     screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
     says(screen, "Choose a file")
     upload(screen, TAGGED)
+    confirm(screen)
     says(screen, "2 sentences, 7 words")
     screen.follow("Models")
     screen.follow("Model errors")
@@ -197,6 +203,7 @@ def test_uploaded_file_is_evaluated_and_kept_between_pages(screen):
 def test_unknown_tags_are_mapped_by_the_user(screen):
     screen.visit("model-errors", model="ner-en", **{"v.corpus": "file"})
     upload(screen, "Ann\tB-being\nruns\tO\n")
+    confirm(screen)
     says(screen, "Tags that ner-en does not have")
     says(screen, "to one of the model")
     screen.pick(screen.page.get_by_role("combobox", name="being (1 word) counts as"), "PER")
@@ -207,6 +214,7 @@ def test_unknown_tags_are_mapped_by_the_user(screen):
 def test_run_can_be_stopped_and_restarted(screen):
     screen.visit("model-errors", model="upos-en", **{"v.corpus": "file"})
     upload(screen, "".join(f"Dog{n}\tNOUN\nruns\tVERB\n.\tPUNCT\n\n" for n in range(9000)))
+    confirm(screen)
     screen.page.get_by_role("button", name="Stop").click()
     says(screen, "The run was stopped")
     expect(screen.page.locator("[data-testid=stDataFrame]")).to_have_count(0)
@@ -313,6 +321,7 @@ def test_predicted_tags_are_compared_with_those_of_the_model(screen):
 def test_second_file_of_predictions_is_evaluated(screen):
     screen.visit("model-errors", model="ner-en", **{"v.corpus": "file"})
     upload(screen, "Oslo\tB-LOC\nis\tO\n.\tO\n", name="gold.conll")
+    confirm(screen)
     says(screen, "on gold.conll")
     screen.page.get_by_role("button", name="Predictions of another tagger").click()
     screen.page.locator(".st-key-errors-answers input[type=file]").set_input_files(
@@ -324,5 +333,6 @@ def test_second_file_of_predictions_is_evaluated(screen):
             }
         ]
     )
+    confirm(screen)
     says(screen, "predictions in out.conll")
     says(screen, "entity F1")

@@ -1,6 +1,6 @@
 """Panel to add sentences: pasted text or a file, with a preview before anything is stored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
@@ -9,7 +9,7 @@ from itertools import islice
 import pandas as pd
 import streamlit as st
 
-from crfviz.annotations.files.importing import MAX_BYTES, Import, read_items
+from crfviz.annotations.files.importing import MAX_BYTES, Import
 from crfviz.annotations.files.merging import (
     Known,
     conflicts,
@@ -17,33 +17,33 @@ from crfviz.annotations.files.merging import (
     known_documents,
     planned,
 )
-from crfviz.annotations.mixing import TagRules
 from crfviz.annotations.records import Document
 from crfviz.annotations.settings import Settings
-from crfviz.taggers.folder import FolderTagger
+from crfviz.exceptions import FormatError
 from crfviz.taggers.registry import EXCERPTS, read_excerpt
-from crfviz.text.files import decoded_with_notes, lines_of
 from crfviz.text.readers.spelling import scheme_of_file
 from crfviz.text.schemes import OUTSIDE
-from crfviz.text.sentence_ends import split_sentences
-from crfviz.text.splitting import ENGLISH
 from crfviz.ui import cached
 from crfviz.ui.annotate.documents import go_to_document, store
+from crfviz.ui.annotate.reading import (
+    FORMAT_NAMES,
+    File,
+    choose_format,
+    split_lines,
+    understood,
+    warn_of,
+)
 from crfviz.ui.annotate.sample import sample
 from crfviz.ui.annotate.settings import (
     SPLITTING,
     TAGS,
-    choose_settings,
-    choose_tokenizer,
     first_words,
 )
+from crfviz.ui.reading_panel import chosen_fields, pickers
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
 from crfviz.ui.session.permission import annotator, is_login_required, uploads_allowed, uploads_off
-from crfviz.ui.session.scenario_state import change, scenario, set_view_option
-from crfviz.ui.session.scheduling import pause
+from crfviz.ui.session.scenario_state import change, set_view_option
 from crfviz.ui.session.session_store import notify, session_value, set_draft
-from crfviz.ui.streamlit_compat import DeltaGenerator
-from crfviz.ui.tag_mapping import MAX_TAGS, TagMapping
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count
@@ -54,32 +54,9 @@ TWEETS, TWEETS_NAME = "excerpts/btc-dev.conll", "ten tweets.txt"
 TWEETS_MODEL = "ner-en"
 MAX_WORDS = 20  # maximum length of an example tweet
 SHOWN = 3  # sentences in the preview
-MAX_PROBLEMS = 20
-LEFT_OUT = "left out"
 JOINED = {
     "merge": "Add the annotations to the stored document",
     "separate": "Store as a separate document",
-}
-FORMAT_NAMES = {
-    "text": "plain text, a sentence a line",
-    "conllu": "CoNLL-U",
-    "iob2": "iob2 (UNER)",
-    "columns": "CoNLL columns",
-    "jsonl": "JSONL",
-    "spacy": "spaCy's offsets JSON",
-    "json": "JSON",
-    "table": "a table with a header",
-    "inline": "word/TAG",
-    "pairs": "a table of words and tags",
-    "webanno": "WebAnno TSV",
-    "conll2012": "CoNLL-2012",
-    "parquet": "Parquet",
-    "docbin": "spaCy's DocBin",
-    "brat": "brat",
-}
-READINGS = {  # formats that detection may confuse; the reader can choose
-    "text": FORMAT_NAMES["text"],
-    "columns": FORMAT_NAMES["columns"],
 }
 
 
@@ -149,18 +126,64 @@ def _digest(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
+def _digest_as_read(content: bytes) -> str:
+    """Return the digest of a file and of the columns or keys that the user has picked."""
+    wanted = chosen_fields(content)
+    return _digest(content + repr(wanted).encode()) if wanted else _digest(content)
+
+
 def _preview(name: str, content: bytes) -> None:
-    digest, added = _digest(content), session_value("added", Added)
+    digest, added = _digest_as_read(content), session_value("added", Added)
     wanted = added.wanted == digest
     if not wanted:
         added.wanted = ""
     if digest == added.digest and not wanted:
         st.caption("These sentences are in the store already. Paste or choose others.")
         return
-    ways = st.container(horizontal=True)
-    file_format = _chosen_format(name, content, digest, ways)
-    content = _apart(name, content, digest, file_format, ways)
-    read, settings = _understood(name, content, digest, file_format, ways)
+    file = File(name, content, _digest(content), chosen_fields(content))
+    read, settings = _as_read(file)
+    if read is None:
+        return
+    _show(name, read)
+    if not read.items:
+        return
+    if settings is None or _others_said(read):
+        return
+    if not read.annotations:
+        read = _named(name, file.digest, read, settings)
+    known = _known_documents(digest, read)
+    new = _merging(known) if known else None
+    known = known if new is not None else {}
+    good = "good " if read.dropped else ""
+    label = f"Add {count(len(read.items), f'{good}sentence')}"
+    if known:
+        label = f"Add {count(new, 'annotation')}" if new else "Open the stored document"
+    want = partial(setattr, added, "wanted", digest)
+    st.button(label, type="primary", key="annotate.keep", on_click=want)
+    if wanted:
+        added.wanted = ""  # reset only now, so that an interrupted run repeats the click
+        _keep(name, digest, read, known)
+
+
+def _as_read(file: File) -> tuple[Import | None, Settings | None]:
+    """Draw the choices for the reading of a file; return it and its settings, None if refused."""
+    picking, ways = st.container(), st.container(horizontal=True)
+    content, read, settings = file.content, None, None
+    try:
+        file = choose_format(file, ways)
+        if file.name != TWEETS_NAME:
+            file = split_lines(file, ways)
+        read, settings = understood(file, ways)
+    except FormatError as error:
+        st.error(plain(str(error)))
+    if read is None or (read.format != "text" and not read.annotations):
+        with picking:
+            pickers(content)
+    return read, settings
+
+
+def _show(name: str, read: Import) -> None:
+    """Draw how a file was read, and its first sentences."""
     gold = sum(item.gold is not None for item in read.items)
     used = {tag for item in read.items for tag in item.gold or ()}
     scheme = scheme_of_file(used) if used - {OUTSIDE} else None
@@ -182,111 +205,6 @@ def _preview(name: str, content: bytes) -> None:
     if gold:
         columns["gold tags"] = [" · ".join(item.gold or ()) for item in shown]
     st.dataframe(pd.DataFrame(columns), hide_index=True, width="stretch")
-    if settings is None or _others_said(read):
-        return
-    if not read.annotations:
-        read = _named(name, digest, read, settings)
-    known = _known_documents(digest, read)
-    new = _merging(known) if known else None
-    known = known if new is not None else {}
-    good = "good " if read.dropped else ""
-    label = f"Add {count(len(read.items), f'{good}sentence')}"
-    if known:
-        label = f"Add {count(new, 'annotation')}" if new else "Open the stored document"
-    want = partial(setattr, added, "wanted", digest)
-    st.button(label, type="primary", key="annotate.keep", on_click=want)
-    if wanted:
-        added.wanted = ""  # reset only now, so that an interrupted run repeats the click
-        _keep(name, digest, read, known)
-
-
-def _chosen_format(name: str, content: bytes, digest: str, at: DeltaGenerator) -> str | None:
-    """Let the reader choose the text format; None detects it from the content."""
-    found = _read(name, content, None, None).format
-    if found not in READINGS:
-        return None
-    key = f"annotate.format.{digest}"
-    at.segmented_control(
-        "Read as",
-        list(READINGS),
-        default=found,
-        format_func=READINGS.__getitem__,
-        key=key,
-        required=True,
-    )
-    chosen = st.session_state.get(key, found)
-    return None if chosen == found else str(chosen)
-
-
-def _apart(
-    name: str, content: bytes, digest: str, file_format: str | None, at: DeltaGenerator
-) -> bytes:
-    """Let the reader split lines that have several sentences; return the text to import."""
-    if name == TWEETS_NAME or (file_format or _read(name, content, None, None).format) != "text":
-        return content
-    tagger = cached.tagger(scenario().model)
-    lines, sentences = _sentences(name, content, getattr(tagger, "tokenizer", ENGLISH))
-    if len(sentences) <= lines:
-        return content
-    options = {
-        "sentences": f"{len(sentences):,} sentences, by their marks",
-        "lines": f"{count(lines, 'line')}, as they stand",
-    }
-    key = f"annotate.apart.{digest}"
-    at.segmented_control(
-        "Sentences",
-        list(options),
-        default="sentences",
-        format_func=options.__getitem__,
-        key=key,
-        required=True,
-    )
-    if st.session_state.get(key) == "lines":
-        return content
-    return "\n".join(sentences).encode()
-
-
-@st.cache_resource(max_entries=4, show_spinner="Reading …")
-def _sentences(name: str, content: bytes, tokenizer: str) -> tuple[int, list[str]]:
-    """Return the number of lines that are not blank, and the sentences in them."""
-    lines = [line for line in lines_of(decoded_with_notes(content, name)[0]) if line.strip()]
-    sentences = list[str]()
-    for line in lines:
-        sentences += split_sentences(line, tokenizer)
-        pause()
-    return len(lines), sentences
-
-
-def _understood(
-    name: str, content: bytes, digest: str, file_format: str | None, at: DeltaGenerator
-) -> tuple[Import, Settings | None]:
-    """Parse a file under the chosen tags, and return the document's settings.
-
-    The settings are None while no tags are chosen.
-    """
-    tagger = cached.tagger(scenario().model)
-    free = _read(name, content, None, file_format)
-    tokenizer = ""
-    if free.was_split:
-        usual = tagger.tokenizer if isinstance(tagger, FolderTagger) else ENGLISH
-        tokenizer = choose_tokenizer(usual, at)
-        free = _read(name, content, None, file_format, tokenizer=tokenizer)
-    asks = free.items and not free.annotations
-    settings = choose_settings(free, tagger) if asks else Settings()
-    if settings is None or settings.tags:
-        own = settings.tags if settings else None
-        read = _read(name, content, own, file_format, tokenizer=tokenizer)
-        _problems(read)
-        return read, settings
-    found = _read(name, content, tagger.tags, file_format, tokenizer=tokenizer)
-    chosen = session_value(f"tags {digest} {tagger.name}", dict[str, str])
-    mapping = TagMapping(tagger, found.unknown, chosen, LEFT_OUT)
-    names = tuple(mapping.names().items())
-    read = _read(name, content, tagger.tags, file_format, names, tokenizer) if names else found
-    _problems(read)
-    if 0 < len(found.unknown) <= MAX_TAGS:
-        mapping.draw(f"annotate.map.{digest}")
-    return read, settings
 
 
 def _named(name: str, digest: str, read: Import, settings: Settings) -> Import:
@@ -328,7 +246,7 @@ def _merging(known: Mapping[str, Known]) -> int | None:
             f"**{count(new, 'annotation')}** to add, {same:,} already stored, {len(lines):,} in "
             "conflict with the stored ones."
         )
-    _warn("**Not added, as they conflict with stored annotations:**", lines, len(lines))
+    warn_of("**Not added, as they conflict with stored annotations:**", lines, len(lines))
     return new
 
 
@@ -353,34 +271,6 @@ def _others_said(read: Import) -> bool:
 def forget_added() -> None:
     """Allow adding the last sentences again: their document may have been removed."""
     session_value("added", Added).digest = ""
-
-
-# cache_resource, not cache_data: pickling a copy would block all sessions
-@st.cache_resource(max_entries=4, show_spinner="Reading …")
-def _read(
-    name: str,
-    content: bytes,
-    tags: tuple[str, ...] | None,
-    file_format: str | None = None,
-    names: tuple[tuple[str, str], ...] = (),
-    tokenizer: str = "",
-) -> Import:
-    rules = TagRules(tags, dict(names))
-    return read_items(content, name, file_format, rules=rules, tokenizer=tokenizer, pause=pause)
-
-
-def _problems(read: Import) -> None:
-    lost = f" {count(read.dropped, 'sentence')} cannot be added." if read.dropped else ""
-    told = [problem.message for problem in read.problems]
-    _warn(f"**Some lines need your attention.**{lost}", told, read.wrong)
-
-
-def _warn(title: str, lines: Sequence[str], total: int) -> None:
-    """Draw a warning with the first lines of a list, and how many of `total` are not shown."""
-    shown = [f"- {plain(line)}" for line in lines[:MAX_PROBLEMS]]
-    more = [f"- and {total - len(shown):,} more"] if total > len(shown) else []
-    if lines:
-        st.warning("\n".join([title, "", *shown, *more]))
 
 
 def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> None:

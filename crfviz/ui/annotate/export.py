@@ -14,7 +14,7 @@ from crfviz.annotations.mixing import in_words, tag_sets
 from crfviz.annotations.records import STATES, DocumentSummary, Pair
 from crfviz.exceptions import FormatError
 from crfviz.text.readers.spelling import TARGETS
-from crfviz.ui.annotate.add import FORMAT_NAMES, forget_added
+from crfviz.ui.annotate.add import forget_added
 from crfviz.ui.annotate.documents import (
     answered,
     choose_annotator,
@@ -23,6 +23,7 @@ from crfviz.ui.annotate.documents import (
     store,
 )
 from crfviz.ui.annotate.queue import settle_button
+from crfviz.ui.annotate.reading import FORMAT_NAMES
 from crfviz.ui.session.bound_widgets import bound_flag, bound_select
 from crfviz.ui.session.permission import uploads_allowed
 from crfviz.ui.session.session_store import errors_beside, last_error_beside

@@ -30,7 +30,7 @@ from crfviz.ui.errors.error_analysis import (
     analyse_sentences,
     load,
 )
-from crfviz.ui.errors.source import Source
+from crfviz.ui.errors.files import Source
 from crfviz.ui.session.background import BACKGROUND, LostError
 from crfviz.ui.session.scenario_state import set_view_option, view_option
 from crfviz.ui.session.scheduling import BusyError, pause, turn

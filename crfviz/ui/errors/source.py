@@ -1,8 +1,7 @@
 """The tagged sentences of the page Model errors, mapped to the tags of the model.
 
-They come with the model or with crfviz, from an upload, or from the annotations. The server caches
-the eight uploads used last, by the digest of their content, so that they survive a change of the
-page. The reader maps tags that the model lacks.
+They come with the model or with crfviz, from an upload (see `files`), or from the annotations. The
+reader maps tags that the model lacks.
 """
 
 from collections import Counter
@@ -12,26 +11,21 @@ from hashlib import sha256
 
 import streamlit as st
 
-from crfviz.corpus.answer_scores import MODES, AnswerScores, Tags, score_tags
 from crfviz.corpus.run.tagging import unknown_tags
-from crfviz.exceptions import FormatError
 from crfviz.taggers.answers import Answers
 from crfviz.taggers.registry import EXCERPTS, excerpt_for, read_excerpt
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.formats import parse_sentences, parse_with_answers, require_same_words
-from crfviz.text.readers.spelling import AS_WRITTEN, in_scheme, scheme_like
+from crfviz.text.readers.spelling import in_scheme, scheme_like
 from crfviz.text.schemes import OUTSIDE
 from crfviz.text.sentences import Sentence, fold_handles
 from crfviz.ui.annotate.documents import labelled_sentences
 from crfviz.ui.errors.error_analysis import ExplorerLinks
+from crfviz.ui.errors.files import Source, uploaded_source
 from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs
 from crfviz.ui.session.permission import annotator, no_annotator_message
-from crfviz.ui.session.scenario_state import set_view_option, view_option
-from crfviz.ui.session.scheduling import pause
-from crfviz.ui.session.session_store import LRUCache, server_value
+from crfviz.ui.session.session_store import server_value
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.tag_mapping import MAX_TAGS, TagMapping
-from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 
 CHOICES = {
@@ -40,23 +34,11 @@ CHOICES = {
     "file": "your file",
     "labelled": "what people labelled",
 }
-MAX_MB = 5
-UPLOAD_HELP = (
-    "Columns, CoNLL-U, CSV, JSON, JSONL, Parquet, DocBin or brat, at most 5 MB. Larger ones: "
-    "`python -m crfviz evaluate FILE --model NAME --report out.html`"
-)
 FOLD_HELP = (
     "Some corpora of tweets write @ and the name as two words, each with a tag. Models trained "
     "with `--fold-handles` have seen @user instead."
 )
-ANSWERS_HELP = (
-    "The same sentences with the tags of any tagger, in any of these formats: the file is then a "
-    "model without scores. A file of columns whose last two are gold and predicted tags, as "
-    "conlleval takes them, needs no second one."
-)
-GOLD_BEFORE_ANSWERS, ANSWERS_LAST = -2, -1  # columns of a file with both
 NOT_YET = "choose …"
-MAX_WORDS = 5000  # words of a sentence; a corpus that was not split into sentences has more
 
 
 @dataclass(frozen=True)
@@ -66,95 +48,6 @@ class Subject:
     tagger: Tagger
     sentences: Sequence[Sentence]  # in the tagger's tags
     opener: ExplorerLinks | None = None  # creates links to another model
-
-
-@dataclass(frozen=True)
-class Source:
-    """Tagged sentences with a display name and a digest."""
-
-    name: str
-    digest: str
-    sentences: Sequence[Sentence]
-    notes: tuple[str, ...] = ()  # what was lost or assumed in reading the file
-    answers: Sequence[Sentence] | None = None  # the same sentences with the tags of another tagger
-    answers_in: str = ""  # name of the file with the answers
-    written: Tags = ()  # the gold tags of each sentence as the file spells them
-    scores: Sequence[AnswerScores] = ()  # of the answers as they are spelled, one for each mode
-
-
-def _files() -> LRUCache[Source]:
-    return server_value("files", LRUCache[Source])
-
-
-def read_upload(name: str, content: bytes) -> Source:
-    """Read the sentences of a file, and cache them by the digest of its content.
-
-    Raises:
-        FormatError: the file cannot be read; the message names the line.
-    """
-    digest = sha256(content).hexdigest()[:16]
-    source = _files().get(digest)
-    if source is None:
-        notes: list[str] = []
-        sentences, answers = parse_with_answers(content, name=name, pause=pause, told=notes.append)
-        require_short(name, sentences)
-        written = _as_written(name, content, GOLD_BEFORE_ANSWERS if answers else None)
-        source = Source(name, digest, sentences, tuple(notes), written=written)
-        if answers:
-            scores = _scores(written, _as_written(name, content, ANSWERS_LAST))
-            source = replace(source, answers=answers, answers_in=name, scores=scores)
-        _files().add(digest, source)
-    return source
-
-
-def with_answers(source: Source, name: str, content: bytes) -> Source:
-    """Return the source with the tags of a second file over the same words, and cache it.
-
-    Raises:
-        FormatError: the file cannot be read, or has other words; the message names the sentence.
-    """
-    digest = sha256(source.digest.encode() + content).hexdigest()[:16]
-    both = _files().get(digest)
-    if both is None:
-        notes: list[str] = []
-        answers = parse_sentences(content, name=name, pause=pause, told=notes.append)
-        require_same_words(source.sentences, answers, name=name)
-        both = replace(
-            source,
-            digest=digest,
-            notes=tuple(dict.fromkeys([*source.notes, *notes])),
-            answers=answers,
-            answers_in=name,
-            scores=_scores(source.written, _as_written(name, content, None)),
-        )
-        _files().add(digest, both)
-    return both
-
-
-def _as_written(name: str, content: bytes, column: int | None) -> Tags:
-    """Return the tags of each sentence as a file spells them."""
-    sentences = parse_sentences(
-        content, name=name, column=column, scheme=AS_WRITTEN, pause=pause, told=lambda _: None
-    )
-    return [each.tags or () for each in sentences]
-
-
-def _scores(gold: Tags, answers: Tags) -> list[AnswerScores]:
-    return [score_tags(gold, answers, mode) for mode in MODES]
-
-
-def require_short(name: str, sentences: Sequence[Sentence]) -> None:
-    """Reject sentences that are so long that they would block the server.
-
-    Raises:
-        FormatError: a sentence has more than 5000 words; the message has a likely cause.
-    """
-    for number, sentence in enumerate(sentences, start=1):
-        if len(sentence.tokens) > MAX_WORDS:
-            raise FormatError(
-                f"{name}: sentence {number} has {len(sentence.tokens):,} words, at most "
-                f"{MAX_WORDS:,} are tagged here. Is the empty line after each sentence missing?"
-            )
 
 
 def excerpt_of(tagger: Tagger) -> Source | None:
@@ -174,11 +67,7 @@ def own_sentences(tagger: Tagger) -> Source | None:
 
 
 def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
-    """Draw the tabs of the sources at `at`; return the chosen source, None if none is chosen yet.
-
-    Raises:
-        FormatError: the file is empty, has no tags, or cannot be read; the message says where.
-    """
+    """Draw the tabs of the sources at `at`; return the chosen source, None without one."""
     given = {"own": own_sentences(tagger), "excerpt": excerpt_of(tagger)}
     choices = {name: CHOICES[name] for name in CHOICES if given.get(name, name)}
     choice = bound_tabs("Tagged sentences", "corpus", choices, next(iter(choices)), at=at)
@@ -186,33 +75,8 @@ def choose_source(tagger: Tagger, at: DeltaGenerator) -> Source | None:
         return chosen
     if choice == "labelled":
         return _labelled()
-    uploaded = upload(
-        "A file with gold tags", help=UPLOAD_HELP, max_upload_size=MAX_MB, key="errors.upload"
-    )
-    source = _files().get(view_option("file"))
-    if uploaded is not None:
-        source = read_upload(uploaded.name, uploaded.getvalue())
-        require_gold(source)
-        st.caption(plain(f"{source.name}: {getattr(source.sentences, 'reading', '')}."))
-    elif source is None:
-        st.info(
-            "Choose a file with words and gold tags: columns, CSV, JSON, Parquet, DocBin, brat."
-        )
-        return None
-    else:
-        st.caption(plain(f"The results are from {source.name}; another file takes its place."))
-    with st.popover("Predictions of another tagger"):
-        second = upload(
-            "A file of predicted tags for the same words",
-            help=ANSWERS_HELP,
-            max_upload_size=MAX_MB,
-            key="errors.answers",
-        )
-    if second is not None:
-        source = with_answers(source, second.name, second.getvalue())
-    if view_option("file") != source.digest:
-        set_view_option("file", source.digest)
-    return _folded(tagger, source)
+    source = uploaded_source()
+    return source and _folded(tagger, source)
 
 
 def choose_subject(tagger: Tagger, source: Source | None) -> Subject | None:
@@ -273,19 +137,6 @@ def _folded(tagger: Tagger, source: Source) -> Source:
     name, digest = f"{source.name}, handles folded", f"{source.digest}.folded"
     folded = replace(source, name=name, digest=digest, sentences=sentences, answers=answers)
     return replace(folded, scores=())  # of other words
-
-
-def require_gold(source: Source) -> None:
-    """Raise a FormatError if gold tags are missing."""
-    if not source.sentences:
-        raise FormatError(f"{source.name} holds no sentence. Choose a file with tagged sentences.")
-    for number, sentence in enumerate(source.sentences, start=1):
-        if sentence.tags is None:
-            raise FormatError(
-                f"{source.name}: sentence {number} has no gold tags, so there is nothing to "
-                "compare with. CoNLL-U needs tags in column 4, columns in the last one, JSON "
-                'in "tags" or as spans in "entities".'
-            )
 
 
 def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> list[Sentence]:

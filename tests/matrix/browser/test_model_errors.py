@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_model_errors import TAGGED, explorer_of, says, upload
+from tests.browser.test_model_errors import TAGGED, confirm, explorer_of, says, upload
 from tests.support.screen import PATIENCE
 
 
@@ -30,5 +30,6 @@ def test_suspect_opens_in_the_explorer(screen):
     view = {"v.corpus": "file", "v.tab": "Is it the gold?"}
     screen.visit("model-errors", model="upos-en", **view)
     upload(screen, TAGGED)
+    confirm(screen)
     with explorer_of(screen, "Gold tags to review") as explorer:
         expect(explorer.get_by_text("not the gold tag")).to_be_visible(timeout=PATIENCE)

@@ -17,8 +17,8 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from crfviz.corpus.run.results import EVERY_DECODER
 from crfviz.corpus.run.tagging import run
 from crfviz.text.sentences import Sentence
-from crfviz.ui.annotate import add
-from crfviz.ui.errors import source
+from crfviz.ui.annotate import reading
+from crfviz.ui.errors import files
 from crfviz.ui.errors.error_analysis import links_of
 from crfviz.ui.session import scheduling as scripts
 from crfviz.ui.session import scheduling as turns
@@ -203,15 +203,15 @@ def test_thread_without_the_lock_needs_no_release(floor):
 def test_reading_sentences_yields_after_each_sentence(monkeypatch):
     asked = []
     monkeypatch.setattr(SCRIPT_LOCK, "let_others_first", lambda: asked.append(1), raising=False)
-    add._read("three.txt", b"One .\nTwo .\nThree .\n", "upos-en-contextfree")
+    reading.File("three.txt", b"One .\nTwo .\nThree .\n", "").read()
     assert len(asked) == 3
 
 
 def test_reading_tagged_sentences_yields_after_each_sentence(monkeypatch):
     asked = []
     monkeypatch.setattr(SCRIPT_LOCK, "let_others_first", lambda: asked.append(1), raising=False)
-    source.read_upload("three.conll", b"One\tA\n\nTwo\tA\n\nThree\tB\n")
-    assert len(asked) == 3
+    files.read_upload("three.conll", b"One\tA\n\nTwo\tA\n\nThree\tB\n")
+    assert len(asked) == 6  # as converted, and as the file spells them
 
 
 def test_evaluation_yields_within_a_batch():
