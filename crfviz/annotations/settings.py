@@ -18,7 +18,6 @@ MAX_TAGS = 60
 LONGEST_TAG = 40  # characters
 NO_TAG = re.compile(r"[\s<>&|\x00-\x1f]")  # characters that tags must not have
 KEY = re.compile(r"[a-z]")
-_LINE_BREAKS = re.compile(r",?\s*\n\s*")
 NONE_KEY = "x"  # key for no entity, with BIO tags
 COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 
@@ -161,7 +160,8 @@ def settings_of_text(text: str, *, bio: bool, known: Collection[str] = ()) -> Se
     Raises:
         CrfvizError: a name is missing or invalid; see `name_lists` for names with commas.
     """
-    pairs = parse_pairs(_LINE_BREAKS.sub(",", text.strip()))
+    lines = [line.strip().removesuffix(",") for line in text.strip().split("\n")]
+    pairs = parse_pairs(",".join(filter(None, lines)))
     tags = own_tags([name for name, _ in pairs], bio=bio, known=known)
     keys = {name.strip(): key.strip().lower() for name, key in pairs if key and key.strip()}
     return Settings(tags, keys=keys)

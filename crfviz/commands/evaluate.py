@@ -61,7 +61,19 @@ from crfviz.views.figures.offline import html_report
 DEFAULT_LEVEL = 0.9  # of --calibrate
 
 OF_MODELS = (  # options that --answers does not have
-    *("format", "column", "fold_handles", "map", "json", "report", "against", "rule", "card"),
+    *(
+        "format",
+        "words",
+        "tag_column",
+        "sentences",
+        "fold_handles",
+        "map",
+        "json",
+        "report",
+        "against",
+        "rule",
+        "card",
+    ),
     "fit_transitions",
 )
 
@@ -186,7 +198,8 @@ def _print_scores(args: argparse.Namespace) -> None:
         CrfvizError: a file cannot be read, or another option is given.
     """
     if other := next((name for name in OF_MODELS if getattr(args, name)), None):
-        raise CrfvizError(f"--{other.replace('_', '-')} is for a model, got --answers")
+        flag = "tags" if other == "tag_column" else other.replace("_", "-")
+        raise CrfvizError(f"--{flag} is for a model, got --answers")
     for mode in MODES:
         sys.stdout.write(f"{score_answers(args.file, args.answers or None, mode)}\n")
 

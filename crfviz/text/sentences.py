@@ -141,11 +141,16 @@ def requested_types(pairs: Iterable[str]) -> dict[str, str]:
     """
     types: dict[str, str] = {}
     for part in pairs:
-        for old, new in parse_pairs(part):
+        wrong = f"expected entity types as OLD=NEW, such as person=PER, got {abbreviate(part)}"
+        try:
+            named = parse_pairs(part)
+        except FormatError as error:
+            raise FormatError(f"{wrong}; {error}") from error
+        if not named:
+            raise FormatError(wrong)
+        for old, new in named:
             if not (old and new):
-                raise FormatError(
-                    f"expected entity types as OLD=NEW, such as person=PER, got {abbreviate(part)}"
-                )
+                raise FormatError(wrong)
             types[old] = new
     return types
 

@@ -84,6 +84,8 @@ MATCHED = {  # patterns that are only ever tried from the beginning of a text
     "crfviz.text.readers.roles._WITH_SCORE": "fullmatch",
     "crfviz.text.readers.finding._PUBTATOR": "match",
     "crfviz.text.readers.rows._RELATION": "fullmatch",
+    "crfviz.text.readers.roles._ATTRIBUTE": "fullmatch",
+    "crfviz.text.readers.rows._NUMBERED": "fullmatch",
     "crfviz.text.readers.rows._OPENED": "match",
     "crfviz.text.readers.rows._BRACKETED": "fullmatch",
     "crfviz.text.cells._NUMBER": "fullmatch",

@@ -22,6 +22,7 @@ _NAME = re.compile(r"[^\W\d][\w .#-]{0,30}")
 _NUMBER = re.compile(r"-?\d[\d.,:/-]*")
 _LIST = re.compile(r"\[|array\(")
 _STRINGS = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_STRING = re.compile(_STRINGS)
 _BLANK_LIST = re.compile(rf"\[\s*{_STRINGS}(?:\s+{_STRINGS})+\s*\]")  # as NumPy prints one
 MANY = 100  # lines that show whether a file is a table
 
@@ -152,14 +153,14 @@ def _of_row(
 def _list_of(cell: str, where: str) -> object:
     """Return the list in a cell, in Python's or NumPy's notation."""
     if _BLANK_LIST.fullmatch(cell.strip()):
-        return [ast.literal_eval(each) for each in re.findall(_STRINGS, cell)]
+        return [ast.literal_eval(each) for each in _STRING.findall(cell)]
     try:
         value = ast.literal_eval(cell)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
         raise FormatError(
             f"{where}: expected a list in the cell, got {abbreviate(cell)}"
         ) from error
-    strings = re.findall(_STRINGS, cell)
+    strings = _STRING.findall(cell)
     are_strings = isinstance(value, list) and all(isinstance(each, str) for each in value)
     if are_strings and len(strings) != len(value):  # without a comma between them two are one
         raise FormatError(f"{where}: expected a comma between words, got {abbreviate(cell)}")

@@ -168,7 +168,7 @@ def _lines(cue: Cue) -> Iterator[str]:
 
 def _word(name: str) -> str:
     """Return the key of a cue for a parameter of a link."""
-    return f"view.{name.removeprefix(OPTION)}" if name.startswith(OPTION) else _WORDS[name]
+    return _WORDS.get(name, f"view.{name.removeprefix(OPTION)}")  # some options have no prefix
 
 
 def _text(text: str) -> str:

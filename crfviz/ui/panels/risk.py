@@ -100,7 +100,7 @@ def cost_box(kind: str, costs: Mapping[str, float]) -> None:
 
 
 def _without_entities(scene: Scene) -> Picture:
-    dials = {BETWEEN: "Viterbi to max-marginal", CELL: "the cost of a mistake"}
+    dials = {BETWEEN: "Viterbi to max-marginal", CELL: "cost of a mistake"}
     now, chain, tags = scene.now, scene.now.potentials, scene.tags
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if bound_buttons("Vary", DIAL, dials, BETWEEN) == BETWEEN:

@@ -60,5 +60,5 @@ def test_variants_depend_only_on_the_seed():
 
 @pytest.mark.parametrize("students", [0, 1001, 1.5])
 def test_invalid_number_of_students_is_rejected(students):
-    with pytest.raises(CrfvizError, match="students must be at"):
+    with pytest.raises(CrfvizError, match="students must be a"):
         variants(7, students)

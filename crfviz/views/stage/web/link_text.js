@@ -1,6 +1,6 @@
 // Text of list items in an address, written as crfviz/ui/state/link_text.py does: `DET.NOUN:1.25`, `3.NOUN:2`, `0.DET`.
-// In names everything but letters, digits, "-" and "_" is encoded, so that the separators ".", ":", "," and the blank of
-// page options are unambiguous. crfviz/views/site/web/link_items.js parses it, and
+// In names everything but letters, digits, "-" and "_" is encoded, so that the separators ".", ":", "," and the blank
+// of page options are unambiguous. crfviz/views/site/web/link_items.js parses it, and
 // what the app packs.
 
 /** @typedef {[from: string, to: string]} Move */

@@ -5,8 +5,8 @@ import { rowwiseArgmax, solve, transition, viterbi } from "./recursions.js";
 import { chainIn, solutionIn } from "./windows.js";
 
 /** @import {
- *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, PieceData, Results, Row, RulerData, Scores,
- *   Solution, Split, StepMatrices, Table, TrainedResults
+ *   Chain, Composed, Counts, Decoded, EditList, Edits, Floats, Numbers, Payload, PieceData, Results, Row, RulerData,
+ *   Scores, Solution, Split, StepMatrices, Table, TrainedResults
  * } from "./types.js" */
 
 export const START = "START"; // the name of the start scores' row, on the screen and in messages

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-import crfviz
 from crfviz.chain.constraints import constrain
 from crfviz.chain.decoding.analysis import max_marginal
 from crfviz.chain.decoding.viterbi import viterbi
@@ -276,8 +275,3 @@ def test_matrix_of_named_costs():
     assert cost_matrix(BIOES, COSTS).tolist() == named_costs(BIOES, COSTS)
     lu = ["O", "B-X", "I-X", "L-X", "U-X"]
     assert cost_matrix(lu, COSTS).tolist() == named_costs(BIOES, COSTS)
-
-
-def test_public_names():
-    assert crfviz.least_cost is least_cost
-    assert crfviz.cost_intervals is cost_intervals

@@ -31,8 +31,9 @@ const LARGEST = 6; // nats at full colour, at most: a single huge edit must not 
  */
 
 // A matrix over the weights of the CRF layer: rows are "from" with START on top, columns are "to" with END at the
-// right. `data-ends` has the ids of a cell, -1 for START and K for END; `attribute` has its names as "from,to", for readers
-// of the page alone. `draw` gets the model, a cell, the two ids and the result of `begin`, which runs once per update.
+// right. `data-ends` has the ids of a cell, -1 for START and K for END; `attribute` has its names as "from,to", for
+// readers of the page alone. `draw` gets the model, a cell, the two ids and the result of `begin`, which runs once per
+// update.
 /** @template Context @param {Model} model @param {Grid<Context>} grid */
 function buildGrid({ tags, colours }, { attribute, title, begin, draw }) {
   /** @param {number} k */

@@ -18,8 +18,8 @@ export const LIVE = new Set(["transition", "emission", "restore", "strength", "r
 const PYTHONS = new Set(["undo", "redo", "constrained"]);
 
 // `events` are the unacknowledged ones; `chosen` is the reader's { preview, message, unfolded, into, covered }, where
-// `preview` is the event of the current drag and `unfolded` is null if the reader has not chosen; `before` holds the tags
-// drawn before.
+// `preview` is the event of the current drag and `unfolded` is null if the reader has not chosen; `before` holds the
+// tags drawn before.
 /**
  * @param {Decoded} payload
  * @param {{ events: StageEvent[], chosen: Chosen, before?: Set<number> }} now
