@@ -75,8 +75,8 @@ HARD = {
 MATCHED = {  # patterns that are only ever tried from the beginning of a text
     "crfviz.corpus.shards.cluster.ADDRESS": "fullmatch",
     "crfviz.corpus.shards.workers.NAME": "fullmatch",
-    "crfviz.text.readers.finding.JSON_START": "match",
-    "crfviz.text.readers.finding.JSON_LIST": "match",
+    "crfviz.text.readers.fields.JSON_START": "match",
+    "crfviz.text.readers.fields.JSON_LIST": "match",
     "crfviz.text.readers.finding._MARKUP": "match",
     "crfviz.text.readers.corpora._UNIT": "fullmatch",
     "crfviz.text.readers.inline.ENTITY": "fullmatch",

@@ -123,7 +123,7 @@ def _may_be_tags(cells: Sequence[str]) -> bool:
 
 
 def _parts(cell: str) -> list[str]:
-    return re.split(r"[\s,]+", cell.strip()) if cell.strip() else []
+    return cell.replace(",", " ").split()
 
 
 def _of_row(

@@ -124,7 +124,11 @@ def test_rare_words_and_tags_are_read_back_or_refused(name, number):
         for length in lengths
     ]
     told = []
-    lossless = parse_sentences(written(given_sentences, "jsonl"), told=told.append)
+    try:
+        lossless = parse_sentences(written(given_sentences, "jsonl"), told=told.append)
+    except FormatError as error:  # entity tags beside a tag that no scheme has
+        assert "expected entity tags" in str(error)
+        return
     assert [each.tokens for each in lossless] == [each.tokens for each in given_sentences]
     try:
         content = written(given_sentences, name)
