@@ -278,25 +278,27 @@ def _against_max_marginal(analysis: Analysis, path: list[int], t: int) -> str:
     )
 
 
-Side = tuple[Tensor, str]  # score of each tag here on that side, and how to write its step
+# Score of each tag here on that side, and the texts before and behind the tag in its step. A tag
+# may have braces, so that no text is a format.
+Side = tuple[Tensor, tuple[str, str]]
 
 
 def _left(potentials: Potentials, path: list[int], t: int) -> Side:
     before = potentials.tag_names[path[t - 1]] if t else START
-    return _entering(potentials, path, t), f"{before}→{{}}"
+    return _entering(potentials, path, t), (f"{before}→", "")
 
 
 def _right(potentials: Potentials, path: list[int], t: int) -> Side:
     if t == len(path) - 1:
-        return potentials.end, "{}→END"
-    return potentials.step(t)[:, path[t + 1]], f"{{}}→{potentials.tag_names[path[t + 1]]}"
+        return potentials.end, ("", "→END")
+    return potentials.step(t)[:, path[t + 1]], ("", f"→{potentials.tag_names[path[t + 1]]}")
 
 
 def _compare(
-    scores: Tensor, template: str, ours: int, theirs: int, tags: Sequence[str]
+    scores: Tensor, around: tuple[str, str], ours: int, theirs: int, tags: Sequence[str]
 ) -> tuple[float, str]:
     """Return the lead of our tag's step over the other's, and both in words."""
-    names = template.format(tags[ours]), template.format(tags[theirs])
+    names = tags[ours].join(around), tags[theirs].join(around)
     if scores[theirs].item() == -math.inf:
         return math.inf, names[1]
     return (scores[ours] - scores[theirs]).item(), f"{names[0]} beats {names[1]}"

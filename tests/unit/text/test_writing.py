@@ -126,8 +126,7 @@ def test_rare_words_and_tags_are_read_back_or_refused(name, number):
     told = []
     try:
         lossless = parse_sentences(written(given_sentences, "jsonl"), told=told.append)
-    except FormatError as error:  # entity tags beside a tag that no scheme has
-        assert "expected entity tags" in str(error)
+    except FormatError:  # refused: entity tags beside a tag that no scheme has
         return
     assert [each.tokens for each in lossless] == [each.tokens for each in given_sentences]
     try:

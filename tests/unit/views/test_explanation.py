@@ -45,6 +45,12 @@ def test_edit_list_names_every_kind_of_edit_and_counts_those_of_the_sentence():
     assert edit_list(Edits(constrained=False), ["w0"]) == "1 edit: without the hard constraints"
 
 
+def test_tags_with_braces_are_written_as_they_are():
+    tags = ["{0}", "{}"]
+    chain = Potentials([[0.0, 1.0], [1.0, 0.0]], [[5, 0], [0, 0]], tags=tags, tokens=["a", "b"])
+    assert "the transition {0}→{0} beats {}→{0} by 5" in explain(analyse(chain))
+
+
 def named(potentials):
     """The analysis with words w0, w1, ... and tags A, B, ..."""
     words = [f"w{t}" for t in range(potentials.num_tokens)]
