@@ -212,7 +212,9 @@ def _tag(
     several = ask("several columns may have the tags")
     names = [each.rpartition(":")[2] for each in header.names]
     if known := [names.index(each) for each in TAG_NAMES if each in names]:
-        if known[0] not in entities and any(names[n] not in TAG_NAMES for n in entities):
+        if known[0] not in entities and any(
+            n >= len(names) or names[n] not in TAG_NAMES for n in entities
+        ):
             raise several
         return Roles(word, known[0])
     is_pair = last - 1 != word and are_gold_and_predicted(columns[last - 1], columns[last])
