@@ -40,6 +40,7 @@ def _times(count: int) -> str:
 
 
 MAX_FIELDS = 12  # in a question
+MAX_NAME = 40  # characters of a column or key in a message
 MAX_EXAMPLE = 40  # characters of a value
 COLUMN_HELP = "name them with words=, tags= (a column or its number) and sentences="
 KEY_HELP = "name the keys with words= and tags="
@@ -60,7 +61,9 @@ def key_question(
     where: str, problem: str, fields: Mapping[str, object], action: str = KEY_HELP
 ) -> FormatError:
     """Return the error for fields whose roles are open: each with a value."""
-    shown = [f"{key}: {_brief(value)}" for key, value in list(fields.items())[:MAX_FIELDS]]
+    names = (key if len(key) <= MAX_NAME else f"{key[:MAX_NAME]}…" for key in fields)
+    pairs = zip(names, fields.values(), strict=True)
+    shown = [f"{name}: {_brief(value)}" for name, value in pairs][:MAX_FIELDS]
     more = ", …" if len(fields) > MAX_FIELDS else ""
     return FormatError(f"{where}: {problem}; found {', '.join(shown)}{more}; {action}")
 

@@ -318,7 +318,7 @@ class ObjectReader:
 
     def _marks(self, value: Mapping[str, Any], key: str, line: int, where: str) -> list[Mark]:
         """Return the spans in a key, with the words that they quote."""
-        found = value[key]
+        found = value.get(key, [])  # other objects of the file have the key
         rows = _by_type(found, where) if isinstance(found, dict) else _by_points(found)
         marks = []
         for row in rows:

@@ -246,7 +246,7 @@ def columns_of(lines: Sequence[str], wanted: Wanted, *, name: str) -> Columns | 
     if blanks:
         rows = lines[numbers[0] - 1 : numbers[-1]] if numbers else ()
         in_blocks = not all(line.strip() for line in rows)
-        tags = [row[roles.tag] for row in cells]
+        tags = [row[roles.tag] for row in cells if len(row) > roles.tag]
         if not (header or names or wanted) and not are_tags(tags, in_blocks=in_blocks):
             return None
         layout = replace(layout, width=width, expected=f"{width} columns")

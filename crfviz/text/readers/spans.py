@@ -62,7 +62,7 @@ def _units() -> list[Unit]:
     widths: tuple[tuple[str, Callable[[str], int]], ...] = (
         ("characters", lambda _: 1),
         ("UTF-16 units", lambda letter: 1 + (ord(letter) > 0xFFFF)),
-        ("bytes", lambda letter: len(letter.encode())),
+        ("bytes", lambda letter: len(letter.encode("utf-8", "surrogatepass"))),
     )
     return [
         Unit(name, False, included, width) for included in (False, True) for name, width in widths
