@@ -15,6 +15,7 @@ from crfviz.views.strips.pictures import SWEEP_DISPLAYS
 from tests.support.plain_words import assert_plain
 from tests.support.screen import (
     MODEL,
+    OF_SENTENCE,
     STAGES,
     assert_equal,
     assert_matrix,
@@ -51,7 +52,7 @@ def test_every_page_shows_the_numbers_of_the_library(screen):
         assert not screen.page.locator("[data-testid=stAlertContentError]").all_inner_texts()
         if entry.path != "guides":  # documents have sentences of their own, which other tests read
             assert_plain(screen, entry.path)
-        if entry.path in STAGES and entry.sentence:  # an exercise has a chain of its own
+        if entry.path in OF_SENTENCE:
             screen.expect_edits(3)
             screen.eventually(lambda: assert_rows(screen.read(), expected))
             NUMBERS.get(entry.path, assert_words)(screen, expected)

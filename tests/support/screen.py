@@ -52,6 +52,9 @@ WITHOUT_STAGE = (
     "guides",
 )
 STAGES = [entry.path for entry in ENTRIES if entry.path not in WITHOUT_STAGE]  # of every model
+OF_SENTENCE = [  # an exercise has a chain of its own
+    entry.path for entry in ENTRIES if entry.path in STAGES and entry.sentence
+]
 MARGINAL = 1.1e-6  # the stage writes six decimals
 
 

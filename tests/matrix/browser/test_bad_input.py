@@ -8,12 +8,12 @@ from playwright.sync_api import expect
 from crfviz.chain.edits import Edits
 from crfviz.text.tokenizer import tokenize
 from tests.browser.test_bad_input import HOSTILE, LINK, assert_kept
-from tests.support.screen import SENTENCE, STAGES, assert_rows, chain, tagger
+from tests.support.screen import OF_SENTENCE, SENTENCE, assert_rows, chain, tagger
 
 WITHOUT_PATH = "No tag sequence is allowed|log Z = −∞"
 
 
-@pytest.mark.parametrize("path", STAGES)
+@pytest.mark.parametrize("path", OF_SENTENCE)
 def test_hostile_and_long_sentences_are_text(screen, path):
     long = " ".join(f"w{i}" for i in range(200))
     screen.open(path, sentence=HOSTILE, **{"v.twin": "1"}, **LINK)
@@ -31,7 +31,7 @@ def test_hostile_and_long_sentences_are_text(screen, path):
     assert_kept(screen, long)
 
 
-@pytest.mark.parametrize("path", STAGES)
+@pytest.mark.parametrize("path", OF_SENTENCE)
 def test_every_page_reports_a_chain_without_a_path_until_reset(screen, path):
     forbidden = {("START", tag): float("-inf") for tag in tagger().tags}
     link = ",".join(f"START.{tag}:-inf" for tag in tagger().tags)

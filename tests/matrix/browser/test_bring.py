@@ -20,7 +20,7 @@ from tests.browser.test_bring import (
 )
 from tests.support.accessibility import walk
 from tests.support.brought import DOG, as_checkpoint, as_json, as_npz, understand, zipped_tiny
-from tests.support.screen import GROUPED, STAGES
+from tests.support.screen import GROUPED, OF_SENTENCE
 
 __all__ = ["dog"]
 
@@ -30,7 +30,7 @@ def test_brought_model_works_on_every_page(screen, dog, group):
     told = expected(DOG["emissions"], DOG["tokens"])
     screen.open("hmm", model=dog, sentence=SENTENCE)
     for path in walk(screen, [entry.path for entry in GROUPED[group] if entry.path != "hmm"]):
-        if path in STAGES:
+        if path in OF_SENTENCE:
             screen.expect_rows(told)
         screen.rest()
         assert "could not be drawn" not in screen.text()

@@ -21,7 +21,15 @@ from tests.support.accessibility import (
     resize,
     walk,
 )
-from tests.support.screen import GROUPED, STAGES, TITLES, assert_lattice, assert_rows, chain
+from tests.support.screen import (
+    GROUPED,
+    OF_SENTENCE,
+    STAGES,
+    TITLES,
+    assert_lattice,
+    assert_rows,
+    chain,
+)
 
 SIZES = {"phone": (390, 844), "zoomed": (640, 360), "hall": HALL, "projector": PROJECTOR}
 PHONE = {"width": 390, "height": 844}
@@ -87,7 +95,7 @@ def test_every_page_is_accessible_and_large_enough(screen, path):
         screen.expect_measured("crfviz.stage().hasAttribute('data-framed')", False)
 
 
-@pytest.mark.parametrize("path", STAGES)
+@pytest.mark.parametrize("path", OF_SENTENCE)
 def test_forty_words_scroll_under_fixed_labels(screen, path):
     screen.open(path, sentence=FORTY)
     assert_forty_words_scroll(screen)
@@ -145,7 +153,7 @@ def test_every_page_works_with_every_kind_of_model(screen, model, group):
             assert_lattice(shown, expected)
 
     for path in walk(screen, [entry.path for entry in GROUPED[group]]):
-        if path in STAGES:
+        if path in OF_SENTENCE:
             screen.eventually(check)
         screen.rest()
         assert not screen.page.locator("[data-testid=stAlertContentError]").all_inner_texts()
