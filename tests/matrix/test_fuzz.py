@@ -108,7 +108,9 @@ def test_damaged_homework_tables_are_read_or_rejected(kind):
 
 SENTENCES = [
     Sentence(WORDS, TAGS, "The dog barks"),
-    Sentence(("Kim", "left", "Zürich", "!"), ("B-PER", "O", "B-LOC", "O"), "Kim left Zürich!"),
+    Sentence(
+        ("Kim", "left", "Zürich", "!"), ("PROPN", "VERB", "PROPN", "PUNCT"), "Kim left Zürich!"
+    ),
     Sentence(("untagged", "words")),
 ]
 FILES = ROOT / "tests" / "fixtures" / "files"  # as other programs write them

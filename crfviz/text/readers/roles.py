@@ -29,6 +29,7 @@ _CHUNK = re.compile(r"O|[BIES]-(?:NP|VP|PP|ADVP|ADJP|SBAR|PRT|CONJP|INTJ|LST|UCP
 _CAPITAL = re.compile(r"[A-Z$.,:;!?'\"`()#\[\]{}-][A-Z0-9$_|+:.,'\"`)(\[\]-]*")
 _TYPE = re.compile(r"O|[A-Z][A-Z0-9_]+")
 _NO_TAG = re.compile(r"[-_]?|[-_]?[0-9]+(?:[.,:/-][0-9]+)?")  # empty, a dash or a number
+_RANGE = re.compile(r"[0-9]+[-.][0-9]+")  # of words in CoNLL-U
 _ATTRIBUTE = re.compile(r"\w+(?:\[-?[0-9]+\])?(?:\|\w+\[-?[0-9]+\])*=\S*")  # w[0]=Nora
 _WITH_SCORE = re.compile(r"[^/]+/[01]\.[0-9]+")  # as CRF++ writes a tag
 MIN_CAPITAL_ROWS, MIN_REPEATED_ROWS = 3, 6
@@ -309,7 +310,7 @@ def are_counts(values: Sequence[str]) -> bool:
 
     Ranges such as 3-4 do not count.
     """
-    values = [value for value in values if not re.fullmatch(r"[0-9]+[-.][0-9]+", value)]
+    values = [value for value in values if not _RANGE.fullmatch(value)]
     if not values or not all(value.isdecimal() and len(value) < 6 for value in values):
         return False
     numbers = [int(value) for value in values]

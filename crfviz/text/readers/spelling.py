@@ -37,6 +37,7 @@ from crfviz.text.sentences import Sentence
 AS_WRITTEN = "as written"  # a target that keeps all tags as they are
 IOB1 = "IOB1"  # only a target: IOB1 files are read as BIO
 TARGETS = (*SCHEMES, IOB1)
+_PREFIXED = re.compile(r"[BIESLU]-.+")
 _USUAL = re.compile(r"[BIESLU]-.+|-[A-Z]+-|(?!o$)[^-_*]*")
 _SPELLINGS: tuple[re.Pattern[str], ...] = (
     re.compile(r"(?P<prefix>[BIESLUMW])-(?P<kind>.+)"),
@@ -143,7 +144,7 @@ def require_one_set(tags: Collection[str], name: str) -> None:
     Raises:
         FormatError: names two such tags.
     """
-    entities = sorted(tag for tag in tags if re.fullmatch(r"[BIESLU]-.+", tag))
+    entities = sorted(tag for tag in tags if _PREFIXED.fullmatch(tag))
     others = sorted({*tags} & NOT_OUTSIDE)
     if others and any(tag[0] == "B" for tag in entities):
         raise FormatError(
