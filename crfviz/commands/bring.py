@@ -17,6 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("files", nargs="+", type=Path, metavar="FILE", help="scores, a layer and scores, a model")
     add("--name", default="", help="of the model in the list (default: that of the first file)")
+    add(
+        "--probabilities",
+        action=argparse.BooleanOptionalAction,
+        help="take logarithms; with --no-probabilities the numbers are scores in nats",
+    )
     add("--to-from", action="store_true", help="the rows of the matrices are “to”")
     add("--normalise", action="store_true", help="divide rows of probabilities by their sum")
     add("--time-first", action="store_true", help="batches are (T, B, K) where nothing tells")
@@ -35,6 +40,7 @@ def main(options: argparse.Namespace) -> int:
         CrfvizError: the files cannot be read, or the model cannot be stored.
     """
     reading = Reading(
+        probabilities=options.probabilities,
         to_from=options.to_from,
         normalise=options.normalise,
         batch_first=False if options.time_first else None,

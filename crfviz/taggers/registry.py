@@ -16,7 +16,7 @@ from crfviz.settings import settings
 from crfviz.taggers.brought.files import validate_files
 from crfviz.taggers.brought.parsed_model import MAX_BYTES, Reading
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
-from crfviz.taggers.brought.validated_model import ValidatedModel
+from crfviz.taggers.brought.validated_model import ANSWERS, ValidatedModel
 from crfviz.taggers.brought.watch import Watch
 from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.hmm import HmmTagger
@@ -38,6 +38,7 @@ FAMILIES: Mapping[str, Callable[[Path], Tagger]] = {
     PERCEPTRON: PerceptronTagger,
     HMM: HmmTagger,
     IMPORTED: ImportedTagger,
+    TEXTBOOK: TextbookTagger,
 }  # loaders of model folders, by family
 EXCERPTS: Mapping[str, str] = {  # file and description
     "excerpts/ewt-dev.conllu": "150 sentences of UD English EWT dev (CC BY-SA 4.0)",
@@ -120,7 +121,8 @@ def bring(*files: str | Path, name: str = "", reading: Reading | None = None) ->
             not sum to one, and skipped sentences.
 
     Raises:
-        FormatError: the files cannot be read or are invalid; says which and why.
+        FormatError: the files cannot be read or are invalid, or look like probabilities and do not
+            say that they are; says which, why, and what answers it.
         ModelError: the model cannot be written.
     """
     model = read_model(*files, reading=reading)
@@ -142,8 +144,11 @@ def store_model(understood: ValidatedModel, name: str) -> str:
     """Add a model to the list and return the free name that it got.
 
     Raises:
+        FormatError: the numbers may be scores or probabilities, and nothing says which.
         ModelError: the name has no letter or digit, or the model cannot be written.
     """
+    if understood.question:
+        raise FormatError(f"{understood.question} {ANSWERS}")
     free = free_name(name, list_taggers())
     with new_model(free) as folder:
         understood.write(folder)

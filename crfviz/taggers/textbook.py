@@ -32,13 +32,23 @@ from crfviz.chain.validation import distribution_problem
 from crfviz.exceptions import CrfvizError, ModelError, UnknownObservationError, errors_at
 from crfviz.taggers.examples import Example, example_of
 from crfviz.taggers.folder import SentenceTagger
-from crfviz.taggers.storage import LARGEST, read_choice, read_json_object, read_names
+from crfviz.taggers.storage import (
+    CONFIG_FILE,
+    LARGEST,
+    read_choice,
+    read_json_object,
+    read_names,
+    write_json,
+)
 from crfviz.taggers.tagger import HMM, MEMM
 from crfviz.text.files import abbreviate
 
 Probabilities = NDArray[np.float64]
 TEXTBOOK = "textbook"  # folder, and prefix of the model names
 TEXTS = ("title", "about", "source")
+CHAIN_FIELDS = ("states", "observations")  # by which a chain is recognised
+CHAIN_FILE = "chain.json"  # in the folder of an uploaded chain, beside a config.json
+UPLOADED = ("Uploaded chain", "Its numbers are those of the file.", "the uploaded file")
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,9 +181,10 @@ class MarkovTagger(SentenceTagger):
 
 
 class TextbookTagger(MarkovTagger):
-    """A tagger over a textbook chain in a JSON file."""
+    """A tagger over a textbook chain in a JSON file, or in the folder of an uploaded one."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, path: Path) -> None:
+        file = path / CHAIN_FILE if path.is_dir() else path
         content = read_json_object(file)
         title, about, source = (_text(file, content, name) for name in TEXTS)
         family = read_choice(file, content, "family", (HMM, MEMM), f"{HMM!r} or {MEMM!r}")
@@ -182,12 +193,24 @@ class TextbookTagger(MarkovTagger):
         except ModelError as error:
             raise error if str(file) in str(error) else ModelError(f"{file}: {error}") from error
         super().__init__(file.parent, chain, f"# {title}\n\n{about}", source)
-        self.name = f"{TEXTBOOK}/{file.stem}"
+        self.name = path.name if path.is_dir() else f"{TEXTBOOK}/{file.stem}"
         self._examples = _examples(file, content.get("examples", []))
 
     def examples(self) -> list[Example]:
         """Return the example sequences of the model's file."""
         return list(self._examples)
+
+
+def is_chain(content: object) -> bool:
+    """Return whether a JSON value has the fields of a textbook chain, right or wrong."""
+    return isinstance(content, dict) and content.keys() >= set(CHAIN_FIELDS)
+
+
+def write_chain(content: Mapping[str, Any], folder: Path) -> None:
+    """Write a chain into the folder of a model, with texts for those that it lacks."""
+    texts = dict(zip(TEXTS, UPLOADED, strict=True))
+    write_json(folder / CHAIN_FILE, {"family": HMM, **texts, **content})
+    write_json(folder / CONFIG_FILE, {"family": TEXTBOOK})
 
 
 def _examples(path: Path, examples: object) -> list[Example]:

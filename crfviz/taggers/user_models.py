@@ -24,6 +24,7 @@ from crfviz.taggers.storage import (
     tensor_shapes,
 )
 from crfviz.taggers.tagger import CRF, HMM, PERCEPTRON
+from crfviz.taggers.textbook import TEXTBOOK
 
 _OF_TEXT = 8  # bytes of memory for each byte of the JSON files
 _OF_NUMBER = {CRF: 4, HMM: 40, PERCEPTRON: 4}  # an HMM's counts become several tables of float64
@@ -36,7 +37,7 @@ LONGEST_NAME = 40  # characters; must fit into a picker and a link
 HIDDEN = "."  # prefix of folders that are being written or removed
 REMOVED = f"{HIDDEN}removed"  # a file with the names of removed models, one per line
 OWNER_FILE = "owner.txt"  # in a model folder: the owner, who may replace the model
-RESERVED = ("textbook",)  # folder names with another meaning
+RESERVED = (TEXTBOOK,)  # folder names with another meaning
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -55,6 +56,8 @@ def folder_bytes(folder: Path) -> int:
         ModelError: a file is missing or damaged.
     """
     family = read_family(folder)
+    if family == TEXTBOOK:
+        return disk_bytes(folder) * _OF_TEXT
     shapes = tensor_shapes(folder / WEIGHTS_FILE)
     numbers = sum(map(prod, shapes.values())) * _OF_NUMBER.get(family, _GIVEN)
     texts = (path for path in (folder / CONFIG_FILE, folder / VOCABULARY_FILE) if path.is_file())

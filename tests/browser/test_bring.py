@@ -94,6 +94,38 @@ def test_brought_model_is_used_edited_and_removed(screen, dog):
     screen.expect_lattice(expected(FALLS["emissions"], FALLS["tokens"], edits))
 
 
+def test_typed_probabilities_are_asked_about_and_used(screen):
+    screen.visit("bring", **{"v.way": "tables"})
+    page = screen.page
+    boxes = {
+        "tags": "N V",
+        "words": "dogs bark",
+        "transitions": "0.9 0.1\n0.3 0.7",
+        "emissions": "0.2 0.8\n0.5 0.5",
+    }
+    for name, text in boxes.items():
+        box = page.locator(f".st-key-draft-bring-{name}").locator("input, textarea")
+        box.fill(text)
+        box.press("Control+Enter")
+        screen.rest()
+    screen.wait_for_text("these look like probabilities: take logarithms?")
+    expect(page.get_by_role("button", name="Use this model")).to_be_disabled()
+    page.get_by_text("Take logarithms", exact=True).click()
+    expect(page.get_by_role("button", name="Use this model")).to_be_enabled()
+    use(screen, "typed")
+    model = screen.params()["model"]
+    chain = Potentials(
+        [[math.log(0.2), math.log(0.8)], [math.log(0.5)] * 2],
+        [[math.log(0.9), math.log(0.1)], [math.log(0.3), math.log(0.7)]],
+        tags=["N", "V"],
+        tokens=["dogs", "bark"],
+    )
+    screen.expect_lattice(
+        SimpleNamespace(words=["dogs", "bark"], tags=["N", "V"], analysis=analyse(chain))
+    )
+    remove(screen, model)
+
+
 LONG = ["O", *(f"{prefix}-{'person-organisation-' * 2}{n}" for n in "ab" for prefix in "BI")]
 NAMES = (
     ".tag",

@@ -6,6 +6,7 @@
 | .safetensors or .pt, with .json or .npz | the CRF layer of a state_dict, with the emissions |
 | .crfsuite with .jsonl | a CRFsuite model, with the attributes of each word |
 | .zip | a folder that `python -m crfviz train` wrote |
+| .json | a textbook chain, as in `models/textbook` |
 
 Only files with known names are unpacked from a model folder. The memory of the model is estimated
 from its headers before it is loaded.
@@ -16,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from crfviz.exceptions import CrfvizError, FormatError, errors_at
 from crfviz.taggers.brought.crfsuite_file import MAGIC, crfsuite_draft, read_crfsuite
@@ -42,9 +44,10 @@ from crfviz.taggers.examples import EXAMPLES_FILE
 from crfviz.taggers.folder import CARD_FILE
 from crfviz.taggers.storage import CONFIG_FILE, HISTORY_FILE, VOCABULARY_FILE, WEIGHTS_FILE
 from crfviz.taggers.tagger import Tagger
+from crfviz.taggers.textbook import CHAIN_FIELDS, is_chain, write_chain
 from crfviz.taggers.user_models import folder_bytes
 from crfviz.text.archives import ZIP_MAGIC, Archive, npz_arrays
-from crfviz.text.jsonl import MAX_JSON, require_json_bytes
+from crfviz.text.jsonl import MAX_JSON, json_value, require_json_bytes
 from crfviz.text.number_tables import PICKLE_MAGIC
 
 TEXTS = (CONFIG_FILE, VOCABULARY_FILE, EXAMPLES_FILE, CARD_FILE, HISTORY_FILE)
@@ -55,6 +58,7 @@ MAX_SHOWN = 5  # examples
 MAX_SCORED = 120  # words of an example
 FALLBACK_WORDS = ("These", "look", "fine", "to", "me", ".")  # scored if the model has no examples
 KIND = "Model folder as .zip"
+CHAIN_KIND = "Textbook chain as JSON"
 
 
 def read_folder(data: bytes, load: Callable[[Path], Tagger]) -> ValidatedModel:
@@ -69,31 +73,47 @@ def read_folder(data: bytes, load: Callable[[Path], Tagger]) -> ValidatedModel:
             the model is invalid; names the file and the field.
     """
     archive = open_archive(data)
-    members = _members(archive)
+    return _loaded(KIND, partial(_write, archive, _members(archive)), load)
+
+
+def read_chain(content: Mapping[str, Any], load: Callable[[Path], Tagger]) -> ValidatedModel:
+    """Return the model of a textbook chain; see `crfviz.taggers.textbook`.
+
+    Raises:
+        FormatError: a field is missing or wrong; names it.
+    """
+    return _loaded(CHAIN_KIND, partial(write_chain, content), load)
+
+
+def _loaded(
+    kind: str, write: Callable[[Path], None], load: Callable[[Path], Tagger]
+) -> ValidatedModel:
+    """Return the model that a function writes into a folder, with the scores of its examples."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "model"
         folder.mkdir()
-        _write(archive, members, folder)
+        write(folder)
         try:
             _require_memory(folder)
             tagger = load(folder)
             examples = [example.tokens[:MAX_SCORED] for example in tagger.examples()[:MAX_SHOWN]]
-            chains = tagger.potentials_batch(examples or [FALLBACK_WORDS])
+            fallback = tagger.observations[:MAX_SCORED] if tagger.observations else FALLBACK_WORDS
+            chains = tagger.potentials_batch(examples or [fallback])
+            carded = kind == CHAIN_KIND or (folder / CARD_FILE).is_file()
             tagger.card()
         except CrfvizError as error:
             raise FormatError(str(error).replace(f"{folder}/", "")) from error
-        carded = (folder / CARD_FILE).is_file()
     if len(tagger.tags) > MAX_TAGS:
         raise FormatError(f"The model has {len(tagger.tags)} tags, up to {MAX_TAGS} can be drawn.")
     return ValidatedModel(
-        kind=KIND,
+        kind=kind,
         family=tagger.family,
         tags=tagger.tags,
         scheme=tagger.scheme,
         sentences=tuple(chains),
         notes=() if carded else ("There is no card: the folder has no README.md.",),
         unnormalised=(),
-        write=partial(_write, archive, members),
+        write=write,
     )
 
 
@@ -147,12 +167,12 @@ def _require_memory(folder: Path) -> None:
 # Kinds of files
 JSON, JSONL, NPZ, PARQUET = "JSON", "JSONL", ".npz", ".parquet"
 SAFETENSORS, TENSORS = ".safetensors", ".safetensors with scores"
-CHECKPOINT, CRFSUITE, FOLDER = ".pt", "CRFsuite model", "model folder"
+CHECKPOINT, CRFSUITE, FOLDER, CHAIN = ".pt", "CRFsuite model", "model folder", "textbook chain"
 
 EXPECTED_FILES = (
     "Bring one .json, .npz, .safetensors or .parquet with scores; or a .json or .npz with the "
     ".safetensors or .pt of a CRF layer; or a CRFsuite model with the attributes as .jsonl; or a "
-    "model folder as .zip"
+    "model folder as .zip; or a textbook chain as .json"
 )
 LAYER_ALONE = "A CRF layer says nothing without the emissions of some words."
 MISSING_PARTNER = {
@@ -187,6 +207,8 @@ def validate_files(
         by_kind[kind] = content
     if set(by_kind) == {FOLDER}:
         return read_folder(by_kind[FOLDER], load)
+    if set(by_kind) == {CHAIN}:
+        return read_chain(_json_of(text_of("The JSON", by_kind[CHAIN])), load)
     return validate(_draft(by_kind, reading), reading)
 
 
@@ -214,8 +236,18 @@ def kind_of(name: str, content: bytes) -> str:
     first = text_of(name, content).lstrip()
     if not first.startswith("{"):
         raise FormatError(f"{name} is none of the files that can be read. {EXPECTED_FILES}.")
+    if all(f'"{field}"' in first for field in CHAIN_FIELDS) and is_chain(_json_of(first)):
+        return CHAIN
     end = first.find("\n")
     return JSONL if '"attributes"' in first[: end if end >= 0 else None] else JSON
+
+
+def _json_of(text: str) -> Any:  # noqa: ANN401 - any JSON
+    """Return the value of a JSON text; None for a damaged one, which its reader reports."""
+    try:
+        return json_value(text, MAX_JSON)
+    except ValueError:
+        return None
 
 
 def text_of(name: str, content: bytes) -> str:

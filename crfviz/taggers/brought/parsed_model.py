@@ -108,7 +108,8 @@ class ParsedModel:
     parts: Sequence[SentenceScores]
     tags: Sequence[str] | None = None  # K names
     steps: Steps = Steps()
-    probabilities: bool = False  # whether the numbers are probabilities, not scores
+    # whether the numbers are probabilities, not scores; None if the file does not say
+    probabilities: bool | None = False
     family: str = CRF  # "crf" or "perceptron"; ignored for probabilities
     scheme: str | None = None  # "BIO": decoding obeys its rules
     notes: Sequence[str] = field(default_factory=tuple)  # assumptions of the reader
@@ -122,6 +123,7 @@ class ParsedModel:
 class Reading:
     """Facts that a model's file lacks and its owner may supply."""
 
+    probabilities: bool | None = None  # not scores; None: as the file says, or a question
     to_from: bool = False  # the rows of the matrices are "to", their columns "from"
     normalise: bool = False  # divide each row of probabilities by its sum
     batch_first: bool | None = None  # (B, T, K), not (T, B, K), if the file is unclear

@@ -11,6 +11,8 @@ from crfviz.chain.validation import TOLERANCE, as_numbers
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.parsed_model import MAX_SAID, Reading, SentenceScores, Steps
 
+ROUNDED = 0.02  # difference of a sum from 1, of probabilities that are rounded to two places
+
 
 def with_arrays(
     shared: Steps, reading: Reading, part: SentenceScores, *, probabilities: bool
@@ -39,10 +41,39 @@ def with_arrays(
     return read
 
 
-def zero_steps(parts: Sequence[SentenceScores], *, probabilities: bool) -> Steps:
+def probability_tables(parts: Sequence[SentenceScores]) -> tuple[str, ...]:
+    """Return the names of the tables whose rows all sum to one, or whose columns do.
+
+    END belongs to the rows of transitions. A table of zeros says nothing.
+    """
+    steps = dict.fromkeys(part.steps for part in parts)
+    sums = {"emissions": [part.emissions.sum(-1) for part in parts]}
+    for each in steps:
+        if each.transitions.any():
+            ways = (_row_sums(each), each.transitions.sum(-1), each.transitions.sum(-2))
+            found = (way for way in ways if _are_one(way))
+            sums.setdefault("transitions", []).append(next(found, ways[0]))
+    if parts[0].emissions.shape[-1] == 1:
+        return ()
+    return tuple(name for name, totals in sums.items() if all(map(_are_one, totals)))
+
+
+def may_be_probabilities(parts: Sequence[SentenceScores]) -> bool:
+    """Return whether all numbers are between 0 and 1."""
+    steps = dict.fromkeys(part.steps for part in parts)
+    tables = [part.emissions for part in parts]
+    tables += [table for each in steps for table in each.tables().values()]
+    return all(bool(((table >= 0) & (table <= 1 + ROUNDED)).all()) for table in tables)
+
+
+def _are_one(sums: Array) -> bool:
+    return bool((abs(sums - 1.0) <= ROUNDED).all())
+
+
+def zero_steps(parts: Sequence[SentenceScores]) -> Steps:
     """Return steps that favour no tag; K is taken from the first readable emissions."""
     K = next(filter(None, (_width(part.emissions) for part in parts)), 0)
-    return Steps(transitions=np.full((K, K), 1.0 if probabilities else 0.0))
+    return Steps(transitions=np.zeros((K, K)))
 
 
 def _width(numbers: Any) -> int:  # noqa: ANN401 - not checked yet

@@ -105,7 +105,9 @@ def read_sentences_of(kind: str, content: Mapping[str, Any]) -> ParsedModel:
         parts=parts,
         tags=text_list("the file", content, "tags"),
         steps=steps_of(content),
-        probabilities=_one_of(content, "probabilities", (False, True)),
+        probabilities=_one_of(content, "probabilities", (False, True))
+        if "probabilities" in content
+        else None,
         family=_one_of(content, "family", (CRF, PERCEPTRON)),
         scheme=_one_of(content, "scheme", (None, BIO)),
         left_out=left_out,
@@ -221,7 +223,8 @@ def read_arrays_of(arrays: Arrays, reading: Reading) -> ParsedModel:
     flat = (array for array in arrays.values() if array.ndim == 1)
     require_words(sum(array.size for array in flat if array.dtype.kind in "US") // 2)  # gold too
     content: dict[str, Any] = {n: arrays[n] for n in ("tags", *STEPS) if n in arrays}
-    content["probabilities"] = _is_true(arrays, "probabilities")
+    if "probabilities" in arrays:
+        content["probabilities"] = _is_true(arrays, "probabilities")
     notes: list[str] = []
     assumed: bool | None = None
     if "emissions" not in arrays:

@@ -32,6 +32,8 @@ from crfviz.taggers.brought.parsed_model import (
 from crfviz.taggers.brought.score_arrays import (
     log_steps,
     logarithm,
+    may_be_probabilities,
+    probability_tables,
     step_arrays,
     unnormalised,
     with_arrays,
@@ -47,8 +49,16 @@ NO_TRANSITIONS = (
     "There are no transitions: zeros. Independent and Viterbi agree until a rule or a transition "
     "is added."
 )
+LOOK_LIKE = "The rows of {} sum to one; these look like probabilities: take logarithms?"
+ANSWERS = (
+    "Answer with Reading(probabilities=True) or --probabilities; with probabilities=False or "
+    "--no-probabilities they are scores in nats."
+)
 RESERVED = (START, END)  # rows of the matrix; a tag must not have the same name
 
+MIXED = (
+    "The rows of {} sum to one, but other numbers are no probabilities: all are taken as scores."
+)
 MAX_NAMED = 3  # renamed tags that notes list
 _NUMBER = re.compile(r"\d+")  # number of sentence or line in a message
 _LINE_END = re.compile(r"[\r\n]")
@@ -70,6 +80,14 @@ class ValidatedModel:
     left_out: tuple[str, ...] = ()  # number of skipped sentences, and the first errors
     boundary_tags: tuple[str, ...] = ()  # tags that may not be word tags, see `Reading`
     batch_first: bool | None = None  # assumed axis order, see `Reading`
+    # names of the tables that look like probabilities where nothing says that they are scores
+    look_like_probabilities: tuple[str, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """The question to answer before the model is stored; empty if there is none."""
+        listed = " and ".join(self.look_like_probabilities)
+        return LOOK_LIKE.format(listed) if listed else ""
 
 
 def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
@@ -85,20 +103,25 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
         shared = step_arrays(draft.steps, reading)
     bare = not any(s.tables() for s in (draft.steps, *(part.steps for part in draft.parts)))
     if bare:
-        shared = zero_steps(draft.parts, probabilities=draft.probabilities)
+        shared = zero_steps(draft.parts)
+    probabilities = draft.probabilities if reading.probabilities is None else reading.probabilities
     read = _Sentences(draft.parts, [*draft.left_out])
-    read.change(partial(with_arrays, shared, reading, probabilities=draft.probabilities))
+    read.change(partial(with_arrays, shared, reading, probabilities=bool(probabilities)))
     if not read.parts:
         raise FormatError("Expected at least one sentence, got none.")
     require_scores(stored_size(read.parts))
     require_words(sum(len(part.emissions) for part in read.parts))
     tags = every_tag = _tags(draft, read.parts[0].emissions.shape[1])
     rough: tuple[str, ...] = ()
-    boundary = None if draft.probabilities else find_boundary_tags(read.steps, tags)
-    if draft.probabilities:
+    alike = probability_tables(read.parts) if probabilities is None else ()
+    mixed = alike if not may_be_probabilities(read.parts) else ()
+    boundary = None if probabilities else find_boundary_tags(read.steps, tags)
+    if probabilities:
+        bare = not any(table.any() for each in read.steps for table in each.tables().values())
         normalise = reading.normalise and not bare
         rough = () if normalise or bare else unnormalised(read.steps, tags)
-        read.rescore(logarithm, partial(log_steps, normalise=normalise))
+        take_logs = partial(log_steps, normalise=normalise)
+        read.rescore(logarithm, (lambda steps: steps) if bare else take_logs)
     if boundary and boundary.are_left_out(reading):
         kept = boundary.kept
         read.rescore(lambda emissions: emissions[:, kept], boundary.without)
@@ -107,13 +130,14 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     scheme = BIO if reading.bio else draft.scheme
     if scheme is not None and not could_be_bio(tags):
         raise FormatError(f"The rules of BIO need tags O, B-… and I-…, got {', '.join(tags[:10])}.")
-    family = HMM if draft.probabilities and not (rough or bare) else draft.family
+    family = HMM if probabilities and not (rough or bare) else draft.family
     kind = draft.kind
     left_out = _left_out(read.wrong, len(given))
     notes = [
         *dict.fromkeys([*draft.notes, *precision_notes(array.dtype.name for array in arrays)]),
         *(_boundary_notes(boundary, reading) if boundary else ()),
         *([NO_TRANSITIONS] if bare else ()),
+        *([MIXED.format(" and ".join(mixed))] if mixed else ()),
         *_assumption_notes(draft, read.parts),
         *_duplicate_notes(read.twice),
     ]
@@ -139,6 +163,7 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
         left_out,
         boundary_tags=boundary.names if boundary else (),
         batch_first=draft.batch_first,
+        look_like_probabilities=() if mixed else alike,
     )
 
 

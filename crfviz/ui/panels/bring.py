@@ -1,14 +1,14 @@
 """The page Bring your own: upload files, show how they are read, store and remove models."""
 
 from dataclasses import replace
-from pathlib import PurePath
 
 import streamlit as st
 
 from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.files import validate_files
 from crfviz.taggers.brought.parsed_model import MAX_BYTES, MAX_SCORES, MAX_TAGS, Reading
-from crfviz.taggers.brought.validated_model import ValidatedModel
+from crfviz.taggers.brought.typed import SCORES, UNITS, TypedModel, read_typed
+from crfviz.taggers.brought.validated_model import ValidatedModel, validate
 from crfviz.taggers.registry import load_tagger, store_model
 from crfviz.taggers.textbook import TEXTBOOK
 from crfviz.taggers.user_models import own_models, remove_model
@@ -16,10 +16,12 @@ from crfviz.text.fasta import NAME, records
 from crfviz.text.files import decoded, lines_of
 from crfviz.text.schemes import could_be_bio
 from crfviz.ui import cached
+from crfviz.ui.session.bound_widgets import Options, Widget, bound_buttons, bound_draft
 from crfviz.ui.session.permission import uploads_allowed
 from crfviz.ui.session.scenario_state import change, load_state, request_page, scenario
-from crfviz.ui.session.session_store import errors_as_messages, notify
+from crfviz.ui.session.session_store import errors_as_messages, notify, set_draft
 from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario, with_sentence
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
 from crfviz.views.frames.chains import MAX_NAMES, axis_line, facts_frame, transition_frame
@@ -33,14 +35,33 @@ EXAMPLE = """{"tags": ["DET", "NOUN", "VERB"],
   {"tokens": ["The", "dog", "barks"],
    "emissions": [[3, 0.5, -1], [-1, 2.5, 1], [-2, 1.2, 1.5]]}]}"""
 
+TYPED_EXAMPLE = {
+    "tags": "DET NOUN VERB",
+    "words": "The dog barks",
+    "transitions": "-1 2 -2\n0.5 -0.5 1.5\n1 0.3 -3",
+    "emissions": "3 0.5 -1\n-1 2.5 1\n-2 1.2 1.5",
+    "start": "1 0 -inf",
+    "end": "",
+}
+LOGARITHMS, NATS = "Take logarithms", "They are scores (nats)"  # answers about probabilities
 NO_TAGS, TAGS = "Start and end scores", "Tags of words"  # answers about boundary tags
 AXES = ("(B, T, K)", "(T, B, K)")
 
 _ROW_HEIGHT = 24
 
 
+FILES, TABLES, TEXT = "files", "tables", "text"
+WAYS = {FILES: "Upload files", TABLES: "Type tables", TEXT: "Paste a file’s text"}
+_BOX_HEIGHT = 122  # pixels
+
+
+def way_in() -> str:
+    """Draw the choice of how a model comes in; return it."""
+    return bound_buttons("How", "way", WAYS, FILES, label_visibility="collapsed")
+
+
 def uploaded_files() -> list[tuple[str, bytes]]:
-    """Draw the file box; return names and contents. Without files, list what can be uploaded."""
+    """Draw the file box; return names and contents."""
     files = upload(
         "A file, or two that belong together",
         accept_multiple_files=True,
@@ -49,9 +70,50 @@ def uploaded_files() -> list[tuple[str, bytes]]:
         "Nothing is unpickled or run.",
         key="bring.files",
     )
-    if not files:
-        _what_can_be_brought()
-    return [(file.name, file.getvalue()) for file in files]
+    return [(file.name, file.getvalue()) for file in files or ()]
+
+
+def pasted_files() -> list[tuple[str, bytes]]:
+    """Draw a box for the text of a JSON file; return it as an uploaded one."""
+    text = _box("The text of a .json file", "bring.text", placeholder="{…", height=2 * _BOX_HEIGHT)
+    st.button("Fill in the example", on_click=set_draft, args=("bring.text", EXAMPLE))
+    return [("pasted.json", text.encode())] if text.strip() else []
+
+
+def typed_model() -> TypedModel | None:
+    """Draw the boxes of a typed model; return their texts, or None without emissions."""
+    unit = bound_buttons("The numbers are", "numbers", UNITS, SCORES)
+    names, words = st.columns(2)
+    tags = _box("Tags (K names)", "bring.tags", names, st.text_input, placeholder="DET NOUN VERB")
+    tokens = _box("Words (T)", "bring.words", words, st.text_input, placeholder="The dog barks")
+    left, right = st.columns(2)
+    options: Options = {"height": _BOX_HEIGHT, "placeholder": "a row a line; labels are allowed"}
+    typed = TypedModel(
+        tags=tags,
+        words=tokens,
+        transitions=_box("Transitions (K × K: from ↓ to →)", "bring.transitions", left, **options),
+        emissions=_box("Emissions (T × K: a row a word)", "bring.emissions", right, **options),
+        start=_box("Start (K numbers, or empty)", "bring.start", left, st.text_input),
+        end=_box("End (K numbers, or empty)", "bring.end", right, st.text_input),
+        unit=unit,
+    )
+    st.button("Fill in an example", on_click=_fill_example)
+    return typed if typed.emissions.strip() else None
+
+
+def _box(
+    label: str,
+    name: str,
+    at: DeltaGenerator | None = None,
+    widget: Widget = st.text_area,
+    **options: Options,
+) -> str:
+    return bound_draft(widget, label, name, at=at, **options)
+
+
+def _fill_example() -> None:
+    for name, text in TYPED_EXAMPLE.items():
+        set_draft(f"bring.{name}", text)
 
 
 def is_fasta(files: list[tuple[str, bytes]]) -> bool:
@@ -87,8 +149,8 @@ def _open(state: Scenario) -> None:
     request_page("")
 
 
-def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
-    """Draw the options for ambiguous parts, and return the files parsed with the choices.
+def understood(files: list[tuple[str, bytes]] | TypedModel) -> ValidatedModel:
+    """Draw the options for ambiguous parts, and return the model read with the choices.
 
     Raises:
         FormatError: the files cannot be read.
@@ -103,7 +165,19 @@ def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
             ),
             bio=st.toggle("BIO rules", help="Let them act in decoding", key="bring.bio"),
         )
-    validated = _understood(tuple(files), reading)
+    source = files if isinstance(files, TypedModel) else tuple(files)
+    validated = _understood(source, reading)
+    if validated.look_like_probabilities:
+        answer = st.radio(
+            validated.question,
+            [LOGARITHMS, NATS],
+            index=None,
+            horizontal=True,
+            key=f"bring.probabilities.{','.join(validated.look_like_probabilities)}",
+        )
+        if answer is not None:
+            reading = replace(reading, probabilities=answer == LOGARITHMS)
+            validated = _understood(source, reading)
     if validated.batch_first is not None:
         answer = st.radio(
             "What are the axes of the emissions? B sentences, T words, K tags",
@@ -113,7 +187,7 @@ def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
             key=f"bring.axes.{validated.batch_first}",
         )
         reading = replace(reading, batch_first=answer == AXES[0])
-        validated = _understood(tuple(files), reading)
+        validated = _understood(source, reading)
     if not validated.boundary_tags:
         return validated
     left_out = not set(validated.boundary_tags) & set(validated.tags)
@@ -124,12 +198,16 @@ def understood(files: list[tuple[str, bytes]]) -> ValidatedModel:
         horizontal=True,
         key=f"bring.boundary.{','.join(validated.boundary_tags)}",
     )
-    return _understood(tuple(files), replace(reading, keep_boundary_tags=answer == TAGS))
+    return _understood(source, replace(reading, keep_boundary_tags=answer == TAGS))
 
 
 @st.cache_resource(max_entries=3, show_spinner="Reading …")
-def _understood(files: tuple[tuple[str, bytes], ...], reading: Reading) -> ValidatedModel:
-    return validate_files(files, reading, load_tagger)
+def _understood(
+    source: tuple[tuple[str, bytes], ...] | TypedModel, reading: Reading
+) -> ValidatedModel:
+    if isinstance(source, TypedModel):
+        return validate(read_typed(source), reading)
+    return validate_files(source, reading, load_tagger)
 
 
 def show_understood(validated: ValidatedModel) -> None:
@@ -158,14 +236,20 @@ def show_understood(validated: ValidatedModel) -> None:
         st.text(axis_line(first))
 
 
-def use_button(validated: ValidatedModel, files: list[tuple[str, bytes]]) -> None:
-    """Draw a box for the model's name, and the button that stores and opens the model."""
-    suggestion = PurePath(files[0][0]).stem
+def use_button(validated: ValidatedModel, suggestion: str) -> None:
+    """Draw a box for the model's name, and the button that stores and opens the model.
+
+    It waits for the answer to a question about the numbers.
+    """
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left.container(key="bring-name"):
         # the key has the file's name, so another file resets the box
         name = st.text_input("Name", suggestion, max_chars=80, key=f"bring.name.{suggestion}")
-    if right.button("Use this model", type="primary", key="bring.use"):
+    unanswered = bool(validated.look_like_probabilities)
+    hint = "Answer the question above first." if unanswered else None
+    if right.button(
+        "Use this model", type="primary", key="bring.use", disabled=unanswered, help=hint
+    ):
         stored = store_model(validated, name)
         change(model=stored)
         notify(f"{quote(stored)} is in the list of models.")
@@ -198,7 +282,8 @@ def _remove(name: str) -> None:
         notify(f"{quote(name)} is gone.")
 
 
-def _what_can_be_brought() -> None:
+def what_can_be_brought() -> None:
+    """List the kinds of files, with an example."""
     st.markdown(
         "- scores of sentences: **.json**, **.npz**, **.safetensors** or **.parquet** with "
         "emissions (or logits), and with transitions if the model has a CRF\n"
@@ -206,6 +291,7 @@ def _what_can_be_brought() -> None:
         "and the emissions as .npz or .json\n"
         "- a **CRFsuite** model, and the attributes of each word as **.jsonl**\n"
         "- a model folder that `python -m crfviz train` wrote, as **.zip**\n"
+        "- a textbook chain: **.json** with `states`, `observations` and probabilities\n"
         "- a sequence of letters, such as DNA, as **.fasta**: the explorer opens it"
     )
     st.code(EXAMPLE, language=None)
