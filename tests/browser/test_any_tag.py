@@ -1,16 +1,21 @@
 """A number typed into every cell of a matrix is found in its cell, whatever the tags are called."""
 
 import json
+from itertools import pairwise, product
 
 import pytest
 from playwright.sync_api import expect
 
 import crfviz
 from crfviz.taggers.examples import Example
+from crfviz.taggers.registry import store_model
 from crfviz.views.exports.live import Live
 from crfviz.views.exports.live_page import live_page
 from crfviz.views.site.folder import write_site
 from tests.browser.test_bring import bring, remove, use
+from tests.support.brought import understand
+from tests.support.browser import once_per_session
+from tests.support.guest import running_guests
 
 TAGS = {
     "commas": [",", "NN", "VB"],
@@ -82,12 +87,11 @@ def test_every_cell_of_an_upload_keeps_its_number(screen, tags):
 
 
 @cases
-def test_every_cell_of_a_live_file_keeps_its_number(watched, tmp_path, tags):
-    tags = [f"{tag}_" if tag in ("START", "END") else tag for tag in tags]
-    rows = scores(tags)
-    chain = crfviz.Potentials(
-        rows["sentences"][0]["emissions"], rows["transitions"], tags=tags, tokens=WORDS
-    )
+def test_every_cell_of_a_live_file_keeps_its_number(watched, tmp_path, monkeypatch, tags):
+    monkeypatch.setenv("CRFVIZ_USER_MODELS", str(tmp_path / "models"))
+    store_model(understand(("a.json", json.dumps(scores(tags)).encode())), "rare")
+    chain = crfviz.load_tagger("rare").potentials(WORDS)
+    tags = chain.tag_names
     path = tmp_path / "live.html"
     path.write_text(live_page(Live(chain), ["transitions"]), "utf-8")
     watched.goto(path.as_uri())
@@ -99,6 +103,48 @@ def test_every_cell_of_a_live_file_keeps_its_number(watched, tmp_path, tags):
     path.write_text(live_page(Live(chain, edits=crfviz.Edits(edits)), ["transitions"]), "utf-8")
     watched.reload()
     expect_numbers(watched, wanted)
+
+
+APP = """
+import crfviz, streamlit as st
+
+chain = crfviz.Potentials({emissions}, {transitions}, tags={tags!r}, tokens={words!r})
+shown = crfviz.st_lattice(chain, view="transitions", key="k")
+path = crfviz.viterbi(shown.potentials)
+st.text(f"{{len(shown.edits)}} edits, {{path.path}} {{path.score:.6f}}")
+"""
+
+
+@pytest.fixture(scope="module")
+@once_per_session
+def guests(chromium, tmp_path_factory):  # noqa: ARG001 - without Chromium no server either
+    with running_guests(tmp_path_factory.mktemp("guests")) as running:
+        yield running
+
+
+@cases
+def test_every_cell_of_an_element_keeps_its_number(watched, guests, tags):
+    tags = [f"{tag}_" if tag in ("START", "END") else tag for tag in tags]
+    rows = scores(tags)
+    emissions, transitions = rows["sentences"][0]["emissions"], rows["transitions"]
+    parts = {"emissions": emissions, "transitions": transitions, "tags": tags, "words": WORDS}
+    guests.open(watched, APP.format(**parts))
+    wanted = numbers(tags)
+    type_numbers(watched, wanted)
+    expect_numbers(watched, wanted)
+    path, score = best_path(emissions, {cell: float(text) for cell, text in wanted.items()})
+    expect(watched.get_by_text(f"{len(wanted)} edits, {path} {score:.6f}")).to_be_visible()
+
+
+def best_path(emissions, weights):
+    """Return the best of all paths, by the weights of the matrix's cells, and its score."""
+    K = len(emissions[0])
+    every = {}
+    for path in product(range(K), repeat=len(emissions)):
+        moves = sum(weights[cell] for cell in pairwise([-1, *path, K]))
+        every[path] = moves + sum(row[tag] for row, tag in zip(emissions, path, strict=True))
+    best = max(every, key=every.get)
+    return [*best], every[best]
 
 
 @cases

@@ -6,6 +6,7 @@ them call `crfviz.grade`.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from functools import partial
 from html import escape
@@ -227,7 +228,8 @@ def _latex(title: str, tables: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _tex(text: str) -> str:
-    return f"${text.replace('−', '-')}$" if text.startswith("−") else tex(text)
+    is_negative = re.fullmatch(r"−[\d.]+", text, re.ASCII)
+    return f"${text.replace('−', '-')}$" if is_negative else tex(text)
 
 
 def _notebook(chain: Potentials, title: str, *, key: bool) -> str:
