@@ -5,7 +5,7 @@ import streamlit as st
 from crfviz.ui.panels.compare import SCORES_ONLY
 from crfviz.ui.panels.risk import SHOWS, calibrated_set, code_of, cost_frame, dial, measured
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
-from crfviz.ui.scene import scene
+from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
@@ -14,7 +14,7 @@ from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.paths import ranked_rows
 
 (choice,) = header("Risk", "content")
-current = scene()
+current = with_rule(scene())
 show = bound_tabs("Show", "risk", SHOWS, "dial", at=choice)
 if current.now.viterbi is None:
     rows = decoder_rows(current.now, which=["viterbi"])

@@ -1,11 +1,17 @@
 """The page Risk, its part of Model errors and of Annotate, driven with AppTest."""
 
+from itertools import pairwise, product
+
+import numpy as np
 import pytest
 
 import crfviz
+from crfviz.chain.questions.costs import cost_matrix
 from crfviz.corpus.tables.coverage import read_calibrations
+from crfviz.taggers import plugins
 from crfviz.taggers.registry import SHIPPED
 from crfviz.ui.errors import risk
+from tests.app.test_library_pages import Random
 from tests.support.app_pages import button, go_to, new_app, opened, stage_of
 
 NAMES = {"model": "ner-en", "sentence": "Maria met Milan in Milan ."}
@@ -157,3 +163,68 @@ def test_large_file_is_measured_after_a_click(monkeypatch):
     button(app, "Measure").click().run()
     assert not app.exception
     assert any("length" in frame.value for frame in app.dataframe)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Two taggers of five tags, whose paths are few enough to enumerate."""
+    monkeypatch.setattr(plugins, "_registered", {})
+    for name, tags in (("bio", ("O", "B-X", "I-X", "B-Y")), ("plain", ("a", "b", "c", "d"))):
+        crfviz.register(Random(tags), name)
+
+
+def under_rule(model, matches):
+    """Return the matching paths of a sentence, their scores, and the marginals given the rule."""
+    potentials = crfviz.load_tagger(model).potentials(["one", "two", "three", "four"])
+    paths = [p for p in product(range(4), repeat=4) if matches([potentials.tags[k] for k in p])]
+    scores = np.array([potentials.score(path) for path in paths])
+    shares = np.exp(scores - np.logaddexp.reduce(scores))
+    at = np.array(paths)
+    marginals = [[shares[at[:, t] == k].sum() for k in range(4)] for t in range(4)]
+    return at, scores, np.array(marginals)
+
+
+RULED = {
+    "bio": ("[^ B-X]* B-X [^ B-X]*", lambda tags: tags.count("B-X") == 1),
+    "plain": (".* a b .*", lambda tags: ("a", "b") in pairwise(tags)),
+}
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("bio", {"costs": "miss=3,wrong_type=0.5", "dial": "miss"}),
+        ("plain", {"costs": "a b 4", "dial": "cell", "true": "a", "taken": "b"}),
+        ("plain", {"share": "1.0"}),
+    ],
+)
+def test_rule_conditions_the_dial(model, options):
+    rule, matches = RULED[model]
+    paths, _, marginals = under_rule(model, matches)
+    params = {f"v.{name}": value for name, value in {"rule": rule, **options}.items()}
+    app = at(model=model, sentence="one two three four", **params)
+    tags = crfviz.load_tagger(model).tags
+    costs = 1.0 - np.eye(4)
+    if model == "bio":
+        costs = cost_matrix(tags, {"miss": 3.0, "wrong_type": 0.5})
+    elif "costs" in options:
+        costs[0, 1] = 4.0
+    totals = (marginals @ costs)[np.arange(4), paths].sum(1)
+    best = paths[totals.argmin()].tolist()
+    assert rows(app)["least_cost"]["tags"] == best
+    assert best in intervals(app)
+    assert all(matches([tags[k] for k in path]) for path in intervals(app))
+    assert "Only paths that match the rule count" in stage_of(app)["note"]
+
+
+@pytest.mark.usefixtures("small")
+def test_rule_conditions_the_set():
+    rule, matches = RULED["plain"]
+    paths, scores, _ = under_rule("plain", matches)
+    params = {"v.rule": rule, "v.risk": "set", "v.within": "2"}
+    app = at(model="plain", sentence="one two three four", **params)
+    near = paths[scores >= scores.max() - 2]
+    assert stage_of(app)["used"]["tags"] == [sorted({*near[:, t].tolist()}) for t in range(4)]
+    steps = [sorted({*map(tuple, near[:, t : t + 2].tolist())}) for t in range(3)]
+    assert stage_of(app)["used"]["steps"] == [[list(step) for step in each] for each in steps]

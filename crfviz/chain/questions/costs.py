@@ -161,9 +161,13 @@ def cost_intervals(
 
 
 def between_intervals(potentials: Potentials) -> list[CostInterval]:
-    """Return the intervals of a in the family from Viterbi (0) to max-marginal (1); see above."""
+    """Return the intervals of a in the family from Viterbi (0) to max-marginal (1); see above.
+
+    Copies of a tag, as `Potentials.constrained` makes them, have its probability.
+    """
     emissions, transitions, start, end = potentials.scores()
-    probabilities = _marginals(potentials)
+    names = np.array(_originals(potentials.tag_names))
+    probabilities = _marginals(potentials) @ (names[:, None] == names).astype(float)
 
     def solve(share: float) -> list[int]:
         scores = (_scaled(scores, 1.0 - share) for scores in (transitions, start, end))
@@ -180,18 +184,19 @@ def between_intervals(potentials: Potentials) -> list[CostInterval]:
     return [CostInterval(*each, each[-1].names) for each in paths]
 
 
-def expected_errors(potentials: Potentials, path: Sequence[Tag]) -> dict[str, float]:
-    """Return the expected number of errors of each kind, if a path is chosen.
+def expected_errors(marginals: Array, tags: Sequence[str], path: Sequence[int]) -> dict[str, float]:
+    """Return the expected number of errors of each kind, if a path of T tag ids is chosen.
+
+    Args:
+        marginals: (T, K) probabilities of the true tags.
+        tags: K names.
+        path: the choice.
 
     Raises:
         CrfvizError: the tags have no entities, as BIO has.
     """
-    kinds, chosen = kinds_of_errors(potentials.tag_names), potentials.path(path)
-    marginals = _marginals(potentials)
-    return {
-        kind: float((marginals * (kinds == number)[:, chosen].T).sum())
-        for number, kind in enumerate(KINDS)
-    }
+    chosen = kinds_of_errors(tags)[:, list(path)].T  # (T, K)
+    return {kind: float(marginals[chosen == n].sum()) for n, kind in enumerate(KINDS)}
 
 
 def cost_matrix(tags: Sequence[str], costs: Costs) -> Array:
@@ -248,9 +253,7 @@ def kinds_of_errors(tags: Sequence[str]) -> NDArray[np.int64]:
 
     Copies of a tag, as `Potentials.constrained` makes them, count as that tag.
     """
-    stems = [_COPY.sub("", tag) for tag in tags]
-    copies = Counter(stems)
-    names = [stem if copies[stem] > 1 else tag for stem, tag in zip(stems, tags, strict=True)]
+    names = _originals(tags)
     if entity_scheme(names) is None:
         raise CrfvizError(
             "expected tags of entities, such as O, B-PER and I-PER, for the costs of "
@@ -258,6 +261,13 @@ def kinds_of_errors(tags: Sequence[str]) -> NDArray[np.int64]:
             "works with any tags"
         )
     return np.array([[_kind(true, chosen) for chosen in names] for true in names])
+
+
+def _originals(tags: Sequence[str]) -> list[str]:
+    """Return the tags without the numbers of copies, as `Potentials.constrained` adds them."""
+    stems = [_COPY.sub("", tag) for tag in tags]
+    copied = {stem for stem, number in Counter(stems).items() if number > 1} - {*tags}
+    return [stem if stem in copied else tag for stem, tag in zip(stems, tags, strict=True)]
 
 
 def _kind(true: str, chosen: str) -> int:
@@ -293,8 +303,14 @@ def _cells(potentials: Potentials, vary: str | tuple[Tag, Tag]) -> NDArray[np.bo
             f"got {abbreviate_value(vary)}"
         ) from None
     cells = np.zeros((potentials.num_tags, potentials.num_tags), dtype=np.bool_)
-    cells[potentials.tag_id(true), potentials.tag_id(chosen)] = True
+    cells[np.ix_(_ids(potentials, true), _ids(potentials, chosen))] = True
     return cells
+
+
+def _ids(potentials: Potentials, tag: Tag) -> list[int]:
+    """Return the id of a tag, or those of all its copies."""
+    names = _originals(potentials.tag_names)
+    return [k for k, name in enumerate(names) if name == tag] or [potentials.tag_id(tag)]
 
 
 def _marginals(potentials: Potentials) -> Array:

@@ -1,17 +1,22 @@
 """The page Risk: the dial of the costs of errors, and sets that hold the right path."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from crfviz.chain.potentials import Array
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.distribution import TagIds
+from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.questions.costs import (
     HIGHEST,
     KINDS,
+    CostInterval,
     between_intervals,
     cost_intervals,
     cost_matrix,
@@ -20,19 +25,21 @@ from crfviz.chain.questions.costs import (
     parse_costs,
 )
 from crfviz.chain.questions.path_sets import Calibration, PathSet, path_set
+from crfviz.chain.questions.rules import Ruled
 from crfviz.corpus.table import Table, TableRow
 from crfviz.corpus.tables.coverage import FolderCalibration
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.text.schemes import entity_scheme
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
-from crfviz.ui.session.bound_widgets import bound_buttons, bound_number, bound_select, bound_to
+from crfviz.ui.session.bound_widgets import bound_buttons, bound_number, bound_tag, bound_to
 from crfviz.ui.session.scenario_state import (
     choice_option,
     number_option,
     set_view_option,
     view_option,
 )
+from crfviz.ui.state.link_text import names_text, read_names, read_number
 from crfviz.ui.state.scenario import COSTS, DEFAULT_LEVEL, DIAL, LEVEL, OF, SHARE
 from crfviz.ui.widgets import narrowed
 from crfviz.ui.words import plain
@@ -56,7 +63,7 @@ NO_CALIBRATION = (
     "This model has no calibration, so no rate is promised. `python -m crfviz evaluate test.conllu "
     "--model {model} --calibrate dev.conllu --card` writes one into its folder."
 )
-EDITED = "The rate is measured without your edits and pins; with them it is not promised."
+EDITED = "The rate is measured without rules, edits and pins; with them it is not promised."
 FAILS = "On {label} fewer than {level} % hold the right one: its sentences are of another kind."
 
 
@@ -69,12 +76,46 @@ def dial(scene: Scene) -> Picture:
         kind = bound_buttons("Vary", DIAL, NAMES, KINDS[0])
         for each in KINDS:
             cost_box(each, costs)
-    chain, value = scene.now.potentials, costs.get(kind, 1.0)
-    found = cost_intervals(chain, costs, kind, high=max(HIGHEST, 2 * value))
-    least, table = least_cost(chain, costs), cost_matrix(scene.tags, costs)
-    return dial_picture(
-        scene.now, least.path, found, value, cost_note(scene.now, least, table, found)
-    )
+    paths, value = Counted(scene.now), costs.get(kind, 1.0)
+    found = paths.intervals(cost_intervals(paths.chain, costs, kind, high=_highest(value)))
+    path, table = paths.tags(least_cost(paths.chain, costs).path), cost_matrix(scene.tags, costs)
+    note = cost_note(scene.now, path, table, found)
+    return dial_picture(scene.now, path, found, value, note)
+
+
+class Counted:
+    """The chain of the paths that count: under a rule each tag has copies, read as that tag."""
+
+    def __init__(self, now: Analysis) -> None:
+        self.names = now.tags
+        self.chain, self.of = now.potentials, list(range(len(now.tags)))
+        if isinstance(now, Ruled):
+            self.chain, self.of = now.copies.potentials, now.of.tolist()
+
+    def tags(self, copies: Iterable[int]) -> TagIds:
+        """Return the tag ids of copies."""
+        return TagIds([self.of[copy] for copy in copies], self.names)
+
+    def intervals(self, found: Iterable[CostInterval]) -> list[CostInterval]:
+        """Return intervals with the paths read as tags."""
+        return [
+            CostInterval(low, high, path := self.tags(copies), path.names)
+            for low, high, copies, _ in found
+        ]
+
+    def near(self, chain: Potentials, within: float) -> PathSet:
+        """Return `path_set` of the chain, or of a part of it, read as tags."""
+        used = path_set(chain, within)
+        return replace(
+            used,
+            paths=[replace(path, tags=self.tags(path.tags)) for path in used.paths],
+            tags=[TagIds(sorted({*self.tags(word)}), self.names) for word in used.tags],
+            steps=[sorted({(self.of[j], self.of[k]) for j, k in step}) for step in used.steps],
+        )
+
+
+def _highest(value: float) -> float:
+    return max(HIGHEST, 2 * value)
 
 
 def costs_of_kinds() -> dict[str, float]:
@@ -101,37 +142,33 @@ def cost_box(kind: str, costs: Mapping[str, float]) -> None:
 
 def _without_entities(scene: Scene) -> Picture:
     dials = {BETWEEN: "Viterbi to max-marginal", CELL: "cost of a mistake"}
-    now, chain, tags = scene.now, scene.now.potentials, scene.tags
+    now, tags, paths = scene.now, scene.tags, Counted(scene.now)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if bound_buttons("Vary", DIAL, dials, BETWEEN) == BETWEEN:
             share = bound_number(st.slider, "Share", SHARE, 0.0, 0.0, 1.0, step=0.01, width=320)
-            found = between_intervals(chain)
+            found = paths.intervals(between_intervals(paths.chain))
             path = next(each.path for each in found if share <= each.high)
             return dial_picture(now, path, found, share, between_note(now, path, found))
         costs = costs_of_cells(tags)
-        true = bound_select("True tag", "true", tags, tags[0], width=140)
-        chosen = bound_select("Chosen tag", "taken", tags, tags[-1], width=140)
+        true = bound_tag("True tag", "true", tags, tags[0], width=140)
+        chosen = bound_tag("Chosen tag", "taken", tags, tags[-1], width=140)
         _cell_box((true, chosen), costs, tags)
     table = table_of_costs(costs, tags)
-    ids = tags.index(true), tags.index(chosen)
-    value = float(table[ids])
-    found = cost_intervals(chain, table, ids, high=max(HIGHEST, 2 * value))
-    least = least_cost(chain, table)
-    return dial_picture(now, least.path, found, value, cost_note(now, least, table, found))
+    value = float(table[tags.index(true), tags.index(chosen)])
+    of_copies = table[np.ix_(paths.of, paths.of)]
+    found = cost_intervals(paths.chain, of_copies, (true, chosen), high=_highest(value))
+    found, path = paths.intervals(found), paths.tags(least_cost(paths.chain, of_copies).path)
+    return dial_picture(now, path, found, value, cost_note(now, path, table, found))
 
 
 def costs_of_cells(tags: tuple[str, ...]) -> dict[tuple[str, str], float]:
     """Return the costs of the link by (true, chosen) tag, such as `NOUN VERB 3`; 1 for others."""
     found = {}
     for part in view_option(COSTS).split(";"):
-        true, _, rest = part.partition(" ")
-        chosen, _, number = rest.rpartition(" ")
-        try:
-            cost = float(number)
-        except ValueError:
-            continue
-        if true in tags and chosen in tags and 0.0 <= cost <= MAX_COST:
-            found[true, chosen] = cost
+        names, _, number = part.rpartition(" ")
+        cell, cost = read_names(names, tags, tags), read_number(number)
+        if cell and cost is not None and 0.0 <= cost <= MAX_COST:
+            found[cell] = cost
     return found
 
 
@@ -150,7 +187,7 @@ def _cell_box(
 
     def store(cost: float | None) -> None:
         kept = {**costs_of_cells(tags), cell: usual if cost is None else cost}
-        texts = [f"{a} {b} {v:g}" for (a, b), v in kept.items() if v != float(a != b)]
+        texts = [f"{names_text(a, b)} {v:g}" for (a, b), v in kept.items() if v != float(a != b)]
         set_view_option(COSTS, ";".join(texts))
 
     limits: dict[str, Any] = {"min_value": 0.0, "max_value": MAX_COST, "step": 0.5, "width": 120}
@@ -159,17 +196,18 @@ def _cell_box(
 
 def code_of(scene: Scene, picture: Picture) -> str:
     """Return Python that prints the numbers of the picture, for the download."""
+    chain = f"potentials.constrained({scene.rule!r})" if scene.rule else "potentials"
     if picture.used is not None:
         known = cached.calibration(scene.model)
         if known is None:
             within = number_option(WITHIN, *WITHIN_LIMITS)
-            return f"print(crfviz.path_set(potentials, {within!r}).tags)\n"
-        return f"print(crfviz.{_chosen(known)!r}.sets(potentials).tags)\n"
-    frame = cost_frame(scene)
-    if frame is None:
+            return f"print(crfviz.path_set({chain}, {within!r}).tags)\n"
+        return f"print(crfviz.{_chosen(known)!r}.sets({chain}).tags)\n"
+    frame, of_kinds = cost_frame(scene), bool(entity_scheme(scene.tags))
+    if frame is None or (scene.rule and not of_kinds):  # a matrix has no copies of tags
         return ""
-    costs = costs_of_kinds() if entity_scheme(scene.tags) else frame.to_numpy().tolist()
-    return f"costs = {costs!r}\nprint(crfviz.least_cost(potentials, costs).names)\n"
+    costs = costs_of_kinds() if of_kinds else frame.to_numpy().tolist()
+    return f"costs = {costs!r}\nprint(crfviz.least_cost({chain}, costs).names)\n"
 
 
 def cost_frame(scene: Scene) -> pd.DataFrame | None:
@@ -185,33 +223,30 @@ def cost_frame(scene: Scene) -> pd.DataFrame | None:
 
 def calibrated_set(scene: Scene) -> Picture:
     """Draw the level and what was measured; return the lattice of the set."""
-    known, chain = cached.calibration(scene.model), scene.now.potentials
+    known, counted = cached.calibration(scene.model), Counted(scene.now)
+    chain = counted.chain
     if known is None:
         st.info(NO_CALIBRATION.format(model=plain(scene.model)))
         within = bound_number(
             st.slider, "Within (nats)", WITHIN, *WITHIN_LIMITS, step=0.1, width=320
         )
-        used = path_set(chain, within)
+        used = counted.near(chain, within)
         return set_picture(scene.now, used, set_note(used, "sentences", None))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         of = bound_buttons("Promise for", OF, UNITS, "sentences")
         level = chosen_level(known, of)
     calibration = known.at(of, level)
     if of == "sentences":
-        used = path_set(chain, calibration.threshold)
+        used = counted.near(chain, calibration.threshold)
     else:
-        sets = calibration.sets(chain)
-        kept = chain.emissions.new_zeros(chain.emissions.shape).bool()
-        for t, tags in enumerate(sets.tags):
-            kept[t, list(tags)] = True
-        try:
-            steps = path_set(chain.allow(kept), math.inf).steps
-        except NoPathError:  # a word has no tag that is sure enough
-            steps = []
-        used = PathSet(sets.paths, len(sets.paths), sets.tags, steps)
+        kept = scene.now.forward_backward.marginals >= calibration.threshold
+        tags = [TagIds(row.nonzero().flatten().tolist(), scene.tags) for row in kept]
+        used = PathSet([], 0, tags, [])  # a word may have no tag that is sure enough
+        with suppress(NoPathError):
+            used = replace(counted.near(chain.allow(kept[:, counted.of]), math.inf), tags=tags)
     note = set_note(used, of, calibration.level)
     source = f"Calibrated on {known.file}: {calibration.sentences:,} sentences."
-    if scene.edited:
+    if scene.edited or scene.rule:
         st.caption(EDITED)
     return set_picture(scene.now, used, f"{note} {source}")
 

@@ -65,7 +65,6 @@ LONGER = {
     **dict.fromkeys(OF_TAGS, LONGEST_NAMES),
     "own": MAX_CHARACTERS,
     THEIRS: MAX_CHARACTERS,
-    "costs": 1000,
     RULE: MAX_LENGTH,
     RULE_DRAFT: MAX_DRAFT,
     "asked": 200,

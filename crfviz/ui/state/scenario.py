@@ -45,7 +45,7 @@ _NAMING = ("at", "cell", "chosen", WORD, FROM, "entity", "nudge", LIST, "own", P
 # page options that name tags
 OF_TAGS = (
     *("at", "cell", "chosen", "entity", "nudge", "weight", "gold", "predicted"),
-    *("lse_tag", "batch_tag", "shift_tag"),
+    *("lse_tag", "batch_tag", "shift_tag", "true", "taken", COSTS),
 )
 OF_POSITIONS = (*_NAMING, ASKED, SAID)  # page options that another sentence drops
 OF_PAGE = (VIEW, "panel", ASKED, SAID, "handout", "below")  # page options that another page drops

@@ -6,7 +6,7 @@ import numpy as np
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.potentials import Array
-from crfviz.chain.questions.costs import KINDS, CostInterval, LeastCost, expected_errors
+from crfviz.chain.questions.costs import KINDS, CostInterval, expected_errors
 from crfviz.chain.questions.path_sets import MAX_PATHS, PathSet
 from crfviz.text.schemes import entity_scheme
 from crfviz.views.formatting import count, moved, score, short
@@ -57,24 +57,32 @@ def dial_picture(
     )
 
 
-def cost_note(now: Analysis, least: LeastCost, table: Array, found: Sequence[CostInterval]) -> str:
-    """Describe the errors that a (K, K) table of costs prefers to others, and by how much."""
-    best, chain = now.paths["viterbi"] or [], now.potentials
+def cost_note(
+    now: Analysis, path: Sequence[int], table: Array, found: Sequence[CostInterval]
+) -> str:
+    """Describe the errors that a (K, K) table of costs prefers to others, and by how much.
+
+    Args:
+        now: the chain, with an allowed path.
+        path: the path of least expected cost.
+        table: the costs.
+        found: the intervals of the cost that varies.
+    """
+    best, marginals = now.paths["viterbi"] or [], now.forward_backward.marginals.numpy()
     flips = ", ".join(short(each.low) for each in found[1:])
     at = f" The path of least cost changes at {flips}." if flips else ""
-    cost = short(least.expected_cost)
-    if best == least.path:
+    risks, words = marginals @ table, np.arange(len(best))
+    cost, paid = (short(float(risks[words, each].sum())) for each in (path, best))
+    if best == path:
         return f"With these costs the path is Viterbi’s: expected cost {cost}.{at}"
-    risks = now.forward_backward.marginals.numpy() @ table
-    paid = short(float(risks[np.arange(len(best)), best].sum()))
     trade = ""
     if entity_scheme(now.tags):
-        before, after = (expected_errors(chain, path) for path in (best, least.path))
+        before, after = (expected_errors(marginals, now.tags, each) for each in (best, path))
         changes = [(after[kind] - before[kind], PLURALS[kind]) for kind in KINDS]
         more = [f"{short(n)} more {name}" for n, name in changes if n >= 0.005]
         fewer = [f"{short(-n)} fewer {name}" for n, name in changes if n <= -0.005]
         trade = f" It expects {' and '.join([*more, *fewer])}." if more or fewer else ""
-    change = moved(best, least.path, now)
+    change = moved(best, path, now)
     return f"{change}: expected cost {cost} instead of Viterbi’s {paid}.{trade}{at}"
 
 

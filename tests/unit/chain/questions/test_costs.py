@@ -11,6 +11,7 @@ import torch
 from crfviz.chain.constraints import constrain
 from crfviz.chain.decoding.analysis import max_marginal
 from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.forward_backward import forward_backward
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.costs import (
     KINDS,
@@ -173,7 +174,8 @@ def test_expected_errors_equal_enumeration(seed):
     chain = bio_chain(seed, BIOES if seed % 3 else BIO)
     tags = chain.tags
     path = viterbi(chain).path
-    found = expected_errors(chain, path)
+    marginals = forward_backward(chain).marginals.numpy()
+    found = expected_errors(marginals, tags, path)
     for kind in KINDS:
         table = [[float(kind_of(a, b) == kind) for b in tags] for a in tags]
         assert found[kind] == pytest.approx(risks(chain, table)[tuple(path)], abs=1e-9)
