@@ -26,8 +26,8 @@ from typing import Any
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
 from crfviz.text.formats import parse_sentences, render_sentences
+from crfviz.text.readers.ends import DOCUMENT, NAMED
 from crfviz.text.readers.quoting import Dialect, cells_of
-from crfviz.text.readers.rows import DOCUMENT, NAMED
 from crfviz.text.readers.spelling import convert_tags, entities_of, scheme_of_file, target_scheme
 from crfviz.text.schemes import BIO, Span, tags_of
 from crfviz.text.sentences import Offsets, Sentence, joined, located

@@ -11,8 +11,9 @@ from hashlib import sha256
 
 import streamlit as st
 
+from crfviz.text.readers.ends import BLANK_LINES, RESTART
 from crfviz.text.readers.fields import fields_in
-from crfviz.text.readers.rows import BLANK_LINES, RESTART, Wanted
+from crfviz.text.readers.rows import Wanted
 from crfviz.text.sentences import Sentence
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.scenario_state import set_view_option, view_option

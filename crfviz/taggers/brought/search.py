@@ -144,7 +144,7 @@ class Search:
     def _tried(self) -> Tried:
         """Compare every reading with the paths in every possible place."""
         tried = Tried()
-        seen: set[int] = set()  # hashes of sentences that were compared already
+        seen: dict[int, list[Match]] = {}  # by the hash of sentences that were compared already
         for place, calls in find_places(self._recorder):
             sentences = sentences_at(place, calls)
             if not sentences or max(len(each.emissions) for each in sentences) < 2:
@@ -154,9 +154,12 @@ class Search:
             content = hash(
                 tuple((e.call, *e.path, e.emissions.numpy().tobytes()) for e in sentences)
             )
+            given = place.scores if place.is_given else None
             if content in seen:
+                for match in seen[content] if given else ():
+                    match.given = given
                 continue
-            seen.add(content)
+            matches = seen[content] = list[Match]()
             for reading in self._parameters.readings(sentences[0].emissions.shape[1]):
                 kept = held_to(reading, sentences, self._tolerance)
                 if kept is None:
@@ -166,7 +169,8 @@ class Search:
                 if all(best_alone(reading, each) == each.path for each in kept) and not scored:
                     tried.plain += 1
                 else:
-                    tried.found.append(Match(reading, place, kept, scored))
+                    matches.append(Match(reading, place, kept, scored, given))
+            tried.found += matches
         return tried
 
     def _by_scores(self, missed: Sequence[Missed]) -> list[Match]:

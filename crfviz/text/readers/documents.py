@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from crfviz.exceptions import FormatError
-from crfviz.text.files import UTF_16, abbreviate, abbreviate_names, decoded
+from crfviz.text.files import abbreviate, abbreviate_names, decoded, decoded_otherwise
 from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.spans import (
     CHARACTERS,
@@ -44,7 +44,9 @@ def read_brat(
     Raises:
         FormatError: a line of the annotations is invalid, or an entity quotes other words.
     """
-    raw = content.decode("utf-8-sig" if not content.startswith(UTF_16) else "utf-16", "replace")
+    raw, notes = decoded_otherwise(content, losses.name) or (decoded(content, name=losses.name), [])
+    for note in notes:
+        losses.add(note.removeprefix(f"{losses.name}: "), 0)
     marks = list(_brat_marks(decoded(annotations, name=losses.name), losses))
     text = raw.replace("\r\n", "\n").replace("\r", "\n")
     marks = _placed(raw, text, marks, losses)
@@ -151,7 +153,6 @@ def read_archive(
                     raise FormatError(
                         f"{losses.name}: expected at most {most // 2**20} MB unpacked"
                     )
-                decoded(data, name=f"{losses.name}, {each}")
                 parts.append(data)
             yield from read_brat(parts[0], parts[1], losses, split)
     except FormatError:

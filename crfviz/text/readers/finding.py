@@ -12,11 +12,12 @@ from crfviz.exceptions import FormatError
 from crfviz.text import fasta
 from crfviz.text.columns import COLUMNS, CONLLU, CONLLU_XPOS, IOB2, WORD_ID, Layout, is_comment
 from crfviz.text.files import abbreviate, abbreviate_names
-from crfviz.text.readers import corpora, documents, inline, rows, tables
+from crfviz.text.readers import corpora, documents, inline, misc, rows, tables
+from crfviz.text.readers.ends import DOCUMENT
+from crfviz.text.readers.keys import TEXTS, elements_of
 from crfviz.text.readers.losses import question
-from crfviz.text.readers.objects import TEXTS
 from crfviz.text.readers.roles import are_lemmas, are_tags
-from crfviz.text.readers.rows import ANY, CONLLU_NAMES, DOCUMENT, Columns, Wanted
+from crfviz.text.readers.rows import ANY, CONLLU_NAMES, Columns, Wanted
 
 # Signatures of binary files: type, and action.
 BINARY = {
@@ -30,6 +31,7 @@ BINARY = {
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 JSON_START = re.compile(r'\s*\{(\s*"|[^\t]*$)')
 JSON_LIST = re.compile(r"\s*\[\s*([\[{\]\"]|$)")
+_FASTA_NAME = re.compile(fasta.NAME)
 _TEMPLATE = re.compile(r"[UB][0-9]*:.*%x\[")
 _PUBTATOR = re.compile(r"[0-9]+\|[ta]\|")
 _MARKUP = re.compile(r"\s*<(!DOCTYPE|\?xml|html|[A-Za-z]+[ >])", re.IGNORECASE)
@@ -77,14 +79,14 @@ def find_format(lines: Sequence[str], wanted: Wanted = ANY, *, name: str = "text
         return _columns(lines, wanted, name)
     _refuse_others(data, name)
     if JSON_START.match(data[0]) or JSON_LIST.match(data[0]):
-        return Found("json" if wanted.sentences is not None else _json_kind(data))
+        return Found("json" if wanted.sentences is not None else _json_kind(data, name))
     row = data[0].split("\t")
-    if data[0].startswith((fasta.NAME, fasta.COMMENT)) and len(row) == 1:
+    named = data[0].startswith(fasta.COMMENT) and any(map(_FASTA_NAME.match, data))
+    if (named or data[0].startswith(fasta.NAME)) and len(row) == 1:
         return Found("fasta")
     others = wanted.words is not None or wanted.sentences is not None
     if len(row) == CONLLU.width and WORD_ID.fullmatch(row[0]) and not others:
-        layout = _conllu(wanted.tags, name)
-        return Found("conllu", Columns(layout, names=CONLLU_NAMES))
+        return Found("conllu", _conllu(data, wanted.tags, name))
     if len(row) == IOB2.width and WORD_ID.fullmatch(row[0]) and not wanted:
         rest = [line.split("\t") for line in data[:100] if line.count("\t") == IOB2.width - 1]
         words, tags = ([cells[at] for cells in rest] for at in (IOB2.word, IOB2.tag))
@@ -123,6 +125,8 @@ def _table_or_lines(
     if has_tabs:
         if inline.is_parallel(data):
             return Found("parallel")
+        if len(data) > 1 and inline.is_parallel(data[1:]):
+            return Found("table", separator="\t")
         if inline.has_parallel(data):
             raise question(
                 name,
@@ -137,14 +141,16 @@ def _table_or_lines(
     return None
 
 
-def _conllu(column: str | int | None, name: str) -> Layout:
-    index = rows.chosen_column(column, CONLLU_NAMES, len(CONLLU_NAMES), name)
-    return {None: CONLLU, 3: CONLLU, 4: CONLLU_XPOS}.get(
+def _conllu(lines: Sequence[str], column: str | int | None, name: str) -> Columns:
+    key, note = misc.find_entities(lines, column)
+    index = None if key else rows.chosen_column(column, CONLLU_NAMES, len(CONLLU_NAMES), name)
+    layout = {None: CONLLU, 3: CONLLU, 4: CONLLU_XPOS}.get(
         index, Layout(CONLLU.name, CONLLU.expected, 1, index or 0, CONLLU.width, ids=True)
     )
+    return Columns(layout, names=CONLLU_NAMES, lost=note, entity_key=key)
 
 
-def _json_kind(lines: Sequence[str]) -> str:
+def _json_kind(lines: Sequence[str], name: str) -> str:
     """Return `jsonl` if each line is a JSON value, else `json`."""
     first = lines[0].strip()
     if first in ("{", "["):
@@ -156,18 +162,16 @@ def _json_kind(lines: Sequence[str]) -> str:
         return "jsonl" if first.startswith("{") and alike else "json"
     if len(lines) > 1:
         return "jsonl"
-    return "jsonl" if first.startswith("{") and not _wraps(first) else "json"
+    return "jsonl" if first.startswith("{") and not _wraps(first, name) else "json"
 
 
-def _wraps(line: str) -> bool:
+def _wraps(line: str, name: str) -> bool:
     """Return whether the only line of a file is an object that contains a list of sentences."""
-    from crfviz.text.readers.objects import elements_of
-
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict) and elements_of(value) is not None
+    return isinstance(value, dict) and elements_of(value, name=name) is not None
 
 
 def _refuse_others(lines: Sequence[str], name: str) -> None:

@@ -30,10 +30,14 @@ def separator_of(lines: Sequence[str]) -> str | None:
 
 
 def is_parallel(lines: Sequence[str]) -> bool:
-    """Return whether lines are a sentence, TAB, and a tag for each of its words."""
+    """Return whether lines are a sentence, TAB, and a tag for each of its words, no names first."""
     cells = [line.split("\t") for line in lines]
     if not all(len(row) == 2 for row in cells):
         return False
+    if len(cells) > 1 and not are_tags(cells[0][1].split() * 3) and len(cells[0][1].split()) == 1:
+        rest = [tag for row in cells[1:] for tag in row[1].split()]
+        if cells[0][1].strip() not in rest and are_tags(rest):
+            return False
     pairs = [(row[0].split(), row[1].split()) for row in cells]
     tags = [tag for _, row in pairs for tag in row]
     known = sum(tag in KNOWN or ENTITY.fullmatch(tag) is not None for tag in tags)

@@ -14,40 +14,28 @@ from typing import Any
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate_value
 from crfviz.text.jsonl import sentence_of
+from crfviz.text.readers.keys import (
+    INSIDE,
+    RESULTS,
+    SPANS,
+    TAGS,
+    TEXTS,
+    WORDS,
+    first_key,
+    is_flat,
+    likely_tags,
+    verdict_of,
+)
 from crfviz.text.readers.losses import KEY_HELP, Losses, key_question
+from crfviz.text.readers.marks import counts_words, marks_of
 from crfviz.text.readers.roles import are_tags
 from crfviz.text.readers.rows import ANY, Wanted
 from crfviz.text.readers.spans import BY_WORD, Draft, Mark, draft_of_words, moved
 from crfviz.text.schemes import OUTSIDE
-from crfviz.text.sentences import Offsets, Sentence, joined, words_at
+from crfviz.text.sentences import Offsets, Sentence, joined, located, words_at
 from crfviz.text.splitting import Split
 from crfviz.text.tokenizer import tokens
 
-WORDS = ("tokens", "words", "token", "word", "tokenized_text")
-ENTITY_TAGS = ("tags", "ner_tags", "ner", "labels", "label", "entities", "tag", "bio", "iob")
-POS_TAGS = ("upos", "upos_tags", "pos_tags", "pos", "xpos", "xpos_tags", "chunk_tags")
-TAGS = ENTITY_TAGS + POS_TAGS
-TEXTS = ("text", "data", "sentence", "content", "raw", "textContent")
-SPANS = (
-    *("spans", "entities", "ents", "labels", "label", "ner", "annotations", "annotation", "result"),
-    *("denotations", "textSegmentAnnotations"),
-)
-STARTS = ("start", "start_offset", "begin", "start_char", "startOffset", "offset")
-ENDS = ("end", "end_offset", "stop", "end_char", "endOffset")
-KINDS = (
-    *("label", "labels", "type", "entity", "tag", "entity_group", "entity_type"),
-    *("category", "displayName", "obj"),
-)
-# Label Studio's keys; completions is the old name
-RESULTS = ("annotations", "completions", "predictions")
-# keys of lists of sentences
-LISTS = ("data", "sentences", "examples", "annotations", "documents", "train")
-REFUSED = ("reject", "rejected", "ignore", "ignored", "discard", "discarded")
-VERDICTS = ("answer", "status", "state", "verdict")  # keys whose values may be in `REFUSED`
-FLAGS = {"rejected": True, "discarded": True, "deleted": True, "accepted": False, "accept": False}
-# keys that never have tags
-OTHERS = ("relations", "events", "sents", "cats", "meta", "metadata", "classifications", "comments")
-INSIDE = ("text", "orth", "word", "form", "token")  # keys of a word in a token object
 BLANK = "white space that counts as a word was left out"
 
 ClassNames = Mapping[str, Sequence[str]]  # by key; empty without class names in the file
@@ -71,6 +59,8 @@ class ObjectReader:
     plain: bool = True  # whether all objects so far have only `tokens` and `tags`
     words_in: set[str] = field(default_factory=set)  # keys that were read, for the summary
     tags_in: set[str] = field(default_factory=set)
+    _filled: dict[str, str] = field(default_factory=dict)  # places of tags, by key
+    _empty: dict[str, str] = field(default_factory=dict)  # places of empty lists
 
     def each(
         self, values: Iterable[tuple[int, object]]
@@ -102,8 +92,8 @@ class ObjectReader:
             return
         if not isinstance(value, dict):
             raise _no_sentence(value, where)
-        if _is_refused(value, where):
-            self.losses.add(f"sentences answered “{_verdict(value)}” were left out", line)
+        if verdict := verdict_of(value, where):
+            self.losses.add(f"sentences answered “{verdict}” were left out", line)
         elif isinstance(value.get("paragraphs"), list):
             yield from self._paragraphs(value["paragraphs"], where)
         elif (words := self._key(value, self.wanted.words, WORDS, list)) is not None:
@@ -121,15 +111,15 @@ class ObjectReader:
     def _key(
         self, value: Mapping[str, Any], named: str | int | None, keys: Sequence[str], kind: type
     ) -> str | None:
-        if named is not None:
-            keys = (str(named),)
-        return _first(value, keys, kind)
+        return first_key(value, keys if named is None else (str(named),), kind)
 
     def _listed(self, value: list[Any], line: int, where: str) -> Sentence | Draft:
         """Read a pair of text and annotations, or rows of word and tag."""
         if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict | list):
             labels = value[1] if isinstance(value[1], dict) else {"entities": value[1]}
             return self._spanned(labels, "", value[0], line, where)
+        if value and all(isinstance(row, dict) and first_key(row, INSIDE, str) for row in value):
+            return self._worded({"tokens": value}, "tokens", line, where)
         rows = all(isinstance(row, list) and all(isinstance(x, str) for x in row) for row in value)
         widths = {len(row) for row in value} if rows else set()
         if len(widths) != 1 or min(widths) < 1:
@@ -155,33 +145,55 @@ class ObjectReader:
             if any("entityLabel" in word for word in words):
                 raise FormatError(f"{where}: {key!r} has entities alone; export all words or spans")
             words, inner, offsets = self._inside(words, offsets, text, key, line, where)
-        own, tags = self._tags(value, key, where)
+        named = inner is not None and self.wanted.tags is not None
+        own, tags = ("", inner) if named else self._tags(value, key, where)
+        if tags and {*tags} == {OUTSIDE} and any(_has_rows(value.get(k)) for k in SPANS):
+            raise key_question(where, "several keys may have the tags", value)
         spans = self._span_key(value, where) if tags is None else None
         if spans is not None:
-            self.tags_in.add(spans)
-            marks = self._marks(value, spans, line, where)
-            if any(mark.start < 0 for mark in marks):
-                raise FormatError(f"{where}: expected spans from 0 on, got a negative number")
-            if self._by_word(value[spans]):  # Prodigy: the last word is included
-                text, offsets = joined(words) if offsets is None else (str(text), offsets)
-                draft = Draft(text, [m._replace(end=m.end + 1) for m in marks], offsets)
-                marks = moved(draft, BY_WORD) or marks
-            if not isinstance(text, str):
-                return draft_of_words(words, marks)
-            if offsets is None and marks:
-                self.losses.add("words were split anew, since entities are characters", line)
-            if marks or offsets is not None:
-                return Draft(text, marks, offsets)
+            marks = self._marks(value, spans, words, (key, "text"), line)
+            draft = self._draft(words, marks, text, offsets, value[spans], line)
+            if draft is not None:
+                return draft
             tags = [OUTSIDE] * len(words)
         elif tags is None and inner is not None:
             tags = inner
         if tags is None:
-            self._ask_for_tags(value, words, (key, "text"), where)
+            _ask_for_tags(value, value[key], (key, "text"), where)
         fields = {"tokens": words, "tags": tags, "text": text}
         try:
             return sentence_of(fields, where)
         except FormatError as error:
             raise FormatError(str(error).replace('"tags"', f'"{own or "tags"}"')) from error
+
+    def _draft(
+        self,
+        words: Sequence[str],
+        marks: list[Mark],
+        text: object,
+        offsets: Offsets | None,
+        rows: object,
+        line: int,
+    ) -> Draft | None:
+        """Return words with spans; None if nothing shows what spans would count.
+
+        Raises:
+            FormatError: a span has a negative number.
+        """
+        if any(mark.start < 0 for mark in marks):
+            raise FormatError(
+                f"{self.losses.name}, line {line}: expected spans from 0 on, got a negative number"
+            )
+        if counts_words(rows):  # Prodigy: the last word is included
+            text, offsets = joined(words) if offsets is None else (str(text), offsets)
+            draft = Draft(text, [m._replace(end=m.end + 1) for m in marks], offsets)
+            marks = moved(draft, BY_WORD) or marks
+        if not isinstance(text, str):
+            return draft_of_words(words, marks)
+        offsets = located(tuple(words), text) if offsets is None else offsets
+        if offsets is None and marks:
+            self.losses.add("words were split anew, since entities are characters", line)
+        return Draft(text, marks, offsets) if marks or offsets is not None else None
 
     def _inside(
         self,
@@ -199,7 +211,7 @@ class ObjectReader:
         if not all(isinstance(word, str) for word in found):
             raise FormatError(f'{where}: expected a "text" of each word in {key!r}')
         wanted = self.wanted.tags
-        keys = TAGS if wanted is None else (str(wanted),)
+        keys = TAGS if wanted is None else (str(wanted).removeprefix(f"{key}."),)
         name = next((k for k in keys if all(isinstance(word.get(k), str) for word in words)), None)
         tags = None if name is None else [word[name] for word in words]
         if name is not None:
@@ -215,13 +227,14 @@ class ObjectReader:
     def _tags(self, value: dict[str, Any], words: str, where: str) -> tuple[str, Any]:
         """Return the key of the tags, and the tags; None without tags."""
         wanted = self.wanted.tags
-        keys = [key for key in TAGS if key != words and _is_flat(value.get(key))]
+        keys = [key for key in TAGS if key != words and is_flat(value.get(key))]
         if wanted is not None:
             if not isinstance(value.get(str(wanted)), list | dict | str):
                 raise key_question(where, f"no tags in {str(wanted)!r}", value)
-            keys = [str(wanted)] if _is_flat(value.get(str(wanted))) else []
+            keys = [str(wanted)] if is_flat(value.get(str(wanted))) else []
         if any(isinstance(value.get(key), list) and value[key] for key in SPANS if key not in keys):
             keys = [key for key in keys if value[key]]
+        keys = [key for key in keys if self._has_tags(key, value, words, where)]
         if not keys:
             bad = value.get("tags")
             scalars = isinstance(bad, list) and not any(isinstance(x, dict | list) for x in bad)
@@ -242,17 +255,20 @@ class ObjectReader:
             tags = [names[tag] for tag in tags]
         return key, tags
 
-    def _ask_for_tags(
-        self, value: Mapping[str, Any], words: Sequence[object], used: Sequence[str], where: str
-    ) -> None:
-        """Refuse an object without tags if another key may have them."""
-        likely = {
-            key: each
-            for key, each in value.items()
-            if key not in used and key not in OTHERS and _may_be_tags(each, len(words))
-        }
-        if likely:
-            raise key_question(where, "nothing shows which key has the tags", value, KEY_HELP)
+    def _has_tags(self, key: str, value: Mapping[str, Any], words: str, where: str) -> bool:
+        """Return whether a flat list has tags; an empty one beside words may have no spans.
+
+        Raises:
+            FormatError: some objects have tags in the key, and this one or another has none.
+        """
+        is_empty = key in SPANS and not value[key] and bool(value[words])
+        if value[words]:
+            (self._empty if is_empty else self._filled)[key] = where
+        if key in self._empty and key in self._filled:
+            raise FormatError(
+                f"{self._filled[key]}: {key!r} has tags, but it is empty in {self._empty[key]}"
+            )
+        return not is_empty
 
     def _spanned(
         self, value: Mapping[str, Any], text_key: str, text: str, line: int, where: str
@@ -273,15 +289,14 @@ class ObjectReader:
             return sentence_of({"tokens": text.split(), "tags": tags, "text": text}, where)
         key = self._span_key(value, where)
         if key is not None:
-            self.tags_in.add(key)
-            return Draft(text, self._marks(value, key, line, where))
+            return Draft(text, self._marks(value, key, text.split(), (text_key,), line))
         one_class = next((k for k in ("label", "labels") if isinstance(value.get(k), str)), None)
         if one_class:
             raise FormatError(
                 f"{where}: {one_class!r} is a class of the whole text; expected tags of words, or "
                 f'spans such as [[0, 4, "PER"]]'
             )
-        self._ask_for_tags(value, text.split(), (text_key,), where)
+        _ask_for_tags(value, text.split(), (text_key,), where)
         return Sentence(tuple(token.text for token in self.split(text)), None, text)
 
     def _tags_of_text(self, value: Mapping[str, Any], text: str) -> str | None:
@@ -311,78 +326,28 @@ class ObjectReader:
             raise key_question(where, "several keys may have the tags", value)
         return next(iter(filled or keys), None)
 
-    def _by_word(self, rows: object) -> bool:
-        """Return whether spans name the numbers of words alone."""
-        found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-        return any("token_start" in r and not any(k in r for k in STARTS) for r in found)
-
-    def _marks(self, value: Mapping[str, Any], key: str, line: int, where: str) -> list[Mark]:
-        """Return the spans in a key, with the words that they quote."""
+    def _marks(
+        self,
+        value: Mapping[str, Any],
+        key: str,
+        words: Sequence[object],
+        used: Sequence[str],
+        line: int,
+    ) -> list[Mark]:
+        """Return the spans in a key; other keys are asked about if it has none."""
+        self.tags_in.add(key)
+        text = next((value[k] for k in TEXTS if isinstance(value.get(k), str)), "")
         found = value.get(key, [])  # other objects of the file have the key
-        rows = _by_type(found, where) if isinstance(found, dict) else _by_points(found)
-        marks = []
-        for row in rows:
-            if isinstance(row, dict) and _is_refused(row, where):
-                self.losses.add(f"spans answered “{_verdict(row)}” were left out", line)
-                continue
-            mark = self._mark(row, line, where)
-            if mark is None:
-                continue
-            is_first = isinstance(row, list) and bool(row) and isinstance(row[0], str)
-            text = next((value[k] for k in TEXTS if isinstance(value.get(k), str)), "")
-            if is_first and mark.kind == text[mark.start : mark.end]:
-                raise FormatError(
-                    f"{where}: expected the type of a span, got its words {abbreviate_value(row)}"
-                )
-            marks.append(mark)
-        return marks
-
-    def _mark(self, row: object, line: int, where: str) -> Mark | None:
-        """Read one span: a list [start, end, kind], or an object."""
-        quote = _quoted(row)
-        if isinstance(row, dict):
-            row = row.get("value", row) if isinstance(row.get("value"), dict) else row
-            place = row["span"] if isinstance(row.get("span"), dict) else row
-            kind = next((row[key] for key in KINDS if key in row), None)
-            if "token_start" in row and not any(key in row for key in STARTS):
-                place = {"start": row["token_start"], "end": row.get("token_end")}
-            if not any(key in place for key in STARTS):
-                is_other = any(key in row for key in ("from_id", "head", "choices", "rating"))
-                if kind is not None and not is_other:
-                    raise FormatError(
-                        f"{where}: expected the start and end of each span, got "
-                        f"{abbreviate_value(row)}"
-                    )
-                self.losses.add("annotations that are no spans of text were left out", line)
-                return None
-            if isinstance(kind, list) and len(kind) > 1:
-                raise FormatError(
-                    f"{where}: expected one label on a span, got {abbreviate_value(kind)}"
-                )
-            kind = kind[0] if isinstance(kind, list) and kind else kind
-            ends = [next((place[k] for k in keys if k in place), None) for keys in (STARTS, ENDS)]
-            if ends[1] is None and isinstance(place.get("length"), int):
-                ends[1] = ends[0] + place["length"] if isinstance(ends[0], int) else None
-            row = [*ends, kind]
-        match row:
-            case [int(start), int(end), str(kind), *_] if kind:
-                return Mark(start, end, kind, quote)
-            case [str(kind), int(start), int(end)] if kind:  # Argilla
-                return Mark(start, end, kind, quote)
-            case [int(_), int(_), int(_), *_]:
-                raise FormatError(
-                    f"{where}: the spans have class numbers without their names; export them with "
-                    f"the names of the labels"
-                )
-        raise FormatError(
-            f'{where}: expected spans such as [0, 4, "PER"], got {abbreviate_value(row)}'
-        )
+        if not found:
+            where = f"{self.losses.name}, line {line}"
+            _ask_for_tags(value, words, (*used, key), where, sure=True)
+        return marks_of(found, text, self.losses, line)
 
     def _label_studio(self, value: dict[str, Any], line: int, where: str) -> Sentence | Draft:
         data = value["data"]
         key = self._key(data, self.wanted.words, (*TEXTS, *data), str)
         filled = {key: value[key] for key in RESULTS if value.get(key)}
-        results = _first(filled, RESULTS, list) or _first(value, RESULTS, list)
+        results = first_key(filled, RESULTS, list) or first_key(value, RESULTS, list)
         if key is None or results is None:
             raise _no_sentence(value, where)
         kept = [each for each in value[results] if not each.get("was_cancelled")]
@@ -405,103 +370,27 @@ class ObjectReader:
                 yield sentence_of({"tokens": words, "tags": tags}, where)
 
 
-def elements_of(value: dict[str, Any], named: str | int | None = None) -> list[Any] | None:
-    """Return the list of sentences inside an object; None if it is a sentence itself."""
-    if named is not None:
-        inner = value.get(str(named))
-        return inner if isinstance(inner, list) else None
-    if any(isinstance(value.get(key), list) for key in WORDS) or "paragraphs" in value:
-        return None
-    lists = [value[key] for key in LISTS if isinstance(value.get(key), list)]
-    holds = [each for each in lists if each and isinstance(each[0], dict | list)]
-    if not holds or any(isinstance(value.get(key), str) for key in TEXTS):
-        return None
-    return holds[0] if not isinstance(value.get("data"), dict) else None
+def _ask_for_tags(
+    value: Mapping[str, Any],
+    words: Sequence[object],
+    used: Sequence[str],
+    where: str,
+    *,
+    sure: bool = False,
+) -> None:
+    """Refuse an object without tags if another key may have them."""
+    if likely := likely_tags(value, words, used, sure=sure):
+        problem = "nothing shows which key has the tags"
+        raise key_question(where, problem, {**value, **likely}, KEY_HELP)
+
+
+def _has_rows(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(row, dict | list) for row in value)
 
 
 def _ends_of(rows: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
     """Return the first and the last cell of each row."""
     return [row[0] for row in rows], [row[-1] for row in rows]
-
-
-def _may_be_tags(value: object, words: int) -> bool:
-    """Return whether a value may have tags or spans of a sentence with some words."""
-    if isinstance(value, dict):
-        return any(_may_be_tags(each, words) for each in value.values() if each)
-    if isinstance(value, str):
-        parts = value.split()
-        return len(parts) == words > 1 and are_tags(parts)
-    if not isinstance(value, list) or not value:
-        return False
-    return len(value) == words or any(isinstance(each, dict | list) for each in value)
-
-
-def _is_refused(value: Mapping[str, Any], where: str) -> bool:
-    """Return whether a record or span was rejected or discarded.
-
-    Raises:
-        FormatError: it has several answers.
-    """
-    if isinstance(value.get("answer"), list):
-        raise FormatError(
-            f"{where}: expected one answer, got {abbreviate_value(value['answer'])}; write an "
-            f'"answer" in each span'
-        )
-    return bool(_verdict(value))
-
-
-def _verdict(value: Mapping[str, Any]) -> str:
-    words = (value[key] for key in VERDICTS if isinstance(value.get(key), str))
-    said = next((word for word in words if word.lower() in REFUSED), "")
-    flag = next((key for key, bad in FLAGS.items() if value.get(key) is bad), "")
-    return said or (f"{flag}: {str(FLAGS[flag]).lower()}" if flag else "")
-
-
-def _by_type(spans: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
-    """Return the spans of {type: {words: [[first, last], ...]}}, as in CLUENER; `last` included."""
-    try:
-        return [
-            {"label": kind, "start": first, "end": last + 1, "text": words}
-            for kind, places in spans.items()
-            for words, all_places in places.items()
-            for first, last in all_places
-        ]
-    except (AttributeError, TypeError, ValueError) as error:
-        raise FormatError(
-            f'{where}: expected spans such as [0, 4, "PER"], got {abbreviate_value(spans)}'
-        ) from error
-
-
-def _by_points(rows: list[Any]) -> list[Any]:
-    """Return spans of Dataturks, {"label": [...], "points": [...]}, whose ends are included."""
-    found: list[Any] = []
-    for row in rows:
-        points = row.get("points") if isinstance(row, dict) else None
-        if not isinstance(points, list):
-            found.append(row)
-            continue
-        found += [
-            {**point, "end": point["end"] + 1, "labels": row.get("label")}
-            for point in points
-            if isinstance(point, dict) and isinstance(point.get("end"), int)
-        ]
-    return found
-
-
-def _quoted(row: object) -> str:
-    """Return the words that a span quotes beside its offsets; empty for none."""
-    value = row.get("value", row) if isinstance(row, dict) else None
-    value = value if isinstance(value, dict) else row
-    text = value.get("text") if isinstance(value, dict) else None
-    return text if isinstance(text, str) else ""
-
-
-def _first(value: Mapping[str, Any], keys: Sequence[str], kind: type) -> str | None:
-    return next((key for key in keys if isinstance(value.get(key), kind)), None)
-
-
-def _is_flat(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(tag, str | int) for tag in value)
 
 
 def _offsets_of(words: Sequence[Mapping[str, Any]]) -> Offsets | None:

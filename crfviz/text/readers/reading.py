@@ -19,6 +19,7 @@ from crfviz.exceptions import FormatError
 from crfviz.text import columns, fasta, jsonl
 from crfviz.text.files import UTF_16, decoded, decoded_otherwise, lines_of
 from crfviz.text.readers import corpora, documents, inline, rows, tables
+from crfviz.text.readers.ends import DOCUMENT
 from crfviz.text.readers.finding import (
     BINARY,
     GZIP,
@@ -28,8 +29,9 @@ from crfviz.text.readers.finding import (
     Found,
     find_format,
 )
+from crfviz.text.readers.keys import elements_of
 from crfviz.text.readers.losses import Losses, LossWarning
-from crfviz.text.readers.objects import ObjectReader, elements_of
+from crfviz.text.readers.objects import ObjectReader
 from crfviz.text.readers.roles import are_tags
 from crfviz.text.readers.spans import Unit, settled
 from crfviz.text.readers.spelling import (
@@ -140,7 +142,6 @@ class Reader:
             if path.suffix in (".ann", ".txt") and all(each.is_file() for each in pair):
                 self.found = Found("brat")
                 text, marks = (each.read_bytes() for each in pair)
-                decoded(text, name=str(pair[0]))
                 yield from self._alike(
                     documents.read_brat(text, marks, self.losses, self.choice.split)
                 )
@@ -164,7 +165,7 @@ class Reader:
         source = iter(lines)
         head = list(islice(source, rows.SAMPLE))
         self.found = self._format(head)
-        self.has_documents = any(line.startswith(rows.DOCUMENT) for line in head)
+        self.has_documents = any(line.startswith(DOCUMENT) for line in head)
         self.note_columns(self.found)
         yield from self._alike(self._read(chain(head, source)))
 
@@ -342,7 +343,7 @@ class Reader:
         if text.lstrip().startswith("{"):
             value = jsonl.parsed(text, self._name)
             inner = (
-                elements_of(value, self.choice.wanted.sentences)
+                elements_of(value, self.choice.wanted.sentences, self._name)
                 if isinstance(value, dict)
                 else None
             )

@@ -99,11 +99,13 @@ def find_roles(
     is_first = word is not None
     if word is None:
         taken = None if tag is None else tag % width
-        word = _word(columns, kinds, taken)
+        word = _word(columns, kinds, taken, ask)
         if word is None:
             if not header.certain:
                 return None
             raise ask("no column shows words")
+    if _have_one_prefix(columns[word]):
+        raise ask(f"column {word + 1} has attributes, not words")
     found = Roles(word, tag) if tag is not None else _tag(columns, kinds, word, header, ask)
     if found is None or is_first:
         return found
@@ -116,6 +118,8 @@ def _refuse_features(columns: Sequence[Column], ask: Callable[[str], FormatError
     """Reject features of CRFsuite, and scores of CRF++."""
     if attributes := [n for n, values in enumerate(columns) if _are_attributes(values)]:
         raise ask(f"column {attributes[0] + 1} has attributes (CRFsuite), not words")
+    if len(columns) == 2 and any(map(_have_one_prefix, columns)):
+        raise ask("a column has attributes, not words")
     if len(columns[-1]) >= MIN_CAPITAL_ROWS and all(map(_WITH_SCORE.fullmatch, columns[-1])):
         raise ask("seems to be output of CRF++ with probabilities; run crf_test without -v")
 
@@ -147,11 +151,18 @@ def kind_of(values: Column) -> Kind:
     return "words"
 
 
-def _word(columns: Sequence[Column], kinds: Sequence[Kind], taken: int | None) -> int | None:
+def _word(
+    columns: Sequence[Column],
+    kinds: Sequence[Kind],
+    taken: int | None,
+    ask: Callable[[str], FormatError],
+) -> int | None:
     """Return the first column of words; a column of few values if it is the only one."""
     free = [n for n in range(len(kinds)) if n != taken]
     words = [n for n in free if kinds[n] == "words" and "" not in columns[n]]
     if words:
+        if any(_are_lemmas_of(columns[words[0]], columns[n]) for n in words[1:]):
+            raise ask(f"column {words[0] + 1} seems to have lemmas")
         return words[0]
     weak = [n for n in free if kinds[n] == "weak" and "" not in columns[n]]
     varied = sorted(weak, key=lambda n: -len({*columns[n]}))
@@ -252,6 +263,22 @@ def are_lemmas(words: Column, values: Column) -> bool:
     pairs = [(w, v) for w, v in zip(words, values, strict=True) if any(map(str.isalpha, w))]
     same = sum(w.casefold() == v.casefold() for w, v in pairs)
     return len(pairs) > 1 and 2 * same >= len(pairs)
+
+
+def _are_lemmas_of(lemmas: Column, words: Column) -> bool:
+    """Return whether the first column has lemmas of the second: a capital is small in it, or ?."""
+    if not are_lemmas(words, lemmas):
+        return False
+    pairs = [(a, b) for a, b in zip(lemmas, words, strict=True) if a != b]
+    lower = sum(a == b.lower() for a, b in pairs) - sum(b == a.lower() for a, b in pairs)
+    return lower > 0 or "<unknown>" in lemmas
+
+
+def _have_one_prefix(values: Column) -> bool:
+    """Return whether all values are a name, an equals sign and a value, of one name."""
+    names = {value.partition("=")[0] for value in values}
+    marked = all("=" in value[1:] for value in values)
+    return len(values) >= MIN_CAPITAL_ROWS and len(names) == 1 and marked
 
 
 def _are_entities(values: Column) -> bool:

@@ -6,14 +6,25 @@ a word. `quoting` tells a quotation mark that is a word from one around a cell.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import COLUMNS, WORD_ID, Layout, is_comment
 from crfviz.text.files import abbreviate, abbreviate_names
-from crfviz.text.readers.losses import question
+from crfviz.text.readers.ends import (
+    BLANK_LINES,
+    DOCUMENT,
+    EXPORTED,
+    NAMED,
+    RESTART,
+    Ends,
+    Rows,
+    find_ends,
+    starts_of,
+)
+from crfviz.text.readers.keys import verdict_of
+from crfviz.text.readers.misc import with_entity
 from crfviz.text.readers.quoting import BLANK, TABS, Dialect, cells_of, dialect_of
 from crfviz.text.readers.roles import (
     CONLL_NAMES,
@@ -30,20 +41,9 @@ from crfviz.text.readers.roles import (
 )
 from crfviz.text.schemes import OUTSIDE
 
-DOCUMENT = "-DOCSTART-"
-EXPORTED = "# crfviz ="
-NAMED = "# global.columns ="
-# lines of formats whose sentences end at blank lines
-DEFINED = (DOCUMENT, EXPORTED, NAMED, "# text =", "# sent_id")
 CONLLU_NAMES = (
     *("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"),
 )
-SENTENCE_NAMES = (
-    *("sentence #", "sentence#", "sentence_id", "sentence id", "sent_id", "sentence_no", "sent"),
-    *("sentence_number", "sentence_num", "sentence_idx", "sentence", "sentid", "sentence_index"),
-)
-INDEX_NAMES = ("id", "idx", "index", "no", "no.", "#", "token_id", "word_id", "token_index")
-BLANK_LINES, RESTART = "blank", "restart"  # ends of sentences, besides a column
 RELATED = "relations were left out"
 NESTED = "nested entities in the last column were left out"
 GERMEVAL = ("number", "word", "outer", "nested")
@@ -52,27 +52,6 @@ _OPENED = re.compile(r"\(([\w-]+)")
 _BRACKETED = re.compile(r"\([\w-]+\*?\)?|\*\)?|-")
 _RELATION = re.compile(r"[0-9]+\t[0-9]+\t[A-Za-z]\w*")  # of two words, as in CoNLL-04
 _RELATION_TABS = 2
-_END = re.compile(r"[.!?。！？]+|[$]?\.")
-_NUMBERED = re.compile(r"(\D*)([0-9]+)")
-
-
-@dataclass(frozen=True)
-class Ends:
-    """What ends a sentence: blank lines, an index that begins anew, or a new value in a column."""
-
-    kind: str = BLANK_LINES  # or RESTART, or "column"
-    column: int = 0  # of the index or of the number
-    name: str = ""  # of the column, for messages
-    sure: bool = False  # whether the caller names it, so that a number may return
-
-    def __str__(self) -> str:
-        where = self.name or f"column {self.column + 1}"
-        if self.kind == BLANK_LINES:
-            return "sentences end at blank lines"
-        what = "begins anew" if self.kind == RESTART else "changes"
-        return f"sentences end where {where} {what}"
-
-
 BLANK_ENDS = Ends()
 
 
@@ -89,10 +68,13 @@ class Columns:
     sources: bool = False  # whether lines of `#` TAB name a source, as in GermEval
     relations: bool = False  # whether lines relate two words, as in CoNLL-04
     lost: str = ""  # what is not read, and which columns are
+    entity_key: str = ""  # in MISC of CoNLL-U, read as UPOS; empty for the column itself
     by_comment: bool = False  # whether a comment names the columns, so that `# O` is a word
 
     def named(self, column: int) -> str:
         """Return the description of a column: its number, and its name if it has one."""
+        if self.entity_key and column == self.layout.tag:
+            return f"MISC ({self.entity_key})"
         number = column + 1 if column >= 0 else (self.layout.width or len(self.names)) + column + 1
         if column < 0 and number <= 0:
             return "the last column"
@@ -126,8 +108,10 @@ def tab_lines(lines: Iterable[str], columns: Columns, name: str = "file") -> Ite
         lines = (f"# {line[2:]}".replace("\t", " ") if is_source(line) else line for line in lines)
     if columns.relations:
         lines = ("" if _RELATION.fullmatch(line) else line for line in lines)
+    if columns.entity_key:
+        lines = (with_entity(line, columns.entity_key) for line in lines)
     tabs = split == TABS
-    begins = None if ends.kind == BLANK_LINES else _starts_of(ends, name)
+    begins = None if ends.kind == BLANK_LINES else starts_of(ends, name)
     for number, line in enumerate(lines, start=1):
         if line.startswith(DOCUMENT) or number == columns.header:
             yield ""
@@ -147,30 +131,6 @@ def tab_lines(lines: Iterable[str], columns: Columns, name: str = "file") -> Ite
         if not tabs and any("\t" in cell for cell in cells):
             raise FormatError(f"{name}, line {number}: expected cells without TAB, got one")
         yield line if tabs else "\t".join(cells)
-
-
-def _starts_of(ends: Ends, name: str) -> Callable[[Sequence[str], int], bool]:
-    """Return a function that tells whether a row begins a sentence after the first."""
-    before: list[str] = []
-    seen: set[str] = set()
-
-    def begins(cells: Sequence[str], line: int) -> bool:
-        here = cells[ends.column].strip() if ends.column < len(cells) else ""
-        if not here or (ends.kind == RESTART and not here.isdecimal()):
-            return False
-        last = before[-1] if before else None
-        before[:] = [here]
-        if ends.kind == RESTART:
-            return last is not None and int(here) <= int(last)
-        if here != last and here in seen and not ends.sure:
-            raise FormatError(
-                f"{name}, line {line}: the sentence number {abbreviate(here)} returns after others;"
-                f" sort the rows, or name what ends a sentence with sentences=blank or a column"
-            )
-        seen.add(here)
-        return last is not None and here != last
-
-    return begins
 
 
 def is_source(line: str) -> bool:
@@ -217,6 +177,12 @@ def columns_of(lines: Sequence[str], wanted: Wanted, *, name: str) -> Columns | 
     if not names and cells and _is_header(cells):
         names, header = [cell.strip().lower() for cell in cells[0]], words[0][0]
         cells, words = cells[1:], words[1:]
+    for (number, _), row in zip(words, cells, strict=True) if names else ():
+        if verdict := verdict_of(dict(zip(names, row, strict=False)), name):
+            raise FormatError(
+                f"{name}, line {number}: is answered “{verdict}”; leave out such rows, or name the "
+                f"columns in a file without the answers"
+            )
     filled = [n for n, row in enumerate(cells) if any(cell.strip() for cell in row)]
     numbers, cells = [words[n][0] for n in filled], [cells[n] for n in filled]
     width = len(cells[0]) if cells else max(2, len(names))
@@ -250,7 +216,10 @@ def columns_of(lines: Sequence[str], wanted: Wanted, *, name: str) -> Columns | 
         if not (header or names or wanted) and not are_tags(tags, in_blocks=in_blocks):
             return None
         layout = replace(layout, width=width, expected=f"{width} columns")
-    ends = _ends(lines, cells, numbers, roles, names, wanted, name)
+    chosen_end = wanted.sentences
+    if chosen_end not in (None, BLANK_LINES, RESTART):
+        chosen_end = chosen_column(chosen_end, names, width, name)
+    ends = find_ends(Rows(lines, numbers, cells, names, name), roles, chosen_end)
     numbered = ends.kind != BLANK_LINES and ends.column == 0 and roles.word == 1
     notes = ("" if numbered else roles.note, RELATED if relations else "")
     lost = "; ".join(filter(None, notes))
@@ -264,107 +233,8 @@ def columns_of(lines: Sequence[str], wanted: Wanted, *, name: str) -> Columns | 
         sources,
         relations,
         lost,
-        bool(names) and not header,
+        by_comment=bool(names) and not header,
     )
-
-
-def _ends(
-    lines: Sequence[str],
-    cells: Sequence[Sequence[str]],
-    numbers: Sequence[int],
-    roles: Roles,
-    names: Sequence[str],
-    wanted: Wanted,
-    name: str,
-) -> Ends:
-    """Return what ends a sentence, from the evidence of names, blank lines and numbers.
-
-    Raises:
-        FormatError: the evidence is missing or contradicts itself; lists the columns.
-    """
-    width = len(cells[0]) if cells else 2
-    columns = [[row[n].strip() if n < len(row) else "" for row in cells] for n in range(width)]
-    labels = {n: names[n] for n in range(min(width, len(names)))}
-    if wanted.sentences == BLANK_LINES:
-        return Ends()
-    index_names = [n for n, label in labels.items() if label in INDEX_NAMES]
-    before = {*range(roles.word), *index_names} - {roles.word}
-    counts = [n for n in sorted(before) if n < width and are_counts(columns[n])]
-    if wanted.sentences == RESTART:
-        others = (n for n in range(width) if n != roles.word and are_counts(columns[n]))
-        index = next(iter(counts), next(others, None))
-        if index is None:
-            raise question(name, "no column numbers the words", names, columns)
-        return Ends(RESTART, index, labels.get(index, ""))
-    if (column := chosen_column(wanted.sentences, names, width, name)) is not None:
-        return Ends("column", column % width, labels.get(column % width, ""), sure=True)
-    named = [names.index(each) for each in SENTENCE_NAMES if each in names]
-    named = [n for n in named if n not in (roles.word, roles.tag % width)]
-    if named:
-        return Ends("column", named[0], labels[named[0]])
-    if any(line.startswith(DEFINED) for line in lines):
-        return Ends()
-    blocks = _blocks(lines, numbers)
-    if len(blocks) > 1:
-        _require_agreement(blocks, [columns[n] for n in counts], names, columns, name)
-        return Ends()
-    restarts = [n for n in counts if sum(a >= b for a, b in pairwise(map(int, columns[n]))) > 0]
-    steps = [n for n in range(width) if n != roles.word and _are_steps(columns[n])]
-    if restarts and not (steps and steps != restarts):
-        return Ends(RESTART, restarts[0], labels.get(restarts[0], ""))
-    words = columns[roles.word] if roles.word < width else []
-    if steps and not restarts and len(steps) == 1:
-        return Ends("column", steps[0], labels.get(steps[0], ""))
-    if restarts or _has_inner_end(words):
-        raise question(
-            name, "nothing shows what ends a sentence, as blank lines would", names, columns
-        )
-    return Ends()
-
-
-def _require_agreement(
-    blocks: Sequence[Sequence[int]],
-    counts: Sequence[Sequence[str]],
-    names: Sequence[str],
-    columns: Sequence[Sequence[str]],
-    name: str,
-) -> None:
-    """Reject a numbering of words that begins anew between two blank lines."""
-    for values in counts:
-        if any(int(values[at]) <= int(values[at - 1]) for block in blocks for at in block[1:]):
-            raise question(
-                name, "blank lines and a numbering that begins anew disagree", names, columns
-            )
-
-
-def _blocks(lines: Sequence[str], numbers: Sequence[int]) -> list[list[int]]:
-    """Return the indices of the rows between lines that end a sentence."""
-    found: list[list[int]] = []
-    for at, number in enumerate(numbers):
-        between = lines[numbers[at - 1] : number - 1] if at else ()
-        ended = not at or any(
-            not each.strip(" \t,;|\r") or each.startswith(DOCUMENT) for each in between
-        )
-        if ended:
-            found.append([])
-        found[-1].append(at)
-    return found
-
-
-def _are_steps(values: Sequence[str]) -> bool:
-    """Return whether a column numbers groups of rows: each value is as before, or one more."""
-    parts = [_NUMBERED.fullmatch(value) for value in values]
-    if not values or not all(parts) or len({part[1] for part in parts if part}) > 1:
-        return False
-    numbers = [int(part[2][:9]) for part in parts if part]
-    steps = {b - a for a, b in pairwise(numbers)}
-    return steps == {0, 1} and 2 * len({*numbers}) <= len(numbers)
-
-
-def _has_inner_end(words: Sequence[str]) -> bool:
-    """Return whether a mark that ends sentences has another word behind it."""
-    last = max((n for n, word in enumerate(words) if any(map(str.isalnum, word))), default=-1)
-    return any(_END.fullmatch(word) for word in words[:last])
 
 
 def _rows_of_words(
@@ -427,9 +297,9 @@ def _equally_wide(rows: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def names_words(lines: Sequence[str]) -> bool:
-    """Return whether a comment names the columns of words and tags, without ids."""
+    """Return whether a comment names other columns than those of CoNLL-U."""
     names = _names(lines)
-    return any(name in WORD_NAMES for name in names) and "id" not in names
+    return any(name in WORD_NAMES for name in names) and tuple(names) != CONLLU_NAMES
 
 
 def _names(lines: Sequence[str]) -> list[str]:

@@ -10,11 +10,13 @@ from typing import Any
 from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate, abbreviate_names
 from crfviz.text.jsonl import parsed, sentence_of
+from crfviz.text.readers.ends import SENTENCE_NAMES
+from crfviz.text.readers.keys import TEXTS, verdict_of
 from crfviz.text.readers.losses import question
-from crfviz.text.readers.objects import TEXTS, ClassNames, ObjectReader
+from crfviz.text.readers.objects import ClassNames, ObjectReader
 from crfviz.text.readers.quoting import SEPARATORS, table_rows
 from crfviz.text.readers.roles import TAG_NAMES, WORD_NAMES, are_tags
-from crfviz.text.readers.rows import ANY, SENTENCE_NAMES, Wanted, chosen_column
+from crfviz.text.readers.rows import ANY, Wanted, chosen_column
 from crfviz.text.readers.spans import Draft
 from crfviz.text.sentences import Sentence
 
@@ -24,6 +26,7 @@ _LIST = re.compile(r"\[|array\(")
 _STRINGS = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _STRING = re.compile(_STRINGS)
 _BLANK_LIST = re.compile(rf"\[\s*{_STRINGS}(?:\s+{_STRINGS})+\s*\]")  # as NumPy prints one
+_PAIR = 2  # columns
 MANY = 100  # lines that show whether a file is a table
 
 
@@ -49,8 +52,14 @@ def is_table(lines: Sequence[str], header: tuple[str, list[str]]) -> bool:
     word = next((n for n, name in enumerate(names) if name in WORD_NAMES), None)
     if word is None:
         return True
-    cells = [line.split(separator) for line in lines[1:2]]
-    return any(_LIST.match(cell.lstrip(' "')) for row in cells for cell in row[word : word + 1])
+    rows = [line.split(separator) for line in lines[1:MANY]]
+    rows = [row for row in rows if len(row) > word]
+    if any(_LIST.match(row[word].lstrip(' "')) for row in rows[:1]):
+        return True
+    texts = [row for row in rows if len(row[word].split()) > 1]
+    counts = ({len(cell.split()) for cell in row[word + 1 :]} for row in texts)
+    found = (len(row[word].split()) in count for row, count in zip(texts, counts, strict=True))
+    return 2 * len(texts) > len(rows) and all(found)
 
 
 def untagged_table(lines: Sequence[str]) -> tuple[str, list[str]] | None:
@@ -102,6 +111,8 @@ def read_table(
         pick if pick is not None else next((names.index(n) for n in known if n in names), None)
         for pick, known in zip(chosen, usual, strict=True)
     )
+    if word is None and tag is None and len(names) == _PAIR:
+        word, tag = 0, 1  # `finding` has seen words and tags below other names
     if word is None:
         got = abbreviate_names(names)
         raise FormatError(f"{losses.name}: expected a column of words or texts, got {got}")
@@ -112,7 +123,10 @@ def read_table(
             raise question(losses.name, "a column may have the tags", names, columns)
     reader.wanted = ANY  # the cells have keys of their own
     for line, row in enumerate(rows, start=2):
-        if row[word].strip():
+        cells = {n: row[at] for at, n in enumerate(names) if at not in (word, tag)}
+        if verdict := verdict_of(cells, losses.name):
+            losses.add(f"sentences answered “{verdict}” were left out", line)
+        elif row[word].strip():
             for sentence in _of_row(row[word], None if tag is None else row[tag], line, reader):
                 yield line, sentence
 

@@ -526,7 +526,7 @@ LONG = 1001
         "dog " * LONG,
         "(" * LONG,
         "1\t_\t_\tX\t_\t_\t_\t_\t_\t_\n" * LONG,
-        "dog\tX\n" * LONG,
+        "# sent_id = 1\n" + "dog\tX\n" * LONG,
         json.dumps({"tokens": ["dog"] * LONG}),
         json.dumps([{"text": "dog " * LONG, "entities": []}]),
         json.dumps([{"text": "d" * LONG, "entities": [[n, n + 1, "X"] for n in range(LONG)]}]),

@@ -17,7 +17,7 @@ from crfviz.taggers.brought.recorder import Call, Slot
 SAME = 1e-4  # rounding error of scores that differ by a constant for each word
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Match:
     """A reading, and sentences whose paths or scores it reproduces."""
 
@@ -25,6 +25,7 @@ class Match:
     place: Place
     sentences: list[Sentence]  # paths are in the reading's tags
     scored: bool  # it reproduces the scores, too
+    given: Slot | None = None  # where the method that returns the paths gets the scores
 
     def __str__(self) -> str:
         """Return the reading and the place for messages."""
@@ -65,12 +66,24 @@ def _merged(group: Sequence[Match], calls: Sequence[Call]) -> list[Match]:
         ranked = sorted(parts, key=lambda part: _rank(part[0], part[1], call))
         whole = next((p for p in ranked if all(_has(reading, p[1], o) for _, o in ranked)), None)
         if whole is None and ranked:
-            return list(group)
+            nearest = _next_to_decoder(group, calls)
+            return [nearest] if nearest else list(group)
         if whole is not None:
             leading = leading or whole[0]
             sentences += whole[1]
     scored = any(match.scored for match in group)
     return [replace(leading or group[0], sentences=sentences, scored=scored)]
+
+
+def _next_to_decoder(group: Sequence[Match], calls: Sequence[Call]) -> Match | None:
+    """Return the match whose scores the decoder gets, if no others come later; else None.
+
+    Scores and their multiples may have the same best paths.
+    """
+    order = list(dict.fromkeys(slot for call in calls for slot in call.scores))
+    last = max(group, key=lambda match: order.index(match.given or match.place.scores))
+    is_whole = len(last.sentences) == max(len(match.sentences) for match in group)
+    return last if last.given and is_whole else None
 
 
 def _call_of(sentence: Sentence) -> int:

@@ -33,6 +33,11 @@ class Place:
     first: str  # axis of the scores that comes first: "batch", "time" or "" without batches
     turned: bool  # whether the paths have time first
 
+    @property
+    def is_given(self) -> bool:
+        """Return whether the method that returns the paths gets the scores as an argument."""
+        return self.scores[0] == self.paths[0] and not self.scores[1].startswith("result")
+
     def __str__(self) -> str:
         """Return the slots for messages."""
         parts = [f"scores {_text(self.scores)}", f"paths {_text(self.paths)}"]

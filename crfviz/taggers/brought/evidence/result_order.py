@@ -126,17 +126,19 @@ def _beside(
         paths = [read(row, each) for row, each in zip(rows, sentences, strict=True)]
         same = [path == each.path for path, each in zip(paths, sentences, strict=True)]
         whole = [path for path in paths if path is not None]
-        if len(whole) == len(paths) and (all(same) or 2 * sum(same) > len(same)):
+        if len(whole) == len(paths) and all(same):
             return _Aligned(list(range(len(rows))), whole, sum(same), [])
     order: list[int] = []
     doubtful: list[int] = []
     for position, row in enumerate(rows):
         fit = [n for n, each in enumerate(sentences) if read(row, each) == each.path]
+        fit = [n for n in fit if n not in order] or fit
         longest = max((len(sentences[n].path) for n in fit), default=0)
-        fit = [n for n in fit if len(sentences[n].path) == longest]
-        unused = [n for n in fit if n not in order]
-        order += (unused or fit)[:1]
-        if any(not are_alike(reading, sentences[fit[0]], sentences[n]) for n in fit):
+        best = [n for n in fit if len(sentences[n].path) == longest][:1]
+        order += best
+        # a shorter path fits as well where the rest of the row is padding
+        others = [n for n in fit if len({*row[len(sentences[n].path) : longest]}) < 2]
+        if any(not are_alike(reading, sentences[best[0]], sentences[n]) for n in others):
             doubtful.append(position)
     if not all(any(are_alike(reading, sentences[n], s) for n in order) for s in sentences):
         return _changed(reading, sentences, rows)
@@ -145,7 +147,7 @@ def _beside(
             f"The model returned {len(rows)} paths in a call, and the scores of only "
             f"{len(sentences)} of these sentences were seen. Call crfviz.register_adapter before."
         )
-    if len(order) < len(rows):
+    if len(order) < len(rows) or (len(rows) == len(sentences) and len({*order}) < len(order)):
         return _changed(reading, sentences, rows)
     return _Aligned(order, [sentences[n].path for n in order], len(order), doubtful)
 

@@ -290,9 +290,30 @@ def test_failed_call_is_not_recorded():
     assert len(seen.potentials) == 16
 
 
+class Numbered(layers.Looped):
+    """The helper gets the number of a sentence, so that nothing shows which scores it reads."""
+
+    def forward(self, words, lengths):
+        self.rows, self.lengths = self.emissions(words), lengths
+        return [self.numbered(number) for number in range(len(words))]
+
+    def numbered(self, number):
+        steps, row = self.transitions.T, self.rows[number][: self.lengths[number]]
+        return layers.best_path(row, steps, steps[-2], steps[:, -1])[1]
+
+
+@pytest.mark.parametrize("seed", [2, 4])
+@pytest.mark.parametrize("result", ["paths", "padded"])
+@pytest.mark.parametrize("order", ["sorted", "restored"])
+def test_one_sorted_call_is_read_by_the_scores_that_the_helper_gets(order, result, seed):
+    torch.manual_seed(seed)  # half of these scores would have the same paths, or all are tag 0
+    seen = watched(layers.Looped("path", result, order), [looped_batch()])
+    assert seen.notes[0] == f"{READ_AS}; 8 of 8 paths are reproduced."
+
+
 def test_message_names_each_reading_once():
     torch.manual_seed(4)
-    seen = watched(Shortcut(), [looped_batch()])  # its scores, and twice as much
+    seen = watched(Numbered(), [looped_batch()])  # its scores, and twice as much
     names = seen.notes[0].partition("all paths: ")[2].partition(". Run more")[0].split("; or ")
     assert len(names) == len(set(names)) > 1
 

@@ -122,6 +122,21 @@ READ = {
     ),
     "tags with commas": "text,labels\n"
     + "".join(f'{" ".join(w)},"{", ".join(t)}"\n' for w, t in BOTH),
+    "tags of token objects in a list": json.dumps(
+        [[{"word": w, "bio": t} for w, t in zip(*each, strict=True)] for each in BOTH]
+    ),
+    "words, ends included, and a sentence without spans": lines(
+        [
+            {"tokens": IDA[0], "ner": [[0, 1, "PER"], [4, 4, "LOC"]]},
+            {"tokens": UNO[0], "ner": [[0, 0, "PER"]]},
+        ]
+    ),
+    "texts in cells named as words": "words,labels\n"
+    + "".join(f"{' '.join(w)},{' '.join(t)}\n" for w, t in BOTH),
+    "words and tags below other names": "source\ttarget\n"
+    + "".join(f"{' '.join(w)}\t{' '.join(t)}\n" for w, t in BOTH),
+    "a table with semicolons first": ";id;words;labels\n"
+    + "".join(f";{n};{w!r};{t!r}\n" for n, (w, t) in enumerate(BOTH)),
     "IOE2": table("\t", word, tag)
     .replace("B-PER\nBerg\tI-PER", "I-PER\nBerg\tE-PER")
     .replace("B-", "E-"),
@@ -195,6 +210,59 @@ ASKED = {
         "tokens,tags\n\"['a' 'b', 'c']\",\"['O', 'O']\"\n",
         "expected a comma between words",
     ),
+    "tags in token objects": (
+        lines([{"tokens": [{"text": "Ida", "mark": "B-PER"}, {"text": "a", "mark": "O"}]}]),
+        "found tokens: .*tokens.mark: 'B-PER'",
+    ),
+    "tags in an object": (lines([{"tokens": IDA[0], "meta": {"y": IDA[1]}}]), "found tokens: "),
+    "spans beside an empty list": (
+        lines([{"text": TEXTS[0], "entities": [], "found": [{"start": 0, "end": 3, "tag": "X"}]}]),
+        "nothing shows which key has the tags",
+    ),
+    "spans beside O": (
+        lines([{"tokens": ["a", "b"], "tags": ["O", "O"], "entities": [{"start": 0, "end": 1}]}]),
+        "several keys may have the tags",
+    ),
+    "tags and an empty list": (
+        lines([{"tokens": ["a", "b"], "ner": t} for t in (["B-X", "O"], [])]),
+        "line 1: 'ner' has tags, but it is empty in .*line 2",
+    ),
+    "word numbers beside a text": (
+        lines([{"text": TEXTS[0], "tokens": IDA[0], "entities": [[0, 2, "PER"]]}]),
+        "they seem to count .* words",
+    ),
+    "two lists of sentences": (
+        json.dumps({key: [{"tokens": ["a"], "tags": ["O"]}] for key in ("train", "test")}),
+        "several keys have sentences; found train: ",
+    ),
+    "numbers of documents and sentences": (
+        table("\t", lambda *_: "0", number, index, word, tag, header="a\tb\tc\tword\ttag")
+        .replace("\n\n", "\n")
+        .replace("\n0\t1", "\n1\t0"),
+        "name them with",
+    ),
+    "blank lines around documents": (
+        f"-DOCSTART-\tO\n\n{table(chr(9), word, tag, between=None)}",
+        "nothing shows what ends a sentence",
+    ),
+    "many words without an end": ("a\tO\nb\tB-X\n" * 21, "nothing shows what ends a sentence"),
+    "lemmas before words": (
+        "the\tThe\tDT\ndog\tdogs\tNNS\nrun\trun\tVBP\n",
+        "column 1 seems to have lemmas",
+    ),
+    "attributes without places": (
+        table("\t", tag, lambda *a: f"word={word(*a)}"),
+        "has attributes, not words",
+    ),
+    "layers after ids": (
+        "# global.columns = ID FORM UPOS NER:OUTER NER:INNER\n"
+        "1\tIda\tPROPN\tB-PER\tO\n2\truns\tVERB\tO\tO\n3\tin\tADP\tO\tB-X\n",
+        "several columns may have the tags",
+    ),
+    "rejected rows": (
+        "sent_id,word,tag,status\n0,a,O,done\n1,b,B-X,rejected\n",
+        "line 3: is answered “rejected”",
+    ),
     "CR in a line": ("a\tO\nb\rc\tB-X\n", "line 2: has a CR inside of the line"),
     "sentences without names": (
         "0\ta b c\tO O B-X\tflight\n1\ta b\tO O\tfare\n",
@@ -251,6 +319,79 @@ def test_rejected_spans_and_records_are_left_out_with_a_note():
         "text: spans answered “reject” were left out (in line 1)",
         "text: sentences answered “Discarded” were left out (in line 3)",
     ]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        {"is_deleted": True},
+        {"accepted": False},
+        {"annotation_status": "Discarded"},
+        {"meta": {"review": "reject"}},
+        {"was_skipped": True},
+    ],
+    ids=lambda mark: next(iter(mark)),
+)
+def test_verdicts_under_other_keys_leave_a_record_out(mark):
+    rows = [{"tokens": w, "tags": t} for w, t in BOTH]
+    said = []
+    (read,) = parse_sentences(lines([rows[0], rows[1] | mark]), told=said.append)
+    assert read.tags == tuple(IDA[1])
+    assert "were left out (in line 2)" in said[0]
+
+
+def test_verdict_in_a_cell_leaves_its_row_out():
+    content = "text,labels,answer\na b,O B-X,accept\nc d,B-X O,reject\n"
+    said = []
+    (read,) = parse_sentences(content, told=said.append)
+    assert (read.tokens, len(said)) == (("a", "b"), 1)
+
+
+def conllu(upos, misc):
+    rows = [
+        [str(n), w, "_", upos, "_", "_", "0", "_", "_", misc.format(t)]
+        for n, (w, t) in enumerate(zip(*IDA, strict=True), start=1)
+    ]
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize("misc", ["NER={}", "SpaceAfter=No|Tag={}", "my_key={}"])
+def test_entities_in_misc_are_read_or_said_to_be_left_out(misc):
+    key = misc.rpartition("|")[2].removesuffix("={}")
+    said = []
+    (read,) = parse_sentences(conllu("X", misc), told=said.append)
+    assert read.tags == ("X",) * 6
+    assert said == [f"text: entities in MISC ({key}) were left out; tags={key} reads them"]
+    for upos, named in (("X", key), ("X", f"misc:{key.lower()}"), ("_", None)):
+        (read,) = parse_sentences(conllu(upos, misc), column=named, told=said.append)
+        assert list(read.tags) == IDA[1]
+    assert said[1:] == [f"text: the column UPOS is empty; the entities in MISC ({key}) were read"]
+
+
+def test_brackets_in_misc_are_said_to_be_left_out():
+    said = []
+    parse_sentences(conllu("X", "Entity=(person-1)"), told=said.append)
+    assert said == ["text: entities in MISC (Entity) were left out"]
+
+
+def test_keys_of_token_objects_can_be_named(tmp_path):
+    path = tmp_path / "file"
+    rows = [{"tokens": [{"text": w, "m": t} for w, t in zip(*e, strict=True)]} for e in BOTH]
+    path.write_text(lines(rows), "utf-8")
+    for named in ("m", "tokens.m"):
+        read = crfviz.read_sentences(path, tags=named)
+        assert [list(each.tags) for each in read] == [IDA[1], UNO[1]]
+    assert "tags in tokens.m;" in read.reading
+
+
+@pytest.mark.parametrize(("encoding", "width"), [("utf-16", 1), ("cp1252", 0)])
+def test_brat_text_in_another_encoding_is_read(encoding, width, tmp_path):
+    tmp_path.joinpath("a.txt").write_text("É Ida\nrows\n", encoding)
+    tmp_path.joinpath("a.ann").write_text(f"T1\tPER {2 + width} {5 + width}\tIda\n", "utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LossWarning)
+        read = crfviz.read_sentences(tmp_path / "a.ann")
+    assert [each.tags for each in read] == [("O", "B-PER"), ("O",)]
 
 
 def test_ioe1_marks_the_end_only_before_an_entity_of_its_type():

@@ -1,0 +1,65 @@
+"""Entities in the columns FEATS and MISC of CoNLL-U, such as `NER=B-PER|SpaceAfter=No`."""
+
+import re
+from collections.abc import Sequence
+
+from crfviz.text.columns import CONLLU, CONLLU_XPOS, UNTAGGED
+from crfviz.text.readers.roles import ENTITY, kind_of
+from crfviz.text.schemes import OUTSIDE
+
+CELLS = (9, 5)  # MISC and FEATS
+PREFIX = "misc:"  # may stand before a key
+_NAMES = ("ner", "ne", "nertag", "netag", "entity", "entities", "namedentity", "ent", "nerlabel")
+_SPELLED = re.compile(r"[BIESLU][-_].+")
+_OWN = "Proposal"  # in exports of crfviz, whose final tags are in UPOS
+
+
+def value_of(cells: Sequence[str], key: str) -> str:
+    """Return the value of a key in a row of ten cells; `O` without one."""
+    parts = (part.partition("=") for cell in CELLS for part in cells[cell].split("|"))
+    return next((value for name, _, value in parts if name == key), OUTSIDE)
+
+
+def with_entity(line: str, key: str) -> str:
+    """Return a row with the value of a key as its UPOS; other lines are unchanged."""
+    cells = line.split("\t")
+    if len(cells) == CONLLU.width:
+        cells[CONLLU.tag] = value_of(cells, key)
+    return "\t".join(cells)
+
+
+def find_entities(lines: Sequence[str], wanted: str | int | None) -> tuple[str, str]:
+    """Return the key that is read instead of UPOS, empty for none, and a note about entities.
+
+    Args:
+        lines: of the words.
+        wanted: the key that the caller names, or another column; None reads entities only where
+            UPOS and XPOS are empty.
+    """
+    split = (line.split("\t") for line in lines)
+    rows = [row for row in split if len(row) == CONLLU.width and row[0].isdecimal()]
+    parts = (part.partition("=") for row in rows for at in CELLS for part in row[at].split("|"))
+    values: dict[str, set[str]] = {}
+    for name, _, value in parts:
+        values.setdefault(name, set()).add(value)
+    if wanted is not None:
+        key = str(wanted).lower().removeprefix(PREFIX)
+        return next((name for name in values if name.lower() == key), ""), ""
+    keys = [key for key in values if key != _OWN and _has_entities(key, values[key])]
+    if not keys or kind_of([row[CONLLU.tag] for row in rows]) == "entities":
+        return "", ""
+    spelled = [key for key in keys if _are_spelled(values[key])]
+    upos, xpos = ({row[layout.tag] for row in rows} for layout in (CONLLU, CONLLU_XPOS))
+    if len(spelled) == len(keys) == 1 and upos | xpos <= {UNTAGGED, ""}:
+        return keys[0], f"the column UPOS is empty; the entities in MISC ({keys[0]}) were read"
+    shown = ", ".join(keys)
+    how = f"; tags={spelled[0]} reads them" if spelled else ""
+    return "", f"entities in MISC ({shown}) were left out{how}"
+
+
+def _has_entities(key: str, values: set[str]) -> bool:
+    return re.sub(r"\W|_", "", key).lower() in _NAMES or _are_spelled(values)
+
+
+def _are_spelled(values: set[str]) -> bool:
+    return any(map(_SPELLED.fullmatch, values)) and all(map(ENTITY.fullmatch, values))
