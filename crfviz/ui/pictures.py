@@ -32,6 +32,7 @@ from crfviz.ui.widgets import download, narrowed
 from crfviz.ui.words import plain
 from crfviz.views.exports.live import PAGES, Live, origin_of, script
 from crfviz.views.exports.live_page import live_page
+from crfviz.views.exports.tikz import tikz_of
 from crfviz.views.formatting import claim_text
 from crfviz.views.quiz.question import Ask
 from crfviz.views.stage.picture import Grid, Matrix, Picture, Row, Subject, Walk
@@ -41,6 +42,7 @@ from crfviz.views.strips.rules import with_rule
 # Page options: the text in lattice nodes after the last column, the cell in the side panel and its
 # display, which tags are folded, and the text direction.
 NODES, CHOSEN, PANEL, FOLDED, DIRECTION = "nodes", "chosen", "panel", "folded", "direction"
+TIKZ = {"transitions": "transitions", "forward-backward": "sweeps"}  # other pages: the lattice
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example mentions
 GIVEN = "Only paths that match the rule count."
 _WITHHELD = "withheld"  # session key: whether a question on this page is unanswered
@@ -186,7 +188,7 @@ def table_twin(
             st.caption(plain(claim_text(example.claim)))
         has_tables = bound_flag(st.toggle, "Show tables", "twin")
         table = None if hidden else partial(_csv, scene, rows, grids)
-        download_menu(live, table=table, disabled=bool(get_value(_WITHHELD)))
+        download_menu(live, table=table, page=page, disabled=bool(get_value(_WITHHELD)))
     if not has_tables:
         return False
     if hidden:
@@ -218,7 +220,8 @@ def take_scene(
     `of` names the scene on pages that have two.
     """
     live = _live(scene, page)
-    download_menu(live, of=of, has_picture=has_picture, disabled=bool(get_value(_WITHHELD)))
+    off = bool(get_value(_WITHHELD))
+    download_menu(live, of=of, page=page, has_picture=has_picture, disabled=off)
 
 
 def download_menu(
@@ -226,28 +229,31 @@ def download_menu(
     *,
     table: Callable[[], str] | None = None,
     of: str = "",
+    page: str = "explore",
     has_picture: bool = True,
     disabled: bool = False,
 ) -> None:
-    """Draw the menu of downloads.
+    """Draw the menu of downloads: the figure, its numbers, and code.
 
     Args:
         make: creates the inputs of the files; called in another thread after a click, like `table`.
         table: creates the numbers as CSV, if the page has any.
         of: names the scene on pages that have two.
+        page: selects the picture in LaTeX.
         has_picture: whether the page has a picture, which the browser saves without the server.
         disabled: whether downloads are disabled now.
     """
-    with st.popover(f"Download {of}".strip(), type="tertiary", disabled=disabled):
-        named = f"Download {of} as" if of else "Download as"
-        files = {
-            "HTML": (lambda: live_page(make(), list(PAGES)), "crfviz.html", "text/html"),
-            "Python": (lambda: script(make()), "crfviz_example.py", "text/x-python"),
-        }
-        if table is not None:
-            files["CSV"] = (table, "crfviz.csv", "text/csv")
-        for kind, (content, name, mime) in files.items():
-            download(f"{named} {kind}", content, name, mime, type="tertiary", disabled=disabled)
+    named = f"Download {of} as" if of else "Download as"
+
+    def offer(kind: str, content: Callable[[], str | bytes], name: str, mime: str) -> None:
+        download(f"{named} {kind}", content, name, mime, type="tertiary", disabled=disabled)
+
+    drawing = TIKZ.get(page, "lattice")
+    with (
+        st.popover(f"Download {of}".strip(), type="tertiary", disabled=disabled),
+        st.container(key=f"downloads.{of}"),
+    ):
+        st.caption("Figure")
         if has_picture and not of:
             st.html(
                 "".join(
@@ -256,6 +262,13 @@ def download_menu(
                     for kind in ("SVG", "PNG", "PDF")
                 )
             )
+        offer("LaTeX", lambda: tikz_of(make(), drawing), "crfviz.tex", "application/x-tex")
+        offer("HTML", lambda: live_page(make(), list(PAGES)), "crfviz.html", "text/html")
+        if table is not None:
+            st.caption("Numbers")
+            offer("CSV", table, "crfviz.csv", "text/csv")
+        st.caption("Code")
+        offer("Python", lambda: script(make()), "crfviz_example.py", "text/x-python")
 
 
 def _csv(scene: Scene, rows: Sequence[Row], grids: Sequence[Grid]) -> str:

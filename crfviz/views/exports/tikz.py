@@ -13,7 +13,7 @@ from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.exceptions import CrfvizError
 from crfviz.text.direction import LTR, RTL, runs_right_to_left
 from crfviz.text.files import abbreviate_value, write_atomically
-from crfviz.views.exports.live import What, live_of
+from crfviz.views.exports.live import Live, What, live_of
 from crfviz.views.exports.tables import PREAMBLE, compiled, number, tex
 from crfviz.views.strips.pictures import tags_with_mass
 from crfviz.views.theme import NEGATIVE, POSITIVE, tag_colours
@@ -23,6 +23,8 @@ FULL = 6.0  # nats at which a cell of the matrix is full, at most
 NOTED = 0.05  # marginals from here on have their number beside them
 TRELLIS_COLUMN = 5.0  # centimetres
 SIGN = 1.0  # centimetres of “log α” with what is around it
+# Arguments: the sentence, position and digits of a picture, and 1, or -1 from right to left.
+Draw = Callable[[Analysis, int, int, int], list[str]]
 
 
 def export_tikz(
@@ -65,12 +67,25 @@ def export_tikz(
     if direction not in ("", LTR, RTL):
         raise CrfvizError(f"direction must be ltr or rtl, got {abbreviate_value(direction)}")
     analysis = analyse(live_of(what, sentence).potentials)
-    way = -1 if runs_right_to_left(analysis.words, direction) else 1
-    drawn = document(draw(analysis, position, digits, way), analysis)
+    drawn = _drawn(analysis, draw, position, digits, direction)
     target = Path(path)
     content = compiled(drawn) if target.suffix.lower() == ".pdf" else drawn.encode()
     write_atomically(target, [content])
     return target
+
+
+def tikz_of(live: Live, picture: str) -> str:
+    """Return a picture of the edited chain of a screen as a LaTeX document.
+
+    Raises:
+        CrfvizError: the edits do not fit the chain.
+    """
+    return _drawn(live.now, PICTURES[picture], 1, 2, live.direction)
+
+
+def _drawn(analysis: Analysis, draw: Draw, position: int, digits: int, direction: str) -> str:
+    way = -1 if runs_right_to_left(analysis.words, direction) else 1
+    return document(draw(analysis, position, digits, way), analysis)
 
 
 def document(body: Sequence[str], analysis: Analysis) -> str:
@@ -251,8 +266,6 @@ def sweeps(analysis: Analysis, _position: int, digits: int, way: int) -> list[st
     return [*lines, rf"\node[anchor={start}] at {place} {{$\log Z$ = {z}}};"]
 
 
-# Arguments: the sentence, `position` and `digits` as above, and 1, or -1 from right to left.
-Draw = Callable[[Analysis, int, int, int], list[str]]
 PICTURES: Mapping[str, Draw] = {
     "lattice": lattice,
     "trellis": trellis,

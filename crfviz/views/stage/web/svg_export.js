@@ -2,13 +2,16 @@
 // positions, which drawing programs can edit. The SVG loads no resources and has no script.
 
 import { html, svg } from "./dom.js";
+import { drawText, FONT, fixed, plainColour, words } from "./svg_text.js";
 
-/** @import { Attributes, Point } from "./types.js" */
+/** @import { Point } from "./types.js" */
 
 const SCROLLS = ".scroller";
 const FRAME = "words"; // id of the clip path of scrolling content
 const CLIPPED = { "clip-path": `url(#${FRAME})` };
-const LEFT_OUT = ".covers, .fold, .tip, button, input, [hidden]"; // controls and hidden parts
+// Controls and hidden parts; the steps count and the names of switches belong to buttons.
+const LEFT_OUT = ".covers, .fold, .tip, .buttons, .controls, .more, button, input, select, kbd, [hidden]";
+const HINTS = /PageDown|click|drag|point at|\btype\b|↑|\bkeys?\b/i; // of a legend
 const GEOMETRY = ["d", "cx", "cy", "r", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform"];
 const MORE = ["text-anchor", "marker-end", "id", "viewBox", "refX", "refY", "orient", "markerWidth", "markerHeight"];
 const PAINT = [
@@ -21,25 +24,30 @@ const PAINT = [
   "opacity",
   "paint-order",
 ];
-const FONT = ["font-family", "font-size", "font-weight"];
 const SIDES = /** @type {const} */ (["Top", "Right", "Bottom", "Left"]);
 const SHARP = 2; // pixels of a PNG per pixel on the screen
+const MARGIN = 16; // pixels around a picture
+// The colours of a picture, also of a dark screen: it goes onto white paper.
+const LIGHT = { "--ink": "#0a0c12", "--paper": "#ffffff", "--accent": "#0072b2", "color-scheme": "light" };
 
 const FILE = "crfviz"; // file name of a saved picture, without its extension
 
 /** @type {Record<string, (root: HTMLElement) => void>} */
 export const SAVES = { svg: saveSvg, png: savePng, pdf: printPicture };
 
-// Returns the SVG of an element, without content that is scrolled out of sight.
+// Returns the SVG of an element in light colours, without content that is scrolled out of sight.
 /** @param {HTMLElement} root */
 function drawn(root) {
   const { left, top, width } = root.getBoundingClientRect();
   const height = root.scrollHeight;
-  const paper = getComputedStyle(root).getPropertyValue("--paper").trim() || "#fff";
-  const size = { width: Math.ceil(width), height: Math.ceil(height) };
-  const picture = svg("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` });
-  picture.append(svg("rect", { width: "100%", height: "100%", fill: plainColour(resolved(root, paper)) }));
+  const size = { width: Math.ceil(width) + 2 * MARGIN, height: Math.ceil(height) + 2 * MARGIN };
+  const corner = { x: -MARGIN, y: -MARGIN };
+  const picture = svg("svg", { ...size, viewBox: `${-MARGIN} ${-MARGIN} ${size.width} ${size.height}` });
+  picture.append(svg("rect", { ...corner, ...size, fill: LIGHT["--paper"] }));
+  const before = root.style.cssText;
+  for (const [name, value] of Object.entries(LIGHT)) root.style.setProperty(name, value);
   draw(root, picture, { left, top });
+  root.style.cssText = before;
   return picture;
 }
 
@@ -107,11 +115,21 @@ function draw(element, picture, origin) {
   drawBox(element, style, picture, origin);
   const inside = element.matches(SCROLLS) && element.scrollWidth > element.clientWidth ? svg("g", CLIPPED) : picture;
   for (const child of element.childNodes) {
-    if (child instanceof Text) drawText(child, style, inside, origin);
+    if (child instanceof Text) drawText(child, style, inside, origin, element.matches(".legend") ? withoutHints : same);
     else if (child instanceof Element) draw(/** @type {HTMLElement} */ (child), inside, origin);
   }
   if (inside !== picture) picture.append(frameOf(element, origin), inside);
   picture.append(...marksOf(element, style, origin));
+}
+
+/** @param {string} text */
+const same = (text) => text;
+
+// Returns a legend without the hints for keys and pointers.
+/** @param {string} text */
+function withoutHints(text) {
+  const parts = text.split(" · ");
+  return parts.filter((part) => !HINTS.test(part)).join(" · ");
 }
 
 // Returns a clip path around the visible part of a scrolling element.
@@ -157,42 +175,6 @@ function drawBox(element, style, picture, origin) {
   });
 }
 
-// Draws each word at its position; rotated texts rotate around their centre.
-/** @param {Text} node @param {CSSStyleDeclaration} style @param {Element} picture @param {Point} origin */
-function drawText(node, style, picture, origin) {
-  const range = document.createRange();
-  const parent = /** @type {HTMLElement} */ (node.parentElement);
-  const box = parent.getBoundingClientRect();
-  const turn = turnOf(parent);
-  for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
-    range.setStart(node, index);
-    range.setEnd(node, index + word.length);
-    const { left, right, top, width, height } = range.getBoundingClientRect();
-    const scrolledAway = /hidden|clip/.test(style.overflowX) && (left >= box.right || right <= box.left);
-    if (width === 0 || scrolledAway) continue;
-    const [x, y] = [left - origin.left, top - origin.top];
-    const middle = fixed(y + height / 2);
-    const turned = `translate(${fixed(x + width / 2)} ${middle}) ${turn}`;
-    const place = turn ? { "text-anchor": "middle", transform: turned } : { x: fixed(x), y: middle };
-    picture.append(words(word, style, place));
-  }
-}
-
-// Returns the rotation of an element's ancestors up to the stage.
-/** @param {HTMLElement} element */
-function turnOf(element) {
-  for (
-    let each = /** @type {HTMLElement | null} */ (element);
-    each && !each.matches("[data-stage]");
-    each = each.parentElement
-  ) {
-    const { transform } = getComputedStyle(each);
-    const found = /^matrix\(([^,]+), ([^,]+), ([^,]+), ([^,]+),/.exec(transform);
-    if (found) return `matrix(${found.slice(1, 5).join(" ")} 0 0)`;
-  }
-  return null;
-}
-
 // Copies the children of a drawing with their computed styles as attributes.
 /** @param {Element} from @param {Element} to */
 function copy(from, to) {
@@ -215,16 +197,6 @@ function written(element, style) {
     ...names.map((name) => [name, element.getAttribute(name)]),
     ...[...PAINT, ...font].map((name) => [name, plainColour(style.getPropertyValue(name))]),
   ]);
-}
-
-// Returns the computed form of a colour, such as the value of a custom property.
-/** @param {HTMLElement} root @param {string} colour */
-function resolved(root, colour) {
-  const probe = html("i", { style: `color: ${colour}` });
-  root.append(probe);
-  const computed = getComputedStyle(probe).color;
-  probe.remove();
-  return computed;
 }
 
 // Returns the shapes of an element's outline and of its ::before and ::after.
@@ -253,7 +225,7 @@ function pseudo(element, name, origin) {
   const spot = style.position === "absolute" ? placed(element, style, origin) : beside(element, name, style, origin);
   if (text === "") return corner(style, spot);
   const decoration = style.textDecorationLine === "none" ? {} : { "text-decoration": style.textDecorationLine };
-  return [words(text, style, { x: fixed(spot.x), y: fixed(spot.middle), "text-anchor": spot.anchor, ...decoration })];
+  return [words(text, style, { x: fixed(spot.x), y: spot.middle, "text-anchor": spot.anchor, ...decoration })];
 }
 
 // The position of an absolutely positioned pseudo-element.
@@ -312,16 +284,6 @@ function rounded(box) {
   return Object.fromEntries(Object.entries(box).map(([name, value]) => [name, fixed(value)]));
 }
 
-// Returns a text in a style; `place` has its position, by the middle of the line.
-/** @param {string} text @param {CSSStyleDeclaration} style @param {Attributes} place */
-function words(text, style, place) {
-  const font = Object.fromEntries(FONT.map((name) => [name, style.getPropertyValue(name)]));
-  const fill = plainColour(style.color);
-  const element = svg("text", { "dominant-baseline": "central", ...place, ...font, fill });
-  element.textContent = text;
-  return element;
-}
-
 /** @type {Record<string, number[]>} */
 const DASHES = { dashed: [3, 2], dotted: [1, 1.5] }; // in line widths
 
@@ -333,21 +295,7 @@ function strokeOf(colour, kind, width) {
   return { stroke: plainColour(colour), "stroke-width": fixed(width), ...dashed };
 }
 
-/** @param {number} value */
-function fixed(value) {
-  return String(Number(value.toFixed(2)));
-}
-
 /** @param {string} colour */
 function clear(colour) {
   return colour === "transparent" || /(, |\/ )0\)$/.test(colour);
-}
-
-// Converts color(srgb r g b), the computed form of mixed colours, to rgb(): few programs other than browsers read it.
-/** @param {string} value */
-function plainColour(value) {
-  return value.replaceAll(/color\(srgb ([^ )]+) ([^ )]+) ([^ )]+)(?: \/ ([^)]+))?\)/g, (_, r, g, b, alpha) => {
-    const parts = [r, g, b].map((part) => Math.round(255 * Number(part))).join(", ");
-    return alpha === undefined ? `rgb(${parts})` : `rgba(${parts}, ${alpha})`;
-  });
 }
