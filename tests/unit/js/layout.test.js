@@ -154,3 +154,18 @@ test("a text has the lines that its words fill", () => {
     );
   }
 });
+
+test("a lecture on a large screen gets smaller texts before its rows scroll", () => {
+  const large = { width: 1856, height: 1080, top: 260, note: 0, scale: 1.93 };
+  const page = { panels: { main: ["lattice", "alpha", "strips"], side: null }, tables: [], legend: "" };
+  assert.equal(sizesOf(17, { room: large, page }).framed, true);
+  const lecture = sizesOf(17, { room: { ...large, shortens: true }, page });
+  assert.equal(lecture.framed, false);
+});
+
+test("three words use the width of a lecture", () => {
+  const page = { T: 3, words: ["a", "b", "c"], panels: { main: ["strips", "lattice"], side: null }, tables: [] };
+  const [wide, lecture] = [false, true].map((shortens) => sizesOf(3, { room: { width: 1280, shortens }, page }));
+  assert.deepEqual(wide.columns, [150, 150, 150]);
+  assert.deepEqual(lecture.columns, [300, 300, 300]);
+});

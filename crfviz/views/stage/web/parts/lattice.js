@@ -5,11 +5,10 @@
 
 import { changed, closest, flag, hide, html, set, setAll, svg } from "../dom.js";
 import { drawFolded, drawNode, numbersOf, putAt } from "./lattice_nodes.js";
-import { along, curve, drawEnd, drawPile, drawSums, drawTies, drawUsed, middlesOf } from "./lattice_paths.js";
+import { along, curve, drawEnd, drawPile, drawSums, drawTies, drawUsed, middlesOf, NUMBER } from "./lattice_paths.js";
 
 /** @import { Model, Path } from "../types.js" */
 
-const NUMBER = 40; // width of a score beside its node
 const MAX_LEAD = 0.62; // share of a column that a transition leaves to the scores
 const LAYERS = { edges: "pointers", nodes: "nodes", notes: "nodes" }; // parts of a walk, by layer of the columns
 const LINES = ["gold", "ghost", "greedy", "best", "newest"]; // from bottom to top

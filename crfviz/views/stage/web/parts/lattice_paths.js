@@ -7,7 +7,10 @@ import { inputsOf, sharesOf } from "../stage/inputs.js";
 /** @import { Model } from "../types.js" */
 /** @import { Parts, Place } from "./lattice.js" */
 
-export const END_WIDTH = 34; // of the step to END behind the last scores, in pixels at the smallest text size
+// In pixels at the smallest text size: a score beside its node, the step to END behind it, and half of the score there.
+export const NUMBER = 40;
+export const END_WIDTH = 34;
+export const END_HALF = 24;
 const [THICK, POINTS] = [4, 24]; // half the width of the best path with a margin, and sample points per transition
 /** @type {Record<string, boolean>} */
 const SUMMED = { alpha: true, beta: true };

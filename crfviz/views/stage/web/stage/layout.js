@@ -3,7 +3,7 @@
 
 import { clamp } from "../numbers.js";
 import { GRAPH } from "../parts/graph.js";
-import { END_WIDTH } from "../parts/lattice_paths.js";
+import { END_HALF, END_WIDTH, NUMBER } from "../parts/lattice_paths.js";
 import {
   heightOfMatrices,
   LARGE_TAGS,
@@ -69,7 +69,8 @@ const SEEN_BELOW = 1 / 5; // visible share of matrices below the words; the page
 const MATRIX_SHARE_BELOW = 0.4; // share of the height for matrices below the words
 const MIN_WORDS = 4; // minimum number of visible columns
 const NARROW = 64; // narrower columns have smaller margins
-const WIDEST = 150; // maximum column width
+const WIDEST = 150; // maximum column width; in a lecture few words have twice as much
+const [LEAST_SCALE, SMALLER] = [18 / 14, 0.92]; // of the texts of a lecture, which the last row must read
 const LARGER = 1.43; // size of words relative to other texts, where they fit
 const HEAD = { usual: 2.43, compact: 1.86, close: 1.8 }; // heights of the row of words, relative to the text size
 const [UNDER, HEAD_MARGIN] = [0.33, 4]; // space below the letters of a line, in em, and below the row, in pixels
@@ -86,18 +87,30 @@ const ROOMY = 100; // wider columns have space for the trained tag
  * @property {number} scale
  * @property {number} [digit]
  * @property {number[]} [words]
+ * @property {number} [name]
  * @property {number} [rise]
  * @property {boolean} [shortens]
  * @property {number} [narrow]
  */
 
 // Returns all sizes for a `room`: `width` and `height` of the usable window, the `top` of the stage on the page, the
-// height of the `note`, the `scale` of the page's text, the widths of a `digit` and of each of the `words` in em, the
+// height of the `note`, the `scale` of the page's text, the widths of a `digit`, of each of the `words` and of the longest `name` of a tag in em, the
 // `rise` of the highest word over its line, and whether the host `shortens` lists. Below the width `narrow` the panel
 // is under the words. The text size is TEXT for large models and LARGE for small ones, times the scale. If the rows do
 // not fit even at their minimum height, they scroll in a frame under the fixed words, and the page does not scroll.
+// In a lecture they get smaller texts before they scroll: a row out of sight may hold the best path.
 /** @param {Laid} model @param {Room} room */
 export function layout(model, room) {
+  let sizes = laidOut(model, room);
+  for (let { scale } = room; room.shortens && sizes.flags.framed && scale > LEAST_SCALE; ) {
+    scale = Math.max(LEAST_SCALE, SMALLER * scale);
+    sizes = laidOut(model, { ...room, scale });
+  }
+  return sizes;
+}
+
+/** @param {Laid} model @param {Room} room */
+function laidOut(model, room) {
   let [low, sizes] = [STRIP, sizesIn(model, room, { low: STRIP, bar: 0 })];
   for (const lower of [LOW_STRIP, LOWEST_STRIP]) {
     if (sizes.scant) [low, sizes] = [lower, sizesIn(model, room, { low: lower, bar: 0 })];
@@ -108,7 +121,7 @@ export function layout(model, room) {
 /** @param {Laid} model @param {Room} room @param {{ low: typeof STRIP, bar: number }} lower */
 function sizesIn(
   model,
-  { width, height, top, note, scale, digit = 0, words: ems, rise = 0, shortens, narrow = STACKED },
+  { width, height, top, note, scale, digit = 0, words: ems, name = 0, rise = 0, shortens, narrow = STACKED },
   { low, bar },
 ) {
   const { T, panels, heading } = model;
@@ -121,7 +134,7 @@ function sizesIn(
   const unit = text / TEXT;
   const tight = Boolean(side) && (width - 500) / T < NARROW;
   const label = heading.length ? unit * NUMBERS * heading.length : labelWidth(model.rows, side, tight, unit);
-  const least = leastColumn(model) * unit;
+  const least = leastColumn(model, name) * unit;
   const wide = wordWidths(model, ems, text);
   const wanted = wide.map((word) => clamp(word, least, WIDEST * unit));
   const words = label + sum(wanted) - least / 2 + GAP + BESIDE * unit;
@@ -134,7 +147,7 @@ function sizesIn(
   const half = Math.max(least, room / T) / 2;
   const beside = widthBeside(model) * unit;
   const edge = panels.main.includes("lattice") ? clamp(beside - half, 0, beside) : 0;
-  const columns = columnsOf(wanted, { room: room - edge, least, most: WIDEST * unit });
+  const columns = columnsOf(wanted, { room: room - edge, least, most: (shortens ? 2 : 1) * WIDEST * unit });
   const column = Math.min(...columns);
   const lefts = endsOf(columns);
   const { strip, plain, strips } = stripHeights(model, { low, unit });
@@ -217,7 +230,7 @@ function sizesIn(
 /** @param {Laid} model */
 function widthBeside({ ghost, walk }) {
   if (ghost) return BESIDE_CHANGED;
-  return walk?.phases.some(({ nodes }) => nodes.includes("best")) ? BESIDE + END_WIDTH : BESIDE;
+  return walk?.phases.some(({ nodes }) => nodes.includes("best")) ? NUMBER + END_WIDTH + END_HALF : BESIDE;
 }
 
 // Before the first step the panel of a cell is empty: in a lecture the words take its space.

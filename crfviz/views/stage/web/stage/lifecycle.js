@@ -19,7 +19,7 @@ import { buildFrame } from "./frame.js";
 import { KINDS } from "./inputs.js";
 import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
-import { GUEST_STACKED, heightOver, STACKED, widthIn } from "./widths.js";
+import { GUEST_STACKED, heightOver, nameWidth, STACKED, widthIn } from "./widths.js";
 
 /** @import {
  *   Changes, Chosen, Composed, Decoded, Frame, Model, Payload, Send, Sizes, StageEvent, StageOptions, StageOutbox,
@@ -27,6 +27,7 @@ import { GUEST_STACKED, heightOver, STACKED, widthIn } from "./widths.js";
  * } from "../types.js" */
 
 const ANSWERED = "crfviz-answered"; // document event: the question over the picture was answered
+const [EDGE, SLACK] = [8, 12]; // pixels under the picture of a lecture, and those that may stay empty
 const USUAL = 16; // pixels of the page's default text
 const NUMBER = "−0.0"; // widest number in a cell
 // A lattice with more nodes is large. The limit is lower for another sentence, because all its nodes are created.
@@ -42,11 +43,13 @@ export class Stage {
   /** @type {ReturnType<typeof import("../parts/tips.js").buildTips>} */ tip;
   /** @type {Record<string, Timer | null>} */ timers = {};
   /** @type {number | null | undefined} */ scheduled;
-  /** @type {{ key: string, ems: number[], rise: number }} */ measured = { key: "", ems: [], rise: 0 }; // words
+  /** @type {{ key: string, ems: number[], name: number, rise: number }} */
+  measured = { key: "", ems: [], name: 0, rise: 0 }; // widths of words and tags
   touched = false; // whether the reader has scrolled, clicked or pressed a key since these words were drawn
   width = 0; // pixels, like the next ones
   top = 0;
   noteHeight = 0;
+  filled = { place: "", more: 0 }; // where the height was measured, and pixels that it has more than estimated
   shortens = false; // whether the host shortens lists to the available space, as a lecture does
 
   // `send` gets lists of unacknowledged events. The stage handles the keys of the element `keys`. `beyond` is called
@@ -226,6 +229,23 @@ export class Stage {
 
   // `another`: whether this is the first draw of the frame, before any scrolling.
   draw(another = false) {
+    this.drawOnce(another);
+    if (this.shortens && !this.chosen.preview && this.fills()) this.drawOnce();
+  }
+
+  // In a lecture the picture ends at the lower edge, as measured: returns whether the height it may use has changed.
+  // With the same words and place it only decreases, so that steps do not move the rows up and down.
+  fills() {
+    const { root, width, top, payload } = this;
+    const left = Math.floor(window.innerHeight - EDGE * scale() - root.getBoundingClientRect().bottom);
+    const place = JSON.stringify([shapeOf(payload), width, window.innerHeight, Math.round(top), payload.covered]);
+    const fresh = place !== this.filled.place;
+    if (fresh ? Math.abs(left) <= SLACK : left >= 0) return false;
+    this.filled = { place, more: left + (fresh ? 0 : this.filled.more) };
+    return true;
+  }
+
+  drawOnce(another = false) {
     const { root, frame, model, chosen } = this;
     frame.write(model);
     if (!model.live) this.noteHeight = frame.noteHeight();
@@ -234,7 +254,7 @@ export class Stage {
     const room = {
       narrow,
       width: this.width || 960,
-      height: window.innerHeight,
+      height: window.innerHeight + this.filled.more,
       note: this.noteHeight,
       scale: scale(),
     };
@@ -250,6 +270,7 @@ export class Stage {
       shortens,
       digit: digitWidth(family),
       words: words?.ems,
+      name: words?.name,
       rise: words?.rise,
     });
     for (const [name, value] of Object.entries(sizes.lengths)) setProperty(root, `--${name}`, `${value}px`);
@@ -275,16 +296,16 @@ export class Stage {
     else this.finish();
   }
 
-  // Widths of the words and the rise of the highest, in em; undefined until the font is loaded.
+  // Widths of the words and of the longest tag, and the rise of the highest word, in em; undefined until the font is loaded.
   /** @param {string} family */
   measureWords(family) {
     if (document.fonts.status !== "loaded") return undefined;
-    const { words } = this.model;
-    const key = JSON.stringify([family, ...words]);
+    const { words, tags } = this.model;
+    const key = JSON.stringify([family, words, tags]);
     if (this.measured.key !== key) {
       const widthOf = widthIn(`600 100px ${family}`);
       const ems = words.map((word) => widthOf(word) / 100);
-      this.measured = { key, ems, rise: heightOver(family, words) };
+      this.measured = { key, ems, name: nameWidth(family, tags), rise: heightOver(family, words) };
     }
     return this.measured;
   }

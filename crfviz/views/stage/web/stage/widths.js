@@ -26,6 +26,7 @@ const MIN_COLUMN = 44;
 const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
 const COUNT_NUMBER = 4.5; // +0.28 in digits: a point is half as wide
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]/u;
+const NAME_MARGIN = 9; // margins and borders of a tag in a narrow column
 const NAME = 6; // letters of a tag that are always visible, as in B-MISC
 const LONGEST = 10; // characters of a cell that are always visible
 export const STACKED = 640; // stages narrower than this have their panel under the words
@@ -63,9 +64,10 @@ export function linesOf(text, widthOf, room) {
   return lines;
 }
 
-// Widths that fit the tags' names and the numbers, in pixels at the smallest text size.
-/** @param {Laid} model */
-export function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
+// Widths that fit the tags' names and the numbers, in pixels at the smallest text size; `name` is the measured width of
+// the longest name in em, which differs between the fonts of hosts.
+/** @param {Laid} model @param {number} [name] */
+export function leastColumn({ rows, tables, tags, panels, chain, walk, K }, name = 0) {
   const strips = panels.main.includes("strips") ? rows : [];
   const names = strips.some((row) => row.tags) ? tags : [];
   const letters = Math.min(NAME, Math.max(0, ...names.map(lettersOf)));
@@ -78,7 +80,15 @@ export function leastColumn({ rows, tables, tags, panels, chain, walk, K }) {
   if (numbered && K <= LARGE_TAGS) digits.push("0".repeat(NODE)); // smaller texts fit beside their nodes
   if (panels.main.includes("graph")) digits.push("0".repeat(MESSAGE));
   const longest = Math.min(LONGEST, Math.max(0, ...digits.map(digitsOf)));
-  return Math.max(MIN_COLUMN, CAPITAL * letters + 6, DIGIT * longest + 6);
+  const measured = letters ? TEXT * name + NAME_MARGIN : 0;
+  return Math.max(MIN_COLUMN, CAPITAL * letters + 6, measured, DIGIT * longest + 6);
+}
+
+// The width of the longest of some tag names in a font, in em, by the letters that are always visible.
+/** @param {string} family @param {string[]} tags */
+export function nameWidth(family, tags) {
+  const widthOf = widthIn(`600 100px ${family}`);
+  return Math.max(0, ...tags.map((tag) => widthOf(charactersOf(tag).slice(0, NAME).join("")))) / 100;
 }
 
 // The width of a name in letters; a Chinese character counts as one and a half.
