@@ -4,14 +4,14 @@ The picture withholds the answer until the reader answers or skips. The link has
 question and the answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.live_room.broadcast import add_question
+from crfviz.ui.live_room.broadcast import Shown, add_question, times_asked, turnout
 from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
@@ -24,10 +24,12 @@ from crfviz.ui.session.scenario_state import (
 from crfviz.ui.session.session_store import widget_value
 from crfviz.ui.state.scenario import ASK, ASKED, MAX_WORDS, SAID, Scenario
 from crfviz.ui.words import plain
+from crfviz.views.quiz.own import OwnQuestion
 from crfviz.views.quiz.question import Ask, Question, read_ask
 from crfviz.views.quiz.selection import PAGES, next_question, question, withheld
 
-ON, OF_CUE = "1", "cue"  # values of the page option `ASK`: "Ask me" is on, a cue asks
+# Values of the page option `ASK`: "Ask me" is on, a cue asks the model or a question of its author.
+ON, OF_CUE, OWN = "1", "cue", "own"
 SKIPPED = "?"  # the answer of a reader who skips the question
 NOTHING = "There is no question here: every candidate is a tie or too easy."
 LONG = f"Questions are asked of sentences of up to {MAX_WORDS} words only."
@@ -46,17 +48,18 @@ class Asked:
         return [] if self.answer else withheld(self.now, self.question.ask, rows)
 
 
-def with_question(state: Scenario, ask: str) -> Scenario:
-    """Return the state with a question, or without one if `ask` is empty."""
+def with_question(state: Scenario, ask: str, *, own: bool = False) -> Scenario:
+    """Return the state with a question: `ask`, or one that its cue has if `own`, or none."""
     kept = {name: value for name, value in state.view.items() if name not in (ASK, ASKED, SAID)}
-    asked = {ASK: OF_CUE, ASKED: ask} if ask else {}
+    asked = {ASK: OWN} if own else {ASK: OF_CUE, ASKED: ask} if ask else {}
     return Scenario(**{**vars(state), "view": {**kept, **asked}})
 
 
 def waiting() -> bool:
     """Return whether the question of a cue is on the screen and unanswered."""
     view = scenario().view
-    return view.get(ASK) == OF_CUE and ASKED in view and not view.get(SAID)
+    asks = view.get(ASK) == OWN or (view.get(ASK) == OF_CUE and ASKED in view)
+    return asks and not view.get(SAID)
 
 
 def ask_about(
@@ -122,22 +125,60 @@ def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
             view = {name: kept for name, kept in scenario().view.items() if name != SAID}
             change(view={**view, ASKED: str(following.ask)})
 
-    choices = [vars(each) for each in shown.choices]
-    sentence = scenario().sentence
-    tally = add_question(shown.text, choices, shown.right, sentence, closed=bool(asked.answer))
+    right = shown.choices[shown.right]
+    texts = tuple(each.text for each in shown.choices)
+    about = Shown(shown.text, texts, right.text, right.why, about=scenario().sentence)
+    data = {
+        "id": f"{shown.ask} {scenario().sentence} {times_asked()}",
+        "hint": shown.hint,
+        "choices": [vars(each) for each in shown.choices],
+        "ofCue": of_cue,
+    }
+    _mount(about, asked.answer, data, answer, go_on)
+
+
+def ask_own(question: OwnQuestion) -> None:
+    """Draw the question that the author of a lecture wrote."""
+
+    def answer() -> None:
+        state = widget_value("question")
+        text = state.get("answer") if isinstance(state, Mapping) else None
+        if isinstance(text, str) and (text == SKIPPED or question.normalise(text)):
+            set_view_option(SAID, text if text == SKIPPED else question.normalise(text))
+
+    about = Shown(question.text, question.answers, question.right, typed=question.typed)
+    choices = [{"text": text, "why": "", "mistake": ""} for text in question.answers]
+    data = {"id": f"{question} {times_asked()}", "hint": "", "choices": choices, "ofCue": True}
+    _mount(about, view_option(SAID), data, answer, lambda: None)
+
+
+def _mount(
+    shown: Shown,
+    answer: str,
+    data: Mapping[str, object],
+    on_answer: Callable[[], None],
+    on_next: Callable[[], None],
+) -> None:
+    """Draw a question in the browser; `answer` is the reader's, empty while there is none."""
+    tally = add_question(shown, closed=bool(answer))
+    choices: Sequence[str] = shown.choices
+    if tally and shown.typed:
+        choices = tally.texts
+        data = {**data, "choices": [{"text": text, "why": "", "mistake": ""} for text in choices]}
     component("question", *OF_UI)(
         key="question",
         data={
-            "id": f"{shown.ask} {sentence}",
+            **data,
             "text": shown.text,
-            "hint": shown.hint,
-            "choices": choices,
-            "right": shown.right,
-            "said": asked.answer,
-            "ofCue": of_cue,
-            "tally": tally,
+            "typed": shown.typed,
+            "right": choices.index(shown.right) if shown.right in choices else None,
+            "answer": shown.right,
+            "why": shown.why,
+            "said": answer,
+            "tally": tally and {"counts": tally.counts, "before": tally.before},
+            "turnout": None if answer else turnout(shown),
             "letters": not flag_option(NO_LETTERS),
         },
-        on_answer_change=answer,
-        on_next_change=go_on,
+        on_answer_change=on_answer,
+        on_next_change=on_next,
     )

@@ -141,6 +141,18 @@ def test_number_of_rooms_voters_and_questions_is_limited(two_backends, monkeypat
     assert [led.count_answers(name, 2) for name in ("a", "b")] == [[0, 0], [1, 1]]
 
 
+def test_typed_answers_are_counted_in_all_processes(two_backends):
+    first, second = two_backends
+    led = first.open()
+    led.show({"n": 1}, Question("free", 1, open=True))
+    followed = second.find(led.code)
+    given = [("anna", "8"), ("ben", "27"), ("ben", "8"), ("cleo", "9")]
+    assert all(followed.answer("free", voter, 0, text) for voter, text in given)
+    assert not followed.answer("free", "dan", 0, "\0")
+    assert led.count_texts("free") == {"8": 2, "9": 1}
+    assert led.turnout().answered == 3
+
+
 def test_room_expires_in_all_processes(two_backends, url):
     first, second = two_backends
     led = first.open()

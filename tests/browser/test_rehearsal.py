@@ -112,7 +112,7 @@ def test_last_cue_announces_the_end(screen):
     open_cue(screen, 34)
     expect(screen.page.locator(".say")).to_contain_text("Questions?")
     screen.press("PageDown")
-    end = screen.page.locator(".end")
+    end = screen.page.locator("p.end")
     expect(end).to_contain_text("This is the last cue.")
     screen.press("PageUp")
     expect(end).to_be_empty()

@@ -1,10 +1,8 @@
 """The lecture editor: collect screens, order them, and write a text for each.
 
-The session keeps the draft, and the browser keeps its text for the next session. After each change
-the draft is written as TOML and parsed again, so it can always be saved.
+`crfviz.ui.lectures.draft_state` keeps the draft.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode, urljoin
@@ -16,29 +14,39 @@ from crfviz.ui.lectures.draft import (
     Draft,
     moved,
     with_below,
-    with_cue,
     with_parts_covered,
     with_screen,
     without,
 )
+from crfviz.ui.lectures.draft_state import (
+    FILE,
+    change_cue,
+    change_lecture,
+    choose,
+    current_draft,
+    keep_invalid,
+    problems_of,
+    renumber,
+    settle,
+    travel,
+    try_field,
+    typed_value,
+)
 from crfviz.ui.lectures.handout import data_uri, thumbnail
 from crfviz.ui.lectures.lecture import BELOW, LONGEST_FILE, Cue, Lecture
 from crfviz.ui.lectures.lecture_store import (
-    LINK_PREFIX,
-    from_link_name,
     read,
     to_link_name,
     to_toml,
 )
+from crfviz.ui.lectures.question_editor import question_fields, show_problem
+from crfviz.ui.lectures.question_form import QuestionForm, form_of, read_form
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.scenario_state import NO_LETTERS, flag_option, scenario, set_view_option
 from crfviz.ui.session.session_store import (
-    BROWSER_DRAFT,
-    DRAFT,
     errors_as_messages,
     get_value,
     notify,
-    session_value,
     set_value,
     widget_value,
 )
@@ -47,13 +55,11 @@ from crfviz.ui.widgets import download, upload
 from crfviz.ui.words import plain
 from crfviz.views.contents import at_path
 from crfviz.views.formatting import count
-from crfviz.views.quiz.question import FORMS
 from crfviz.views.strips.decoders import LABELS
 
 PAGE = "lectures"  # the page of the editor, which cannot be a cue
-FILE = "lecture.toml"
 HANDOUT, OWN = "handout", "~"  # page option: the lecture of the handout; its value for the draft
-_DRAFT, _TYPED = "lecture.draft", "lecture.typed"
+_PROBLEMS = "lecture.problems"  # session key: what was left out of the opened file
 _LONGEST_LINE = 60  # characters of a cue in the list
 _LIST_HEIGHT = 460  # pixels; more cues scroll
 _NAMES = {**LABELS, "path": "best path", "note": "sentence", "score": "score line"}
@@ -74,17 +80,17 @@ def add_button(path: str) -> None:
 
 def own() -> Lecture:
     """Return the lecture of the draft."""
-    return _draft().lecture
+    return current_draft().lecture
 
 
 def in_the_making() -> bool:
     """Return whether the draft has a cue."""
-    return _draft().cue is not None
+    return current_draft().cue is not None
 
 
 def edit_lecture() -> None:
     """Draw the editor: title, cues, the chosen cue, downloads, and the box for a file."""
-    now = _draft()
+    now = current_draft()
     with st.container(key="own", horizontal=True, vertical_alignment="bottom"):
         _head(now)
     if now.cue is None:
@@ -104,17 +110,17 @@ def edit_lecture() -> None:
 
 def edit(lecture: Lecture) -> None:
     """Replace the draft with another lecture; this can be undone."""
-    for problem in lecture.problems:
-        notify(problem)
-    _change(replace(lecture, problems=()), 0)
+    set_value(_PROBLEMS, lecture.problems)
+    renumber(())
+    change_lecture(replace(lecture, problems=()), 0)
 
 
 def _head(now: Draft) -> None:
     def title(text: str) -> None:
-        _change(replace(_draft().lecture, title=text))
+        change_lecture(replace(current_draft().lecture, title=text))
 
     def minutes(number: float | None) -> None:
-        _change(replace(_draft().lecture, minutes=float(number or 0)))
+        change_lecture(replace(current_draft().lecture, minutes=float(number or 0)))
 
     lecture = now.lecture
     bound_to(st.text_input, "Your lecture", "own.title", lecture.title, title, max_chars=100)
@@ -131,8 +137,8 @@ def _head(now: Draft) -> None:
         width=130,
     )
     undo, redo = (
-        (lambda: _store(_draft().undone())),
-        (lambda: _store(_draft().redone())),
+        (lambda: travel(current_draft().undone())),
+        (lambda: travel(current_draft().redone())),
     )
     st.button("Undo", on_click=undo, disabled=not now.history.past, key="own.undo")
     st.button("Redo", on_click=redo, disabled=not now.history.future, key="own.redo")
@@ -142,11 +148,16 @@ def _list(now: Draft) -> None:
     """Draw the list of cues with thumbnails, and buttons to move or remove the chosen cue."""
     at, last = now.chosen, len(now.lecture.cues) - 1
 
+    places = list(range(last + 1))
+
     def move(by: int) -> None:
-        _change(moved(_draft().lecture, at, by), at + by)
+        change_lecture(moved(current_draft().lecture, at, by), at + by)
+        places.insert(at + by, places.pop(at))
+        renumber(places)
 
     def drop() -> None:
-        _change(without(_draft().lecture, at))
+        change_lecture(without(current_draft().lecture, at))
+        renumber([place for place in places if place != at])
 
     with st.container(horizontal=True):
         st.button(
@@ -167,7 +178,7 @@ def _list(now: Draft) -> None:
             picture.html(_picture(cue, "crfviz-thumb"))
             line.button(
                 plain(_line(place, cue)),
-                on_click=_choose,
+                on_click=choose,
                 args=(place,),
                 key=f"own.cue.{place}",
                 type="primary" if place == at else "tertiary",
@@ -178,25 +189,23 @@ def _cue(cue: Cue) -> None:
     """Draw the form for the text, the covered parts and the question of the chosen cue."""
 
     def say_it(text: str) -> None:
-        _try("say", text, lambda cue: replace(cue, say=text.strip()))
-
-    def ask(text: str) -> None:
-        _try("ask", text, lambda cue: replace(cue, ask=text.strip()))
+        try_field("say", text, lambda cue: replace(cue, say=text.strip()))
 
     def cover(parts: list[str]) -> None:
-        _change_cue(lambda cue: with_parts_covered(cue, parts))
+        change_cue(lambda cue: with_parts_covered(cue, parts))
 
     st.html(_picture(cue, "crfviz-still"))
     bound_to(
         st.text_area,
         "What to say",
         "own.say",
-        _text("say", cue.say),
+        typed_value("say", cue.say),
         say_it,
         height=90,
         placeholder="Alone, “got” is {greedy('got')}; on the best path it is {viterbi('got')}.",
         help="Expressions go in braces: [the guide](guides?v.guide=lectures) lists them.",
     )
+    show_problem(problems_of("say").get("say"))
     bound_to(
         st.pills,
         "Covered",
@@ -213,18 +222,25 @@ def _cue(cue: Cue) -> None:
         "Show what is below the picture instead",
         "own.below",
         cue.scenario.view.get(BELOW) == "1",
-        lambda wanted: _change_cue(lambda cue: with_below(cue, wanted=wanted)),
+        lambda wanted: change_cue(lambda cue: with_below(cue, wanted=wanted)),
     )
-    forms = ", ".join(f"{kind}({', '.join(given)})" for kind, given in FORMS.items())
-    bound_to(
-        st.text_input,
-        "Question before the answer shows",
-        "own.ask",
-        _text("ask", cue.ask),
-        ask,
-        placeholder="viterbi(3)",
-        help=f"One of {plain(forms)}. A word is its number, or its text in quotes.",
+    question_fields(
+        typed_value("ask", form_of(cue.ask, cue.page)), problems_of("ask"), cue.page, _ask
     )
+
+
+def _ask(form: QuestionForm) -> None:
+    """Take over the question of a form if it is valid; otherwise keep the form as it is."""
+    now = current_draft()
+    if now.cue is None:
+        return
+    question, wrong = read_form(form, now.cue.page)
+    if wrong:
+        keep_invalid("ask", form, wrong)
+    else:
+        try_field("ask", form, lambda cue: replace(cue, ask=question))
+        if form.by != form_of(question, now.cue.page).by:
+            keep_invalid("ask", form, {})  # there is nothing to save yet
 
 
 def _ways_out(lecture: Lecture) -> None:
@@ -260,6 +276,8 @@ def _open() -> None:
             edit(read(_decoded(file), FILE))
 
     upload("Open the file of a lecture", type="toml", key="own.upload", on_change=take)
+    for problem in get_value(_PROBLEMS) or ():
+        st.warning(plain(f"Left out: {problem}"))
 
 
 def _decoded(file: Any) -> str:  # noqa: ANN401 - the value of st.file_uploader
@@ -279,88 +297,9 @@ def _decoded(file: Any) -> str:  # noqa: ANN401 - the value of st.file_uploader
 
 def _add(path: str) -> None:
     with errors_as_messages():
-        lecture = with_screen(_draft().lecture, path, scenario())
-        _settle(lecture, len(lecture.cues) - 1)
+        lecture = with_screen(current_draft().lecture, path, scenario())
+        settle(lecture, len(lecture.cues) - 1)
         notify(f"This screen is cue {len(lecture.cues)} of your lecture, on the page Lectures.")
-
-
-def _choose(place: int) -> None:
-    set_value(_DRAFT, _draft().after(_draft().lecture, place))
-    set_value(_TYPED, None)
-
-
-def _change_cue(change: Callable[[Cue], Cue]) -> None:
-    now = _draft()
-    if now.cue is not None:
-        _change(with_cue(now.lecture, now.chosen, change(now.cue)))
-
-
-def _try(field: str, text: str, change: Callable[[Cue], Cue]) -> None:
-    """Apply a typed text to the chosen cue; an invalid text stays in its box, with a message.
-
-    Args:
-        field: name of the text box.
-        text: the typed text.
-        change: returns the cue with this text.
-    """
-    before = _draft()
-    set_value(_TYPED, (before.chosen, field, text))
-    with errors_as_messages():
-        if before.cue is not None:
-            _settle(with_cue(before.lecture, before.chosen, change(before.cue)))
-        set_value(_TYPED, None)
-
-
-def _text(field: str, saved: str) -> str:
-    typed = get_value(_TYPED)
-    return typed[2] if typed and typed[:2] == (_draft().chosen, field) else saved
-
-
-def _change(lecture: Lecture, chosen: int | None = None) -> None:
-    with errors_as_messages():
-        _settle(lecture, chosen)
-
-
-def _settle(lecture: Lecture, chosen: int | None = None) -> None:
-    """Store the lecture after writing and parsing it.
-
-    Raises:
-        FormatError: the written file is invalid; the message says where.
-    """
-    if lecture.cues:
-        lecture = read(to_toml(lecture), FILE)
-        if lecture.problems:
-            raise FormatError(lecture.problems[0])
-    _store(_draft().after(lecture, chosen))
-
-
-def _store(draft: Draft) -> None:
-    """Store the draft in the session and in the browser; without cues, delete the browser's."""
-    set_value(_DRAFT, draft)
-    if draft.cue is None:
-        set_value(DRAFT, "")
-        return
-    try:
-        set_value(DRAFT, to_link_name(draft.lecture))  # compressed: every redraw sends it
-    except FormatError:  # too long for a link
-        set_value(DRAFT, to_toml(draft.lecture))
-
-
-def _draft() -> Draft:
-    stored = get_value(BROWSER_DRAFT)
-    if stored:
-        set_value(BROWSER_DRAFT, None)
-        if get_value(_DRAFT) in (None, Draft()):
-            _take_up(stored)
-    return session_value(_DRAFT, Draft)
-
-
-def _take_up(text: str) -> None:
-    """Restore the draft from the browser's text; report and delete an invalid one."""
-    set_value(DRAFT, "")
-    with errors_as_messages():
-        lecture = read(from_link_name(text) if text.startswith(LINK_PREFIX) else text, FILE)
-        _store(Draft(replace(lecture, problems=())))
 
 
 def _line(place: int, cue: Cue) -> str:

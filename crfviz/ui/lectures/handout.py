@@ -43,6 +43,7 @@ from crfviz.views.frames.demonstrations import (
     sum_note,
     term_frame,
 )
+from crfviz.views.quiz.own import OwnQuestion
 from crfviz.views.quiz.question import Question
 from crfviz.views.stage.picture import Grid, Row
 from crfviz.views.strips.paths import best_rows
@@ -103,11 +104,7 @@ def handout_body(lecture: Lecture) -> str:
 
 
 def _cue(number: int, cue: Cue) -> str:
-    question_text = (
-        _or_why(lambda: _question_html(question_of(cue.scenario, cue.ask, cue.page)))
-        if cue.ask
-        else ""
-    )
+    question_text = _or_why(lambda: _question_html(_question_of(cue))) if cue.ask else ""
     say = "" if question_text else _say(cue)  # the text has the answer, so the key shows it
     return (
         f"<section>{_heading(number, cue)}{say}{_picture(cue, key=False)}{question_text}</section>"
@@ -120,9 +117,7 @@ def _key(number: int, cue: Cue) -> str:
         seen, whole = ((thumbnail(cue, key=key), tables_of(cue, key=key)) for key in (False, True))
     except CrfvizError:
         return ""  # the cue shows the error
-    answer = (
-        _or_why(lambda: _answer(question_of(cue.scenario, cue.ask, cue.page))) if cue.ask else ""
-    )
+    answer = _or_why(lambda: _answer(_question_of(cue))) if cue.ask else ""
     if seen == whole and not answer:
         return ""
     say = _say(cue) if answer else ""
@@ -159,19 +154,33 @@ def _edited(state: Scenario) -> str:
     return f'<p class="edits">{escape(edits)}</p>' if edits else ""
 
 
-def _question_html(question: Question | None) -> str:
+def _question_of(cue: Cue) -> Question | OwnQuestion | None:
+    return cue.own or question_of(cue.scenario, cue.of_model, cue.page)
+
+
+def _question_html(question: Question | OwnQuestion | None) -> str:
     if question is None:
         return ""
-    choices = "".join(f"<li>{escape(choice.text)}</li>" for choice in question.choices)
+    if isinstance(question, OwnQuestion):
+        texts = question.answers
+    else:
+        texts = tuple(choice.text for choice in question.choices)
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    choices = f'<ol type="A">{items}</ol>' if items else ""
     return (
-        f'<p class="asked">{escape(question.text)}</p><ol type="A">{choices}</ol>'
+        f'<p class="asked">{escape(question.text)}</p>{choices}'
         '<div class="room">Answer, and why:</div>'
     )
 
 
-def _answer(question: Question | None) -> str:
+def _answer(question: Question | OwnQuestion | None) -> str:
     if question is None:
         return ""
+    if isinstance(question, OwnQuestion):
+        place = question.answers.index(question.right) if question.right in question.answers else -1
+        letter = f"{_LETTERS[place]}: " if place >= 0 else ""
+        answer = f"<p><b>{letter}{escape(question.right)}</b></p>" if question.right else ""
+        return f'<p class="asked">{escape(question.text)}</p>{answer}'
     right = question.choices[question.right]
     others = "".join(
         f"<li>{_LETTERS[place]}: {escape(choice.mistake)}. {escape(choice.why)}</li>"
@@ -201,7 +210,7 @@ def tables_of(cue: Cue, *, key: bool = False) -> str:
     Raises:
         CrfvizError: the scene cannot be drawn.
     """
-    if not key and (cue.ask or cue.scenario.step == BEFORE_FIRST):
+    if not key and (cue.of_model or cue.scenario.step == BEFORE_FIRST):
         return ""
     every = {"why": _why, "log-space": _log_sum, "naive": _every_path, "em": _iterations}
     make = every.get(cue.page)
@@ -283,9 +292,9 @@ def thumbnail(cue: Cue, *, key: bool = False) -> str:
     hidden: set[str] = set()
     if not key:
         hidden.update(covered(cue.scenario.view))
-        if cue.ask or cue.scenario.step == BEFORE_FIRST:
+        if cue.of_model or cue.scenario.step == BEFORE_FIRST:
             hidden.update(_ANSWERS)
-        if cue.ask:
+        if cue.of_model:
             hidden.update(("greedy", "left_to_right"))
     return _still(cue.page, tuple(sorted(hidden)), repr(cue.scenario), cue.scenario)
 

@@ -18,7 +18,8 @@ Besides `page`, `cover`, `say`, `holds` and `ask`, a cue has the parameters of a
 (3.NOUN:2), `strength`, `constrained` (0: without the rules), `pins` (0.DET), `right`, `step`, and
 page options in `view`, such as `view.at = "3 NOUN"`. The defaults are those of a link. `page` may
 be the name of a view, such as "naive"; so may `view`, beside the path of its page.
-`crfviz.ui.lectures.expressions` describes expressions, `crfviz.views.quiz.question` questions.
+`crfviz.ui.lectures.expressions` describes expressions, `crfviz.views.quiz.question` questions, and
+`crfviz.views.quiz.own` questions of the author: `ask = {text = …, answers = […], right = 1}`.
 A cue that has only `same = "greedy 3"` repeats the third cue of the lecture "greedy".
 """
 
@@ -36,6 +37,7 @@ from crfviz.ui.state.link import Models, decode
 from crfviz.ui.state.scenario import PARTS, Scenario, for_tags, with_covered
 from crfviz.ui.words import quote
 from crfviz.views.contents import FORMER, VIEW, page_of, views_of
+from crfviz.views.quiz.own import OwnQuestion, problems, read_own
 from crfviz.views.quiz.question import LONGEST, read_ask
 from crfviz.views.quiz.selection import PAGES, can_ask
 
@@ -56,6 +58,7 @@ IN_LINK = {
 }  # from a key of a cue to a parameter of a link
 OWN = ("page", "cover", "say", "holds", "ask", "view")
 SAME = "same"
+OWN_FORM = "a question of your own is ask = {text = …, answers = […], right = 1}"
 BELOW = "below"  # page option: show the parts below the picture instead of it
 _CUE = re.compile(r"^[ \t]*\[\[[ \t]*cue[ \t]*\]\][ \t]*(#.*)?$", re.MULTILINE)
 _LINE = re.compile(r"\(at line (\d+), column \d+\)$")
@@ -70,7 +73,17 @@ class Cue:
     say: str  # the text, with expressions in braces
     holds: tuple[str, ...]  # expressions that must be true
     place: str  # file:line, for messages
-    ask: str = ""  # a question to answer first, such as viterbi('tossed')
+    ask: str | OwnQuestion = ""  # to answer first, such as viterbi('tossed'); empty for none
+
+    @property
+    def of_model(self) -> str:
+        """The question that the model answers; empty without one."""
+        return self.ask if isinstance(self.ask, str) else ""
+
+    @property
+    def own(self) -> OwnQuestion | None:
+        """The question that the author wrote; None without one."""
+        return self.ask if isinstance(self.ask, OwnQuestion) else None
 
 
 @dataclass(frozen=True)
@@ -301,8 +314,14 @@ def _notes(section: _Section) -> str:
     return say if all(_reads(section, "say", each) for each in expressions(say)) else ""
 
 
-def _question_of(section: _Section, page: str, tags: Sequence[str]) -> str:
+def _question_of(section: _Section, page: str, tags: Sequence[str]) -> str | OwnQuestion:
     """Return the question of a cue, empty if invalid; the player checks that it has an answer."""
+    own = section.content.get("ask")
+    if isinstance(own, Mapping):
+        wrong = problems(own)
+        for problem in wrong.values():
+            section.wrong("ask", problem)
+        return "" if wrong else read_own(own)
     text = section.text("ask", LONGEST)
     if text and not can_ask(page):
         section.wrong(
@@ -312,7 +331,7 @@ def _question_of(section: _Section, page: str, tags: Sequence[str]) -> str:
     try:
         ask = read_ask(text) if text else None
     except FormatError as error:
-        section.wrong("ask", str(error))
+        section.wrong("ask", f"{error}; {OWN_FORM}")
         return ""
     unknown = set(ask.tags if ask else ()) - {*tags, START, END}
     if unknown:

@@ -156,11 +156,12 @@ def _lines(cue: Cue) -> Iterator[str]:
         "page": cue.page,
         **{_word(name): text for name, text in whole(replace(state, view=shown)).items()},
         "say": cue.say,
-        "ask": cue.ask,
     }
     for name, text in texts.items():
         if text or name == "sentence":
             yield f"{name} = {_text(text)}"
+    if cue.ask:
+        yield f"ask = {_text(cue.ask) if isinstance(cue.ask, str) else cue.ask}"
     for name, list_ in (("cover", covered(state.view)), ("holds", cue.holds)):
         if list_:
             yield f"{name} = [{', '.join(map(_text, list_))}]"

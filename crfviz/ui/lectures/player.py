@@ -17,8 +17,8 @@ from crfviz.ui.lectures.expressions import chain_of, evaluate, fill_in, question
 from crfviz.ui.lectures.handout import WITH_MATRIX
 from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.lecture_store import lecture
-from crfviz.ui.live_room.broadcast import add_cue, send_nothing
-from crfviz.ui.quiz_panel import waiting, with_question
+from crfviz.ui.live_room import broadcast
+from crfviz.ui.quiz_panel import ask_own, waiting, with_question
 from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
@@ -32,11 +32,11 @@ from crfviz.ui.session.scenario_state import (
     set_view_option,
     view_option,
 )
-from crfviz.ui.session.session_store import get_value, notify, set_value
+from crfviz.ui.session.session_store import errors_as_messages, get_value, notify, set_value
 from crfviz.ui.shell import frame
 from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
 from crfviz.ui.state.link import read_step, step_text
-from crfviz.ui.state.scenario import MAX_STEP, Scenario
+from crfviz.ui.state.scenario import ASK, MAX_STEP, SAID, Scenario
 from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
@@ -92,7 +92,7 @@ def play(pages: Sequence[st.Page], path: str) -> bool:
     st.html(_STYLE_SHEET)
     use_colours(view_option("theme", THEMES[0]))
     if SPEAKER in st.query_params:
-        send_nothing()
+        broadcast.send_nothing()
         _speak(place)
     else:
         _show(place)
@@ -240,27 +240,30 @@ def _screen(cue: Cue, arriving: int | None) -> Scenario:
     view = {**view, NO_LETTERS: "1"} if letters == "1" else view
     step = cue.scenario.step if arriving is None else arriving
     state = replace(cue.scenario, view=view, step=step)
-    return with_question(state, cue.ask if _question(cue) else "")
+    return with_question(state, cue.of_model if _question(cue) else "", own=bool(cue.own))
 
 
 def _question(cue: Cue) -> Question | None:
     """Return the question of a cue; None, with a message, if it has no single right answer."""
-    if not cue.ask:
+    if not cue.of_model:
         return None
     try:
-        question = question_of(cue.scenario, cue.ask, cue.page)
+        question = question_of(cue.scenario, cue.of_model, cue.page)
     except CrfvizError as error:
         notify(f"{cue.place}: {error}")
         return None
     if question is None:
         notify(
-            f"{cue.place}: {quote(cue.ask)} has no single right answer here, so it is not asked."
+            f"{cue.place}: {quote(cue.of_model)} has no single right answer here, so it is not "
+            "asked."
         )
     return question
 
 
 def _question_text(cue: Cue) -> str:
     """Return a cue's question and its answer, for the speaker; empty without a question."""
+    if cue.own:
+        return f"[{cue.own.text} {cue.own.right}".rstrip() + "]"
     question = _question(cue)
     return "" if question is None else f"[{question.text} {question.choices[question.right].text}]"
 
@@ -269,6 +272,9 @@ def _leave(place: Place, pages: Sequence[st.Page]) -> None:
     """Open the cue's page with the same screen; the browser's Back returns to the cue."""
     page = next(page for page in pages if page.url_path == page_of(place.cue.page).path)
     set_view_option(VIEW, view_in(place.cue.page))
+    if place.cue.own:  # only its cue has the question
+        set_view_option(ASK, "")
+        set_view_option(SAID, "")
     params = address().params
     set_value(_AT, None)
     set_value(_LEFT, (place, page.url_path, params))
@@ -280,13 +286,26 @@ def _show(place: Place) -> None:
     cue = place.cue
     text = "" if waiting() else said_now(cue)  # the question contains the answer
     _bar(place, text)
-    add_cue(place.lecture.title, text)
+    broadcast.add_cue(place.lecture.title, text, _asked_before(place))
+    if cue.own:
+        ask_own(cue.own)
     st.html(f"<style>{_WITHOUT_PICTURE if flag_option(BELOW) else _PICTURE_ALONE}</style>")
     try:
         with guarded("This cue"):
             exec(frame.page_code(at_path(cue.page).script), {"__name__": "__main__"})
     finally:  # keys wait for the end of this run
         component("player", *OF_UI)(key="there", data={"there": place.number})
+
+
+def _asked_before(place: Place) -> int:
+    """Return how many earlier cues ask the same about the same sentence."""
+
+    def asked(cue: Cue) -> object:
+        about = (cue.scenario.model, cue.scenario.sentence) if cue.of_model else None
+        return cue.ask, about
+
+    earlier = place.lecture.cues[: place.number - 1]
+    return sum(asked(cue) == asked(place.cue) for cue in earlier) if place.cue.ask else 0
 
 
 def _bar(place: Place, text: str) -> None:
@@ -307,6 +326,11 @@ def _bar(place: Place, text: str) -> None:
         if isinstance(sentence, str):
             change(sentence=sentence)
 
+    def open_for_followers() -> None:
+        if broadcast.current_room() is None:
+            with errors_as_messages():
+                broadcast.open_room()
+
     component("player", *OF_UI)(
         key="player",
         data={
@@ -318,10 +342,12 @@ def _bar(place: Place, text: str) -> None:
             "asks": bool(place.cue.ask),
             "sentence": scenario().sentence,
             "letters": not flag_option(NO_LETTERS),
+            "join": broadcast.join(),
         },
         on_go_change=go,
         on_turn_change=turn,
         on_sentence_change=type_sentence,
+        on_join_change=open_for_followers,
     )
 
 
@@ -361,7 +387,7 @@ def _prepare(place: Place) -> None:
     cue = place.cue
     with suppress(CrfvizError):  # the cue itself shows the error
         chain_of(cue.scenario)
-        if cue.ask:
-            question_of(cue.scenario, cue.ask, cue.page)
+        if cue.of_model:
+            question_of(cue.scenario, cue.of_model, cue.page)
         if cue.page in WITH_MATRIX:
             cached.strength_pieces(cue.scenario)

@@ -117,13 +117,13 @@ class SharedRoom(Room):
         if is_new:
             self._wake()
 
-    def answer(self, question: str, voter: str, choice: int) -> bool:
+    def answer(self, question: str, voter: str, choice: int, text: str = "") -> bool:
         """Count an answer, as `Room.answer` does; it is stored when this returns.
 
         Raises:
             StoreError: the database is unavailable; send the answer again.
         """
-        return self.store.answer(self.code, question, voter, choice)
+        return self.store.answer(self.code, question, voter, choice, text)
 
     def reveal(self, question: str, choices: int) -> list[int]:
         """Close the question; return the number of answers by choice."""
@@ -134,6 +134,10 @@ class SharedRoom(Room):
         """Return the number of answers by choice, from all processes."""
         answers = self.store.count_answers(self.code, question)
         return [answers.get(choice, 0) for choice in range(choices)]
+
+    def count_texts(self, question: str) -> dict[str, int]:
+        """Return the number of answers by typed text, from all processes."""
+        return self.store.count_texts(self.code, question)
 
     def is_over(self) -> bool:
         """Return whether the room was closed; its lifetime is checked by the database."""

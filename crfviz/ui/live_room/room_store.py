@@ -26,6 +26,7 @@ from crfviz.annotations.store.database import (
 )
 from crfviz.exceptions import StoreError
 from crfviz.ui.live_room.rooms import (
+    MAX_ANSWER_LENGTH,
     MAX_QUESTIONS,
     MAX_VOTER_LENGTH,
     MAX_VOTERS,
@@ -64,6 +65,8 @@ _TABLES = (
         given TIMESTAMPTZ NOT NULL DEFAULT now(),
         PRIMARY KEY (room, question, voter)
     )""",
+    # Databases of earlier versions lack this column.
+    "ALTER TABLE crfviz_answers ADD COLUMN IF NOT EXISTS text TEXT NOT NULL DEFAULT ''",
     """CREATE TABLE IF NOT EXISTS crfviz_followers (
         room TEXT REFERENCES crfviz_rooms (code) ON DELETE CASCADE,
         process TEXT,
@@ -98,8 +101,8 @@ _CLOSE = text("DELETE FROM crfviz_rooms WHERE code = :code")
 _PRUNE = text(f"DELETE FROM crfviz_rooms WHERE NOT {_ALIVE} RETURNING code")
 # FOR SHARE locks the row of the room, so an answer and closing the question wait for each other.
 _ANSWER = text(f"""
-    INSERT INTO crfviz_answers (room, question, voter, choice)
-    SELECT code, :question, :voter, :choice FROM crfviz_rooms
+    INSERT INTO crfviz_answers (room, question, voter, choice, text)
+    SELECT code, :question, :voter, :choice, :text FROM crfviz_rooms
     WHERE code = :code AND question = :question AND open AND {_ALIVE}
         AND :choice >= 0 AND :choice < choices
         AND (:voters > (
@@ -109,7 +112,8 @@ _ANSWER = text(f"""
             AND voter = :voter
         ))
     FOR SHARE OF crfviz_rooms
-    ON CONFLICT (room, question, voter) DO UPDATE SET choice = excluded.choice
+    ON CONFLICT (room, question, voter) DO UPDATE SET
+        choice = excluded.choice, text = excluded.text
 """)
 _CLOSE_QUESTION = text("""
     UPDATE crfviz_rooms SET open = false WHERE code = :code AND question = :question AND open
@@ -117,6 +121,10 @@ _CLOSE_QUESTION = text("""
 _COUNT_ANSWERS = text("""
     SELECT choice, count(*) FROM crfviz_answers WHERE room = :code AND question = :question
     GROUP BY choice
+""")
+_COUNT_TEXTS = text("""
+    SELECT text, count(*) FROM crfviz_answers WHERE room = :code AND question = :question
+    GROUP BY text
 """)
 _STORE_FOLLOWERS = text("""
     INSERT INTO crfviz_followers (room, process, number)
@@ -213,11 +221,14 @@ class RoomStore:
 
         self._run(work)
 
-    def answer(self, code: str, question: str, voter: str, choice: int) -> bool:
+    def answer(self, code: str, question: str, voter: str, choice: int, typed: str = "") -> bool:
         """Store an answer, see `Room.answer`; it is committed on return."""
-        if "\0" in question + voter or not 0 < len(voter) <= MAX_VOTER_LENGTH:
+        if "\0" in question + voter + typed or not 0 < len(voter) <= MAX_VOTER_LENGTH:
+            return False
+        if len(typed) > MAX_ANSWER_LENGTH:
             return False
         values = {"code": code, "question": question, "voter": voter, "choice": choice}
+        values |= {"text": typed}
         return self._run(lambda c: c.execute(_ANSWER, values | {"voters": MAX_VOTERS}).rowcount) > 0
 
     def close_question(self, code: str, question: str) -> None:
@@ -228,6 +239,12 @@ class RoomStore:
         """Return the number of answers by choice; choices without answers are missing."""
         values = {"code": code, "question": question}
         rows = self._run(lambda c: c.execute(_COUNT_ANSWERS, values).all())
+        return dict(map(tuple, rows))
+
+    def count_texts(self, code: str, question: str) -> dict[str, int]:
+        """Return the number of answers by typed text."""
+        values = {"code": code, "question": question}
+        rows = self._run(lambda c: c.execute(_COUNT_TEXTS, values).all())
         return dict(map(tuple, rows))
 
     def store_followers(self, process: str, followers: Sequence[tuple[str, int]]) -> None:

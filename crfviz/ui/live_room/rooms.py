@@ -8,6 +8,7 @@ gets only the newest screen, so a slow phone delays nobody.
 import asyncio
 import json
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -24,6 +25,7 @@ MAX_FOLLOWERS = 500  # per room
 MAX_VOTERS = 2000  # per question
 MAX_VOTER_LENGTH = 64  # characters of a voter's id
 MAX_QUESTIONS = 50  # questions per room whose answers are stored
+MAX_ANSWER_LENGTH = 80  # characters of a typed answer
 KEEP_ALIVE = 15.0  # seconds between two comments that keep a proxy from closing the stream
 
 
@@ -32,8 +34,17 @@ class Question:
     """The question on the screen of a room."""
 
     id: str
-    choices: int  # number of choices
+    choices: int  # number of choices; 1 if the answer is typed
     open: bool  # whether answers count
+
+
+@dataclass(frozen=True)
+class Turnout:
+    """How many followers have answered a question."""
+
+    question: Question | None  # on the screen
+    answered: int
+    of: int  # followers, or answers if some followers have left
 
 
 @dataclass
@@ -49,7 +60,8 @@ class Room:
     version: int = 0  # number of changes of the screen
     followers: int = 0  # number of open streams in this process
     question: Question | None = None
-    _answers: dict[str, dict[str, int]] = field(default_factory=dict)  # by question and voter
+    # by question and voter: the choice, and the typed text
+    _answers: dict[str, dict[str, tuple[int, str]]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
     _loop: asyncio.AbstractEventLoop | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -74,8 +86,14 @@ class Room:
         self.gone = True
         self._wake()
 
-    def answer(self, question: str, voter: str, choice: int) -> bool:
+    def answer(self, question: str, voter: str, choice: int, text: str = "") -> bool:
         """Count an answer; it replaces an earlier one of the same voter.
+
+        Args:
+            question: its id.
+            voter: a name that only this voter has.
+            choice: index of the choice; 0 if the answer is typed.
+            text: the typed answer.
 
         Returns:
             Whether the answer counts: its question is on the screen, open, and has that choice, and
@@ -87,10 +105,12 @@ class Room:
                 return False
             if not 0 <= choice < current.choices or not 0 < len(voter) <= MAX_VOTER_LENGTH:
                 return False
+            if len(text) > MAX_ANSWER_LENGTH:
+                return False
             answers = self._answers.setdefault(question, {})
             if voter not in answers and len(answers) >= MAX_VOTERS:
                 return False
-            answers[voter] = choice
+            answers[voter] = choice, text
             while len(self._answers) > MAX_QUESTIONS:
                 del self._answers[next(iter(self._answers))]
             return True
@@ -105,8 +125,20 @@ class Room:
     def count_answers(self, question: str, choices: int) -> list[int]:
         """Return the number of answers by choice."""
         with self._lock:
-            answers = list(self._answers.get(question, {}).values())
+            answers = [choice for choice, _ in self._answers.get(question, {}).values()]
         return [answers.count(choice) for choice in range(choices)]
+
+    def count_texts(self, question: str) -> dict[str, int]:
+        """Return the number of answers by typed text."""
+        with self._lock:
+            return Counter(text for _, text in self._answers.get(question, {}).values())
+
+    def turnout(self) -> Turnout:
+        """Return how many followers have answered the question on the screen."""
+        with self._lock:
+            question = self.question
+        answered = sum(self.count_answers(question.id, question.choices)) if question else 0
+        return Turnout(question, answered, max(answered, self.count_followers()))
 
     def is_over(self) -> bool:
         """Return whether the room was closed or its lifetime is over."""

@@ -1,8 +1,10 @@
 """HTTP routes for followers: a page without a Streamlit session, its event stream, and answers.
 
+GET  follow                the box for a code; with ?code=CODE, the way to its page
 GET  follow/CODE           the page
 GET  follow/CODE/screens   the speaker's screen, as an event stream
-POST follow/CODE/answers   {"question": ..., "voter": ..., "choice": ...}
+GET  follow/CODE/answers   {"question": ..., "answered": ..., "followers": ...}
+POST follow/CODE/answers   {"question": ..., "voter": ..., "choice": ..., "text": ...}
 GET  follow/stage.js, follow/stage.css
 """
 
@@ -11,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from hashlib import sha256
+from html import escape
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from threading import Lock
@@ -19,7 +22,7 @@ from typing import ParamSpec, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from crfviz.exceptions import StoreError
@@ -39,6 +42,7 @@ IPV6_NETWORK = 64  # bits of an IPv6 address that one household shares
 NO_STORE = {"Cache-Control": "no-store"}
 UNBUFFERED = {"X-Accel-Buffering": "no"}  # makes a proxy forward each event at once
 _CLOSED = "This room does not exist or was closed. Ask for its code again."
+_NO_SUCH_CODE = "There is no room with this code. Compare it with the code on the screen."
 _TOO_MANY_CODES = "Too many wrong codes. Wait a minute, then try again."
 _AWAY = "Rooms cannot be reached at the moment."
 _INVALID = "This is not a valid answer."
@@ -53,8 +57,11 @@ def routes() -> list[Route]:
     return [
         Route("/follow/stage.js", _script, methods=["GET"]),
         Route("/follow/stage.css", _style, methods=["GET"]),
+        Route("/follow", _join, methods=["GET"]),
+        Route("/follow/", _join, methods=["GET"]),
         Route("/follow/{code}", _page, methods=["GET"]),
         Route("/follow/{code}/screens", _screens, methods=["GET"]),
+        Route("/follow/{code}/answers", _turnout, methods=["GET"]),
         Route("/follow/{code}/answers", _answers, methods=["POST"]),
     ]
 
@@ -119,23 +126,28 @@ CODE_LIMIT = CodeRateLimit()  # of this process
 
 
 def _in_room(handler: _Handler) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler that looks up the room, limits wrong codes, and calls `handler`."""
+    """Return a handler that looks up the room of the path, and calls `handler`."""
 
     @wraps(handler)
     async def handle(request: Request) -> Response:
-        code = normalise_code(request.path_params["code"])
-        address = request.client.host if request.client else ""
-        if not CODE_LIMIT.allows(address, code):
-            headers = NO_STORE | {"Retry-After": f"{RETRY_DELAY:.0f}"}
-            return JSONResponse({"message": _TOO_MANY_CODES}, 429, headers)
-        try:
-            room = await _call(rooms().find, code)
-            CODE_LIMIT.record(address, code, right=room is not None)
-            return await handler(request, room)
-        except StoreError:  # the follower's browser retries
-            return JSONResponse({"message": _AWAY}, 503, NO_STORE)
+        return await _look_up(request, request.path_params["code"], handler)
 
     return handle
+
+
+async def _look_up(request: Request, typed: str, handler: _Handler) -> Response:
+    """Look up the room of a typed code, limit wrong codes, and call `handler`."""
+    code = normalise_code(typed)
+    address = request.client.host if request.client else ""
+    if not CODE_LIMIT.allows(address, code):
+        headers = NO_STORE | {"Retry-After": f"{RETRY_DELAY:.0f}"}
+        return JSONResponse({"message": _TOO_MANY_CODES}, 429, headers)
+    try:
+        room = await _call(rooms().find, code)
+        CODE_LIMIT.record(address, code, right=room is not None)
+        return await handler(request, room)
+    except StoreError:  # the follower's browser retries
+        return JSONResponse({"message": _AWAY}, 503, NO_STORE)
 
 
 async def _call(
@@ -147,11 +159,60 @@ async def _call(
     return work(*args, **options)
 
 
-@_in_room
-async def _page(_: Request, room: Room | None) -> Response:
+async def _join(request: Request) -> Response:
+    """Answer with the box for a code, or open the room of the code in the query."""
+    typed = "".join(filter(str.isalnum, request.query_params.get("code", "")))
+    if not typed:
+        return _join_page(request, "", "")
+    return _with_box(request, typed, await _look_up(request, typed, _enter))
+
+
+async def _enter(request: Request, room: Room | None) -> Response:
+    if room is None:
+        return JSONResponse({"message": _NO_SUCH_CODE}, 404)
+    return RedirectResponse(f"{_up(request)}follow/{room.code}", 303, NO_STORE)
+
+
+async def _page(request: Request) -> Response:
+    code = request.path_params["code"]
+    return _with_box(request, code, await _look_up(request, code, _open_page))
+
+
+async def _open_page(_: Request, room: Room | None) -> Response:
+    if room is None:
+        return JSONResponse({"message": _NO_SUCH_CODE}, 404)
     page = OWN.joinpath("follow.html").read_text("utf-8")
-    text = page.replace("{{version}}", _version())
-    return Response(text, 404 if room is None else 200, NO_STORE, "text/html")
+    return Response(page.replace("{{version}}", _version()), 200, NO_STORE, "text/html")
+
+
+def _with_box(request: Request, typed: str, answer: Response) -> Response:
+    """Return the answer; a message becomes the page with the box for a code, beside its text."""
+    if not isinstance(answer, JSONResponse):
+        return answer
+    message = json.loads(bytes(answer.body))["message"]
+    page = _join_page(request, normalise_code(typed), message, answer.status_code)
+    if "Retry-After" in answer.headers:
+        page.headers["Retry-After"] = answer.headers["Retry-After"]
+    return page
+
+
+def _join_page(request: Request, code: str, message: str, status: int = 200) -> Response:
+    fields = {
+        "up": _up(request),
+        "version": _version(),
+        "code": escape(code),
+        "message": escape(message),
+        "invalid": "true" if message else "false",
+    }
+    page = OWN.joinpath("join.html").read_text("utf-8")
+    for name, value in fields.items():
+        page = page.replace(f"{{{{{name}}}}}", value)
+    return Response(page, status, NO_STORE, "text/html")
+
+
+def _up(request: Request) -> str:
+    """Return the relative path to the folder of `follow`, which may be below a base path."""
+    return "" if request.url.path.endswith("/follow") else "../"
 
 
 @_in_room
@@ -162,6 +223,16 @@ async def _screens(_: Request, room: Room | None) -> Response:
         return JSONResponse({"message": "This room is full."}, 503)
     headers = NO_STORE | UNBUFFERED
     return StreamingResponse(room.screens(), 200, headers, "text/event-stream")
+
+
+@_in_room
+async def _turnout(_: Request, room: Room | None) -> Response:
+    if room is None:
+        return JSONResponse({"message": _CLOSED}, 404, NO_STORE)
+    now = await _call(room.turnout)
+    question = now.question.id if now.question else None
+    answered = {"question": question, "answered": now.answered, "followers": now.of}
+    return JSONResponse(answered, headers=NO_STORE)
 
 
 @_in_room
@@ -183,15 +254,18 @@ async def _answers(request: Request, room: Room | None) -> Response:
     return Response(status_code=204)
 
 
-def _parse(body: bytes) -> tuple[str, str, int] | None:
-    """Return the question, voter and choice of an answer; None if the answer is invalid."""
+def _parse(body: bytes) -> tuple[str, str, int, str] | None:
+    """Return the question, voter, choice and text of an answer; None if the answer is invalid."""
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
         return None
     match answer:
         case {"question": str(question), "voter": str(voter), "choice": int(choice)}:
-            return None if isinstance(choice, bool) else (question, voter, choice)
+            typed = answer.get("text", "")
+            if isinstance(choice, bool) or not isinstance(typed, str):
+                return None
+            return question, voter, choice, typed
     return None
 
 

@@ -32,7 +32,7 @@ NAMES = ("stage", "labeller")  # each has NAME.js and NAME.css
 WEB = "views/stage/web"
 OF_UI = (
     "ui/web",
-    ("player", "question", "tour", "exercise"),
+    ("player", "question", "tour", "exercise", "room"),
 )  # folder and names of components of the app alone
 PACKAGE = Path(__file__).parents[2]
 NAME, SINCE = "whole", "since"  # keys: a whole payload's name; the name that changes refer to

@@ -11,6 +11,7 @@ from crfviz.ui.live_room import broadcast
 from crfviz.ui.live_room.rooms import Room
 from crfviz.ui.panels.compare import SIDES, snapshot_option
 from crfviz.ui.session.bound_widgets import bound_to
+from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.scenario_state import apply_snapshot, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import (
     draft,
@@ -21,7 +22,6 @@ from crfviz.ui.session.session_store import (
 )
 from crfviz.ui.state.link import LONGEST_LINK, Link
 from crfviz.ui.state.snapshots import Snapshot, Snapshots, query
-from crfviz.views.formatting import count
 
 _NAME = "snapshot.name"  # widget key: the name of a new snapshot
 
@@ -144,7 +144,7 @@ _SIZE = 7  # pixels per dot of a QR code, about 230 in all: readable from the fi
 
 
 def _room(room: Room) -> None:
-    link = _room_link(room.code)
+    link = f"{broadcast.join_address()}/{room.code}"
     picture, text = st.columns([2, 3], vertical_alignment="center")
     picture.image(segno.make(link, error="m").svg_inline(scale=_SIZE, border=4, light="white"))
     with text:
@@ -154,16 +154,8 @@ def _room(room: Room) -> None:
             st.caption(
                 "Only this machine can open this address: start the server with --server.address"
             )
-        st.caption(f"{count(room.count_followers(), 'follower')} when this was drawn.")
+        component("room", *OF_UI)(key="room", data=broadcast.join())
         st.button("Close the room", on_click=_leave, key="following.leave")
-
-
-def _room_link(code: str) -> str:
-    """Return the URL of a room, with the host name that this browser uses."""
-    address = urlsplit(st.context.url or "http://localhost:8501")
-    base = st.get_option("server.baseUrlPath").strip("/")
-    path = "/".join(filter(None, [base, "follow", code]))
-    return f"{address.scheme}://{address.netloc}/{path}"
 
 
 def _lead() -> None:

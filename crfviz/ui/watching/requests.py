@@ -33,7 +33,8 @@ KINDS = {  # the kind of a request, by the start of its path
     "static": "static",
     "metrics": "metrics",
 }
-QUIET = ("health", "metrics")  # polled by machines, not logged
+TURNOUT = "turnout"  # kind of a request for the number of answers in a room
+QUIET = ("health", "metrics", TURNOUT)  # polled, not logged
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _log = logging.getLogger(__name__)
@@ -86,7 +87,10 @@ class RequestMiddleware:
         sent = Headers(scope=scope).get(HEADER, "")
         name = sent if _NAME.fullmatch(sent) else uuid4().hex
         _request.set(name)
-        answer = _Answer(request_kind(scope["path"], self._base), scope.get("method", "CONNECT"))
+        kind, method = request_kind(scope["path"], self._base), scope.get("method", "CONNECT")
+        if (kind, method) == ("follow", "GET") and scope["path"].endswith("/answers"):
+            kind = TURNOUT
+        answer = _Answer(kind, method)
         connection = uuid4().hex if scope["type"] == "websocket" else ""
         if connection:
             _open.add(connection)

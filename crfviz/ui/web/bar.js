@@ -5,6 +5,7 @@
 
 import { html, TEXT_FIELD } from "../../views/stage/web/dom.js";
 import { ACKNOWLEDGE_TIMEOUT, Outbox } from "../../views/stage/web/outbox.js";
+import { showLarge } from "./join.js";
 import { channel, overlay, visible } from "./window.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
@@ -21,8 +22,9 @@ export function bar(root) {
   let data = null;
   let send = () => {};
   const text = html("p.say");
-  const number = html("span.number");
-  const line = html("div.cue", { role: "status" }, text, number);
+  const joining = html("span.join");
+  const number = html("span");
+  const line = html("div.cue", { role: "status" }, text, html("span.number", number, joining));
   root.append(line);
   const over = overlay(root);
   const end = html("p.end", { role: "status" });
@@ -48,6 +50,17 @@ export function bar(root) {
   const press = (key) => {
     document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
   };
+  // The large display of the room, which is opened first if there is none.
+  let large = null; // closes the display
+  let wanted = false;
+  const showJoin = () => {
+    if (!data.join) send("join", true);
+    wanted = !data.join;
+    if (!data.join) return;
+    large = showLarge(data.join, () => {
+      large = null;
+    });
+  };
   const sentence = (text) => post("sentence", text);
   // Handles the speaker's window: a pressed key, a typed sentence, or a request for the cue.
   const between = channel(({ key, go: to, sentence: text, where }) => {
@@ -59,6 +72,7 @@ export function bar(root) {
 
   const keys = {
     b: over.darken,
+    j: showJoin,
     g: () => over.askCue(data.cues, go),
     t: () => over.ask("Sentence", data.sentence, "", sentence),
   };
@@ -81,7 +95,7 @@ export function bar(root) {
     const { key, altKey, ctrlKey, metaKey, timeStamp } = event;
     if (altKey || ctrlKey || metaKey || !data) return;
     end.textContent = ""; // empty until a key goes beyond the last cue again
-    const dark = over.dark();
+    const dark = over.dark() || large;
     const meant = !over.covered() && !event.composedPath()[0].matches?.(TEXT_FIELD);
     const letter = meant && data.letters && keys[key.toLowerCase()];
     const comes = requested?.cue && visible.cue !== requested.cue && timeStamp - requested.since < ACKNOWLEDGE_TIMEOUT;
@@ -89,7 +103,8 @@ export function bar(root) {
     if (!(dark || letter || (meant && unseen && key in WALK))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (dark) over.uncover();
+    if (large) large();
+    else if (dark) over.uncover();
     else if (letter) letter();
   };
   addEventListener("keydown", onFirst, true);
@@ -104,6 +119,8 @@ export function bar(root) {
       text.textContent = data.say;
       line.classList.toggle("asks", data.asks);
       number.textContent = `${data.cue} / ${data.cues}`;
+      joining.textContent = data.join ? `${data.join.address} · ${data.join.code}` : "";
+      if (wanted && data.join) showJoin();
       Object.assign(line.dataset, { cue: data.cue, cues: data.cues });
       between.of(data.lecture);
       between.send({ at: data.cue });

@@ -53,6 +53,7 @@ export function notes(root) {
   const timer = setInterval(tick, SECOND);
   const letters = {
     b: () => between.send({ key: "b" }),
+    j: () => between.send({ key: "j" }),
     g: () => over.askCue(data.cues, go),
     t: () => over.ask("Sentence", "", "", (text) => between.send({ sentence: text })),
   };

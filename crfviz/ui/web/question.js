@@ -1,12 +1,15 @@
 // A question with its choices. The browser shows the result at once and sends the answer to Python, which then shows
 // the hidden numbers. Keys: 1 to 9 choose, H shows a hint, 0 skips, Q asks the next question; no picture uses these. In
-// a lecture, advancing shows the answer first.
+// a lecture, advancing shows the answer first. While followers of a room answer, it shows how many have.
 
 import { button, html, TEXT_FIELD } from "../../views/stage/web/dom.js";
 import { mounted } from "../../views/stage/web/host.js";
 import { Outbox } from "../../views/stage/web/outbox.js";
+import { barsOf } from "./tally.js";
 
 const MAX_SENDS = 2; // of an answer: a busy Streamlit may lose the first
+const POLL = 1000; // milliseconds between two looks at the number of answers
+const MAX_LENGTH = 80; // characters of a typed answer
 const SKIPPED = "?";
 const ANSWERED = "crfviz-answered";
 const FORWARD = ["PageDown", "ArrowRight", " "];
@@ -31,6 +34,7 @@ class Question {
   constructor(parent) {
     this.root = html("section", { "data-question": "", "aria-label": "Question", tabindex: "-1" });
     this.status = html("p", { role: "status", "aria-live": "polite" });
+    this.turnout = html("span", { "data-turnout": "" });
     parent.append(this.root);
     this.chosen = "";
     this.outbox = new Outbox(() => this.send("answer", this.chosen), MAX_SENDS);
@@ -40,6 +44,8 @@ class Question {
 
   close() {
     this.outbox.close();
+    this.send = null;
+    clearTimeout(this.timer);
     removeEventListener("keydown", this.onKey, true);
   }
 
@@ -53,29 +59,53 @@ class Question {
       this.build();
     } else if (data.said && data.said !== this.chosen) this.show(data.said);
     this.count(data.tally);
+    this.poll();
   }
 
   // Shows how many followers gave each answer.
   count(tally) {
+    this.root.classList.toggle("tallied", Boolean(tally));
     this.choices.forEach((each, i) => {
-      each.querySelector("[data-count]")?.remove();
-      if (tally) each.append(html("span", { "data-count": tally[i] }, ` · ${tally[i]}`));
+      each.querySelector(".bars")?.remove();
+      if (tally) each.append(barsOf(i, tally.counts, tally.before));
     });
+  }
+
+  // Shows how many followers have answered, until the answer is on the screen.
+  async poll() {
+    clearTimeout(this.timer);
+    const { turnout } = this.data;
+    if (!turnout || this.chosen) {
+      this.turnout.textContent = "";
+      return;
+    }
+    const now = await fetch(turnout.path).then(
+      (answer) => (answer.ok ? answer.json() : null),
+      () => null,
+    );
+    if (!this.send || this.chosen || this.data.turnout?.question !== turnout.question) return;
+    if (now?.question === turnout.question) this.turnout.textContent = `${now.answered} of ${now.followers} answered`;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.poll(), POLL);
   }
 
   build() {
     const { data } = this;
     this.choices = data.choices.map(({ text }, i) =>
-      button([html("kbd", i + 1), ` ${text}`], () => this.answer(text), { "data-choice": i }),
+      button([html("kbd", i + 1), " ", html("span", { dir: "auto" }, text)], () => this.answer(text), {
+        "data-choice": i,
+      }),
     );
     const take = ({ key }) => key === "Enter" && this.typed(this.input.value);
-    this.input = html("input", { "aria-label": "Type the answer", placeholder: "or type it", onkeydown: take });
+    const placeholder = data.typed ? `type a ${data.typed === "number" ? "number" : "short text"}` : "or type it";
+    this.input = html("input", { "aria-label": "Type the answer", placeholder, onkeydown: take });
     const plain = (name, key, act) => button(`${name} (${key})`, act, { class: "plain", title: `key ${key}` });
-    this.open = [this.input, plain("Hint", "H", () => this.hint()), plain("Show me", "0", () => this.answer(SKIPPED))];
+    const hint = data.hint ? [plain("Hint", "H", () => this.hint())] : [];
+    this.open = [this.input, ...hint, plain("Show me", "0", () => this.answer(SKIPPED))];
     this.next = plain("Next question", "Q", () => this.send("next", true));
     this.status.replaceChildren();
     this.root.replaceChildren(
-      html("p.asked", data.text),
+      html("p.asked", data.text, this.turnout),
       html("div.answers", this.choices, this.open, this.next),
       this.status,
     );
@@ -90,9 +120,16 @@ class Question {
   }
 
   typed(text) {
+    if (this.data.typed) return this.typedFreely(text.trim());
     const choice = this.data.choices.find(({ text: offered }) => plainly(offered) === plainly(text));
     if (choice) this.answer(choice.text);
     else if (text.trim()) this.report([`“${text.trim().slice(0, 40)}” is none of the answers here.`]);
+  }
+
+  typedFreely(text) {
+    const number = Number(text.replaceAll("−", "-").replaceAll(",", "."));
+    if (this.data.typed === "number" && text && Number.isNaN(number)) this.report([`“${text}” is not a number.`]);
+    else if (text) this.answer(text.slice(0, MAX_LENGTH));
   }
 
   answer(text) {
@@ -106,19 +143,21 @@ class Question {
 
   // Shows the right answer and, for a wrong one, the mistake that leads to it.
   show(chosen) {
-    const { choices, right } = this.data;
+    const { choices, right, answer, why } = this.data;
     this.chosen = chosen;
     this.root.setAttribute("data-answered", "");
     for (const each of this.open) each.hidden = true;
     this.next.hidden = this.data.ofCue;
     this.choices.forEach((each, i) => {
       each.disabled = true;
+      each.querySelector("kbd")?.remove(); // it would read as a number of answers
       if (i === right) each.setAttribute("data-right", "true");
       else if (choices[i].text === chosen) each.setAttribute("data-wrong", "true");
     });
     const wrong = choices.find(({ text, mistake }) => mistake && text === chosen);
-    const lead = chosen === choices[right].text ? "Right" : "The answer";
-    const lines = [`${lead}: ${choices[right].text}. ${choices[right].why}`];
+    const lead = plainly(chosen) === plainly(answer) ? "Right" : "The answer";
+    const lines = answer ? [`${lead}: ${answer}${/[.!?]$/.test(answer) ? "" : "."} ${why}`.trim()] : [];
+    if (!answer && !choices.length && chosen !== SKIPPED) lines.push(`Your answer: ${chosen}`);
     if (wrong) lines.push(`${MISTAKES[wrong.mistake] ?? `“${wrong.mistake}”`} gives ${wrong.text}. ${wrong.why}`);
     this.report(lines);
   }
@@ -144,7 +183,7 @@ class Question {
     const choice = /^[1-9]$/.test(key) && this.data.choices[Number(key) - 1];
     if (choice) return () => this.answer(choice.text);
     if (key === "0" || (this.data.ofCue && FORWARD.includes(key))) return () => this.answer(SKIPPED);
-    return key.toLowerCase() === "h" ? () => this.hint() : null;
+    return key.toLowerCase() === "h" && this.data.hint ? () => this.hint() : null;
   }
 
   after(key) {

@@ -5,6 +5,7 @@
 
 import { button, hide, html, mark, setText } from "../../../views/stage/web/dom.js";
 import { Stage } from "../../../views/stage/web/stage/lifecycle.js";
+import { barsOf } from "../../web/tally.js";
 import { Answers } from "./answers.js";
 
 const RETRY_DELAY = 2000; // milliseconds until a refused connection is tried again
@@ -109,13 +110,13 @@ class Follower {
 
   ask(question) {
     hide(this.question, !question);
-    if (!question) return;
-    const { id, text, choices, right, why, tally } = question;
-    const open = right === null;
+    const asked = JSON.stringify(question);
+    if (!question || asked === this.asked) return; // a redraw would take the focus from the text field
+    this.asked = asked;
+    const { id, text, choices, typed, open, right, answer, why, tally, before } = question;
     const buttons = choices.map((choice, number) => {
-      const count = tally ? html("span", { "data-count": tally[number] }, `${tally[number]}`) : [];
       const option = button("", () => this.answer(id, number), { "data-choice": number });
-      option.append(html("span", { dir: "auto" }, choice), ...[count].flat());
+      option.append(html("span", { dir: "auto" }, choice), ...(tally ? [barsOf(number, tally, before)] : []));
       option.disabled = !open;
       mark(option, "aria-pressed", String(this.answers.choices.get(id) === number));
       if (number === right) option.dataset.right = "true";
@@ -124,9 +125,27 @@ class Follower {
     this.question.dataset.question = id;
     this.question.replaceChildren(
       html("p", text),
-      html("div.follow-choices", buttons),
-      html("p", { role: "status" }, open ? "" : `${choices[right]}: ${why}`),
+      html("div.follow-choices", buttons, typed && open ? this.field(id, typed) : []),
+      html("p", { role: "status" }, open || !answer ? "" : `The answer: ${answer}. ${why}`),
     );
+  }
+
+  // A field for a typed answer, and the button that sends it.
+  field(id, typed) {
+    const name = typed === "number" ? "Your answer, a number" : "Your answer";
+    const attributes = { "aria-label": name, placeholder: name, maxlength: 80, enterkeyhint: "send" };
+    const input = html("input", { ...attributes, inputmode: typed === "number" ? "decimal" : "text" });
+    const sent = this.answers.choices.get(id);
+    if (sent !== undefined) input.value = sent;
+    const send = () => {
+      const text = input.value.trim();
+      const number = Number(text.replaceAll("−", "-").replaceAll(",", "."));
+      const status = this.question.querySelector("[role=status]");
+      if (typed === "number" && (!text || Number.isNaN(number))) setText(status, "Type a number, such as 12 or 0.5.");
+      else if (text) this.answers.give(id, text);
+    };
+    input.addEventListener("keydown", ({ key }) => key === "Enter" && send());
+    return [input, button("Send", send)];
   }
 
   answer(id, choice) {
@@ -136,9 +155,10 @@ class Follower {
   }
 
   post(question, choice) {
+    const given = typeof choice === "string" ? { choice: 0, text: choice } : { choice };
     return fetch(`${place}/answers`, {
       method: "POST",
-      body: JSON.stringify({ question, voter: this.voter, choice }),
+      body: JSON.stringify({ question, voter: this.voter, ...given }),
       signal: AbortSignal.timeout?.(ANSWER_TIMEOUT),
     });
   }

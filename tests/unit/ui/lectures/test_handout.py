@@ -179,3 +179,24 @@ say = "It costs {rule_cost('C C .*')}."
     assert price in key
     assert f"costs {price}" in paper  # of the cue that only says it
     assert paper.count(price) == 1
+
+
+@pytest.mark.parametrize(
+    ("ask", "asked", "answer"),
+    [
+        (
+            'answers = ["<H>", "C"], right = 1',
+            '<ol type="A"><li>&lt;H&gt;</li><li>C</li></ol>',
+            "A: &lt;H&gt;",
+        ),
+        ('answers = "number", right = 3', "How many?</p><div", "<b>3</b>"),
+        ('answers = ["H", "C"]', "<li>H</li><li>C</li>", "How many?</p></section>"),
+    ],
+)
+def test_own_question_is_on_paper_and_its_answer_in_the_key(ask, asked, answer):
+    cue = '[[cue]]\npage = "viterbi"\nmodel = "textbook/ice-cream"\nsentence = "3 1 3"\n'
+    text = f'title = "Mine"\n{cue}ask = {{text = "How many?", {ask}}}\n'
+    paper, key = handout(read(text, "mine.toml")).split('<section class="key">')
+    assert asked in paper
+    assert answer not in paper
+    assert answer in key

@@ -274,3 +274,52 @@ def test_rate_limit_resets_and_forgets_old_addresses(monkeypatch):
     for address in ("10.0.0.1", "::ffff:10.0.0.2"):
         every.record(address, "NOONE", right=False)
     assert every.allows("2001:db8::1", "NOONE")
+
+
+def test_box_for_a_code_opens_the_room(room):
+    for address in ("/follow", "/follow/"):
+        status, _, page = ask(address)
+        assert (status, 'name="code"' in page) == (200, True)
+    typed = f"%20{room.code[:2].lower()}-{room.code[2:].lower()}"
+    status, headers, _ = ask(f"/follow?code={typed}")
+    assert (status, headers["location"]) == (303, f"follow/{room.code}")
+    _, headers, _ = ask(f"/follow/?code={room.code}")
+    assert headers["location"] == f"../follow/{room.code}"
+
+
+@pytest.mark.usefixtures("room")
+def test_wrong_code_stays_in_the_box_with_a_message():
+    for address in ("/follow?code=noo%3Cne", "/follow/NOONE"):
+        status, _, page = ask(address)
+        assert status == 404
+        assert 'value="NOONE"' in page
+        assert "There is no room with this code." in page
+    status, _, page = ask("/follow/%3Cb%3E")
+    assert (status, "<b>" in page.lower()) == (404, False)
+    for _ in range(routes.MAX_WRONG_CODES):
+        status, headers, page = ask("/follow?code=NOONE")
+    assert (status, headers["retry-after"], "Wait a minute" in page) == (429, "10", True)
+
+
+def test_turnout_counts_voters_and_followers(room):
+    address = f"/follow/{room.code}/answers"
+    room.followers = 3
+    assert json.loads(ask(address)[2]) == {"question": "q", "answered": 0, "followers": 3}
+    for voter, choice in (("anna", 0), ("ben", 1), ("anna", 2)):
+        room.answer("q", voter, choice)
+    assert json.loads(ask(address)[2]) == {"question": "q", "answered": 2, "followers": 3}
+    room.followers = 1  # one has left
+    assert json.loads(ask(address)[2])["followers"] == 2
+    room.show({})
+    assert json.loads(ask(address)[2]) == {"question": None, "answered": 0, "followers": 1}
+    assert ask("/follow/NOONE/answers")[0] == 404
+
+
+def test_typed_answers_are_counted_by_text(room):
+    room.show({}, Question("free", 1, open=True))
+    given = [("anna", "8"), ("ben", "27"), ("cleo", "8"), ("ben", "9")]
+    assert all(room.answer("free", voter, 0, text) for voter, text in given)
+    assert room.count_texts("free") == {"8": 2, "9": 1}
+    assert not room.answer("free", "dan", 0, "x" * 81)
+    body = b'{"question": "free", "voter": "eve", "choice": 0, "text": 3}'
+    assert ask(f"/follow/{room.code}/answers", body)[0] == 400

@@ -1,0 +1,57 @@
+// The way into a room: a QR code as high as the screen, the code in large letters, the address, and how many are there.
+
+import { html } from "../../views/stage/web/dom.js";
+
+const POLL = 1000; // milliseconds between two looks at the number of followers
+
+// Calls `show` with the number of followers, again and again; returns a function that stops.
+export function watchFollowers(path, show) {
+  let timer = 0;
+  let stopped = false;
+  const look = async () => {
+    const now = await fetch(path).then(
+      (answer) => (answer.ok ? answer.json() : null),
+      () => null,
+    );
+    if (stopped) return;
+    if (now) show(now.followers);
+    timer = setTimeout(look, POLL);
+  };
+  look();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}
+
+// Opens the large display over everything, until a key or a click; `closed` is called then.
+export function showLarge({ code, address, qr, path }, closed = () => {}) {
+  const count = html("p.count", { role: "status" });
+  // one line, as large as the space beside the picture allows
+  const line = html("p.address", { style: `font-size: min(3.4vw, ${75 / address.length}vw)` }, address);
+  const text = html("div", line, html("p.code", code), count);
+  const dialog = html(
+    "dialog.crfviz-join",
+    { "aria-label": "Join this lecture" },
+    html("img", { src: qr, alt: "QR code" }),
+    text,
+  );
+  document.body.append(dialog); // outside of the menu that opens it, which closes meanwhile
+  const stop = watchFollowers(path, (number) => {
+    count.textContent = `${number} ${number === 1 ? "follower" : "followers"}`;
+  });
+  const close = () => dialog.close();
+  dialog.addEventListener("click", close);
+  dialog.addEventListener("keydown", (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    close();
+  });
+  dialog.addEventListener("close", () => {
+    stop();
+    dialog.remove();
+    closed();
+  });
+  dialog.showModal();
+  return close;
+}
