@@ -8,7 +8,7 @@ from crfviz.ui.lectures.lecture_store import SHIPPED, lecture
 from crfviz.ui.session.session_store import STORE_KEY
 from crfviz.ui.state.link import step_text
 from crfviz.ui.words import plain
-from tests.support.app_pages import new_app, open_at
+from tests.support.app_pages import new_app, open_at, payloads
 
 MINE = """
 title = "Mine"
@@ -138,3 +138,12 @@ def test_question_without_an_answer_is_reported_and_the_cue_plays(
     assert not app.exception
     assert any(plain(message) in each for each in said(app)), said(app)
     assert app.title[0].value == "Viterbi"
+
+
+@pytest.mark.usefixtures("mine")
+def test_cue_says_which_scores_are_edited():
+    app = play(lecture="mine", cue="2")
+    (bar,) = payloads(app, "say")
+    assert bar["edits"] == "1 edit: H → H 2.00"
+    (bar,) = payloads(play(lecture="mine", cue="1"), "say")
+    assert bar["edits"] == ""

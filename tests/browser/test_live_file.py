@@ -220,6 +220,17 @@ def test_saved_picture_equals_the_screen(opened):
     assert (width, height) == (2 * int(picture.get("width")), 2 * int(picture.get("height")))
 
 
+def test_saved_picture_lists_the_edits_below_it(opened):
+    first, second = chain().tag_names[:2]
+    edits = Edits(transitions={(first, second): -3.0}, emissions={(1, second): 2.0})
+    page = drawn(opened(live_page(Live(chain(), edits=edits, opens="transitions"), list(PAGES))))
+    picture = ElementTree.fromstring(saved(page, "SVG"))
+    last = list(picture.iter(f"{SVG}text"))[-1]
+    listed = f"2 edits: {first} → {second} −3.00, 2 “{WORDS[1]}” {second} 2.00"
+    assert last.text == listed
+    assert float(last.get("y")) < float(picture.get("height"))
+
+
 PRINTED = """
 window.print = () => {
   const rules = document.adoptedStyleSheets.flatMap((sheet) => [...sheet.cssRules]);

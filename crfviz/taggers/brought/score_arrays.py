@@ -59,11 +59,12 @@ def probability_tables(parts: Sequence[SentenceScores]) -> tuple[str, ...]:
 
 
 def may_be_probabilities(parts: Sequence[SentenceScores]) -> bool:
-    """Return whether all numbers are between 0 and 1."""
+    """Return whether all numbers are between 0 and 1, and not all of them just 0 or 1."""
     steps = dict.fromkeys(part.steps for part in parts)
     tables = [part.emissions for part in parts]
     tables += [table for each in steps for table in each.tables().values()]
-    return all(bool(((table >= 0) & (table <= 1 + ROUNDED)).all()) for table in tables)
+    inside = all(bool(((table >= 0) & (table <= 1 + ROUNDED)).all()) for table in tables)
+    return inside and any(bool((table % 1 > 0).any()) for table in tables)
 
 
 def _are_one(sums: Array) -> bool:

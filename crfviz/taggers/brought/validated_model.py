@@ -114,7 +114,7 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     tags = every_tag = _tags(draft, read.parts[0].emissions.shape[1])
     rough: tuple[str, ...] = ()
     alike = probability_tables(read.parts) if probabilities is None else ()
-    mixed = alike if not may_be_probabilities(read.parts) else ()
+    mixed = () if may_be_probabilities(read.parts) else alike
     boundary = None if probabilities else find_boundary_tags(read.steps, tags)
     if probabilities:
         bare = not any(table.any() for each in read.steps for table in each.tables().values())

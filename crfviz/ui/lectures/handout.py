@@ -142,16 +142,20 @@ def _picture(cue: Cue, *, key: bool) -> str:
     def drawn() -> str:
         source = data_uri(thumbnail(cue, key=key))
         picture = f'<img alt="The chain over: {words}" src="{source}">'
-        return f"{picture}{_edited(cue.scenario)}{tables_of(cue, key=key)}"
+        edits = edits_of(cue.scenario)
+        below = f'<p class="edits">{escape(edits)}</p>' if edits else ""
+        return f"{picture}{below}{tables_of(cue, key=key)}"
 
     return _or_why(drawn)
 
 
-def _edited(state: Scenario) -> str:
-    """Return the list of edits below a picture; empty if its scores are those of the model."""
-    words = cached.words(state.model, state.sentence)
-    edits = edit_list(state.edits, words)
-    return f'<p class="edits">{escape(edits)}</p>' if edits else ""
+def edits_of(state: Scenario) -> str:
+    """Return the list of edits below a picture; empty if its scores are those of the model.
+
+    Raises:
+        CrfvizError: the model cannot read the sentence.
+    """
+    return edit_list(state.edits, cached.words(state.model, state.sentence))
 
 
 def _question_of(cue: Cue) -> Question | OwnQuestion | None:

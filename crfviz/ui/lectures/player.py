@@ -14,7 +14,7 @@ import streamlit as st
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui import cached
 from crfviz.ui.lectures.expressions import chain_of, evaluate, fill_in, question_of
-from crfviz.ui.lectures.handout import WITH_MATRIX
+from crfviz.ui.lectures.handout import WITH_MATRIX, edits_of
 from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.lecture_store import lecture
 from crfviz.ui.live_room import broadcast
@@ -339,6 +339,7 @@ def _bar(place: Place, text: str) -> None:
             "cue": place.number,
             "cues": len(place.lecture.cues),
             "say": text,
+            "edits": _edits_now(),
             "asks": bool(place.cue.ask),
             "sentence": scenario().sentence,
             "letters": not flag_option(NO_LETTERS),
@@ -349,6 +350,13 @@ def _bar(place: Place, text: str) -> None:
         on_sentence_change=type_sentence,
         on_join_change=open_for_followers,
     )
+
+
+def _edits_now() -> str:
+    """Return the list of edits on the screen; empty if there are none, or no chain."""
+    with suppress(CrfvizError):
+        return edits_of(scenario())
+    return ""
 
 
 def _bar_state() -> Mapping[str, object]:

@@ -24,8 +24,9 @@ export function bar(root) {
   const text = html("p.say");
   const joining = html("span.join");
   const number = html("span");
+  const edits = html("p.edits");
   const line = html("div.cue", { role: "status" }, text, html("span.number", number, joining));
-  root.append(line);
+  root.append(line, edits);
   const over = overlay(root);
   const end = html("p.end", { role: "status" });
   root.append(end);
@@ -117,6 +118,7 @@ export function bar(root) {
       data = payload;
       send = trigger;
       text.textContent = data.say;
+      edits.textContent = data.edits;
       line.classList.toggle("asks", data.asks);
       number.textContent = `${data.cue} / ${data.cues}`;
       joining.textContent = data.join ? `${data.join.address} · ${data.join.code}` : "";

@@ -6,6 +6,7 @@ import {
   applyEdits,
   chainOf,
   decode,
+  editList,
   editsOf,
   FEW_TAGS,
   MAX_BY_HAND,
@@ -476,5 +477,27 @@ describe("the tags that are drawn", () => {
       return shownTags({ K: count, T: 1, tags: names, results: { marginals }, rows: [], edits }).size;
     };
     assert.deepEqual([FEW_TAGS, of(9), of(10)], [9, 9, 1]);
+  });
+});
+
+describe("the list of edits below a saved picture", () => {
+  const edited = (edits, fields) => editList(decode(payload({ edits: { ...NO_EDITS, ...edits }, ...fields })));
+
+  test("names tags, START, END and words with their numbers", () => {
+    assert.equal(edited({}), "");
+    assert.equal(edited({ transitions: [["A", "B", -3]] }), "1 edit: A → B −3.00");
+    const transitions = [
+      ["START", "B", null],
+      ["A", "END", 0.5],
+    ];
+    assert.equal(
+      edited({ transitions, emissions: [[1, "B", 2]], strength: 0.25 }),
+      "4 edits: START → B −∞, A → END 0.50, 2 “b” B 2.00, transitions × 0.25",
+    );
+  });
+
+  test("counts those beyond five", () => {
+    const emissions = [0, 1, 2].flatMap((t) => ["A", "B"].map((tag) => [t, tag, t]));
+    assert.match(edited({ emissions }), /^6 edits: 1 “a” A 0\.00, .* and 1 more$/);
   });
 });

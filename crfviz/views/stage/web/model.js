@@ -13,6 +13,7 @@ export const START = "START"; // the name of the start scores' row, on the scree
 export const END = "END";
 const MASS = 0.01; // a tag below this marginal at every word, and on no drawn row, is folded
 export const FEW_TAGS = 9; // up to this number, tags are never folded
+const MAX_LISTED = 5; // edits
 export const MAX_BY_HAND = 30; // maximum number of matrix edits that unfold their tags
 
 const TABLES = ["marginals", "alpha", "beta", "best"];
@@ -111,6 +112,27 @@ function idsOf(names, tag) {
 /** @param {Split} payload @param {number} id */
 export function nameOf(payload, id) {
   return [START, ...tagsOf(payload), END][id + 1];
+}
+
+// Lists the edits, as crfviz/views/explanation.py does: "2 edits: AUX → VERB −3.00, 2 “can” NOUN 1.50". Empty without
+// edits.
+/** @param {Pick<Composed, "edits" | "words" | "offset" | "tags" | "copies">} model */
+export function editList(model) {
+  const { edits, words, offset = 0 } = model;
+  const moves = [...edits.transitions].map(([cell, value]) => {
+    const [from, to] = numbersOf(cell).map((id) => nameOf(model, id));
+    return `${from} → ${to} ${score(value, 2)}`;
+  });
+  const cells = [...edits.emissions].map(([cell, value]) => {
+    const [t, k] = numbersOf(cell);
+    const word = words[t] === undefined ? "" : ` “${words[t]}”`;
+    return `${offset + t + 1}${word} ${nameOf(model, k)} ${score(value, 2)}`;
+  });
+  const scaled = edits.strength === 1 ? [] : [`transitions × ${Number(edits.strength.toPrecision(6))}`];
+  const every = [...new Set([...moves, ...cells, ...scaled])]; // a rule splits a tag into copies
+  if (!every.length) return "";
+  const more = every.length > MAX_LISTED ? ` and ${every.length - MAX_LISTED} more` : "";
+  return `${every.length} edit${every.length > 1 ? "s" : ""}: ${every.slice(0, MAX_LISTED).join(", ")}${more}`;
 }
 
 // The product of a chain and the rule's automaton: a chain whose tags are copies, and the tag of each copy.

@@ -25,6 +25,7 @@ const PAINT = [
   "paint-order",
 ];
 const SIDES = /** @type {const} */ (["Top", "Right", "Bottom", "Left"]);
+const EDITS = { line: 18, size: 13 }; // pixels: the lines below the picture that list the edits
 const SHARP = 2; // pixels of a PNG per pixel on the screen
 const MARGIN = 16; // pixels around a picture
 // The colours of a picture, also of a dark screen: it goes onto white paper.
@@ -39,7 +40,8 @@ export const SAVES = { svg: saveSvg, png: savePng, pdf: printPicture };
 /** @param {HTMLElement} root */
 function drawn(root) {
   const { left, top, width } = root.getBoundingClientRect();
-  const height = root.scrollHeight;
+  const lines = linesOf(root.dataset.edits ?? "", width);
+  const height = root.scrollHeight + (lines.length && EDITS.line * (lines.length + 1));
   const size = { width: Math.ceil(width) + 2 * MARGIN, height: Math.ceil(height) + 2 * MARGIN };
   const corner = { x: -MARGIN, y: -MARGIN };
   const picture = svg("svg", { ...size, viewBox: `${-MARGIN} ${-MARGIN} ${size.width} ${size.height}` });
@@ -48,7 +50,19 @@ function drawn(root) {
   for (const [name, value] of Object.entries(LIGHT)) root.style.setProperty(name, value);
   draw(root, picture, { left, top });
   root.style.cssText = before;
+  const font = { "font-family": getComputedStyle(root).fontFamily, "font-size": EDITS.size, fill: LIGHT["--ink"] };
+  lines.forEach((line, i) => {
+    const y = height - EDITS.line * (lines.length - i) + EDITS.line / 2;
+    picture.append(svg("text", { x: 0, y, ...font }, line));
+  });
   return picture;
+}
+
+// Breaks the list of edits into lines of a width.
+/** @param {string} text @param {number} width */
+function linesOf(text, width) {
+  const most = Math.max(20, Math.floor(width / (0.6 * EDITS.size)));
+  return text.match(new RegExp(`\\S.{0,${most - 1}}(?!\\S)|\\S+`, "g")) ?? [];
 }
 
 /** @param {HTMLElement} root */

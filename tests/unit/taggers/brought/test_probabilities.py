@@ -83,8 +83,9 @@ def test_rows_that_sum_to_one_are_a_question_until_it_is_answered(file):
         as_json({**LIKE, "transitions": [[1.5, -0.5], [0.0, 0.0]]}),
         as_json({"emissions": [[0.2, 0.7], [0.5, 0.5]], "transitions": [[0.9, 0.4], [0.3, 0.7]]}),
         as_json({"emissions": [[1.0], [1.0]], "transitions": [[1.0]]}),
+        as_json({"emissions": [[1, 0], [0, 1]], "transitions": [[0, 0], [0, 0]]}),
     ],
-    ids=["no", "yes", "npz", "forbidden", "negative", "sums", "one-tag"],
+    ids=["no", "yes", "npz", "forbidden", "negative", "sums", "one-tag", "indicators"],
 )
 def test_no_question_where_the_file_answers_or_nothing_suggests_it(file):
     assert understand(file).question == ""

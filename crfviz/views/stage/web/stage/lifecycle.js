@@ -9,7 +9,7 @@
 
 import { flag, focusedIn, html, mark, set, setProperty } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
-import { decode } from "../model.js";
+import { decode, editList } from "../model.js";
 import { Outbox } from "../outbox.js";
 import { PayloadStore } from "../payload_store.js";
 import { SAVES } from "../svg_export.js";
@@ -283,6 +283,7 @@ export class Stage {
         .join(" "),
     );
     flag(root, sizes.flags);
+    root.dataset.edits = editList(model);
     model.sizes = sizes;
     this.sizes = sizes;
     const large = model.T * model.K > (another ? LARGE.another : LARGE.same) && model.panels.main.includes("lattice");
