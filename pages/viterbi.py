@@ -3,19 +3,21 @@
 from crfviz.ui.panels.why import word_panel
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
+from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
 from crfviz.views.strips.decoders import backpointer_rows
-from crfviz.views.strips.pictures import best_grid, viterbi_picture
+from crfviz.views.strips.pictures import SWEEP_DISPLAYS, best_grid, viterbi_picture
 
-header("Viterbi")
+(numbers,) = header("Viterbi", "content")
 current = scene(windows=True)
-picture = viterbi_picture(current.now, current.gold)
+display = bound_tabs("Numbers", "sweep", SWEEP_DISPLAYS, "log", at=numbers)
+picture = viterbi_picture(current.now, current.gold, display)
 show_stage(current, picture, key="viterbi")
 word_panel(current)
 table_twin(
     current,
     picture,
     rows=backpointer_rows(current.now),
-    grids=[best_grid(current.now)],
+    grids=[] if picture.grids else [best_grid(current.now)],
     page="viterbi",
 )

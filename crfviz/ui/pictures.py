@@ -79,7 +79,8 @@ def show_stage(
     now, picture = scene.scenario, _with_rule(scene, picture)
     rule = active_rule(scene.tags) if key == "rules" else None
     first = Ask("cost", rule=rule.pattern) if rule else None
-    asked = ask_about(scene.now, scene.trained, key, first) if asks else None
+    done = picture.walk.at(now.step, len(scene.words))
+    asked = ask_about(scene.now, scene.trained, key, first, done) if asks else None
     withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
     set_value(_WITHHELD, bool(withheld))
     if withheld and isinstance(picture.side, Matrix):  # its ruler would reveal the flips

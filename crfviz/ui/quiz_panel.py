@@ -26,7 +26,7 @@ from crfviz.ui.state.scenario import ASK, ASKED, MAX_WORDS, SAID, Scenario
 from crfviz.ui.words import plain
 from crfviz.views.quiz.own import OwnQuestion
 from crfviz.views.quiz.question import Ask, Question, read_ask
-from crfviz.views.quiz.selection import PAGES, next_question, question, withheld
+from crfviz.views.quiz.selection import PAGES, due, is_due, next_question, question, withheld
 
 # Values of the page option `ASK`: "Ask me" is on, a cue asks the model or a question of its author.
 ON, OF_CUE, OWN = "1", "cue", "own"
@@ -63,7 +63,11 @@ def waiting() -> bool:
 
 
 def ask_about(
-    now: Analysis, trained: Analysis, page: str, first: Ask | None = None
+    now: Analysis,
+    trained: Analysis,
+    page: str,
+    first: Ask | None = None,
+    done: int | None = None,
 ) -> Asked | None:
     """Draw and return the question of this page; show a message if no question is possible.
 
@@ -72,6 +76,7 @@ def ask_about(
         trained: the chain without edits; the same object if there are none.
         page: the name of its picture; only those in `PAGES` have questions.
         first: a question to ask before the page's own questions, if it is valid.
+        done: number of steps of the walk that are done; the question is then about the next column.
     """
     switch = view_option(ASK)
     if page not in PAGES or switch not in (ON, OF_CUE):
@@ -80,9 +85,12 @@ def ask_about(
         st.caption(LONG)
         return None
     chosen = _named(now, trained)
+    places = due(page, done, len(now.words)) if done is not None and switch == ON else {}
+    if chosen is not None and places and not is_due(chosen.ask, places):
+        chosen = None
     if chosen is None and switch == ON:
         chosen = question(now, trained, first) if first else None
-        chosen = chosen or next_question(now, trained, page)
+        chosen = chosen or next_question(now, trained, page, done=done)
         if chosen is None:
             st.caption(NOTHING)
     if chosen is None:
@@ -90,7 +98,7 @@ def ask_about(
     answer = view_option(SAID)
     known = answer in (SKIPPED, *(each.text for each in chosen.choices))
     asked = Asked(chosen, now, answer if known else "")
-    _draw(asked, trained, page, of_cue=switch == OF_CUE)
+    _draw(asked, trained, page, of_cue=switch == OF_CUE, done=done)
     return asked
 
 
@@ -110,7 +118,9 @@ def _named(now: Analysis, trained: Analysis) -> Question | None:
     return named
 
 
-def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
+def _draw(
+    asked: Asked, trained: Analysis, page: str, *, of_cue: bool, done: int | None = None
+) -> None:
     shown = asked.question
 
     def answer() -> None:
@@ -120,6 +130,12 @@ def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
             set_view_option(SAID, text)
 
     def go_on() -> None:
+        if done is not None and due(page, done, len(asked.now.words)):
+            gone = {
+                name: kept for name, kept in scenario().view.items() if name not in (SAID, ASKED)
+            }
+            change(view=gone, step=done + 1)
+            return
         following = next_question(asked.now, trained, page, shown.ask)
         if following is not None:
             view = {name: kept for name, kept in scenario().view.items() if name != SAID}
@@ -132,6 +148,7 @@ def _draw(asked: Asked, trained: Analysis, page: str, *, of_cue: bool) -> None:
         "id": f"{shown.ask} {scenario().sentence} {times_asked()}",
         "hint": shown.hint,
         "choices": [vars(each) for each in shown.choices],
+        "operands": shown.operands,
         "ofCue": of_cue,
     }
     _mount(about, asked.answer, data, answer, go_on)

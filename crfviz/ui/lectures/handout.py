@@ -315,7 +315,7 @@ def _still(page: str, hidden: tuple[str, ...], state: str, _scenario: Scenario) 
         now,
         hidden=hidden,
         rows=_rows(page, now, _scenario),
-        grids=_grids(page, now),
+        grids=_grids(page, now, _scenario),
         matrices=_matrices(page, now, _scenario),
         direction=_scenario.view.get(DIRECTION, ""),
     )
@@ -331,11 +331,11 @@ def _rows(page: str, now: Analysis, state: Scenario) -> Sequence[Row]:
     return [] if why_question is None else [why_row(why_question)]
 
 
-def _grids(page: str, now: Analysis) -> Sequence[Grid]:
+def _grids(page: str, now: Analysis, state: Scenario) -> Sequence[Grid]:
     if page == "emissions":
         return [emission_grid(now, "score")]
     if page == "viterbi":
-        return [best_grid(now)]
+        return [best_grid(now, state.view.get("sweep", "log"))]
     if page in ("forward-backward", "log-space"):
         return [alpha_grid(now, "log", "included"), beta_grid(now, "log")]
     return [marginal_grid(now, None)] if page == "marginals" else []

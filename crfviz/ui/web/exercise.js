@@ -5,6 +5,7 @@
 import { button, html, TEXT_FIELD } from "../../views/stage/web/dom.js";
 import { mounted } from "../../views/stage/web/host.js";
 import { Outbox } from "../../views/stage/web/outbox.js";
+import { tableOf } from "./rows.js";
 
 const MAX_SENDS = 3; // of an answer: a busy Streamlit may lose one
 const BETWEEN = ";";
@@ -80,7 +81,7 @@ class Exercise {
     this.hint.textContent = HINTS[data.ask] ?? "";
     this.judge(data);
     this.conclude(data, over);
-    this.table.replaceChildren(html("caption", "transitions"), ...data.rows.map(rowOf));
+    this.table.replaceChildren(html("caption", "transitions"), ...tableOf(data.rows).childNodes);
     if (data.ask === "value") this.focusInput();
     this.mark(this.picked, data.cell);
   }
@@ -192,11 +193,4 @@ class Exercise {
       node.toggleAttribute("data-target", node.dataset.node === String(cell));
     }
   }
-}
-
-function rowOf(cells, i) {
-  return html(
-    "tr",
-    cells.map((text, j) => html(i && j ? "td" : "th", text)),
-  );
 }

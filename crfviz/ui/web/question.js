@@ -5,6 +5,7 @@
 import { button, html, TEXT_FIELD } from "../../views/stage/web/dom.js";
 import { mounted } from "../../views/stage/web/host.js";
 import { Outbox } from "../../views/stage/web/outbox.js";
+import { tableOf } from "./rows.js";
 import { barsOf } from "./tally.js";
 
 const MAX_SENDS = 2; // of an answer: a busy Streamlit may lose the first
@@ -106,6 +107,7 @@ class Question {
     this.status.replaceChildren();
     this.root.replaceChildren(
       html("p.asked", data.text, this.turnout),
+      ...(data.operands?.length ? [tableOf(data.operands, { "data-operands": "" })] : []),
       html("div.answers", this.choices, this.open, this.next),
       this.status,
     );

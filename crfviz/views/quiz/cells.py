@@ -5,6 +5,7 @@ Letters: `T` tokens, `K` tags.
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from crfviz.views.quiz.question import (
     distinct,
     forgotten_end,
     formula,
+    operands_of,
     path_of,
     slips,
     terms_of,
@@ -115,9 +117,12 @@ def backpointer_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Questi
         f"which tag does word {numbered(analysis.words, t - 1)} have?"
     )
     hint = "The best score of each tag before and the step from it, together: the largest wins."
-    return _question(
+    found = _question(
         analysis, ask, text, hint, Choice(analysis.tags[best], worked_out(best)), wrong
     )
+    program = right_program(analysis.potentials, VITERBI)
+    operands = operands_of(program, VITERBI, t, k, analysis.tags, analysis.words)
+    return found and replace(found, operands=operands[:-1])  # the emission decides nothing
 
 
 def _question(
@@ -223,9 +228,11 @@ def number_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | 
         return None
     right = Choice(score(value, 1), worked_out(program, kind, t, k, value))
     wrong = _wrong_cells(analysis, kind, t, k, value)
+    operands = operands_of(program, kind, t, k, analysis.tags, analysis.words)
     name = "max" if kind == VITERBI else "log Σ exp"
     hint = formula(name, *terms_of(program, kind, t, k))
-    return choose_number(ask, _text(analysis, ask, t, k), hint, value, right, wrong)
+    found = choose_number(ask, _text(analysis, ask, t, k), hint, value, right, wrong)
+    return found and replace(found, operands=operands)
 
 
 def marginal_question(analysis: Analysis, ask: Ask, t: int, k: int) -> Question | None:

@@ -19,7 +19,7 @@ from crfviz.chain.homework.programs import BETA, VITERBI, Program, right_program
 from crfviz.chain.potentials import Array, Potentials
 from crfviz.chain.recursions import logsumexp, maximum
 from crfviz.exceptions import FormatError
-from crfviz.views.formatting import added, score
+from crfviz.views.formatting import added, numbered, score
 
 MAX_WRONG = 3
 LONGEST = 200  # maximum number of characters of a question as text
@@ -38,6 +38,7 @@ FORMS = {
     "cost": ("rule",),
 }  # arguments by kind
 ALSO_PLAIN = ("log_z",)  # kinds whose arguments are optional
+MAX_OPERANDS = 7  # tags of the column that a cell is computed from
 SHOWN = 3  # number of terms of a sum that are written out; others are "…"
 OPERATORS = (("log Σ exp", logsumexp), ("max", maximum), ("Σ", lambda terms, axis: terms.sum(axis)))
 
@@ -67,6 +68,9 @@ class Choice:
     mistake: str = ""  # name of the mistake behind a wrong answer; empty for the right one
 
 
+Operands = Sequence[Sequence[str]]  # rows of a table with a head: what a cell is computed from
+
+
 @dataclass(frozen=True)
 class Question:
     """A question with two or more distinct choices, one of them right."""
@@ -75,6 +79,7 @@ class Question:
     text: str
     hint: str
     choices: tuple[Choice, ...]
+    operands: Operands = ()  # of a cell
 
     @property
     def right(self) -> int:
@@ -192,6 +197,44 @@ def terms_of(program: Program, kind: str, t: int, k: int) -> tuple[Array, float 
     if t == 0:
         return program.start[k : k + 1], own
     return table[t - 1] + program.steps[t - 1][:, k], own
+
+
+def operands_of(
+    program: Program, kind: str, t: int, k: int, names: Sequence[str], words: Sequence[str]
+) -> Operands:
+    """Return what a cell is computed from: the column before, its steps, and the emission.
+
+    For β this is the column after. The tags with the largest terms are shown, in id order.
+    """
+    T, tag = len(program.emissions), names[k]
+    table, e = program.printed(kind), program.emissions
+    emission = [f"emission of {tag} at {numbered(words, t)}", e[t, k]]
+    if kind == BETA:
+        if t == T - 1:
+            return [["", "END"], [f"from {tag}", score(float(program.end[k]))]]
+        columns = {
+            f"step from {tag}": program.steps[t][k],
+            f"emissions at {numbered(words, t + 1)}": e[t + 1],
+            f"β at {numbered(words, t + 1)}": table[t + 1],
+        }
+    elif t == 0:
+        start = [f"START → {tag}", program.start[k]]
+        return [["", ""], *([text, score(float(value))] for text, value in (start, emission))]
+    else:
+        letter = "best" if kind == VITERBI else "α"
+        columns = {
+            f"{letter} at {numbered(words, t - 1)}": table[t - 1],
+            f"step to {tag}": program.steps[t - 1][:, k],
+        }
+    terms = sum(columns.values())
+    shown = np.sort(np.argsort(-terms, kind="stable")[:MAX_OPERANDS])
+    more = ["…"] if len(shown) < len(names) else []
+    rows = [[text, *(score(float(row[j])) for j in shown), *more] for text, row in columns.items()]
+    head = ["", *(names[j] for j in shown), *more]
+    if kind == BETA:
+        return [head, *rows]
+    last = [emission[0], score(float(e[t, k])), *[""] * (len(head) - 2)]
+    return [head, *rows, last]
 
 
 def formula(name: str, terms: Array, own: float | None) -> str:

@@ -84,11 +84,48 @@ def question(now: Analysis, trained: Analysis, ask: Ask) -> Question | None:
     return of_cell(now, ask, t, now.potentials.tag_id(ask.tags[0]))
 
 
+def due(page: str, done: int, T: int) -> Mapping[str, int]:
+    """Return the word that the next step of a page's walk computes, by kind of question.
+
+    Args:
+        page: the path of the page.
+        done: number of steps done.
+        T: number of words.
+
+    Returns:
+        Empty before and after the sweeps, and on pages without them.
+    """
+    if page == "viterbi":
+        if done < T:
+            return {"best": done, "backpointer": done}
+        return {"viterbi": 2 * T - 1 - done} if done < 2 * T else {}
+    if page == "forward-backward":
+        if done < T:
+            return {"alpha": done}
+        return {"beta": 2 * T - done} if T < done <= 2 * T else {}
+    return {}
+
+
+def is_due(ask: Ask, places: Mapping[str, int]) -> bool:
+    """Return whether a question is about the column that `due` names."""
+    return isinstance(ask.word, int) and places.get(ask.kind) == ask.word - 1
+
+
 def next_question(
-    now: Analysis, trained: Analysis, page: str, after: Ask | None = None
+    now: Analysis,
+    trained: Analysis,
+    page: str,
+    after: Ask | None = None,
+    done: int | None = None,
 ) -> Question | None:
-    """Return a page's first question, or the one after `after`; None if there is none."""
-    asks = list(_asks(now, page, edited=now is not trained))
+    """Return a page's first question, or the one after `after`; None if there is none.
+
+    After `done` steps of its walk it is about the column that the next step computes.
+    """
+    places = {} if done is None else due(page, done, len(now.words))
+    asks = list(_asks(now, page, edited=now is not trained, edges=bool(places)))
+    if places:
+        asks.sort(key=lambda ask: not is_due(ask, places))
     begin = asks.index(after) + 1 if after in asks else 0
     for ask in islice(asks[begin:] + asks[:begin], TRIED):
         result = question(now, trained, ask)
@@ -110,8 +147,8 @@ def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, 
     T = len(chain.words)
     t = 0 if ask.word is None else _position(chain, ask.word)
     whole = {
-        "alpha": ("beta", "nodes", "sums", "score", *rows),
-        "beta": ("nodes", "sums", "score", *rows),
+        "alpha": ("beta", "sums", "score", *rows),
+        "beta": ("sums", "score", *rows),
         "best": ("path", "score", *rows),
         "backpointer": ("path",),
         "flips": (),
@@ -120,8 +157,8 @@ def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, 
         "cost": ("path", "ruled", "moved", *rows),
     }.get(ask.kind, ("path",))
     here: dict[str, tuple[tuple[str, ...], int, int]] = {
-        "alpha": (("alpha",), t, T),
-        "beta": (("beta",), 0, t + 1),
+        "alpha": (("alpha", "nodes"), t, T),
+        "beta": (("beta", "nodes"), 0, t + 1),
         "best": (("nodes", "pointers"), t, T),
         "backpointer": (("pointers", *rows), t - 1, T),
         "marginal": (("marginals", "nodes"), t, t + 1),
@@ -133,18 +170,21 @@ def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, 
     return parts + [(part, begin, end) for part in near]
 
 
-def _asks(chain: Analysis, page: str, *, edited: bool) -> Iterator[Ask]:
-    """Yield all questions of a page: the kinds in turn, the places shuffled with a fixed seed."""
+def _asks(chain: Analysis, page: str, *, edited: bool, edges: bool) -> Iterator[Ask]:
+    """Yield all questions of a page: the kinds in turn, the places shuffled with a fixed seed.
+
+    With `edges` also those of the column where a sweep begins.
+    """
     mixed = []
     for kind in PAGES[page]:
-        places = list(_places(chain, kind, edited=edited))
+        places = list(_places(chain, kind, edited=edited, edges=edges))
         random.Random(kind).shuffle(places)
         mixed.append(places)
     for turn in zip_longest(*mixed):
         yield from (ask for ask in turn if ask is not None)
 
 
-def _places(chain: Analysis, kind: str, *, edited: bool) -> Iterator[Ask]:
+def _places(chain: Analysis, kind: str, *, edited: bool, edges: bool) -> Iterator[Ask]:
     T = len(chain.words)
     if kind in ("likeliest", "cost"):
         rules = [each.rule for each in examples(chain.tags)] if kind == "cost" else [""]
@@ -159,6 +199,7 @@ def _places(chain: Analysis, kind: str, *, edited: bool) -> Iterator[Ask]:
         yield from (Ask(kind, t + 1) for t in range(T))
     else:
         words = range(T - 1) if kind == "beta" and T > 1 else range(T > 1, T)
+        words = range(T) if edges else words
         for t in words:
             for k in (chain.forward_backward.marginals[t] >= LIKELY).nonzero()[:, 0].tolist():
                 yield Ask(kind, t + 1, (chain.tags[k],))

@@ -123,11 +123,15 @@ def sweep_picture(
     )
 
 
-def viterbi_picture(now: Analysis, gold: Sequence[int] | None) -> Picture:
-    """Return the lattice, forward over the columns and back along the backpointers."""
+def viterbi_picture(now: Analysis, gold: Sequence[int] | None, display: str = "log") -> Picture:
+    """Return the lattice, forward over the columns and back along the backpointers.
+
+    `display` is a key of `SWEEP_DISPLAYS`: what best(t, k) is on the nodes.
+    """
     return Picture(
         ["strips", "lattice"],
         decoder_rows(now, which=["viterbi", "gold"], gold=gold),
+        [] if display == "log" else [best_grid(now, display)],  # the stage writes scores by itself
         side=Cell(),
         walk=viterbi_walk(possible=now.viterbi is not None),
         legend=f"{_WALKED} · ↑ ↓ or click: choose a cell · circle: best(t, k) relative "
@@ -209,11 +213,11 @@ def marginal_grid(analysis: Analysis, outlined: Sequence[int] | None) -> Grid:
     return Grid("marginals", label, values, 1.0, 2, "probability", outlined=outlined)
 
 
-def best_grid(analysis: Analysis) -> Grid:
-    """Return Viterbi's table: the score of the best prefix that ends in each tag."""
-    label = "best(t, k): score of the best prefix that ends in tag k at t, nats"
-    path = analysis.paths["viterbi"]
-    return Grid("best", label, analysis.best, scale_of(analysis.best), outlined=path)
+def best_grid(analysis: Analysis, display: str = "log") -> Grid:
+    """Return Viterbi's table: the best prefix that ends in each tag, by `SWEEP_DISPLAYS`."""
+    label = "best(t, k): score of the best prefix that ends in tag k at t"
+    grid = _sweep("best", label, analysis.best, display)
+    return replace(grid, outlined=analysis.paths["viterbi"])
 
 
 def consistency_rows(analysis: Analysis, convention: str = "included") -> list[Row]:

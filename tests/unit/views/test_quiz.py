@@ -1,6 +1,7 @@
 """Questions about a chain: one right answer, that of enumeration, and no wrong one like it."""
 
 import itertools
+import math
 import random
 import re
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.rules import analyse_match
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.views.quiz.question import FORMS, Ask, read_ask
-from crfviz.views.quiz.selection import PAGES, next_question, question
+from crfviz.views.quiz.selection import PAGES, due, next_question, question
 from tests.support import oracle
 
 CHAINS = 500
@@ -258,3 +259,82 @@ def test_unknown_word_or_tag_is_rejected(text):
     chain = analysed(chain_of(random.Random(1)))
     with pytest.raises(CrfvizError):
         question(chain, chain, read_ask(text))
+
+
+def numbers_in(row):
+    return [float(text.replace("−", "-")) for text in row[1:] if text]
+
+
+def computed(ask, rows):
+    """The answer that the shown operands give, with the formula of each table."""
+    columns = list(map(numbers_in, rows[1:]))
+    if len(columns) == 1:  # END alone
+        return columns[0][0]
+    if len(rows[0]) == 2 and rows[0][1] == "":  # START and the emission
+        return sum(column[0] for column in columns)
+    terms = [sum(parts) for parts in zip(*columns[: 3 if ask.kind == "beta" else 2], strict=True)]
+    total = max(terms) if ask.kind == "best" else math.log(sum(map(math.exp, terms)))
+    return total if ask.kind == "beta" else total + columns[2][0]
+
+
+def test_shown_operands_give_the_answer():
+    draw = random.Random(7)
+    seen = []
+    for _ in range(200):
+        now = analysed(chain_of(draw))
+        T = len(now.words)
+        kind = draw.choice(["alpha", "beta", "best"])
+        ask = Ask(kind, 1 + draw.randrange(T), (draw.choice(now.tags),))
+        found = question(now, now, ask)
+        if found is None:
+            continue
+        right = float(found.choices[found.right].text.replace("−", "-"))
+        assert computed(ask, found.operands) == pytest.approx(right, abs=0.1), (ask, found)
+        seen.append((kind, ask.word in (1, T)))
+    assert {(kind, edge) for kind in ("alpha", "beta", "best") for edge in (True, False)} == {*seen}
+
+
+def test_operands_hold_the_largest_terms_of_many_tags():
+    generator = torch.Generator().manual_seed(5)
+    scores = torch.randn(3, 12, generator=generator, dtype=torch.float64)
+    steps = torch.randn(12, 12, generator=generator, dtype=torch.float64)
+    names = [f"T{k}" for k in range(12)]
+    now = analyse(Potentials(scores, steps, tags=names, tokens=["a", "b", "c"]))
+    found = question(now, now, Ask("best", 2, ("T4",)))
+    shown = [name for name in found.operands[0] if name not in ("", "…")]
+    terms = (scores[0] + steps[:, 4]).tolist()
+    best = sorted(range(12), key=lambda k: -terms[k])[:7]
+    assert shown == [f"T{k}" for k in sorted(best)]
+    assert found.operands[0][-1] == "…"
+
+
+@pytest.mark.parametrize(
+    ("page", "kinds"),
+    [
+        ("viterbi", [{"best", "backpointer"}] * 3 + [{"viterbi"}] * 3),
+        ("forward-backward", [{"alpha"}] * 3 + [set()] + [{"beta"}] * 3),
+    ],
+)
+def test_question_is_about_the_column_that_the_next_step_computes(page, kinds):
+    columns = {"best": [0, 1, 2], "backpointer": [0, 1, 2], "viterbi": [2, 1, 0]}
+    columns |= {"alpha": [0, 1, 2], "beta": [2, 1, 0]}
+    draw = random.Random(3)
+    followed = 0
+    for _ in range(60):
+        chain = chain_of(draw)
+        if len(chain.emissions) != 3:
+            continue
+        now = analysed(chain)
+        for done, kind in enumerate(kinds):
+            places = due(page, done, 3)
+            assert set(places) == kind
+            assert all(
+                t == columns[each][done % 3 if page == "viterbi" else done - 4 * (done > 3)]
+                for each, t in places.items()
+            )
+            found = next_question(now, now, page, done=done)
+            if places and found is not None and found.ask.kind in places:
+                assert found.ask.word == places[found.ask.kind] + 1
+                followed += 1
+        assert due(page, 2 * 3 + (page != "viterbi"), 3) == {}
+    assert followed > 60
