@@ -18,6 +18,7 @@ from crfviz.taggers.brought.parsed_model import MAX_BYTES, Reading
 from crfviz.taggers.brought.tagger import IMPORTED, ImportedTagger
 from crfviz.taggers.brought.validated_model import ANSWERS, ValidatedModel
 from crfviz.taggers.brought.watch import Watch
+from crfviz.taggers.exercises import PREFIX, ExerciseTagger
 from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.hmm import HmmTagger
 from crfviz.taggers.neural.tagger import NeuralTagger
@@ -64,9 +65,13 @@ def brought_models() -> dict[str, Path]:
 def load_tagger(name_or_folder: str | Path) -> Tagger:
     """Load a tagger: a name in `list_taggers()`, a model folder or a textbook file.
 
+    `exercise/KIND.SEED` is the chain of `crfviz.exercise(KIND, SEED)`.
+
     Raises:
         ModelError: there is no such tagger, or its files are invalid; names the file and the field.
     """
+    if isinstance(name_or_folder, str) and name_or_folder.startswith(PREFIX):
+        return ExerciseTagger(name_or_folder)
     if (place := model_path(name_or_folder)) is not None:
         return _load(place)
     if isinstance(name_or_folder, str) and name_or_folder in plugins():

@@ -1,10 +1,13 @@
 """The page Practise: exercises played to their end, with clicks, keys and touch."""
 
 import pytest
+from playwright.sync_api import expect
 
 import crfviz
 from crfviz.chain.homework.exercise import KINDS
+from crfviz.ui.lectures.lecture_store import read, to_link_name
 from tests.support.browser import PROJECTOR
+from tests.support.screen import assert_equal
 
 PHONE = {"width": 390, "height": 844}
 
@@ -37,6 +40,10 @@ def answer(page, step):
         node(page, step.cell[0] - (step.kind == "pointer"), step.answer).click()
 
 
+def link_of(text):
+    return to_link_name(read(text, "mine.toml"))
+
+
 def wait_for_step(page, n):
     page.locator(f'[data-exercise][data-step="{n}"]').wait_for()
 
@@ -60,7 +67,10 @@ def test_right_answers_lead_to_the_full_score_without_scrolling(screen, kind, si
     if size is PROJECTOR:
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") <= 720
     page.get_by_role("button", name="Watch it").click()
+    screen.expect_title("Viterbi" if kind == "viterbi" else "Forward–backward")
     page.locator('.stepper[data-step="0"]').wait_for()
+    screen.eventually(lambda: assert_equal(screen.params()["model"], f"exercise/{kind}.7"))
+    expect(page.locator("[data-stage] .word span")).to_have_text(list(task.potentials.tokens))
 
 
 def test_wrong_value_is_named_shown_after_two_and_undone(screen):
@@ -114,6 +124,38 @@ def test_keys_alone_answer_every_step(screen):
         page.keyboard.press("Enter")
         wait_for_step(page, n + 1)
     page.locator("[data-exercise][data-done]").wait_for()
+
+
+LECTURE = """
+title = "An exercise"
+minutes = 5
+
+[[cue]]
+page = "practise"
+view.do = "alpha.7"
+say = "Now you."
+
+[[cue]]
+page = "viterbi"
+say = "And so on."
+"""
+
+
+def test_cue_of_a_lecture_is_an_exercise(screen):
+    task = crfviz.exercise("alpha", 7)
+    screen.page.set_viewport_size(PROJECTOR)
+    page = screen.load("practise", screen.address("", lecture=link_of(LECTURE), cue="1")).page
+    page.locator('[data-cue="1"]').wait_for()
+    for n, step in enumerate(task.steps):
+        node(page, 0, 0).wait_for(state="attached")
+        answer(page, step)
+        wait_for_step(page, n + 1)
+    page.locator("[data-exercise][data-done]").wait_for()
+    page.keyboard.press("PageDown")
+    page.locator('[data-cue="2"]').wait_for()
+    page.keyboard.press("PageUp")
+    page.locator('[data-cue="1"]').wait_for()
+    wait_for_step(page, 0)  # the next group begins anew
 
 
 def test_unknown_exercise_says_what_was_expected(screen):

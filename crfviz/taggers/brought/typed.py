@@ -50,6 +50,7 @@ def read_typed(typed: TypedModel) -> ParsedModel:
     if emissions is None:
         raise FormatError("emissions: type a row of numbers for each word, a column for each tag")
     start, end = _row("start", typed.start), _row("end", typed.end)
+    above = beside = None
     if transitions is not None:
         transitions, above, beside = _without_border(transitions)
         if not tags and transitions.header is not None:

@@ -262,7 +262,7 @@ def _cue(
         )
         return None
     model = params.get("model", models.default)
-    if model not in models.names:
+    if not models.knows(model):
         section.wrong(
             "model", f"there is no model {quote(model)}; expected {', '.join(models.names)}"
         )

@@ -1,33 +1,34 @@
 """The page Practise: an exercise, its question over the lattice, and the result at the end."""
 
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import replace
 
 import streamlit as st
 
 from crfviz.chain.decoding.analysis import analyse
-from crfviz.chain.homework.exercise import KINDS, MAX_SEED, Exercise, exercise
+from crfviz.chain.edits import Edits
+from crfviz.chain.homework.exercise import MAX_SEED, Exercise
 from crfviz.chain.homework.programs import VITERBI
 from crfviz.exceptions import CrfvizError
+from crfviz.taggers.exercises import PREFIX, exercise_named
 from crfviz.ui.pictures import draw
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.scenario_state import (
     change,
-    flag_option,
+    load_state,
+    request_page,
     scenario,
-    set_view_option,
     view_option,
 )
 from crfviz.ui.session.session_store import widget_value
 from crfviz.ui.state.link import is_option
-from crfviz.ui.state.scenario import BEFORE_FIRST, DO, TRIES
+from crfviz.ui.state.scenario import DO, TRIES, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain
-from crfviz.views.frames.exercises import KIND_NAMES, exercise_picture, panel, watched_picture
+from crfviz.views.frames.exercises import KIND_NAMES, exercise_picture, panel
 from crfviz.views.stage.picture import Subject
 
-WATCH = "watch"  # page option: whether the picture of the algorithm is played
 FIRST = f"{VITERBI}.1"
 
 
@@ -72,40 +73,27 @@ def practise(task: Exercise) -> None:
     )
     analysis = analyse(task.potentials)
     if progress.step == len(task.steps):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            playing = flag_option(WATCH)
-            name = "Back to my numbers" if playing else "Watch it"
-            st.button(name, on_click=partial(_watch, "" if playing else "1"))
-        if playing:
-            subject = Subject(analysis, analysis, step=scenario().step)
-            draw(subject, watched_picture(task, analysis), key="exercise.watched")
-            return
+        st.button("Watch it", on_click=_watch, args=(task,))
     draw(Subject(analysis, analysis), exercise_picture(task, progress), key="exercise")
 
 
 def _named(text: str) -> Exercise:
     """Return the exercise that a link names; show a message if there is none."""
-    kind, _, seed = text.partition(".")
     try:
-        if kind not in KINDS or not (seed.isascii() and seed.isdecimal()):
-            raise CrfvizError(f"expected {', '.join(KINDS)} with a number, such as {FIRST}")
-        return exercise(kind, int(seed[:9]))
+        return exercise_named(text)
     except CrfvizError as error:
         st.caption(plain(f"There is no exercise “{text}”: {error}."))
-        return exercise(*_parts(FIRST))
-
-
-def _parts(text: str) -> tuple[str, int]:
-    kind, _, seed = text.partition(".")
-    return kind, int(seed)
+        return exercise_named(FIRST)
 
 
 def _begin(name: str) -> None:
     """Open an exercise at its first step."""
-    view = {key: old for key, old in scenario().view.items() if key not in (TRIES, WATCH)}
+    view = {key: old for key, old in scenario().view.items() if key != TRIES}
     change(view={**view, DO: name}, step=0)
 
 
-def _watch(value: str) -> None:
-    set_view_option(WATCH, value)
-    change(step=BEFORE_FIRST if value else 0)
+def _watch(task: Exercise) -> None:
+    """Play the chain of the exercise on the page of its algorithm."""
+    name, words = f"{PREFIX}{task.kind}.{task.seed}", task.potentials.tokens or ()
+    load_state(replace(with_sentence(scenario(), " ".join(words)), model=name, edits=Edits()))
+    request_page("viterbi" if task.kind == VITERBI else "forward-backward", played=True)

@@ -65,6 +65,7 @@ _SCENARIO = "scenario"
 _HISTORY = "history"
 _PATH = "path"  # session key: path of the current page, or name of its view
 _PAGE_REQUEST = "turn"  # session key: the page that a key or a link requested
+_PLAYED = "played"  # session key: whether the requested page opens before its first step
 _ARRIVING = "arriving"  # session key: the step at which that page opens, and its view
 _MODELS = "models"  # session key: the names of all models at the start of the last full run
 STEPPED = "stage.stepped"  # session key: the stage stepped through last
@@ -183,8 +184,12 @@ def take_page_request() -> str | None:
     return requested
 
 
-def request_page(page: object) -> None:
-    """Open "next", "previous", a page or a view in the next run; ignore anything else."""
+def request_page(page: object, *, played: bool = False) -> None:
+    """Open "next", "previous", a page or a view in the next run; ignore anything else.
+
+    A page that is `played` opens before its first step.
+    """
+    set_value(_PLAYED, played)
     known = {*START_STEPS, *FORMER, *(entry.path for entry in ENTRIES)}
     if isinstance(page, str) and page in known:
         set_value(_PAGE_REQUEST, page)
@@ -208,7 +213,8 @@ def set_arrival(direction: str, name: str) -> None:
         direction: "next": before its first step, "previous": at its last; else at step 0.
         name: of the page or view.
     """
-    set_value(_ARRIVING, (START_STEPS.get(direction, 0), view_in(name)))
+    way = "next" if get_value(_PLAYED) else direction
+    set_value(_ARRIVING, (START_STEPS.get(way, 0), view_in(name)))
 
 
 def open_view(name: str, direction: str = "") -> None:

@@ -24,6 +24,7 @@ from urllib.parse import urlencode
 
 from crfviz.chain.edits import Edits
 from crfviz.chain.pattern_syntax import MAX_LENGTH
+from crfviz.taggers.exercises import is_exercise
 from crfviz.ui.state.link_text import (
     cell_text,
     moves_text,
@@ -99,6 +100,10 @@ class Models:
     names: Sequence[str]
     default: str  # the model of a URL without one
     first_sentence: Callable[[str], str]  # by model, the sentence of a URL without one
+
+    def knows(self, name: str) -> bool:
+        """Return whether a model can be loaded: one of the list, or the chain of an exercise."""
+        return name in self.names or is_exercise(name)
 
 
 @dataclass(frozen=True)
@@ -266,7 +271,7 @@ class _Reader:
 
     def model(self, models: Models) -> str:
         name = self.left.pop("model", models.default)
-        if name in models.names or name == models.default:
+        if models.knows(name) or name == models.default:
             return name
         self.ignore("model", f"the model {quote(name)}", f"one of {', '.join(models.names)}")
         return models.default

@@ -167,7 +167,7 @@ def linked_snapshots(params: Mapping[str, str], models: Models) -> list[Snapshot
         name = parameter.removeprefix(PARAMETER)
         parts = dict(parse_qsl(value, keep_blank_values=True))
         usable = 0 < len(name) <= LONGEST_NAME and _tidy(name) == name
-        if parameter.startswith(PARAMETER) and usable and parts.get("model") in models.names:
+        if parameter.startswith(PARAMETER) and usable and models.knows(parts.get("model", "")):
             state = decode(without_snapshots(parts), models).scenario
             state = replace(state, right={}, view={}, step=0)
             snapshots.append(Snapshot(name, state))

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 
 import torch
 
-from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.homework.exercise import LETTERS, WRONG_BEFORE_SHOWN, Exercise, Progress
 from crfviz.chain.homework.programs import BETA, VITERBI
 from crfviz.views.stage.picture import Grid, Picture, Walk
-from crfviz.views.strips.pictures import scale_of, sweep_picture, viterbi_picture
+from crfviz.views.strips.pictures import scale_of
 
 KIND_NAMES = {VITERBI: "Viterbi", "alpha": "α forward", BETA: "β backward"}
 CELLS = "cells"  # name of the table that the reader fills
@@ -49,13 +48,6 @@ def exercise_picture(task: Exercise, progress: Progress) -> Picture:
     ]
     walk = Walk((), never=["pointers", "path"], nodes=[CELLS])
     return Picture(["lattice", "scores"], grids=grids, walk=walk, title="", changeable=False)
-
-
-def watched_picture(task: Exercise, analysis: Analysis) -> Picture:
-    """Return the picture of the page Viterbi or Forward–backward on the same chain."""
-    if task.kind == VITERBI:
-        return viterbi_picture(analysis, None)
-    return sweep_picture(analysis, None, display="probability")
 
 
 def panel(task: Exercise, progress: Progress, tries: str) -> Mapping[str, object]:
