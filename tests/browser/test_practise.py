@@ -144,7 +144,8 @@ say = "And so on."
 def test_cue_of_a_lecture_is_an_exercise(screen):
     task = crfviz.exercise("alpha", 7)
     screen.page.set_viewport_size(PROJECTOR)
-    page = screen.load("practise", screen.address("", lecture=link_of(LECTURE), cue="1")).page
+    page = screen.page
+    page.goto(screen.address("", lecture=link_of(LECTURE), cue="1"))
     page.locator('[data-cue="1"]').wait_for()
     for n, step in enumerate(task.steps):
         node(page, 0, 0).wait_for(state="attached")
