@@ -93,7 +93,7 @@ def tagger(name: str) -> Tagger:
     if len(loaded.tags) > MAX_TAGS:
         raise ModelError(
             f"{name} has {len(loaded.tags):,} tags; the pages draw at most {MAX_TAGS}. Choose "
-            "another model on the left; the library and the command line take this one."
+            "another model above; the library and the command line take this one."
         )
     return loaded
 

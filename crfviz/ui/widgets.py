@@ -49,7 +49,7 @@ def guarded(what: str, *, again: bool = False) -> Iterator[None]:
         _log.exception("%s failed, log id %s", what, number)
         st.error(
             f"{plain(what)} could not be drawn (log id {number}). Your sentence and edits are "
-            "kept: change them on the left, press Reset there, or go to another page."
+            "kept: undo the last change with Ctrl+Z, or go to another page."
         )
 
 
