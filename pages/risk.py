@@ -26,7 +26,8 @@ if not current.tagger.probabilistic:
 picture = dial(current) if show == "dial" else calibrated_set(current)
 show_stage(current, picture, key="risk", asks=False)
 paths = [] if picture.used is None else ranked_rows(picture.used.paths)
-if table_twin(current, picture, rows=paths, code=code_of(current, picture)) and show == "dial":
+has_tables = table_twin(current, picture, rows=paths, code=code_of(current, picture), keep=True)
+if has_tables and show == "dial":
     frame = cost_frame(current)
     if frame is not None:
         st.text("Cost by true tag (row) and chosen tag (column)")

@@ -27,11 +27,12 @@ from crfviz.ui.session.scenario_state import (
     view_option,
 )
 from crfviz.ui.session.session_store import get_value, set_value
-from crfviz.ui.state.scenario import covered
+from crfviz.ui.state.scenario import ON_RISK, covered
 from crfviz.ui.widgets import download, narrowed
 from crfviz.ui.words import plain
-from crfviz.views.exports.live import PAGES, Live, origin_of, script
+from crfviz.views.exports.live import KEPT, PAGES, Live, origin_of
 from crfviz.views.exports.live_page import live_page
+from crfviz.views.exports.python_file import script
 from crfviz.views.exports.tikz import tikz_of
 from crfviz.views.formatting import claim_text
 from crfviz.views.quiz.question import Ask
@@ -167,18 +168,20 @@ def table_twin(
     grids: Sequence[Grid] = (),
     page: str = "explore",
     code: str = "",
+    keep: bool = False,
 ) -> bool:
     """Draw the tables of the picture above on request, to read, copy and download.
 
     The tables have the picture's rows and grids, and the further ones given. Beside the switch are
     the point of an example, unless it is hidden, and the download menu, whose HTML file opens at
-    `page`. `code` is added to the Python file.
+    `page`, or with `keep` at this picture as it is. `code` is added to the Python file.
 
     Returns:
         Whether the tables are drawn, so that a page can add its own.
 
     """
-    live, picture = _live(scene, page, code), _with_rule(scene, picture)
+    picture = _with_rule(scene, picture)
+    live = _live(scene, page, code, picture if keep else None)
     hidden = walking(scene, picture.walk) or bool(get_value(_WITHHELD))
     off = covered(scene.scenario.view)
     rows = [row for row in [*picture.rows, *rows] if row.id not in off]
@@ -299,28 +302,33 @@ def show_steps(scene: Scene, walk: Walk, *, key: str) -> int:
     return steps_done(scene, walk)
 
 
-def _live(scene: Scene, page: str, code: str = "") -> Callable[[], Live]:
+def _live(
+    scene: Scene, page: str, code: str = "", kept: Picture | None = None
+) -> Callable[[], Live]:
     """Return a function that creates the inputs of the downloads of this screen, in any thread.
 
     It does not load the model, which may be deleted before the download.
     """
     now, rule = scene.scenario, active_rule(scene.tags)  # other threads have no session
     constrained = now.edits.constrained
+    view = {name: text for name, text in now.view.items() if name in ON_RISK} if kept else {}
+    origin = origin_of(scene.tagger, now.sentence, constrained=constrained)
     trained = scene.trained.sentence.potentials if constrained else _unconstrained(scene)
     return lambda: Live(
         trained,
         edits=now.edits,
         pins=now.pins,
         gold=None if scene.windowed else scene.gold,
-        origin=origin_of(scene.tagger, now.sentence, constrained=constrained),
+        origin=replace(origin, view=view),
         probabilistic=scene.tagger.probabilistic,
         of_probabilities=scene.of_probabilities,
         rule=rule,
-        opens=page,
+        opens=KEPT if kept else page,
         step=max(0, now.step) if now.step else None,
         covered=covered(now.view),
         direction=now.view.get(DIRECTION, ""),
         code=code,
+        kept=kept,
     )
 
 

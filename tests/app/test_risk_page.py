@@ -1,6 +1,9 @@
 """The page Risk, its part of Model errors and of Annotate, driven with AppTest."""
 
+import json
+import re
 from itertools import pairwise, product
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -10,8 +13,11 @@ from crfviz.chain.questions.costs import cost_matrix
 from crfviz.corpus.tables.coverage import read_calibrations
 from crfviz.taggers import plugins
 from crfviz.taggers.registry import SHIPPED
+from crfviz.ui import pictures
 from crfviz.ui.errors import risk
+from crfviz.views.exports import bundle
 from tests.app.test_library_pages import Random
+from tests.support import node
 from tests.support.app_pages import button, go_to, new_app, opened, stage_of
 
 NAMES = {"model": "ner-en", "sentence": "Maria met Milan in Milan ."}
@@ -228,3 +234,40 @@ def test_rule_conditions_the_set():
     assert stage_of(app)["used"]["tags"] == [sorted({*near[:, t].tolist()}) for t in range(4)]
     steps = [sorted({*map(tuple, near[:, t : t + 2].tolist())}) for t in range(3)]
     assert stage_of(app)["used"]["steps"] == [[list(step) for step in each] for each in steps]
+
+
+SHOW = """
+  const [data, event] = told;
+  const local = new LocalBackend(data, { turned: () => null, beyond: () => null });
+  const before = local.payload();
+  local.take([event]);
+  return { before, after: local.payload().note, query: local.query() };
+"""
+BACKEND = {bundle.OWN / "local_backend.js": "LocalBackend"}
+
+
+@pytest.mark.parametrize(
+    ("params", "options"),
+    [(NAMES, {"costs": "miss=0.01"}), (TAGS, {"risk": "set", "level": "85"})],
+    ids=["dial", "set"],
+)
+def test_html_file_opens_at_the_picture_and_its_link_at_the_costs(
+    monkeypatch, tmp_path, params, options
+):
+    made = {}
+    monkeypatch.setattr(
+        pictures, "download", lambda label, make, *_, **__: made.update({label: make})
+    )
+    app = at(**params, **{f"v.{name}": value for name, value in options.items()})
+    page = stage_of(app)
+    data = json.loads(re.search(r'id="data">(.*?)</script>', made["Download as HTML"](), re.S)[1])
+    words = params["sentence"].split()
+    tags = crfviz.load_tagger(params["model"]).tags
+    event = {"seq": 1, "kind": "transition", "from": tags[0], "to": tags[1], "score": 3}
+    shown = node.run(tmp_path, BACKEND, SHOW, [data, event])
+    for name in ("rows", "note", "contrast", "used", "heading", "words"):
+        assert shown["before"].get(name) == page[name], name
+    assert shown["before"]["words"] == words
+    assert shown["after"] == f"Before your changes in this file: {page['note']}"
+    query = dict(parse_qsl(shown["query"]))
+    assert options == {name: query[f"v.{name}"] for name in options}

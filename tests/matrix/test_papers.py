@@ -15,7 +15,8 @@ import pytest
 import crfviz
 from crfviz.chain.edits import Edits
 from crfviz.views.exports import tables
-from crfviz.views.exports.live import Live, Origin, script
+from crfviz.views.exports.live import Live, Origin
+from crfviz.views.exports.python_file import script
 from crfviz.views.exports.tables import number, tex
 from tests.support.rare_names import NAMES, rare_chain, seed_of_commit
 

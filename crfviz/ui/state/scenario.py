@@ -34,6 +34,7 @@ RULE_DRAFT = "draft"  # page option: the beginning of a rejected rule
 MAX_DRAFT = MAX_LENGTH + 1  # characters of a draft
 # page options: costs of errors, which of them varies, a share, a level, and what it promises
 RISK = (COSTS, DIAL, SHARE, LEVEL, OF) = ("costs", "dial", "share", "level", "of")
+ON_RISK = (*RISK, "risk", "within", "true", "taken")  # page options of the page Risk
 DEFAULT_LEVEL = 90  # per cent, of calibrated sets
 LIST, PLACE = "list", "place"  # page options: the digest of a list of errors, and the place in it
 DO, TRIES = "do", "tries"  # page options: an exercise as kind.seed, and the answers so far

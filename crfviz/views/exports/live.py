@@ -16,6 +16,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.homework.grade import Trace
 from crfviz.chain.patterns import Automaton
 from crfviz.chain.potentials import Potentials
+from crfviz.chain.validation import words as checked_words
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import SHIPPED
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
@@ -47,7 +48,9 @@ OF_SCORES = "Made with crfviz from scores alone: no link can open them again, so
 Draw = Callable[["Live", Analysis, Analysis | None], Picture]  # of the chain now, and before edits
 
 # Of a picture's payload: what stays true whatever is edited.
-_OF_PICTURE = ("title", "reference", "contrast", "hint", "legend", "panels", "display", "messages")
+_OF_PICTURE = (
+    *("title", "reference", "contrast", "hint", "legend", "panels", "display", "messages", "used"),
+)
 _SHARED = (
     "words",
     "tags",
@@ -61,12 +64,7 @@ _SHARED = (
 )  # by all pages
 _NUMBERS = ("values", "trained", "outlined")  # of a table
 TRACE = "trace"  # the one page of a trace
-_SCRIPT_END = """\
-sums, best = crfviz.forward_backward(potentials), crfviz.viterbi(potentials)
-print([potentials.tag_names[tag] for tag in best.path], best.score, best.probability)
-print(sums.log_partition, sums.entropy)
-print(sums.marginals)  # sums.log_alpha, sums.log_beta, best.best, best.backpointers
-"""
+KEPT = "kept"  # a page as it was on the screen, with numbers that only Python computes
 
 
 @dataclass(frozen=True)
@@ -106,6 +104,7 @@ PAGES: Mapping[str, Page] = {
         "Marginals", lambda _, now, before: marginal_picture(now, before), "marginals", "entropy"
     ),
 }
+OF_KEPT = Page("Risk", lambda live, *_: live.kept_picture, "risk", note="kept")
 OF_TRACE = Page("Your code", lambda live, *_: trace_picture(live.given_trace), note="given")
 
 
@@ -116,6 +115,7 @@ class Origin:
     model: str = ""  # a name that every crfviz knows; empty for scores alone
     sentence: str = ""  # as typed
     constrained: bool = True
+    view: Mapping[str, str] = field(default_factory=dict)  # page options of the page that is kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +135,7 @@ class Live:
     covered: Sequence[str] = ()  # parts that are switched off
     trace: Trace | None = None  # of a program, which is played in place of the pages
     direction: str = ""  # of the columns, "ltr" or "rtl", where the reader chose
+    kept: Picture | None = None  # of a further page, at which the file opens
     code: str = ""  # Python that prints what only the page shows, from `potentials`
 
     @property
@@ -148,6 +149,12 @@ class Live:
         """The trace of a file that has one."""
         assert self.trace is not None
         return self.trace
+
+    @property
+    def kept_picture(self) -> Picture:
+        """The picture of the further page."""
+        assert self.kept is not None
+        return self.kept
 
     @property
     def display(self) -> str:
@@ -201,6 +208,8 @@ def data(live: Live, pages: Sequence[str]) -> dict[str, object]:
         )
     if live.trace:
         pages = [TRACE]
+    elif live.kept:
+        pages = [KEPT, *pages]
     whole = _payload(live, _ruled(live, explore_picture(live.trained, None)))
     return {name: value for name, value in whole.items() if name in _SHARED} | {
         "window": WINDOW,
@@ -230,9 +239,9 @@ def _payload(live: Live, picture: Picture) -> Payload:
 
 
 def _page(live: Live, name: str) -> dict[str, object]:
-    page, trained = OF_TRACE if name == TRACE else PAGES[name], live.trained
+    page, trained = {TRACE: OF_TRACE, KEPT: OF_KEPT, **PAGES}[name], live.trained
     picture, edited = (page.draw(live, trained, by) for by in (None, trained))
-    if name != "marginals":  # where only the paths that match the rule count
+    if name not in ("marginals", KEPT):  # where only the paths that match the rule count
         picture, edited = _ruled(live, picture), _ruled(live, edited)
     fields = _payload(live, picture)
     kept = [
@@ -240,7 +249,7 @@ def _page(live: Live, name: str) -> dict[str, object]:
         | {"framed": table["outlined"] is not None}
         for table in fields["tables"]
     ]
-    walk, lost = fields["walk"], None
+    walk, lost, after = fields["walk"], None, _rows(_payload(live, edited))
     if name == "viterbi":
         walks = (viterbi_walk(possible=way) for way in (True, False))
         ways = [_ruled(live, replace(viterbi_picture(trained, None), walk=walk)) for walk in walks]
@@ -250,11 +259,11 @@ def _page(live: Live, name: str) -> dict[str, object]:
         "title": page.title,
         "path": page.path,
         "picture": {key: value for key, value in fields.items() if key in _OF_PICTURE}
-        | {"tables": kept, "heading": []}
-        | ({"note": fields["note"]} if name == TRACE else {}),
-        "rows": (rows := _rows(fields)),
+        | {"tables": kept, "heading": fields["heading"] if name == KEPT else []}
+        | ({"note": fields["note"]} if name in (TRACE, KEPT) else {}),
+        "rows": (rows := fields["rows"] if name == KEPT else _rows(fields)),
         "gold": _gold_row(live, page),
-        "editedRows": None if (after := _rows(_payload(live, edited))) == rows else after,
+        "editedRows": None if name == KEPT or after == rows else after,
         "editedLegend": " · ".join(filter(None, [edited.legend, GHOSTS])),
         "note": page.note,
         "walk": walk,
@@ -290,6 +299,7 @@ def _origin(live: Live) -> Mapping[str, object]:
     if not origin.model:
         return {"text": OF_SCORES, "address": "", "params": {}}
     params = {"model": origin.model, "sentence": origin.sentence}
+    params |= {f"v.{name}": value for name, value in origin.view.items()}
     if live.rule:
         params["v.rule"] = live.rule.pattern
     return {
@@ -320,7 +330,7 @@ def live_of(what: What, sentence: str | Sequence[str] | None) -> Live:
         raise CrfvizError(f"expected Potentials or a tagger, got {abbreviate_value(what)}")
     if sentence is None:
         raise CrfvizError('a tagger needs a sentence, such as sentence="These look fine to me."')
-    words = what.split(sentence) if isinstance(sentence, str) else list(sentence)
+    words = what.split(sentence) if isinstance(sentence, str) else [*checked_words(sentence)]
     typed = sentence if isinstance(sentence, str) else " ".join(words)
     return Live(
         what.potentials(words),
@@ -345,51 +355,3 @@ def _gold(tagger: Tagger, words: Sequence[str]) -> list[int] | None:
         if known and tagger.split(example.text) == list(words):
             return [tagger.tags.index(tag) for tag in example.gold or ()]
     return None
-
-
-def script(live: Live) -> str:
-    """Return Python code that prints the numbers on the screen, with crfviz alone.
-
-    The scores are those of the model if it comes with crfviz, else they are written out.
-    """
-    lines = ["import crfviz", "from math import inf", ""]
-    if live.origin.model:
-        rules = "" if live.origin.constrained else ", constrained=False"
-        lines += [
-            f"tagger = crfviz.load_tagger({live.origin.model!r})",
-            f"words = tagger.split({live.origin.sentence!r})[:{live.potentials.num_tokens}]",
-            f"potentials = tagger.potentials(words{rules})",
-        ]
-    else:
-        lines.append(f"potentials = {source_of(live.potentials)}")
-    lines += _changes(live)
-    if "inf" not in "\n".join(lines[2:]):
-        del lines[1]
-    return "\n".join([*lines, _SCRIPT_END + live.code])
-
-
-def _changes(live: Live) -> list[str]:
-    edits = live.edits
-    parts = {
-        "transitions": dict(edits.transitions),
-        "emissions": dict(edits.emissions),
-        "strength": edits.strength,
-    }
-    usual = vars(Edits())
-    fields = [f"{name}={value!r}" for name, value in parts.items() if value != usual[name]]
-    lines = [f"potentials = crfviz.Edits({', '.join(fields)}).apply(potentials)"] if fields else []
-    if live.pins:
-        lines.append(f"potentials = potentials.pin({dict(live.pins)!r})")
-    return lines
-
-
-def source_of(potentials: Potentials) -> str:
-    """Return Python code that makes these potentials."""
-    names = ("emissions", "transitions", "start", "end")
-    tables = [f"    {name}={getattr(potentials, name).tolist()!r}," for name in names]
-    texts = [
-        f"    {name}={getattr(potentials, name)!r},"
-        for name in ("tags", "tokens")
-        if getattr(potentials, name) is not None
-    ]
-    return "\n".join(["crfviz.Potentials(", *tables, *texts, ")"])

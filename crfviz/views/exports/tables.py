@@ -21,6 +21,7 @@ from torch import Tensor
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import END, START, weight_matrix
+from crfviz.chain.validation import whole_number
 from crfviz.exceptions import CrfvizError
 from crfviz.text.direction import right_to_left
 from crfviz.text.files import abbreviate_value, write_atomically
@@ -180,13 +181,20 @@ def export_table(
     known = [*TABLES, DECODERS, TRANSITIONS]
     if table not in known:
         raise CrfvizError(f"table must be one of {', '.join(known)}, got {abbreviate_value(table)}")
-    if digits not in range(18):
-        raise CrfvizError(
-            f"digits must be a whole number from 0 to 17, got {abbreviate_value(digits)}"
-        )
+    digits = require_digits(digits, 17)
     text = form(rows_of(analyse(live_of(what, sentence).potentials), table), digits)
     write_atomically(Path(path), [text.encode()])
     return Path(path)
+
+
+def require_digits(digits: int, most: int) -> int:
+    """Return a number of decimals as a plain integer; raise CrfvizError if it is none."""
+    number = whole_number(digits)
+    if number is None or not 0 <= number <= most:
+        raise CrfvizError(
+            f"digits must be a whole number from 0 to {most}, got {abbreviate_value(digits)}"
+        )
+    return number
 
 
 def rows_of(analysis: Analysis, table: str) -> Rows:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
 from crfviz.chain.edits import END, START, weight_matrix
+from crfviz.chain.validation import whole_number
 from crfviz.exceptions import CrfvizError
 from crfviz.text.direction import LTR, RTL, runs_right_to_left
 from crfviz.text.files import abbreviate_value, write_atomically
 from crfviz.views.exports.live import Live, What, live_of
-from crfviz.views.exports.tables import PREAMBLE, compiled, number, tex
+from crfviz.views.exports.tables import PREAMBLE, compiled, number, require_digits, tex
 from crfviz.views.strips.pictures import tags_with_mass
 from crfviz.views.theme import NEGATIVE, POSITIVE, tag_colours
 
@@ -60,10 +61,7 @@ def export_tikz(
     if draw is None:
         expected = ", ".join(PICTURES)
         raise CrfvizError(f"picture must be one of {expected}, got {abbreviate_value(picture)}")
-    if digits not in range(13):
-        raise CrfvizError(
-            f"digits must be a whole number from 0 to 12, got {abbreviate_value(digits)}"
-        )
+    digits = require_digits(digits, 12)
     if direction not in ("", LTR, RTL):
         raise CrfvizError(f"direction must be ltr or rtl, got {abbreviate_value(direction)}")
     analysis = analyse(live_of(what, sentence).potentials)
@@ -164,7 +162,7 @@ def _node(place: str, k: int, marginal: float, digits: int, corner: str) -> list
 
 def trellis(analysis: Analysis, position: int, digits: int, way: int) -> list[str]:
     """Return one Viterbi step: every way into the best tag of a word, with its numbers."""
-    _check_position(analysis, position)
+    position = _require_position(analysis, position)
     best, chain = analysis.best, analysis.potentials
     rows = {k: row for row, k in enumerate(tags_with_mass(analysis))}
     target = int(best[position].argmax())
@@ -205,7 +203,7 @@ def trellis(analysis: Analysis, position: int, digits: int, way: int) -> list[st
 def transitions(analysis: Analysis, position: int, digits: int, _way: int) -> list[str]:
     """Return the matrix from the row's tag to the column's, shaded by sign and size."""
     if not analysis.potentials.homogeneous:
-        _check_position(analysis, position)
+        position = _require_position(analysis, position)
     matrix = weight_matrix(
         analysis.potentials, 0 if analysis.potentials.homogeneous else position - 1
     )
@@ -286,10 +284,11 @@ def _heads(analysis: Analysis, y: float, way: int) -> list[str]:
     ]
 
 
-def _check_position(analysis: Analysis, position: int) -> None:
-    last = len(analysis.words) - 1
-    if position not in range(1, last + 1):
+def _require_position(analysis: Analysis, position: int) -> int:
+    last, number = len(analysis.words) - 1, whole_number(position)
+    if number is None or not 1 <= number <= last:
         raise CrfvizError(
             f"position must be that of a word with one before it, 1 to {last}, "
             f"got {abbreviate_value(position)}"
         )
+    return number

@@ -23,7 +23,7 @@ from crfviz.chain.homework.programs import ALPHA, BACKPOINTERS, BETA, VITERBI
 from crfviz.chain.pattern_syntax import quoted
 from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.rules import match
-from crfviz.views.exports.live import source_of
+from crfviz.views.exports.python_file import source_of
 from crfviz.views.exports.tables import PREAMBLE, tex
 from crfviz.views.formatting import score
 from crfviz.views.strips.rules import rule_probability

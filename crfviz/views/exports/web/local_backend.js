@@ -14,6 +14,7 @@ import { windowed } from "../../stage/web/windows.js";
 import { entropyNote, explain } from "./explanation.js";
 
 const GIVEN = "Only paths that match the rule count.";
+const AS_KEPT = "Before your changes in this file:";
 const MAX_MOVED = 3; // words that a note names
 const VIEWS = ["nodes", "panel"]; // page options that are kept as they come
 const TABLES = ["alpha", "beta", "best", "marginals"];
@@ -24,6 +25,7 @@ export class LocalBackend {
   constructor(data, { turned, beyond }) {
     Object.assign(this, { turned, beyond });
     this.become({ data, edits: editsOf(data.edits, data) });
+    this.opened = this.edits;
     [this.past, this.future] = [[], []];
     this.ack = 0;
     this.covered = data.covered;
@@ -44,6 +46,11 @@ export class LocalBackend {
   get edited() {
     const { transitions, emissions, strength } = this.edits;
     return transitions.size + emissions.size > 0 || strength !== 1;
+  }
+
+  // Whether the scores are those of the page that Python computed.
+  get isAsKept() {
+    return this.edits === this.opened;
   }
 
   get chain() {
@@ -185,6 +192,7 @@ export class LocalBackend {
   }
 
   row(row, now, changed) {
+    if (this.page.note === "kept") return row;
     if (row.id === "log_z") return { ...row, tags: null, texts: this.sums(now).map((sum) => score(sum, 4)) };
     if (row.id === "rule") return underRule(row, this.chain, this.data, now.score);
     if (row.id === "viterbi_trained") return { ...row, tags: this.before.rows.viterbi };
@@ -212,6 +220,7 @@ export class LocalBackend {
     const state = { chain: changed ? this.chain : trained, words, tags, solved: now };
     const { note } = this.page;
     if (note === "given") return this.page.picture.note;
+    if (note === "kept") return [this.isAsKept ? "" : AS_KEPT, this.page.picture.note].join(" ").trim();
     if (note === "sweeps") return this.sweepNote(now);
     if (note === "entropy") return this.counts ? `${GIVEN} ${entropyNote(state)}` : entropyNote(state);
     if (note === "edits" && changed) return this.editNote(now);

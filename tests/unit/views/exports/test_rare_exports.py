@@ -12,8 +12,9 @@ import pytest
 
 import crfviz
 from crfviz.chain.edits import END, START
-from crfviz.views.exports.live import Live, script
+from crfviz.views.exports.live import Live
 from crfviz.views.exports.notebook import show
+from crfviz.views.exports.python_file import script
 from crfviz.views.exports.tables import FORMATS, number, tex
 from crfviz.views.exports.worksheet import worksheet_files
 from tests.support.rare_names import rare_chain, seed_of_commit
