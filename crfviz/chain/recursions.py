@@ -18,8 +18,9 @@ NumPy arrays, without mask and gradient: the same loop at a third of the time a 
 Two products that are equal on paper differ in the last bit once they are sums of float64 logarithms
 taken in another order (the ice-cream diary of Eisner, 2002, has two best paths that differ so).
 Scores that are closer than `TOLERANCE`, relative to the best one, are therefore a tie, and a tie
-goes to the lowest tag id. A sum of T rounded terms is off by about T * 1e-16 of its size, so the
-tolerance holds for sentences of some thousand words; in float32 it finds exact ties only.
+goes to the lowest tag id (`crfviz.chain.engine.packing.lowest_best`). A sum of T rounded terms is
+off by about T * 1e-16 of its size, so the tolerance holds for sentences of some thousand words; in
+float32 it finds exact ties only.
 
 Source: Sutton and McCallum, "An Introduction to Conditional Random Fields" (2012), section 4.1.
 """
@@ -57,17 +58,6 @@ def maximum(scores: Array, dim: int) -> Array:
     if not isinstance(scores, Tensor):
         return np.asarray(np.maximum.reduce(scores, dim))
     return scores.amax(dim)
-
-
-def near_best(scores: Tensor, dim: int) -> Tensor:
-    """Return where a score along `dim` ties with the best one, in the shape of `scores`."""
-    best = scores.amax(dim, keepdim=True)
-    return scores >= best - TOLERANCE * best.abs().clamp(min=1.0)
-
-
-def lowest_best(scores: Tensor, dim: int) -> Tensor:
-    """Return the lowest index along `dim` that ties with the maximum; 0 if all are -inf."""
-    return near_best(scores, dim).to(torch.uint8).argmax(dim)
 
 
 def forward(
@@ -148,17 +138,6 @@ def path_score(
         move = torch.where(mask[:, 1:], move, 0.0)
         last = tags.gather(-1, mask.sum(-1, keepdim=True) - 1).squeeze(-1)
     return start[tags[..., 0]] + here.sum(-1) + move.sum(-1) + end[last]
-
-
-def backpointers(best: Tensor, transitions: Tensor) -> Tensor:
-    """Return the previous tag of the best prefixes: (..., T, K) long; row 0 is -1.
-
-    `best` is from `forward(..., reduce=maximum)`; a tie goes to the lowest id.
-    """
-    candidates = best[..., :-1, :, None] + transitions  # (..., T-1, K from, K to)
-    pointers = lowest_best(candidates, -2)
-    first = torch.full_like(best[..., :1, :], -1, dtype=torch.long)
-    return torch.cat([first, pointers], -2)
 
 
 def follow(first: int, rows: Iterable[Sequence[int]]) -> list[int]:

@@ -61,6 +61,6 @@ def test_stale_module_name_is_detected():
         "views.stage.steps",
         "crfviz.chain.nowhere",
     ]
-    assert list(stale_names("`web/nowhere.js`, `crfviz.chain.recursions.lowest_best`")) == [
+    assert list(stale_names("`web/nowhere.js`, `crfviz.chain.engine.packing.lowest_best`")) == [
         "web/nowhere.js"
     ]

@@ -101,7 +101,7 @@ def tie_bound(best: Array) -> Array:
 
 
 def lowest_best(scores: Array) -> Ids:
-    """Return `crfviz.chain.recursions.lowest_best` of each row: (N, K) to (N,). NumPy only."""
+    """Return the lowest index of each row that ties with its maximum: (N, K) to (N,)."""
     ties: Ids = scores >= tie_bound(scores.max(1))[:, None]
     return ties.argmax(1)
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain import recursions
-from crfviz.chain.recursions import TOLERANCE, lowest_best, near_best
+from crfviz.chain.engine.packing import lowest_best
+from crfviz.chain.recursions import TOLERANCE
 from tests.support import oracle
 from tests.support.close import assert_close, assert_slopes
 from tests.support.strategies import chains, fewer_examples
@@ -140,13 +141,6 @@ def test_follow_traces_backpointers():
     assert recursions.follow(1, [[5, 0], [1, 9]]) == [1, 0, 1]
 
 
-def test_backpointers_break_ties_by_lowest_tag():
-    best = torch.tensor([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
-    transitions = torch.zeros(3, 3, dtype=torch.float64)
-    transitions[0, 2] = 5.0
-    assert recursions.backpointers(best, transitions).tolist() == [[-1, -1, -1], [1, 1, 0]]
-
-
 def test_products_multiply_matrices_in_order():
     first = torch.tensor([1.0, 0.0])
     weights = torch.tensor([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [0.25, 0.5]]])
@@ -215,15 +209,4 @@ INF = torch.inf
     ],
 )
 def test_lowest_best_returns_the_lowest_tied_index(scores, expected):
-    assert lowest_best(torch.tensor(scores, dtype=torch.float64), -1) == expected
-
-
-def test_near_best_marks_all_tied_scores():
-    scores = torch.tensor([[1.0, 3.0, 3.0], [-INF, -INF, -INF]])
-    assert near_best(scores, -1).tolist() == [[False, True, True], [True, True, True]]
-
-
-def test_lowest_best_compares_along_dim():
-    scores = torch.tensor([[0.0, 9.0], [1.0, 0.0], [1.0, 9.0]])
-    assert lowest_best(scores, 0).tolist() == [1, 0]
-    assert lowest_best(scores, 1).tolist() == [1, 0, 1]
+    assert lowest_best(np.array([scores, scores])).tolist() == [expected] * 2
