@@ -522,7 +522,7 @@ def test_document_of_a_missing_model_keeps_its_tags(page, store):
     store.save(gone, ("A", "B"))
     open_part(page, "label", name)
     assert "labelled with the 2 tags of gone: A, B" in texts(page)
-    assert "gone is no longer available: choose a model with the same tags" in texts(page)
+    assert "gone is not available here: choose a model with the same tags" in texts(page)
 
 
 def _items(*sentences):

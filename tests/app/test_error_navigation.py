@@ -112,7 +112,7 @@ def test_another_sentence_leaves_the_list(errors):
 
 def test_expired_list_can_be_created_again(errors):
     app = opened(errors["explore"][0].replace("v.list=", "v.list=0"))
-    assert "no longer has this list" in " ".join(caption.value for caption in app.caption)
+    assert "does not have this list" in " ".join(caption.value for caption in app.caption)
     assert not [button for button in app.button if button.label == "Next"]
     app.switch_page(PAGE).run()
     assert not app.exception

@@ -188,7 +188,7 @@ def follow_document(document: DocumentSummary) -> None:
         return
     if model not in cached.models():
         notify(
-            f"{quote(document.name)} was begun with {model}, which was deleted; its tags are kept."
+            f"{quote(document.name)} was begun with {model}, which is not here; its tags are kept."
         )
     elif chosen or document.tags is None or _is_blank(document):
         change(model=model)
@@ -208,7 +208,7 @@ def may_be_labelled(document: DocumentSummary) -> bool:
     )
     if document.model not in cached.models():
         way = "choose a model with the same tags above, or label by hand"
-        st.info(plain(f"{told} {document.model} is no longer available: {way}."))
+        st.info(plain(f"{told} {document.model} is not available here: {way}."))
         return True
     st.warning(plain(f"{told} {model} uses different tags."))
     begun = document.model

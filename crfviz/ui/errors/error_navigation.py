@@ -91,7 +91,7 @@ def list_bar() -> None:
             set_value(_BACK, False)
             st.switch_page(PAGE)
         if listed is None:
-            st.caption("The server no longer has this list. Go back to compute it again.")
+            st.caption("The server does not have this list. Go back to compute it again.")
             return
         place, last = _place(listed), len(listed.rows) - 1
         for label, by, key in (("Previous", -1, "K"), ("Next", 1, "J")):

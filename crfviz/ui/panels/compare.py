@@ -140,8 +140,8 @@ def choose_sides(left: DeltaGenerator, right: DeltaGenerator) -> tuple[Side, Sid
         if choice not in known:
             st.warning(
                 plain(
-                    f"There is no {label(choice)} to compare with: it was deleted, or belongs to "
-                    f"another session. Side {side.upper()} shows “{label(default)}” instead."
+                    f"There is no {label(choice)} to compare with in this session. "
+                    f"Side {side.upper()} shows “{label(default)}” instead."
                 )
             )
         names = {option: f"{side.upper()}: {label(option)}" for option in known}

@@ -64,7 +64,10 @@ NO_CALIBRATION = (
     "--model {model} --calibrate dev.conllu --card` writes one into its folder."
 )
 EDITED = "The rate is measured without rules, edits and pins; with them it is not promised."
-FAILS = "On {label} fewer than {level} % hold the right one: its sentences are of another kind."
+FAILS = (
+    "On {label} fewer than {level} % hold the right one. The promise is only for sentences like "
+    "those of the calibration."
+)
 
 
 def dial(scene: Scene) -> Picture:
