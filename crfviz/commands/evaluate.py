@@ -49,13 +49,14 @@ from crfviz.corpus.tables.report import (
     tables_of,
     untimed,
 )
-from crfviz.exceptions import CrfvizError
+from crfviz.exceptions import CrfvizError, UnknownTagError
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger, splitter_of
 from crfviz.text.files import write_atomically
 from crfviz.text.formats import READ_FORMATS, SentenceFile
 from crfviz.text.readers.reading import Choice
 from crfviz.text.readers.spelling import scheme_like
+from crfviz.text.schemes import entity_scheme
 from crfviz.views.figures.offline import html_report
 
 DEFAULT_LEVEL = 0.9  # of --calibrate
@@ -148,9 +149,27 @@ def main(args: argparse.Namespace) -> int:
         cost_matrix(tagger.tags, costs)  # reject tags without entities before the evaluation
     if args.level is not None and args.calibrate is None:
         raise CrfvizError("--level needs --calibrate FILE, the gold sentences that it comes from")
-    calibrations = _calibrations(args, tagger, types)
     if args.against is not None:
         load_tagger(args.against)  # report a missing model now, not in the first shard
+    try:
+        _evaluate(args, tagger, types, costs, choice, outputs)
+    except UnknownTagError as error:  # of gold: the rule's tags are known
+        if entity_scheme(tagger.tags) is None:
+            raise
+        raise UnknownTagError(f"{error}; --map renames and drops entity types") from error
+    return 0
+
+
+def _evaluate(
+    args: argparse.Namespace,
+    tagger: Tagger,
+    types: dict[str, str] | None,
+    costs: dict[str, float] | None,
+    choice: Choice,
+    outputs: Sequence[Path],
+) -> None:
+    """Evaluate the file in shards, then write the results."""
+    calibrations = _calibrations(args, tagger, types)
     with open_source(args.file, choice) as source:
         say_reading(source.name, source.reading)
         job = Evaluation(
@@ -172,7 +191,6 @@ def main(args: argparse.Namespace) -> int:
                 sentences = [each for shard in shards for each in job.sentences(shard)]
                 gain = layer_gain(tagger, sentences)
             _write(args, tagger, result, gain, calibrations)
-    return 0
 
 
 def _calibrations(

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
+from crfviz.chain.validation import items, plain_tag
 from crfviz.exceptions import CrfvizError, FormatError, ShapeError
 from crfviz.text.entities import (
     IO,
@@ -289,7 +290,12 @@ def _side(side: str | Path | Tags, name: str) -> Sequence[Sentence | Sequence[st
 
 
 def _tags(side: Sequence[Sentence | Sequence[str]]) -> Tags:
-    return [each.tags or () if isinstance(each, Sentence) else list(each) for each in side]
+    return [
+        each.tags or ()
+        if isinstance(each, Sentence)
+        else [str(plain_tag(tag)) for tag in items("tags", each)]
+        for each in side
+    ]
 
 
 def _content(path: Path) -> bytes:

@@ -7,6 +7,8 @@ A form without a meaning is refused by a message with what was expected and what
 import inspect
 import json
 from dataclasses import fields, is_dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -156,10 +158,19 @@ def scripted(body):
 
 GENERATOR = torch.Generator()
 TAGGER = GivenTagger(CHAIN)
+CALIBRATION = crfviz.Calibration(0.5, "sentences", 1.0, 10)
 
 
 def tagged(tags):
     return [(WORDS, tags)] * 2
+
+
+def exported(export, ending, words, **options):
+    """Return the file that is written for the words of a sentence."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"file.{ending}"
+        export(crfviz.load_tagger("upos-en-hmm"), path, sentence=words, **options)
+        return path.read_text("utf-8")
 
 
 TAG = {  # calls with a tag
@@ -196,6 +207,8 @@ GOLD = {  # calls with a path
     "st_lattice": lambda path: scripted(lambda: crfviz.st_lattice(CHAIN, gold=path)),
     "st_labeller": lambda path: scripted(lambda: crfviz.st_labeller(WORDS, TAGS, proposed=path)),
     "evaluate": lambda path: crfviz.evaluate(TAGGER, tagged(path)).tables["tags"],
+    "calibrate": lambda path: crfviz.calibrate(TAGGER, tagged(path) * 2, 0.5),
+    "coverage": lambda path: crfviz.coverage(CALIBRATION, TAGGER, tagged(path)),
 }
 TOKENS = {  # calls with words
     "Potentials": lambda words: Potentials(EMISSIONS, TRANSITIONS, tokens=words),
@@ -214,6 +227,11 @@ TOKENS = {  # calls with words
     "evaluate": lambda words: crfviz.evaluate(TAGGER, [(words, names)] * 2).tables["tags"],
     "st_labeller": lambda words: scripted(lambda: crfviz.st_labeller(words, TAGS)),
     "from_hmm": lambda words: crfviz.from_hmm([1.0], [[1.0]], [[0.25] * 4], words).observations,
+    "export_html": lambda words: exported(crfviz.export_html, "html", words),
+    "export_table": lambda words: exported(crfviz.export_table, "csv", words),
+    "export_tikz": lambda words: exported(crfviz.export_tikz, "tex", words),
+    "calibrate": lambda words: crfviz.calibrate(TAGGER, [(words, names)] * 2, 0.5),
+    "coverage": lambda words: crfviz.coverage(CALIBRATION, TAGGER, [(words, names)] * 2),
     "show": lambda words: repr(crfviz.show(crfviz.load_tagger("upos-en-hmm"), words)),
 }
 NAMES = {  # calls with the names of tags
@@ -240,6 +258,12 @@ NUMBERS = {  # calls with a count or a position, at which 2 is valid
     "Edits": lambda two: crfviz.Edits().with_emission(two, "O", 1.0).apply(CHAIN),
     "pieces": lambda two: crfviz.pieces(CHAIN, [0, 1, two, two]).first.path,
     "crf_gain": lambda two: crfviz.crf_gain([CHAIN] * 4, [PATH] * 4, two).difference,
+    "exercise": lambda two: crfviz.exercise("alpha", two).potentials,
+    "export_tikz": lambda two: exported(crfviz.export_tikz, "tex", WORDS, digits=two),
+    "export_table": lambda two: exported(crfviz.export_table, "csv", WORDS, digits=two),
+    "export_tikz, position": lambda two: exported(
+        crfviz.export_tikz, "tex", WORDS, picture="trellis", position=two
+    ),
 }
 SCORES = {  # calls with one score
     "Potentials.with_transition": lambda half: CHAIN.with_transition(0, 1, half),
@@ -254,6 +278,10 @@ SCORES = {  # calls with one score
     "strength_intervals": lambda half: crfviz.strength_intervals(CHAIN, half),
     "shift_tag": lambda half: crfviz.shift_tag(CHAIN, crfviz.Edits(), 1, half).apply(CHAIN),
     "fit_transitions": lambda half: crfviz.fit_transitions([CHAIN], [PATH], half).transitions,
+    "path_set": lambda half: crfviz.path_set(CHAIN, half),
+    "least_cost": lambda half: crfviz.least_cost(CHAIN, {"miss": half}),
+    "cost_intervals": lambda half: crfviz.cost_intervals(CHAIN, {"cut": half}, low=half),
+    "calibrate": lambda half: crfviz.calibrate(TAGGER, tagged(PATH) * 2, half),
 }
 GROUPS = [
     (TAG, 1, one_tag),
@@ -304,7 +332,7 @@ def test_what_is_no_tag_is_refused(name, value):
 def test_path_with_what_is_no_tag_is_refused_at_its_position(name, value):
     if name in ("observed_counts", "gradient_step") and value is None:
         return  # the word is open
-    if name == "evaluate" and isinstance(value, str):
+    if name in ("evaluate", "calibrate", "coverage") and isinstance(value, str):
         return  # all unknown names are listed
     with pytest.raises(UnknownTagError, match=r"(position \d|sentence 1).*expected .* got .+"):
         GOLD[name]([1, 2, value, 0])
@@ -508,6 +536,53 @@ def test_every_public_function_on_chains_is_tried():
     }
     on_chains = {name for name in public if first[name] == "potentials"} - {"st_lattice"}
     assert on_chains - {"greedy"} <= {*OTHERS}
+
+
+TAKE_NO_VALUES = {  # nothing but files, models, names of them, or results of other functions
+    *("bring", "compare", "cumulated_mass", "from_crfsuite", "list_taggers", "load_tagger"),
+    *("position_entropies", "read_sentences", "register", "register_adapter", "tokenize"),
+}
+TRIED_BELOW = {"grade", "label_errors", "log_sum_exp", "padded_batch", "score_answers", "trace"}
+
+
+def test_every_public_function_is_tried():
+    public = {name for name in crfviz.__all__ if inspect.isfunction(getattr(crfviz, name))}
+    tried = {name.partition(",")[0] for calls, *_ in GROUPS for name in calls}
+    assert public - tried - {*OTHERS, "watch"} == TAKE_NO_VALUES | TRIED_BELOW
+
+
+@pytest.mark.parametrize("kind", a_path)
+def test_answers_and_suspects_of_every_form(kind):
+    value = a_path[kind]
+    wrong = ["O" if isinstance(next(iter(value)), str) else 0, *[*value][1:]]
+    if kind != "mixed":
+        scores = crfviz.score_answers([value, value], [value, wrong])
+        assert scores.accuracy == 7 / 8
+    usual = [str(tag) for tag in value]
+    suspects = [
+        crfviz.label_errors([(WORDS, tags), (WORDS[::-1], tags)] * 2) for tags in (value, usual)
+    ]
+    if not any(isinstance(tag, torch.Tensor) for tag in value):
+        assert suspects[0] == suspects[1]
+
+
+def test_demonstrations_and_grader_take_arrays():
+    expected = plain(crfviz.log_sum_exp(EMISSIONS[0]))
+    for kind in ("lists", "tuples", "tensor", "gradient", "pandas"):
+        assert plain(crfviz.log_sum_exp(tables[kind](EMISSIONS[0]))) == expected, kind
+    for value in ("a", [], 5, EMISSIONS):
+        with pytest.raises(ShapeError, match="inputs must be"):
+            crfviz.log_sum_exp(value)
+    bare = Potentials(EMISSIONS)
+    one, other = (crfviz.padded_batch([each] * 2) for each in (EMISSIONS, bare))
+    assert plain(one.log_alpha) == plain(other.log_alpha)
+    with pytest.raises(ShapeError, match="must be a list of Potentials"):
+        crfviz.padded_batch(bare)
+    assert plain(CALIBRATION.sets(EMISSIONS)) == plain(CALIBRATION.sets(bare))
+    program = lambda board: None  # noqa: ARG005, E731
+    found = [crfviz.grade(program, each, "alpha").message for each in (EMISSIONS, bare)]
+    assert found[0] == found[1]
+    assert crfviz.trace(program, EMISSIONS, "alpha").grade.message == found[1]
 
 
 def test_gold_ids_are_those_of_the_tagger():

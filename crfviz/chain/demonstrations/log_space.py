@@ -35,10 +35,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from crfviz.chain import recursions
+from crfviz.chain.array_arguments import chain_of
 from crfviz.chain.forward_backward import ForwardBackward, forward_backward, normalise
 from crfviz.chain.notebook_repr import ShortRepr
 from crfviz.chain.potentials import Array, Potentials
-from crfviz.chain.validation import require_number
+from crfviz.chain.validation import as_numbers, require_number
 from crfviz.exceptions import EmptySentenceError, ShapeError
 
 PRECISIONS = ("float32", "float64")
@@ -114,7 +115,14 @@ class LogSumExp:
 
 
 def log_sum_exp(inputs: Array) -> LogSumExp:
-    """Return the steps of log-sum-exp of (K,) scores, with and without subtracting the maximum."""
+    """Return the steps of log-sum-exp of (K,) scores, with and without subtracting the maximum.
+
+    Raises:
+        ShapeError: they are no numbers in one row.
+    """
+    inputs = as_numbers("inputs", inputs).detach().numpy()
+    if inputs.ndim != 1 or not inputs.size:
+        raise ShapeError(f"inputs must be one row of scores, got shape {inputs.shape}")
     maximum = float(inputs.max())
     taken_out = maximum if maximum > -np.inf else 0.0
     with np.errstate(all="ignore"):
@@ -297,6 +305,9 @@ def padded_batch(sentences: Sequence[Potentials]) -> PaddedBatch:
         EmptySentenceError: there is no sentence.
         ShapeError: the sentences differ in their number of tags.
     """
+    if isinstance(sentences, Potentials):
+        raise ShapeError("sentences must be a list of Potentials, got those of one sentence")
+    sentences = [chain_of(each) for each in sentences]
     if not sentences:
         raise EmptySentenceError("expected at least one sentence in the batch, got none")
     K = sentences[0].num_tags

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from crfviz.chain.array_arguments import chain_of
 from crfviz.chain.homework.arithmetic import number
 from crfviz.chain.homework.board import ARRAYS, MAX_LINES, Program, Run, Step, run
 from crfviz.chain.homework.check import Checked, diagnose
@@ -130,8 +131,7 @@ def trace(
         raise CrfvizError(
             f"expected a function of one argument, the board, got {abbreviate_value(program)}"
         )
-    if not isinstance(potentials, Potentials):
-        raise CrfvizError(f"expected Potentials, got {abbreviate_value(potentials)}")
+    potentials = chain_of(potentials)
     lines = require_count("max_lines", max_lines)
     return traced(potentials, table, run(program, potentials, table, lines))
 

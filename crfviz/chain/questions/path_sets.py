@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crfviz.chain import recursions
+from crfviz.chain.array_arguments import chain_of
 from crfviz.chain.decoding.viterbi import k_best
 from crfviz.chain.distribution import Path, TagIds
 from crfviz.chain.forward_backward import forward_backward
@@ -73,6 +74,7 @@ class Calibration:
         Raises:
             NoPathError: every path is forbidden.
         """
+        potentials = chain_of(potentials)
         if self.of == "sentences":
             near = path_set(potentials, self.threshold)
             return Sets(near.tags, near.paths, abstains=near.num_paths is None)
@@ -100,6 +102,7 @@ def path_set(potentials: Potentials, within: float) -> PathSet:
         >>> near.num_paths, near.tags, near.steps
         (3, [[0, 1], [0, 1]], [[(0, 0), (0, 1), (1, 1)]])
     """
+    within = _distance(within)
     paths = near_best_paths(potentials, within)
     emissions, steps, start, end = potentials.arrays()
     prefixes = recursions.forward(emissions, steps, start, reduce=maximum)
@@ -117,11 +120,15 @@ def path_set(potentials: Potentials, within: float) -> PathSet:
 
 def near_best_paths(potentials: Potentials, within: float) -> list[Path]:
     """Return the paths of `path_set`, one more than are listed if there are too many."""
-    if within != math.inf:
-        within = require_number("within", within, at_least=0.0)
     paths = k_best(potentials, MAX_PATHS + 1)
     least = _least(paths[0].score, within)
     return [path for path in paths if path.score >= least]
+
+
+def _distance(within: object) -> float:
+    if isinstance(within, float) and within == math.inf:
+        return within
+    return require_number("within", within, at_least=0.0)
 
 
 def _least(best: float, within: float) -> float:

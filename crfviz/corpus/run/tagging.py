@@ -168,7 +168,7 @@ def checked(tagger: Tagger, sentences: Iterable[Sentence]) -> int:
     if unknown := sorted(used - set(tagger.tags)):
         raise UnknownTagError(
             f"expected tags that {tagger.name} knows ({', '.join(tagger.tags)}), got "
-            f"{', '.join(unknown)}; --map renames and drops entity types"
+            f"{', '.join(unknown)}"
         )
     return number
 

@@ -31,13 +31,11 @@ from crfviz.corpus.run.sets import (
 )
 from crfviz.corpus.run.tagging import checked, score_sentences, tag_ids
 from crfviz.corpus.table import Table, TableRow, rate_cells, rounded
-from crfviz.corpus.tables.evaluation import Tagging, as_sentence
+from crfviz.corpus.tables.evaluation import Tagging, gold_sentences
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.folder import CALIBRATION_FILE
 from crfviz.taggers.storage import read_json_object, write_json
 from crfviz.taggers.tagger import Tagger
-from crfviz.text.formats import read_sentences
-from crfviz.text.sentences import Sentence
 
 LEVELS = tuple(range(80, 100))  # per cent, in a model folder
 ALL = "all"  # row of all lengths
@@ -104,8 +102,7 @@ def coverage(calibration: Calibration, tagger: Tagger, gold: Gold) -> Coverage:
 
 def judge(tagger: Tagger, gold: Gold) -> Iterator[Judged]:
     """Yield the gold sentences with the tagger's chains."""
-    given = read_sentences(gold) if isinstance(gold, str | Path) else map(as_sentence, gold)
-    sentences: list[Sentence] = list(given)
+    sentences = gold_sentences(gold, tagger.tags)
     checked(tagger, sentences)
     batch = score_sentences(tagger, sentences)
     packed = chain_batch(batch.chains)

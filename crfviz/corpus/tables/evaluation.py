@@ -241,19 +241,31 @@ def evaluate(
     Raises:
         FormatError, UnknownTagError, NoPathError, CrfvizError: as `crfviz.corpus.run.tagging.run`.
     """
-    if isinstance(sentences, str | Path):
-        name, given = str(sentences), list(read_sentences(sentences))
-    else:
-        name, given = "sentences", []
-        for number, each in enumerate(sentences, start=1):
-            with errors_at(f"sentence {number}"):
-                given.append(as_sentence(each, tagger.tags))
+    name = str(sentences) if isinstance(sentences, str | Path) else "sentences"
+    given = gold_sentences(sentences, tagger.tags)
     results = run(tagger, given, rule=rule, costs=costs)
     tables = tables_of(results)
     if against is not None:
         tables |= comparison_tables(results, run(against, given), given)
     figures = full_record(results, name, tables)
     return Evaluation(figures, tables, results)
+
+
+def gold_sentences(
+    gold: str | Path | Iterable[Tagging], names: Sequence[str] | None = None
+) -> list[Sentence]:
+    """Return the sentences of a file, or the given ones; see `as_sentence`.
+
+    Raises:
+        CrfvizError: the file cannot be read, or as `as_sentence`; says which sentence.
+    """
+    if isinstance(gold, str | Path):
+        return list(read_sentences(gold))
+    sentences = []
+    for number, each in enumerate(gold, start=1):
+        with errors_at(f"sentence {number}"):
+            sentences.append(as_sentence(each, names))
+    return sentences
 
 
 def as_sentence(tagging: Tagging, names: Sequence[str] | None = None) -> Sentence:

@@ -22,13 +22,12 @@ from numpy.typing import NDArray
 
 from crfviz.chain.forward_backward import posteriors
 from crfviz.chain.validation import require_count
-from crfviz.corpus.tables.evaluation import Tagging, as_sentence
+from crfviz.corpus.tables.evaluation import Tagging, gold_sentences
 from crfviz.corpus.training.cross_validation import FOLDS, folds_of
 from crfviz.corpus.training.feature_crf import fit_feature_crf, partly_tagged
 from crfviz.corpus.training.labelled import order_tags
-from crfviz.exceptions import CrfvizError, FormatError, errors_at
+from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.perceptron import PerceptronTagger
-from crfviz.text.formats import read_sentences
 
 ROUNDS = 1  # divisions into fifths; a second one finds hardly more
 MIN_COUNT = 2  # of a feature in the training sentences
@@ -83,13 +82,9 @@ def label_errors(
         CrfvizError: there are fewer than two different sentences.
     """
     rounds = require_count("rounds", rounds)
-    taggings = read_sentences(gold) if isinstance(gold, str | Path) else gold
-    sentences = []
-    for number, each in enumerate(taggings):
-        with errors_at(f"sentence {number}"):
-            sentences.append(as_sentence(each))
-            if sentences[-1].tags is None:
-                raise FormatError("expected gold tags, got none")
+    sentences = gold_sentences(gold)
+    if None in (without := [sentence.tags for sentence in sentences]):
+        raise FormatError(f"sentence {without.index(None) + 1}: expected gold tags, got none")
     filled = [number for number, sentence in enumerate(sentences) if sentence.tokens]
     tags = order_tags([tag for sentence in sentences for tag in sentence.tags or ()])
     if len({sentences[number].tokens for number in filled}) < MIN_SENTENCES:

@@ -72,7 +72,7 @@ def test_report_may_end_the_run():
 
 
 def test_sentences_without_tags_or_too_few_are_refused():
-    with pytest.raises(FormatError, match="sentence 1: expected gold tags"):
+    with pytest.raises(FormatError, match="sentence 2: expected gold tags"):
         crfviz.label_errors([*sentences(1), Sentence(("x",))])
     with pytest.raises(CrfvizError, match="two different sentences"):
         crfviz.label_errors(sentences(1) * 3)
