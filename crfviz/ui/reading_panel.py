@@ -1,8 +1,8 @@
 """Panel that shows how a file of sentences is read, with pickers that change it.
 
-Model errors and Annotate share it. The choice is a page option: the start of the digest of the
-file, and for words, tags and ends of sentences the number of a field, or `blank` or `restart`. It
-holds for that file only.
+Model errors and Annotate share it; Bring shows models in the same form. The choice is a page
+option: the start of the digest of the file, and for words, tags and ends of sentences the number of
+a field, or `blank` or `restart`. It holds for that file only.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ ENDS = {BLANK_LINES: "blank lines", RESTART: "restart of a numbering"}
 SHOWN = 3  # sentences
 MAX_WORDS = 40  # of a sentence that is shown
 _DIGITS = 8  # of the digest in the page option
-_WIDTH = 240  # pixels of a picker
+PICKER_WIDTH = 240  # pixels
 
 
 def chosen_fields(content: bytes, option: str = OPTION) -> Wanted:
@@ -62,7 +62,7 @@ def pickers(content: bytes, option: str = OPTION) -> None:
                 partial(_pick, content, option, part),
                 options=list(options),
                 format_func=options.get,
-                width=_WIDTH,
+                width=PICKER_WIDTH,
             )
 
 
@@ -71,8 +71,9 @@ def show_reading(name: str, sentences: Sequence[Sentence]) -> None:
     st.caption(plain(f"{name}: {getattr(sentences, 'reading', '')}."))
     lines = []
     for number, sentence in enumerate(sentences[:SHOWN], start=1):
-        tags = sentence.tags or ("",) * len(sentence.tokens)
-        words = [f"{w}/{t}" for w, t in zip(sentence.tokens, tags, strict=True)]
+        words = [*sentence.tokens]
+        if sentence.tags is not None:
+            words = [f"{w}/{t}" for w, t in zip(words, sentence.tags, strict=True)]
         more = " …" if len(words) > MAX_WORDS else ""
         lines.append(f"{number}. {plain(' '.join(words[:MAX_WORDS]))}{more}")
     st.markdown("\n".join(lines))

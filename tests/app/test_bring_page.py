@@ -106,6 +106,22 @@ def test_boundary_tags_question_changes_the_tags(monkeypatch):
     assert "4: N, V, <START>, <STOP>" in understood_tags(app)
 
 
+def test_keys_of_json_are_picked_and_three_sentences_are_shown(monkeypatch):
+    rows = [{"w": [f"a{n}", "b"], "emissions": [[0, 1], [1, 0]]} for n in range(4)]
+    file = as_json({"names": ["N", "V"], "all": rows})
+    monkeypatch.setattr(bring, "uploaded_files", lambda: [file])
+    app = page()
+    assert app.error
+    for name, key in (("sentences", "all"), ("tags", "names"), ("tokens", "w")):
+        box = next(each for each in app.selectbox if each.label == bring.PICKERS[name])
+        box.select(key).run()
+    assert not app.error
+    assert not app.exception
+    assert understood_tags(app) == "2: N, V"
+    assert any(each.value == "1. a0 b\n2. a1 b\n3. a2 b" for each in app.markdown)
+    assert any(each.value.endswith("2 tags; 4 sentences.") for each in app.caption)
+
+
 def test_axis_order_is_asked_for_an_ambiguous_batch(monkeypatch):
     mask = np.ones((3, 9), bool)
     mask[1:, 4] = False  # holes, or nine sentences of one and three words

@@ -1,8 +1,11 @@
 """How Model errors and Annotate show the reading of a file, and the pickers that change it."""
 
+import io
 import json
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from crfviz.annotations.store.store import open_store
 from crfviz.ui.annotate import documents
@@ -101,6 +104,16 @@ def test_refused_file_is_answered_with_the_pickers(errors):
 def test_keys_of_json_are_picked(errors):
     lines = [{"words": ["He", "runs"], "a": ["PRON", "VERB"], "b": ["X", "Y"]}] * 2
     upload(errors, "\n".join(map(json.dumps, lines)).encode(), "mine.jsonl")
+    pick(errors, "Tags", "2")
+    assert "1. He/PRON runs/VERB" in texts(errors)
+
+
+def test_columns_of_parquet_are_picked(errors):
+    file = io.BytesIO()
+    rows = {"w": [["He", "runs"]] * 2, "a": [["PRON", "VERB"]] * 2, "b": [["X", "Y"]] * 2}
+    parquet.write_table(pyarrow.table(rows), file)
+    upload(errors, file.getvalue(), "mine.parquet")
+    pick(errors, "Words", "1")
     pick(errors, "Tags", "2")
     assert "1. He/PRON runs/VERB" in texts(errors)
 

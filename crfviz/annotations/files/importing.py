@@ -20,6 +20,7 @@ from crfviz.annotations.settings import Settings
 from crfviz.exceptions import FormatError
 from crfviz.taggers.blank import UNSET
 from crfviz.text.files import abbreviate
+from crfviz.text.readers.decoding import unzipped
 from crfviz.text.readers.finding import GZIP
 from crfviz.text.readers.reading import MAX_UNPACKED, Choice, Reader
 from crfviz.text.readers.rows import ANY, Wanted
@@ -299,7 +300,7 @@ def read_items(
     most = MAX_UNPACKED if limit is None else UNPACKED * limit
     reader = Reader(name, Choice(split=split, wanted=wanted), most=most)
     if content.startswith(GZIP):
-        content = reader.unzipped(io.BytesIO(content))
+        content = unzipped(io.BytesIO(content), name, reader.most)
     read.format, notes, sentences = open_file(content, name, file_format, reader)
     gathering = _Gathering(name, rules, read, tokenizer=own)
     for note in notes:

@@ -38,7 +38,7 @@ from crfviz.taggers.brought.parsed_model import (
     Steps,
     open_archive,
 )
-from crfviz.taggers.brought.scores_file import read_arrays_of, read_json
+from crfviz.taggers.brought.scores_file import keys_in, read_arrays_of, read_json
 from crfviz.taggers.brought.validated_model import ValidatedModel, validate
 from crfviz.taggers.examples import EXAMPLES_FILE
 from crfviz.taggers.folder import CARD_FILE
@@ -212,6 +212,16 @@ def validate_files(
     return validate(_draft(by_kind, reading), reading)
 
 
+def keys_of(files: Sequence[tuple[str, bytes]]) -> dict[str, list[str]]:
+    """Return the keys of a JSON file that may have words, tags and sentences, by usual name.
+
+    Raises:
+        FormatError: as `kind_of`.
+    """
+    texts = (text_of(name, content) for name, content in files if kind_of(name, content) == JSON)
+    return next(filter(None, map(keys_in, texts)), {})
+
+
 def kind_of(name: str, content: bytes) -> str:
     """Return the kind of a file, by its content.
 
@@ -287,7 +297,7 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> ParsedModel:
         return read_parquet(files[PARQUET])
     if len(scores) == 1 and len(layer) == len(kinds) - 1 <= 1:
         if JSON in scores:
-            draft = read_json(text_of("The JSON", files[JSON]))
+            draft = read_json(text_of("The JSON", files[JSON]), dict(reading.keys))
         else:
             draft = read_arrays_of(npz_arrays(open_archive(files[NPZ])), reading)
         for kind in layer:

@@ -57,14 +57,19 @@ ALIASES = {  # names in pytorch-crf and in taggers without a CRF
 JSON_KIND = "Potentials as JSON"
 NPZ_KIND = "Potentials as .npz"
 PIECE_MARKS = re.compile("^(##|▁|Ġ)")  # marks of WordPiece, SentencePiece, byte pairs
+NO_KEYS: Mapping[str, str] = {}
 Arrays = Mapping[str, NDArray[Any]]
 
 _EMISSIONS = re.compile(r"emissions_(\d+)")
 _NUMBERED = re.compile(r"(.+)_(\d+)")
 
 
-def read_json(text: str) -> ParsedModel:
+def read_json(text: str, keys: Mapping[str, str] = NO_KEYS) -> ParsedModel:
     """Return the model in a JSON text: one sentence, or many with shared tags and transitions.
+
+    Args:
+        text: the JSON.
+        keys: usual names of keys that the caller chooses, such as {"y": "tags"}.
 
     Raises:
         FormatError: it is not a JSON object, or a field is unknown or of the wrong type.
@@ -79,23 +84,42 @@ def read_json(text: str) -> ParsedModel:
         raise FormatError(
             'The JSON must be an object such as {"tags": …, "transitions": …, "sentences": […]}.'
         )
-    return read_sentences_of(JSON_KIND, content)
+    return read_sentences_of(JSON_KIND, content, keys)
 
 
-def read_sentences_of(kind: str, content: Mapping[str, Any]) -> ParsedModel:
+def keys_in(text: str) -> dict[str, list[str]]:
+    """Return the keys of a JSON text that may have words, tags and sentences, by usual name."""
+    try:
+        content = json_value(text, MAX_JSON)
+    except ValueError:  # a FormatError is one, too
+        content = None
+    if not isinstance(content, dict):
+        return {}
+    lists = [key for key, value in content.items() if _are_objects(value)]
+    inner = content[lists[0]][0] if lists else content
+    return {"tokens": [*inner], "tags": [*content], "sentences": lists}
+
+
+def _are_objects(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def read_sentences_of(
+    kind: str, content: Mapping[str, Any], keys: Mapping[str, str] = NO_KEYS
+) -> ParsedModel:
     """Return the model of an object with one sentence, or a list of them.
 
     Raises:
         FormatError: a field is unknown or of the wrong type.
     """
-    content = _renamed(content)
+    content = _renamed(content, keys)
     if "sentences" in content:
         require_fields("the file", content, (*OF_FILE, "sentences"))
         sentences = content["sentences"]
         if not isinstance(sentences, list) or not sentences:
             raise FormatError("“sentences” must be a list with at least one sentence in it.")
         named = ((f"sentence {n}", part) for n, part in enumerate(sentences, start=1))
-        parts, left_out = readable_sentences(named, lambda each: _sentence(*each))
+        parts, left_out = readable_sentences(named, lambda each: _sentence(*each, keys))
     else:
         require_fields("the file", content, (*OF_FILE, *OF_SENTENCE))
         own = {name: value for name, value in content.items() if name in OF_SENTENCE}
@@ -114,10 +138,10 @@ def read_sentences_of(kind: str, content: Mapping[str, Any]) -> ParsedModel:
     )
 
 
-def _sentence(where: str, content: object) -> SentenceScores:
+def _sentence(where: str, content: object, keys: Mapping[str, str] = NO_KEYS) -> SentenceScores:
     if not isinstance(content, dict):
         raise FormatError(f'{where}: must be an object such as {{"emissions": […]}}.')
-    content = _renamed(content)
+    content = _renamed(content, keys)
     require_fields(where, content, OF_SENTENCE)
     if "emissions" not in content:
         raise FormatError(f"{where}: there are no “emissions”.")
@@ -132,7 +156,7 @@ def _sentence(where: str, content: object) -> SentenceScores:
     return sentence if ids is None else _joined(sentence, list(ids))
 
 
-def _renamed(content: Mapping[str, Any]) -> dict[str, Any]:
+def _renamed(content: Mapping[str, Any], keys: Mapping[str, str] = NO_KEYS) -> dict[str, Any]:
     """Return the fields, with aliases replaced by the names used here.
 
     Raises:
@@ -140,7 +164,7 @@ def _renamed(content: Mapping[str, Any]) -> dict[str, Any]:
     """
     renamed: dict[str, Any] = {}
     for name, value in content.items():
-        known = ALIASES.get(name, name)
+        known = keys.get(name, ALIASES.get(name, name))
         if known in renamed:
             raise FormatError(f"“{name[:60]}” and “{known}” are the same field: leave one out.")
         renamed[known] = in_order(value) if name == "id2label" else value

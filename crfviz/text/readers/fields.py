@@ -4,7 +4,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from crfviz.exceptions import FormatError
 from crfviz.text.columns import is_comment
@@ -13,6 +13,7 @@ from crfviz.text.jsonl import list_elements
 from crfviz.text.readers.finding import BINARY, GZIP, JSON_LIST, JSON_START, PARQUET, ZIP
 from crfviz.text.readers.quoting import BLANK, cells_of, dialect_of
 from crfviz.text.readers.rows import SAMPLE
+from crfviz.text.readers.tables import first_row
 
 MAX_FIELDS = 20
 MAX_ROWS = 50  # lines that are looked at for values
@@ -28,7 +29,9 @@ def fields_in(content: bytes) -> dict[str, str]:
         if content.startswith(GZIP):
             with gzip.open(io.BytesIO(content)) as file:
                 content = file.read(MAX_UNPACKED)
-        if content.startswith((PARQUET, ZIP, *BINARY)):
+        if content.startswith(PARQUET):
+            return _of_object(first_row(content))
+        if content.startswith((ZIP, *BINARY)):
             return {}
         text = decoded_with_notes(content, "file")[0]
         lines = [line for line in lines_of(text)[:SAMPLE] if line.strip() and not is_comment(line)]
@@ -58,6 +61,8 @@ def _keys(text: str, line: str) -> dict[str, str]:
             value = json.loads(line)
         except ValueError:
             value = json.loads(text)
-    if not isinstance(value, dict):
-        return {}
+    return _of_object(value) if isinstance(value, dict) else {}
+
+
+def _of_object(value: Mapping[str, object]) -> dict[str, str]:
     return {key: abbreviate_value(each) for key, each in list(value.items())[:MAX_FIELDS]}

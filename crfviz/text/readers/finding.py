@@ -5,7 +5,7 @@ Other files are rejected here, with one line that names their likely type and th
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from crfviz.exceptions import FormatError
@@ -18,6 +18,8 @@ from crfviz.text.readers.keys import TEXTS, elements_of
 from crfviz.text.readers.losses import question
 from crfviz.text.readers.roles import are_lemmas, are_tags
 from crfviz.text.readers.rows import ANY, CONLLU_NAMES, Columns, Wanted
+from crfviz.text.readers.spelling import scheme_of_file
+from crfviz.text.schemes import OUTSIDE
 
 # Signatures of binary files: type, and action.
 BINARY = {
@@ -35,6 +37,17 @@ _FASTA_NAME = re.compile(fasta.NAME)
 _TEMPLATE = re.compile(r"[UB][0-9]*:.*%x\[")
 _PUBTATOR = re.compile(r"[0-9]+\|[ta]\|")
 _MARKUP = re.compile(r"\s*<(!DOCTYPE|\?xml|html|[A-Za-z]+[ >])", re.IGNORECASE)
+_PARTS = {  # words, tags and ends of sentences in formats that leave no choice
+    "docbin": ("words of each document", "entities, else parts of speech", "a sentence a part"),
+    "brat": ("words of the text", "entities of the .ann", "a sentence a line"),
+    "inline": ("the word before the last mark", "the tag behind it", "a sentence a line"),
+    "parallel": ("words before the TAB", "tags behind it", "a sentence a line"),
+    "table": ("words of a cell", "tags of a cell", "a sentence a row"),
+    "webanno": ("words in column 3", "the first feature", "sentences end at blank lines"),
+    "conll2012": ("words in column 4", "bracketed entities", "sentences end at blank lines"),
+    "fasta": ("letters", "no tags", "a sentence a record"),
+    "text": ("words of the text", "no tags", "a sentence a line"),
+}
 LAYOUTS = {"conllu": CONLLU, "conllu-xpos": CONLLU_XPOS, "iob2": IOB2}
 
 
@@ -50,6 +63,41 @@ class Found:
         what = self.columns.dialect.separator if self.columns else self.separator
         between = {"\t": "TAB", " ": "blanks"}.get(what, repr(what) if what else "")
         return f"{self.format} with {between}" if between else self.format
+
+
+def summary_of(
+    found: Found,
+    keys: tuple[Collection[str], Collection[str]],
+    unit: str,
+    tags: Collection[str],
+    count: int,
+) -> str:
+    """Return format, words, tags, ends of sentences, scheme and number in one line.
+
+    Args:
+        found: the format.
+        keys: of words and of tags in JSON.
+        unit: what spans count; empty without spans.
+        tags: of all sentences.
+        count: number of sentences.
+    """
+    columns = found.columns
+    if columns is not None:
+        parts = [
+            f"words in {columns.named(columns.layout.word)}",
+            f"tags in {columns.named(columns.layout.tag)}",
+            str(columns.ends),
+        ]
+    elif found.format in ("json", "jsonl", "parquet"):
+        words, own = (", ".join(sorted(each)) for each in keys)
+        parts = [f"words in {words or 'each list'}", f"tags in {own or 'each list'}"]
+        parts += [f"spans count {unit}"] * bool(unit) + ["a sentence an object"]
+    else:
+        parts = [*_PARTS.get(found.format, ("words", "tags", "a sentence a line"))]
+    scheme = scheme_of_file(tags) if {*tags} - {OUTSIDE} else None
+    shown = scheme or (f"{len(tags):,} tag{'s' * (len(tags) > 1)}" if tags else "no tags")
+    number = f"{count:,} sentence{'s' * (count != 1)}"
+    return "; ".join([str(found), *parts, shown, number])
 
 
 def find_format(lines: Sequence[str], wanted: Wanted = ANY, *, name: str = "text") -> Found:

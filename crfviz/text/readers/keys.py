@@ -56,16 +56,30 @@ def is_flat(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(tag, str | int) for tag in value)
 
 
-def likely_tags(
-    value: Mapping[str, Any], words: Sequence[object], used: Sequence[str], *, sure: bool = False
-) -> dict[str, object]:
-    """Return the keys of an object that may have the tags of its words, with their values.
+def has_rows(value: object) -> bool:
+    """Return whether a value is a list with lists or objects in it, such as spans."""
+    return isinstance(value, list) and any(isinstance(row, dict | list) for row in value)
+
+
+def ask_for_tags(
+    value: Mapping[str, Any],
+    words: Sequence[object],
+    used: Sequence[str],
+    where: str,
+    *,
+    sure: bool = False,
+) -> None:
+    """Refuse an object without tags if another key may have them.
 
     Args:
         value: the object.
         words: of the sentence; token objects may have tags themselves.
         used: keys that are words or text, not tags.
+        where: place of the object, for the message.
         sure: whether only values count that look like tags or spans.
+
+    Raises:
+        FormatError: lists the keys.
     """
     likely = {
         key: each
@@ -81,7 +95,9 @@ def likely_tags(
             if key not in (*INSIDE, *BESIDE, *STARTS, *ENDS)
             and all(isinstance(token.get(key), str) for token in tokens)
         }
-    return likely
+    if likely:
+        problem = "nothing shows which key has the tags"
+        raise key_question(where, problem, {**value, **likely})
 
 
 def _may_be_tags(value: object, words: int, *, sure: bool) -> bool:

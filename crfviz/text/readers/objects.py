@@ -21,12 +21,13 @@ from crfviz.text.readers.keys import (
     TAGS,
     TEXTS,
     WORDS,
+    ask_for_tags,
     first_key,
+    has_rows,
     is_flat,
-    likely_tags,
     verdict_of,
 )
-from crfviz.text.readers.losses import KEY_HELP, Losses, key_question
+from crfviz.text.readers.losses import Losses, key_question
 from crfviz.text.readers.marks import counts_words, marks_of
 from crfviz.text.readers.roles import are_tags
 from crfviz.text.readers.rows import ANY, Wanted
@@ -147,7 +148,7 @@ class ObjectReader:
             words, inner, offsets = self._inside(words, offsets, text, key, line, where)
         named = inner is not None and self.wanted.tags is not None
         own, tags = ("", inner) if named else self._tags(value, key, where)
-        if tags and {*tags} == {OUTSIDE} and any(_has_rows(value.get(k)) for k in SPANS):
+        if tags and {*tags} == {OUTSIDE} and any(has_rows(value.get(k)) for k in SPANS):
             raise key_question(where, "several keys may have the tags", value)
         spans = self._span_key(value, where) if tags is None else None
         if spans is not None:
@@ -159,7 +160,7 @@ class ObjectReader:
         elif tags is None and inner is not None:
             tags = inner
         if tags is None:
-            _ask_for_tags(value, value[key], (key, "text"), where)
+            ask_for_tags(value, value[key], (key, "text"), where)
         fields = {"tokens": words, "tags": tags, "text": text}
         try:
             return sentence_of(fields, where)
@@ -296,7 +297,7 @@ class ObjectReader:
                 f"{where}: {one_class!r} is a class of the whole text; expected tags of words, or "
                 f'spans such as [[0, 4, "PER"]]'
             )
-        _ask_for_tags(value, text.split(), (text_key,), where)
+        ask_for_tags(value, text.split(), (text_key,), where)
         return Sentence(tuple(token.text for token in self.split(text)), None, text)
 
     def _tags_of_text(self, value: Mapping[str, Any], text: str) -> str | None:
@@ -340,7 +341,7 @@ class ObjectReader:
         found = value.get(key, [])  # other objects of the file have the key
         if not found:
             where = f"{self.losses.name}, line {line}"
-            _ask_for_tags(value, words, (*used, key), where, sure=True)
+            ask_for_tags(value, words, (*used, key), where, sure=True)
         return marks_of(found, text, self.losses, line)
 
     def _label_studio(self, value: dict[str, Any], line: int, where: str) -> Sentence | Draft:
@@ -368,24 +369,6 @@ class ObjectReader:
                 key = next((key for key in ("ner", "tag") if rows and key in rows[0]), None)
                 tags = [row.get(key) for row in rows] if key else None
                 yield sentence_of({"tokens": words, "tags": tags}, where)
-
-
-def _ask_for_tags(
-    value: Mapping[str, Any],
-    words: Sequence[object],
-    used: Sequence[str],
-    where: str,
-    *,
-    sure: bool = False,
-) -> None:
-    """Refuse an object without tags if another key may have them."""
-    if likely := likely_tags(value, words, used, sure=sure):
-        problem = "nothing shows which key has the tags"
-        raise key_question(where, problem, {**value, **likely}, KEY_HELP)
-
-
-def _has_rows(value: object) -> bool:
-    return isinstance(value, list) and any(isinstance(row, dict | list) for row in value)
 
 
 def _ends_of(rows: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:

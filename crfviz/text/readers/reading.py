@@ -3,11 +3,8 @@
 Columns, JSONL and FASTA are read as a stream, other files completely. Losses are warnings.
 """
 
-import codecs
-import gzip
 import io
 import warnings
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,8 +14,9 @@ from typing import Any, BinaryIO
 
 from crfviz.exceptions import FormatError
 from crfviz.text import columns, fasta, jsonl
-from crfviz.text.files import UTF_16, decoded, decoded_otherwise, lines_of
+from crfviz.text.files import lines_of
 from crfviz.text.readers import corpora, documents, inline, rows, tables
+from crfviz.text.readers.decoding import refuse_office, text_lines, text_otherwise, unzipped
 from crfviz.text.readers.ends import DOCUMENT
 from crfviz.text.readers.finding import (
     BINARY,
@@ -28,6 +26,7 @@ from crfviz.text.readers.finding import (
     ZIP,
     Found,
     find_format,
+    summary_of,
 )
 from crfviz.text.readers.keys import elements_of
 from crfviz.text.readers.losses import Losses, LossWarning
@@ -39,34 +38,18 @@ from crfviz.text.readers.spelling import (
     Tagged,
     converted,
     require_one_set,
-    scheme_of_file,
     target_scheme,
     usual,
 )
-from crfviz.text.schemes import OUTSIDE
 from crfviz.text.sentence_ends import split_sentences
 from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import Split
 from crfviz.text.tokenizer import tokens
 
 MAX_UNPACKED = 2 * 2**30  # bytes of a gzip archive
-CHUNK = 2**20  # bytes
 NAMES = {"conllu": rows.CONLLU_NAMES, "conllu-xpos": rows.CONLLU_NAMES}
 HAS_ANSWERS = "the last column has a tagger's answers; the one before was read"
 NO_UPOS = "the column UPOS is empty; the column XPOS has tags (xpos, or 5)"
-
-
-_PARTS = {  # words, tags and ends of sentences in formats that leave no choice
-    "docbin": ("words of each document", "entities, else parts of speech", "a sentence a part"),
-    "brat": ("words of the text", "entities of the .ann", "a sentence a line"),
-    "inline": ("the word before the last mark", "the tag behind it", "a sentence a line"),
-    "parallel": ("words before the TAB", "tags behind it", "a sentence a line"),
-    "table": ("words of a cell", "tags of a cell", "a sentence a row"),
-    "webanno": ("words in column 3", "the first feature", "sentences end at blank lines"),
-    "conll2012": ("words in column 4", "bracketed entities", "sentences end at blank lines"),
-    "fasta": ("letters", "no tags", "a sentence a record"),
-    "text": ("words of the text", "no tags", "a sentence a line"),
-}
 
 
 @dataclass(frozen=True)
@@ -111,25 +94,9 @@ class Reader:
 
     def summary(self, tags: Collection[str], count: int) -> str:
         """Return the line of `reading` for sentences that were read outside of this class."""
-        found = self.found or Found("text")
-        columns = found.columns
-        if columns is not None:
-            parts = [
-                f"words in {columns.named(columns.layout.word)}",
-                f"tags in {columns.named(columns.layout.tag)}",
-                str(columns.ends),
-            ]
-        elif found.format in ("json", "jsonl", "parquet"):
-            read = self.objects
-            words, keys = (", ".join(sorted(each)) for each in (read.words_in, read.tags_in))
-            parts = [f"words in {words or 'each list'}", f"tags in {keys or 'each list'}"]
-            parts += [f"spans count {self.unit}"] * bool(self.unit) + ["a sentence an object"]
-        else:
-            parts = [*_PARTS.get(found.format, ("words", "tags", "a sentence a line"))]
-        scheme = scheme_of_file(tags) if {*tags} - {OUTSIDE} else None
-        shown = scheme or (f"{len(tags):,} tag{'s' * (len(tags) > 1)}" if tags else "no tags")
-        number = f"{count:,} sentence{'s' * (count != 1)}"
-        return "; ".join([str(found), *parts, shown, number])
+        read = self.objects
+        keys = read.words_in, read.tags_in
+        return summary_of(self.found or Found("text"), keys, self.unit, tags, count)
 
     def path(self, path: Path) -> Iterator[Tagged]:
         """Yield the sentences of a file, see `content`; brat's `.ann` is read with its `.txt`.
@@ -182,7 +149,7 @@ class Reader:
         head = buffered.peek(16)[:16]
         if head.startswith(GZIP):
             self.recoded = True
-            yield from self.content(self.unzipped(buffered))
+            yield from self.content(unzipped(buffered, self._name, self.most))
         elif head.startswith((PARQUET, ZIP)) or documents.is_docbin(buffered.peek(4096)):
             yield from self._alike(self._binary(buffered.read(), head))
         elif what := next((BINARY[start] for start in BINARY if head.startswith(start)), None):
@@ -190,64 +157,25 @@ class Reader:
         else:
             yield from self.lines(self._text(buffered, seekable=seekable))
 
-    def unzipped(self, file: BinaryIO) -> bytes:
-        """Return the content of a gzip archive.
-
-        Raises:
-            FormatError: it is damaged or too large.
-        """
-        try:
-            with gzip.open(file) as inner:
-                content = inner.read(self.most + 1)
-        except (EOFError, zlib.error, OSError) as error:
-            raise FormatError(f"{self._name}: expected a gzip archive, got {error}") from error
-        if len(content) > self.most or content.startswith(GZIP):
-            size = f"{self.most / 2**20:,.0f} MB"
-            raise FormatError(f"{self._name}: expected at most {size} in one gzip archive")
-        return content
-
     def _binary(self, content: bytes, head: bytes) -> Iterator[Tagged]:
         if head.startswith(PARQUET):
             self.found = Found("parquet")
             return self._objects(tables.read_parquet(content, self.objects))
         if head.startswith(ZIP):
-            self._refuse_office(content)
+            refuse_office(content, self._name)
             self.found = Found("brat")
             return documents.read_archive(content, self.losses, self.most, self.choice.split)
         self.found = Found("docbin")
         return documents.read_docbin(content, self.losses, self.most)
 
-    def _refuse_office(self, content: bytes) -> None:
-        if b"[Content_Types].xml" in content[:4096] or b"mimetypeapplication/vnd" in content[:256]:
-            what, advice = BINARY[ZIP]
-            if b"xl/" in content:
-                what, advice = "a spreadsheet", "save it as CSV"
-            raise FormatError(f"{self._name}: expected a text file, got {what}; {advice}")
-
     def _text(self, file: BinaryIO, *, seekable: bool) -> Iterator[str]:
         """Yield the lines of a text in UTF-8, UTF-16 or Windows-1252."""
-        head = file.peek(2)[:2]  # type: ignore[attr-defined] # a BufferedReader
-        if head in UTF_16 or (seekable and not _is_utf_8(file)):
-            content = file.read()
-            text, notes = decoded_otherwise(content, self._name) or (
-                decoded(content, name=self._name),
-                [],
-            )
-            self.notes += notes
-            self.recoded = True
-            yield from lines_of(text)
-            return
-        for number, line in enumerate(file, start=1):
-            text = decoded(line, name=self._name, first_line=number).rstrip("\r\n")
-            if "\r" not in text:
-                yield text
-            elif number == 1 and not line.endswith(b"\n"):  # CR alone ends the lines
-                yield from text.split("\r")
-            else:
-                raise FormatError(
-                    f"{self._name}, line {number}: has a CR inside of the line; expected LF, CR LF "
-                    f"or CR alone at the end of each line"
-                )
+        if (whole := text_otherwise(file, self._name, seekable=seekable)) is None:
+            return text_lines(file, self._name)
+        text, notes = whole
+        self.notes += notes
+        self.recoded = True
+        return iter(lines_of(text))
 
     def _format(self, head: list[str]) -> Found:
         chosen, wanted = self.choice.file_format, self.choice.wanted
@@ -470,17 +398,3 @@ def _is_row(value: object) -> bool:
         and all(isinstance(cell, str) for cell in value)
         and are_tags([value[-1]])
     )
-
-
-def _is_utf_8(file: BinaryIO) -> bool:
-    """Return whether the whole file is UTF-8; the file is then rewound."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        while chunk := file.read(CHUNK):
-            decoder.decode(chunk)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    finally:
-        file.seek(0)
-    return True

@@ -203,6 +203,18 @@ def read_parquet(content: bytes, reader: ObjectReader) -> Iterator[tuple[int, ob
         raise FormatError(f"{reader.losses.name}: expected a Parquet file, got {first}") from error
 
 
+def first_row(content: bytes) -> dict[str, Any]:
+    """Return the first row of a Parquet file; empty if it has none or is damaged."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        batches = parquet.ParquetFile(pa.BufferReader(content)).iter_batches(batch_size=1)
+        return next((batch.to_pylist()[0] for batch in batches), {})
+    except (pa.ArrowException, OSError, ValueError):
+        return {}
+
+
 def _without_empty(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value is not None}
 

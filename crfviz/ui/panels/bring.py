@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.brought.files import validate_files
+from crfviz.taggers.brought.files import keys_of, validate_files
 from crfviz.taggers.brought.parsed_model import MAX_BYTES, MAX_SCORES, MAX_TAGS, Reading
 from crfviz.taggers.brought.typed import SCORES, UNITS, TypedModel, read_typed
 from crfviz.taggers.brought.validated_model import ValidatedModel, validate
@@ -14,8 +14,11 @@ from crfviz.taggers.textbook import TEXTBOOK
 from crfviz.taggers.user_models import own_models, remove_model
 from crfviz.text.fasta import NAME, records
 from crfviz.text.files import decoded, lines_of
+from crfviz.text.formats import Sentences
 from crfviz.text.schemes import could_be_bio
+from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
+from crfviz.ui.reading_panel import AS_READ, PICKER_WIDTH, SHOWN, show_reading
 from crfviz.ui.session.bound_widgets import Options, Widget, bound_buttons, bound_draft
 from crfviz.ui.session.permission import uploads_allowed
 from crfviz.ui.session.scenario_state import change, load_state, request_page, scenario
@@ -44,6 +47,7 @@ TYPED_EXAMPLE = {
     "end": "",
 }
 LOGARITHMS, NATS = "Take logarithms", "They are scores (nats)"  # answers about probabilities
+PICKERS = {"tokens": "Words", "tags": "Tags", "sentences": "Sentences"}
 NO_TAGS, TAGS = "Start and end scores", "Tags of words"  # answers about boundary tags
 AXES = ("(B, T, K)", "(T, B, K)")
 
@@ -166,6 +170,8 @@ def understood(files: list[tuple[str, bytes]] | TypedModel) -> ValidatedModel:
             bio=st.toggle("BIO rules", help="Let them act in decoding", key="bring.bio"),
         )
     source = files if isinstance(files, TypedModel) else tuple(files)
+    if not isinstance(source, TypedModel):
+        reading = replace(reading, keys=_picked_keys(source))
     validated = _understood(source, reading)
     if validated.look_like_probabilities:
         answer = st.radio(
@@ -201,6 +207,24 @@ def understood(files: list[tuple[str, bytes]] | TypedModel) -> ValidatedModel:
     return _understood(source, replace(reading, keep_boundary_tags=answer == TAGS))
 
 
+@st.cache_resource(max_entries=3, show_spinner=False)
+def _keys(source: tuple[tuple[str, bytes], ...]) -> dict[str, list[str]]:
+    return keys_of(source)
+
+
+def _picked_keys(source: tuple[tuple[str, bytes], ...]) -> tuple[tuple[str, str], ...]:
+    """Draw select boxes for the keys of a JSON file; return the chosen ones."""
+    picked = []
+    with st.container(horizontal=True):
+        for name, keys in _keys(source).items():
+            options = [AS_READ, *keys]
+            chosen = st.selectbox(
+                PICKERS[name], options, key=f"bring.key.{name}.{'.'.join(keys)}", width=PICKER_WIDTH
+            )
+            picked += [(chosen, name)] if chosen != AS_READ else []
+    return tuple(picked)
+
+
 @st.cache_resource(max_entries=3, show_spinner="Reading …")
 def _understood(
     source: tuple[tuple[str, bytes], ...] | TypedModel, reading: Reading
@@ -223,6 +247,11 @@ def show_understood(validated: ValidatedModel) -> None:
         st.warning(plain(f"{validated.left_out[0]} {'; '.join(validated.left_out[1:])}"))
     if could_be_bio(validated.tags) and validated.scheme is None:
         st.info("These are BIO tags: with “BIO rules” the rules act in decoding.")
+    found = Sentences(Sentence(s.tokens or ()) for s in validated.sentences[:SHOWN])
+    count = len(validated.sentences)
+    scheme = validated.scheme or f"{len(validated.tags)} tags"
+    found.reading = f"{scheme}; {count:,} sentence{'s' * (count > 1)}"
+    show_reading(validated.kind, found)
     left, right = st.columns([2, 3])
     with left:
         st.dataframe(facts_frame(validated), hide_index=True, row_height=_ROW_HEIGHT)
@@ -230,7 +259,6 @@ def show_understood(validated: ValidatedModel) -> None:
             st.text(note)
     with right:
         first = validated.sentences[0]
-        st.text(f"First sentence: {' '.join(first.tokens or ())[:300]}")
         matrix = transition_frame(first).iloc[: MAX_NAMES + 1, : MAX_NAMES + 1]
         st.dataframe(matrix.style.format(precision=3), row_height=_ROW_HEIGHT)
         st.text(axis_line(first))

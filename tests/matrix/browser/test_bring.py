@@ -96,7 +96,7 @@ def test_every_kind_of_file_becomes_a_listed_model(screen, tmp_path, make):
     files = make(tmp_path)
     found = understand(*files)
     bring(screen, *files)
-    screen.wait_for_text("First sentence:")
+    screen.wait_for_text(f"{found.kind}: ")
     use(screen, "kind")
     name = screen.params()["model"]
     chain = found.sentences[0]
