@@ -28,7 +28,13 @@ from crfviz.text.files import abbreviate
 from crfviz.text.formats import parse_sentences, render_sentences
 from crfviz.text.readers.ends import DOCUMENT, NAMED
 from crfviz.text.readers.quoting import Dialect, cells_of
-from crfviz.text.readers.spelling import convert_tags, entities_of, scheme_of_file, target_scheme
+from crfviz.text.readers.spelling import (
+    convert_tags,
+    entities_of,
+    odd_tag,
+    scheme_of_file,
+    target_scheme,
+)
 from crfviz.text.schemes import BIO, Span, tags_of
 from crfviz.text.sentences import Offsets, Sentence, joined, located
 
@@ -62,10 +68,9 @@ def written(sentences: Sentences, name: str, scheme: str | None = None) -> bytes
     tags = {tag for each in sentences for tag in each.tags or ()}
     own = scheme_of_file(tags)
     if own is None and (scheme or name in ENTITIES_ONLY):
-        strange = min(tag for tag in tags if scheme_of_file([tag]) is None)
         raise FormatError(
             f"{name} with {scheme or 'spans'} holds entities such as B-PER, "
-            f"got {abbreviate(strange)}"
+            f"got {abbreviate(odd_tag(tags))}"
         )
     target = target_scheme(scheme) if scheme else own
     if name in (*ENTITIES_ONLY, "docbin"):
@@ -92,11 +97,11 @@ def _readable(content: bytes, sentences: Sentences, name: str) -> bytes:
     for head in ("", ROWS[name]):
         whole = head.encode() + content
         found = _read(whole)
-        if found == wanted:
+        if found == wanted and (wanted or not sentences):
             return whole
     words, others = (
         [pair for tokens, tags in rows for pair in zip(tokens, tags or tokens, strict=True)]
-        for rows in (wanted, found)
+        for rows in (wanted or [(each.tokens, each.tags) for each in sentences], found)
     )
     lost = (one for one, other in zip_longest(words, others) if one and one != other)
     word, tag = next(lost, words[0])

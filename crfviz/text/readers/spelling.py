@@ -226,7 +226,7 @@ def converted(sentences: Iterable[Tagged], scheme: str, *, strict: bool = True) 
         yield from every
         return
     if own is None:
-        strange = next(iter(sorted(tags - {OUTSIDE})))
+        strange = odd_tag(tags)
         raise FormatError(
             f"expected entity tags to convert to {scheme}, such as B-PER, got {abbreviate(strange)}"
         )
@@ -259,6 +259,20 @@ def scheme_of_file(tags: Iterable[str]) -> str | None:
         return None
     used = {prefix for prefix, _, _ in parts}
     return next((name for name, known in SCHEMES.items() if used <= set(known)), None)
+
+
+def odd_tag(tags: Iterable[str]) -> str:
+    """Return the first tag, in alphabetical order, that fits no scheme with those before it.
+
+    >>> odd_tag(["B-PER", "E-PER", "O", "U-LOC"]), odd_tag(["B-PER", "NOUN"])
+    ('U-LOC', 'NOUN')
+    """
+    seen: set[str] = set()
+    for tag in sorted(tags):
+        seen.add(tag)
+        if scheme_of_file(seen) is None:
+            return tag
+    return OUTSIDE
 
 
 def entities_of(tags: Sequence[str], own: str) -> list[Span]:

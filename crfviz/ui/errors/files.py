@@ -199,6 +199,8 @@ def _gold() -> Source | None:
         st.error(plain(str(error)))
         return None
     show_reading(name, source.sentences)
+    for note in source.notes if source.digest != view_option("file") else ():
+        st.caption(plain(note))
     return source
 
 

@@ -101,6 +101,20 @@ def test_tags_with_blanks_are_read_back_from_columns():
             written(TYPES_WITH_BLANKS, name)
 
 
+@pytest.mark.parametrize("name", ["docbin", "doccano", "jsonl", "prodigy"])
+@pytest.mark.parametrize("tags", [("B-X", "E-X", "U-Y"), ("B-X", "B", "O"), ("B-X", "I-X", "0")])
+def test_tags_of_no_scheme_are_refused_and_not_written_as_outside(name, tags):
+    sentence = Sentence(("a", "b", "c"), tags)
+    with pytest.raises(FormatError, match=f"got '{tags[1] if tags[1] == 'B' else tags[2]}'"):
+        written([sentence], name, "BIO")
+
+
+@pytest.mark.parametrize("name", ["conllu", "columns", "blanks", "conll2003"])
+def test_rows_that_no_reader_takes_are_refused(name):
+    with pytest.raises(FormatError, match="cannot hold 'a' with the tag"):
+        written([Sentence(("a", "b"), ("-", "B-X"))], name)
+
+
 def test_comment_names_columns_only_where_they_are_unclear():
     usual = [Sentence(("Anna", "ran"), ("B-PER", "O"))]
     assert written(usual, "columns") == b"Anna\tB-PER\nran\tO\n\n"
