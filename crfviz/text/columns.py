@@ -69,23 +69,13 @@ def is_comment(line: str) -> bool:
     return line.startswith("#") and "\t" not in line
 
 
-def parse_columns(lines: Iterable[str], layout: Layout, name: str) -> Iterator[Sentence]:
-    """Yield the sentences of lines without line ends, in one of the column formats.
-
-    Raises:
-        FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
-    """
-    for _, sentence in numbered_sentences(lines, layout, name):
-        yield sentence
-
-
 def numbered_sentences(
     lines: Iterable[str], layout: Layout, name: str, first: int = 1
 ) -> Iterator[tuple[int, Sentence]]:
-    """Yield sentences as `parse_columns` does, each with its first line number.
+    """Yield the sentences of lines without line ends, each with its first line number.
 
     Raises:
-        FormatError: as `parse_columns` does.
+        FormatError: a row has the wrong number of columns, a broken id or no tag; says which line.
     """
     for block in blocks(lines, first):
         sentence = sentence_of(block, layout, name)
@@ -107,10 +97,10 @@ def blocks(lines: Iterable[str], first: int = 1) -> Iterator[Block]:
 
 
 def sentence_of(block: Block, layout: Layout, name: str) -> Sentence:
-    """Return the sentence of one block; see `parse_columns`.
+    """Return the sentence of one block.
 
     Raises:
-        FormatError: as `parse_columns` does.
+        FormatError: as `numbered_sentences` does.
     """
     words = word_rows(block, layout, name)
     tokens = tuple(word.token for word in words)

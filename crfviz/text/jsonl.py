@@ -18,25 +18,15 @@ MAX_JSON = 110_000_000  # maximum bytes of parsed JSON, including the text
 _VALUE, _LIST, _OBJECT, _TEXT = 33, 72, 250, 55  # bytes of each
 
 
-def parse_jsonl(lines: Iterable[str], name: str) -> Iterator[Sentence]:
-    """Yield the sentences of JSONL, one at a time; a sentence without words is dropped.
+def numbered_sentences(
+    lines: Iterable[str], name: str, first: int = 1
+) -> Iterator[tuple[int, Sentence]]:
+    """Yield the sentences of JSONL with their line numbers; one without words is dropped.
 
     Other keys of an object are ignored.
 
     Raises:
         FormatError: a line is not a valid object; names the line and the problem.
-    """
-    for _, sentence in numbered_sentences(lines, name):
-        yield sentence
-
-
-def numbered_sentences(
-    lines: Iterable[str], name: str, first: int = 1
-) -> Iterator[tuple[int, Sentence]]:
-    """Yield sentences as `parse_jsonl` does, each with its line number.
-
-    Raises:
-        FormatError: as `parse_jsonl` does.
     """
     for number, line in enumerate(lines, start=first):
         where = f"{name}, line {number}"

@@ -108,6 +108,18 @@ def test_keys_of_json_are_picked(errors):
     assert "1. He/PRON runs/VERB" in texts(errors)
 
 
+def test_entities_in_misc_are_picked(errors):
+    rows = ("He\tO", "met\tO", "Ida\tB-PER")
+    lines = [
+        f"{n}\t{word}\t_\tX\t_\t_\t_\t_\t_\tNER={tag}"
+        for n, (word, tag) in enumerate((row.split("\t") for row in rows), start=1)
+    ]
+    upload(errors, "\n".join(lines).encode(), "mine.conllu")
+    assert "entities in MISC (NER) were left out" in texts(errors)
+    pick(errors, "Tags", "11")
+    assert "1. He/O met/O Ida/B-PER" in texts(errors)
+
+
 def test_columns_of_parquet_are_picked(errors):
     file = io.BytesIO()
     rows = {"w": [["He", "runs"]] * 2, "a": [["PRON", "VERB"]] * 2, "b": [["X", "Y"]] * 2}

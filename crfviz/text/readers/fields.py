@@ -11,6 +11,7 @@ from crfviz.text.columns import is_comment
 from crfviz.text.files import abbreviate_names, abbreviate_value, decoded_with_notes, lines_of
 from crfviz.text.jsonl import list_elements
 from crfviz.text.readers.finding import BINARY, GZIP, JSON_LIST, JSON_START, PARQUET, ZIP
+from crfviz.text.readers.misc import spelled_in
 from crfviz.text.readers.quoting import BLANK, cells_of, dialect_of
 from crfviz.text.readers.rows import SAMPLE
 from crfviz.text.readers.tables import first_row
@@ -23,7 +24,8 @@ MAX_UNPACKED = 2**24  # bytes of a gzip archive that are looked at
 def fields_in(content: bytes) -> dict[str, str]:
     """Return the columns of a file by number from 1, or its keys, with values; none for others.
 
-    A column has its first two values that differ, so that a header shows its name.
+    A column has its first two values that differ, so that a header shows its name. Keys with
+    entities in MISC of CoNLL-U follow the columns.
     """
     try:
         if content.startswith(GZIP):
@@ -45,7 +47,8 @@ def fields_in(content: bytes) -> dict[str, str]:
     if not rows or (dialect.separator == BLANK and 2 * len(alike) < len(rows)):
         return {}
     columns = list(zip(*alike, strict=True))[:MAX_FIELDS]
-    return {str(n): _values(cells) for n, cells in enumerate(columns, start=1)}
+    numbered = {str(n): _values(cells) for n, cells in enumerate(columns, start=1)}
+    return numbered | {key: _values(each) for key, each in spelled_in(lines).items()}
 
 
 def _values(cells: Sequence[str]) -> str:

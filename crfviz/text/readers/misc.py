@@ -36,16 +36,12 @@ def find_entities(lines: Sequence[str], wanted: str | int | None) -> tuple[str, 
         wanted: the key that the caller names, or another column; None reads entities only where
             UPOS and XPOS are empty.
     """
-    split = (line.split("\t") for line in lines)
-    rows = [row for row in split if len(row) == CONLLU.width and row[0].isdecimal()]
-    parts = (part.partition("=") for row in rows for at in CELLS for part in row[at].split("|"))
-    values: dict[str, set[str]] = {}
-    for name, _, value in parts:
-        values.setdefault(name, set()).add(value)
+    rows = _rows(lines)
+    values = _values(rows)
     if wanted is not None:
         key = str(wanted).lower().removeprefix(PREFIX)
         return next((name for name in values if name.lower() == key), ""), ""
-    keys = [key for key in values if key != _OWN and _has_entities(key, values[key])]
+    keys = [key for key in values if _has_entities(key, values[key])]
     if not keys or kind_of([row[CONLLU.tag] for row in rows]) == "entities":
         return "", ""
     spelled = [key for key in keys if _are_spelled(values[key])]
@@ -57,7 +53,29 @@ def find_entities(lines: Sequence[str], wanted: str | int | None) -> tuple[str, 
     return "", f"entities in MISC ({shown}) were left out{how}"
 
 
+def spelled_in(lines: Sequence[str]) -> dict[str, list[str]]:
+    """Return the keys whose values can be read as tags, with the values in order."""
+    values = _values(_rows(lines))
+    return {key: sorted(each) for key, each in values.items() if key != _OWN and _are_spelled(each)}
+
+
+def _rows(lines: Sequence[str]) -> list[list[str]]:
+    split = (line.split("\t") for line in lines)
+    return [row for row in split if len(row) == CONLLU.width and row[0].isdecimal()]
+
+
+def _values(rows: Sequence[Sequence[str]]) -> dict[str, set[str]]:
+    values: dict[str, set[str]] = {}
+    for row in rows:
+        for cell in CELLS:
+            for name, _, value in (part.partition("=") for part in row[cell].split("|")):
+                values.setdefault(name, set()).add(value)
+    return values
+
+
 def _has_entities(key: str, values: set[str]) -> bool:
+    if key == _OWN:
+        return False
     return re.sub(r"\W|_", "", key).lower() in _NAMES or _are_spelled(values)
 
 
