@@ -1,5 +1,6 @@
 """Model errors: what a CRF layer would add, the sentences it changes, and the model with it."""
 
+from dataclasses import replace
 from itertools import pairwise, product
 from urllib.parse import parse_qs, urlsplit
 
@@ -79,6 +80,33 @@ def test_page_figures_equal_the_library(measured):
             fitted[t],
         )
         assert f"[{each.tokens[t]}]" in row["in its sentence"]
+
+
+@pytest.mark.parametrize(
+    ("difference", "interval", "kind", "text"),
+    [
+        (0.011, (0.002, 0.02), "success", "a CRF layer adds 1.1 points"),
+        (-0.105, (-0.15, -0.06), "warning", "a CRF layer loses 10.5 points"),
+        (0.004, (-0.002, 0.01), "info", "we cannot tell whether a CRF layer adds"),
+        (-0.004, (-0.01, 0.0), "info", "the difference is −0.4 points"),
+    ],
+)
+def test_box_has_the_colour_of_the_verdict(app, monkeypatch, difference, interval, kind, text):
+    fitted = added_layer._fitted
+
+    def with_interval(*arguments):
+        layer = fitted(*arguments)
+        gain = replace(layer.gain, difference=difference, interval=interval)
+        return replace(layer, gain=gain)
+
+    monkeypatch.setattr(added_layer, "_fitted", with_interval)
+    monkeypatch.setattr(added_layer, "MAX_WORDS_FITTED", 300)
+    monkeypatch.setattr(added_layer, "RESULT", f"layer gain of {difference}")
+    app.query_params.update({"model": "upos-en", **DECODERS})
+    fit(open_at(app, PAGE))
+    (box,) = gains(app)
+    assert text in box
+    assert box in [each.value for each in getattr(app, kind)]
 
 
 def test_links_have_the_paths_of_the_list(measured):
