@@ -228,6 +228,7 @@ def test_saved_picture_lists_the_edits_below_it(opened):
     last = list(picture.iter(f"{SVG}text"))[-1]
     listed = f"2 edits: {first} → {second} −3.00, 2 “{WORDS[1]}” {second} 2.00"
     assert last.text == listed
+    expect(page.locator(".live-edits")).to_have_text(listed)
     assert float(last.get("y")) < float(picture.get("height"))
 
 

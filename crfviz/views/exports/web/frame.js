@@ -3,6 +3,7 @@
 
 import { button, hide, html, mark, set, setText } from "../../stage/web/dom.js";
 import { beyond } from "../../stage/web/embed.js";
+import { editList } from "../../stage/web/model.js";
 import { Stage } from "../../stage/web/stage/lifecycle.js";
 import { LocalBackend } from "./local_backend.js";
 
@@ -18,6 +19,7 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
   const place = html("div");
   const status = html("span", { role: "status" });
   const source = html("span");
+  const edits = html("span.live-edits");
   const link = html("a", { target: "_blank", rel: "noopener noreferrer" }, "Open this in crfviz");
   const state = { stage: null, edits: null, colouring: data.colouring };
   const local = new LocalBackend(data, {
@@ -64,6 +66,7 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
     history.redo.disabled = !local.future.length;
     history.reset.disabled = !local.edited;
     setText(source, origin.text);
+    setText(edits, editList({ ...local.data, edits: local.edits }));
     hide(link, !origin.address);
     if (origin.address) set(link, "href", `${origin.address}${local.page.path}?${local.query()}`);
     if (state.edits && state.edits !== local.edits) changed(local.plainEdits());
@@ -81,7 +84,7 @@ export function buildFrame(data, scope, { changed = () => null, shown = () => nu
     if (elsewhere) place.append(html("section.elsewhere", html("h1", title), html("p", elsewhere)));
     show();
   };
-  const about = html("footer.live-about", source, link, status);
+  const about = html("footer.live-about", edits, source, link, status);
   const bar = [tabs, more ?? [], html("span.live-gap"), Object.values(history), colours].flat();
   element.append(...[above].flat(), html("nav.live-bar", { "aria-label": "Pages" }, bar), place, about);
   recolour(data.colouring);
