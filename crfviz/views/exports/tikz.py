@@ -9,16 +9,18 @@ from os import PathLike
 from pathlib import Path
 
 from crfviz.chain.decoding.analysis import Analysis, analyse
-from crfviz.chain.edits import END, START, weight_matrix
+from crfviz.chain.edits import END, START, Edits, weight_matrix
 from crfviz.chain.validation import whole_number
 from crfviz.exceptions import CrfvizError
 from crfviz.text.direction import LTR, RTL, runs_right_to_left
 from crfviz.text.files import abbreviate_value, write_atomically
+from crfviz.views.explanation import edit_list
 from crfviz.views.exports.live import Live, What, live_of
 from crfviz.views.exports.tables import PREAMBLE, compiled, number, require_digits, tex
 from crfviz.views.strips.pictures import tags_with_mass
 from crfviz.views.theme import NEGATIVE, POSITIVE, tag_colours
 
+NO_EDITS = Edits()
 COLUMN, ROW = 2.1, 0.72  # centimetres
 FULL = 6.0  # nats at which a cell of the matrix is full, at most
 NOTED = 0.05  # marginals from here on have their number beside them
@@ -78,12 +80,27 @@ def tikz_of(live: Live, picture: str) -> str:
     Raises:
         CrfvizError: the edits do not fit the chain.
     """
-    return _drawn(live.now, PICTURES[picture], 1, 2, live.direction)
+    return _drawn(live.now, PICTURES[picture], 1, 2, live.direction, live.edits)
 
 
-def _drawn(analysis: Analysis, draw: Draw, position: int, digits: int, direction: str) -> str:
+def _drawn(
+    analysis: Analysis,
+    draw: Draw,
+    position: int,
+    digits: int,
+    direction: str,
+    edits: Edits = NO_EDITS,
+) -> str:
+    """Return a picture as a document, with the list of edits below."""
     way = -1 if runs_right_to_left(analysis.words, direction) else 1
-    return document(draw(analysis, position, digits, way), analysis)
+    body = draw(analysis, position, digits, way)
+    if listed := edit_list(edits, analysis.words):
+        for sign, plain in (("−∞", "-inf"), ("−", "-"), ("×", "times")):  # of every LaTeX font
+            listed = listed.replace(sign, plain)
+        corner = "at (current bounding box.south west)"
+        style = r"anchor=north west, font=\footnotesize, text width=8cm"
+        body = [*body, rf"\node[{style}] {corner} {{{tex(listed)}}};"]
+    return document(body, analysis)
 
 
 def document(body: Sequence[str], analysis: Analysis) -> str:
