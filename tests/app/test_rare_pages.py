@@ -79,6 +79,7 @@ class Rare:
     """A tagger, its words, and the state of a link that edits everything."""
 
     def __init__(self, seed, *, bio=False):
+        self.seed = seed
         dice = self.dice = np.random.default_rng(seed)
         kinds = drawn(2, seed)
         self.tags = (
@@ -356,14 +357,15 @@ def practise(rare):
 
 
 def em(rare):
-    names = rare.tags[:2]
-    symbols = rare.words
+    names = [tag for tag in drawn(9, rare.seed) if len(tag.split()) == 1][:2]
+    symbols = [*rare.words[1:], names[0]]  # a word may be called as a state is
     K2 = 2
     start, moves = np.full(K2, 0.5), np.full((K2, K2), 0.5)
     known = list(dict.fromkeys(symbols))
     says = np.random.default_rng(0).dirichlet([1] * len(known), K2)
     crfviz.register(crfviz.from_hmm(start, moves, says, known, names), "rare-hmm")
-    params = {"model": "rare-hmm", "sentence": rare.sentence, "v.twin": "1", "v.start": "model"}
+    sentence = "  ".join(symbols)
+    params = {"model": "rare-hmm", "sentence": sentence, "v.twin": "1", "v.start": "model"}
     shown = Shown(opened(new_app(), "pages/em.py", **params))
     assert shown.payload["tags"] == names
     seen = [known.index(word) for word in symbols]
@@ -419,7 +421,7 @@ def model_errors(rare):
     }
     for number, name in enumerate(("gold", "predicted")):
         box = app.selectbox(key=f"view.{name}")
-        used = {rare.tags[k] for k in [*right, *rare.plain.best[0]]}
+        used = {tag for pair in wrong for tag in pair}
         assert [*box.options][1:] == [tag for tag in rare.tags if tag in used]
         for tag in {pair[number] for pair in wrong}:
             app.selectbox(key=f"view.{name}").select(tag_text(tag)).run()
@@ -463,7 +465,7 @@ def lectures(rare):
         "scores": params["e"],
     }
     text = 'title = "Rare"\nminutes = 1\n\n[[cue]]\n' + "".join(
-        f"{name} = {json.dumps(value)}\n" for name, value in cue.items()
+        f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in cue.items()
     )
     text += 'say = "{viterbi(1)}"\nview.twin = "1"\n'
     (rare.folder / "rare.toml").write_text(text, "utf-8")

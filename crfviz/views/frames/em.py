@@ -21,11 +21,14 @@ MIN_SPAN = 0.5  # minimum range of the curve's axis, nats
 
 
 def name_of(number: Number, states: Sequence[str], symbols: Sequence[str]) -> str:
-    """Return a parameter in usual notation, such as p(H | C)."""
+    """Return a parameter in usual notation, such as p(H | C), or p(word H | C) for a word H."""
     kind, of, to = number
     if kind == START:
         return f"p({states[to]})"
-    after = "END" if kind == END else states[to] if kind == TRANSITION else symbols[to]
+    word = "" if kind in (END, TRANSITION) else symbols[to]
+    if word in (*states, "END"):  # names have no blanks, so this is another one
+        word = f"word {word}"
+    after = word or ("END" if kind == END else states[to])
     return f"p({after} | {states[of]})"
 
 

@@ -57,7 +57,7 @@ class Tables(HTMLParser):
 
     def handle_data(self, data):
         if self.text is not None:
-            self.text += data
+            self.text += data.replace("\xa0\xa0", "  ")  # how pandas keeps several blanks
 
 
 def expected(chain):
