@@ -8,13 +8,45 @@ function's own arguments come after the tables: `crfviz.k_best(E, A, 10)`.
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from crfviz.exceptions import CrfvizError
 from crfviz.text.files import abbreviate_value
 
 if TYPE_CHECKING:
-    from crfviz.chain.potentials import Potentials  # needs torch, which some functions do without
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+    from torch import Tensor  # which some functions do without
+
+    from crfviz.chain.potentials import Potentials
+
+    Scores = ArrayLike | Tensor | Sequence[Any]
+
+Chain = TypeVar("Chain", contravariant=True)
+Result = TypeVar("Result", covariant=True)
+Own = ParamSpec("Own")  # the function's own arguments, after the chain
+
+
+class TakesArrays(Protocol[Chain, Own, Result]):
+    """The type of a function that takes a chain, or its scores, for `__init__.pyi`."""
+
+    @overload
+    def __call__(self, potentials: Chain, /, *own: Own.args, **named: Own.kwargs) -> Result: ...
+
+    @overload
+    def __call__(self, emissions: "Scores", /, *others: Any, **named: Any) -> Result: ...  # noqa: ANN401 - as the function
+
+    @overload
+    def __call__(self, **named: Any) -> Result: ...  # noqa: ANN401 - as the function
+
+
+def of_chains(
+    function: Callable[Concatenate[Chain, Own], Result],
+) -> TakesArrays[Chain, Own, Result]:
+    """Return `takes_arrays` of the function, with its types."""
+    return takes_arrays(function)
+
 
 CHAIN_NAMES = ("potentials", "what")  # names of first arguments that are chains
 TABLES = ("transitions", "start", "end")

@@ -1,9 +1,13 @@
 """What `import crfviz` promises, and what it does not load."""
 
+import re
 import subprocess
 import sys
+from inspect import isfunction, signature
+from pathlib import Path
 
 import crfviz
+from crfviz.chain.array_arguments import CHAIN_NAMES
 
 NAMES = [
     "AnswerScores",
@@ -122,6 +126,18 @@ NAMES = [
 def test_public_names_are_complete():
     assert crfviz.__all__ == sorted(NAMES)
     assert all(hasattr(crfviz, name) for name in NAMES)
+
+
+def test_stub_declares_that_functions_on_chains_take_arrays():
+    stub = Path(crfviz.__file__).with_suffix(".pyi").read_text("utf-8")
+    functions = {name: getattr(crfviz, name) for name in NAMES}
+    first = {
+        name: next(iter(signature(function).parameters), "")
+        for name, function in functions.items()
+        if isfunction(function)
+    }
+    on_chains = {name for name, argument in first.items() if argument in CHAIN_NAMES}
+    assert {*re.findall(r"^(\w+) = _arrays\.of_chains\(_\1\)$", stub, re.M)} == on_chains
 
 
 def test_public_errors_derive_from_crfviz_error():
