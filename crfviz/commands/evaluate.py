@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ from crfviz.taggers.tagger import Tagger, splitter_of
 from crfviz.text.files import write_atomically
 from crfviz.text.formats import READ_FORMATS, SentenceFile
 from crfviz.text.readers.reading import Choice
-from crfviz.text.readers.spelling import scheme_like
+from crfviz.text.readers.rows import Wanted
+from crfviz.text.readers.spelling import AS_WRITTEN, scheme_like
 from crfviz.text.schemes import entity_scheme
 from crfviz.views.figures.offline import html_report
 
@@ -220,6 +222,13 @@ def _print_scores(args: argparse.Namespace) -> None:
         raise CrfvizError(f"--{flag} is for a model, got --answers")
     for mode in MODES:
         sys.stdout.write(f"{score_answers(args.file, args.answers or None, mode)}\n")
+    sides = [(args.file, None), (args.answers, None)]
+    if not args.answers:
+        sides = [(args.file, -2), (args.file, -1)]  # gold and answers in the last two columns
+    for path, column in sides:
+        file = SentenceFile(Path(path), scheme=AS_WRITTEN, wanted=Wanted(tags=column))
+        for _ in file.read(partial(say_reading, path)):
+            pass
 
 
 def _write(

@@ -225,14 +225,17 @@ def test_evaluate_scores_answers_by_both_rules(tmp_path, capsys):
     answers.write_text("".join(f"{w}\t{a}\n" for w, _, a in rows), "utf-8")
     both.write_text("".join(f"{w}\t{g}\t{a}\n" for w, g, a in rows), "utf-8")
     assert main(["evaluate", str(gold), "--answers", str(answers)]) == 0
-    printed = capsys.readouterr().out
+    printed, said = capsys.readouterr()
+    assert [line.partition(": ")[0] for line in said.splitlines()] == [str(gold), str(answers)]
+    assert "tags in column 2; sentences end" in said.replace("the last column", "column 2")
     lines = [line for line in printed.splitlines() if not line.startswith(" ")]
     assert lines[0].startswith("conlleval: accuracy 66.67 %")
     assert lines[0].endswith("F1 100.00 % (2 of 2 and 2)")
     strict = next(line for line in lines if line.startswith("strict"))
     assert strict.endswith("F1 66.67 % (1 of 1 and 2)")
     assert main(["evaluate", str(both), "--answers"]) == 0
-    assert capsys.readouterr().out == printed
+    again, said = capsys.readouterr()
+    assert (again, said.count(f"{both}: columns with TAB")) == (printed, 2)
     assert main(["evaluate", str(both), "--answers", "--card"]) == 2
     assert "--card is for a model, got --answers" in capsys.readouterr().err
 
