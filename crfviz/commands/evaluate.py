@@ -222,11 +222,11 @@ def _print_scores(args: argparse.Namespace) -> None:
         raise CrfvizError(f"--{flag} is for a model, got --answers")
     for mode in MODES:
         sys.stdout.write(f"{score_answers(args.file, args.answers or None, mode)}\n")
-    sides = [(args.file, None), (args.answers, None)]
+    sides: list[tuple[Path, int | None]] = [(args.file, None), (Path(args.answers), None)]
     if not args.answers:
         sides = [(args.file, -2), (args.file, -1)]  # gold and answers in the last two columns
     for path, column in sides:
-        file = SentenceFile(Path(path), scheme=AS_WRITTEN, wanted=Wanted(tags=column))
+        file = SentenceFile(path, scheme=AS_WRITTEN, wanted=Wanted(tags=column))
         for _ in file.read(partial(say_reading, path)):
             pass
 
