@@ -39,3 +39,35 @@ def test_static_files_are_compressed_under_the_base_path():
     for place, is_compressed in (("/crf/static", True), ("/static", False)):
         answer = client(base="/crf/").get(f"{place}/js/index.js", accept_encoding="gzip")
         assert ("content-encoding" in answer.headers) is is_compressed
+
+
+def counting(texts):
+    """An application that notes the paths of its requests, and answers each with its text."""
+    asked = []
+
+    async def app(scope, receive, send):
+        asked.append(scope["path"])
+        text = texts.get(scope["path"], "")
+        answer = PlainTextResponse(text, 200 if text else 404, {"cache-control": "x"})
+        await answer(scope, receive, send)
+
+    return asked, Client(StaticGzip(app))
+
+
+def test_a_compressed_file_is_kept_and_others_are_asked_for_again():
+    asked, client = counting({"/static/a.js": TEXT, "/static/b.js": "short"})
+    first = client.get("/static/a.js", accept_encoding="gzip")
+    again = client.get("/static/a.js", accept_encoding="gzip, br")
+    assert (again.text, dict(again.headers)) == (TEXT, dict(first.headers))
+    assert asked == ["/static/a.js"]
+    for path in ("/static/b.js", "/static/missing.js"):
+        for _ in range(2):
+            client.get(path, accept_encoding="gzip")
+    assert asked[1:] == 2 * ["/static/b.js"] + 2 * ["/static/missing.js"]
+    for headers in ({}, {"accept_encoding": "gzip", "if_none_match": "x"}):
+        asked.clear()
+        assert client.get("/static/a.js", **headers).text == TEXT
+        assert asked == ["/static/a.js"]
+    asked.clear()
+    client.get("/static/a.js", method="HEAD", accept_encoding="gzip")
+    assert asked == ["/static/a.js"]
