@@ -9,6 +9,7 @@ a session lives in one process. The IP address does not suffice, because a class
 Followers of a room need no particular process, and get no cookie.
 """
 
+from html import escape
 from http.cookies import SimpleCookie
 from pathlib import Path
 from secrets import token_hex
@@ -22,12 +23,12 @@ from crfviz.settings import settings
 from crfviz.ui.session.scheduling import VISITOR_COOKIE
 from crfviz.ui.state.missing_pages import page_instead
 from crfviz.ui.watching.requests import request_kind
+from crfviz.views.contents import PAGES
 
 SCRIPT = Path(__file__).with_name("web").joinpath("early.js").read_text(encoding="utf-8")
 
 _HEAD = b"<head>"
 _STREAMLIT = b"<title>Streamlit</title>"  # identifies Streamlit's own page
-_TAG = f"<script>{SCRIPT}</script>".encode()
 
 
 class FirstPaint:
@@ -39,6 +40,9 @@ class FirstPaint:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        base, pages = _base(), " ".join(page.path for page in PAGES if page.path)
+        place = f"/{base}/" if base else ""
+        self._tag = f'<script data-base="{escape(place)}" data-pages="{pages}">{SCRIPT}</script>'
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -46,7 +50,7 @@ class FirstPaint:
             cookie = None if VISITOR_COOKIE in _cookies(scope) else _visitor(scope)
             path = _path(scope)
             instead = page_instead(path, scope.get("query_string", b"").decode("latin-1"))
-            sending = _with_head(send, cookie, instead)
+            sending = _with_head(send, self._tag.encode(), cookie, instead)
             await self._app(_uncompressed(scope), receive, sending)
         else:
             await self._app(scope, receive, send)
@@ -57,9 +61,13 @@ def _asks_for_page(scope: Scope) -> bool:
 
 
 def _path(scope: Scope) -> str:
-    base: str = st.get_option("server.baseUrlPath").strip("/")
     path: str = scope["path"].lstrip("/")
-    return path.removeprefix(base).lstrip("/")
+    return path.removeprefix(_base()).lstrip("/")
+
+
+def _base() -> str:
+    base: str = st.get_option("server.baseUrlPath")
+    return base.strip("/")
 
 
 def _uncompressed(scope: Scope) -> Scope:
@@ -80,13 +88,16 @@ def _visitor(scope: Scope) -> str:
     return f"{VISITOR_COOKIE}={token_hex(16)}; Path=/; HttpOnly; SameSite=Lax{secure}"
 
 
-def _with_head(send: Send, cookie: str | None = None, instead: str | None = None) -> Send:
+def _with_head(
+    send: Send, script: bytes, cookie: str | None = None, instead: str | None = None
+) -> Send:
     """Return a `send` that inserts the script into pages, and forwards other responses unchanged.
 
     A page is buffered until it is complete.
 
     Args:
         send: the server's function.
+        script: the element of the script.
         cookie: a value of `Set-Cookie` to add to a page; None adds none.
         instead: a URL; Streamlit's own page is replaced by a redirect to it.
     """
@@ -107,7 +118,7 @@ def _with_head(send: Send, cookie: str | None = None, instead: str | None = None
                 await send({"type": "http.response.start", "status": 307, "headers": redirect})
                 await send({"type": "http.response.body", "body": b""})
             else:
-                page = bytes(body).replace(_HEAD, _HEAD + _TAG, 1)
+                page = bytes(body).replace(_HEAD, _HEAD + script, 1)
                 headers = MutableHeaders(scope=start[0])
                 headers["content-length"] = str(len(page))
                 if cookie:

@@ -22,6 +22,25 @@
   if (query.get("embed") === "stage") dataset.embed = "stage"; // ../frame.css leaves the stage alone on the page
   if (query.getAll("embed_options").includes("transparent")) dataset.paper = "transparent";
   window.crfvizScheme = scheme;
-  // Streamlit's settings by whoever hosts it: ./frame.js says in place of its dialogs that there is no connection.
-  window.__streamlit = { HOST_CONFIG: { blockErrorDialogs: true } };
+  try {
+    if (localStorage.getItem("crfviz.hint") === "over") dataset.greeted = ""; // see ../../web/tour.js
+  } catch {
+    // without storage the greeting is shown
+  }
+  // Streamlit's settings by whoever hosts it: ./frame.js says in place of its dialogs that there is no connection. With
+  // its own address and host settings it connects at once, instead of asking for both, below the path of the page first.
+  const settings = { blockErrorDialogs: true, allowedOrigins: [location.origin], useExternalAuthToken: false };
+  const { base, pages } = document.currentScript.dataset;
+  const root = rootOf(location.pathname);
+  window.__streamlit = { HOST_CONFIG: settings };
+  if (root !== null) window.__streamlit.BACKEND_BASE_URL = location.origin + root;
+
+  // The path of the app, which a proxy may set: that of the URL without the page's name. Null if that is not clear.
+  function rootOf(pathname) {
+    if (base) return pathname.startsWith(base) ? base : null;
+    const isPage = (name) => pages.split(" ").includes(name);
+    const [, root, page] = /^(.*\/)([^/]*)$/.exec(pathname);
+    if (page) return isPage(page) ? root : null;
+    return isPage(root.split("/").at(-2)) ? null : root;
+  }
 })();

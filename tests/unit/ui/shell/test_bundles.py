@@ -7,8 +7,10 @@ from types import SimpleNamespace
 import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse
 
+from crfviz.ui.shell import page_answers
 from crfviz.ui.shell.page_answers import SCRIPT, FirstPaint
 from crfviz.ui.shell.static_files import COMPONENTS, Bundles
+from crfviz.views.contents import PAGES
 
 PLACE = "/_stcore/bidi-components/crfviz.{0}/{0}.js"
 PAGE = "<html><head><title>x</title></head><body></body></html>"
@@ -85,6 +87,18 @@ def test_bundle_is_served_under_the_base_path():
 def test_first_script_is_inserted_into_the_head():
     client = Client(FirstPaint(HTMLResponse(PAGE)))
     page = client.get("/viterbi", accept="text/html").text
-    assert (
-        page == f"<html><head><script>{SCRIPT}</script><title>x</title></head><body></body></html>"
+    inserted = re.fullmatch(
+        r'<html><head><script data-base="" data-pages="([\w -]+)">(.*)</script>'
+        "<title>x</title></head><body></body></html>",
+        page,
+        flags=re.DOTALL,
     )
+    assert inserted
+    assert inserted[1].split() == [page.path for page in PAGES if page.path]
+    assert inserted[2] == SCRIPT
+
+
+def test_first_script_knows_the_base_path(monkeypatch):
+    monkeypatch.setattr(page_answers, "_base", lambda: "crf")
+    client = Client(FirstPaint(HTMLResponse(PAGE)))
+    assert '<script data-base="/crf/"' in client.get("/crf/viterbi", accept="text/html").text
