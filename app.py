@@ -27,10 +27,12 @@ if __name__ == "__main__":
             tour.advance(scenario_state.path())
             frame.turn(pages, page, scenario_state.take_page_request())
             link, path = scenario_state.publish(), scenario_state.path()
-            sidebar(pages, link.elsewhere, path, add_button)
-            tour.draw_stop(path)
-            topbar(at_path(path))
-            frame.run()
+            above = st.container(key="above")
+            frame.run()  # first, because the browser then loads the picture's code during the rest
+            sidebar(link, path, add_button)
+            with above:
+                tour.draw_stop(path)
+                topbar(at_path(path))
 else:
     from crfviz.ui.live_room.routes import routes
     from crfviz.ui.shell import server

@@ -18,6 +18,7 @@ from crfviz.ui.annotate.learning import learning_panel
 from crfviz.ui.annotate.queue import choose_queue
 from crfviz.ui.annotate.settings import settings_panel
 from crfviz.ui.session.bound_widgets import bound_tabs
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.session.permission import annotator, no_annotator_message
 from crfviz.ui.shell.frame import header
 from crfviz.ui.shell.topbar import MODEL_WIDTH, model_box
@@ -36,7 +37,7 @@ parts, documents, orders, model = header("Annotate", "content", 170, 130, MODEL_
 who = annotator()
 if who is None:  # without a login, not even the names of documents are shown
     st.info(no_annotator_message())
-    st.stop()
+    end_page()
 with guarded("Annotate", again=True):
     with documents:
         everything = store().documents()

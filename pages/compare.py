@@ -7,6 +7,7 @@ from crfviz.ui.panels.compare import choose_sides, show_figures
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import both_with_rule, scene, scene_of
 from crfviz.ui.session.bound_widgets import bound_tabs
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.session.scenario_state import view_option
 from crfviz.ui.shell.frame import header
 from crfviz.ui.state.scenario import RULE
@@ -56,7 +57,7 @@ if both is not None and view == "tags":
     )
     show_stage(a, picture, key="compare", other=b if both.in_order else None)
     table_twin(a, picture)
-    st.stop()
+    end_page()
 aligned = both is not None and both.in_order
 for which, side, other, label in (("A", a, b, first.label), ("B", b, a, second.label)):
     picture = Picture(

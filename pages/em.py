@@ -12,6 +12,7 @@ from crfviz.ui.panels.learning import (
 from crfviz.ui.pictures import show_steps
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_flag
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.frames.em import (
@@ -30,7 +31,7 @@ start, length, along = header("EM", 240, "content", 180)
 current = scene_with_states(scene())
 run = training(current, start, length)
 if run is None:
-    st.stop()
+    end_page()
 done = show_steps(current, em_walk(run.steps), key="em")
 with along:
     scrubber(run, done)

@@ -13,7 +13,7 @@ from crfviz.ui.shell.frame import header
 from crfviz.views.strips.pictures import EMISSION_DISPLAYS, PROBABILITY, emission_picture
 from crfviz.views.strips.why import LEGEND
 
-(choice,) = header("Emissions", "content")
+(choice,) = header("Emissions", "content", display=True)
 current = scene(windows=True)
 # the emissions of an HMM are probabilities of the word given the tag
 of_words = current.tagger.family == HMM

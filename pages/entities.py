@@ -15,6 +15,7 @@ from crfviz.ui.panels.entities import (
 )
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, with_rule
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.explanation import explain
@@ -30,7 +31,7 @@ LEGEND = (
 (switch,) = header("Entities", "content")
 current = scene_with_entities(scene())
 if current is None:
-    st.stop()
+    end_page()
 free, effect = constraint_panel(current, switch)
 rows = constraint_rows(
     free, effect, which=current.rows, gold=current.gold, trained=trained_free(current)
@@ -40,7 +41,7 @@ if best is None:
     note = explain(current.now)
     show_stage(current, Picture(["strips"], rows, reference=FREE, note=note), key="entities")
     take_scene(current)
-    st.stop()
+    end_page()
 if not current.tagger.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))
 ruled = with_rule(current)

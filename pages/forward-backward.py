@@ -9,7 +9,7 @@ from crfviz.views.strips.pictures import CONVENTIONS, SWEEP_DISPLAYS, sweep_pict
 
 PICTURES = {"lattice": "lattice", "graph": "graph"}
 
-first, left, right = header("Forward–backward", "content", "content", "content")
+first, left, right = header("Forward–backward", "content", "content", "content", display=True)
 current = scene(windows=True)
 shown = bound_tabs("Picture", "picture", PICTURES, "lattice", at=first)
 display = bound_tabs("Numbers", "sweep", SWEEP_DISPLAYS, "log", at=left)

@@ -11,6 +11,7 @@ from crfviz.ui.errors.questions import downloads, questions
 from crfviz.ui.errors.runs import analysed, get_ready, link_notes
 from crfviz.ui.errors.source import choose_source, choose_subject
 from crfviz.ui.scene import active_rule
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.session.scenario_state import scenario
 from crfviz.ui.shell.frame import header
 from crfviz.ui.shell.topbar import MODEL_WIDTH, model_box
@@ -24,20 +25,20 @@ with model:
     model_box()
 if not cached.models():
     st.info("There is no model. `python -m crfviz train` makes one.")
-    st.stop()
+    end_page()
 tagger = cached.tagger(scenario().model)
 source = choose_source(tagger, choice)
 subject = choose_subject(tagger, source)
 results = st.empty()  # removes the results of another file or model during a run
 if subject is None or source is None:
     get_ready(tagger)
-    st.stop()
+    end_page()
 kept = active_rule(subject.tagger.tags)
 rule = kept.pattern if kept and subject.opener is None else None
 analysis = analysed(subject.tagger, source, subject.sentences, rule, subject.opener)
 if analysis is None:
     get_ready(tagger)
-    st.stop()
+    end_page()
 record = analysis.record
 wrong, viterbi = record["errors"], record["viterbi"]
 with results.container():

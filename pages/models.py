@@ -4,6 +4,7 @@ import streamlit as st
 
 from crfviz.ui.panels.cards import cards, comparison
 from crfviz.ui.session.bound_widgets import bound_buttons
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.session.scenario_state import scenario
 from crfviz.ui.shell.frame import header
 from crfviz.ui.shell.topbar import MODEL_WIDTH, model_box
@@ -54,7 +55,7 @@ if both_ways is not None:
     )
 if not known:
     st.info("There is no model. `python -m crfviz train` makes one.")
-    st.stop()
+    end_page()
 labels = [plain(card.model) for card in known]
 open_tab = plain(scenario().model) if plain(scenario().model) in labels else None
 for card, tab in zip(known, st.tabs(labels, default=open_tab), strict=True):

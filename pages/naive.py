@@ -10,6 +10,7 @@ from crfviz.ui.panels.demonstrations import (
 )
 from crfviz.ui.pictures import show_steps, take_scene
 from crfviz.ui.scene import scene
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
 from crfviz.views.frames.demonstrations import listing_note, seconds, sum_note
 from crfviz.views.stage.picture import naive_walk, paths_at
@@ -24,7 +25,7 @@ asked = ask_about_first(current, words)
 done = show_steps(current, walk, key="naive")
 if asked is not None and not asked.answer:
     st.caption("The list comes with the answer.")
-    st.stop()
+    end_page()
 listed = paths_at(done, every.num_paths)
 finished = done == walk.steps(words)
 if finished:

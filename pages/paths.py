@@ -1,11 +1,10 @@
 """Paths: the k best paths, samples of paths, and how far the effect of an edit reaches."""
 
-import streamlit as st
-
 from crfviz.ui.panels.distribution import DRAW, SHOWS
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.session.bound_widgets import bound_tabs
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
 from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows
@@ -19,7 +18,7 @@ if current.now.viterbi is None:
     picture = Picture(["strips", "lattice"], rows, note=entropy_note(current.now))
     show_stage(current, picture, key="paths")
     take_scene(current)
-    st.stop()
+    end_page()
 with controls:
     picture, twin = DRAW[show](current)
 show_stage(current, picture, key="paths")

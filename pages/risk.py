@@ -7,6 +7,7 @@ from crfviz.ui.panels.risk import SHOWS, calibrated_set, code_of, cost_frame, di
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.session.bound_widgets import bound_tabs
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
 from crfviz.ui.words import plain
 from crfviz.views.stage.picture import Picture
@@ -20,7 +21,7 @@ if current.now.viterbi is None:
     rows = decoder_rows(current.now, which=["viterbi"])
     show_stage(current, Picture(["strips", "lattice"], rows), key="risk", asks=False)
     take_scene(current)
-    st.stop()
+    end_page()
 if not current.tagger.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))
 picture = dial(current) if show == "dial" else calibrated_set(current)

@@ -14,7 +14,7 @@ from crfviz.views.frames.chains import transition_frame
 from crfviz.views.stage.picture import Matrix
 from crfviz.views.strips.pictures import marginal_grid, transition_picture
 
-(choice,) = header("Transitions", "content")
+(choice,) = header("Transitions", "content", display=True)
 current = scene(windows=True)
 with choice:
     display = weight_display(current)

@@ -1,7 +1,5 @@
 """What if: which tags flip and which scores change if the sentence is written differently."""
 
-import streamlit as st
-
 from crfviz.ui.panels.what_if import (
     choose_change,
     show_changed,
@@ -11,6 +9,7 @@ from crfviz.ui.panels.what_if import (
     ways_on,
 )
 from crfviz.ui.scene import scene, with_rule
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
 
 header("What if")
@@ -20,7 +19,7 @@ kind = choose_change(every)
 changed = every[kind]
 if isinstance(changed, str):
     show_unchanged(with_rule(current), changed, every)
-    st.stop()
+    end_page()
 show_changed(current, changed, kind)
 ways_on(changed)
 show_numbers(changed)

@@ -1,10 +1,9 @@
 """Why this tag and not that one: the terms of the score gap, pins, and the smallest flips."""
 
-import streamlit as st
-
 from crfviz.ui.panels.why import attribution_panel, flips_panel, pin_panel, question, unpin_button
 from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, with_rule
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
 from crfviz.views.strips.why import why_picture
 
@@ -23,7 +22,7 @@ if asked is None:
     show_stage(current, picture, key="why")
     unpin_button(current)
     take_scene(current)
-    st.stop()
+    end_page()
 with pins:  # in the head of the page, always visible
     pin_panel(current, asked)
 show_stage(current, picture, key="why")

@@ -13,6 +13,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.session.scenario_state import number_option, scenario, view_option
 from crfviz.ui.state.link import read_places
 from crfviz.ui.state.link_text import read_cell
@@ -135,7 +136,7 @@ def scene(*, windows: bool = False) -> Scene:
     now = scenario()
     if not cached.words(now.model, now.sentence):
         st.info("Type a sentence in the box above, then press Enter.")
-        st.stop()
+        end_page()
     built = scene_of(now, windows=windows)
     drawn = built.now.sentence.potentials.num_tokens
     if built.total_words > drawn:

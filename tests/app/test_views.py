@@ -48,11 +48,6 @@ def test_another_page_opens_at_its_first_view(app):
     assert tab(app).value == "marginals"
 
 
-def test_links_to_pages_name_no_view(app):
-    open_at(app, "pages/naive.py")
-    assert not [link for link in app.get("page_link") if "view=" in link.proto.query_string]
-
-
 @pytest.mark.parametrize(
     ("page", "named", "shown", "said"),
     [

@@ -91,6 +91,27 @@ def test_invalid_number_in_a_matrix_cell_is_reported(screen):
     assert_kept(screen, SENTENCE, both)
 
 
+def test_messages_at_the_bottom_cover_nothing(screen):
+    screen.visit("", t="DET.NOUN:1,x", k="high", model="none")
+    messages = screen.page.locator("[data-testid=stToast]")
+    expect(messages).to_have_count(3)
+    uncovered = """() => {
+      const boxes = (selector) =>
+        [...document.querySelectorAll(selector)].map((each) => each.getBoundingClientRect());
+      const top = Math.min(...boxes("[data-testid=stToast]").map((box) => box.top));
+      return boxes("[data-testid=stMain]")[0].bottom <= Math.max(top, 0);
+    }"""
+    for width, height in ((1280, 720), (390, 844), (640, 360)):
+        screen.page.set_viewport_size({"width": width, "height": height})
+        screen.expect_measured(uncovered, True, where=(width, height))
+        expect(messages).to_have_count(3)
+    while messages.count():
+        messages.first.locator("[slot=close]").click()
+    screen.expect_measured(
+        "() => document.querySelector('[data-testid=stMain]').clientHeight === innerHeight", True
+    )
+
+
 @pytest.mark.rotating
 def test_unknown_page_opens_explore_and_suggests_similar_pages(screen):
     screen.page.goto(f"{screen.app.url}/vitrebi")

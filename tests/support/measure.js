@@ -35,7 +35,7 @@
     };
     const owns = (element) => [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
     const outside =
-      "h1, [data-testid=stWidgetLabel] p, .st-key-pages a p, .st-key-sentence input, " +
+      "h1, [data-testid=stWidgetLabel] p, .st-key-pages a, .st-key-sentence input, " +
       "[data-testid=stCaptionContainer] p, .crfviz-answers *, " +
       "[data-testid=stVegaLiteChart] [class*=role-axis] text";
     const elements = [

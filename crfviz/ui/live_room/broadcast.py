@@ -14,7 +14,6 @@ from crfviz.exceptions import StoreError
 from crfviz.ui.live_room.room_backend import rooms
 from crfviz.ui.live_room.rooms import Question, Room, question_id
 from crfviz.ui.session.session_store import get_value, session_value, set_value
-from crfviz.ui.streamlit_compat import StopException
 from crfviz.views.quiz.own import normalise
 
 _ROOM, _SCREEN = "room", "followed screen"  # session keys: the room's code, the current screen
@@ -113,11 +112,7 @@ def broadcast(title: str) -> Iterator[None]:
         yield
         return
     set_value(_SCREEN, _Screen({"title": title}))
-    try:
-        yield
-    except StopException:  # `st.stop` completes a page; a rerun raises another exception
-        _send()
-        raise
+    yield
     _send()
 
 

@@ -25,6 +25,7 @@ from crfviz.ui import cached
 from crfviz.ui.quiz_panel import Asked, ask_about
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft, bound_place, bound_tag
+from crfviz.ui.session.page_end import end_page
 from crfviz.ui.state.scenario import MAX_WORDS, Scenario
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import narrowed
@@ -202,7 +203,7 @@ def chosen_words(scene: Scene, place: DeltaGenerator) -> int:
     if fit < potentials.num_tokens:
         st.info(plain(refusal(potentials, fit)))
     if fit == 0:
-        st.stop()
+        end_page()
     numbers = {n: f"the first {count(n, 'word')}" for n in range(1, fit + 1)}
     return bound_place("First words", "naive", numbers, fit, at=place, label_visibility="collapsed")
 

@@ -4,7 +4,7 @@ A full run draws the frame and the page. After an event of a stage, only the pag
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from types import CodeType
@@ -17,6 +17,7 @@ from crfviz.ui.errors.error_navigation import list_bar
 from crfviz.ui.fragments import PAGE, edits_are_drawn, frame_stands, note_frame
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.session.bound_widgets import bound_to
+from crfviz.ui.session.page_end import PageEnd
 from crfviz.ui.session.scenario_state import open_view, path, publish, set_arrival, view_option
 from crfviz.ui.session.session_store import get_value, notify, set_value
 from crfviz.ui.shell.glossary import linked, terms_panel
@@ -71,11 +72,16 @@ def page_code(script: str) -> CodeType:
     return compile((_ROOT / script).read_text(encoding="utf-8"), script, "exec")
 
 
-def header(title: str, *widths: Width) -> list[DeltaGenerator]:
+def header(title: str, *widths: Width, display: bool = False) -> list[DeltaGenerator]:
     """Draw the title of a page, the row of its views, and the question that it answers.
 
-    Every script of a page or view calls this first. `widths` are those of the containers for its
-    own controls, right of the title or below.
+    Every script of a page or view calls this first.
+
+    Args:
+        title: of the page or view.
+        widths: those of the containers for its own controls, right of the title or below.
+        display: whether the controls only choose how the picture is drawn; on phones, they are
+            below it.
 
     Returns:
         The containers.
@@ -94,7 +100,8 @@ def header(title: str, *widths: Width) -> list[DeltaGenerator]:
         )
         places = []
         if widths:
-            with st.container(key="controls", horizontal=True, vertical_alignment="center"):
+            key = "controls-display" if display else "controls"
+            with st.container(key=key, horizontal=True, vertical_alignment="center"):
                 places = [st.container(width=width) for width in widths]
     if entry.sentence:
         list_bar()
@@ -155,13 +162,13 @@ def turn(pages: Sequence[st.Page], page: st.Page, way: str | None) -> None:
 
 
 def run() -> None:
-    """Run the page after its frame was drawn; a page about a sentence runs as a fragment."""
+    """Run the page; one about a sentence runs as a fragment."""
     entry = at_path(path())
     if entry.sentence:
         note_frame()
         _page(entry)
     else:
-        with guarded("This page"):
+        with guarded("This page"), suppress(PageEnd):
             exec(page_code(entry.script), {"__name__": "__main__"})
 
 
@@ -175,6 +182,7 @@ def _page(page: Entry) -> None:
                 st.rerun()
             around.enter_context(broadcast.broadcast(page.title))
         around.enter_context(guarded("This page"))
+        around.enter_context(suppress(PageEnd))
         exec(page_code(page.script), {"__name__": "__main__"})
 
 

@@ -1,7 +1,8 @@
 """The sidebar of every page: links to the pages, annotator, colour theme, and Share."""
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Mapping
+from functools import cache
+from html import escape
 from secrets import token_hex
 from urllib.parse import parse_qsl
 
@@ -51,18 +52,17 @@ _MAX_MESSAGES = 2  # messages shown at once
 LONGEST_NAME = 40  # characters of an annotator's name
 
 
-def sidebar(pages: Sequence[st.Page], link: Link, path: str, tool: Callable[[str], None]) -> None:
+def sidebar(link: Link, path: str, tool: Callable[[str], None]) -> None:
     """Draw the sidebar of the page at `path`.
 
     Args:
-        pages: all pages, in the order of their links.
-        link: the state that the page links open.
+        link: the state that the links of the menu Share open.
         path: the path of the current page, or the name of its view.
         tool: draws further actions in the menu Share, for the page at a path.
     """
     with st.sidebar:
         st.html('<div class="crfviz-brand">crfviz</div>')
-        _links(pages, page_of(path), link)
+        _links(page_of(path))
         if path == ANNOTATE:
             annotator_box()
         with st.container(key="status"):
@@ -81,18 +81,26 @@ def show_messages() -> None:
     discard_messages(shown_messages)
 
 
-def _links(pages: Sequence[st.Page], here: Entry, link: Link) -> None:
-    """Draw links that contain the scenario, so that a page opened in another tab has the state.
+def _links(here: Entry) -> None:
+    """Draw the links to the pages, with the group of the current page open.
 
-    The group of the current page is expanded. The browser adds later edits to the links.
+    They are one element: eighteen page links of Streamlit and their groups take 40 messages. The
+    browser adds the scenario to the links, so that a page opened in another tab has the state.
     """
-    following = iter(pages)
     with st.container(key="pages"):
-        for heading, group in GROUPS.items():
-            is_open = here in group
-            with st.expander(heading, expanded=is_open, key=f"group.{heading}.{is_open}"):
-                for page in islice(following, len(group)):
-                    st.page_link(page, query_params=link.params)
+        st.html(_links_html(next((name for name in GROUPS if here in GROUPS[name]), "")))
+
+
+@cache
+def _links_html(opened: str) -> str:
+    """Return the links as HTML; it is the same on all pages of a group, which keeps the focus."""
+    groups = (
+        f"<details{' open' if heading == opened else ''}><summary>{escape(heading)}</summary>"
+        + "".join(f'<a href="{page.path or "./"}">{escape(page.title)}</a>' for page in group)
+        + "</details>"
+        for heading, group in GROUPS.items()
+    )
+    return "".join(groups)
 
 
 def _status(link: Link, path: str, tool: Callable[[str], None]) -> None:

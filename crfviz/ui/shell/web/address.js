@@ -123,14 +123,12 @@ export function watchSteps() {
   });
 }
 
-// Links to pages carry the current state. Edits change the URL, and the links take their query from it: drawing them
-// again in Python was a quarter of an edit's cost. Streamlit would follow such a link with the query that it drew, and
-// Back would fail. Python therefore opens the page. So it does for the link of the current page, which leaves a view.
+// Links to pages carry the current state. Edits change the URL, and the links take their query from it. The browser
+// would load a link anew, which ends the session; Python therefore opens the page. The link of the current page leaves a
+// view.
 
 const PAGES = ".st-key-pages a";
 const WITHIN = "[data-why] a, a[data-closest], a[data-example]"; // links of the page, which Python follows, too
-
-const updated = new WeakSet(); // links with a query from the URL
 
 const parsed = (query) => new URLSearchParams(query).toString(); // Python encodes some characters differently
 const isSameQuery = (query, other) => query === other || parsed(query) === parsed(other);
@@ -145,9 +143,7 @@ export function updateLinks(own) {
   const query = queryForLinks(location.search, own);
   for (const link of document.querySelectorAll(PAGES)) {
     const [path, drawn = ""] = link.getAttribute("href").split("?", 2);
-    if (isSameQuery(query, drawn)) continue;
-    link.setAttribute("href", query ? `${path}?${query}` : path);
-    updated.add(link);
+    if (!isSameQuery(query, drawn)) link.setAttribute("href", query ? `${path}?${query}` : path);
   }
 }
 
@@ -158,14 +154,12 @@ export function watchLinks(own, open, visit) {
   const click = (event) => {
     const link = event.target.closest?.(`${PAGES}, ${WITHIN}`);
     const { button, altKey, ctrlKey, metaKey, shiftKey } = event;
-    const isCurrent = link?.hasAttribute("aria-current");
-    const isOurs = link && (updated.has(link) || isCurrent || link.matches(WITHIN));
-    if (!isOurs || button || altKey || ctrlKey || metaKey || shiftKey) return;
+    if (!link || button || altKey || ctrlKey || metaKey || shiftKey) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     const [path, query] = link.getAttribute("href").split("?", 2);
     if (link.matches("[data-closest], [data-example]")) visit(query);
-    else open(path, isCurrent);
+    else open(path.replace("./", ""), link.hasAttribute("aria-current"));
   };
   addEventListener("click", click, true);
 }

@@ -21,24 +21,36 @@ const GLOSSARY = "#crfviz-glossary";
 
 const trimmed = (path) => path.replace(/\/$/, "");
 
-// The link to the first page is only a query, which a browser would add to the current page.
-function target(link) {
-  const first = /^(\?|$)/.test(link.getAttribute("href"));
-  return trimmed(first ? new URL(".", location.href).pathname : link.pathname);
-}
-
 let waiting = 0;
 function updateAll() {
   cancelAnimationFrame(waiting);
   waiting = requestAnimationFrame(() => {
     updateLinks(own);
     for (const link of document.querySelectorAll(".st-key-pages a")) {
-      if (target(link) === trimmed(location.pathname)) link.setAttribute("aria-current", "page");
+      if (trimmed(link.pathname) === trimmed(location.pathname)) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
     for (const group of document.querySelectorAll(GROUPS)) setTabStop(group);
+    watchMessages();
     scrollToRows();
   });
+}
+
+// The page makes room for the messages at the bottom of the window, in whatever height they have.
+const sizes = new ResizeObserver(([{ target }]) => setMessages(target));
+let messages = null; // their container, which comes and goes with them
+function watchMessages() {
+  const found = document.querySelector("[data-testid=stToastContainer]");
+  if (found === messages) return;
+  messages = found;
+  sizes.disconnect();
+  if (found) sizes.observe(found);
+  else setMessages(null);
+}
+
+function setMessages(container) {
+  const top = container?.childElementCount ? container.getBoundingClientRect().top : innerHeight;
+  document.documentElement.style.setProperty("--messages", `${Math.max(0, innerHeight - top)}px`);
 }
 
 function watch() {
