@@ -23,7 +23,7 @@ from crfviz.ui.session.scenario_state import (
 )
 from crfviz.ui.session.session_store import get_value, session_value, set_value, widget_value
 from crfviz.ui.state.link import MAX_STOPS, TOUR
-from crfviz.ui.state.scenario import Scenario
+from crfviz.ui.state.scenario import WORD, Scenario
 from crfviz.views.contents import at_path
 from crfviz.views.stage.picture import Walk, forward_backward_walk, viterbi_walk
 
@@ -31,14 +31,15 @@ _BEGAN = "tour.began"  # session key: number of the stop, and the screen when it
 _LEARNT = "tour.learnt"  # session key: the lesson of the previous stop
 _GO = "tour.go"  # session key: whether the reader requested the page of the stop
 _OPENED = "tour.opened"  # session key: the scenario at the start of the session
-_ACTED = "tour.acted"  # session key: whether the reader changed the scenario, or left Explore
-HOME = ""  # the path of Explore, the page with the greeting
-GREETING = (
-    "Type a sentence. Click a word to see why it got its tag. "
-    "Drag a score on Emissions to change it."
-)
+_DONE = "tour.done"  # session key: the names of `GREETING` that the reader has done
+GREETING = {  # what a new reader can do; the browser remembers what was done, or declined
+    "typed": "Type a sentence.",
+    "asked": "Click a word to see why it got its tag.",
+    "edited": "Drag a score on Emissions to change it.",
+}
 
 END = MAX_STOPS  # the number after the last stop
+PRACTISE = "practise"  # path of the page that it offers
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Stop:
     """One stop of the tour, with its task."""
 
     path: str  # path of its page
-    task: str  # with {word} and {tag} of `target`
+    task: str  # with {word} and {tag} of `target`, and {commits} of greedy
     learnt: str  # the lesson, shown after the task
     done: Callable[[Screen, Screen], bool]  # gets the screens at the start and now
 
@@ -132,31 +133,31 @@ STOPS = (
     ),
     Stop(
         "emissions",
-        "Drag {word}’s {tag} cell up until {tag} wins, or type a value.",
+        "Drag {word}’s {tag} cell up until its row “independent” says {tag}, or type a value.",
         "That is an emission: what a word says by itself.",
         _wins,
     ),
     Stop(
         "transitions",
-        "Change a matrix score until the best path changes.",
+        "Change a score of the matrix until the row “Viterbi” changes.",
         "One transition score can retag distant words.",
         _path_changed,
     ),
     Stop(
         "",
         "Take everything back: Reset on top, or Ctrl+Z.",
-        "The model is as it was trained. Nothing that you try can break it.",
+        "The model is as it was trained.",
         _taken_back,
     ),
     Stop(
         "viterbi",
-        "Go to the start with Home, then walk to the last step with ▶ or →.",
-        "Forward kept the best way into each tag; backward read off the path.",
+        "{commits}Go to the start with |◀ or Home, then walk to the end with ▶ or →.",
+        "Viterbi kept the best way into each tag, and chose at the end.",
         _walked,
     ),
     Stop(
         "forward-backward",
-        "Go back to the start with Home, then step until log Z is read.",
+        "Go back to the start with |◀ or Home, then step until log Z is read.",
         "The same walk with sums: Z is all paths together.",
         _read_z,
     ),
@@ -169,7 +170,7 @@ STOPS = (
     Stop(
         "",
         "Switch on “Ask me” on the left, and answer. Wrong answers are explained.",
-        "That was the tour. Now do it yourself on the page Practise.",
+        "That was the tour. Now do it yourself on Practise.",
         _answered,
     ),
 )
@@ -207,34 +208,48 @@ def _begin(number: int, now: Screen) -> None:
 
 def draw_stop(path: str) -> None:
     """Draw the current stop, if there is one."""
-    number = _number()
-    if number or path != HOME:
-        set_value(_ACTED, True)
-    if number:
+    _note_done()
+    if number := _number():
         with st.container(key="tour"):
             _draw(_payload(number, path))
 
 
 def draw_greeting() -> None:
-    """Draw the greeting with the offer of the tour, until the first action."""
-    now = scenario()  # a link with edits is not a first visit
-    acted = bool(get_value(_ACTED) or now.edits or now != session_value(_OPENED, scenario))
-    set_value(_ACTED, acted)
+    """Draw the greeting with the offer of the tour, until all was done or the reader declines."""
     if not _number():
-        with st.container(key="greeted" if acted else "greeting"):
-            _draw({"greeting": "" if acted else GREETING}, key="tour.greeting")
+        done = _note_done()
+        opened = session_value(_OPENED, scenario)  # a link with edits is not a first visit
+        is_over = bool(opened.edits or opened.right or done == set(GREETING))
+        with st.container(key="greeted" if is_over else "greeting"):
+            data = {"greeting": GREETING, "done": sorted(done), "shows": not is_over}
+            _draw(data, key="tour.greeting")
+
+
+def _note_done() -> set[str]:
+    """Return the names of `GREETING` that the reader has done in this session."""
+    now, opened = scenario(), session_value(_OPENED, scenario)
+    done = session_value(_DONE, set[str])
+    happened = {
+        "typed": now.sentence != opened.sentence,
+        "asked": bool(view_option(WORD)),
+        "edited": now.edits != opened.edits,
+    }
+    done.update(name for name, is_done in happened.items() if is_done)
+    return done
 
 
 def _payload(number: int, path: str) -> Mapping[str, object]:
     learnt = get_value(_LEARNT) or ""
     if number == END:
-        return {"stop": number, "stops": len(STOPS), "learnt": learnt or STOPS[-1].learnt}
+        last = {"learnt": learnt or STOPS[-1].learnt, "open": at_path(PRACTISE).title}
+        return {"stop": number, "stops": len(STOPS), **last}
     stop = STOPS[number - 1]
     now = _screen(path)
-    words = {"word": "a word", "tag": "another tag"}
+    words = {"word": "a word", "tag": "another tag", "commits": ""}
     if now is not None:
         position, tag = target(now.trained)
         words = {"word": f"“{now.now.words[position]}”", "tag": now.now.tags[tag]}
+        words["commits"] = _commitment(now.now)
     return {
         "stop": number,
         "stops": len(STOPS),
@@ -242,6 +257,15 @@ def _payload(number: int, path: str) -> Mapping[str, object]:
         "learnt": learnt,
         "open": "" if stop.path == path else at_path(stop.path).title,
     }
+
+
+def _commitment(now: Analysis) -> str:
+    """Return what greedy commits to against the best path; empty if it is the best path."""
+    greedy, best = now.left_to_right, now.paths["viterbi"]
+    if not greedy or not best or greedy == best:
+        return ""
+    t = next(t for t in range(len(best)) if greedy[t] != best[t])
+    return f"Greedy commits to {now.tags[greedy[t]]} at “{now.words[t]}”: see what it then pays. "
 
 
 def _draw(data: Mapping[str, object], key: str = "tour.payload") -> None:
@@ -258,6 +282,9 @@ def _draw(data: Mapping[str, object], key: str = "tour.payload") -> None:
         elif action == "end":
             set_value(_LEARNT, None)
             set_view_option(TOUR, "")
+        elif action == "open" and number == END:
+            set_view_option(TOUR, "")
+            request_page(PRACTISE)
         elif action == "open":
             set_value(_GO, True)
 

@@ -1,12 +1,15 @@
 """The frame of the app, driven with AppTest over all pages."""
 
 import logging
+import re
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
 
 from crfviz.chain.decoding.analysis import greedy
 from crfviz.chain.decoding.viterbi import viterbi
+from crfviz.chain.edits import Edits
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui import cached, scene
 from crfviz.ui.session import components
@@ -20,7 +23,6 @@ from tests.support.app_pages import (
     assert_sound,
     button,
     go_to,
-    new_app,
     open_at,
     payloads,
     stage_of,
@@ -90,18 +92,32 @@ def test_first_screen_shows_the_best_model_on_an_example_that_needs_viterbi(app)
     assert path != [tagger.tags[k] for k in greedy(potentials)]
 
 
-def test_explore_shows_a_greeting_until_the_first_action(app):
-    assert greeting_of(app.run()) == GREETING
+def test_greeting_stays_until_its_three_things_are_done(app):
+    assert greeting_of(app.run()) == {"greeting": GREETING, "done": [], "shows": True}
     app.text_input(key="sentence").set_value("He runs .").run()
-    assert greeting_of(app) == ""
-    for other in (new_app().run(), new_app().switch_page("pages/emissions.py").run()):
-        greeted = other.title[0].value == "Explore"
-        other.switch_page(HOME).run()
-        assert greeting_of(other) == (GREETING if greeted else "")
+    assert greeting_of(app)["done"] == ["typed"]
+    app.switch_page("pages/emissions.py").run()
+    app.session_state[STORE_KEY]["scenario"] = replace(
+        app.session_state[STORE_KEY]["scenario"], edits=Edits(transitions={("DET", "NOUN"): 1.0})
+    )
+    app.switch_page(HOME).run()
+    assert greeting_of(app)["done"] == ["edited", "typed"]
+    assert greeting_of(app)["shows"]
+    for word in ("1", ""):  # what was done stays done
+        open_word(app, word)
+        app.run()
+        assert greeting_of(app)["done"] == sorted(GREETING)
+        assert not greeting_of(app)["shows"]
+
+
+def open_word(app, word):
+    before = app.session_state[STORE_KEY]["scenario"]
+    view = {**before.view, "word": word} if word else {}
+    app.session_state[STORE_KEY]["scenario"] = replace(before, view=view)
 
 
 def greeting_of(app):
-    return payloads(app, "greeting")[0]["greeting"]
+    return payloads(app, "greeting")[0]
 
 
 @pytest.mark.parametrize("params", [{"k": "0.5"}, {"sentence": "He runs ."}], ids=["k", "sentence"])
@@ -376,14 +392,13 @@ def test_page_opens_at_its_first_step_only_after_the_next_key(app, script, step)
     assert app.session_state[STORE_KEY]["scenario"].step == step
 
 
-def test_each_page_link_contains_the_scenario(app):
-    app.query_params["sentence"] = "He runs ."
+def test_links_on_the_left_are_those_of_all_pages(app):
     app.run()
-    links = [link.proto for link in app.get("page_link")]
-    assert [link.page for link in links] == [
-        page.path for group in GROUPS.values() for page in group
+    links = next(each.proto.body for each in app.sidebar.get("html") if "<a" in each.proto.body)
+    assert re.findall('href="(.*?)">(.*?)</a>', links) == [
+        (page.path or "./", page.title) for group in GROUPS.values() for page in group
     ]
-    assert {link.query_string for link in links} == {"sentence=He+runs+."}
+    assert re.findall("<details open><summary>(.*?)<", links) == ["Follow the chain"]
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,22 @@ def test_declined_tour_is_not_offered_again(watch, fresh):
     screen.page.reload()
     screen.wait({"name": 0, "rev": -1})
     expect(screen.page.get_by_text(OFFER)).to_have_count(0)
+
+
+def test_greeting_remembers_what_was_done_until_it_is_declined(watch, fresh):
+    screen = watch(fresh())
+    screen.open(model=MODEL)
+    greeting = screen.page.locator(".st-key-greeting")
+    expect(greeting.locator(".greeting span")).to_have_count(3)
+    with screen.redraw():
+        screen.apply_sentence(SENTENCE)
+    expect(greeting.locator(".greeting s")).to_have_text(["Type a sentence."])
+    screen.open(model=MODEL)  # a new session
+    expect(greeting.locator(".greeting s")).to_have_text(["Type a sentence."])
+    expect(greeting.locator(".greeting span")).to_have_count(2)
+    with screen.redraw():
+        screen.page.get_by_role("button", name="No, thanks").click()
+        screen.apply_sentence("They walk .")
+    expect(greeting).to_be_hidden()
+    screen.open(model=MODEL)
+    expect(greeting).to_be_hidden()

@@ -1,9 +1,11 @@
-// The guided tour and its offer; the browser remembers that it was offered.
+// The guided tour, and the greeting that offers it. The browser remembers that it was offered, and which of the things
+// that the greeting names were done; once all were, or the reader has declined, the greeting is hidden.
 
 import { button, html, setText } from "../../views/stage/web/dom.js";
 import { mounted } from "../../views/stage/web/host.js";
 
-const KEY = "crfviz.tour";
+const [OFFERED, DONE] = ["crfviz.tour", "crfviz.hint"]; // keys of the browser's storage
+const OVER = "over"; // value of DONE, which ../shell/web/early.js reads
 
 export default mounted((parent) => {
   const task = html("p.task", { role: "status", "aria-live": "polite" });
@@ -19,10 +21,10 @@ function draw({ root, task }, data, go) {
   const greets = "greeting" in data;
   root.classList.toggle("greeting", greets);
   if (greets) {
-    root.replaceChildren(...(data.greeting ? [html("span", data.greeting), ...offer(go)] : []));
+    greet(root, data, go);
     return;
   }
-  remember();
+  store(OFFERED, "offered");
   const last = !data.task;
   Object.assign(root.dataset, { tour: data.stop, tours: data.stops });
   const text = `${data.learnt ? `✓ ${data.learnt} ` : ""}${data.task ?? ""}`;
@@ -36,35 +38,50 @@ function draw({ root, task }, data, go) {
   );
 }
 
-function offer(go) {
-  if (wasOffered()) return [];
-  const leave = () => {
-    remember();
-    for (const each of buttons) each.remove();
+function greet(root, { greeting, done, shows }, go) {
+  const past = new Set([...stored(DONE).split(" ").filter(Boolean), ...done]);
+  const names = Object.keys(greeting);
+  const isOver = past.has(OVER) || names.every((name) => past.has(name));
+  store(DONE, isOver ? OVER : [...past].join(" "));
+  document.documentElement.toggleAttribute("data-greeted", isOver);
+  const things = names.map((name) => html(past.has(name) ? "s" : "span", greeting[name]));
+  root.replaceChildren(...(shows && !isOver ? [...things, ...offer(root, go)] : []));
+}
+
+function offer(root, go) {
+  const decline = () => {
+    store(OFFERED, "offered");
+    store(DONE, OVER);
+    document.documentElement.toggleAttribute("data-greeted", true);
+    root.replaceChildren();
   };
-  const begin = () => {
-    leave();
+  const begin = button("Take the tour, 3 minutes", () => {
+    store(OFFERED, "offered");
+    begin.remove();
     go("begin");
-  };
-  const buttons = [button("Take the tour, 3 minutes", begin), button("No, thanks", leave)];
-  return buttons;
+  });
+  return [...(wasOffered() ? [] : [begin]), button("No, thanks", decline)];
 }
 
 // Without storage the offer would appear on every visit, so it never appears.
 function wasOffered() {
+  return !store(`${OFFERED}.kept`, "1") || stored(OFFERED) !== "";
+}
+
+function stored(key) {
   try {
-    localStorage.setItem(`${KEY}.kept`, "1");
-    localStorage.removeItem(`${KEY}.kept`);
-    return localStorage.getItem(KEY) !== null;
+    return localStorage.getItem(key) ?? "";
   } catch {
-    return true;
+    return "";
   }
 }
 
-function remember() {
+// Whether the browser stores values.
+function store(key, value) {
   try {
-    localStorage.setItem(KEY, "offered");
+    localStorage.setItem(key, value);
+    return true;
   } catch {
-    // without storage there is no offer
+    return false;
   }
 }
