@@ -52,3 +52,24 @@ def test_tooltip_follows_an_edited_number(screen):
     told = cell.get_attribute("title")
     assert "3.25" not in told
     expect(tip).to_have_text(told)
+
+
+def test_tooltip_is_hidden_while_a_number_is_edited(screen):
+    screen.open("transitions")
+    tip = screen.page.locator(".tip")
+    cell = screen.cell("DET", "NOUN")
+    cell.focus()
+    screen.press("ArrowRight", "ArrowLeft")
+    expect(tip).to_be_visible()
+    screen.press("1")
+    expect(tip).to_be_hidden()
+    screen.press("Escape")
+
+    screen.node(1, 0).hover()
+    expect(tip).to_be_visible()
+    screen.drag(cell, up=20, drop=False)
+    expect(cell).not_to_have_text("")
+    expect(tip).to_be_hidden()
+    with screen.redraw():
+        screen.page.mouse.up()
+    expect(tip).to_be_hidden()

@@ -26,6 +26,10 @@ COLOURS = """() => {
 }"""
 SIZES = """() => [...crfviz.stage().querySelectorAll(".word, .tag-label, .cell, .side-title")]
   .map((e) => parseFloat(getComputedStyle(e).fontSize))"""
+SCROLLED = """() => {
+  const { scrollHeight, clientHeight } = document.querySelector("[data-testid=stMain]");
+  return scrollHeight - clientHeight;
+}"""  # pixels
 # Whether the chart of the page's width ends where its room ends; how many times larger it is drawn.
 WIDE_CHART = """() => {
   const room = document.querySelector(".st-key-wide-pair").getBoundingClientRect();
@@ -56,6 +60,13 @@ def test_twelve_words_fit_on_a_projector_and_are_readable_in_both_themes(screen)
       return scrollWidth <= clientWidth;
     }"""
     screen.expect_measured(whole, True)
+
+
+@pytest.mark.rotating
+@pytest.mark.parametrize("path", ["", "transitions", "forward-backward", "entities", "rules"])
+def test_first_example_fits_on_a_projector(screen, path):
+    screen.open(path, model="upos-en")
+    screen.expect_measured(SCROLLED, 0, where=path)
 
 
 @pytest.mark.rotating

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keysAsRead, runsRightToLeft } from "../../../crfviz/views/stage/web/direction.js";
 import { curve, middlesOf, standsBelow } from "../../../crfviz/views/stage/web/parts/lattice_paths.js";
-import { legendOf } from "../../../crfviz/views/stage/web/stage/visibility.js";
+import { legendOf, withoutKeys } from "../../../crfviz/views/stage/web/stage/visibility.js";
 
 const SIZES = { lefts: [0, 100, 160, 300] };
 
@@ -51,4 +51,19 @@ test("texts name the key that goes on", () => {
   assert.equal(keysAsRead("Press → or PageDown to begin.", false), "Press → or PageDown to begin.");
   const legend = "→ ← or PageDown PageUp: step · A→B: a step";
   assert.equal(legendOf({ legend, covered: new Set(), rtl: true }), "← → or PageDown PageUp: step · A→B: a step");
+});
+
+for (const [hint, expected] of [
+  ["Type or drag; Alt+arrows nudge, Delete restores, -inf forbids the step", "Type or drag; -inf forbids the step"],
+  ["click its first word, then its last; Shift+arrows stretch it", "click its first word, then its last"],
+  ["→ ← or PageDown PageUp: step", ""],
+  ["A→B: a step", "A→B: a step"],
+]) {
+  test(`without keys, “${hint}” is “${expected}”`, () => assert.equal(withoutKeys(hint), expected));
+}
+
+test("a legend without keys keeps its other parts", () => {
+  const legend = "→ ← or PageDown PageUp: step · thick line: Viterbi · red dashes: greedy";
+  const model = { legend, covered: new Set(["viterbi"]), rtl: false };
+  assert.equal(legendOf(model, false), "thick line: Viterbi");
 });

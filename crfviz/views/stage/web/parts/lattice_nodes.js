@@ -97,7 +97,7 @@ function drawScore(model, parts, t, k, name, numbers) {
   const i = t * K + k;
   const [value, text] = [numbers.scores[i], numbers.text(i)];
   const radius = radiusOf(sizes)(value === -Infinity ? 0 : numbers.share(i));
-  const below = turnsUp(model, parts, t, k);
+  const below = turnsUp(model, parts, t, k, numbers);
   if (!changed(group, numbers.name, value, text, radius, below, parts.xy.way)) return;
   mark(group, "data-marginal", null);
   flag(group, { value: value === -Infinity ? "-inf" : value.toFixed(6) });
@@ -108,11 +108,22 @@ function drawScore(model, parts, t, k, name, numbers) {
   drawNote(parts, t, k, text, { x: radius * 0.75 + 3, y: below ? y + DIGITS_HEIGHT * sizes.lengths.text : -y });
 }
 
-// Whether the best path rises from a node: its score then stands below the line.
-/** @param {Model} model @param {Parts} parts @param {number} t @param {number} k */
-function turnsUp({ results: { path }, sees, T, sizes }, { xy }, t, k) {
-  const room = sizes.row >= 2 * (RADIUS * 0.55 + 3 + DIGITS_HEIGHT * sizes.lengths.text);
-  return Boolean(path && room && t < T - 1 && path[t] === k && sees("path", t) && xy.y(path[t + 1]) < xy.y(k));
+// Whether the best path rises from a node: its score then stands below the line, if the score of the next row has room.
+/**
+ * @param {Model} model
+ * @param {Parts} parts
+ * @param {number} t
+ * @param {number} k
+ * @param {NonNullable<ReturnType<typeof numbersOf>>} numbers
+ */
+function turnsUp({ results: { path }, sees, T, K, sizes }, { xy, folded }, t, k, { share }) {
+  if (!path || t === T - 1 || path[t] !== k || !sees("path", t) || xy.y(path[t + 1]) >= xy.y(k)) return false;
+  const digits = DIGITS_HEIGHT * sizes.lengths.text;
+  /** @param {number} tag */
+  const height = (tag) => radiusOf(sizes)(share(t * K + tag)) * 0.55 + 3 + digits;
+  const next = sizes.rowOf.indexOf(sizes.rowOf[k] + 1);
+  const above = next < 0 ? 0 : folded(next) ? digits / 2 : height(next);
+  return sizes.row >= height(k) + above;
 }
 
 // The row of the folded tags: how many there are, and the best score among them at each word.

@@ -1,7 +1,9 @@
 // The panels around the word columns: the ranked tags of a word, and the controls under the matrix.
 
 import { button, changed, flag, hide, html, present, set, setProperty, setText } from "../dom.js";
+import { hasNoKeys } from "../keyboard.js";
 import { marginalText, percent, probability } from "../numbers.js";
+import { withoutKeys } from "../stage/visibility.js";
 import { direction, drawTick } from "./cells.js";
 
 /** @import { Model } from "../types.js" */
@@ -85,7 +87,7 @@ export function buildControls({ strength, preset, constrained }) {
       hide(rules, next.constrained === null);
       set(rules, "aria-pressed", Boolean(next.constrained));
       setText(rules, `BIO rules: ${next.constrained ? "on" : "off"}`);
-      setText(message, next.message ?? (next.ruler ? "" : next.hint)); // a ruler needs the space
+      setText(message, next.message ?? (next.ruler ? "" : hasNoKeys() ? withoutKeys(next.hint) : next.hint)); // a ruler needs the space
       flag(message, { problem: Boolean(next.message) });
     },
   };

@@ -16,22 +16,24 @@ import { SAVES } from "../svg_export.js";
 import { forget, leave } from "./actions.js";
 import { compose, selection, shapeOf } from "./compose.js";
 import { buildFrame } from "./frame.js";
+import { ancestors, heightOf, topOf } from "./heights.js";
 import { KINDS } from "./inputs.js";
 import { keysOf, stepKeyOf } from "./keys.js";
 import { layout } from "./layout.js";
 import { GUEST_STACKED, heightOver, nameWidth, STACKED, widthIn } from "./widths.js";
 
+/** @import { Filled } from "./heights.js" */
 /** @import {
  *   Changes, Chosen, Composed, Decoded, Frame, Model, Payload, Send, Sizes, StageEvent, StageOptions, StageOutbox,
  *   Timer
  * } from "../types.js" */
 
 const ANSWERED = "crfviz-answered"; // document event: the question over the picture was answered
-const [EDGE, SLACK] = [8, 12]; // pixels under the picture of a lecture, and those that may stay empty
 const USUAL = 16; // pixels of the page's default text
 const NUMBER = "−0.0"; // widest number in a cell
 // A lattice with more nodes is large. The limit is lower for another sentence, because all its nodes are created.
 const LARGE = { same: 1500, another: 500 };
+const TRIES = 3; // rows have whole pixels: of many rows, the first try may change none
 const HUGE = 4000; // with more nodes in a window's lattice, scrolling stutters
 const KEPT = "Your sentence and edits are kept: reload the page, or undo the last edit.";
 
@@ -49,7 +51,7 @@ export class Stage {
   width = 0; // pixels, like the next ones
   top = 0;
   noteHeight = 0;
-  filled = { place: "", more: 0 }; // where the height was measured, and pixels that it has more than estimated
+  /** @type {Filled} */ filled = { place: "", more: 0, isFixed: false };
   shortens = false; // whether the host shortens lists to the available space, as a lecture does
 
   // `send` gets lists of unacknowledged events. The stage handles the keys of the element `keys`. `beyond` is called
@@ -105,6 +107,7 @@ export class Stage {
     this.resizing.observe(this.root);
     this.leaving = new IntersectionObserver(() => this.fit(), { threshold: [0.5, 0.8, 0.9, 0.95, 1] });
     this.leaving.observe(this.root);
+    this.growing = new ResizeObserver(() => this.fit()); // of what the picture is in, with content above it
   }
 
   close() {
@@ -114,6 +117,7 @@ export class Stage {
     document.removeEventListener("click", this.download);
     this.resizing.disconnect();
     this.leaving.disconnect();
+    this.growing.disconnect();
     this.outbox.close();
     for (const name of Object.keys(this.timers)) forget(this, name);
     this.walked(null);
@@ -230,19 +234,26 @@ export class Stage {
   // `another`: whether this is the first draw of the frame, before any scrolling.
   draw(another = false) {
     this.drawOnce(another);
-    if (this.shortens && !this.chosen.preview && this.fills()) this.drawOnce();
+    if (this.chosen.preview) return;
+    for (let tries = this.shortens ? 1 : TRIES; tries && this.fills(); tries--) {
+      const { offsetHeight } = this.root;
+      this.drawOnce();
+      if (this.shortens || this.root.offsetHeight <= offsetHeight) continue;
+      Object.assign(this.filled, { more: 0, isFixed: true }); // in less height, a list did not scroll at all
+      this.drawOnce();
+    }
   }
 
-  // In a lecture the picture ends at the lower edge, as measured: returns whether the height it may use has changed.
-  // With the same words and place it only decreases, so that steps do not move the rows up and down.
+  // Returns whether the height that the picture may use has changed, as measured.
   fills() {
-    const { root, width, top, payload } = this;
-    const left = Math.floor(window.innerHeight - EDGE * scale() - root.getBoundingClientRect().bottom);
+    const { root, width, top, payload, shortens, frugal } = this;
     const place = JSON.stringify([shapeOf(payload), width, window.innerHeight, Math.round(top), payload.covered]);
-    const fresh = place !== this.filled.place;
-    if (fresh ? Math.abs(left) <= SLACK : left >= 0) return false;
-    this.filled = { place, more: left + (fresh ? 0 : this.filled.more) };
-    return true;
+    const next = heightOf(
+      { bottom: topOf(root) + root.offsetHeight, place, scale: scale(), shortens, frugal },
+      this.filled,
+    );
+    this.filled = next ?? this.filled;
+    return next !== null;
   }
 
   drawOnce(another = false) {
@@ -258,7 +269,8 @@ export class Stage {
       note: this.noteHeight,
       scale: scale(),
     };
-    const top = root.getBoundingClientRect().top + window.scrollY;
+    if (another) for (const each of ancestors(root)) this.growing.observe(each);
+    const top = topOf(root);
     const style = getComputedStyle(root);
     const shortens = style.getPropertyValue("--beyond") !== ""; // as a lecture does
     Object.assign(this, { top, shortens });
@@ -340,10 +352,10 @@ export class Stage {
     mark(this.root, "data-steps", steps && String(steps.of));
   }
 
-  // In a lecture nothing scrolls: if content appears or disappears above the picture, its sizes change.
+  // If content appears or disappears above the picture, its sizes change.
   fit() {
-    const fixed = this.payload && this.shortens && this.root.isConnected;
-    if (fixed && Math.abs(this.root.getBoundingClientRect().top - this.top) > 1) this.draw();
+    const fits = !this.frugal || this.shortens;
+    if (this.payload && fits && this.root.isConnected && Math.abs(topOf(this.root) - this.top) > 1) this.draw();
   }
 
   resize() {

@@ -163,7 +163,24 @@ const MARKS = { "thick line": "path", "red dashes": "viterbi" };
 /** @param {Pick<Composed, "legend" | "covered" | "rtl">} model @param {boolean} [keys] */
 export function legendOf({ legend, covered, rtl }, keys = true) {
   /** @param {string} part */
-  const seen = (part) => !covered.has(MARKS[part.split(":")[0]]) && (keys || !part.includes("PageDown"));
-  const parts = legend.split(" · ").filter(seen);
-  return parts.map((part) => keysAsRead(part, rtl && part.includes("PageDown"))).join(" · ");
+  const seen = (part) => part && !covered.has(MARKS[part.split(":")[0]]);
+  const parts = legend.split(" · ").map((part) => (keys ? part : withoutKeys(part)));
+  return parts
+    .filter(seen)
+    .map((part) => keysAsRead(part, rtl && part.includes("PageDown")))
+    .join(" · ");
+}
+
+// A hint without its clauses about keys, for devices that have none.
+const KEYS = /PageDown|Alt\+|Shift\+|\bDelete\b/;
+
+/** @param {string} hint */
+export function withoutKeys(hint) {
+  /** @param {string} part */
+  const rest = (part) =>
+    part
+      .split(", ")
+      .filter((clause) => !KEYS.test(clause))
+      .join(", ");
+  return hint.split("; ").map(rest).filter(Boolean).join("; ");
 }
