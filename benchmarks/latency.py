@@ -1,6 +1,7 @@
 """How fast the app answers, measured inside a real Chromium against a server of its own.
 
     python benchmarks/latency.py [--n 40] [--corpus FILE] [--out benchmarks/latency.json]
+    python benchmarks/latency.py --first [--n 9]    cold pages beside a stock Streamlit app
 
 A redraw counts as a picture when the page's main thread has finished the frame that shows it
 (`page_clock.js`). An edit begins at the time stamp of the key that ends it; a frame of a drag is
@@ -24,6 +25,7 @@ from pathlib import Path
 from subprocess import check_output
 
 import torch
+from first_picture import first_pictures
 from measuring import (
     PATIENCE,
     SHOWN,
@@ -86,33 +88,43 @@ def main() -> None:
     """Measure everything, print the table, write it as JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--n", type=int, default=40, help="repetitions; 30 are the least to report")
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("latency.json"))
+    parser.add_argument("--out", type=Path, help="of the JSON; beside this script by default")
     parser.add_argument("--corpus", type=Path, help="CoNLL-U for the page Model errors: EWT test")
+    parser.add_argument("--first", action="store_true", help="only cold pages beside a stock app")
     options = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as models, app_and_browser() as (app, browser):
         os.environ["CRFVIZ_USER_MODELS"] = models
-        list(loads(browser, app, 1))  # the first visit loads the models
-        lecture = [wait for name in 2 * LECTURES for wait in cues(browser, app, name)]
-        figures = [
-            *edits(browser, app, 12, options.n),
-            *edits(browser, app, 40, options.n),
-            *edits(browser, app, 12, options.n, A_MATRIX_A_STEP),
-            *edits(browser, app, 40, options.n, A_MATRIX_A_STEP),
-            *drags(browser, app, 12, options.n),
-            *drags(browser, app, 40, options.n),
-            *loads(browser, app, options.n),
-            sentences(browser, app, options.n),
-            *questions(browser, app, 40, options.n),
-            *answers(options.n),
-            figure("next cue of a lecture → picture", "ms", lecture, CUE_BOUND, CUE_BOUND),
-            *seconds(browser, app, options.corpus),
-            figure("memory of the server at the end", "MB", [app.megabytes()], 600),
-        ]
+        if options.first:
+            figures = list(first_pictures(browser, app, options.n))
+        else:
+            figures = list(all_but_first_pictures(browser, app, options.n, options.corpus))
         where = machine(browser.version, load_before)
     report = {**asdict(where), "n": options.n, "figures": [asdict(line) for line in figures]}
-    options.out.write_text(json.dumps(report, indent=2) + "\n")
+    name = "first_picture.json" if options.first else "latency.json"
+    out: Path = options.out or Path(__file__).with_name(name)
+    out.write_text(json.dumps(report, indent=2) + "\n")
     sys.stdout.write(table(where, figures))
+
+
+def all_but_first_pictures(
+    browser: Browser, app: App, n: int, corpus: Path | None
+) -> Iterator[Figure]:
+    """Measure what happens once a page is drawn, and the questions behind it."""
+    list(loads(browser, app, 1))  # the first visit loads the models
+    lecture = [wait for name in 2 * LECTURES for wait in cues(browser, app, name)]
+    for model in ("", A_MATRIX_A_STEP):
+        for tokens in SENTENCES:
+            yield from edits(browser, app, tokens, n, model)
+    for tokens in SENTENCES:
+        yield from drags(browser, app, tokens, n)
+    yield from loads(browser, app, n)
+    yield sentences(browser, app, n)
+    yield from questions(browser, app, 40, n)
+    yield from answers(n)
+    yield figure("next cue of a lecture → picture", "ms", lecture, CUE_BOUND, CUE_BOUND)
+    yield from seconds(browser, app, corpus)
+    yield figure("memory of the server at the end", "MB", [app.megabytes()], 600)
 
 
 def edits(browser: Browser, app: App, tokens: int, n: int, model: str = "") -> Iterator[Figure]:
@@ -195,19 +207,12 @@ def loads(browser: Browser, app: App, n: int) -> Iterator[Figure]:
     for _ in range(n):
         meter = Meter(browser, app)
         meter.page.goto(app.url)
-        cold.append(first_picture(meter))
+        cold.append(meter.first_picture())
         meter.page.reload()
-        again.append(first_picture(meter))
+        again.append(meter.first_picture())
         meter.close()
     yield figure("cold page → picture", "ms", cold, 1500)
     yield figure("reload → picture", "ms", again, 1000)
-
-
-def first_picture(meter: Meter) -> float:
-    """Milliseconds from the navigation to the first picture."""
-    meter.wait(SHOWN)
-    first: float = meter.page.evaluate("redraws.find((redraw) => redraw.shown).shown")
-    return first
 
 
 def sentences(browser: Browser, app: App, n: int) -> Figure:

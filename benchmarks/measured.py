@@ -78,6 +78,7 @@ def measured() -> dict[str, str]:
         "watching": watching.table(json.loads(watching.OUT.read_text())),
         "peers": peers.text(json.loads(peers.OUT.read_text())),
         "latency": saved_table(HERE / "latency.json"),
+        "first-picture": saved_table(HERE / "first_picture.json"),
         "crowd": saved_table(crowd.OUT, crowd.PARTS),
     }
 

@@ -170,9 +170,9 @@ class Meter:
         self.context = browser.new_context(viewport=WINDOW, bypass_csp=True)
         self.context.add_init_script(path=CLOCK)
         self.page = self.context.new_page()
-        network = self.context.new_cdp_session(self.page)
-        network.send("Network.enable")
-        network.on("Network.webSocketFrameReceived", self._received)
+        self.network = self.context.new_cdp_session(self.page)
+        self.network.send("Network.enable")
+        self.network.on("Network.webSocketFrameReceived", self._received)
 
     def open(self, path: str, sentence: str, tokens: int, model: str = "") -> None:
         """Go to a page with a sentence and a model, wait until it is drawn and the page is quiet.
@@ -194,6 +194,12 @@ class Meter:
     def wait(self, condition: str) -> None:
         """Until a condition on `redraws` holds."""
         self.page.wait_for_function(condition, timeout=PATIENCE)
+
+    def first_picture(self) -> float:
+        """Milliseconds from the navigation to the first picture."""
+        self.wait(SHOWN)
+        first: float = self.page.evaluate("redraws.find((redraw) => redraw.shown).shown")
+        return first
 
     def forget(self) -> None:
         """Start with no redraws and no inputs."""

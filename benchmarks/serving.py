@@ -85,6 +85,7 @@ def running_app(
     environment: Mapping[str, str] | None = None,
     start: Start = new_process,
     port: int = 0,
+    script: str = "app.py",
 ) -> Iterator[App]:
     """Start the app and stop it at the end.
 
@@ -93,6 +94,7 @@ def running_app(
         environment: variables on top of those of this process.
         start: starts the process.
         port: where it answers; 0 for a free one.
+        script: of the app, relative to the root.
 
     Yields:
         The app, once it answers.
@@ -113,7 +115,7 @@ def running_app(
     }
     every = {**os.environ, **variables, **(environment or {})}
     with log_file.open("wb") as log:
-        process = start(["run", "app.py", *options], every, log)
+        process = start(["run", script, *options], every, log)
     own_places = every["CRFVIZ_DATABASE_URL"], every["CRFVIZ_USER_MODELS"]
     app = App(f"http://127.0.0.1:{port}", process.pid, log_file, *own_places)
     with ExitStack() as stack:
