@@ -63,7 +63,7 @@ def test_twelve_words_fit_on_a_projector_and_are_readable_in_both_themes(screen)
 
 
 @pytest.mark.rotating
-@pytest.mark.parametrize("path", ["", "transitions", "forward-backward", "entities", "rules"])
+@pytest.mark.parametrize("path", ["", "transitions", "entities", "rules"])
 def test_first_example_fits_on_a_projector(screen, path):
     screen.open(path, model="upos-en")
     screen.expect_measured(SCROLLED, 0, where=path)

@@ -30,7 +30,7 @@ const BESIDE = 54; // width of a number beside a node of the last column
 const BESIDE_CHANGED = 102; // width of such a number with its change in brackets
 const GAP = 16; // between the words and the panel beside them
 // Height under the stage; in a lecture the text of a step may take a second line.
-export const BELOW_STAGE = { page: 43, lecture: 38 };
+export const BELOW_STAGE = { page: 45, lecture: 38 };
 const TOPLINE = 26;
 const AROUND = TOPLINE + 40; // height of the top line, the words and margins
 const STRIP = { tags: 31, texts: 22 }; // rows of tags over the words
