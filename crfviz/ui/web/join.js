@@ -41,14 +41,18 @@ export function showLarge({ code, address, qr, path }, closed = () => {}) {
     count.textContent = `${number} ${number === 1 ? "follower" : "followers"}`;
   });
   const close = () => dialog.close();
-  dialog.addEventListener("click", close);
-  dialog.addEventListener("keydown", (event) => {
+  // On the window: the focus may be in the menu below.
+  const onKey = (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    event.stopPropagation();
+    event.stopImmediatePropagation();
     close();
-  });
+  };
+  addEventListener("keydown", onKey, true);
+  dialog.addEventListener("click", close);
   dialog.addEventListener("close", () => {
     stop();
+    removeEventListener("keydown", onKey, true);
     dialog.remove();
     closed();
   });

@@ -2,7 +2,7 @@
 // positions, which drawing programs can edit. The SVG loads no resources and has no script.
 
 import { html, svg } from "./dom.js";
-import { drawText, FONT, fixed, plainColour, words } from "./svg_text.js";
+import { drawText, FONT, fixed, narrowed, plainColour, words } from "./svg_text.js";
 
 /** @import { Point } from "./types.js" */
 
@@ -209,7 +209,7 @@ function written(element, style) {
   const font = element.closest("text") ? FONT : [];
   return Object.fromEntries([
     ...names.map((name) => [name, element.getAttribute(name)]),
-    ...[...PAINT, ...font].map((name) => [name, plainColour(style.getPropertyValue(name))]),
+    ...[...PAINT, ...font].map((name) => [name, narrowed(plainColour(style.getPropertyValue(name)))]),
   ]);
 }
 

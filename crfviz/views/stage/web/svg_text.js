@@ -6,7 +6,9 @@ import { html, svg } from "./dom.js";
 /** @import { Attributes, Point } from "./types.js" */
 
 export const FONT = ["font-family", "font-size", "font-weight"];
+const NARROW = "Arial, Helvetica, Liberation Sans"; // before sans-serif, which is wider in some programs
 const KEEP_BLANKS = { style: "white-space: pre", "xml:space": "preserve" }; // for programs of either kind
+const [ROOM, FAR] = [3, 20]; // pixels beside a text that is in the middle, or at the end, of its box
 const APART = 2; // pixels between the tops of two lines, at least
 
 // Draws the lines of a text node; `change` may shorten the text of a node with one line.
@@ -29,21 +31,45 @@ export function drawText(node, style, picture, origin, change) {
     const length =
       written === text && text.length > 1 ? { textLength: fixed(width), lengthAdjust: "spacingAndGlyphs" } : {};
     const turned = `translate(${fixed(left - origin.left + width / 2)} ${fixed(middle)}) ${turn}`;
-    const straight = { x: fixed((rtl ? right : left) - origin.left), ...(rtl ? { direction: "rtl" } : {}), ...length };
+    const direction = rtl ? { direction: "rtl" } : {};
+    const straight = { ...anchored(parent, { left, right, rtl }, origin), ...direction, ...length };
     const place = turn ? { "text-anchor": "middle", transform: turned } : straight;
     picture.append(words(written, style, { ...place, y: turn ? 0 : middle }));
   }
 }
 
+// Where a text is attached: in the middle of its box, at its end, or at its start, so that another font leaves it there.
+/** @param {HTMLElement} parent @param {{ left: number, right: number, rtl: boolean }} text @param {Point} origin */
+function anchored(parent, { left, right, rtl }, origin) {
+  /** @type {HTMLElement} */
+  let block = parent;
+  while (block.parentElement && /inline|contents/.test(getComputedStyle(block).display)) block = block.parentElement;
+  const box = block.getBoundingClientRect();
+  const [before, after] = [left - box.left, box.right - right];
+  /** @param {number} x @param {string} anchor */
+  const at = (x, anchor) => ({ x: fixed(x - origin.left), "text-anchor": anchor });
+  const alone = block.textContent?.trim() === parent.textContent?.trim();
+  if (alone && before > ROOM && Math.abs(before - after) < ROOM) return at((left + right) / 2, "middle");
+  const ends = alone && (rtl ? after - before : before - after) > FAR;
+  if (ends) return at(rtl ? left : right, "end");
+  return { x: fixed((rtl ? right : left) - origin.left) };
+}
+
 // Returns a text in a style; `place` has its position, by the middle of the line.
 /** @param {string} text @param {CSSStyleDeclaration} style @param {Attributes & { y: number }} place */
 export function words(text, style, place) {
-  const font = Object.fromEntries(FONT.map((name) => [name, style.getPropertyValue(name)]));
+  const font = Object.fromEntries(FONT.map((name) => [name, narrowed(style.getPropertyValue(name))]));
   const y = fixed(place.y + sinking(style));
   const blanks = /\s/.test(text) ? KEEP_BLANKS : {};
   const element = svg("text", { ...place, y, ...font, ...blanks, fill: plainColour(style.color) });
   element.textContent = text;
   return element;
+}
+
+// Returns a list of font families with narrow ones before the general sans-serif; other values as they are.
+/** @param {string} value */
+export function narrowed(value) {
+  return value.replace(/, sans-serif/, `, ${NARROW}, sans-serif`);
 }
 
 // The lines of a text node as it is on the screen, with the blanks that part it from its neighbours.

@@ -24,7 +24,7 @@ import {
 /** @import { Model, Panels, Side, Table } from "../types.js" */
 
 const LARGE = 20; // text size of models with few tags
-const TALLEST = 100; // maximum row height of such models, and of pictures with few rows
+const TALLEST = 100; // maximum row height of such models, and of pictures with few rows; twice that in a lecture
 const FEW_ROWS = 10; // maximum number of rows that fill the height
 const BESIDE = 54; // width of a number beside a node of the last column
 const BESIDE_CHANGED = 102; // width of such a number with its change in brackets
@@ -144,10 +144,9 @@ function sizesIn(
   const most = Math.floor(width - GAP - label - MIN_WORDS * least); // leaves MIN_WORDS columns beside a large matrix
   const panel = side === "matrix" ? Math.min(whole, Math.max(most, MIN_MATRIX * unit)) : whole;
   const room = width - panel - (panel ? GAP : 0) - label - 2 - bar;
-  const half = Math.max(least, room / T) / 2;
-  const beside = widthBeside(model) * unit;
-  const edge = panels.main.includes("lattice") ? clamp(beside - half, 0, beside) : 0;
-  const columns = columnsOf(wanted, { room: room - edge, least, most: (shortens ? 2 : 1) * WIDEST * unit });
+  const beside = panels.main.includes("lattice") ? widthBeside(model) * unit : 0;
+  const widest = (shortens ? 2 : 1) * WIDEST * unit;
+  const { edge, columns } = columnsAndEdge(wanted, { room, least, most: widest, beside });
   const column = Math.min(...columns);
   const lefts = endsOf(columns);
   const { strip, plain, strips } = stripHeights(model, { low, unit });
@@ -172,7 +171,7 @@ function sizesIn(
   const saved = savedBy(model, { free: freeBeside(tables), panelAbove, tables: tables.length, stacked, unit });
   const withLast = alone ? strips + note : 0; // height that the last step adds with the tables
   const free = freeBeside(tables) + unit * (saved.rows + saved.around) + withLast;
-  const rows = rowsOf(model, { free, height, tables: tables.length, below, unit, saved, stacked });
+  const rows = rowsOf(model, { free, height, tables: tables.length, below, unit, saved, stacked, shortens });
   const frame = frameOf(model, rows, { free, height, matrices, unit });
   const inside = unit * (graphs + captionsOf(tables) + AROUND - TOPLINE - saved.rows) + (alone ? 0 : strips);
   const inFrame = frame.room + inside;
@@ -243,6 +242,18 @@ function rests({ panels, walking, steps }, shortens) {
 /** @param {Laid} model @param {typeof USUAL} saved */
 function headOf({ panels }, saved) {
   return panels.compact ? HEAD.compact : saved === USUAL ? HEAD.usual : HEAD.close;
+}
+
+// Widths of the columns, and the width that numbers need after the last one: they begin in its middle.
+/** @param {number[]} wanted @param {{ room: number, least: number, most: number, beside: number }} limits */
+function columnsAndEdge(wanted, { room, least, most, beside }) {
+  let edge = 0;
+  let columns = columnsOf(wanted, { room, least, most });
+  for (let i = 0; i < 2; i++) {
+    edge = clamp(beside - columns[columns.length - 1] / 2, 0, beside);
+    columns = columnsOf(wanted, { room: room - edge, least, most });
+  }
+  return { edge, columns };
 }
 
 // Widths of the columns: equal, except for words that need more; the others share the rest. If not all words fit,
@@ -358,8 +369,8 @@ function linesIn(text, width) {
 }
 
 // Height and number of the rows of lattice or tables, and the row of each tag; folded tags share the last row.
-/** @param {Laid} model @param {Record<"free" | "height" | "tables" | "unit", number> & Saving} room */
-function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit, saved, stacked }) {
+/** @param {Laid} model @param {Record<"free" | "height" | "tables" | "unit", number> & Saving & { shortens?: boolean }} room */
+function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit, saved, stacked, shortens }) {
   const lattice = panels.main.includes("lattice");
   const rows = shown.size + (lattice && shown.size < K ? 1 : 0);
   const twice = panels.compact && lattice;
@@ -368,7 +379,7 @@ function rowsOf({ panels, shown, order, K }, { free, height, tables, below, unit
   const rowOf = Array.from({ length: K }, (_, k) => (shown.has(k) ? order.indexOf(k) : shown.size));
   const [least, usual] = limits(panels, lattice, tables, below);
   const fills = wanted <= FEW_ROWS && !panels.compact && !stacked;
-  const most = K <= LARGE_TAGS || fills ? TALLEST : usual;
+  const most = K <= LARGE_TAGS || fills ? (shortens ? 2 : 1) * TALLEST : usual;
   // Low rows are allowed if the panel beside them also reaches their cells; touch on a phone needs larger rows.
   const dense = twice || (lattice && tables > 0 && !stacked);
   const row = Math.floor(clamp(ideal, Math.max(dense ? 0 : TARGET, (saved.least || least) * unit), most * unit));

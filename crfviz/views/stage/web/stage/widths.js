@@ -25,6 +25,7 @@ const NODE = 8; // characters of a large node with −12.3 beside it
 const MIN_COLUMN = 44;
 const [SHORT_NUMBER, LONG_NUMBER] = [4, 5]; // characters: −0.5 and +0.28
 const COUNT_NUMBER = 4.5; // +0.28 in digits: a point is half as wide
+const MEASURED_COUNT = 5.15; // and in mean characters of −0.0, as measured
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]/u;
 const NAME_MARGIN = 9; // margins and borders of a tag in a narrow column
 const NAME = 6; // letters of a tag that are always visible, as in B-MISC
@@ -139,7 +140,7 @@ export function heightOfMatrices(shown, unit) {
 // The width of a cell with a count, at the smallest text size.
 /** @param {number} digit */
 function countWidth(digit) {
-  return Math.max(DIGIT, TEXT * digit) * COUNT_NUMBER + 1;
+  return Math.max(DIGIT * COUNT_NUMBER, TEXT * digit * MEASURED_COUNT) + 1;
 }
 
 // The width of a matrix cell: its numbers, and more if the words leave space.
@@ -157,8 +158,9 @@ export function matrixCell({ chain, display, order, K }, { width, shown, below, 
   const widest = Math.max(SHORT_NUMBER, ...texts.map((text) => text.length));
   const letters = display === "probability" ? LONG_NUMBER : widest;
   if (below) {
-    const room = ((width - BETWEEN) / 2 - unit * BELOW.label) / (shown + 1);
-    return clamp(Math.floor(room), unit * countWidth(digit), 35 * unit);
+    const each = width < STACKED ? width : (width - BETWEEN) / 2; // on a phone they are one above the other
+    const least = unit * countWidth(digit);
+    return clamp(Math.floor((each - unit * BELOW.label) / (shown + 1)), least, Math.max(least, 35 * unit));
   }
   const least = unit * Math.max(DIGIT * letters + 1, TEXT * digit * letters + AIR);
   const share = Math.min(MATRIX_SHARE * width, width - words) - unit * MATRIX_LABEL;
