@@ -19,6 +19,7 @@ from typing import Any
 from torch import Tensor
 
 from crfviz.annotations.curation import agreed, disputes, unanswered, with_reading
+from crfviz.annotations.hints import Hint, hinted
 from crfviz.annotations.marking import ends, join_words, mark_entity, set_tag, split_word
 from crfviz.annotations.records import Annotation, Item, Step
 from crfviz.chain.decoding.viterbi import best_path
@@ -100,11 +101,35 @@ class Desk:
     version: str  # digest of the model
     curator: str = ""  # curator who settles others' versions
     versions: tuple[Annotation, ...] = ()  # versions to settle
+    hints: tuple[Hint, ...] = ()  # proposals from elsewhere than the model
 
     def propose(self, offsets: Offsets, pins: Mapping[int, str]) -> Proposal:
-        """Return the best path of these words under these tags."""
+        """Return the best path of these words under these tags, and under the hints if possible.
+
+        The marginals are the model's, without the hints.
+        """
         words = words_at(self.item.text, offsets)
-        return proposal_of(self.tagger, words, tuple(sorted(pins.items())))
+        alone = proposal_of(self.tagger, words, tuple(sorted(pins.items())))
+        tags = self.tagger.tags
+        extra = {t: tag for t, (tag, _) in hinted(offsets, pins, self.hints, tags).items()}
+        if all(alone.tags[t] == tag for t, tag in extra.items()):
+            return alone
+        try:
+            under = proposal_of(self.tagger, words, tuple(sorted({**pins, **extra}.items())))
+        except NoPathError:
+            return alone
+        path = enumerate(tags.index(tag) for tag in under.tags)
+        sure = tuple(float(alone.marginals[t, k]) for t, k in path)
+        return replace(under, marginals=alone.marginals, probabilities=sure)
+
+    def reasons(self, annotation: Annotation) -> dict[int, str]:
+        """Return why a hint proposes the tag of a word, by position; only where it is followed."""
+        found = hinted(annotation.offsets, annotation.pins, self.hints, self.tagger.tags)
+        return {
+            t: why
+            for t, (tag, why) in found.items()
+            if why and annotation.state == "open" and annotation.final[t] == tag
+        }
 
     def decoded(self, offsets: Offsets, pins: Mapping[int, str]) -> dict[str, Any]:
         """Return the fields of an annotation with these words and pins, decoded."""
@@ -197,9 +222,9 @@ def take(desk: Desk, annotation: Annotation, version: int, word: int) -> Annotat
 
 
 def renewed(desk: Desk, annotation: Annotation) -> Annotation:
-    """Decode an open annotation again if it is by another model or version."""
+    """Decode an open annotation again if it is by another model or version, or has hints."""
     same = (annotation.model, annotation.model_version) == (desk.tagger.name, desk.version)
-    if same or annotation.state == "done":
+    if (same and not desk.hints) or annotation.state == "done":
         return annotation
     return replace(annotation, **desk.decoded(annotation.offsets, annotation.pins))
 

@@ -39,6 +39,7 @@ class Settings:
     keys: Mapping[str, str] = field(default_factory=dict, hash=False)
     colours: Mapping[str, str] = field(default_factory=dict, hash=False)  # such as #0072B2
     tokenizer: str = ""  # tokenizer of its texts, see `text.splitting`; empty for English
+    proposes_gold: bool = False  # whether the tags of the file are proposals; else they are hidden
 
     def __post_init__(self) -> None:
         wrong = [tag for tag, n in Counter(self.tags or ()).items() if n > 1 or not tag]
@@ -79,6 +80,7 @@ class Settings:
             "tags": self.tags and list(self.tags),
             "model": self.model,
             "tokenizer": self.tokenizer,
+            "proposes_gold": self.proposes_gold,
         }
         own = {"keys": dict(self.keys), "colours": dict(self.colours)}
         return {name: value for name, value in (fields | own).items() if value}
@@ -96,11 +98,13 @@ def settings_of(fields: object, where: str) -> Settings:
         )
     tags, model = fields.get("tags"), fields.get("model", "")
     tokenizer = fields.get("tokenizer", "")
+    proposes = fields.get("proposes_gold", False)
     keys, colours = fields.get("keys", {}), fields.get("colours", {})
     fine = {
         "tags": tags is None or (isinstance(tags, list) and all(isinstance(t, str) for t in tags)),
         "model": isinstance(model, str),
         "tokenizer": isinstance(tokenizer, str),
+        "proposes_gold": isinstance(proposes, bool),
         "keys": _are_texts(keys),
         "colours": _are_texts(colours),
     }
@@ -109,7 +113,7 @@ def settings_of(fields: object, where: str) -> Settings:
             got = abbreviate_value(fields[name])
             raise FormatError(f"{where}: cannot read the {name} of the settings, got {got}")
     with errors_at(where, FormatError):
-        return Settings(tags and tuple(tags), model, keys, colours, tokenizer)
+        return Settings(tags and tuple(tags), model, keys, colours, tokenizer, proposes)
 
 
 def own_tags(names: Sequence[str], *, bio: bool, known: Collection[str] = ()) -> tuple[str, ...]:

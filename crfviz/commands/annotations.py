@@ -5,7 +5,6 @@ The page Annotate uses the same store: a SQLite file, or the database in CRFVIZ_
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
@@ -32,16 +31,17 @@ from crfviz.annotations.files.merging import (
     known_documents,
     planned,
 )
+from crfviz.annotations.files.roles import ROLES, with_role
 from crfviz.annotations.mixing import TagRules, in_words, tag_sets
 from crfviz.annotations.records import STATES, Merged
 from crfviz.annotations.settings import settings_of_text
 from crfviz.annotations.store.store import Store, file_of, open_store
 from crfviz.annotations.teaching.propose import FAMILIES, propose_model, score_in_words
+from crfviz.commands.annotation_figures import print_statistics
 from crfviz.commands.name_checks import require_file, require_folder, require_known
 from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.commands.tag import printable
 from crfviz.commands.teach import announce, show_progress, stop_when_asked, write_json_line
-from crfviz.corpus.table import Table, TableRow, aligned
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.blank import UNSET
 from crfviz.taggers.tagger import CRF
@@ -51,7 +51,6 @@ from crfviz.text.splitting import ENGLISH
 
 BRINGING = ("import", "new")
 SHOWN = 20  # maximum number of problems printed per file
-COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "changed", "seconds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +83,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ways.add_argument(
         "--separate", action="store_true", help="store such sentences once more, under a new name"
     )
+    bring.add_argument(
+        "--tags-are",
+        choices=ROLES,
+        help="the tags of a file: finished work (--by), proposals to check, or a hidden reference "
+        "(default)",
+    )
+    bring.add_argument("--by", metavar="NAME", help="the annotator of finished work")
     bring.add_argument("--keep-good", action="store_true", help="leave out what cannot be read")
     for kind in (export, bring):
         kind.add_argument(
@@ -138,8 +144,10 @@ def main(options: argparse.Namespace) -> int:
         "import": _import,
         "new": _new,
         "propose": _propose,
-        "stats": _stats,
+        "stats": print_statistics,
     }
+    if options.kind == "import" and (options.tags_are == "work") != bool(options.by):
+        raise FormatError("--tags-are work needs --by NAME, the annotator, and nothing else does")
     if options.kind == "export":
         _format(options)
         require_folder(options.out)
@@ -161,28 +169,6 @@ def _require_store(options: argparse.Namespace) -> None:
         require_file(file)
     elif options.database:
         require_folder(file)
-
-
-def statistics(store: Store, document: str | None = None, annotator: str | None = None) -> Table:
-    """Return one row per document and annotator; unstarted documents have one row, no annotator.
-
-    `pins` counts the tags that the annotator set, `changed` the final tags that differ from the
-    proposed ones. `seconds` is the mean time per sentence. All three cover finished sentences only.
-
-    Args:
-        store: the annotations to count.
-        document: name of the only document to count; None counts all.
-        annotator: name of the only annotator to count; None counts all.
-    """
-    rows: Table = []
-    for summary in store.documents():
-        if document in (None, summary.name):
-            names = [name for name in store.annotators(summary.name) if annotator in (None, name)]
-            about: TableRow = {"document": summary.name, "sentences": summary.sentences}
-            rows += [about | _counts(store, summary.name, name) for name in names]
-            if not names and annotator is None:
-                rows.append(about | dict.fromkeys(COLUMNS[2:]))
-    return rows
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:
@@ -241,7 +227,7 @@ def _write(path: Path, pieces: Sequence[bytes]) -> None:
 
 def _import(store: Store, options: argparse.Namespace) -> None:
     for path in options.files:
-        read = _read(path, options)
+        read = _in_role(path, _read(path, options), options)
         known = {} if options.separate else known_documents(store, read)
         if known and not options.merge:
             existing = ", ".join(printable(each.document) for each in known.values())
@@ -264,6 +250,17 @@ def _import(store: Store, options: argparse.Namespace) -> None:
             f"{path}: {read.format}, {_count(sentences)} and {labelled} "
             f"annotations stored as {', '.join(names) or 'nothing'}\n"
         )
+
+
+def _in_role(path: Path, read: Import, options: argparse.Namespace) -> Import:
+    """Return a file with its tags in the requested role."""
+    tagged = sum(item.gold is not None for item in read.items) if not read.annotations else 0
+    if tagged and options.tags_are is None:
+        sys.stderr.write(
+            f"{path}: the tags of {_count(tagged)} are a hidden reference; --tags-are work --by "
+            "NAME stores them as finished work, --tags-are proposals lets the desk propose them\n"
+        )
+    return with_role(read, options.tags_are or "reference", options.by or "")
 
 
 def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None) -> Import:
@@ -360,27 +357,3 @@ def _count(sentences: int) -> str:
 
 def _show(bar: "tqdm[NoReturn]", done: int, _of: int) -> None:
     bar.update(done - bar.n)
-
-
-def _stats(store: Store, options: argparse.Namespace) -> None:
-    rows = statistics(store, options.document, options.annotator)
-    if options.json:
-        sys.stdout.write(f"{json.dumps(rows, ensure_ascii=False, indent=2)}\n")
-    else:
-        cells = [["-" if cell is None else str(cell) for cell in row.values()] for row in rows]
-        table = aligned([COLUMNS, *([printable(cell) for cell in row] for row in cells)])
-        sys.stdout.writelines(f"{line}\n" for line in table)
-
-
-def _counts(store: Store, document: str, annotator: str) -> TableRow:
-    progress = store.progress(document, annotator)
-    done = [labelled for _, labelled in store.annotations(document, annotator, "done")]
-    pairs = [pair for one in done for pair in zip(one.proposed, one.final, strict=True)]
-    return {
-        "annotator": annotator,
-        "done": len(done),
-        "open": progress.open,
-        "pins": sum(len(one.pins) for one in done),
-        "changed": sum(proposed != final for proposed, final in pairs),
-        "seconds": round(sum(one.seconds for one in done) / len(done), 3) if done else None,
-    }

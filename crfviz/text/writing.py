@@ -8,7 +8,7 @@
 | conll2003   | the shared task     | word, two dummies and tag, with blanks                     |
 | jsonl       | crfviz              | tokens, tags, text                                         |
 | doccano     | doccano             | text and entities                                          |
-| labelstudio | Label Studio        | text and entities, imported as predictions                 |
+| labelstudio | Label Studio        | text and entities, as predictions, or annotations of work  |
 | prodigy     | Prodigy             | text, tokens and entities                                  |
 | docbin      | spaCy 3             | words and entities, else fine-grained tags                 |
 | parquet     | datasets            | tokens, tags as class numbers with their names             |
@@ -18,7 +18,7 @@ Columns whose tags or words would be taken for something else begin with a comme
 
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
@@ -27,7 +27,9 @@ from crfviz.exceptions import FormatError
 from crfviz.text.files import abbreviate
 from crfviz.text.formats import parse_sentences, render_sentences
 from crfviz.text.readers.ends import DOCUMENT, NAMED
+from crfviz.text.readers.losses import Losses
 from crfviz.text.readers.quoting import Dialect, cells_of
+from crfviz.text.readers.spans import Mark, tagged_words
 from crfviz.text.readers.spelling import (
     convert_tags,
     entities_of,
@@ -49,7 +51,13 @@ ROWS = {  # formats with a row per word, and the comment that names their column
 Sentences = Sequence[Sentence]
 
 
-def written(sentences: Sentences, name: str, scheme: str | None = None) -> bytes:
+def written(
+    sentences: Sentences,
+    name: str,
+    scheme: str | None = None,
+    *,
+    finished: Container[int] = (),
+) -> bytes:
     """Return sentences as the content of a file.
 
     Args:
@@ -57,6 +65,7 @@ def written(sentences: Sentences, name: str, scheme: str | None = None) -> bytes
         name: one of `WRITERS`.
         scheme: target scheme of entities: BIO, IOB1, BIOES or BILOU; None keeps the present one.
             Ignored by formats with spans.
+        finished: indices of the sentences that are somebody's finished work.
 
     Raises:
         FormatError: the format cannot hold a word or the tags, or a scheme was requested for other
@@ -82,6 +91,8 @@ def written(sentences: Sentences, name: str, scheme: str | None = None) -> bytes
             else each
             for each in sentences
         ]
+    if name == "labelstudio":
+        return _labelstudio(sentences, finished)
     content = WRITERS[name](sentences)
     return _readable(content, sentences, name) if name in ROWS else content
 
@@ -153,7 +164,7 @@ def _doccano(sentences: Sentences) -> bytes:
     for number, sentence in enumerate(sentences, start=1):
         text, offsets = _placed(sentence)
         label = [[*_ends(span, offsets), span.type] for span in _entities(sentence)]
-        rows.append({"id": number, "text": text, "label": label})
+        rows.append({"id": number, "text": text, "label": label, **_own_words(sentence)})
     return _lines(rows)
 
 
@@ -181,9 +192,9 @@ def _prodigy(sentences: Sentences) -> bytes:
     return _lines(rows)
 
 
-def _labelstudio(sentences: Sentences) -> bytes:
+def _labelstudio(sentences: Sentences, finished: Container[int] = ()) -> bytes:
     tasks = []
-    for sentence in sentences:
+    for index, sentence in enumerate(sentences):
         text, offsets = _placed(sentence)
         result = []
         for number, span in enumerate(_entities(sentence)):
@@ -191,8 +202,13 @@ def _labelstudio(sentences: Sentences) -> bytes:
             value = {"start": start, "end": end, "text": text[start:end], "labels": [span.type]}
             names = {"from_name": "label", "to_name": "text", "type": "labels"}
             result.append({"id": str(number), **names, "value": value})
-        predictions = [{"model_version": "crfviz", "result": result}]
-        tasks.append({"data": {"text": text}, "predictions": predictions})
+        said = (
+            {"annotations": [{"result": result}]}
+            if index in finished
+            else {"predictions": [{"model_version": "crfviz", "result": result}]}
+        )
+        own = _own_words(sentence)
+        tasks.append({"data": {"text": text}, **({"meta": own} if own else {}), **said})
     return f"{json.dumps(tasks, ensure_ascii=False, indent=1)}\n".encode()
 
 
@@ -244,6 +260,14 @@ def _parquet(sentences: Sentences) -> bytes:
     buffer = io.BytesIO()
     parquet.write_table(table.replace_schema_metadata(metadata), buffer)
     return buffer.getvalue()
+
+
+def _own_words(sentence: Sentence) -> dict[str, Offsets]:
+    """Return the `offsets` of words, if a reader of text and spans would split others."""
+    text, offsets = _placed(sentence)
+    marks = [Mark(*_ends(span, offsets), span.type) for span in _entities(sentence)]
+    read = tagged_words(text, marks, Losses(""), 0)[0]
+    return {} if read == offsets else {"offsets": offsets}
 
 
 def _placed(sentence: Sentence) -> tuple[str, Offsets]:

@@ -167,6 +167,7 @@ def test_broken_file_lists_its_lines_and_stores_nothing_unconfirmed(page, store)
     assert "line 5" in texts(page)
     assert "1 sentence cannot be added" in texts(page)
     assert store.documents() == []
+    page.button_group(key="view.tags_are").set_value("reference").run()
     button(page, "Add 2 good sentences").click().run()
     assert [item.gold for item in store.items("dogs.conll")] == [("NOUN", "VERB"), ("VERB",)]
 
@@ -187,6 +188,8 @@ def test_broken_file_lists_its_lines_and_stores_nothing_unconfirmed(page, store)
 def test_invalid_files_are_reported(page, content, says):
     upload(page, "bad.txt", content)
     assert not page.exception
+    if b"KVITTER" in content:  # finished work would keep the tags of the file
+        page.button_group(key="view.tags_are").set_value("reference").run()
     assert says in texts(page)
     if content[:1] in (b"", b"P", b"\x89", b"\xff"):  # nothing can be labelled
         assert "view.tagset" not in [each.key for each in page.button_group]
@@ -208,6 +211,8 @@ def test_preview_shows_format_scheme_and_first_gold_tags(page):
 def test_tags_unknown_to_the_model_are_reported_once_and_can_be_mapped(page, store):
     content = "\n\n".join(["Dogs\tNN\nrun\tVERB", "Cats\tNN\nsleep\tVBP", "Stop\tVERB"])
     upload(page, "dogs.conll", content.encode())
+    page.button_group(key="view.tags_are").set_value("reference").run()
+    page.button_group(key="view.tagset").set_value("model").run()
     assert texts(page).count("expected one of the tags") == 1
     assert "'NN' (2 words), 'VBP' (1 word): the gold tags of 2 sentences" in texts(page)
     boxes = {box.label.split()[0]: box for box in page.selectbox if "counts as" in box.label}
@@ -222,6 +227,7 @@ def test_entity_type_is_mapped_once_for_begin_and_inside_tags(app, store):
     page = open_at(app, PAGE)
     content = "Ann\tB-person\nLee\tI-person\nran\tO\n\nRome\tB-geo\n\nTea\tB-drink\n"
     upload(page, "people.conll", content.encode())
+    page.button_group(key="view.tags_are").set_value("reference").run()
     page.button_group(key="view.tagset").set_value("model").run()
     for word, kind in {"person (2 words)": "PER", "geo (1 word)": "LOC"}.items():
         (box,) = [box for box in page.selectbox if box.label == f"{word} counts as"]
@@ -607,6 +613,7 @@ def test_file_keeps_its_own_tags(page, store):
     upload(page, "waren.conll", content.encode())
     assert page.button_group(key="view.tagset").value == "file"
     assert "2 sentences, 2 with gold tags" in texts(page)
+    page.button_group(key="view.tags_are").set_value("reference").run()
     button(page, "Add 2 sentences").click().run()
     assert not page.exception
     (document,) = store.documents()
@@ -615,6 +622,19 @@ def test_file_keeps_its_own_tags(page, store):
         ("O", "B-FARBE", "B-WARE"),
         ("B-FARBE", "B-WARE"),
     ]
+
+
+def test_tags_of_a_file_are_finished_work_unless_said_otherwise(page, store):
+    content = "Der\tO\nrote\tB-FARBE\nHut\tB-WARE\n\nBlaue\tB-FARBE\nHose\tB-WARE\n"
+    upload(page, "waren.conll", content.encode())
+    (box,) = (each for each in page.text_input if each.label == "of the annotator")
+    assert box.value == "anna"
+    box.set_value("ben").run()
+    button(page, "Add 2 sentences").click().run()
+    assert not page.exception
+    said = store.annotations("waren.conll", "ben", "done")
+    assert [each.final for _, each in said] == [("O", "B-FARBE", "B-WARE"), ("B-FARBE", "B-WARE")]
+    assert store.items("waren.conll")[0].gold is None
 
 
 def own(page, tags, text="Die rote Jacke\nEin blauer Hut"):

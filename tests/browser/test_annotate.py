@@ -294,10 +294,10 @@ def test_keys_work_after_using_another_control(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"})
     file = {"name": "gold.conll", "mimeType": "text/plain", "buffer": b"The\tX\nman\tNOUN\n"}
     desk.page.locator("input[type=file]").set_input_files([file])
+    desk.page.get_by_role("radio", name="proposals to check").click()
     desk.page.get_by_role("button", name=ADD).click()
-    expect(desk.chips.first).to_be_visible()
-    desk.page.get_by_text("Show the tags of the file").click()
-    expect(desk.chips.first).to_contain_text("file: X")
+    expect(desk.chips.first).to_have_attribute("data-tag", "X")
+    expect(desk.chips.first).to_contain_text("from the file")
     desk.page.keyboard.press("Home")
     desk.key("v")
     expect(desk.chips.first).to_have_attribute("data-tag", "ADV")

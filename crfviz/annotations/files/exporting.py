@@ -74,14 +74,16 @@ def foreign(pairs: Iterable[Pair], file_format: str, scheme: str | None = None) 
     """Return the final tags as a file of another program.
 
     Args:
-        pairs: the annotations, one sentence each.
+        pairs: the annotations, one sentence each; Label Studio gets finished ones as annotations.
         file_format: one of `FOREIGN_SUFFIXES`.
         scheme: target scheme of entities (BIO, IOB1, BIOES, BILOU); None keeps the present one.
 
     Raises:
         FormatError: the format cannot hold a word or the tags; says which.
     """
+    pairs = list(pairs)
     sentences = [
         Sentence(words_at(item.text, said.offsets), said.final, item.text) for item, said in pairs
     ]
-    return written(sentences, file_format, scheme)
+    done = {n for n, (_, said) in enumerate(pairs) if said.state == "done"}
+    return written(sentences, file_format, scheme, finished=done)

@@ -141,7 +141,7 @@ DOCUMENTS = sa.Table(
     sa.Column("tags", MAYBE_TAGS),  # K names; null before the first confirmed annotation
     # the model that the document was begun with, or that was trained on it
     sa.Column("model", TEXT, nullable=False, server_default=""),
-    sa.Column("look", LOOK),  # keys and colours of tags, and the tokenizer
+    sa.Column("look", LOOK),  # all other settings
     sqlite_autoincrement=True,  # ids are never reused, as in PostgreSQL
 )
 
@@ -224,7 +224,7 @@ def annotation_row(annotation: records.Annotation) -> Row:
 def settings_row(settings: Settings) -> Row:
     """Return the columns of settings in the table of documents."""
     fields = settings.as_fields()
-    look = {name: fields[name] for name in ("keys", "colours", "tokenizer") if name in fields}
+    look = {name: value for name, value in fields.items() if name not in ("tags", "model")}
     return {"tags": settings.tags, "model": settings.model, "look": look or None}
 
 

@@ -290,7 +290,8 @@ class ObjectReader:
             return sentence_of({"tokens": text.split(), "tags": tags, "text": text}, where)
         key = self._span_key(value, where)
         if key is not None:
-            return Draft(text, self._marks(value, key, text.split(), (text_key,), line))
+            marks = self._marks(value, key, text.split(), (text_key,), line)
+            return Draft(text, marks, _own_words(value, text))
         one_class = next((k for k in ("label", "labels") if isinstance(value.get(k), str)), None)
         if one_class:
             raise FormatError(
@@ -358,6 +359,8 @@ class ObjectReader:
             self.losses.add("only the first annotation of a text was read", line)
         self.words_in.add(f"data.{key}")
         fields = {"result": kept[0].get("result", [])} if kept else {}
+        meta = value.get("meta")
+        fields["offsets"] = meta.get("offsets") if isinstance(meta, dict) else None
         return self._spanned(fields, key, data[key], line, where)
 
     def _paragraphs(self, paragraphs: Sequence[Any], where: str) -> Iterator[Sentence]:
@@ -380,6 +383,19 @@ def _offsets_of(words: Sequence[Mapping[str, Any]]) -> Offsets | None:
     places = tuple((word.get("start"), word.get("end")) for word in words)
     whole = all(isinstance(start, int) and isinstance(end, int) for start, end in places)
     return places if whole else None  # type: ignore[return-value] # checked
+
+
+def _own_words(value: Mapping[str, Any], text: str) -> Offsets | None:
+    """Return the words in `offsets`, which `text.writing` adds to spans; None for anything else."""
+    rows = value.get("offsets")
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        return None
+    ends = [end for row in rows for end in row if isinstance(end, int)]
+    if {*map(len, rows)} != {2} or len(ends) != 2 * len(rows) or ends != sorted(ends):
+        return None
+    places = tuple((start, end) for start, end in rows)
+    inside = ends[0] >= 0 and ends[-1] <= len(text) and all(a < b for a, b in places)
+    return places if inside else None
 
 
 def _no_sentence(value: object, where: str) -> FormatError:

@@ -17,6 +17,7 @@ from crfviz.annotations.files.merging import (
     known_documents,
     planned,
 )
+from crfviz.annotations.files.roles import with_role
 from crfviz.annotations.records import Document
 from crfviz.annotations.settings import Settings
 from crfviz.exceptions import FormatError
@@ -27,8 +28,10 @@ from crfviz.ui import cached
 from crfviz.ui.annotate.documents import go_to_document, store
 from crfviz.ui.annotate.reading import (
     FORMAT_NAMES,
+    ROLE,
     File,
     choose_format,
+    choose_role,
     split_lines,
     understood,
     warn_of,
@@ -42,7 +45,7 @@ from crfviz.ui.annotate.settings import (
 from crfviz.ui.reading_panel import chosen_fields, pickers
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
 from crfviz.ui.session.permission import annotator, is_login_required, uploads_allowed, uploads_off
-from crfviz.ui.session.scenario_state import change, set_view_option
+from crfviz.ui.session.scenario_state import change, scenario, set_view_option
 from crfviz.ui.session.session_store import notify, session_value, set_draft
 from crfviz.ui.widgets import upload
 from crfviz.ui.words import plain, quote
@@ -149,9 +152,15 @@ def _preview(name: str, content: bytes) -> None:
         return
     if settings is None or _others_said(read):
         return
+    role = ""
     if not read.annotations:
-        read = _named(name, file.digest, read, settings)
-    known = _known_documents(digest, read)
+        tagged = any(item.gold is not None for item in read.items)
+        role, who = choose_role(read, file.digest) if tagged else ("reference", "")
+        if role == "work" and settings.tags is None:
+            tagger = cached.tagger(scenario().model)
+            settings = replace(settings, tags=tuple(tagger.tags), model=tagger.name)
+        read = with_role(_named(name, file.digest, read, settings), role, who)
+    known = _known_documents(f"{digest} {role}", read)
     new = _merging(known) if known else None
     known = known if new is not None else {}
     good = "good " if read.dropped else ""
@@ -297,6 +306,7 @@ def _keep(name: str, digest: str, read: Import, known: Mapping[str, Known]) -> N
     set_draft(TAGS, "")
     set_view_option("tagset", "")
     set_view_option(SPLITTING, "")
+    set_view_option(ROLE, "")
     newest = next(d for d in reversed(store().documents()) if d.name == names[-1])
     go_to_document(newest.key)
     set_view_option("part", "label", "label")

@@ -10,8 +10,9 @@ import streamlit as st
 
 from crfviz.annotations import labelling
 from crfviz.annotations.curation import disputes, times_of
+from crfviz.annotations.hints import Hint, file_hints
 from crfviz.annotations.labelling import LONGEST_PAUSE, Desk, followed
-from crfviz.annotations.records import Annotation, Curation, DocumentSummary
+from crfviz.annotations.records import Annotation, Curation, DocumentSummary, Item
 from crfviz.exceptions import (
     ConflictError,
     CrfvizError,
@@ -91,8 +92,6 @@ def show_desk(queue: Queue) -> None:
             key=KEY,
             on_events=lambda: take_steps(queue, components.sent_events(KEY)),
         )
-        if desk.item.gold is not None:
-            bound_flag(st.toggle, "Show the tags of the file where they differ", "gold")
         if isinstance(desk.tagger, BlankTagger) and not is_bio(desk.tagger.tags):
             bound_flag(st.toggle, "Stay on a word after its tag", "stay")
         bound_flag(st.toggle, "Disable single-key shortcuts", NO_LETTERS)
@@ -182,7 +181,12 @@ def desk_of(queue: Queue, item: int) -> Desk:
     desk = Desk(store().item(item), queue.layer, tagger, _version(tagger))
     if queue.settles:
         return replace(desk, curator=queue.who, versions=tuple(store().versions(item)))
-    return desk
+    return replace(desk, hints=hints_of(queue, desk.item))
+
+
+def hints_of(queue: Queue, item: Item) -> tuple[Hint, ...]:
+    """Return the proposals for a sentence from elsewhere than the model."""
+    return file_hints(item) if queue.document.settings.proposes_gold else ()
 
 
 @shared_cache(cached.MAX_MODELS, lambda tagger: tagger)
@@ -219,7 +223,6 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
         proposal,
         here,
         reason=changed_since(desk, annotation) or queue.reason(item.id),
-        gold=item.gold if flag_option("gold") and annotation.offsets == item.offsets else None,
         letters=not flag_option(NO_LETTERS),
         stays=flag_option("stay"),
         ack=components.last_event(KEY),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from crfviz.annotations.files.importing import Import, read_items
+from crfviz.annotations.files.roles import ROLES, Role
 from crfviz.annotations.mixing import TagRules
 from crfviz.annotations.settings import Settings
 from crfviz.taggers.folder import FolderTagger
@@ -15,7 +16,9 @@ from crfviz.text.sentence_ends import split_sentences
 from crfviz.text.splitting import ENGLISH
 from crfviz.ui import cached
 from crfviz.ui.annotate.settings import choose_settings, choose_tokenizer
-from crfviz.ui.session.scenario_state import scenario
+from crfviz.ui.session.bound_widgets import bound_buttons
+from crfviz.ui.session.permission import annotator, is_login_required
+from crfviz.ui.session.scenario_state import scenario, view_option
 from crfviz.ui.session.scheduling import pause
 from crfviz.ui.session.session_store import session_value
 from crfviz.ui.streamlit_compat import DeltaGenerator
@@ -41,6 +44,12 @@ FORMAT_NAMES = {
     "parquet": "Parquet",
     "docbin": "spaCy's DocBin",
     "brat": "brat",
+}
+ROLE = "tags_are"  # page option
+ROLE_NAMES: dict[Role, str] = {
+    "work": "finished work",
+    "proposals": "proposals to check",
+    "reference": "a hidden reference",
 }
 READINGS = {  # formats that detection may confuse; the reader can choose
     "text": FORMAT_NAMES["text"],
@@ -141,6 +150,22 @@ def _sentences(name: str, content: bytes, tokenizer: str) -> tuple[int, list[str
     return len(lines), sentences
 
 
+def choose_role(read: Import, digest: str) -> tuple[Role, str]:
+    """Draw the question what the tags of a file are; return the role, and whose work it is."""
+    left, right = st.columns([3, 2])
+    with left:
+        chosen = bound_buttons("The tags of the file are", ROLE, ROLE_NAMES, ROLES[0])
+    role = next(each for each in ROLES if each == chosen)
+    who = annotator() or ""
+    if role == "work" and not is_login_required():
+        typed = right.text_input("of the annotator", who, key=f"annotate.worker.{digest}")
+        who = typed.strip() or who
+    untagged = sum(item.gold is None for item in read.items)
+    if role == "work" and untagged:
+        st.caption(f"{count(untagged, 'sentence')} without tags: still to be labelled.")
+    return role, who
+
+
 def understood(file: File, at: DeltaGenerator) -> tuple[Import, Settings | None]:
     """Parse a file under the chosen tags, and return the document's settings.
 
@@ -153,7 +178,7 @@ def understood(file: File, at: DeltaGenerator) -> tuple[Import, Settings | None]
         file = replace(file, tokenizer=choose_tokenizer(usual, at))
         free = file.read()
     asks = free.items and not free.annotations
-    settings = choose_settings(free, tagger) if asks else Settings()
+    settings = choose_settings(free, tagger, view_option(ROLE)) if asks else Settings()
     if settings is None or settings.tags:
         read = file.read(settings.tags if settings else None)
         _problems(read)

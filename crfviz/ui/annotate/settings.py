@@ -129,8 +129,10 @@ def _changed(document: DocumentSummary, settings: Settings, key: str) -> Setting
     return replace(typed, model=settings.model, colours=kept, tokenizer=settings.tokenizer)
 
 
-def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
-    """Draw the choice of tags for new sentences, which may have gold tags.
+def choose_settings(read: Import, tagger: Tagger, role: str = "") -> Settings | None:
+    """Draw the choice of tags for new sentences, which may have tags in a chosen role.
+
+    Finished work keeps the tags of the file unless the model has all of them.
 
     Returns the settings, whose tags are None for the tags of the model; None while no valid tags
     are typed.
@@ -140,7 +142,8 @@ def choose_settings(read: Import, tagger: Tagger) -> Settings | None:
     if gold:
         ways[FILE] = "the tags of the file"
     known = len({*gold} & {*tagger.tags})  # a few unknown tags may be typos
-    usual = MODEL if 2 * known >= len(gold) else FILE
+    enough = known == len(gold) if role in ("", "work") else 2 * known >= len(gold)
+    usual = MODEL if enough else FILE
     way = bound_buttons("Label with", "tagset", ways, usual)
     try:
         if way == OWN:

@@ -97,7 +97,6 @@ class Sheet:
     proposal: Proposal
     last: LastStep
     reason: str = ""  # why this sentence comes next
-    gold: Sequence[str] | None = None  # T gold tags of the file, if they are shown
     letters: bool = True  # whether letters, digits and signs are keys
     stays: bool = False  # whether the cursor stays after a tag is set without a proposal
     ack: int = 0
@@ -134,7 +133,7 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
         "doubtful": doubtful,
         "ranked": [] if blank else ranked(proposal.marginals, tags, options),
         "changed": {str(position): tag for position, tag in last.changed.items()},
-        "gold": None if sheet.gold is None else list(sheet.gold),
+        "seen": {str(t): why for t, why in desk.reasons(annotation).items()},
         "ack": sheet.ack,
         "note": last.note,
         "problem": last.problem,

@@ -251,7 +251,7 @@ class LabellerPayload(TypedDict):
     doubtful: list[int]
     ranked: list[list[tuple[int, float]]]  # by word: index of the choice, probability
     changed: dict[str, str]
-    gold: list[str] | None
+    seen: dict[str, str]  # by word: why another source than the model proposes its tag
     ack: int
     note: str
     problem: str

@@ -127,7 +127,7 @@ def test_records_of_an_older_store_are_read(labelled, version):
         then["progress"]["news.txt"][BEN]["open"] = 0  # what was undone whole counted as begun
     for document in then["documents"]:
         tags, model = document.pop("tags"), document.pop("model")
-        looks = {"keys": {}, "colours": {}, "tokenizer": ""}
+        looks = {"keys": {}, "colours": {}, "tokenizer": "", "proposes_gold": False}
         document["settings"] = {"tags": tags, "model": model, **looks}
     for item in (item for items in then["items"].values() for item in items):
         item["settings"] = None

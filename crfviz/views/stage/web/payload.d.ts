@@ -324,7 +324,7 @@ export interface LabellerPayload {
   doubtful: number[];
   ranked: [number, number][][]; // by word: index of the choice, probability
   changed: Record<string, string>;
-  gold: string[] | null;
+  seen: Record<string, string>; // by word: why another source than the model proposes its tag
   ack: number;
   note: string;
   problem: string;

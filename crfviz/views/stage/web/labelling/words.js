@@ -34,16 +34,17 @@ export function drawChips(sheet, data, cursor, [first, last]) {
   const colours = new Map(data.choices.map(({ name, colour }) => [name, colour]));
   all(sheet, ".chip").forEach((chip, t) => {
     const word = wordAt(data, t);
-    const { tag, name, plain, inside, pinned, doubtful, other } = word;
+    const { tag, name, plain, inside, pinned, doubtful, seen } = word;
     const selected = first <= t && t <= last;
     setProperty(chip, "--tag", colours.get(name) ?? "#8c8c8c");
-    flag(chip, { tag, plain, inside, pinned, doubtful, other, selected, cursor: t === cursor });
+    flag(chip, { tag, plain, inside, pinned, doubtful, seen: Boolean(seen), selected, cursor: t === cursor });
     flag(chip, { goesOn: data.bio && goesOn(data.tags[t + 1]), changed: t in data.changed });
     set(chip, "aria-selected", selected);
     set(chip, "tabindex", t === cursor ? 0 : -1);
     const [, line, second, lanes] = chip.children;
     setText(line.children[0], plain ? "·" : inside ? "…" : name);
-    setText(line.children[1], pinned ? "✓" : data.blank || (plain && !doubtful) ? "" : data.sure[t].toFixed(2));
+    const silent = data.blank || seen || (plain && !doubtful); // no probability of the model
+    setText(line.children[1], pinned ? "✓" : silent ? "" : data.sure[t].toFixed(2));
     setText(second, secondText(data, word));
     const lines = lanesOf(data, t).map((text, n) => html("span", `${n + 1} ${text}`));
     lanes.replaceChildren(...lines);
@@ -64,8 +65,8 @@ function wordAt(data, t) {
   const [plain, inside] = [data.bio && tag === "O", data.bio && goesOn(tag)];
   const [pinned, doubtful] = [data.pinned.includes(t), data.doubtful.includes(t)];
   const name = plain ? "" : data.bio ? tag.replace(/^[BI]-/, "") : tag === UNSET ? "?" : tag;
-  const other = data.gold && data.gold[t] !== tag ? data.gold[t] : null; // the gold tag of the file, if it differs
-  return { t, tag, name, plain, inside, pinned, doubtful, other, rival: rivalOf(data, t, name) };
+  const seen = data.seen[t] ?? ""; // why another source than the model proposes the tag
+  return { t, tag, name, plain, inside, pinned, doubtful, seen, rival: rivalOf(data, t, name) };
 }
 
 // First and last word of the entity around a word; the word itself outside entities.
@@ -105,24 +106,24 @@ function rivalOf({ ranked, choices }, t, name) {
 }
 
 /** @param {LabellerPayload} data @param {ReturnType<typeof wordAt>} word */
-function secondText({ changed }, { t, doubtful, rival, other }) {
-  if (other) return `file: ${other}`;
+function secondText({ changed }, { t, inside, doubtful, rival, seen }) {
   if (t in changed) return `was ${changed[t]}`;
+  if (seen) return inside ? "" : seen;
   return doubtful && rival ? `or ${rival.name || "none"} ${rival.p.toFixed(2)}` : "";
 }
 
 /** @param {LabellerPayload} data @param {ReturnType<typeof wordAt>} word */
-function description(data, { t, tag, pinned, doubtful, rival, other }) {
+function description(data, { t, tag, pinned, doubtful, rival, seen }) {
   const { words, sure, changed, blank, versions } = data;
   const lines = lanesOf(data, t).map((text, n) => `${versions?.names[n]} says ${text}`);
   if (tag === UNSET) return [`${words[t]}: no tag yet`, ...lines].join(", ");
   const parts = [`${words[t]}: ${tag}`, ...lines];
   if (pinned) parts.push("set by you");
+  else if (seen) parts.push(seen);
   else if (!blank) parts.push(`probability ${sure[t].toFixed(2)}`);
   const second = rival ? `, second choice ${rival.name || "no entity"} ${rival.p.toFixed(2)}` : "";
   if (doubtful) parts.push(`uncertain${second}`);
   if (t in changed) parts.push(`changed from ${changed[t]}`);
-  if (other) parts.push(`the file says ${other}`);
   return parts.join(", ");
 }
 
