@@ -40,6 +40,7 @@ class Settings:
     colours: Mapping[str, str] = field(default_factory=dict, hash=False)  # such as #0072B2
     tokenizer: str = ""  # tokenizer of its texts, see `text.splitting`; empty for English
     proposes_gold: bool = False  # whether the tags of the file are proposals; else they are hidden
+    right_names: tuple[str, ...] = ()  # names that stand under different types rightly
 
     def __post_init__(self) -> None:
         wrong = [tag for tag, n in Counter(self.tags or ()).items() if n > 1 or not tag]
@@ -81,6 +82,7 @@ class Settings:
             "model": self.model,
             "tokenizer": self.tokenizer,
             "proposes_gold": self.proposes_gold,
+            "right_names": list(self.right_names),
         }
         own = {"keys": dict(self.keys), "colours": dict(self.colours)}
         return {name: value for name, value in (fields | own).items() if value}
@@ -98,13 +100,14 @@ def settings_of(fields: object, where: str) -> Settings:
         )
     tags, model = fields.get("tags"), fields.get("model", "")
     tokenizer = fields.get("tokenizer", "")
-    proposes = fields.get("proposes_gold", False)
+    proposes, names = fields.get("proposes_gold", False), fields.get("right_names", [])
     keys, colours = fields.get("keys", {}), fields.get("colours", {})
     fine = {
         "tags": tags is None or (isinstance(tags, list) and all(isinstance(t, str) for t in tags)),
         "model": isinstance(model, str),
         "tokenizer": isinstance(tokenizer, str),
         "proposes_gold": isinstance(proposes, bool),
+        "right_names": isinstance(names, list) and all(isinstance(name, str) for name in names),
         "keys": _are_texts(keys),
         "colours": _are_texts(colours),
     }
@@ -113,7 +116,8 @@ def settings_of(fields: object, where: str) -> Settings:
             got = abbreviate_value(fields[name])
             raise FormatError(f"{where}: cannot read the {name} of the settings, got {got}")
     with errors_at(where, FormatError):
-        return Settings(tags and tuple(tags), model, keys, colours, tokenizer, proposes)
+        tags = tags and tuple(tags)
+        return Settings(tags, model, keys, colours, tokenizer, proposes, tuple(names))
 
 
 def own_tags(names: Sequence[str], *, bio: bool, known: Collection[str] = ()) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import pytest
 
 from crfviz.annotations.store.store import open_store
+from tests.unit.annotations.test_everywhere import *  # noqa: F403 - its tests run here too
 from tests.unit.annotations.test_store import *  # noqa: F403 - its tests run here too
 from tests.unit.annotations.test_store import TEXT, annotation, sentence
 from tests.unit.annotations.test_tagsets import *  # noqa: F403 - its tests run here too

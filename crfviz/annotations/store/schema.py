@@ -21,7 +21,7 @@ from crfviz.annotations.settings import Settings, settings_of
 from crfviz.exceptions import CrfvizError, FormatError, StoreError
 from crfviz.text.files import abbreviate_value
 
-VERSION = "5"  # version of the newest migration
+VERSION = "6"  # version of the newest migration
 VERSION_TABLE = "crfviz_version"
 READ_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
 
@@ -90,7 +90,9 @@ class Cell(sa.TypeDecorator[Any]):
         def process(cell: Any) -> Any:  # noqa: ANN401 - any value of the driver
             try:
                 value = unpack(cell)
-                return None if value is None and optional else read(value)
+                if value is None:  # also in a row that an outer join did not find
+                    return None if optional else Damaged(cell)
+                return read(value)
             except READ_ERRORS:
                 return Damaged(cell)
 
@@ -185,6 +187,16 @@ SKIPS = sa.Table(  # sentences that an annotator has skipped
     TABLES,
     sa.Column("item", sa.ForeignKey("crfviz_items.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("annotator", sa.Text, primary_key=True),
+)
+
+REFUSED = sa.Table(  # places of a name that an annotator refused to mark
+    "crfviz_refused",
+    TABLES,
+    sa.Column("item", sa.ForeignKey("crfviz_items.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("annotator", sa.Text, primary_key=True),
+    sa.Column("first", sa.Integer, primary_key=True),  # characters
+    sa.Column("last", sa.Integer, primary_key=True),
+    sa.Column("what", sa.Text, primary_key=True),  # type or tag
 )
 
 

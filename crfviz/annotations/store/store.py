@@ -338,7 +338,7 @@ class Store:
     def _run(
         self, work: Callable[[sa.Connection], Result], *, writes: bool = False, tries: int = 2
     ) -> Result:
-        """Run `work` in its own transaction; retry if the connection was lost."""
+        """Return the result of `work` in its own transaction; retry if the connection was lost."""
         try:
             with (
                 self._in_use(),
@@ -350,6 +350,8 @@ class Store:
                 raise database.explained(error, self.place) from error
         time.sleep(PAUSE)
         return self._run(work, writes=writes, tries=tries - 1)
+
+    run = _run  # for the queries in `names`
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:

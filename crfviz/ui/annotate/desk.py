@@ -5,14 +5,14 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from crfviz.annotations import labelling
 from crfviz.annotations.curation import disputes, times_of
-from crfviz.annotations.hints import Hint, file_hints
-from crfviz.annotations.labelling import LONGEST_PAUSE, Desk, followed
-from crfviz.annotations.records import Annotation, Curation, DocumentSummary, Item
+from crfviz.annotations.labelling import Desk, followed
+from crfviz.annotations.records import Annotation, Curation, DocumentSummary
 from crfviz.exceptions import (
     ConflictError,
     CrfvizError,
@@ -26,7 +26,18 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.schemes import is_bio
 from crfviz.ui import cached
 from crfviz.ui.annotate.documents import store, tagger_of
-from crfviz.ui.annotate.learning import propose_row
+from crfviz.ui.annotate.events import row_of, seconds_of, whole
+from crfviz.ui.annotate.learning import background_row
+from crfviz.ui.annotate.names import (
+    after_step,
+    answer,
+    everywhere_data,
+    explain,
+    forget,
+    hints_of,
+    marked_word,
+    reasons,
+)
 from crfviz.ui.annotate.queue import (
     Queue,
     changed_since,
@@ -46,13 +57,12 @@ from crfviz.ui.session.session_store import errors_beside, last_error_beside, se
 from crfviz.ui.shared_cache import shared_cache
 from crfviz.ui.watching.meters import KEYS
 from crfviz.ui.widgets import guarded
-from crfviz.ui.words import plain, quote
+from crfviz.ui.words import plain
 from crfviz.views.formatting import count
 from crfviz.views.stage.labeller import MAX_WORDS, LastStep, Sheet, labeller_payload
 
 KEY = "labeller"
 BACK, ANEW, ALL = "desk.back", "desk.anew", "desk.all"  # widget keys
-LARGEST = 2**53  # larger integers are not exact in JavaScript
 _log = logging.getLogger(__name__)
 
 
@@ -69,7 +79,7 @@ def show_desk(queue: Queue) -> None:
         what = f"All {count(total, 'disagreement')} of {plain(document.name)} are settled."
     else:
         what = _own_progress(document, queue.who)
-        propose_row(document)
+        background_row(document)
     if queue.sure:
         _accept_all(queue)
     named = view_option("item")
@@ -175,18 +185,16 @@ def _begin_anew(desk: Desk, stored: Annotation) -> None:
         store().save(replace(anew, created=stored.created), desk.tagger.tags)
 
 
-def desk_of(queue: Queue, item: int) -> Desk:
-    """Return the desk of a sentence; for a curator with the versions of all annotators."""
+def desk_of(queue: Queue, item: int, *, renew: bool = True) -> Desk:
+    """Return the desk of a sentence; for a curator with the versions of all annotators.
+
+    `renew` looks for newly stored names.
+    """
     tagger = tagger_of(queue.document)
     desk = Desk(store().item(item), queue.layer, tagger, _version(tagger))
     if queue.settles:
         return replace(desk, curator=queue.who, versions=tuple(store().versions(item)))
-    return replace(desk, hints=hints_of(queue, desk.item))
-
-
-def hints_of(queue: Queue, item: Item) -> tuple[Hint, ...]:
-    """Return the proposals for a sentence from elsewhere than the model."""
-    return file_hints(item) if queue.document.settings.proposes_gold else ()
+    return replace(desk, hints=hints_of(queue, desk.item, renew=renew))
 
 
 @shared_cache(cached.MAX_MODELS, lambda tagger: tagger)
@@ -228,6 +236,8 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
         ack=components.last_event(KEY),
         settings=queue.document.settings,
         why=[why_link(desk, annotation, each) for each in disputes(desk.versions)],
+        everywhere=everywhere_data(queue, item.id),
+        reasons=reasons(),
     )
 
 
@@ -260,7 +270,7 @@ def take_steps(queue: Queue, events: object) -> None:
             _refuse(event, str(error))
             KEYS.labels("waits").inc()
             told.held = True
-            components.wait_for_again(KEY, _whole(event, "seq"))
+            components.wait_for_again(KEY, whole(event, "seq"))
             return
         except ConflictError as error:
             KEYS.labels("conflict").inc()
@@ -275,17 +285,27 @@ def take_steps(queue: Queue, events: object) -> None:
 
 
 def _step(queue: Queue, event: Mapping[object, object]) -> None:
-    told, kind, item = session_value("last step", LastStep), event["kind"], _whole(event, "item")
+    told, kind, item = session_value("last step", LastStep), event["kind"], whole(event, "item")
     if kind == "go":
-        by = _whole(event, "by")
+        by = whole(event, "by")
         if by > 0:
             with suppress(StoreError):  # without the store, visitors can still browse sentences
                 store().skip(item, queue.layer)
         _open(queue.beside(item, by))
         return
+    if kind == "everywhere":
+        answer(queue, partial(desk_of, queue, renew=False), str(event["answer"]), row_of(event))
+        told.problem, told.note, told.changed = "", "", {}
+        return
     desk = desk_of(queue, item)
     before = labelling.renewed(desk, _annotation(desk))
-    if before.revision != _whole(event, "revision"):
+    if kind == "why":
+        word = whole(event, "word")
+        if not 0 <= word < len(before.offsets):
+            raise ValueError
+        explain(desk, before, word)
+        return
+    if before.revision != whole(event, "revision"):
         raise ConflictError("This sentence was changed meanwhile in another tab or program.")
     if kind == "undo" and before == labelling.undo(desk, before):
         last = back_to_last(queue)
@@ -294,7 +314,7 @@ def _step(queue: Queue, event: Mapping[object, object]) -> None:
             return
         told.item, told.note = last, "Back at the sentence accepted last; undo again to reopen it."
         return
-    after = labelling.worked(_changed(desk, before, event), _seconds(event))
+    after = labelling.worked(_changed(desk, before, event), seconds_of(event))
     if desk.curator:
         after = replace(after, curation=Curation(desk.curator, times_of(desk.versions)))
     store().save(after, desk.tagger.tags)
@@ -302,6 +322,7 @@ def _step(queue: Queue, event: Mapping[object, object]) -> None:
         _open(queue.next(item))
         return
     _tell(told, before, after, str(kind))
+    after_step(queue, desk, after, marked_word(event))
 
 
 def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> Annotation:
@@ -311,17 +332,17 @@ def _changed(desk: Desk, before: Annotation, event: Mapping[object, object]) -> 
         case "undo":
             return labelling.undo(desk, before)
         case "cut":
-            return labelling.cut(desk, before, _whole(event, "word"), _whole(event, "at"))
+            return labelling.cut(desk, before, whole(event, "word"), whole(event, "at"))
         case "join":
-            return labelling.join(desk, before, _whole(event, "word"))
+            return labelling.join(desk, before, whole(event, "word"))
         case "take":
-            word = _whole(event, "word")  # -1 is the whole sentence
-            return labelling.take(desk, before, _whole(event, "version"), max(word, -1))
+            word = whole(event, "word")  # -1 is the whole sentence
+            return labelling.take(desk, before, whole(event, "version"), max(word, -1))
         case "resize":
-            word, start, end = (_whole(event, name) for name in ("word", "start", "end"))
+            word, start, end = (whole(event, name) for name in ("word", "start", "end"))
             return labelling.resize(desk, before, word, start, end)
         case "correct":
-            first, last, what = _whole(event, "first"), _whole(event, "last"), event["what"]
+            first, last, what = whole(event, "first"), whole(event, "last"), event["what"]
             if 0 <= first <= last < len(before.offsets) and isinstance(what, str):
                 return labelling.correct(desk, before, first, last, what)
     raise ValueError
@@ -365,18 +386,5 @@ def _open(item: int | None) -> None:
     """Show another sentence, whose id goes into the URL, so that a reload shows it again."""
     told = session_value("last step", LastStep)
     told.note, told.problem, told.changed = "", "", {}
+    forget()
     set_view_option("item", "" if item is None else str(item))
-
-
-def _whole(event: Mapping[object, object], name: str) -> int:
-    value = event[name]
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= LARGEST:
-        raise ValueError(f"{quote(name)} is no whole number, or too large")
-    return value
-
-
-def _seconds(event: Mapping[object, object]) -> float:
-    value = event.get("seconds")  # JSON integers arrive as int
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        return 0.0
-    return float(min(value, LONGEST_PAUSE))

@@ -46,7 +46,7 @@ FORMAT_NAMES = {
     "brat": "brat",
 }
 ROLE = "tags_are"  # page option
-ROLE_NAMES: dict[Role, str] = {
+ROLE_NAMES = {
     "work": "finished work",
     "proposals": "proposals to check",
     "reference": "a hidden reference",

@@ -18,7 +18,13 @@ from crfviz.taggers.blank import UNSET, BlankTagger
 from crfviz.text.direction import right_to_left
 from crfviz.text.schemes import OUTSIDE, begin, is_bio, is_inside, split_tag
 from crfviz.text.sentences import Offsets
-from crfviz.views.stage.payload_types import DisputeData, LabellerPayload, VersionsData
+from crfviz.views.stage.payload_types import (
+    DisputeData,
+    EverywhereData,
+    LabellerPayload,
+    VersionsData,
+    WhyData,
+)
 from crfviz.views.theme import GREY, tag_colours
 
 MAX_WORDS = 2000  # maximum length of a drawn sentence: about 200 kB for the browser
@@ -26,6 +32,7 @@ MAX_RANKED = 5  # number of likeliest tags sent for each word
 NONE = ""  # the choice that says "no entity here"
 DEFAULTS = Settings()
 NO_KEYS: Mapping[str, str] = {}
+EVERYWHERE_KEY = "e"  # lists the places of a marked name; no key of an entity type by default
 NO_ENTITY = "none"  # displayed tag of a word outside entities
 
 
@@ -49,7 +56,7 @@ def choices(tags: Sequence[str], settings: Settings = DEFAULTS) -> list[Choice]:
     names = (
         list(dict.fromkeys(kind for tag in tags if (kind := split_tag(tag)[1]))) if bio else tags
     )
-    keys = letters(names, NONE_KEY if bio else "", settings.keys)
+    keys = letters(names, NONE_KEY + EVERYWHERE_KEY if bio else "", settings.keys)
     known = [
         Choice(name, keys[name], settings.colours.get(name, colours[begin(name) if bio else name]))
         for name in names
@@ -102,6 +109,8 @@ class Sheet:
     ack: int = 0
     settings: Settings = DEFAULTS  # of the document
     why: Sequence[str | None] = ()  # URL of the page that explains the model's tags, by dispute
+    everywhere: EverywhereData | None = None
+    reasons: WhyData | None = None  # of the word that the annotator asked about
 
 
 def labeller_payload(sheet: Sheet) -> LabellerPayload:
@@ -146,6 +155,8 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
         "advances": blank and not (sheet.stays or is_bio(tags) or desk.versions),
         "rtl": right_to_left(text),
         "versions": _versions(sheet) if desk.versions else None,
+        "everywhere": sheet.everywhere,
+        "why": sheet.reasons,
     }
 
 
@@ -169,7 +180,7 @@ def _versions(sheet: Sheet) -> VersionsData:
         for lane, reading in zip(lanes, each.readings, strict=True):
             tag_of = {(start, end): tag for start, end, tag in reading}
             for t in words:
-                lane[t] = _short(tag_of[offsets[t]]) if offsets[t] in tag_of else "split"
+                lane[t] = plain_tag(tag_of[offsets[t]]) if offsets[t] in tag_of else "split"
     names = [each.annotator for each in versions]
     left = len(unanswered(sheet.annotation, versions))
     return {"names": names, "lanes": lanes, "disputes": data, "left": left}
@@ -186,11 +197,12 @@ def _reading(text: str, words: Sequence[Word]) -> str:
         if is_inside(tag) and parts:
             parts[-1] = (f"{parts[-1][0]} {text[start:end]}", parts[-1][1])
         else:
-            parts.append((text[start:end], _short(tag)))
+            parts.append((text[start:end], plain_tag(tag)))
     return " · ".join(f"{words} {name}" for words, name in parts)
 
 
-def _short(tag: str) -> str:
+def plain_tag(tag: str) -> str:
+    """Return a tag as the annotator sees it: the type of an entity, or `none`."""
     return NO_ENTITY if tag == OUTSIDE else "…" if is_inside(tag) else split_tag(tag)[1] or tag
 
 

@@ -235,6 +235,35 @@ class VersionsData(TypedDict):
     left: int  # number of open disputes
 
 
+class OccurrenceData(TypedDict):
+    """A place where the words of a marked name stand again."""
+
+    sentence: int  # number, from 1
+    before: str
+    words: str
+    after: str
+    tag: str  # present or proposed
+    p: float | None  # of a proposed tag
+    answer: str  # yes, no or empty
+
+
+class EverywhereData(TypedDict):
+    """The name that the last step marked, elsewhere in the document."""
+
+    name: str
+    what: str
+    left: int  # undecided places
+    text: str
+    rows: list[OccurrenceData] | None  # the open list
+
+
+class WhyData(TypedDict):
+    """Why a word has its tag."""
+
+    word: int
+    lines: list[str]
+
+
 class LabellerPayload(TypedDict):
     """One sentence on an annotator's screen."""
 
@@ -264,4 +293,6 @@ class LabellerPayload(TypedDict):
     advances: bool  # whether the cursor moves to the next word after a tag
     rtl: bool  # whether the sentence runs from right to left
     versions: VersionsData | None
+    everywhere: EverywhereData | None
+    why: WhyData | None
     guest: NotRequired[bool]  # whether the labeller is in another Streamlit app

@@ -185,6 +185,22 @@ def why_note(question: Question) -> str:
     )
 
 
+def why_lines(chain: Analysis, position: int) -> list[str]:
+    """Return why a word has its tag on the best path, as sentences; none without a path."""
+    if chain.viterbi is None:
+        return []
+    own, other = chain.viterbi.path[position], rival(chain, position)
+    marginals = chain.forward_backward.marginals[position]
+    share = format_probability(marginals[own].item(), 2)
+    told = f"“{chain.words[position]}” is {tag_label(chain.tags, own)} for the model (p {share})"
+    asked = other is not None and ask_why(chain, (position, other))
+    if not asked:
+        return [f"{told}: no other tag is allowed here."]
+    share = format_probability(marginals[asked.tag].item(), 2)
+    name = tag_label(chain.tags, asked.tag)
+    return [f"{told}; its rival is {name} (p {share}).", f"{why_facts(asked)}.", why_note(asked)]
+
+
 def why_facts(question: Question) -> str:
     """Return the two sides of the gap to the best path in one line: emissions and transitions."""
     answer = question.answer

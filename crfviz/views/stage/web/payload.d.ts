@@ -309,6 +309,32 @@ export interface VersionsData {
   left: number; // number of open disputes
 }
 
+// A place where the words of a marked name stand again.
+export interface OccurrenceData {
+  sentence: number; // number, from 1
+  before: string;
+  words: string;
+  after: string;
+  tag: string; // present or proposed
+  p: number | null; // of a proposed tag
+  answer: string; // yes, no or empty
+}
+
+// The name that the last step marked, elsewhere in the document.
+export interface EverywhereData {
+  name: string;
+  what: string;
+  left: number; // undecided places
+  text: string;
+  rows: OccurrenceData[] | null; // the open list
+}
+
+// Why a word has its tag.
+export interface WhyData {
+  word: number;
+  lines: string[];
+}
+
 // One sentence on an annotator's screen.
 export interface LabellerPayload {
   item: number;
@@ -337,5 +363,7 @@ export interface LabellerPayload {
   advances: boolean; // whether the cursor moves to the next word after a tag
   rtl: boolean; // whether the sentence runs from right to left
   versions: VersionsData | null;
+  everywhere: EverywhereData | null;
+  why: WhyData | null;
   guest?: boolean; // whether the labeller is in another Streamlit app
 }

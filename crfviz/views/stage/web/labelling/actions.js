@@ -4,6 +4,7 @@
 import { all, closest } from "../dom.js";
 import { source } from "../keyboard.js";
 import { clamp } from "../numbers.js";
+import { everywhereKey } from "./everywhere.js";
 import { spanAt, wordBeside } from "./words.js";
 
 /** @import { Labelling } from "../types.js" */
@@ -172,10 +173,11 @@ const TAGS = {
   " ": (labelling) => select(labelling, labelling.cursor),
   PageUp: (labelling) => labelling.emit("go", { by: -1 }),
   PageDown: (labelling) => labelling.emit("go", { by: 1 }),
+  "?": (labelling) => labelling.emit("why", { word: labelling.cursor }),
 };
 
 // Keys for other sentences or words, which another app fixes.
-const DESK_KEYS = ["/", "PageUp", "PageDown"];
+const DESK_KEYS = ["/", "PageUp", "PageDown", "?"];
 
 // Keys while words are split and joined.
 /** @type {Record<string, (labelling: Labelling) => void>} */
@@ -193,6 +195,10 @@ const WORDS = {
 export function keysOf(labelling, event) {
   if (event.ctrlKey || event.metaKey || !labelling.data || !hears(labelling, event)) return null;
   if (event.altKey) return altKey(labelling, event);
+  const elsewhere = labelling.words ? undefined : everywhereKey(labelling, event);
+  if (elsewhere && (labelling.data.letters !== false || !LETTER.test(event.key))) {
+    return () => labelling.idle(elsewhere);
+  }
   if (labelling.data.letters === false && LETTER.test(event.key)) return null;
   if (event.repeat && event.key === "Enter") return () => {}; // holding a key down accepts only one sentence
   const act = labelling.words ? wordsKey(labelling, event) : tagsKey(labelling, event);

@@ -2,6 +2,7 @@
 
 import { button, flag, html, set, setText } from "../dom.js";
 import { accept, choose, pointAt, take, toggleWords } from "./actions.js";
+import { buildEverywhere } from "./everywhere.js";
 
 /** @import { Attributes, ChoiceData, Content, LabellerPayload, Labelling } from "../types.js" */
 
@@ -10,6 +11,7 @@ const TAGS_HINT =
   "← → words · Tab next uncertain word · 1–5 one of the likeliest · a letter sets the tag · Shift ← → several words";
 const VERSIONS_HINT =
   "← → words · Tab next dispute · 1–9 take a version here · Shift 1–9 take all of it · a letter sets the tag";
+const WHY_HINT = " · ? why this tag";
 const BIO_HINT = " · Space one word of an entity · Alt ← → its end, Shift Alt ← → its start";
 const BLANK_HINT = "← → words · a letter sets the tag · Shift ← → several words";
 
@@ -43,11 +45,13 @@ export function buildDesk(labelling) {
   sheet.addEventListener("pointerdown", (event) => pointAt(labelling, event, true));
   sheet.addEventListener("pointerover", (event) => pointAt(labelling, event, false));
   const topline = html("div.topline", place, reason, state);
+  const everywhere = buildEverywhere(labelling);
   return {
     elements: [
       topline,
       sheet,
       note,
+      ...everywhere.elements,
       versions,
       ranked,
       palette,
@@ -57,7 +61,9 @@ export function buildDesk(labelling) {
     sheet,
     note,
     /** @param {Labelling} labelling */
-    write({ data, words: cutting }) {
+    write(labelling) {
+      const { data, words: cutting } = labelling;
+      everywhere.write(labelling);
       setText(place, data.place);
       setText(reason, data.reason);
       setText(state, data.state === "done" ? "done" : "");
@@ -66,12 +72,14 @@ export function buildDesk(labelling) {
       drawVersions(versions, labelling);
       drawRanked(ranked, labelling);
       drawPalette(palette, labelling);
-      ranked.hidden = cutting || data.blank;
-      palette.hidden = cutting;
+      const listed = Boolean(data.everywhere?.rows); // the list has the place and the keys
+      ranked.hidden = cutting || data.blank || listed;
+      palette.hidden = cutting || listed;
       set(sheet, "dir", data.rtl ? "rtl" : "ltr");
       set(words, "aria-pressed", cutting);
       const keys = data.versions ? VERSIONS_HINT : data.blank ? BLANK_HINT : TAGS_HINT;
-      setText(hint, cutting ? WORDS_HINT : `${keys}${data.bio ? BIO_HINT : ""}`);
+      const why = labelling.guest ? "" : WHY_HINT;
+      setText(hint, cutting ? WORDS_HINT : listed ? "" : `${keys}${data.bio ? BIO_HINT : ""}${why}`);
     },
   };
 }

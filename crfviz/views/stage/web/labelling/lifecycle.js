@@ -41,6 +41,7 @@ export class Labelling {
     this.tagged = []; // words that got a tag before the cursor moved on, the latest last
     this.words = false; // whether words are being split and joined
     this.boundary = 0; // position of the caret then
+    this.row = 0; // chosen place in the list of a name
     this.desk = buildDesk(this);
     this.root = html("div", { "data-labeller": "", tabindex: -1 }, this.desk.elements);
     this.root.style.opacity = "0"; // until the style sheet is loaded; an invisible element could not take the focus
