@@ -111,7 +111,9 @@ from .chain.questions.triage import triage as _triage
 from .corpus.answer_scores import AnswerScores, score_answers
 from .corpus.tables.coverage import calibrate, coverage
 from .corpus.tables.evaluation import evaluate
+from .corpus.tables.inconsistent_names import InconsistentName, inconsistent_names
 from .corpus.tables.label_errors import SuspectLabel, label_errors
+from .corpus.tables.learning_curve import LearningCurve, learning_curve
 from .corpus.training.transitions import CRFGain, FittedTransitions, crf_gain, fit_transitions
 from .exceptions import (
     CrfvizError,
@@ -202,8 +204,10 @@ __all__ = [
     "FormatError",
     "ForwardBackward",
     "Grade",
+    "InconsistentName",
     "Iteration",
     "Labelled",
+    "LearningCurve",
     "LeastCost",
     "Match",
     "ModelError",
@@ -260,9 +264,11 @@ __all__ = [
     "gradient_step",
     "greedy",
     "illegal_mass",
+    "inconsistent_names",
     "influence",
     "k_best",
     "label_errors",
+    "learning_curve",
     "least_cost",
     "list_taggers",
     "load_tagger",

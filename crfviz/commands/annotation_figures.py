@@ -1,12 +1,23 @@
-"""Figures about annotations: how far every annotator is."""
+"""Figures about annotations: how far every annotator is, and whether the labels are enough."""
 
 import argparse
 import json
 import sys
+from pathlib import Path
 
-from crfviz.annotations.store.store import Store
+from tqdm import tqdm
+
+from crfviz.annotations.curation import learnable
+from crfviz.annotations.store.store import Store, file_of, open_store
+from crfviz.annotations.teaching.teach import finished
+from crfviz.commands.name_checks import require_known
 from crfviz.commands.tag import printable
+from crfviz.commands.teach import stop_when_asked
 from crfviz.corpus.table import Table, TableRow, aligned
+from crfviz.corpus.tables.learning_curve import LearningCurve, learning_curve
+from crfviz.exceptions import FormatError
+from crfviz.text.formats import read_sentences
+from crfviz.text.sentences import Sentence
 
 COLUMNS = ("document", "sentences", "annotator", "done", "open", "pins", "changed", "seconds")
 
@@ -56,3 +67,44 @@ def _counts(store: Store, document: str, annotator: str) -> TableRow:
         "changed": sum(proposed != final for proposed, final in pairs),
         "seconds": round(sum(one.seconds for one in done) / len(done), 3) if done else None,
     }
+
+
+def print_enough(options: argparse.Namespace) -> None:
+    """Print the learning curve of a document or a tagged file, as text or as JSON."""
+    sentences = _labels(options)
+    with (
+        stop_when_asked(),
+        tqdm(total=100, unit="%", leave=False, disable=None) as bar,
+    ):
+        curve = learning_curve(sentences, report=lambda share: bar.update(100 * share - bar.n))
+    if options.json:
+        sys.stdout.write(f"{json.dumps(curve.as_fields(), ensure_ascii=False, indent=2)}\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in curve_in_words(curve))
+
+
+def _labels(options: argparse.Namespace) -> list[Sentence]:
+    """Return the finished sentences of a document, else those of a file."""
+    file = file_of(options.database)
+    if file is None or file.exists():
+        with open_store(options.database) as store:
+            names = [document.name for document in store.documents()]
+            if options.labels in names:
+                return finished(learnable(store.annotations(options.labels), "agreed"))
+            if not Path(options.labels).exists():
+                require_known("the document", options.labels, names)
+    if not Path(options.labels).is_file():
+        raise FormatError(f"{options.labels}: expected a document of the store, or a tagged file")
+    return list(read_sentences(options.labels))
+
+
+def curve_in_words(curve: LearningCurve) -> list[str]:
+    """Return a learning curve as lines: its points, the weakest tag and the verdict."""
+    rows = [["sentences", curve.metric, "95 %"]]
+    for point in curve.points:
+        low, high = point.interval
+        rows.append([str(point.sentences), f"{point.score:.3f}", f"{low:.3f} to {high:.3f}"])
+    lines = list(aligned(rows))
+    if worst := curve.weakest:
+        lines.append(f"weakest: {worst.tag}, F1 {worst.score:.3f} of {worst.gold} in the labels")
+    return [*lines, curve.verdict]

@@ -37,7 +37,7 @@ from crfviz.annotations.records import STATES, Merged
 from crfviz.annotations.settings import settings_of_text
 from crfviz.annotations.store.store import Store, file_of, open_store
 from crfviz.annotations.teaching.propose import FAMILIES, propose_model, score_in_words
-from crfviz.commands.annotation_figures import print_statistics
+from crfviz.commands.annotation_figures import print_enough, print_statistics
 from crfviz.commands.name_checks import require_file, require_folder, require_known
 from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.commands.tag import printable
@@ -128,7 +128,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     stats = kinds.add_parser("stats", help="how far every annotator is in every document")
     _add_filters(stats)
     stats.add_argument("--json", action="store_true", help="as JSON instead of a table")
-    for kind in (export, bring, new, propose, stats):
+    enough = kinds.add_parser("enough", help="whether more labels pay: a learning curve")
+    enough.add_argument("labels", metavar="DOCUMENT|FILE", help="in the store, or a tagged file")
+    enough.add_argument("--json", action="store_true", help="as JSON instead of a table")
+    for kind in (export, bring, new, propose, stats, enough):
         kind.add_argument("--database", metavar="URL", help="instead of CRFVIZ_DATABASE_URL")
 
 
@@ -146,6 +149,9 @@ def main(options: argparse.Namespace) -> int:
         "propose": _propose,
         "stats": print_statistics,
     }
+    if options.kind == "enough":
+        print_enough(options)
+        return 0
     if options.kind == "import" and (options.tags_are == "work") != bool(options.by):
         raise FormatError("--tags-are work needs --by NAME, the annotator, and nothing else does")
     if options.kind == "export":

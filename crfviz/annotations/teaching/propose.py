@@ -55,6 +55,12 @@ class Proposer:
     num_begun: int  # open sentences in the training, with their set tags
     score: CrossValidated
     seconds: float
+    earlier: tuple[tuple[int, float], ...] = ()  # finished sentences and score of earlier models
+
+    @property
+    def reached(self) -> float:
+        """F1 of entities, else the share of right words, in [0, 1]."""
+        return (self.score.entity_f1 or self.score.words).value
 
 
 def propose_model(
@@ -80,8 +86,9 @@ def propose_model(
     tags = document.tags or order_tags([tag for s in sentences for tag in s.tags or ()])
     _require_enough(sentences)
     before = None  # previous model, for confident guesses in open sentences
+    last = last_proposer(document)
     with suppress(CrfvizError):
-        before = load_tagger(document.model) if last_proposer(document) else None
+        before = load_tagger(document.model) if last else None
     partly = begun(pairs, tags, before) if family == CRF else []
     done = 0
 
@@ -116,7 +123,10 @@ def propose_model(
         write_tokenizer(folder, tokenizer)
         write_lexicon(folder, build_lexicon(sentences))
         seconds = round(time.monotonic() - started, 2)
-        made = Proposer(name, document.name, family, len(sentences), len(partly), score, seconds)
+        earlier = (*last.earlier, (last.num_sentences, last.reached)) if last else ()
+        made = Proposer(
+            name, document.name, family, len(sentences), len(partly), score, seconds, earlier
+        )
         (folder / CARD_FILE).write_text(_card(made), encoding="utf-8")
         write_json(folder / RECORD_FILE, asdict(made))
         write_examples(folder / EXAMPLES_FILE, _examples(sentences, tokenizer))
@@ -153,7 +163,8 @@ def last_proposer(document: DocumentSummary) -> Proposer | None:
             key: Rate(**value) if isinstance(value, Mapping) else value
             for key, value in record["score"].items()
         }
-        return Proposer(**record | {"score": CrossValidated(**rates)})
+        earlier = tuple((int(n), float(score)) for n, score in record.get("earlier", ()))
+        return Proposer(**record | {"score": CrossValidated(**rates), "earlier": earlier})
     except (OSError, ValueError, TypeError, KeyError, AttributeError, CrfvizError):
         return None
 

@@ -28,6 +28,7 @@ from crfviz.corpus.training.feature_crf import fit_feature_crf, partly_tagged
 from crfviz.corpus.training.labelled import order_tags
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.taggers.perceptron import PerceptronTagger
+from crfviz.text.sentences import Sentence
 
 ROUNDS = 1  # divisions into fifths; a second one finds hardly more
 MIN_COUNT = 2  # of a feature in the training sentences
@@ -50,7 +51,7 @@ class SuspectLabel:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Keep torch to one thread: the tables are so small that further threads mostly wait."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -60,7 +61,19 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-@_one_thread()
+def tagged_sentences(gold: str | Path | Iterable[Tagging]) -> list[Sentence]:
+    """Return the sentences of a file, or the given ones, which all have tags.
+
+    Raises:
+        FormatError: a sentence has no tags; says which.
+    """
+    sentences = gold_sentences(gold)
+    if None in (without := [sentence.tags for sentence in sentences]):
+        raise FormatError(f"sentence {without.index(None) + 1}: expected gold tags, got none")
+    return sentences
+
+
+@one_thread()
 def label_errors(
     gold: str | Path | Iterable[Tagging],
     *,
@@ -82,9 +95,7 @@ def label_errors(
         CrfvizError: there are fewer than two different sentences.
     """
     rounds = require_count("rounds", rounds)
-    sentences = gold_sentences(gold)
-    if None in (without := [sentence.tags for sentence in sentences]):
-        raise FormatError(f"sentence {without.index(None) + 1}: expected gold tags, got none")
+    sentences = tagged_sentences(gold)
     filled = [number for number, sentence in enumerate(sentences) if sentence.tokens]
     tags = order_tags([tag for sentence in sentences for tag in sentence.tags or ()])
     if len({sentences[number].tokens for number in filled}) < MIN_SENTENCES:

@@ -1,10 +1,12 @@
-"""Panels for training on a document: the background jobs, and their results.
+"""The part Model: the document's own model, whether its labels are enough, and further training.
 
-A network can be trained further on corrections. For a document with its own tags, a new model can
-be trained to propose tags.
+For a document with its own tags, a model is trained in the background and again after every ten
+finished sentences. A network can be trained further on corrections.
 """
 
+from contextlib import suppress
 from functools import partial
+from pathlib import PurePath
 
 import streamlit as st
 
@@ -14,9 +16,10 @@ from crfviz.annotations.teaching import propose, teach
 from crfviz.annotations.teaching.gains import Taught, gains_table, got_worse
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.annotations.teaching.partly import begun
-from crfviz.exceptions import ModelError
+from crfviz.exceptions import CrfvizError, ModelError
+from crfviz.taggers.registry import list_taggers
 from crfviz.taggers.tagger import CRF
-from crfviz.taggers.user_models import safe_name
+from crfviz.taggers.user_models import free_name, safe_name
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.annotate.documents import (
@@ -27,6 +30,7 @@ from crfviz.ui.annotate.documents import (
     shown_name,
     store,
 )
+from crfviz.ui.annotate.enough import enough_row
 from crfviz.ui.session.bound_widgets import bound_select
 from crfviz.ui.session.permission import uploads_allowed, uploads_off
 from crfviz.ui.session.scenario_state import change, choice_option, scenario
@@ -52,9 +56,17 @@ def jobs() -> Jobs:
     return server_value("jobs", Jobs)
 
 
-def learning_panel(document: DocumentSummary) -> None:
+def model_panel(document: DocumentSummary) -> None:
+    """Draw the document's own model, whether the labels are enough, and further training."""
+    own_model(document)
+    enough_row(document, jobs(), watch_job)
+    _further(document)
+
+
+def _further(document: DocumentSummary) -> None:
     """Draw the options of further training, the running job, and the last result."""
     model = scenario().model
+    st.markdown("**Teach a network**")
     if not uploads_allowed():
         st.info(uploads_off("models"))
     elif not teach.teachable(cached.tagger(model)):
@@ -63,7 +75,7 @@ def learning_panel(document: DocumentSummary) -> None:
         st.info(
             plain(
                 f"{model} lacks the tags {listed(lacking, MAX_TAGS)} of {shown_name(document)}. "
-                "Choose a model that has them above, or let Propose tags train one."
+                "Choose a model that has them above, or let Train now make one."
             )
         )
     else:
@@ -158,7 +170,7 @@ def job_bar(job: Job) -> None:
     said = f"{waiting_for(ahead)} …" if ahead else status.message
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(status.progress, f"{plain(job.title)}: {plain(said)}")
-        st.button("Cancel", on_click=job.cancel, key="teach.cancel")
+        st.button("Cancel", on_click=job.cancel, key=f"teach.cancel.{job.subject}")
 
 
 def _show(taught: Taught) -> None:
@@ -177,56 +189,100 @@ def _show(taught: Taught) -> None:
         )
 
 
-def propose_row(document: DocumentSummary) -> None:
-    """Draw the proposing model of a document, its running job, or the button to train one.
+def background_row(document: DocumentSummary) -> None:
+    """Train the model of a document again when ten more sentences are finished; draw its progress.
 
     Draws nothing if the document uses the tags of another model, or if uploads are off.
     """
-    made, error = propose.last_proposer(document), last_error_beside(PROPOSER)
-    if document.tags is None or (document.model and made is None) or not uploads_allowed():
+    made = propose.last_proposer(document)
+    if not _may_propose(document, made):
         return
     job = jobs().about(f"propose {document.key}")
+    if job is None or job.status.over:
+        new, unsettled = _news(document, made)
+        tried = server_value("trained at", dict[str, int])
+        at = new + (made.num_sentences if made else 0)
+        if new - unsettled >= propose.MIN_DONE and at >= tried.get(document.key, 0):
+            tried[document.key] = at + propose.MIN_DONE  # also if this try fails
+            with suppress(CrfvizError):
+                job = _start_proposing(document, *_usual(made, document), f"desk {document.key}")
     if job is not None and not watch_job(job) and not job.status.over:
         return
+    if made is not None:
+        st.caption(plain(f"{made.name}: {propose.score_in_words(made.score)}."))
+    else:
+        st.caption(
+            f"From {propose.MIN_DONE} finished sentences on, a model learns them by itself and "
+            f"proposes.{_unsettled(document)}"
+        )
+
+
+def _may_propose(document: DocumentSummary, made: propose.Proposer | None) -> bool:
+    own = not document.model or made is not None
+    return document.tags is not None and own and uploads_allowed()
+
+
+def _news(document: DocumentSummary, made: propose.Proposer | None) -> tuple[int, int]:
+    """Return the finished sentences that the model has not learnt, and the unsettled ones."""
     new = store().count(document.name, state="done", sentences=True)
     new -= made.num_sentences if made else 0
     enough = new >= propose.MIN_DONE
-    unsettled = [*store().disputed(document.name).values()].count(False) if enough else 0
+    return new, [*store().disputed(document.name).values()].count(False) if enough else 0
+
+
+def _unsettled(document: DocumentSummary) -> str:
+    left = [*store().disputed(document.name).values()].count(False)
+    return f" {count(left, 'disagreement')} to settle first." * bool(left)
+
+
+def own_model(document: DocumentSummary) -> None:
+    """Draw the model that is trained on a document: what it reaches, and a button to train now."""
+    made, error = propose.last_proposer(document), last_error_beside(PROPOSER)
+    if not _may_propose(document, made):
+        return
+    if made is None:
+        st.markdown("**No model of its own yet.**")
+    else:
+        st.markdown(plain(f"**{made.name}**: {propose.score_in_words(made.score)}."))
+        st.caption(f"It is trained again after every {propose.MIN_DONE} finished sentences.")
+    job = jobs().about(f"propose {document.key}")
+    if job is not None and not watch_job(job) and not job.status.over:
+        return
+    done = store().count(document.name, state="done", sentences=True)
+    if done < propose.MIN_DONE:
+        st.caption(f"It needs {propose.MIN_DONE} finished sentences; {done} are done.")
+        return
     with st.container(horizontal=True, vertical_alignment="center", key="propose"):
-        if new - unsettled >= propose.MIN_DONE:
-            _offer(document, made)
-        if made is not None:
-            st.caption(plain(f"{made.name}: {propose.score_in_words(made.score)}."))
-        elif new - unsettled < propose.MIN_DONE:
-            left = f" {count(unsettled, 'disagreement')} to settle first." * bool(unsettled)
+        st.button("Train now", type="primary", on_click=_train_now, args=(document, made))
+        with st.popover("Options", icon=":material/tune:"):
+            bound_select("Model", "family", propose.FAMILIES, made.family if made else CRF)
+            st.text_input("Name of the model", _usual(made, document)[0], key=PROPOSER)
             st.caption(
-                f"From {propose.MIN_DONE} finished sentences on, a model can learn them and "
-                f"propose.{left}"
+                "Sentences about which annotators disagree are left out until they are settled."
             )
     if error:
         st.error(plain(error))
 
 
-def _offer(document: DocumentSummary, made: propose.Proposer | None) -> None:
-    st.button("Propose tags", type="primary", on_click=_start_proposing, args=(document, made))
-    with st.popover("Options", icon=":material/tune:"):
-        bound_select("Model", "family", propose.FAMILIES, made.family if made else CRF)
-        st.text_input(
-            "Name of the model", made.name if made else _suggested(document), key=PROPOSER
-        )
-        st.caption("Sentences about which annotators disagree are left out until they are settled.")
-
-
-def _suggested(document: DocumentSummary) -> str:
+def _usual(made: propose.Proposer | None, document: DocumentSummary) -> tuple[str, str]:
+    """Return name and family of the next model: those of the last, or such as `towns-crf`."""
+    if made is not None:
+        return made.name, made.family
     try:
-        return safe_name(shown_name(document)).lower()
+        name = safe_name(PurePath(shown_name(document)).stem).lower()
     except ModelError:  # the name has no Latin letter
-        return "own-tags"
+        name = "own-tags"
+    return free_name(f"{name}-{CRF}", list_taggers()), CRF
 
 
-def _start_proposing(document: DocumentSummary, made: propose.Proposer | None) -> None:
+def _train_now(document: DocumentSummary, made: propose.Proposer | None) -> None:
     with errors_beside(PROPOSER):
-        family = choice_option("family", propose.FAMILIES, made.family if made else CRF)
-        name, about = widget_value(PROPOSER).strip(), f"propose {document.key}"
-        work = partial(propose.propose_in_store, document, name, family)
-        jobs().start(f"Train {name}", work, visitor=visitor(), about=about)
+        name, usual = _usual(made, document)
+        family = choice_option("family", propose.FAMILIES, usual)
+        name = widget_value(PROPOSER).strip() or name
+        _start_proposing(document, name, family, visitor())
+
+
+def _start_proposing(document: DocumentSummary, name: str, family: str, who: str) -> Job:
+    work = partial(propose.propose_in_store, document, name, family)
+    return jobs().start(f"Train {name}", work, visitor=who, about=f"propose {document.key}")

@@ -8,6 +8,7 @@ import pandas as pd
 
 from crfviz.corpus.table import TableRow
 from crfviz.corpus.tables.accuracy import DECODERS, TITLES
+from crfviz.corpus.tables.learning_curve import LearningCurve
 from crfviz.corpus.tables.report import Record
 from crfviz.text.schemes import BIO
 from crfviz.views.frames.chains import LABEL_PIXELS, SHORTENED
@@ -373,3 +374,26 @@ def _decoder_chart(data: pd.DataFrame, measure: str, ends: tuple[float, float]) 
     )
     chart = alt.LayerChart(layer=[interval, value, number])
     return chart.properties(height=HEIGHT, config=READABLE)
+
+
+def curve_chart(curve: LearningCurve, earlier: Sequence[tuple[int, float]]) -> Layered:
+    """Return a learning curve with its intervals, the expected gain, and earlier models."""
+    low, high = curve.next.interval
+    last, after = curve.points[-1], curve.sentences + curve.next.sentences
+    rows = [(p.sentences, p.score, *p.interval, "cross-validated") for p in curve.points]
+    rows.append((after, last.score + curve.next.gain, last.score + low, last.score + high, "next"))
+    rows += [(number, value, None, None, "models so far") for number, value in earlier]
+    columns = ["sentences", curve.metric, "from", "to", "what"]
+    base = alt.Chart(pd.DataFrame(rows, columns=columns)).encode(
+        x=alt.X("sentences:Q", title="sentences learnt from"),
+        color=alt.Color("what:N", title=None, scale=alt.Scale(range=list(PALETTE[:3]))),
+        shape=alt.Shape("what:N", title=None),
+        tooltip=["what:N", "sentences:Q", alt.Tooltip(f"{curve.metric}:Q", format=".3f")],
+    )
+    y = alt.Y(f"{curve.metric}:Q", title=curve.metric, scale=alt.Scale(zero=False))
+    bars = base.mark_rule().encode(y=alt.Y("from:Q", title=curve.metric), y2="to:Q")
+    points = base.mark_point(filled=True, size=70).encode(y=y)
+    chart: alt.LayerChart = (bars + points).properties(
+        width="container", height=240, config=READABLE
+    )
+    return chart

@@ -192,3 +192,17 @@ def test_agreement_compares_two_taggings_of_the_same_sentences():
         agreement(first, second[:1])
     with pytest.raises(ShapeError, match="sentence 2: expected the same words"):
         agreement(first, [second[0], (["d"], ["X"])])
+
+
+def test_disagreements_list_entities_and_tags_that_one_alone_used():
+    words = ["Ms", "Merkel", "in", "Bonn"]
+    first = [(words, ["O", "B-PER", "O", "B-LOC"])]
+    second = [(words, ["B-PER", "I-PER", "O", "B-LOC"])]
+    both = agreement(first, second, ("anna", "ben"))
+    (found,) = both.entity_disagreements
+    assert found.tags == ("Merkel PER", "Ms Merkel PER")
+    assert (found.position, found.word) == (0, "Ms Merkel")
+    assert both.only == {"I-PER": "ben"}
+    plain = agreement([(["a"], ["N"])], [(["a"], ["V"])], ("anna", "ben"))
+    assert plain.entity_disagreements == ()
+    assert plain.only == {"N": "anna", "V": "ben"}

@@ -1,0 +1,147 @@
+"""Learning curves: points, the expected gain with its interval, and the command."""
+
+import json
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import crfviz
+from crfviz.__main__ import main
+from crfviz.annotations.files.importing import read_items
+from crfviz.annotations.files.merging import keep
+from crfviz.annotations.files.roles import with_role
+from crfviz.annotations.store.store import open_store
+from crfviz.corpus.tables import learning_curve as module
+from crfviz.exceptions import CrfvizError, FormatError
+
+PLACES, PEOPLE = ["Bergen", "Oslo", "Kiel", "Bonn"], ["Anna", "Ben", "Cleo", "Dora"]
+
+
+def labels(number, seed=0):
+    dice = random.Random(seed)
+    rows = []
+    for n in range(number):
+        who, where = dice.choice(PEOPLE), dice.choice(PLACES)
+        rows.append(([who, "saw", where, f"w{n}"], ["B-PER", "O", "B-LOC", "O"]))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return crfviz.learning_curve(labels(40))
+
+
+def test_curve_has_five_ascending_sizes_with_intervals(curve):
+    sizes = [point.sentences for point in curve.points]
+    assert sizes == [6, 13, 19, 26, 32]
+    for point in curve.points:
+        low, high = point.interval
+        assert 0 <= low <= point.score <= high <= 1
+    assert curve.points[-1].score > 0.9  # the words tell all
+    assert curve.next.sentences == 50
+    low, high = curve.next.interval
+    assert low <= curve.next.gain <= high
+    assert curve.metric == "entity F1"
+
+
+def test_fields_are_readable_by_name_as_in_the_json(curve):
+    fields = json.loads(json.dumps(curve.as_fields()))
+    assert fields["points"][0]["sentences"] == curve["points"][0]["sentences"] == 6
+    assert fields["next"]["gain"] == curve["next"]["gain"] == curve.next.gain
+    assert len(fields["next"]["interval"]) == 2
+    with pytest.raises(KeyError):
+        curve["nothing"]
+
+
+def test_slope_is_that_of_weighted_least_squares():
+    sizes = np.array([10.0, 20.0, 40.0, 55.0])
+    scores = np.array([[0.1, 0.3, 0.35, 0.5], [0.2, 0.1, 0.4, 0.4]])
+    for curve in module.CURVES:
+        x = curve(sizes)[:, None]
+        for row, slope in zip(scores, module._slope(curve(sizes), sizes, scores), strict=True):
+            expected = LinearRegression().fit(x, row, sizes).coef_[0]
+            assert slope == pytest.approx(expected, abs=1e-12)
+
+
+def test_weakest_tag_and_word_accuracy_without_entities():
+    rows = [(tokens, ["N", "V", "N", "X"]) for tokens, _ in labels(30)]
+    odd = [(t, ["N", "W", "N", "X"] if n % 3 == 0 else g) for n, (t, g) in enumerate(rows)]
+    curve = crfviz.learning_curve(odd)
+    assert curve.metric == "word accuracy"
+    assert curve.weakest.tag == "W"  # of the same word as V, and rarer
+    assert curve.weakest.gold == 10
+
+
+def test_verdict_says_stop_when_the_curve_is_flat(curve):
+    assert curve.verdict.startswith(("Stop: ", "Go on: "))
+    flat = module._verdict(module.NextGain(50, 0.001, (-0.01, 0.012)), None, go_on=False)
+    assert flat == "Stop: the next 50 sentences are expected to bring 0.1 points (-1.0 to 1.2)."
+
+
+def test_progress_reaches_one_and_its_exception_ends_the_run():
+    shares = []
+    crfviz.learning_curve(labels(20), report=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+    def stop(_share):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        crfviz.learning_curve(labels(20), report=stop)
+
+
+@pytest.mark.parametrize(
+    ("gold", "error", "message"),
+    [
+        (labels(19), CrfvizError, "at least 20 different sentences"),
+        ([(["a", str(n)], ["O", "O"]) for n in range(30)], CrfvizError, "two different tags"),
+        ([crfviz.Sentence(("a",))] * 30, FormatError, "sentence 1: expected gold tags"),
+    ],
+    ids=["few", "one tag", "untagged"],
+)
+def test_too_little_is_refused(gold, error, message):
+    with pytest.raises(error, match=message):
+        crfviz.learning_curve(gold)
+
+
+def test_command_takes_a_file_or_a_document(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(module, "SHARES", (0.5, 1.0))
+    file = tmp_path / "towns.conll"
+    file.write_text(
+        "\n\n".join(
+            "\n".join(f"{w}\t{t}" for w, t in zip(*row, strict=True)) for row in labels(25)
+        ),
+        "utf-8",
+    )
+    url = f"sqlite:///{tmp_path}/a.db"
+    base = ["annotations", "enough", "--database", url]
+    assert main([*base, str(file), "--json"]) == 0
+    from_file = json.loads(capsys.readouterr().out)
+    assert from_file["sentences"] == 25
+    with open_store(url) as store:
+        keep(store, with_role(read_items(file.read_bytes(), "towns"), "work", "anna"))
+    assert main([*base, "towns", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == from_file
+    assert main([*base, "towns"]) == 0
+    assert from_file["verdict"] in capsys.readouterr().out
+    assert main([*base, "nothing"]) != 0
+    assert "the document: expected a known value" in capsys.readouterr().err
+
+
+def test_names_with_two_types_are_listed_with_their_sentences():
+    rows = [
+        (["New", "York", "won"], ["B-ORG", "I-ORG", "O"]),
+        (["in", "New", "York"], ["O", "B-LOC", "I-LOC"]),
+        (["new", "York"], ["O", "B-PER"]),
+        (["New", "York"], ["B-LOC", "I-LOC"]),
+        (["Bonn"], ["B-LOC"]),
+    ]
+    (found,) = crfviz.inconsistent_names(rows)
+    assert (found.name, dict(found.types)) == ("New York", {"LOC": (1, 3), "ORG": (0,)})
+    assert crfviz.inconsistent_names([(["a", "a"], ["N", "V"])]) == []
+    both = [replace(crfviz.Sentence(("A",)), tags=(tag,)) for tag in ("S-LOC", "B-PER", "S-PER")]
+    assert dict(crfviz.inconsistent_names(both)[0].types) == {"LOC": (0,), "PER": (2,)}
