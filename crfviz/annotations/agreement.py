@@ -24,12 +24,13 @@ entities, which have no true negatives: Hripcsak and Rothschild (2005).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crfviz.annotations.curation import Word, disputes
 from crfviz.annotations.records import Annotation, Item, Pair
 from crfviz.corpus.metrics import percentiles, resampled
 from crfviz.corpus.tables.evaluation import Tagging, as_sentence
@@ -81,6 +82,8 @@ class Agreement:
     entity_f1: Estimate | None  # F1 of exact type and ends; None without BIO tags
     entity_f1_by_type: dict[str, float]
     disagreements: tuple[SharedWord, ...]  # words with two tags, in file order
+    entity_disagreements: tuple[SharedWord, ...] = ()  # entities, as `SharedWord`s with texts
+    only: Mapping[str, str] = field(default_factory=dict)  # tag that one annotator used: who
 
 
 def annotators_agreement(pairs: Sequence[Pair], first: str, second: str) -> Agreement:
@@ -119,6 +122,8 @@ def annotators_agreement(pairs: Sequence[Pair], first: str, second: str) -> Agre
         disagreements=tuple(
             word for sentence in words for word in sentence if len(set(word.tags)) > 1
         ),
+        entity_disagreements=tuple(_entity_disputes(both)) if bio else (),
+        only=_only(used, (first, second)),
     )
 
 
@@ -164,6 +169,32 @@ def _shared_words(item: Item, one: Annotation, other: Annotation) -> Iterator[Sh
         if place in theirs:
             start, end = place
             yield SharedWord(item, position, item.text[start:end], start, (tag, theirs[place]))
+
+
+def _entity_disputes(both: Sequence[_Both]) -> Iterator[SharedWord]:
+    """Yield the places with different entities; `tags` are the entities of each annotator."""
+    for item, *said in both:
+        for each in disputes(said):
+            one, other = (entities_text(item.text, reading) for reading in each.readings)
+            if one != other:
+                position = sum(place[0] < each.start for place in said[0].offsets)
+                text = item.text[each.start : each.end]
+                yield SharedWord(item, position, text, each.start, (one, other))
+
+
+def entities_text(text: str, words: Sequence[Word]) -> str:
+    """Return the entities among some words, such as `Ms Merkel PER`; `none` without one."""
+    tags = [tag for _, _, tag in words]
+    found = [
+        f"{text[words[span.start][0] : words[span.end - 1][1]]} {span.type}" for span in spans(tags)
+    ]
+    return " · ".join(found) or "none"
+
+
+def _only(used: Sequence[tuple[str, str]], names: tuple[str, str]) -> dict[str, str]:
+    """Return who used a tag, for tags that only one of two annotators used."""
+    sides = [{tags[side] for tags in used} for side in (0, 1)]
+    return {tag: names[tag in sides[1]] for tag in sorted(sides[0] ^ sides[1])}
 
 
 def _kappa(pairs: Sequence[tuple[Hashable, ...]], counts: Counts) -> NDArray[np.float64]:

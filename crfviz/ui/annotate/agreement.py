@@ -1,26 +1,37 @@
 """Agreement panel: the figures of two annotators, and every word with two tags."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
-from crfviz.annotations.agreement import Agreement, Estimate, SharedWord, annotators_agreement
+from crfviz.annotations.agreement import (
+    Agreement,
+    Estimate,
+    SharedWord,
+    annotators_agreement,
+    entities_text,
+)
 from crfviz.annotations.records import CURATED, Annotation, DocumentSummary
-from crfviz.text.schemes import is_begin, split_tag
+from crfviz.corpus.tables.inconsistent_names import inconsistent_names
+from crfviz.text.schemes import is_begin, is_bio, split_tag
+from crfviz.text.sentences import words_at
 from crfviz.ui.annotate.documents import store
-from crfviz.ui.annotate.queue import settle_button, settling_link
+from crfviz.ui.annotate.queue import desk_link, settle_button, settling_link
 from crfviz.ui.session.bound_widgets import bound_select
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count, per_cent, score
 from crfviz.views.frames.chains import plain_table
 
 MAX_ROWS = 500
+MAX_NAMES, MAX_PLACES = 30, 8  # names with several types, and sentences of each type
 
 
 def agreement_panel(document: DocumentSummary) -> None:
     """Draw the comparison of two annotators of a document."""
     names = store().annotators(document.name)
+    _mixed_names(document)
     if len(names) < 2:
         st.info(
             "Agreement needs two annotators of this document: somebody else labels it under "
@@ -44,6 +55,40 @@ def agreement_panel(document: DocumentSummary) -> None:
     _disagreements(both, {} if CURATED in both.annotators else answers)
 
 
+def _mixed_names(document: DocumentSummary) -> None:
+    """Draw the names that stand under different types in finished sentences."""
+    pairs = store().annotations(document.name, state="done")
+    tagged = [(words_at(item.text, said.offsets), said.final) for item, said in pairs]
+    right = document.settings.right_names
+    names = [each for each in inconsistent_names(tagged) if each.name not in right]
+    if not names:
+        return
+    st.markdown(f"**{count(len(names), 'name')} under different types**: settle, or right as it is")
+    for each in names[:MAX_NAMES]:
+        found = []
+        for kind, numbers in each.types.items():
+            items = {pairs[number][0].position: pairs[number][0].id for number in numbers}
+            links = [f"[{place + 1}]({desk_link(item)})" for place, item in items.items()]
+            more = f" and {len(links) - MAX_PLACES} more" if len(links) > MAX_PLACES else ""
+            found.append(f"{plain(kind)} in {', '.join(links[:MAX_PLACES])}{more}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{plain(each.name)}**: {' · '.join(found)}", width="stretch")
+            st.button(
+                "Right as it is",
+                key=f"agreement.right.{each.name}",
+                on_click=_accept_name,
+                args=(document, each.name),
+            )
+    if len(names) > MAX_NAMES:
+        st.caption(f"The first {MAX_NAMES} of {len(names):,}.")
+
+
+def _accept_name(document: DocumentSummary, name: str) -> None:
+    now = store().renewed(document)
+    names = (*now.settings.right_names, name)
+    store().change(now.name, replace(now.settings, right_names=names))
+
+
 def _summary(both: Agreement, proposed: bool) -> None:  # noqa: FBT001 - whether a model proposed
     figures = st.columns(4)
     figures[0].metric("Cohen's κ", _value(both.kappa), help=_interval(both.kappa))
@@ -64,6 +109,7 @@ def _summary(both: Agreement, proposed: bool) -> None:  # noqa: FBT001 - whether
 def _by_tag(both: Agreement) -> None:
     rows = [
         {"tag": tag, "κ": kappa.value, "from": kappa.low, "to": kappa.high}
+        | ({"used": f"by {both.only[tag]} alone" if tag in both.only else ""} if both.only else {})
         for tag, kappa in both.kappa_by_tag.items()
     ]
     table = pd.DataFrame(rows)
@@ -85,22 +131,23 @@ def _by_tag(both: Agreement) -> None:
 def _disagreements(both: Agreement, answers: Mapping[int, Annotation]) -> None:
     """Draw a table of the words with two tags; `answers` has the curated answer by sentence id."""
     first, second = both.annotators
-    number = len(both.disagreements)
-    settled = sum(each.item.id in answers for each in both.disagreements)
-    st.markdown(
-        f"**{count(number, 'word')} with two tags**{f', {settled:,} settled' * bool(settled)}"
-    )
+    bio = both.entity_f1 is not None
+    found = both.entity_disagreements if bio else both.disagreements
+    number, settled = len(found), sum(each.item.id in answers for each in found)
+    title = count(number, "place" if bio else "word")
+    title += " with different entities" if bio else " with two tags"
+    st.markdown(f"**{title}**{f', {settled:,} settled' * bool(settled)}")
     if not number:
         return
-    shown = both.disagreements[:MAX_ROWS]
+    shown = found[:MAX_ROWS]
     table = pd.DataFrame(
         {
             "desk": [settling_link(each.item.id) for each in shown],
             "sentence": [each.item.position + 1 for each in shown],
             "place": [each.position + 1 for each in shown],
-            "word": [each.word for each in shown],
-            f"tag by {first}": [each.tags[0] for each in shown],
-            f"tag by {second}": [each.tags[1] for each in shown],
+            **({} if bio else {"word": [each.word for each in shown]}),
+            f"{'entity' if bio else 'tag'} by {first}": [each.tags[0] for each in shown],
+            f"{'entity' if bio else 'tag'} by {second}": [each.tags[1] for each in shown],
             **({"settled as": [_answer(each, answers) for each in shown]} if settled else {}),
             "text": [each.item.text for each in shown],
         }
@@ -115,6 +162,14 @@ def _answer(word: SharedWord, answers: Mapping[int, Annotation]) -> str:
     if word.item.id not in answers:
         return ""
     answer = answers[word.item.id]
+    if is_bio(answer.final):
+        start, end = word.start, word.start + len(word.word)
+        found = [
+            (a, b, tag)
+            for (a, b), tag in zip(answer.offsets, answer.final, strict=True)
+            if a < end and start < b
+        ]
+        return entities_text(word.item.text, found)
     tags = dict(zip(answer.offsets, answer.final, strict=True))
     return tags.get((word.start, word.start + len(word.word)), "split differently")
 

@@ -117,7 +117,7 @@ def choose_queue(document: DocumentSummary, who: str) -> Queue:
     if disputed:
         names[DISPUTED] = "disagreements"
     if len(names) > 1:
-        chosen = bound_select("Order", "order", names, order, label_visibility="collapsed")
+        chosen = bound_select("Order", "order", names, order)
         if chosen == DISPUTED:
             return Queue(document, who, [*disputed], settles=True)
         if chosen == SURE:
@@ -203,7 +203,12 @@ def settle_button(document: DocumentSummary) -> None:
 
 def settling_link(item: int) -> str:
     """Return the URL of a disputed sentence at the desk."""
-    view = {**scenario().view, **AT_THE_DESK, "item": str(item)}
+    return desk_link(item, DISPUTED)
+
+
+def desk_link(item: int, order: str = "") -> str:
+    """Return the URL of a sentence at the desk; an empty order is that of the file."""
+    view = {**scenario().view, **AT_THE_DESK, "order": order, "item": str(item)}
     link = encode(replace(scenario(), view={name: value for name, value in view.items() if value}))
     return f"?{urlencode(link.params)}"
 

@@ -9,6 +9,7 @@ import streamlit as st
 from crfviz.corpus.run.errors import words_in_context
 from crfviz.corpus.run.tagging import Progress
 from crfviz.corpus.table import DIGITS, Table
+from crfviz.corpus.tables.inconsistent_names import equal_runs, inconsistent_names
 from crfviz.corpus.tables.label_errors import SuspectLabel, label_errors
 from crfviz.corpus.tables.layer_gain import sample_of
 from crfviz.exceptions import CrfvizError
@@ -26,6 +27,7 @@ from crfviz.views.formatting import count, per_cent
 
 BY_HEART = 0.995  # token accuracy from which the model may know the labels by heart
 MAX_WORDS_CHECKED = 20_000  # half a minute on one core; larger files are sampled
+MAX_NAMES, MAX_LISTED = 100, 10  # names with several types, and sentences of each
 RESULT = "label check"  # name of the result in `Analysed.made`
 REQUESTED = "labels.requested"  # session key: key of the analysis to check
 PROBLEM = "labels.problem"  # session key: why the last check failed
@@ -63,6 +65,28 @@ def is_it_the_gold(analysis: Analysed) -> None:
             show_table(name, analysis.tables[name], links={"explore": analysis.links[name]})
     if not by_heart:
         _check(analysis)
+    _mixed_names(analysis)
+
+
+def _mixed_names(analysis: Analysed) -> None:
+    """Draw the names that stand under different types in the model's answers."""
+    results = analysis.results
+    told = results.names(results.tags["viterbi"])
+    if len(told) != len(analysis.sentences):  # empty sentences are not in a run
+        return
+    answers = [(s.tokens, tags) for s, tags in zip(analysis.sentences, told, strict=True)]
+    opener = analysis.opener or ExplorerLinks(results.tagger, dict(enumerate(analysis.sentences)))
+    rows: Table = []
+    links: list[str | None] = []
+    for each in inconsistent_names(answers)[:MAX_NAMES]:
+        for kind, numbers in each.types.items():
+            first = next(equal_runs(analysis.sentences[numbers[0]].tokens, each.name.split(" ")), 0)
+            shown = ", ".join(str(n + 1) for n in numbers[:MAX_LISTED])
+            more = ", …" if len(numbers) > MAX_LISTED else ""
+            rows.append({"name": each.name, "type": kind, "sentences": shown + more})
+            links.append(opener.to(numbers[0], first))
+    if rows:
+        show_table("names", rows, links={"explore": links})
 
 
 @st.fragment

@@ -99,6 +99,7 @@ ABOUT = {
     "errors": "Every run of wrong words",
     "suspects": "Gold tags to review, least probable first",
     "label_errors": "Gold tags to review, by CRFs that did not see them",
+    "names": "Names that the model tags with different types",
     "entity_suspects": "Entities in gold or in the prediction alone, the surest disagreement first",
     "models": "First and second model on the same file",
     "disagreements": "Sentences that one of the two gets wrong, or both",
