@@ -14,9 +14,10 @@ from crfviz.ui.annotate.documents import (
     store,
 )
 from crfviz.ui.annotate.export import export_panel
-from crfviz.ui.annotate.learning import learning_panel
+from crfviz.ui.annotate.learning import model_panel
 from crfviz.ui.annotate.queue import choose_queue
 from crfviz.ui.annotate.settings import settings_panel
+from crfviz.ui.annotate.who import ask_name
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.session.permission import annotator, no_annotator_message
@@ -29,7 +30,7 @@ PARTS = {
     "add": "Add sentences",
     "export": "Export",
     "agreement": "Agreement",
-    "learn": "Teach",
+    "learn": "Model",
     "settings": "Settings",
 }
 
@@ -41,7 +42,7 @@ if who is None:  # without a login, not even the names of documents are shown
 with guarded("Annotate", again=True):
     with documents:
         everything = store().documents()
-        document = choose_document(everything)
+        document = choose_document(everything, "visible")
     with parts:
         possible = PARTS if everything else {"add": PARTS["add"]}
         part = bound_tabs("Part", "part", possible, next(iter(possible)))
@@ -49,7 +50,7 @@ with guarded("Annotate", again=True):
         follow_document(document)
     if document is None or not is_by_hand(document):
         with model:
-            model_box()
+            model_box(label_visibility="visible")
     if part == "add":
         add_panel()
     elif document is None:
@@ -58,6 +59,7 @@ with guarded("Annotate", again=True):
         if may_be_labelled(document):
             with orders:
                 queue = choose_queue(document, who)
+            ask_name(document, who)
             show_desk(queue)
     elif part == "export":
         export_panel(document)
@@ -66,4 +68,4 @@ with guarded("Annotate", again=True):
     elif part == "settings":
         settings_panel(document)
     else:
-        learning_panel(document)
+        model_panel(document)

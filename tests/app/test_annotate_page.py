@@ -17,7 +17,7 @@ from crfviz.annotations.records import CURATED, Annotation, Curation
 from crfviz.annotations.settings import Settings
 from crfviz.annotations.store import database
 from crfviz.annotations.store.store import Store, open_store
-from crfviz.annotations.teaching import teach
+from crfviz.annotations.teaching import propose, teach
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.blank import document_tagger
@@ -761,45 +761,53 @@ def test_model_tags_are_fixed_and_their_keys_can_be_changed(page, store):
 
 
 @pytest.mark.usefixtures("forked_workers")
-def test_training_is_offered_after_every_ten_finished_sentences(page, store, goods):
+def test_model_is_trained_by_itself_after_every_ten_finished_sentences(page, store, goods):
     label_own(store, 9)
     open_part(page, "label", goods)
     assert "From 10 finished sentences on" in texts(page)
-    assert "Propose tags" not in [each.label for each in page.button]
+    assert not learning.jobs().about(f"propose {store.documents()[0].key}")
     (item,) = store.items(goods, 9, 1)
     tagger = document_tagger(OWN.tags, None)
     store.save(labelling.accept(labelling.begin(Desk(item, "anna", tagger, ""))), tagger.tags)
-    page.run()
     jobs = Jobs()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learning, "jobs", lambda: jobs)
-        page.text_input(key="propose.name").set_value("Meine Waren")
-        button(page, "Propose tags").click().run()
+        page.run()
         assert not page.exception
         (job,) = jobs.all
+        assert job.title == "Train waren-crf"
         assert job.wait(600).state == "done"
         page.run()
         assert not page.exception
-        assert page.selectbox(key="model").value == "Meine-Waren"
+        assert page.selectbox(key="model").value == "waren-crf"
         assert "% of the words right" in texts(page)
-        assert "Propose tags" not in [each.label for each in page.button]
+        assert jobs.all == [job]  # once for ten sentences
+        open_part(page, "learn", goods)
+        page.text_input(key="propose.name").set_value("Meine Waren")
+        button(page, "Train now").click().run()
+        assert jobs.all[0].wait(600).state == "done"
     assert store.documents()[0].model == "Meine-Waren"
+    made = propose.last_proposer(store.documents()[0])
+    assert [number for number, _ in made.earlier] == [10]  # what the earlier one reached stays
 
 
-def test_training_is_not_offered_with_unsettled_sentences(page, store, goods):
+def test_training_waits_for_unsettled_sentences(page, store, goods, monkeypatch):
     label_own(store, 12)
     for item in store.items(goods)[:3]:
         said = ("O",) * 3
         store.save(Annotation(item.id, "ben", item.offsets, said, said, state="done"), OWN.tags)
+    jobs = Jobs()
+    monkeypatch.setattr(learning, "jobs", lambda: jobs)
+    monkeypatch.setattr(Job, "run", lambda _: None)
     open_part(page, "label", goods)
-    assert "Propose tags" not in [each.label for each in page.button]
+    assert jobs.all == []
     assert "3 disagreements to settle first" in texts(page)
     (first, *_) = store.items(goods)
     made_of = Curation("cleo", times_of(store.versions(first.id)))
     answer = replace(store.annotation(first.id, "anna"), annotator=CURATED, revision=0)
     store.save(replace(answer, curation=made_of), OWN.tags)
     page.run()
-    assert "Propose tags" in [each.label for each in page.button]
+    assert len(jobs.all) == 1
 
 
 def test_learn_shows_held_out_sentences_and_a_single_tag_warning(page, store):

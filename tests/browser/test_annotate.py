@@ -394,7 +394,7 @@ def test_labelled_sentences_are_taught_and_the_new_model_is_used(desk, who):
     desk.key("b")
     desk.page.keyboard.press("Enter")
     expect(desk.page.get_by_text("are done")).to_be_visible()
-    desk.page.get_by_role("radio", name="Teach").click()
+    desk.page.get_by_role("radio", name="Model").click()
     desk.page.get_by_placeholder(f"{MODEL}-taught").fill(who)
     desk.page.get_by_placeholder(f"{MODEL}-taught").press("Enter")
     desk.page.get_by_role("button", name="Teach").click()
@@ -413,7 +413,7 @@ def test_labelled_sentences_are_taught_and_the_new_model_is_used(desk, who):
 
 def test_disabled_teach_button_is_readable_in_both_themes(desk, who):
     desk.open(model=MODEL, **{"v.by": who, "v.part": "add"}).paste("They never sleep .")
-    desk.page.get_by_role("radio", name="Teach").click()
+    desk.page.get_by_role("radio", name="Model").click()
     button = desk.page.get_by_role("button", name="Teach", exact=True)
     expect(button).to_be_disabled()
     for scheme in ("light", "dark"):
@@ -431,7 +431,7 @@ def test_teaching_can_be_cancelled(desk, who):
         desk.key("Enter")
     desk.page.keyboard.press("Enter")
     expect(desk.page.get_by_text("are done")).to_be_visible()
-    desk.page.get_by_role("radio", name="Teach").click()
+    desk.page.get_by_role("radio", name="Model").click()
     desk.page.get_by_role("button", name="Teach").click()
     desk.page.get_by_role("button", name="Cancel").click()
     expect(desk.page.get_by_text("cancelled; nothing was saved")).to_be_visible()

@@ -1,4 +1,4 @@
-"""From no model to one that explains itself: own tags, ten sentences by keyboard, Propose."""
+"""From no model to one that explains itself: own tags, ten sentences by keyboard, a model."""
 
 from dataclasses import replace
 from itertools import product
@@ -85,7 +85,6 @@ def test_ten_german_sentences_with_six_labels_train_a_model(desk, who, app):
             desk.page.keyboard.press("ArrowRight")
         desk.page.keyboard.press("Enter")
     desk.expect_words(SENTENCES[10].split())
-    desk.page.get_by_role("button", name="Propose tags").click()
     expect(desk.page.get_by_text("has the model")).to_be_visible(timeout=120_000)
     with open_store(app.database) as store:
         document = next(each for each in store.documents() if each.name == DOCUMENT)
@@ -98,7 +97,6 @@ def test_ten_german_sentences_with_six_labels_train_a_model(desk, who, app):
     assert desk.tags() == wanted
     assert desk.screen.params()["model"] == document.model
     expect(desk.page.get_by_text("% of the words right").first).to_be_visible()
-    expect(desk.page.get_by_role("button", name="Propose tags")).to_have_count(0)
     desk.screen.follow("Explore")
     expect(desk.page.locator("[data-stage] .word").first).to_be_visible()
 
@@ -130,14 +128,14 @@ def test_training_survives_a_reload_and_cancelling_leaves_no_model(desk, who, ap
         before = store.annotations(stored)
         document = next(each for each in store.documents() if each.name == stored)
     desk.open(model="upos-en-contextfree", **{"v.by": who, "v.doc": document.key})
-    desk.page.get_by_role("button", name="Propose tags").click()
     cancel = desk.page.get_by_role("button", name="Cancel")
     expect(cancel).to_be_visible()
     desk.screen.reload()
     expect(cancel).to_be_visible()
     cancel.click()
     expect(desk.page.get_by_text("nothing was saved")).to_be_visible()
-    expect(desk.page.get_by_role("button", name="Propose tags")).to_be_visible()
+    desk.page.get_by_role("radio", name="Model").click()
+    expect(desk.page.get_by_role("button", name="Train now")).to_be_visible()
     with open_store(app.database) as store:
         assert document in store.documents()
         assert store.annotations(stored) == before

@@ -41,6 +41,7 @@ from crfviz.ui.annotate.settings import (
     SPLITTING,
     TAGS,
     first_words,
+    offer_tags,
 )
 from crfviz.ui.reading_panel import chosen_fields, pickers
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_draft
@@ -100,6 +101,7 @@ def add_panel() -> None:
     elif pasted.strip():
         _preview(PASTE_NAME, pasted.encode())
     else:
+        offer_tags(cached.tagger(scenario().model))
         sample()
 
 

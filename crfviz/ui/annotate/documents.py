@@ -43,7 +43,9 @@ def store() -> Store:
     return open_store()
 
 
-def choose_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | None:
+def choose_document(
+    documents: Sequence[DocumentSummary], label_visibility: str = "collapsed"
+) -> DocumentSummary | None:
     """Draw the select box of documents, and return the chosen one; None without a choice."""
     if not documents:
         return None
@@ -57,7 +59,7 @@ def choose_document(documents: Sequence[DocumentSummary]) -> DocumentSummary | N
         go_to_document,
         options=list(names),
         format_func=names.get,
-        label_visibility="collapsed",
+        label_visibility=label_visibility,
         placeholder="Choose a document",
     )
     return chosen

@@ -126,7 +126,7 @@ def _changed(document: DocumentSummary, settings: Settings, key: str) -> Setting
         )
     colours = {**settings.colours, **_picked_colours(settings, key)}
     kept = {name: colour for name, colour in colours.items() if name in typed.names}
-    return replace(typed, model=settings.model, colours=kept, tokenizer=settings.tokenizer)
+    return replace(settings, tags=typed.tags, keys=typed.keys, colours=kept)
 
 
 def choose_settings(read: Import, tagger: Tagger, role: str = "") -> Settings | None:
@@ -152,6 +152,16 @@ def choose_settings(read: Import, tagger: Tagger, role: str = "") -> Settings | 
     except CrfvizError as error:
         st.error(plain(str(error)))
         return None
+
+
+def offer_tags(tagger: Tagger) -> None:
+    """Draw the choice of tags before there are sentences."""
+    ways = {MODEL: f"the tags of {plain(tagger.name)}", OWN: "my own tags"}
+    if bound_buttons("Label with", "tagset", ways, MODEL) == OWN:
+        try:
+            _typed()
+        except CrfvizError as error:
+            st.error(plain(str(error)))
 
 
 def choose_tokenizer(name: str, at: DeltaGenerator) -> str:

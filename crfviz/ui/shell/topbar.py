@@ -110,7 +110,7 @@ def _gallery(model: str) -> dict[str, Scenario]:
     return gallery
 
 
-def model_box() -> None:
+def model_box(label_visibility: str = "collapsed") -> None:
     """Draw the select box of models, in the bar or the head of a page."""
     names = cached.models()
     if not names:
@@ -130,7 +130,7 @@ def model_box() -> None:
         "model",
         options=options,
         format_func=label,
-        label_visibility="collapsed",
+        label_visibility=label_visibility,
         width=MODEL_WIDTH,
     )
 
