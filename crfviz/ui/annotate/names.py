@@ -140,6 +140,10 @@ def answer(queue: Queue, desk_of: everywhere.DeskOf, said: str, at: int) -> None
     elif now.rows is None or now.name is None or not -1 <= at < len(now.rows):
         raise ValueError
     else:
+        if said == "all":  # also the places beyond the list
+            listed = {(row.place.item.id, row.place.ends) for row in now.rows}
+            more = [p for p in _places(queue, now) if (p.item.id, p.ends) not in listed]
+            now.rows += [Row(place, "", None) for place in more]
         rows = now.rows if said in ("all", "undo all") else [now.rows[at]]
         if said in ("all", "yes"):
             _confirm(queue, desk_of, [row for row in rows if not row.answer], now.name)
@@ -148,7 +152,7 @@ def answer(queue: Queue, desk_of: everywhere.DeskOf, said: str, at: int) -> None
             queries.refuse(store(), place.item.id, queue.layer, place.ends, now.name)
             rows[0].answer = "no"
         elif said in ("undo", "undo all"):
-            for row in rows:
+            for row in sorted(rows, key=lambda each: -each.revision):  # the latest first
                 _take_back(queue, row, now.name)
         now.left = len(_places(queue, now))
 
@@ -176,7 +180,7 @@ def _confirm(queue: Queue, desk_of: everywhere.DeskOf, rows: list[Row], name: Na
         if place.item.id not in after:
             stored = store().annotation(place.item.id, queue.layer)
             version = stored or labelling.begin(desk)
-            if place.annotation is not None and version.offsets != place.annotation.offsets:
+            if version.offsets != place.offsets:
                 raise ConflictError("A sentence was changed meanwhile: open the list again.")
             before[place.item.id] = after[place.item.id] = version
         row.before = after[place.item.id]
@@ -198,12 +202,16 @@ def _take_back(queue: Queue, row: Row, name: Name) -> None:
         return
     stored = store().annotation(item, queue.layer)
     if stored is None or stored.revision != row.revision:
-        raise ConflictError(f"Sentence {row.place.item.position + 1:,} was changed meanwhile.")
+        raise ConflictError(
+            f"Sentence {row.place.item.position + 1:,} was changed after this yes: undo that first."
+        )
     back = replace(row.before, revision=stored.revision, created=stored.created)
-    store().save(back, tagger_of(queue.document).tags)
+    saved, undone = store().save(back, tagger_of(queue.document).tags), row.revision
     for other in shown().rows or ():
-        if other.place.item.id == item and other.revision == row.revision:
+        if other.place.item.id == item and other.revision == undone:
             other.answer, other.revision = "", 0
+        elif other.place.item.id == item and other.revision == row.before.revision > 0:
+            other.revision = saved.revision  # an earlier yes in the same sentence
 
 
 def explain(desk: Desk, annotation: Annotation, word: int) -> None:

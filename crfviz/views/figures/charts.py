@@ -380,7 +380,9 @@ def curve_chart(curve: LearningCurve, earlier: Sequence[tuple[int, float]]) -> L
     """Return a learning curve with its intervals, the expected gain, and earlier models."""
     low, high = curve.next.interval
     last, after = curve.points[-1], curve.sentences + curve.next.sentences
-    rows = [(p.sentences, p.score, *p.interval, "cross-validated") for p in curve.points]
+    rows: list[tuple[object, ...]] = [
+        (p.sentences, p.score, *p.interval, "cross-validated") for p in curve.points
+    ]
     rows.append((after, last.score + curve.next.gain, last.score + low, last.score + high, "next"))
     rows += [(number, value, None, None, "models so far") for number, value in earlier]
     columns = ["sentences", curve.metric, "from", "to", "what"]
@@ -392,8 +394,5 @@ def curve_chart(curve: LearningCurve, earlier: Sequence[tuple[int, float]]) -> L
     )
     y = alt.Y(f"{curve.metric}:Q", title=curve.metric, scale=alt.Scale(zero=False))
     bars = base.mark_rule().encode(y=alt.Y("from:Q", title=curve.metric), y2="to:Q")
-    points = base.mark_point(filled=True, size=70).encode(y=y)
-    chart: alt.LayerChart = (bars + points).properties(
-        width="container", height=240, config=READABLE
-    )
-    return chart
+    chart: alt.LayerChart = bars + base.mark_point(filled=True, size=70).encode(y=y)
+    return chart.properties(width="container", height=240, config=READABLE)

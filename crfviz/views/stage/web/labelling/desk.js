@@ -77,11 +77,17 @@ export function buildDesk(labelling) {
       palette.hidden = cutting || listed;
       set(sheet, "dir", data.rtl ? "rtl" : "ltr");
       set(words, "aria-pressed", cutting);
-      const keys = data.versions ? VERSIONS_HINT : data.blank ? BLANK_HINT : TAGS_HINT;
-      const why = labelling.guest ? "" : WHY_HINT;
-      setText(hint, cutting ? WORDS_HINT : listed ? "" : `${keys}${data.bio ? BIO_HINT : ""}${why}`);
+      setText(hint, listed ? "" : hintOf(labelling));
     },
   };
+}
+
+// The keys that can be used now.
+/** @param {Labelling} labelling */
+function hintOf({ data, words, guest }) {
+  if (words) return WORDS_HINT;
+  const keys = data.versions ? VERSIONS_HINT : data.blank ? BLANK_HINT : TAGS_HINT;
+  return `${keys}${data.bio ? BIO_HINT : ""}${guest ? "" : WHY_HINT}`;
 }
 
 /** @param {LabellerPayload} data */
