@@ -930,3 +930,42 @@ def test_words_of_a_column_file_are_not_split(page):
     open_part(page, "add")
     upload(page, "rows.conll", b"z.\tX\nB.\tX\n\n")
     assert "view.splitting" not in [box.key for box in page.selectbox]
+
+
+def test_name_is_asked_once_where_others_have_labelled(page, store):
+    name = store.add("dogs", _items("Dogs run .", "Stop !"))
+    open_part(page, "label", name)
+    assert "annotate.who" not in [each.key for each in page.text_input]
+    finish(store, name, "ben")
+    page.run()
+    assert "ben labelled this document already" in texts(page)
+    page.text_input(key="annotate.who").set_value("cleo")
+    button(page, "Label under this name").click().run()
+    assert not page.exception
+    assert page.query_params["v.by"] == ["cleo"]
+    assert "annotate.who" not in [each.key for each in page.text_input]
+
+
+def test_names_of_two_types_are_settled_or_accepted(page, store):
+    own = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
+    items = _items("Paris", "Paris")
+    said = [
+        Annotation(n, "anna", item.offsets, (tag,), (tag,), {0: tag}, "done")
+        for n, (item, tag) in enumerate(zip(items, ("B-LOC", "B-PER"), strict=True))
+    ]
+    name = store.add("towns", items, labelled=said, settings=Settings(own))
+    open_part(page, "agreement", name)
+    assert "1 name under different types" in texts(page)
+    assert "LOC in [1]" in texts(page)
+    button(page, "Right as it is").click().run()
+    assert not page.exception
+    assert "under different types" not in texts(page)
+    assert store.documents()[0].settings.right_names == ("Paris",)
+
+
+def test_own_tags_are_offered_before_sentences_are_pasted(page, store):
+    page.run().button_group(key="view.tagset").set_value("own").run()
+    page.text_input(key="draft.annotate.tags").set_value("WARE, FARBE").run()
+    page.text_area(key="draft.annotate.paste").set_value("Die rote Jacke\n").run()
+    button(page, "Add 1 sentence").click().run()
+    assert store.documents()[0].tags == ("O", "B-WARE", "I-WARE", "B-FARBE", "I-FARBE")
