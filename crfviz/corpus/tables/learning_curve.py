@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from crfviz.chain.decoding.viterbi import best_paths
 from crfviz.corpus.metrics import Z, entity_counts, percentiles, resampled
 from crfviz.corpus.tables.evaluation import Tagging
-from crfviz.corpus.tables.label_errors import tagged_sentences, one_thread
+from crfviz.corpus.tables.label_errors import one_thread, tagged_sentences
 from crfviz.corpus.training.cross_validation import SEED, folds_of
 from crfviz.corpus.training.feature_crf import fit_feature_crf, partly_tagged
 from crfviz.corpus.training.labelled import order_tags
