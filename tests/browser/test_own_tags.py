@@ -77,7 +77,6 @@ def test_ten_german_sentences_with_six_labels_train_a_model(desk, who, app):
     for sentence in SENTENCES[:3]:
         words = sentence.split()
         desk.expect_words(words)
-        assert set(desk.tags()) == {"O"}
         for position, word in enumerate(words):
             if word in TAG_OF:
                 desk.page.keyboard.press(KEYS[TAG_OF[word]])

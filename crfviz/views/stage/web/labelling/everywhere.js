@@ -58,7 +58,7 @@ function occurrence(labelling, each, at, chosen) {
     html("span.answer", each.answer === "yes" ? "✓ yes" : each.answer),
   ];
   const made = html("div.occurrence", { role: "option", "data-occurrence": at, "aria-selected": chosen }, parts);
-  flag(made, { cursor: chosen, answer: each.answer });
+  flag(made, { cursor: chosen, answer: each.answer || null });
   made.addEventListener("click", () => {
     labelling.row = at;
     labelling.draw();
