@@ -17,7 +17,7 @@ from crfviz.annotations.store.names import refused, sentences_with
 from crfviz.annotations.store.store import open_store
 from crfviz.text.sentences import joined
 
-SENTENCES, WORDS, KINDS, TIMES = 20_000, 20, 20_000, 10
+SENTENCES, WORDS, KINDS, TIMES = 100_000, 20, 20_000, 10
 NAMES = {"New York": 5000, "Bergen": 1000, "The": 2}  # one sentence in so many has the name
 
 

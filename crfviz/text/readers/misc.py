@@ -10,6 +10,7 @@ from crfviz.text.schemes import OUTSIDE
 CELLS = (9, 5)  # MISC and FEATS
 PREFIX = "misc:"  # may stand before a key
 _NAMES = ("ner", "ne", "nertag", "netag", "entity", "entities", "namedentity", "ent", "nerlabel")
+_NO_LETTER = re.compile(r"\W|_")
 _SPELLED = re.compile(r"[BIESLU][-_].+")
 _OWN = "Proposal"  # in exports of crfviz, whose final tags are in UPOS
 
@@ -76,7 +77,7 @@ def _values(rows: Sequence[Sequence[str]]) -> dict[str, set[str]]:
 def _has_entities(key: str, values: set[str]) -> bool:
     if key == _OWN:
         return False
-    return re.sub(r"\W|_", "", key).lower() in _NAMES or _are_spelled(values)
+    return _NO_LETTER.sub("", key).lower() in _NAMES or _are_spelled(values)
 
 
 def _are_spelled(values: set[str]) -> bool:
