@@ -28,11 +28,15 @@ if __name__ == "__main__":
             frame.turn(pages, page, scenario_state.take_page_request())
             link, path = scenario_state.publish(), scenario_state.path()
             above = st.container(key="above")
-            frame.run()  # first, because the browser then loads the picture's code during the rest
+            has_picture = at_path(path).sentence
+            if has_picture:  # first, because the browser then loads its code during the rest
+                frame.run()
             sidebar(link, path, add_button)
             with above:
                 tour.draw_stop(path)
                 topbar(at_path(path))
+            if not has_picture:  # last, because the links stay there during its long work
+                frame.run()
 else:
     from crfviz.ui.live_room.routes import routes
     from crfviz.ui.shell import server

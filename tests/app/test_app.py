@@ -14,6 +14,7 @@ from crfviz.taggers.registry import load_tagger
 from crfviz.ui import cached, scene
 from crfviz.ui.session import components
 from crfviz.ui.session.session_store import STORE_KEY
+from crfviz.ui.shell import frame, sidebar
 from crfviz.ui.state.scenario import BEFORE_FIRST
 from crfviz.ui.tour import GREETING
 from crfviz.views.contents import ENTRIES, GROUPS, VIEW, page_of, view_in
@@ -46,6 +47,18 @@ def broken_model(tmp_path, monkeypatch):
     (tmp_path / "broken" / "config.json").write_text('{"architecture": ', encoding="utf-8")
     monkeypatch.setenv("CRFVIZ_MODELS", str(tmp_path))
     return "broken"
+
+
+@pytest.mark.parametrize(
+    ("script", "order"),
+    [(HOME, ["page", "sidebar"]), ("pages/model-errors.py", ["sidebar", "page"])],
+)
+def test_links_stand_beside_long_work_and_after_a_picture(app, monkeypatch, script, order):
+    drawn = []
+    monkeypatch.setattr(frame, "run", lambda: drawn.append("page"))
+    monkeypatch.setattr(sidebar, "sidebar", lambda *_: drawn.append("sidebar"))
+    open_at(app, script)
+    assert drawn == order
 
 
 @pytest.fixture(autouse=True)
