@@ -162,6 +162,8 @@ def test_refused_file_is_answered_on_annotate_and_then_stored(annotate):
     assert not annotate.error
     assert "words in column 1; tags in column 2" in texts(annotate)
     assert stored() == []
+    roles = next(each for each in annotate.button_group if each.label == "The tags of the file are")
+    roles.set_value("reference").run()
     button(annotate, "Add 2 sentences").click().run()
     assert [item.gold for item in stored()] == [("B-PER", "O"), ("B-LOC", "O")]
 

@@ -542,7 +542,10 @@ TAKE_NO_VALUES = {  # nothing but files, models, names of them, or results of ot
     *("bring", "compare", "cumulated_mass", "from_crfsuite", "list_taggers", "load_tagger"),
     *("position_entropies", "read_sentences", "register", "register_adapter", "tokenize"),
 }
-TRIED_BELOW = {"grade", "label_errors", "log_sum_exp", "padded_batch", "score_answers", "trace"}
+TRIED_BELOW = {
+    *("grade", "inconsistent_names", "label_errors", "learning_curve", "log_sum_exp"),
+    *("padded_batch", "score_answers", "trace"),
+}
 
 
 def test_every_public_function_is_tried():
@@ -564,6 +567,16 @@ def test_answers_and_suspects_of_every_form(kind):
     ]
     if not any(isinstance(tag, torch.Tensor) for tag in value):
         assert suspects[0] == suspects[1]
+    several = [(f"word{n}", *WORDS[1:]) for n in range(20)]
+    curves = [
+        crfviz.learning_curve([(words, tags) for words in several]) for tags in (value, usual)
+    ]
+    assert [point.score for point in curves[0].points] == [
+        point.score for point in curves[1].points
+    ]
+    assert crfviz.inconsistent_names([(WORDS, value)]) == crfviz.inconsistent_names(
+        [(WORDS, usual)]
+    )
 
 
 def test_demonstrations_and_grader_take_arrays():

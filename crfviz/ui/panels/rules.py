@@ -53,9 +53,9 @@ REMOVE = "It stays in force on all pages. Click to remove it."
 COUNTS, PATH_ALONE = "Rule", "Rule (path only)"  # labels of the chip, as the next line
 NOT_COUNTED, NOT_SHOWN, UNUSED = "Rule (not counted)", "Rule (not shown)", "Rule not in use"
 # paths of the pages that only add the best path under the rule
-PATH_SHOWN = ("", "emissions", "transitions", "viterbi", "hmm", "learn", "risk")
+PATH_SHOWN = ("", "emissions", "transitions", "viterbi", "hmm", "learn")
 GIVEN = dict.fromkeys(
-    ("marginals", "paths", "what-if", "why"), "Here only paths that match it count."
+    ("marginals", "paths", "risk", "what-if", "why"), "Here only paths that match it count."
 ) | {  # tooltips by path of a page
     "entities": "Here the entities’ probabilities are given it.",
     "compare": "Here only paths that match it count, where it fits the tags of both sides.",

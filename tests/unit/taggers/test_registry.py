@@ -103,7 +103,8 @@ def test_cuda_without_a_gpu_is_rejected(monkeypatch):
 def test_unknown_family_is_named_in_the_error(tmp_path):
     (tmp_path / "config.json").write_text('{"format": 1, "family": "oracle"}', encoding="utf-8")
     with pytest.raises(
-        ModelError, match=r"'family' must be one of crf, perceptron, hmm, imported, got 'ora"
+        ModelError,
+        match=r"'family' must be one of crf, perceptron, hmm, imported, textbook, got 'ora",
     ):
         load_tagger(tmp_path)
 

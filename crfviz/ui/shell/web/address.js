@@ -124,8 +124,8 @@ export function watchSteps() {
 }
 
 // Links to pages carry the current state. Edits change the URL, and the links take their query from it. The browser
-// would load a link anew, which ends the session; Python therefore opens the page. The link of the current page leaves a
-// view.
+// would load a link anew, which ends the session; Python therefore opens the page. The link of the current page leaves
+// a view.
 
 const PAGES = ".st-key-pages a";
 const WITHIN = "[data-why] a, a[data-closest], a[data-example]"; // links of the page, which Python follows, too

@@ -28,7 +28,7 @@
     // without storage the greeting is shown
   }
   // Streamlit's settings by whoever hosts it: ./frame.js says in place of its dialogs that there is no connection. With
-  // its own address and host settings it connects at once, instead of asking for both, below the path of the page first.
+  // its own address and host settings it connects at once, instead of asking for both below the path of the page first.
   const settings = { blockErrorDialogs: true, allowedOrigins: [location.origin], useExternalAuthToken: false };
   const { base, pages } = document.currentScript.dataset;
   const root = rootOf(location.pathname);

@@ -38,7 +38,7 @@ export function drawText(node, style, picture, origin, change) {
   }
 }
 
-// Where a text is attached: in the middle of its box, at its end, or at its start, so that another font leaves it there.
+// Where a text is attached: in the middle of its box, at its end, or at its start. Another font leaves it there.
 /** @param {HTMLElement} parent @param {{ left: number, right: number, rtl: boolean }} text @param {Point} origin */
 function anchored(parent, { left, right, rtl }, origin) {
   /** @type {HTMLElement} */

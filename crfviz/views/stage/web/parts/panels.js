@@ -87,7 +87,8 @@ export function buildControls({ strength, preset, constrained }) {
       hide(rules, next.constrained === null);
       set(rules, "aria-pressed", Boolean(next.constrained));
       setText(rules, `BIO rules: ${next.constrained ? "on" : "off"}`);
-      setText(message, next.message ?? (next.ruler ? "" : hasNoKeys() ? withoutKeys(next.hint) : next.hint)); // a ruler needs the space
+      const hint = hasNoKeys() ? withoutKeys(next.hint) : next.hint;
+      setText(message, next.message ?? (next.ruler ? "" : hint)); // a ruler needs the space
       flag(message, { problem: Boolean(next.message) });
     },
   };

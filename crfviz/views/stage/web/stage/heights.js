@@ -5,8 +5,8 @@ import { BELOW_STAGE } from "./layout.js";
 const [EDGE, SLACK] = [8, 12]; // pixels under the picture of a lecture, and those that may stay empty
 const MAX_OVER = 24; // pixels; pictures on pages that are much higher than the window scroll
 
-// `place` is where the height was measured, `more` the pixels that it has more than estimated. If `isFixed`, less height
-// made the picture higher, and it stays as it is.
+// `place` is where the height was measured, `more` the pixels that it has more than estimated. If `isFixed`, less
+// height made the picture higher, and it stays as it is.
 /** @typedef {{ place: string, more: number, isFixed: boolean }} Filled */
 
 /** @param {Element} element @returns {Element[]} */

@@ -309,7 +309,8 @@ export class Stage {
     else this.finish();
   }
 
-  // Widths of the words and of the longest tag, and the rise of the highest word, in em; undefined until the font is loaded.
+  // Widths of the words and of the longest tag, and the rise of the highest word, in em; undefined until the font is
+  // loaded.
   /** @param {string} family */
   measureWords(family) {
     if (document.fonts.status !== "loaded") return undefined;
