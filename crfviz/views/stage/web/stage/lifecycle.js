@@ -235,7 +235,7 @@ export class Stage {
   draw(another = false) {
     this.drawOnce(another);
     if (this.chosen.preview) return;
-    for (let tries = this.shortens ? 1 : TRIES; tries && this.fills(); tries--) {
+    for (let tries = TRIES; tries && this.fills(); tries--) {
       const { offsetHeight } = this.root;
       this.drawOnce();
       if (this.shortens || this.root.offsetHeight <= offsetHeight) continue;
