@@ -217,6 +217,7 @@ export class Stage {
     this.frame.write(this.model);
     this.frame.update(this.model);
     this.showStep();
+    if (this.shortens && this.fills()) this.draw(); // a step with a longer text or another row
   }
 
   deliver() {
