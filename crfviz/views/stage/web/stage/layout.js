@@ -96,9 +96,10 @@ const ROOMY = 100; // wider columns have space for the trained tag
 // Returns all sizes for a `room`: `width` and `height` of the usable window, the `top` of the stage on the page, the
 // height of the `note`, the `scale` of the page's text, the widths of a `digit`, of each of the `words` and of the
 // longest `name` of a tag in em, the `rise` of the highest word over its line, and whether the host `shortens` lists.
-// Below the width `narrow` the panel is under the words. The text size is TEXT for large models and LARGE for small ones, times the scale. If the rows do
-// not fit even at their minimum height, they scroll in a frame under the fixed words, and the page does not scroll.
-// In a lecture they get smaller texts before they scroll: a row out of sight may hold the best path.
+// Below the width `narrow` the panel is under the words. The text size is TEXT for large models and LARGE for small
+// ones, times the scale. If the rows do not fit even at their minimum height, they scroll in a frame under the fixed
+// words, and the page does not scroll. In a lecture they get smaller texts before they scroll: a row out of sight may
+// hold the best path.
 /** @param {Laid} model @param {Room} room */
 export function layout(model, room) {
   let sizes = laidOut(model, room);
