@@ -101,7 +101,9 @@ def test_box_has_the_colour_of_the_verdict(app, monkeypatch, difference, interva
 
     monkeypatch.setattr(added_layer, "_fitted", with_interval)
     monkeypatch.setattr(added_layer, "MAX_WORDS_FITTED", 300)
-    monkeypatch.setattr(added_layer, "RESULT", f"layer gain of {difference}")
+    monkeypatch.setattr(
+        added_layer, "FIT", replace(added_layer.FIT, name=f"layer gain of {difference}")
+    )
     app.query_params.update({"model": "upos-en", **DECODERS})
     fit(open_at(app, PAGE))
     (box,) = gains(app)
@@ -172,7 +174,7 @@ def test_sample_has_at_most_the_given_number_of_words():
 
 def test_large_file_is_sampled_with_a_note(app, monkeypatch):
     monkeypatch.setattr(added_layer, "MAX_WORDS_FITTED", 400)
-    monkeypatch.setattr(added_layer, "RESULT", "layer gain of a sample")
+    monkeypatch.setattr(added_layer, "FIT", replace(added_layer.FIT, name="layer gain of a sample"))
     app.query_params.update({"model": "upos-en", **DECODERS})
     fit(open_at(app, PAGE))
     assert any("at most 400 words are fitted" in caption.value for caption in app.caption)
@@ -180,7 +182,9 @@ def test_large_file_is_sampled_with_a_note(app, monkeypatch):
 
 
 def test_full_queue_is_reported(app, monkeypatch):
-    monkeypatch.setattr(added_layer, "RESULT", "layer gain with a full queue")
+    monkeypatch.setattr(
+        added_layer, "FIT", replace(added_layer.FIT, name="layer gain with a full queue")
+    )
     app.query_params.update({"model": "upos-en", **DECODERS})
     open_at(app, PAGE)
     monkeypatch.setenv("CRFVIZ_LIMITS", "line=1")

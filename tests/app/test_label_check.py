@@ -1,5 +1,7 @@
 """Model errors: the check of the labels by CRFs that did not see them."""
 
+from dataclasses import replace
+
 import pytest
 
 import crfviz
@@ -19,7 +21,8 @@ def sentences():
 @pytest.fixture
 def opened(app, monkeypatch, request):
     """The page without an earlier result of another test."""
-    monkeypatch.setattr(label_check, "RESULT", f"label check of {request.node.name}")
+    own = replace(label_check.CHECK, name=f"labels of {request.node.name}")
+    monkeypatch.setattr(label_check, "CHECK", own)
     app.query_params.update({"model": "upos-en", "v.tab": "Is it the gold?"})
     return open_at(app, PAGE)
 

@@ -21,7 +21,6 @@ from crfviz.corpus.tables.layer_gain import (
     sample_of,
 )
 from crfviz.corpus.training.transitions import FittedTransitions
-from crfviz.exceptions import CrfvizError
 from crfviz.taggers.brought.parsed_model import ParsedModel, Reading, SentenceScores, steps_of
 from crfviz.taggers.brought.validated_model import validate
 from crfviz.taggers.registry import model_path, store_model
@@ -29,22 +28,20 @@ from crfviz.taggers.tagger import Tagger
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors.error_analysis import ExplorerLinks, gain_in_worker
 from crfviz.ui.errors.lists import show_table
+from crfviz.ui.errors.on_request import OnRequest
 from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.session.background import BACKGROUND
 from crfviz.ui.session.permission import uploads_allowed, uploads_off
 from crfviz.ui.session.scenario_state import change
-from crfviz.ui.session.scheduling import pause, turn
+from crfviz.ui.session.scheduling import pause
 from crfviz.ui.session.session_store import get_value, notify, set_value
-from crfviz.ui.streamlit_compat import DeltaGenerator, is_fragment_run
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import guarded
-from crfviz.ui.words import plain, quote
+from crfviz.ui.words import quote
 from crfviz.views.formatting import count
 
 EXPLORE = "pages/explore.py"
 MAX_WORDS_FITTED = 50_000  # half a minute on one core; larger files are sampled
-RESULT = "layer gain"  # name of the gain in `Analysed.made`
-REQUESTED = "layer.requested"  # session key: key of the analysis to fit transitions for
-PROBLEM = "layer.problem"  # session key: why the last fit failed
 KEPT = "layer.kept"  # session key: whether the reader pressed Keep
 ABOUT = (
     "Transitions, start and end scores are fitted on the emissions of this model alone; its own "
@@ -54,6 +51,7 @@ ABOUT_LINKS = (
     "Both links open Explore: *fitted* with the fitted scores of this part as edits, divided by "
     "the scale of the emissions, which leaves every path as it is; *zero* without transitions."
 )
+FIT = OnRequest("layer", "Fit transitions", "Fitting transitions")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,22 +70,10 @@ class Measured:
 def added_layer(analysis: Analysed) -> None:
     """Draw the button that fits transitions, or the gain if they were fitted."""
     st.markdown("**What a CRF layer would add**")
-    measured = analysis.made.get(RESULT)
+    measured: Measured | None = FIT.result(analysis)
     if measured is None:
         st.caption(ABOUT)
-        running = get_value(REQUESTED) == analysis.key
-        st.button(
-            "Fit transitions",
-            on_click=set_value,
-            args=(REQUESTED, analysis.key),
-            disabled=running,
-            key=f"layer.fit.{analysis.key}",
-        )
-        if running and is_fragment_run():
-            set_value(PROBLEM, "")
-            st.rerun()  # rerun the page: Stop could not end a fragment
-        if problem := get_value(PROBLEM):
-            st.info(plain(problem))
+        FIT.draw_button(analysis)
         return
     gain, fitted = measured.layer.gain, measured.layer.fitted
     draw = {"adds": st.success, "loses": st.warning, "cannot tell": st.info}[gain.verdict]
@@ -108,25 +94,14 @@ def added_layer(analysis: Analysed) -> None:
 
 def fit_requested(analysis: Analysed, place: DeltaGenerator) -> None:
     """Fit transitions, with a progress bar at `place`, if the reader has clicked the button."""
-    if get_value(REQUESTED) != analysis.key or RESULT in analysis.made:
-        return
-    tagger = analysis.results.tagger
-    numbers = sample_of(analysis.sentences, MAX_WORDS_FITTED)
-    with place.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, "Fitting transitions")
-        st.button("Stop", on_click=set_value, args=(REQUESTED, ""), key="layer.stop")
 
-    def report(done: int, total: int) -> None:  # raises after a click on Stop
-        bar.progress(done / total, f"Fitting transitions: {100 * done // total} %")
+    def work(report: Progress) -> Measured:
+        tagger = analysis.results.tagger
+        numbers = sample_of(analysis.sentences, MAX_WORDS_FITTED)
+        layer = _fitted(tagger, [analysis.sentences[number] for number in numbers], report)
+        return _with_links(tagger, layer, numbers, analysis.sentences)
 
-    try:
-        with turn(lambda words: bar.progress(0.0, words)):
-            layer = _fitted(tagger, [analysis.sentences[number] for number in numbers], report)
-            analysis.made[RESULT] = _with_links(tagger, layer, numbers, analysis.sentences)
-    except CrfvizError as error:
-        set_value(PROBLEM, str(error))
-    set_value(REQUESTED, "")
-    st.rerun()
+    FIT.run_if_requested(analysis, place, work)
 
 
 def _fitted(tagger: Tagger, sentences: Sequence[Sentence], report: Progress) -> LayerGain:

@@ -12,30 +12,26 @@ from crfviz.corpus.table import DIGITS, Table
 from crfviz.corpus.tables.inconsistent_names import equal_runs, inconsistent_names
 from crfviz.corpus.tables.label_errors import SuspectLabel, label_errors
 from crfviz.corpus.tables.layer_gain import sample_of
-from crfviz.exceptions import CrfvizError
 from crfviz.text.sentences import Sentence
 from crfviz.ui.errors.error_analysis import ExplorerLinks
 from crfviz.ui.errors.lists import show_table
+from crfviz.ui.errors.on_request import OnRequest
 from crfviz.ui.errors.runs import Analysed
 from crfviz.ui.session.background import BACKGROUND
-from crfviz.ui.session.scheduling import pause, turn
-from crfviz.ui.session.session_store import get_value, set_value
-from crfviz.ui.streamlit_compat import DeltaGenerator, is_fragment_run
+from crfviz.ui.session.scheduling import pause
+from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import guarded
-from crfviz.ui.words import plain
 from crfviz.views.formatting import count, per_cent
 
 BY_HEART = 0.995  # token accuracy from which the model may know the labels by heart
 MAX_WORDS_CHECKED = 20_000  # half a minute on one core; larger files are sampled
 MAX_NAMES, MAX_LISTED = 100, 10  # names with several types, and sentences of each
-RESULT = "label check"  # name of the result in `Analysed.made`
-REQUESTED = "labels.requested"  # session key: key of the analysis to check
-PROBLEM = "labels.problem"  # session key: why the last check failed
 BUTTON = "Check with a CRF that has not seen them"
 ABOUT = (
     "Five CRFs over word features are fitted, each on four fifths of the sentences, and judge the "
     "remaining fifth. The largest log odds of another tag against gold come first."
 )
+CHECK = OnRequest("labels", BUTTON, "Checking labels")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,22 +89,9 @@ def _mixed_names(analysis: Analysed) -> None:
 @guarded("The check of the labels")
 def _check(analysis: Analysed) -> None:
     """Draw the button that starts the check, or its list."""
-    checked: Checked | None = analysis.made.get(RESULT)
+    checked: Checked | None = CHECK.result(analysis)
     if checked is None:
-        running = get_value(REQUESTED) == analysis.key
-        st.button(
-            BUTTON,
-            on_click=set_value,
-            args=(REQUESTED, analysis.key),
-            disabled=running,
-            help=ABOUT,
-            key=f"labels.check.{analysis.key}",
-        )
-        if running and is_fragment_run():
-            set_value(PROBLEM, "")
-            st.rerun()  # rerun the page: Stop could not end a fragment
-        if problem := get_value(PROBLEM):
-            st.info(plain(problem))
+        CHECK.draw_button(analysis, ABOUT)
         return
     show_table("label_errors", checked.rows, links={"explore": checked.links})
     st.caption(ABOUT)
@@ -121,25 +104,14 @@ def _check(analysis: Analysed) -> None:
 
 def check_requested(analysis: Analysed, place: DeltaGenerator) -> None:
     """Check the labels, with a progress bar at `place`, if the reader has clicked the button."""
-    if get_value(REQUESTED) != analysis.key or RESULT in analysis.made:
-        return
-    numbers = sample_of(analysis.sentences, MAX_WORDS_CHECKED)
-    sentences = [analysis.sentences[number] for number in numbers]
-    with place.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, "Checking labels")
-        st.button("Stop", on_click=set_value, args=(REQUESTED, ""), key="labels.stop")
 
-    def report(done: int, total: int) -> None:  # raises after a click on Stop
-        bar.progress(done / total, f"Checking labels: {100 * done // total} %")
+    def work(report: Progress) -> Checked:
+        numbers = sample_of(analysis.sentences, MAX_WORDS_CHECKED)
+        sentences = [analysis.sentences[number] for number in numbers]
+        found = BACKGROUND.run(partial(check_in_worker, sentences), report, pause=pause)
+        return _with_links(analysis, found, numbers)
 
-    try:
-        with turn(lambda words: bar.progress(0.0, words)):
-            found = BACKGROUND.run(partial(check_in_worker, sentences), report, pause=pause)
-            analysis.made[RESULT] = _with_links(analysis, found, numbers)
-    except CrfvizError as error:
-        set_value(PROBLEM, str(error))
-    set_value(REQUESTED, "")
-    st.rerun()
+    CHECK.run_if_requested(analysis, place, work)
 
 
 def check_in_worker(sentences: Sequence[Sentence], report: Progress) -> list[SuspectLabel]:
