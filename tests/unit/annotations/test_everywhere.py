@@ -159,3 +159,10 @@ def test_memory_lists_three_sentences_and_takes_the_usual_type():
 def test_runs_of_equal_words_are_disjoint():
     assert list(equal_runs(list("aaabaa"), ("a", "a"))) == [0, 4]
     assert list(equal_runs((), ("a",))) == []
+
+
+def test_place_is_decided_if_one_of_its_words_is(store, items):
+    york = Name(("New", "York"), "LOC")
+    assert places(store, york) == [(3, 6, 7), (4, 0, 1)]
+    mark(store, items[2], 7, 7, "PER")  # York alone
+    assert places(store, york) == [(4, 0, 1)]

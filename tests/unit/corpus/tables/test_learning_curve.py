@@ -145,3 +145,16 @@ def test_names_with_two_types_are_listed_with_their_sentences():
     assert crfviz.inconsistent_names([(["a", "a"], ["N", "V"])]) == []
     both = [replace(crfviz.Sentence(("A",)), tags=(tag,)) for tag in ("S-LOC", "B-PER", "S-PER")]
     assert dict(crfviz.inconsistent_names(both)[0].types) == {"LOC": (0,), "PER": (2,)}
+
+
+def test_interval_without_errors_is_that_of_the_next_sentences():
+    words = {"0": "dogs", "1": "bark"}
+    rows = [[words[bit] for bit in f"{n:06b}"] for n in range(40)]  # all different
+    tags = {"dogs": "NOUN", "bark": "VERB"}
+    curve = crfviz.learning_curve([(row, [tags[word] for word in row]) for row in rows])
+    assert {point.score for point in curve.points} == {1.0}
+    total = 6 * 40
+    right = (total + 2) / (total + 4)
+    half = 1.96 * np.sqrt(right * (1 - right) / total * 50 / 40)
+    assert curve.next.gain == pytest.approx(0, abs=1e-12)
+    assert curve.next.interval == pytest.approx((-half, half), rel=1e-3)
