@@ -77,6 +77,7 @@ def test_votes_from_phones_are_counted(wall, follow):
     code = lead(wall)
     question = wall.page.locator("[data-question]")
     phones = [follow(code) for _ in range(3)]
+    expect(question.locator("[data-choice]").first).to_be_visible()
     texts = question.locator("[data-choice]").all_inner_texts()
     for phone in phones:
         expect(phone.locator("[data-question] [data-choice]")).to_have_count(len(texts))

@@ -85,7 +85,7 @@ def test_wrong_value_is_named_shown_after_two_and_undone(screen):
         mistake = "start forgotten" if text != "99" else ""
         selector = f'[data-mistake="{mistake}"]' if mistake else ":not([data-mistake])"
         page.locator(f'[data-verdict="wrong"]{selector}').wait_for()
-        assert "Try again" in wrong.inner_text()
+        expect(wrong).to_contain_text("Try again")
     page.get_by_role("button", name="Show me").click()
     wait_for_step(page, 1)
     assert node(page, t, k).get_attribute("data-value") == f"{task.steps[0].answer:.6f}"
