@@ -6,9 +6,9 @@ for BIO tags, else the share of right words.
 
 The gain of fifty more sentences extends two lines, which are fitted to the scores by least squares
 with weight n: over log n, which is flat early, and over the root of n, which is flat late. It is
-the mean of both. Its interval is that of the normal distribution with three variances: of the
-slopes, over samples of sentences; between the two lines; and of the next fifty sentences, which
-differ from any other fifty:
+the mean of both. Its interval is that of the normal distribution with four variances: of the
+slopes, over samples of sentences; of the slopes, by how far the scores lie from the lines; between
+the two lines; and of the next fifty sentences, which differ from any other fifty:
 
     F (1 - F) / E * 50 / n
 
@@ -218,14 +218,17 @@ def _next(
     units: int,
 ) -> NextGain:
     """Return the gain of `MORE` sentences beyond `number`, from (P,) scores and (S, P) samples."""
-    lines, sampled = [], []
+    lines, sampled, scattered = [], [], []
     for curve in CURVES:
         reach = curve(number + MORE) - curve(number)
-        lines.append(float(_slope(curve(sizes), sizes, values[None])[0] * reach))
+        slope = float(_slope(curve(sizes), sizes, values[None])[0])
+        lines.append(slope * reach)
         sampled.append(_slope(curve(sizes), sizes, scores) * reach)
+        scattered.append(_scatter(curve(sizes), sizes, values, slope) * reach)
     right = (values[-1] * units + 2) / (units + 4)  # never 0 or 1: Agresti and Coull (1998)
     new = np.sqrt(right * (1 - right) / max(1, units) * MORE / number)
-    error = Z * float(np.hypot(np.hypot(np.mean(sampled, axis=0).std(), np.std(lines)), new))
+    own = np.mean(sampled, axis=0).std(), np.std(lines, ddof=1), new
+    error = Z * float(np.hypot(np.linalg.norm(own), np.sqrt(np.mean(np.square(scattered)))))
     gain = float(np.mean(lines))
     return NextGain(MORE, gain, (gain - error, gain + error))
 
@@ -238,6 +241,17 @@ def _slope(
     x = x - weights @ x
     slopes: NDArray[np.float64] = scores @ (weights * x) / (weights @ x**2)
     return slopes
+
+
+def _scatter(
+    x: NDArray[np.float64], sizes: NDArray[np.float64], values: NDArray[np.float64], slope: float
+) -> float:
+    """Return the standard error of the slope, from the distances of (P,) values from the line."""
+    weights = sizes / sizes.sum()
+    x = x - weights @ x
+    left = values - weights @ values - slope * x
+    variance = (weights * x * left) @ (weights * x * left) / (weights @ x**2) ** 2
+    return float(np.sqrt(variance * len(x) / max(1, len(x) - 2)))  # two points have no distance
 
 
 def _weakest(tables: dict[str, Counts]) -> WeakestTag | None:

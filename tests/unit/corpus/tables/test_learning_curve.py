@@ -47,6 +47,34 @@ def test_curve_has_five_ascending_sizes_with_intervals(curve):
     assert curve.metric == "entity F1"
 
 
+def test_interval_grows_by_how_far_scores_lie_from_their_lines(monkeypatch):
+    """Errors of the slopes by the sandwich formula in matrices, HC1."""
+    dice = random.Random(0)
+    rows = [[f"w{dice.randrange(30)}" for _ in range(4)] for _ in range(40)]  # learnt one by one
+    tags = {f"w{n}": dice.choice("NV") for n in range(30)}
+    gold = [(row, [tags[word] for word in row]) for row in rows]
+    curve = crfviz.learning_curve(gold)
+    n, scores = np.array([[p.sentences, p.score] for p in curve.points]).T
+    variances = []
+    for line in (np.log, np.sqrt):
+        design = np.stack([np.ones(len(n)), line(n)], axis=1)
+        bread = np.linalg.inv(design.T @ (n[:, None] * design))
+        left = scores - design @ bread @ design.T @ (n * scores)
+        meat = design.T @ (((n * left) ** 2)[:, None] * design)
+        reach = line(90) - line(40)
+        variances.append((bread @ meat @ bread)[1, 1] * len(n) / (len(n) - 2) * reach**2)
+    monkeypatch.setattr(module, "_scatter", lambda *_: 0.0)
+    without = crfviz.learning_curve(gold)
+    grown = half(curve) ** 2 - half(without) ** 2
+    assert grown == pytest.approx(1.96**2 * np.mean(variances), rel=1e-3)
+    assert grown > 0.004
+
+
+def half(curve):
+    low, high = curve.next.interval
+    return (high - low) / 2
+
+
 def test_fields_are_readable_by_name_as_in_the_json(curve):
     fields = json.loads(json.dumps(curve.as_fields()))
     assert fields["points"][0]["sentences"] == curve["points"][0]["sentences"] == 6
