@@ -30,6 +30,7 @@ from crfviz.ui.session.session_store import get_value, set_value
 from crfviz.ui.state.scenario import ON_RISK, covered
 from crfviz.ui.widgets import download, narrowed
 from crfviz.ui.words import plain
+from crfviz.views.explanation import edit_list
 from crfviz.views.exports.live import KEPT, PAGES, Live, origin_of
 from crfviz.views.exports.live_page import live_page
 from crfviz.views.exports.python_file import script
@@ -276,11 +277,13 @@ def download_menu(
 
 
 def _csv(scene: Scene, rows: Sequence[Row], grids: Sequence[Grid]) -> str:
-    """Return rows and grids as one table with a column per word."""
+    """Return rows and grids as one table with a column per word; edits are a row of their own."""
     columns = list(scene.numbered().values())
     tables = {"tags": pd.DataFrame([_texts(scene, row) for row in rows], columns=columns)}
     for grid in grids:
         tables[grid.name] = pd.DataFrame(grid.values.T.numpy(), list(scene.tags), columns)
+    if listed := edit_list(scene.scenario.edits, scene.now.sentence.words):
+        tables["edits"] = pd.DataFrame(None, [listed], columns)
     return pd.concat(tables, names=["table", "row"]).to_csv()
 
 

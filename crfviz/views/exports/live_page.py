@@ -16,6 +16,7 @@ from torch import Tensor
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import END, START, weight_matrix
 from crfviz.text.direction import LTR, RTL, runs_right_to_left
+from crfviz.views.explanation import edit_list
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import Live, data
 from crfviz.views.formatting import columns, format_probability, score
@@ -123,7 +124,13 @@ def static_tables(live: Live) -> str:
     Tables that are too large for the file are left out, and named.
     """
     now = live.in_sight
-    parts = [_summary(now), _decoders(live), _likely(now)]
+    edits = edit_list(live.edits, live.now.words)
+    parts = [
+        _summary(now),
+        f"<p>{escape(edits)}</p>" if edits else "",
+        _decoders(live),
+        _likely(now),
+    ]
     if now.whole is not None:
         parts.insert(0, f"<p>The first {len(now.words)} of {len(live.now.words):,} words.</p>")
     left_out, cells = [], 0

@@ -11,21 +11,24 @@ import math
 import shutil
 import subprocess
 import tempfile
+import textwrap
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from crfviz.chain.decoding.analysis import Analysis, analyse
-from crfviz.chain.edits import END, START, weight_matrix
+from crfviz.chain.decoding.analysis import Analysis
+from crfviz.chain.edits import END, START, Edits, weight_matrix
 from crfviz.chain.validation import whole_number
 from crfviz.exceptions import CrfvizError
 from crfviz.text.direction import right_to_left
 from crfviz.text.files import abbreviate_value, write_atomically
-from crfviz.views.exports.live import What, live_of
+from crfviz.views.explanation import edit_list
+from crfviz.views.exports.live import Live, What, live_of
 from crfviz.views.formatting import columns, score
 from crfviz.views.strips.decoders import USUAL_ROWS, decoder_rows
 
@@ -57,6 +60,9 @@ _SPECIAL = {
     "α": r"\ensuremath{\alpha}",
     "β": r"\ensuremath{\beta}",
     "→": r"\ensuremath{\to}",
+    "−": r"\ensuremath{-}",
+    "×": r"\ensuremath{\times}",
+    "∞": r"\ensuremath{\infty}",
 }
 _LIGATURES = set("-,?!")  # two of them would become one sign
 _LETTERS = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŒœŠšŽžŁłČčŘřŚśŻżŃńĆć"
@@ -87,6 +93,7 @@ TABLES: Mapping[str, Callable[[Analysis], Tensor]] = {
     "best": lambda analysis: analysis.best,
 }  # (T, K) by name
 DECODERS, TRANSITIONS = "decoders", "transitions"
+EDITS_LINE = 60  # characters of a line of edits below a table
 
 
 def tex(text: str) -> str:
@@ -159,6 +166,7 @@ def export_table(
     sentence: str | Sequence[str] | None = None,
     table: str = "marginals",
     digits: int = 4,
+    edits: Edits | None = None,
 ) -> Path:
     """Write one table as CSV, Markdown or LaTeX, as the name of the file ends; return its path.
 
@@ -169,9 +177,11 @@ def export_table(
         table: marginals, emissions, alpha, beta or best with a row per tag and a column per word,
             decoders (what each of them chooses) or transitions.
         digits: decimals.
+        edits: changes of the scores, applied first. They are listed below the table, and in the
+            first cell of CSV, which is empty otherwise.
 
     Raises:
-        CrfvizError: it is not one of these, or the file cannot be written.
+        CrfvizError: it is not one of these, the edits do not fit, or the file cannot be written.
     """
     form = FORMATS.get(Path(path).suffix.lower())
     if form is None:
@@ -182,9 +192,17 @@ def export_table(
     if table not in known:
         raise CrfvizError(f"table must be one of {', '.join(known)}, got {abbreviate_value(table)}")
     digits = require_digits(digits, 17)
-    text = form(rows_of(analyse(live_of(what, sentence).potentials), table), digits)
-    write_atomically(Path(path), [text.encode()])
+    now = edited(what, sentence, edits).now
+    listed = edit_list(edits or Edits(), now.words)
+    write_atomically(Path(path), [form(rows_of(now, table), digits, listed).encode()])
     return Path(path)
+
+
+def edited(what: What, sentence: str | Sequence[str] | None, edits: Edits | None) -> Live:
+    """Return the scores of a sentence with their edits; see `live_of`."""
+    if not isinstance(edits, Edits | None):
+        raise CrfvizError(f"edits must be crfviz.Edits, got {abbreviate_value(edits)}")
+    return replace(live_of(what, sentence), edits=edits or Edits())
 
 
 def require_digits(digits: int, most: int) -> int:
@@ -222,8 +240,12 @@ def rows_of(analysis: Analysis, table: str) -> Rows:
     return [["", *head], *[[name, *row] for name, row in named]]
 
 
-def as_csv(rows: Rows, digits: int) -> str:
-    """Return CSV for programs: -inf for forbidden, an empty cell for NaN."""
+def as_csv(rows: Rows, digits: int, edits: str = "") -> str:
+    """Return CSV for programs: -inf for forbidden, an empty cell for NaN.
+
+    Comments would break readers, so a list of edits stands in the first cell.
+    """
+    rows = [[edits, *rows[0][1:]], *rows[1:]] if edits else rows
 
     def plain(cell: str | float) -> str:
         if isinstance(cell, str):
@@ -235,8 +257,8 @@ def as_csv(rows: Rows, digits: int) -> str:
     return text.getvalue()
 
 
-def as_markdown(rows: Rows, digits: int) -> str:
-    """Return a GitHub Markdown table with right-aligned numbers."""
+def as_markdown(rows: Rows, digits: int, edits: str = "") -> str:
+    """Return a GitHub Markdown table with right-aligned numbers, and the list of edits below."""
 
     def cell(value: str | float) -> str:
         if not isinstance(value, str):
@@ -246,11 +268,15 @@ def as_markdown(rows: Rows, digits: int) -> str:
 
     head, *body = [[cell(value) for value in row] for row in rows]
     rule = ["---", *["---:"] * (len(head) - 1)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in [head, rule, *body])
+    lines = [f"| {' | '.join(row)} |\n" for row in [head, rule, *body]]
+    return "".join([*lines, f"\n{cell(edits)}\n" if edits else ""])
 
 
-def as_latex(rows: Rows, digits: int) -> str:
-    """Return a tabular for booktabs, after the macros of its rare characters, if there are any."""
+def as_latex(rows: Rows, digits: int, edits: str = "") -> str:
+    """Return a tabular for booktabs, after the macros of its rare characters, if there are any.
+
+    The list of edits is below the last rule, in lines that keep a narrow table narrow.
+    """
 
     def line(row: Sequence[str | float]) -> str:
         cells = [tex(cell) if isinstance(cell, str) else number(cell, digits) for cell in row]
@@ -259,7 +285,11 @@ def as_latex(rows: Rows, digits: int) -> str:
         return " & ".join(cells) + r" \\"
 
     head, *body = [line(row) for row in rows]
-    rare = any(macro in text for macro in (SIGN, RTL) for text in (head, *body))
+    below = [
+        rf"\multicolumn{{{len(rows[0])}}}{{l}}{{\footnotesize {tex(part)}}} \\"
+        for part in textwrap.wrap(edits, EDITS_LINE)
+    ]
+    rare = any(macro in text for macro in (SIGN, RTL) for text in (head, *body, *below))
     return "\n".join(
         [
             rf"{MACROS * rare}\begin{{tabular}}{{l{'r' * (len(rows[0]) - 1)}}}",
@@ -268,13 +298,14 @@ def as_latex(rows: Rows, digits: int) -> str:
             r"\midrule",
             *body,
             r"\bottomrule",
+            *below,
             r"\end{tabular}",
             "",
         ]
     )
 
 
-FORMATS: Mapping[str, Callable[[Rows, int], str]] = {
+FORMATS: Mapping[str, Callable[[Rows, int, str], str]] = {
     ".csv": as_csv,
     ".md": as_markdown,
     ".tex": as_latex,

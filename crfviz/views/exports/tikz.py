@@ -5,22 +5,22 @@ dashes, so that a print without colours says the same.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from crfviz.chain.decoding.analysis import Analysis, analyse
+from crfviz.chain.decoding.analysis import Analysis
 from crfviz.chain.edits import END, START, Edits, weight_matrix
 from crfviz.chain.validation import whole_number
 from crfviz.exceptions import CrfvizError
 from crfviz.text.direction import LTR, RTL, runs_right_to_left
 from crfviz.text.files import abbreviate_value, write_atomically
 from crfviz.views.explanation import edit_list
-from crfviz.views.exports.live import Live, What, live_of
-from crfviz.views.exports.tables import PREAMBLE, compiled, number, require_digits, tex
+from crfviz.views.exports.live import Live, What
+from crfviz.views.exports.tables import PREAMBLE, compiled, edited, number, require_digits, tex
 from crfviz.views.strips.pictures import tags_with_mass
 from crfviz.views.theme import NEGATIVE, POSITIVE, tag_colours
 
-NO_EDITS = Edits()
 COLUMN, ROW = 2.1, 0.72  # centimetres
 FULL = 6.0  # nats at which a cell of the matrix is full, at most
 NOTED = 0.05  # marginals from here on have their number beside them
@@ -39,6 +39,7 @@ def export_tikz(
     position: int = 1,
     digits: int = 2,
     direction: str = "",
+    edits: Edits | None = None,
 ) -> Path:
     """Write a picture as a LaTeX document (packages standalone and tikz), and return its path.
 
@@ -54,10 +55,11 @@ def export_tikz(
             from step to step likewise.
         digits: decimals of all numbers.
         direction: of the columns, "ltr" or "rtl"; by default that of the sentence.
+        edits: changes of the scores, applied first and listed below the picture.
 
     Raises:
-        CrfvizError: it is not one of these, the file cannot be written, or a PDF is wanted where
-            there is no LaTeX.
+        CrfvizError: it is not one of these, the edits do not fit, the file cannot be written, or
+            a PDF is wanted where there is no LaTeX.
     """
     draw = PICTURES.get(picture)
     if draw is None:
@@ -66,8 +68,8 @@ def export_tikz(
     digits = require_digits(digits, 12)
     if direction not in ("", LTR, RTL):
         raise CrfvizError(f"direction must be ltr or rtl, got {abbreviate_value(direction)}")
-    analysis = analyse(live_of(what, sentence).potentials)
-    drawn = _drawn(analysis, draw, position, digits, direction)
+    live = replace(edited(what, sentence, edits), direction=direction)
+    drawn = _drawn(live, draw, position, digits)
     target = Path(path)
     content = compiled(drawn) if target.suffix.lower() == ".pdf" else drawn.encode()
     write_atomically(target, [content])
@@ -80,26 +82,18 @@ def tikz_of(live: Live, picture: str) -> str:
     Raises:
         CrfvizError: the edits do not fit the chain.
     """
-    return _drawn(live.now, PICTURES[picture], 1, 2, live.direction, live.edits)
+    return _drawn(live, PICTURES[picture], 1, 2)
 
 
-def _drawn(
-    analysis: Analysis,
-    draw: Draw,
-    position: int,
-    digits: int,
-    direction: str,
-    edits: Edits = NO_EDITS,
-) -> str:
-    """Return a picture as a document, with the list of edits below."""
-    way = -1 if runs_right_to_left(analysis.words, direction) else 1
+def _drawn(live: Live, draw: Draw, position: int, digits: int) -> str:
+    """Return a picture as a document, with the list of edits in a comment and below."""
+    analysis = live.now
+    way = -1 if runs_right_to_left(analysis.words, live.direction) else 1
     body = draw(analysis, position, digits, way)
-    if listed := edit_list(edits, analysis.words):
-        for sign, plain in (("−∞", "-inf"), ("−", "-"), ("×", "times")):  # of every LaTeX font
-            listed = listed.replace(sign, plain)
+    if listed := edit_list(live.edits, analysis.words):
         corner = "at (current bounding box.south west)"
         style = r"anchor=north west, font=\footnotesize, text width=8cm"
-        body = [*body, rf"\node[{style}] {corner} {{{tex(listed)}}};"]
+        body = [f"% {listed}", *body, rf"\node[{style}] {corner} {{{tex(listed)}}};"]
     return document(body, analysis)
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -207,3 +208,9 @@ def test_static_tables_follow_the_chosen_direction():
     assert static_tables(live).count('<div class="scroll" dir="rtl">') == 6
     hebrew = Live(chain(3, 2, tokens=("הילד", "הלך", "7")), direction="ltr")
     assert 'dir="rtl"' not in static_tables(hebrew)
+
+
+def test_static_tables_list_the_edits():
+    live = Live(chain(3, 2, tokens=("The", "boy", "7")), edits=Edits(emissions={(1, "TAG-0"): 2.0}))
+    assert "<p>1 edit: 2 “boy” TAG-0 2.00</p>" in static_tables(live)
+    assert "edit" not in static_tables(replace(live, edits=Edits()))
