@@ -1,7 +1,7 @@
 """Arrays and probabilities of an uploaded model: shapes, row sums and logarithms."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from crfviz.exceptions import FormatError
 from crfviz.taggers.brought.parsed_model import MAX_SAID, Reading, SentenceScores, Steps
 
 ROUNDED = 0.02  # difference of a sum from 1, of probabilities that are rounded to two places
+ONE, PERCENT = 1, 100  # sums of the rows of probabilities, and of percentages
+StepsChange = Callable[[Steps], Steps]
 
 
 def with_arrays(
@@ -41,8 +43,8 @@ def with_arrays(
     return read
 
 
-def probability_tables(parts: Sequence[SentenceScores]) -> tuple[str, ...]:
-    """Return the names of the tables whose rows all sum to one, or whose columns do.
+def _probability_tables(parts: Sequence[SentenceScores], whole: int = ONE) -> tuple[str, ...]:
+    """Return the names of the tables whose rows all sum to `whole`, or whose columns do.
 
     END belongs to the rows of transitions. A table of zeros says nothing.
     """
@@ -51,24 +53,65 @@ def probability_tables(parts: Sequence[SentenceScores]) -> tuple[str, ...]:
     for each in steps:
         if each.transitions.any():
             ways = (_row_sums(each), each.transitions.sum(-1), each.transitions.sum(-2))
-            found = (way for way in ways if _are_one(way))
+            found = (way for way in ways if _are(whole, way))
             sums.setdefault("transitions", []).append(next(found, ways[0]))
     if parts[0].emissions.shape[-1] == 1:
         return ()
-    return tuple(name for name, totals in sums.items() if all(map(_are_one, totals)))
+    return tuple(name for name, totals in sums.items() if all(_are(whole, way) for way in totals))
 
 
-def may_be_probabilities(parts: Sequence[SentenceScores]) -> bool:
-    """Return whether all numbers are between 0 and 1, and not all of them just 0 or 1."""
+def _may_be_probabilities(parts: Sequence[SentenceScores], whole: int = ONE) -> bool:
+    """Return whether all numbers are between 0 and `whole`, and not all of them just these two."""
     steps = dict.fromkeys(part.steps for part in parts)
     tables = [part.emissions for part in parts]
     tables += [table for each in steps for table in each.tables().values()]
-    inside = all(bool(((table >= 0) & (table <= 1 + ROUNDED)).all()) for table in tables)
-    return inside and any(bool((table % 1 > 0).any()) for table in tables)
+    largest = whole * (1 + ROUNDED)
+    inside = all(bool(((table >= 0) & (table <= largest)).all()) for table in tables)
+    return inside and any(bool((table % whole > 0).any()) for table in tables)
 
 
-def _are_one(sums: Array) -> bool:
-    return bool((abs(sums - 1.0) <= ROUNDED).all())
+def _are(whole: int, sums: Array) -> bool:
+    return bool((abs(sums - whole) <= whole * ROUNDED).all())
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What the numbers of an upload look like, as far as their sums say."""
+
+    names: tuple[str, ...] = ()  # of the tables whose rows sum to `whole`
+    whole: int = ONE  # or PERCENT
+    mixed: bool = False  # whether other numbers contradict it
+
+
+def likeness(parts: Sequence[SentenceScores]) -> Likeness:
+    """Return which tables look like probabilities or percentages."""
+    found = (
+        Likeness(names, whole, not _may_be_probabilities(parts, whole))
+        for whole in (ONE, PERCENT)
+        if (names := _probability_tables(parts, whole))
+    )
+    return min(found, key=lambda each: each.mixed, default=Likeness())
+
+
+def shares(parts: Sequence[SentenceScores]) -> tuple[Callable[[Array], Array], StepsChange]:
+    """Return two functions that divide emissions and steps by 100, but for tables below one.
+
+    Transitions and END belong together.
+    """
+    largest = max(part.emissions.max() for part in parts)
+
+    def of_steps(steps: Steps) -> Steps:
+        tables = steps.tables()
+        for names in (("transitions", "end"), ("start",)):
+            own = {name: tables[name] for name in names if name in tables}
+            if any((table > 1 + ROUNDED).any() for table in own.values()):
+                tables |= {name: table / PERCENT for name, table in own.items()}
+        return Steps(**tables)
+
+    def of_emissions(emissions: Array) -> Array:
+        return emissions / PERCENT if largest > 1 + ROUNDED else emissions
+
+    return of_emissions, of_steps
 
 
 def zero_steps(parts: Sequence[SentenceScores]) -> Steps:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,12 @@ from crfviz.taggers.brought.parsed_model import (
     require_words,
 )
 from crfviz.taggers.brought.score_arrays import (
+    PERCENT,
+    Likeness,
+    likeness,
     log_steps,
     logarithm,
-    may_be_probabilities,
-    probability_tables,
+    shares,
     step_arrays,
     unnormalised,
     with_arrays,
@@ -49,7 +51,11 @@ NO_TRANSITIONS = (
     "There are no transitions: zeros. Independent and Viterbi agree until a rule or a transition "
     "is added."
 )
-LOOK_LIKE = "The rows of {} sum to one; these look like probabilities: take logarithms?"
+LOOK_LIKE = (
+    "The rows of {} sum to one; these look like probabilities: take logarithms?",
+    "The rows of {} sum to 100; these look like percentages: divide by 100 and take logarithms?",
+)
+PERCENTAGES = "The percentages are divided by 100."
 ANSWERS = (
     "Answer with Reading(probabilities=True) or --probabilities; with probabilities=False or "
     "--no-probabilities they are scores in nats."
@@ -57,7 +63,8 @@ ANSWERS = (
 RESERVED = (START, END)  # rows of the matrix; a tag must not have the same name
 
 MIXED = (
-    "The rows of {} sum to one, but other numbers are no probabilities: all are taken as scores."
+    "The rows of {} sum to one, but other numbers are no probabilities: all are taken as scores.",
+    "The rows of {} sum to 100, but other numbers are no percentages: all are taken as scores.",
 )
 MAX_NAMED = 3  # renamed tags that notes list
 _NUMBER = re.compile(r"\d+")  # number of sentence or line in a message
@@ -80,14 +87,18 @@ class ValidatedModel:
     left_out: tuple[str, ...] = ()  # number of skipped sentences, and the first errors
     boundary_tags: tuple[str, ...] = ()  # tags that may not be word tags, see `Reading`
     batch_first: bool | None = None  # assumed axis order, see `Reading`
-    # names of the tables that look like probabilities where nothing says that they are scores
-    look_like_probabilities: tuple[str, ...] = ()
+    # the tables that look like probabilities where nothing says that they are scores
+    look_like: Likeness = field(default_factory=Likeness)
 
     @property
     def question(self) -> str:
         """The question to answer before the model is stored; empty if there is none."""
-        listed = " and ".join(self.look_like_probabilities)
-        return LOOK_LIKE.format(listed) if listed else ""
+        return _said(LOOK_LIKE, self.look_like)
+
+    @property
+    def has_percentages(self) -> bool:
+        """Whether the question is about percentages."""
+        return self.look_like.whole == PERCENT
 
 
 def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
@@ -113,9 +124,13 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
     require_words(sum(len(part.emissions) for part in read.parts))
     tags = every_tag = _tags(draft, read.parts[0].emissions.shape[1])
     rough: tuple[str, ...] = ()
-    alike = probability_tables(read.parts) if probabilities is None else ()
-    mixed = () if may_be_probabilities(read.parts) else alike
+    alike = likeness(read.parts)
+    are_percentages = bool(probabilities) and alike.whole == PERCENT and not alike.mixed
+    asked = Likeness() if probabilities is not None or alike.mixed else alike
+    mixed = alike if probabilities is None and alike.mixed else Likeness()
     boundary = None if probabilities else find_boundary_tags(read.steps, tags)
+    if are_percentages:
+        read.rescore(*shares(read.parts))
     if probabilities:
         bare = not any(table.any() for each in read.steps for table in each.tables().values())
         normalise = reading.normalise and not bare
@@ -137,7 +152,7 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
         *dict.fromkeys([*draft.notes, *precision_notes(array.dtype.name for array in arrays)]),
         *(_boundary_notes(boundary, reading) if boundary else ()),
         *([NO_TRANSITIONS] if bare else ()),
-        *([MIXED.format(" and ".join(mixed))] if mixed else ()),
+        *filter(None, [_said(MIXED, mixed), PERCENTAGES * are_percentages]),
         *_assumption_notes(draft, read.parts),
         *_duplicate_notes(read.twice),
     ]
@@ -163,8 +178,14 @@ def validate(draft: ParsedModel, reading: Reading) -> ValidatedModel:
         left_out,
         boundary_tags=boundary.names if boundary else (),
         batch_first=draft.batch_first,
-        look_like_probabilities=() if mixed else alike,
+        look_like=asked,
     )
+
+
+def _said(sentences: tuple[str, str], of: Likeness) -> str:
+    """Return the sentence on probabilities or on percentages; empty without tables."""
+    listed = " and ".join(of.names)
+    return sentences[of.whole == PERCENT].format(listed) if listed else ""
 
 
 class _Sentences:

@@ -47,6 +47,7 @@ TYPED_EXAMPLE = {
     "end": "",
 }
 LOGARITHMS, NATS = "Take logarithms", "They are scores (nats)"  # answers about probabilities
+SHARES = "Divide by 100 and take logarithms"
 PICKERS = {"tokens": "Words", "tags": "Tags", "sentences": "Sentences"}
 NO_TAGS, TAGS = "Start and end scores", "Tags of words"  # answers about boundary tags
 AXES = ("(B, T, K)", "(T, B, K)")
@@ -173,16 +174,16 @@ def understood(files: list[tuple[str, bytes]] | TypedModel) -> ValidatedModel:
     if not isinstance(source, TypedModel):
         reading = replace(reading, keys=_picked_keys(source))
     validated = _understood(source, reading)
-    if validated.look_like_probabilities:
+    if question := validated.question:
         answer = st.radio(
-            validated.question,
-            [LOGARITHMS, NATS],
+            question,
+            [SHARES if validated.has_percentages else LOGARITHMS, NATS],
             index=None,
             horizontal=True,
-            key=f"bring.probabilities.{','.join(validated.look_like_probabilities)}",
+            key=f"bring.probabilities.{question}",
         )
         if answer is not None:
-            reading = replace(reading, probabilities=answer == LOGARITHMS)
+            reading = replace(reading, probabilities=answer != NATS)
             validated = _understood(source, reading)
     if validated.batch_first is not None:
         answer = st.radio(
@@ -273,7 +274,7 @@ def use_button(validated: ValidatedModel, suggestion: str) -> None:
     with left.container(key="bring-name"):
         # the key has the file's name, so another file resets the box
         name = st.text_input("Name", suggestion, max_chars=80, key=f"bring.name.{suggestion}")
-    unanswered = bool(validated.look_like_probabilities)
+    unanswered = bool(validated.question)
     hint = "Answer the question above first." if unanswered else None
     if right.button(
         "Use this model", type="primary", key="bring.use", disabled=unanswered, help=hint

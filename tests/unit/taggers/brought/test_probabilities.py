@@ -73,6 +73,112 @@ def test_rows_that_sum_to_one_are_a_question_until_it_is_answered(file):
             assert not other.transitions.any()
 
 
+PERCENT = {"emissions": [[20, 80], [50, 50]], "transitions": [[90, 10], [30, 70]]}
+OF_PERCENT = "these look like percentages: divide by 100 and take logarithms?"
+LOGS = {name: np.log(np.array(table) / 100) for name, table in PERCENT.items()}
+
+
+@pytest.mark.parametrize(
+    ("file", "emissions", "transitions"),
+    [
+        (as_json(PERCENT), LOGS["emissions"], LOGS["transitions"]),
+        (as_npz(**PERCENT), LOGS["emissions"], LOGS["transitions"]),
+        (
+            as_safetensors({name: np.array(table, float) for name, table in PERCENT.items()}),
+            LOGS["emissions"],
+            LOGS["transitions"],
+        ),
+        (as_json({"emissions": PERCENT["emissions"]}), LOGS["emissions"], np.zeros((2, 2))),
+        (
+            as_json({"emissions": [[33, 33, 33], [17, 17, 67]]}),
+            np.log([[0.33] * 3, [0.17, 0.17, 0.67]]),
+            np.zeros((3, 3)),
+        ),
+        (
+            as_json({**PERCENT, "emissions": [[20, 10], [50.5, 90]], "start": [50, 50]}),
+            np.log([[0.2, 0.1], [0.505, 0.9]]),
+            LOGS["transitions"],
+        ),
+        (
+            as_json({**PERCENT, "transitions": [[80, 10], [30, 60]], "end": [10, 10]}),
+            LOGS["emissions"],
+            np.log([[0.8, 0.1], [0.3, 0.6]]),
+        ),
+        (
+            as_json({"emissions": PERCENT["emissions"], "transitions": LIKE["transitions"]}),
+            LOGS["emissions"],
+            LOGS["transitions"],
+        ),
+        (
+            as_json({"emissions": [[0.5, 0.9]], "transitions": PERCENT["transitions"]}),
+            np.log([[0.5, 0.9]]),
+            LOGS["transitions"],
+        ),
+    ],
+    ids=["json", "npz", "safetensors", "softmax", "rounded", "hmm", "end", "one-of-two", "words"],
+)
+def test_rows_that_sum_to_100_are_a_question_about_percentages(file, emissions, transitions):
+    found = understand(file)
+    assert found.question.endswith(OF_PERCENT)
+    with pytest.raises(FormatError, match=r"take logarithms\? Answer with Reading"):
+        store_model(found, "asked")
+    given = understand(file, probabilities=False)
+    assert given.question == ""
+    assert given.sentences[0].emissions.max() > 0.89
+    logs = understand(file, probabilities=True)
+    assert logs.question == ""
+    assert "The percentages are divided by 100." in logs.notes
+    np.testing.assert_allclose(logs.sentences[0].emissions.numpy(), emissions)
+    np.testing.assert_allclose(logs.sentences[0].transitions.numpy(), transitions)
+
+
+def test_percentages_give_the_same_model_as_their_probabilities():
+    percent = understand(as_json({**PERCENT, "start": [40, 60]}), probabilities=True)
+    shares = understand(as_json({**LIKE, "start": [0.4, 0.6]}), probabilities=True)
+    assert percent.family == shares.family == HMM
+    for one, other in zip(percent.sentences[0].scores(), shares.sentences[0].scores(), strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+def test_file_that_says_probabilities_may_hold_percentages():
+    said = understand(as_json({**PERCENT, "probabilities": True}))
+    assert said.question == ""
+    assert said.unnormalised == ()
+    np.testing.assert_allclose(said.sentences[0].emissions.numpy(), LOGS["emissions"])
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        as_json({**PERCENT, "probabilities": False}),
+        as_json({**PERCENT, "transitions": [[90, 40], [30, 90]], "emissions": [[20, 30]]}),
+        as_json({"emissions": [[100], [100]], "transitions": [[100]]}),
+        as_json({"emissions": [[100, 0], [0, 100]], "transitions": [[0, 0], [0, 0]]}),
+        as_json({**PERCENT, "start": [-1, 2]}),
+        as_json({**PERCENT, "transitions": [[150, -50], [0, 1]]}),
+    ],
+    ids=["no", "sums", "one-tag", "indicators", "negative", "scores"],
+)
+def test_no_question_about_percentages_where_nothing_suggests_them(file):
+    assert understand(file).question == ""
+
+
+def test_emissions_alone_that_sum_to_100_beside_scores_are_noted():
+    found = understand(as_json({**PERCENT, "transitions": [[1.5, -0.5], [0.0, 0.2]]}))
+    assert "The rows of emissions sum to 100, but other numbers are no percentages" in str(
+        found.notes
+    )
+
+
+def test_library_asks_about_percentages_and_takes_the_answer(tmp_path):
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps(PERCENT))
+    with pytest.raises(CrfvizError, match="these look like percentages"):
+        crfviz.bring(file)
+    read = crfviz.bring(file, reading=crfviz.Reading(probabilities=True))
+    assert read.potentials(["1", "2"]).emissions[0, 0] == math.log(0.2)
+
+
 @pytest.mark.parametrize(
     "file",
     [
