@@ -48,7 +48,7 @@ with guarded("Annotate", again=True):
         part = bound_tabs("Part", "part", possible, next(iter(possible)))
     if document is not None and part == "label":
         follow_document(document)
-    if document is None or not is_by_hand(document):
+    if document is None or part == "learn" or not is_by_hand(document):
         with model:
             model_box(label_visibility="visible")
     if part == "add":

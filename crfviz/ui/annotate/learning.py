@@ -65,7 +65,7 @@ def model_panel(document: DocumentSummary) -> None:
 
 def _further(document: DocumentSummary) -> None:
     """Draw the options of further training, the running job, and the last result."""
-    model = scenario().model
+    model, has_own = scenario().model, _may_propose(document, propose.last_proposer(document))
     st.markdown("**Teach a network**")
     if not uploads_allowed():
         st.info(uploads_off("models"))
@@ -75,7 +75,7 @@ def _further(document: DocumentSummary) -> None:
         st.info(
             plain(
                 f"{model} lacks the tags {listed(lacking, MAX_TAGS)} of {shown_name(document)}. "
-                "Choose a model that has them above, or let Train now make one."
+                f"Choose a model above that has them{', or train its own' * has_own}."
             )
         )
     else:

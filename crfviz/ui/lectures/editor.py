@@ -95,7 +95,7 @@ def edit_lecture() -> None:
         _head(now)
     if now.cue is None:
         st.caption(
-            "“Add to lecture”, in the menu Share of each page, adds the screen to your lecture. "
+            "“Add to lecture”, in the menu Share of other pages, adds the screen to your lecture. "
             "Here you order the cues and write a text for each."
         )
     else:

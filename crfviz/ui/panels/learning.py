@@ -191,7 +191,7 @@ def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Tra
     """Draw the choice of start and iterations, and run EM; None, with a message, if it fails."""
     model = hidden_markov(scene)
     if model is None:
-        st.info("EM learns the numbers of a hidden Markov model. Choose a textbook model with one.")
+        st.info(f"EM learns the numbers of a hidden Markov model. {_way_to_one()}")
         return None
     starts = {name: f"start: {text}" for name, text in START_NAMES.items()}
     chosen = bound_select("Start", "start", starts, "model", at=start, label_visibility="collapsed")
@@ -204,6 +204,13 @@ def training(scene: Scene, start: DeltaGenerator, length: DeltaGenerator) -> Tra
     except CrfvizError as error:
         st.error(plain(str(error)))
         return None
+
+
+def _way_to_one() -> str:
+    """Return what to do where the chosen model is no hidden Markov model."""
+    names = (name for name in cached.models() if _chain_of(cached.known_tagger(name)))
+    known = next(names, None)
+    return plain(f"Choose one above, such as {known}.") if known else "This server has none."
 
 
 def trained(model: HiddenMarkov, words: Sequence[str], start: str, iterations: int) -> Training:
@@ -239,7 +246,10 @@ def history(scene: Scene) -> pd.DataFrame | None:
 
 def hidden_markov(scene: Scene) -> HiddenMarkov | None:
     """Return the parameters of a scene's HMM; None if its model is no hidden Markov model."""
-    tagger: object = scene.tagger
+    return _chain_of(scene.tagger)
+
+
+def _chain_of(tagger: object) -> HiddenMarkov | None:
     chain = tagger.chain if isinstance(tagger, MarkovTagger) else None
     return chain if isinstance(chain, HiddenMarkov) else None
 
