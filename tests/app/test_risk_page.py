@@ -112,6 +112,8 @@ def test_set_is_that_of_the_shipped_calibration(level):
     shown = app.dataframe[0].value
     row = known.rows("sentences", level)["ud-english-ewt/test.conllu"]
     assert shown["covered, %"][0] == pytest.approx(100 * row["covered"], abs=0.005)
+    said = f"Measured: {100 * row['covered']:.1f} % on ud-english-ewt/test.conllu."
+    assert said in [each.value.replace("\\", "") for each in app.caption]
 
 
 def test_set_of_words_holds_the_tags_above_the_threshold():
@@ -125,6 +127,8 @@ def test_page_says_that_the_rate_fails_on_tweets():
     captions = " ".join(each.value for each in app.caption)
     assert "On broad-twitter-corpus/test.conll, handles folded fewer than 85 % hold" in captions
     assert "On uner-english-ewt" not in captions
+    assert "% instead of 85 % on broad-twitter-corpus/test.conll, handles folded." in captions
+    assert "instead of 85 % on uner-english-ewt" not in captions
 
 
 def test_edited_chain_is_not_promised_a_rate():

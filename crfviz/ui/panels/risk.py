@@ -238,6 +238,8 @@ def calibrated_set(scene: Scene) -> Picture:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         of = bound_buttons("Promise for", OF, UNITS, "sentences")
         level = chosen_level(known, of)
+        if rows := known.rows(of, level):
+            st.caption(plain(measured_line(rows, level)), width=360)
     calibration = known.at(of, level)
     if of == "sentences":
         used = counted.near(chain, calibration.threshold)
@@ -287,9 +289,21 @@ def by_corpus(rows: Mapping[str, TableRow]) -> Table:
     return [{"corpus": label, **dict(list(row.items())[4:])} for label, row in rows.items()]
 
 
+def measured_line(rows: Mapping[str, TableRow], level: int) -> str:
+    """Return the shares that the sets were measured to hold, by corpus, in one line."""
+    failing = _failing(rows, level)
+    shares = (
+        f"{100 * float(row['covered'] or 0):.1f} %"
+        f"{f' instead of {level} %' * (label in failing)} on {label}"
+        for label, row in rows.items()
+    )
+    return f"Measured: {', '.join(shares)}."
+
+
 def fail_notes(rows: Mapping[str, TableRow], level: int) -> list[str]:
     """Return a sentence for each corpus whose sets hold gold less often than promised."""
-    failing = [
-        label for label, row in rows.items() if float(row["covered_high"] or 0) < level / 100
-    ]
-    return [plain(FAILS.format(label=label, level=level)) for label in failing]
+    return [plain(FAILS.format(label=label, level=level)) for label in _failing(rows, level)]
+
+
+def _failing(rows: Mapping[str, TableRow], level: int) -> list[str]:
+    return [label for label, row in rows.items() if float(row["covered_high"] or 0) < level / 100]
