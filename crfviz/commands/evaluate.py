@@ -62,6 +62,7 @@ from crfviz.text.schemes import entity_scheme
 from crfviz.views.figures.offline import html_report
 
 DEFAULT_LEVEL = 0.9  # of --calibrate
+ABSTAIN = "A set of too many paths abstains, which counts as covered. In brackets: 95 % intervals."
 
 OF_MODELS = (  # options that --answers does not have
     *(
@@ -254,7 +255,8 @@ def _write(
     sets = set_table(result.tally, calibrations[: len(UNITS)])
     if sets:
         tables["sets"] = sets
-        sys.stdout.write(f"\nSets calibrated on {args.calibrate}:\n{coverage_text(sets)}\n")
+        of = f"{label_of(args.calibrate)}: {calibrations[0].sentences:,} sentences"
+        sys.stdout.write(f"\nSets calibrated on {of}\n\n{coverage_text(sets)}\n\n{ABSTAIN}\n")
     if gain is not None:
         sys.stdout.write(f"\n{gain_text(gain)}\n")
     if args.json or args.report:

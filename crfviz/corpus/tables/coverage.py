@@ -30,7 +30,7 @@ from crfviz.corpus.run.sets import (
     needed,
 )
 from crfviz.corpus.run.tagging import checked, score_sentences, tag_ids
-from crfviz.corpus.table import Table, TableRow, rate_cells, rounded
+from crfviz.corpus.table import Table, TableRow, aligned, rate_cells, rounded
 from crfviz.corpus.tables.evaluation import Tagging, gold_sentences
 from crfviz.exceptions import CrfvizError, ModelError
 from crfviz.taggers.folder import CALIBRATION_FILE
@@ -144,18 +144,22 @@ def _mean(mean: float, square: float, n: int) -> Rate:
 
 
 def coverage_text(rows: Table) -> str:
-    """Return the text that `python -m crfviz evaluate --calibrate` prints."""
-    lines = []
+    """Return the table that `python -m crfviz evaluate --calibrate` prints: a line per unit."""
+    lines = [["sets of", "promised, %", "covered, %", "mean size", "abstaining sentences"]]
     for row in rows:
         if row["length"] == ALL:
             share, low, high = (100 * float(row[name] or 0) for name in COVERED)
-            what = "paths a sentence" if row["of"] == "sentences" else "tags a word"
+            what = "paths" if row["of"] == "sentences" else "tags"
             lines.append(
-                f"{100 * float(row['level'] or 0):g} % of {row['of']}: covered {share:.2f} % "
-                f"({low:.1f} to {high:.1f}), {float(row['mean_size'] or 0):.2f} {what}, "
-                f"{row['abstained']:,} of {row['sentences']:,} sentences abstain"
+                [
+                    "paths of sentences" if row["of"] == "sentences" else "tags of words",
+                    f"{100 * float(row['level'] or 0):g}",
+                    f"{share:.2f} ({low:.1f} to {high:.1f})",
+                    "–" if row["mean_size"] is None else f"{row['mean_size']:.2f} {what}",
+                    f"{row['abstained']:,} of {row['sentences']:,}",
+                ]
             )
-    return "\n".join(lines)
+    return "\n".join(aligned(lines))
 
 
 def set_table(tally: RunCounts, calibrations: Iterable[Calibration]) -> Table:

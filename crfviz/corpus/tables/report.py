@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crfviz.chain.questions.costs import costs_text
+from crfviz.chain.questions.costs import KINDS, costs_text
 from crfviz.corpus.counts.exact import expected_error
 from crfviz.corpus.counts.run_counts import CountedRun, RunCounts, as_counted
 from crfviz.corpus.metrics import Rate
@@ -308,9 +308,9 @@ def _notes(record: Record) -> list[str]:
     words, sentences = (
         _rate(record["viterbi"], share) for share in ("token_accuracy", "sentence_accuracy")
     )
+    others = "the other two" if len(_decoders(record)) == len(DECODERS) else "the others"
     rules = [
-        "Independent and greedy decoding use the scores as trained, the other two add the "
-        "rules of BIO."
+        f"Independent and greedy decoding use the scores as trained, {others} add the rules of BIO."
     ]
     return [
         "In brackets: 95 % intervals (bootstrap over sentences; of words and sentences: Wilson).",
@@ -325,9 +325,12 @@ def cost_note(record: Record) -> str:
     """Describe the effect of the costs of a record."""
     least = record[LEAST_COST]
     paid, before = (least["cost_per_word"][name] for name in (LEAST_COST, "viterbi"))
+    given = least["costs"]
+    others = " (other errors 1)" if given != "all=1" and 0 < given.count("=") < len(KINDS) else ""
     return (
-        f"With the costs {least['costs']}, a word costs {paid:.4g} by least cost and {before:.4g} "
-        f"by Viterbi; {least['changed']:,} of {record['sentences']:,} sentences change."
+        f"With the costs {given}{others}, a word costs {paid:.4g} by least cost "
+        f"and {before:.4g} by Viterbi. {least['changed']:,} of {record['sentences']:,} sentences "
+        f"change: {least['repaired']:,} repaired, {least['spoilt']:,} spoilt."
     )
 
 

@@ -103,7 +103,8 @@ def test_command_takes_costs_in_any_shards(tmp_path, capsys):
     assert outputs[0]["least_cost"]["costs"] == "miss=5,false_alarm=0.5"
     printed = capsys.readouterr().out
     assert "least cost" in printed
-    assert "With the costs miss=5,false_alarm=0.5, a word costs" in printed
+    assert "as trained, the others add the rules of BIO." in printed
+    assert "With the costs miss=5,false_alarm=0.5 (other errors 1), a word costs" in printed
     whole = crfviz.evaluate(
         crfviz.load_tagger("ner-en"),
         crfviz.read_sentences(EXCERPT, fold_handles=True),

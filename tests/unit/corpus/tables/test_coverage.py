@@ -195,6 +195,13 @@ def test_command_prints_and_writes_coverage(tmp_path, capsys):
     options = ["--model", "upos-en-contextfree", "--calibrate", str(EXCERPT), "--level", "0.85"]
     assert main(["evaluate", str(EXCERPT), *options, "--json", str(out)]) == 0
     printed = capsys.readouterr().out
+    table = printed.partition("Sets calibrated on excerpts/ewt-dev.conllu: ")[2].splitlines()[2:5]
+    assert [line.split("  ")[0] for line in table] == [
+        "sets of",
+        "paths of sentences",
+        "tags of words",
+    ]
+    assert all(line[table[0].index("covered") - 2 :].startswith("  ") for line in table)
     tagger = crfviz.load_tagger("upos-en-contextfree")
     rows = json.loads(out.read_text("utf-8"))["tables"]["sets"]
     for of in ("sentences", "words"):
@@ -203,7 +210,11 @@ def test_command_prints_and_writes_coverage(tmp_path, capsys):
         row = next(row for row in rows if (row["of"], row["length"]) == (of, "all"))
         assert row["covered"] == pytest.approx(expected.share, abs=1e-6)
         assert row["mean_size"] == pytest.approx(expected.mean_size, abs=1e-6)
-        assert f"85 % of {of}: covered {100 * expected.share:.2f} %" in printed
+        (line,) = (line for line in table if f" of {of} " in line)
+        assert " 85 " in line
+        assert line.endswith(f"{expected.abstained:,} of {expected.sentences:,}")
+        assert f" {100 * expected.share:.2f} (" in line
+        assert f" {expected.mean_size:.2f} {'paths' if of == 'sentences' else 'tags'} " in line
 
 
 def test_shards_do_not_change_the_coverage(tmp_path):
