@@ -9,7 +9,8 @@ Letters: `T` tokens, `K` tags.
 import math
 import operator
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -245,10 +246,12 @@ def as_cells(answer: object) -> list[Cell] | None:
     """Return the cells of a list or text, "0,1 0,2" or "none"; None if it names no cells."""
     try:
         if isinstance(answer, str):
-            parts = [] if answer.strip() == NOTHING else answer[:LONGEST].split()
+            parts = [] if answer.strip() == NOTHING else answer[:LONGEST].split() or [""]
             found = [_CELL.fullmatch(part) for part in parts]
             return None if None in found else [(int(one[1]), int(one[2])) for one in found if one]
-        given = list(answer)  # type: ignore[call-overload]
+        given = [] if isinstance(answer, Mapping) else list(answer)  # type: ignore[call-overload]
+        if not given and not isinstance(answer, list | tuple | AbstractSet):
+            return None  # an empty answer counts only as a list of no cells
         whole = len(given) == 2 and not any(np.ndim(part) for part in given)
         pairs = [given] if whole else given
         return [(operator.index(t), operator.index(k)) for t, k in pairs]
