@@ -176,6 +176,15 @@ def worked_out(program: Program, kind: str, cell: Cell, before: Array) -> str:
     return f"{whole} = {value}"
 
 
+def sum_of_column(program: Program, kind: str, table: Array) -> str:
+    """Return the arithmetic of Z, from α and END at the last word, or β and START at the first."""
+    first = [program.start, program.emissions[0], table[0]]
+    parts = np.stack(first if kind == BETA else [table[-1], program.end])
+    terms = (_joined(" × ", (_written(kind, float(x)) for x in column)) for column in parts.T)
+    total = float(np.logaddexp.reduce(parts.sum(0)))
+    return f"Z = {' + '.join(terms)} = {_written(kind, total)}"
+
+
 def grade_cells(kind: str, step: Cell, answer: object, size: Cell) -> Verdict:
     """Grade the cells that the cell of a step is computed from; none at the edge of the sweep."""
     chosen = as_cells(answer)

@@ -3,6 +3,8 @@
 An exercise is a small chain with numbers for the head, and the steps of one recursion on it: which
 cell comes next, what it is computed from, its value, its backpointer, and the best path read back.
 Three columns are asked: the first word, one in the middle, the last. The other cells are given.
+Last comes where the sweep ends: the best path, or Z at END (α) or START (β), which have no column:
+their cells are (T, 0) and (-1, 0).
 
 Letters: `T` tokens, `K` tags.
 """
@@ -26,6 +28,7 @@ from crfviz.chain.homework.answers import (
     grade_write,
     known_slips,
     slip_of,
+    sum_of_column,
 )
 from crfviz.chain.homework.programs import ALPHA, BETA, NEAR, VITERBI, Program, right_program
 from crfviz.chain.potentials import Array, Potentials
@@ -58,7 +61,7 @@ class Step:
     """One question of an exercise."""
 
     kind: str  # "write", "read", "value", "pointer" or "path"
-    cell: tuple[int, int]  # position and tag id, from 0
+    cell: tuple[int, int]  # position and tag id, from 0; (T, 0) is END and (-1, 0) is START
     question: str  # one sentence
     # the cell; a list of cells; nats; the id of the previous tag; the id of the word's tag
     answer: tuple[int, int] | list[tuple[int, int]] | float | int
@@ -103,6 +106,11 @@ class Exercise:
         """(T, K) the right table, nats."""
         return self.program.printed(self.kind)
 
+    @property
+    def arithmetic_of_z(self) -> str:
+        """The sum of the factors of all paths, from the last column of the sweep."""
+        return sum_of_column(self.program, self.kind, self.table)
+
     def check(self, n: int, answer: object) -> Verdict:
         """Grade an answer to a step.
 
@@ -122,7 +130,9 @@ class Exercise:
         if step.kind == WRITE:
             return grade_write(kind, cell, answer, size)
         if step.kind == READ:
-            return grade_cells(kind, cell, answer, size)
+            verdict = grade_cells(kind, cell, answer, size)
+            is_sum = verdict.right and not 0 <= cell[0] < size[0]
+            return replace(verdict, why=self.arithmetic_of_z) if is_sum else verdict
         at = cell if step.kind == POINTER else self._after(cell[0])
         return grade_tag(self.program, at, answer, self.potentials.tag_names)
 
@@ -329,6 +339,10 @@ def _steps(found: Exercise, random: Random) -> Iterator[Step]:
             yield Step(POINTER, (t, k), question, pointer)
     if kind == VITERBI:
         yield from _path(found, words)
+    else:
+        at, last, end = (-1, 0, "START") if kind == BETA else (T, T - 1, "END")
+        question = f"Which cells is Z, the sum over all paths at {end}, computed from?"
+        yield Step(READ, (at, 0), question, [(last, k) for k in range(K)])
 
 
 def _value(found: Exercise, t: int, k: int) -> Step:

@@ -32,10 +32,12 @@ class Exercise {
     this.show = button("Show me", () => this.answer(SHOW_ME), { "data-show": "" });
     this.hint = html("span");
     this.verdict = html("p", { role: "status", "aria-live": "polite" });
+    this.sum = html("output");
+    this.z = html("p.z", { hidden: "" }, html("span"), this.sum);
     this.result = html("div", { hidden: "" });
     this.table = html("table");
     const answers = html("div.answers", this.input, this.done, this.show, this.hint);
-    this.root.append(html("div.asking", this.asked, answers, this.verdict, this.result), this.table);
+    this.root.append(html("div.asking", this.asked, answers, this.verdict, this.z, this.result), this.table);
     parent.append(this.root);
     this.picked = [];
     this.outbox = new Outbox(() => this.send("answer", { id: this.data.id, tries: this.tries }), MAX_SENDS);
@@ -80,10 +82,21 @@ class Exercise {
     this.show.hidden = over || !data.may_show;
     this.hint.textContent = HINTS[data.ask] ?? "";
     this.judge(data);
+    this.drawSum(data);
     this.conclude(data, over);
     this.table.replaceChildren(html("caption", "transitions"), ...tableOf(data.rows).childNodes);
     if (data.ask === "value") this.focusInput();
     this.mark(this.picked, data.cell);
+  }
+
+  // The cell where the sweep of α or β ends. It has no column in the lattice.
+  drawSum({ z }) {
+    this.z.hidden = !z;
+    if (!z) return this.sum.removeAttribute("data-node");
+    this.sum.dataset.node = z.node;
+    this.z.firstChild.textContent = `${z.label} `;
+    this.sum.setAttribute("aria-label", z.label);
+    this.sum.textContent = z.value;
   }
 
   judge({ verdict, shown }) {
@@ -135,7 +148,7 @@ class Exercise {
   // A click on a cell is an answer, and not a choice of the stage.
   click(event) {
     const node = event.composedPath().find((each) => each.dataset?.node);
-    if (!node || !this.data || this.data.ask === null || !this.root.isConnected) return;
+    if (!node || node === this.sum || !this.data || this.data.ask === null || !this.root.isConnected) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     this.choose(node.dataset.node.split(",").map(Number));
@@ -172,9 +185,10 @@ class Exercise {
   move(from, [x, y]) {
     const [T, K] = this.data.size;
     const within = (value, size) => Math.max(0, Math.min(size - 1, value));
-    const [t, k] = from ? [within(from[0] + x, T), within(from[1] + y, K)] : (this.data.cell ?? [0, 0]);
+    const [t, k] = from ? [from[0] + x, from[1] + y] : (this.data.cell ?? [0, 0]);
+    const node = `${within(t, T)},${within(k, K)}`;
     this.nodes()
-      .find(({ dataset }) => dataset.node === `${t},${k}`)
+      .find(({ dataset }) => dataset.node === node)
       ?.focus();
   }
 
@@ -187,7 +201,8 @@ class Exercise {
   mark(picked, cell, left = 120) {
     const chosen = picked.map(String);
     const nodes = this.nodes();
-    if (!nodes.length && left) requestAnimationFrame(() => this.mark(this.picked, this.data.cell, left - 1));
+    const drawn = nodes.some((node) => node !== this.sum);
+    if (!drawn && left) requestAnimationFrame(() => this.mark(this.picked, this.data.cell, left - 1));
     for (const node of nodes) {
       node.toggleAttribute("data-picked", chosen.includes(node.dataset.node));
       node.toggleAttribute("data-target", node.dataset.node === String(cell));

@@ -71,6 +71,7 @@ def panel(task: Exercise, progress: Progress, tries: str) -> Mapping[str, object
         "question": "" if step is None else step.question,
         "cell": None if step is None or step.kind in ("write", "path") else list(step.cell),
         "size": list(task.table.shape),
+        "z": None if task.kind == VITERBI else _sum(task, done=done),
         "may_show": progress.wrong >= WRONG_BEFORE_SHOWN,
         "unit": "a factor or nats" if task.kind != VITERBI else "nats",
         "verdict": None if verdict is None else vars(verdict),
@@ -79,6 +80,16 @@ def panel(task: Exercise, progress: Progress, tries: str) -> Mapping[str, object
         "score": f"{progress.score}/{len(task.steps)}",
         "kinds": _by_kind(task, progress) if done else [],
         "line": f'crfviz.exercise("{task.kind}", {task.seed}).replay("{tries}").score',
+    }
+
+
+def _sum(task: Exercise, *, done: bool) -> Mapping[str, object]:
+    """Return the cell of Z, which is empty until the sweep has come to it."""
+    value = task.arithmetic_of_z.rpartition("= ")[2] if done else ""
+    return {
+        "node": "{},{}".format(*task.steps[-1].cell),
+        "label": f"Z at {'START' if task.kind == BETA else 'END'}",
+        "value": value,
     }
 
 

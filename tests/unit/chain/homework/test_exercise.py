@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -56,9 +57,29 @@ def test_independent_recursion_answers_every_step(kind, seed, words, tags):
         assert step.question.endswith("?")
     columns = {step.cell[0] for step in task.steps}
     assert {0, words - 1} < columns
+    assert columns - set(range(words)) == {"alpha": {words}, "beta": {-1}, "viterbi": set()}[kind]
     assert len({step.cell for step in task.steps if step.kind == "value"}) >= 4
     assert "START" in str(task.steps)
     assert "END" in str(task.steps)
+
+
+@pytest.mark.parametrize("kind", ["alpha", "beta"])
+@pytest.mark.parametrize("seed", range(12))
+def test_sweep_ends_with_z_from_the_last_column_and_end_or_start(kind, seed):
+    task = crfviz.exercise(kind, seed, *SIZES[seed % 4])
+    T, K = task.potentials.emissions.shape
+    n, step = len(task.steps) - 1, task.steps[-1]
+    column = T - 1 if kind == "alpha" else 0
+    assert (step.kind, step.cell) == ("read", (T, 0) if kind == "alpha" else (-1, 0))
+    assert ("END" if kind == "alpha" else "START") in step.question
+    every = [task.potentials.score(path) for path in product(range(K), repeat=T)]
+    whole = sum(map(math.exp, every))
+    cells = [(column, k) for k in range(K)]
+    assert task.check(n, cells).why.endswith(f" = {round(whole, 2):g}")
+    assert task.check(n, cells[1:]).mistake == "cells missing"
+    assert task.check(n, [(1, 0)]).mistake == "cells too far"
+    assert not task.check(n, []).right
+    assert task.filled(n) == {(t, k) for t in range(T) for k in range(K)}
 
 
 @pytest.mark.parametrize(("kind", "seed", "words", "tags"), EXERCISES)
@@ -91,8 +112,7 @@ def wrong_values(task):
         except CrfvizError:
             continue  # it changes nothing here
         for n, step in enumerate(task.steps):
-            wrong = float(table[step.cell])
-            if step.kind == "value" and math.isfinite(wrong):
+            if step.kind == "value" and math.isfinite(wrong := float(table[step.cell])):
                 yield n, bug.name, wrong
 
 
@@ -305,7 +325,7 @@ def test_unknown_kinds_and_sizes_are_refused(kind, seed, words, tags):
         crfviz.exercise(kind, seed, words, tags)
 
 
-@pytest.mark.parametrize("n", [-1, 12, "0", None, 0.0])
+@pytest.mark.parametrize("n", [-1, 13, "0", None, 0.0])
 def test_unknown_steps_are_refused(n):
     with pytest.raises(CrfvizError, match="step"):
         crfviz.exercise("alpha", 0).check(n, 1.0)
