@@ -99,7 +99,7 @@ class LearningCurve(_Keyed):
     points: tuple[CurvePoint, ...]  # ascending
     next: NextGain
     weakest: WeakestTag | None  # None if every tag is rare
-    go_on: bool  # whether the gain is worth the work
+    go_on: bool | None  # whether the gain is worth the work; None if its interval leaves it open
     verdict: str  # one sentence
 
     def as_fields(self) -> dict[str, Any]:
@@ -148,15 +148,14 @@ def learning_curve(
     units = int(totals[-1][:, 2].sum())
     following = _next(np.array(sizes), values, scores, len(sentences), units)
     weakest = _weakest(tables[-1])
-    go_on = following.gain >= WORTH
     return LearningCurve(
         len(sentences),
         "entity F1" if bio else "word accuracy",
         points,
         following,
         weakest,
-        go_on,
-        _verdict(following, weakest, go_on=go_on),
+        _go_on(following),
+        _verdict(following, weakest),
     )
 
 
@@ -263,9 +262,21 @@ def _weakest(tables: dict[str, Counts]) -> WeakestTag | None:
     return WeakestTag(name, float(_f1(common[name])[0]), int(common[name][0, 2]))
 
 
-def _verdict(following: NextGain, weakest: WeakestTag | None, *, go_on: bool) -> str:
+def _go_on(following: NextGain) -> bool | None:
+    """Return whether the gain is worth the work; None if it may be, and there may be none."""
+    low, high = following.interval
+    return None if low <= 0 and high >= WORTH else following.gain >= WORTH
+
+
+def _verdict(following: NextGain, weakest: WeakestTag | None) -> str:
     low, high = following.interval
     points = f"{100 * following.gain:.1f} points ({100 * low:.1f} to {100 * high:.1f})"
+    go_on = _go_on(following)
+    if go_on is None:
+        return (
+            f"Cannot tell yet: the next {following.sentences} sentences may bring {points}; label "
+            "them and compute the curve again."
+        )
     if not go_on:
         return f"Stop: the next {following.sentences} sentences are expected to bring {points}."
     worst = f", above all with {weakest.tag}" if weakest else ""

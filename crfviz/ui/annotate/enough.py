@@ -61,7 +61,7 @@ def curve_in_worker(
 
 
 def _show(document: DocumentSummary, curve: LearningCurve) -> None:
-    (st.info if curve.go_on else st.success)(plain(curve.verdict))
+    (st.success if curve.go_on is False else st.info)(plain(curve.verdict))
     made = propose.last_proposer(document)
     earlier = [*made.earlier, (made.num_sentences, made.reached)] if made else []
     st.altair_chart(curve_chart(curve, earlier), width="stretch")

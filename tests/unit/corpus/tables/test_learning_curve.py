@@ -103,10 +103,26 @@ def test_weakest_tag_and_word_accuracy_without_entities():
     assert curve.weakest.gold == 10
 
 
-def test_verdict_says_stop_when_the_curve_is_flat(curve):
-    assert curve.verdict.startswith(("Stop: ", "Go on: "))
-    flat = module._verdict(module.NextGain(50, 0.001, (-0.01, 0.012)), None, go_on=False)
-    assert flat == "Stop: the next 50 sentences are expected to bring 0.1 points (-1.0 to 1.2)."
+@pytest.mark.parametrize(
+    ("gain", "interval", "go_on", "said"),
+    [
+        (0.001, (-0.002, 0.004), False, "Stop: the next 50 sentences are expected to bring 0.1"),
+        (0.001, (-0.01, 0.012), None, "Cannot tell yet: the next 50 sentences may bring 0.1"),
+        (0.02, (-0.001, 0.041), None, "Cannot tell yet: the next 50 sentences may bring 2.0"),
+        (0.0, (0.0, module.WORTH), None, "Cannot tell yet: "),
+        (-0.02, (-0.03, -0.01), False, "Stop: "),
+        (0.02, (0.001, 0.039), True, "Go on: the next 50 sentences should bring 2.0 points (0.1"),
+    ],
+)
+def test_verdict_is_open_where_the_interval_holds_both(gain, interval, go_on, said):
+    following = module.NextGain(50, gain, interval)
+    assert module._go_on(following) is go_on
+    assert module._verdict(following, None).startswith(said)
+
+
+def test_verdict_of_a_curve_is_that_of_its_interval(curve):
+    assert curve.go_on is module._go_on(curve.next)
+    assert curve.verdict == module._verdict(curve.next, curve.weakest)
 
 
 def test_progress_reaches_one_and_its_exception_ends_the_run():
