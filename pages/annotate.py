@@ -64,7 +64,7 @@ with guarded("Annotate", again=True):
     elif part == "export":
         export_panel(document)
     elif part == "agreement":
-        agreement_panel(document)
+        agreement_panel(document, who)
     elif part == "settings":
         settings_panel(document)
     else:

@@ -7,7 +7,7 @@ it, a sentence has an answer only if all versions are equal.
 Versions may split words differently, so they are compared by characters.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
@@ -116,20 +116,30 @@ def finished_first(pairs: Sequence[Pair]) -> list[Pair]:
 
 def answers(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
     """Return the copies with the answer to each sentence, and the number without an answer."""
-    sentences: dict[int, list[Pair]] = {}
-    for pair in pairs:
-        sentences.setdefault(pair[0].id, []).append(pair)
     found, without = [], 0
-    for copies in sentences.values():
-        versions = [pair for pair in copies if not pair[1].curation]
-        done = [each for _, each in versions if each.state == "done"]
-        curated = [pair for pair in copies if pair[1].state == "done" and _settles(pair[1], done)]
-        said = curated or versions or copies
+    for said in _said(pairs):
         if len({(each.offsets, each.final) for _, each in said}) == 1:
             found += said
         else:
             without += 1
     return found, without
+
+
+def current(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the finished versions; of a settled sentence only its answer."""
+    return [pair for said in _said(pairs) for pair in said]
+
+
+def _said(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """Yield the copies that count, by sentence: its answer, else the versions."""
+    sentences: dict[int, list[Pair]] = {}
+    for pair in pairs:
+        sentences.setdefault(pair[0].id, []).append(pair)
+    for copies in sentences.values():
+        versions = [pair for pair in copies if not pair[1].curation]
+        done = [each for _, each in versions if each.state == "done"]
+        curated = [pair for pair in copies if pair[1].state == "done" and _settles(pair[1], done)]
+        yield curated or versions or copies
 
 
 def _settles(annotation: Annotation, versions: Sequence[Annotation]) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from crfviz.annotations import labelling
+from crfviz.annotations.curation import unanswered
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.records import Annotation, Item
 from crfviz.corpus.tables.inconsistent_names import equal_runs
@@ -103,3 +104,33 @@ def confirm(desk: Desk, before: Annotation, place: Place, what: str) -> Annotati
         before = replace(before, pins=dict(enumerate(before.final)))
     after = labelling.correct(desk, before, place.first, place.last, what)
     return replace(after, state=before.state)
+
+
+def retyped(desk: Desk, before: Annotation, name: str, kind: str) -> Annotation:
+    """Return an annotation in which a name has one entity type wherever it is an entity.
+
+    All other tags stay. At curation only places change that are this entity in all versions; the
+    sentence is finished once no dispute is left.
+    """
+    said = desk.versions if desk.versions and before.state != "done" else (before,)
+    types = [_types_at(desk.item.text, each, name) for each in said]
+    after = before
+    for ends in sorted(set(types[0]).intersection(*types[1:])):
+        first = next((t for t, (start, _) in enumerate(after.offsets) if start == ends[0]), None)
+        last = next((t for t, (_, end) in enumerate(after.offsets) if end == ends[1]), None)
+        if first is None or last is None or {each[ends] for each in types} == {kind}:
+            continue
+        after = confirm(desk, after, Place(desk.item, after, first, last), kind)
+    if after is not before and desk.versions and not unanswered(after, desk.versions):
+        after = replace(after, state="done")
+    return after
+
+
+def _types_at(text: str, said: Annotation, name: str) -> dict[tuple[int, int], str]:
+    """Return the type of each entity with the words of a name, by first and last character."""
+    words = words_at(text, said.offsets)
+    return {
+        (said.offsets[each.start][0], said.offsets[each.end - 1][1]): each.type
+        for each in spans(said.final)
+        if " ".join(words[each.start : each.end]) == name
+    }

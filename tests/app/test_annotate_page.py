@@ -963,6 +963,72 @@ def test_names_of_two_types_are_settled_or_accepted(page, store):
     assert store.documents()[0].settings.right_names == ("Paris",)
 
 
+def test_name_is_settled_in_all_sentences_in_one_step_and_back(page, store):
+    """Own versions change; sentences of others get a curated answer; other disputes stay."""
+    own = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
+    items = _items("Paris", "Paris", "Paris", "Paris Bonn", "Paris")
+    rows = [
+        (0, "anna", "B-LOC"),
+        (1, "anna", "B-PER"),
+        (2, "ben", "B-PER"),
+        (3, "anna", "B-LOC B-LOC"),
+        (3, "ben", "B-PER O"),
+        (4, "anna", "B-PER"),
+        (4, "ben", "O"),
+    ]
+    said = []
+    for n, who, tags in rows:
+        tags = tuple(tags.split())
+        pins = dict(enumerate(tags))
+        said.append(Annotation(n, who, items[n].offsets, tags, tags, pins, "done"))
+    name = store.add("towns", items, labelled=said, settings=Settings(own))
+
+    def versions():
+        return {
+            (item.position, each.annotator): (each.final, each.state)
+            for item, each in store.annotations(name)
+        }
+
+    before = versions()
+    open_part(page, "agreement", name)
+    button(page, "All LOC").click().run()
+    assert not page.exception
+    assert "Paris is LOC in 3 more sentences. 2 sentences with other disagreements" in texts(page)
+    after = versions()
+    assert after[1, "anna"] == (("B-LOC",), "done")
+    assert after[2, "ben"] == before[2, "ben"]
+    assert after[2, CURATED] == (("B-LOC",), "done")
+    assert after[3, CURATED][0][0] == "B-LOC"
+    assert after[3, CURATED][1] == "open"
+    assert (4, CURATED) not in after
+    (curated,) = [each for item, each in store.annotations(name, CURATED) if item.position == 2]
+    assert curated.curation.by == "anna"
+    page.button(key="agreement.undo").click().run()
+    assert not page.exception
+    undone = versions()
+    assert {place: undone[place] for place in before} == before
+    assert {undone[place][1] for place in undone.keys() - before.keys()} == {"open"}
+    assert "1 name under different types" in texts(page)
+
+
+def test_undo_of_a_settled_name_does_not_overwrite_later_changes(page, store):
+    own = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
+    items = _items("Paris", "Paris")
+    said = [
+        Annotation(n, "anna", item.offsets, (tag,), (tag,), {0: tag}, "done")
+        for n, (item, tag) in enumerate(zip(items, ("B-LOC", "B-PER"), strict=True))
+    ]
+    name = store.add("towns", items, labelled=said, settings=Settings(own))
+    open_part(page, "agreement", name)
+    button(page, "All PER").click().run()
+    ((_, first), _) = store.annotations(name, "anna")
+    assert first.final == ("B-PER",)
+    changed = store.save(replace(first, seconds=5.0))
+    page.button(key="agreement.undo").click().run()
+    assert "Nothing was overwritten" in errors(page)
+    assert store.annotations(name, "anna")[0][1] == changed
+
+
 def test_own_tags_are_offered_before_sentences_are_pasted(page, store):
     page.run().button_group(key="view.tagset").set_value("own").run()
     page.text_input(key="draft.annotate.tags").set_value("WARE, FARBE").run()

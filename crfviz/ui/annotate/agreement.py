@@ -1,7 +1,6 @@
 """Agreement panel: the figures of two annotators, and every word with two tags."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -14,24 +13,22 @@ from crfviz.annotations.agreement import (
     entities_text,
 )
 from crfviz.annotations.records import CURATED, Annotation, DocumentSummary
-from crfviz.corpus.tables.inconsistent_names import inconsistent_names
 from crfviz.text.schemes import is_begin, is_bio, split_tag
-from crfviz.text.sentences import words_at
 from crfviz.ui.annotate.documents import store
-from crfviz.ui.annotate.queue import desk_link, settle_button, settling_link
+from crfviz.ui.annotate.mixed_names import mixed_names
+from crfviz.ui.annotate.queue import settle_button, settling_link
 from crfviz.ui.session.bound_widgets import bound_select
 from crfviz.ui.words import plain
 from crfviz.views.formatting import count, per_cent, score
 from crfviz.views.frames.chains import plain_table
 
 MAX_ROWS = 500
-MAX_NAMES, MAX_PLACES = 30, 8  # names with several types, and sentences of each type
 
 
-def agreement_panel(document: DocumentSummary) -> None:
-    """Draw the comparison of two annotators of a document."""
+def agreement_panel(document: DocumentSummary, who: str) -> None:
+    """Draw the comparison of two annotators of a document; `who` settles names."""
     names = store().annotators(document.name)
-    _mixed_names(document)
+    mixed_names(document, who)
     if len(names) < 2:
         st.info(
             "Agreement needs two annotators of this document: somebody else labels it under "
@@ -53,40 +50,6 @@ def agreement_panel(document: DocumentSummary) -> None:
     settled = store().disputed(document.name)
     answers = {item.id: each for item, each in pairs if each.curation and settled.get(item.id)}
     _disagreements(both, {} if CURATED in both.annotators else answers)
-
-
-def _mixed_names(document: DocumentSummary) -> None:
-    """Draw the names that stand under different types in finished sentences."""
-    pairs = store().annotations(document.name, state="done")
-    tagged = [(words_at(item.text, said.offsets), said.final) for item, said in pairs]
-    right = document.settings.right_names
-    names = [each for each in inconsistent_names(tagged) if each.name not in right]
-    if not names:
-        return
-    st.markdown(f"**{count(len(names), 'name')} under different types**: settle, or right as it is")
-    for each in names[:MAX_NAMES]:
-        found = []
-        for kind, numbers in each.types.items():
-            items = {pairs[number][0].position: pairs[number][0].id for number in numbers}
-            links = [f"[{place + 1}]({desk_link(item)})" for place, item in items.items()]
-            more = f" and {len(links) - MAX_PLACES} more" if len(links) > MAX_PLACES else ""
-            found.append(f"{plain(kind)} in {', '.join(links[:MAX_PLACES])}{more}")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{plain(each.name)}**: {' · '.join(found)}", width="stretch")
-            st.button(
-                "Right as it is",
-                key=f"agreement.right.{each.name}",
-                on_click=_accept_name,
-                args=(document, each.name),
-            )
-    if len(names) > MAX_NAMES:
-        st.caption(f"The first {MAX_NAMES} of {len(names):,}.")
-
-
-def _accept_name(document: DocumentSummary, name: str) -> None:
-    now = store().renewed(document)
-    names = (*now.settings.right_names, name)
-    store().change(now.name, replace(now.settings, right_names=names))
 
 
 def _summary(both: Agreement, proposed: bool) -> None:  # noqa: FBT001 - whether a model proposed

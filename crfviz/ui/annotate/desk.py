@@ -146,7 +146,7 @@ def _accept(queue: Queue, items: Sequence[int]) -> None:
     with errors_beside(ALL):
         for item in items:
             desk = desk_of(queue, item)
-            annotation = labelling.renewed(desk, _annotation(desk))
+            annotation = labelling.renewed(desk, annotation_of(desk))
             if not annotation.pins and annotation.state == "open":
                 store().save(labelling.accept(annotation), desk.tagger.tags)
 
@@ -216,7 +216,7 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
             f"expected at most {MAX_WORDS:,} words in a sentence to label, got "
             f"{len(item.tokens):,}; split the sentence in your file and upload it again"
         )
-    annotation = _annotation(desk)
+    annotation = annotation_of(desk)
     try:
         annotation = labelling.renewed(desk, annotation)
         proposal = desk.propose(annotation.offsets, annotation.pins)
@@ -241,7 +241,8 @@ def sheet_of(desk: Desk, queue: Queue) -> Sheet:
     )
 
 
-def _annotation(desk: Desk) -> Annotation:
+def annotation_of(desk: Desk) -> Annotation:
+    """Return the stored annotation of a desk, or the first one; a stale answer is open again."""
     stored = store().annotation(desk.item.id, desk.annotator)
     if stored is not None:
         stale = stored.curation and stored.curation.versions != times_of(desk.versions)
@@ -298,7 +299,7 @@ def _step(queue: Queue, event: Mapping[object, object]) -> None:
         told.problem, told.note, told.changed = "", "", {}
         return
     desk = desk_of(queue, item)
-    before = labelling.renewed(desk, _annotation(desk))
+    before = labelling.renewed(desk, annotation_of(desk))
     if kind == "why":
         word = whole(event, "word")
         if not 0 <= word < len(before.offsets):

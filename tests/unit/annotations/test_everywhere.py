@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from crfviz.annotations import labelling
-from crfviz.annotations.everywhere import Name, confirm, marked_name, undecided
+from crfviz.annotations.everywhere import Name, confirm, marked_name, retyped, undecided
 from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.labelling import Desk
 from crfviz.annotations.memory import Memory
+from crfviz.annotations.records import Annotation
 from crfviz.annotations.store import names
 from crfviz.annotations.store.store import open_store
 from crfviz.corpus.tables.inconsistent_names import equal_runs
@@ -166,3 +167,40 @@ def test_place_is_decided_if_one_of_its_words_is(store, items):
     assert places(store, york) == [(3, 6, 7), (4, 0, 1)]
     mark(store, items[2], 7, 7, "PER")  # York alone
     assert places(store, york) == [(4, 0, 1)]
+
+
+def said(item, who, tags):
+    tags = tuple(tags.split())
+    return Annotation(item.id, who, item.offsets, tags, tags, dict(enumerate(tags)), "done")
+
+
+def test_retyping_changes_a_name_alone_and_is_one_undo_step_a_place(items):
+    before = said(items[3], "anna", "B-PER I-PER O B-PER")
+    after = retyped(desk(items[3]), before, "New York", "LOC")
+    assert after.final == ("B-LOC", "I-LOC", "O", "B-PER")
+    assert after.state == "done"
+    assert retyped(desk(items[3]), after, "New York", "LOC") is after
+    assert retyped(desk(items[3]), after, "York", "PER") is after
+    assert labelling.undo(desk(items[3]), replace(after, state="open")).final == before.final
+
+
+@pytest.mark.parametrize(
+    ("ben", "final", "state"),
+    [
+        ("B-LOC I-LOC O B-PER", "B-LOC I-LOC O B-PER", "done"),  # the only dispute
+        ("B-LOC I-LOC O B-LOC", "B-LOC I-LOC O O", "open"),  # Bergen is open
+        ("B-LOC O O B-PER", None, "open"),  # another end: no type alone settles it
+        ("O O O B-PER", None, "open"),  # no entity
+        ("B-PER I-PER O B-PER", "B-LOC I-LOC O B-PER", "done"),  # all say the same
+    ],
+)
+def test_retyping_at_curation_settles_types_alone(items, ben, final, state):
+    versions = (said(items[3], "anna", "B-PER I-PER O B-PER"), said(items[3], "ben", ben))
+    curated = Desk(items[3], "curated", TAGGER, "", curator="cleo", versions=versions)
+    before = labelling.begin(curated)
+    after = retyped(curated, before, "New York", "LOC")
+    assert after.state == state
+    if final is None:
+        assert after is before
+    else:
+        assert after.final == tuple(final.split())
