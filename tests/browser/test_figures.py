@@ -1,5 +1,6 @@
 """Figures for slides and papers, opened by a browser without our fonts, rsvg-convert and LaTeX."""
 
+import io
 import re
 import shutil
 import struct
@@ -8,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image, ImageChops, ImageStat
 from playwright.sync_api import expect
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -116,6 +118,25 @@ def test_png_is_twice_as_large(walked):
     picture = ElementTree.fromstring(saved(walked, "SVG"))
     width, height = struct.unpack(">II", saved(walked, "PNG")[16:24])
     assert (width, height) == (2 * int(picture.get("width")), 2 * int(picture.get("height")))
+
+
+@needs("pdftoppm", "pdftotext")
+def test_pdf_is_one_page_with_the_picture_and_its_words(walked, tmp_path):
+    picture = ElementTree.fromstring(saved(walked, "SVG"))
+    pdf = saved(walked, "PDF")
+    (box,) = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert [*map(float, box)] == [0.75 * int(picture.get(side)) for side in ("width", "height")]
+    assert len(re.findall(rb"/Type /Page\b", pdf)) == 1
+    words = read_words(pdf, tmp_path)
+    assert STEP in words
+    for text in texts_of(ElementTree.tostring(picture)):  # also −, ∞ and Greek letters
+        assert " ".join(text.split()) in words
+    command = ["pdftoppm", "-r", "192", "-png", "-singlefile", "figure.pdf", "figure"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    pages = [tmp_path / "figure.png", io.BytesIO(saved(walked, "PNG"))]
+    printed, drawn = (Image.open(each).convert("L").reduce(4) for each in pages)
+    assert printed.size == drawn.size
+    assert ImageStat.Stat(ImageChops.difference(printed, drawn)).mean[0] < 6  # of 255; blank: 18
 
 
 @needs("lualatex", "pdftotext")

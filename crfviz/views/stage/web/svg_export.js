@@ -1,7 +1,8 @@
-// Export of the picture as SVG or PNG, or to the printer. HTML boxes and words become SVG shapes and texts at the same
+// Export of the picture as SVG, PNG or PDF. HTML boxes and words become SVG shapes and texts at the same
 // positions, which drawing programs can edit. The SVG loads no resources and has no script.
 
 import { html, svg } from "./dom.js";
+import { pdfOf } from "./pdf_export.js";
 import { drawText, FONT, fixed, narrowed, plainColour, words } from "./svg_text.js";
 
 /** @import { Point } from "./types.js" */
@@ -26,7 +27,8 @@ const PAINT = [
 ];
 const SIDES = /** @type {const} */ (["Top", "Right", "Bottom", "Left"]);
 const EDITS = { line: 18, size: 13 }; // pixels: the lines below the picture that list the edits
-const SHARP = 2; // pixels of a PNG per pixel on the screen
+const [SHARP, PRINTED] = [2, 4]; // pixels of a PNG, and of a PDF, per pixel on the screen
+const MOST = 2 ** 24; // pixels of a PDF; some browsers draw no more
 const MARGIN = 16; // pixels around a picture
 // The colours of a picture, also of a dark screen: it goes onto white paper.
 const LIGHT = { "--ink": "#0a0c12", "--paper": "#ffffff", "--accent": "#0072b2", "color-scheme": "light" };
@@ -34,7 +36,7 @@ const LIGHT = { "--ink": "#0a0c12", "--paper": "#ffffff", "--accent": "#0072b2",
 const FILE = "crfviz"; // file name of a saved picture, without its extension
 
 /** @type {Record<string, (root: HTMLElement) => void>} */
-export const SAVES = { svg: saveSvg, png: savePng, pdf: printPicture };
+export const SAVES = { svg: saveSvg, png: savePng, pdf: savePdf };
 
 // Returns the SVG of an element in light colours, without content that is scrolled out of sight.
 /** @param {HTMLElement} root */
@@ -66,46 +68,40 @@ function linesOf(text, width) {
 }
 
 /** @param {HTMLElement} root */
-function svgOf(root) {
-  return new XMLSerializer().serializeToString(drawn(root));
-}
-
-/** @param {HTMLElement} root */
 function saveSvg(root) {
-  save(new Blob([svgOf(root)], { type: "image/svg+xml" }), `${FILE}.svg`);
+  save(new Blob([new XMLSerializer().serializeToString(drawn(root))], { type: "image/svg+xml" }), `${FILE}.svg`);
 }
 
 /** @param {HTMLElement} root */
 async function savePng(root) {
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svgOf(root))}`;
-  await image.decode();
-  const canvas = html("canvas", { width: SHARP * image.width, height: SHARP * image.height });
-  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  const canvas = await pixelsOf(drawn(root), SHARP);
   canvas.toBlob((blob) => blob && save(blob, `${FILE}.png`), "image/png");
 }
 
-// Opens the browser's print dialog, which also writes PDF, for one page with the size of the picture.
 /** @param {HTMLElement} root */
-function printPicture(root) {
+async function savePdf(root) {
   const picture = drawn(root);
-  const frame = html("iframe", {
-    style: "position: fixed; width: 0; height: 0; border: 0",
-    tabindex: -1,
-    "aria-hidden": true,
-  });
-  document.body.append(frame);
-  const contentWindow = /** @type {Window & typeof globalThis} */ (frame.contentWindow);
-  const contentDocument = contentWindow.document;
-  const sheet = new contentWindow.CSSStyleSheet(); // a style element would violate the file's policy
-  const size = ["width", "height"].map((side) => `${picture.getAttribute(side)}px`).join(" ");
-  const rest = "body { margin: 0 } svg { display: block } * { print-color-adjust: exact }";
-  sheet.replaceSync(`@page { size: ${size}; margin: 0 } ${rest}`);
-  contentDocument.adoptedStyleSheets = [sheet];
-  contentDocument.title = FILE;
-  contentDocument.body.append(picture);
-  contentWindow.addEventListener("afterprint", () => frame.remove());
-  contentWindow.print();
+  const [width, height] = ["width", "height"].map((side) => Number(picture.getAttribute(side)));
+  const canvas = await pixelsOf(picture, Math.min(PRINTED, Math.sqrt(MOST / (width * height))));
+  const place = html("div", { style: "position: fixed; visibility: hidden", "aria-hidden": true }, picture);
+  document.body.append(place); // its texts are measured
+  try {
+    save(await pdfOf(picture, canvas), `${FILE}.pdf`);
+  } finally {
+    place.remove();
+  }
+}
+
+// Returns the pixels of a picture at so many times its size.
+/** @param {SVGSVGElement} picture @param {number} times */
+async function pixelsOf(picture, times) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(picture))}`;
+  await image.decode();
+  const [width, height] = [image.width, image.height].map((side) => Math.floor(times * side));
+  const canvas = html("canvas", { width, height });
+  canvas.getContext("2d")?.drawImage(image, 0, 0, width, height);
+  return canvas;
 }
 
 /** @param {Blob} blob @param {string} download */
