@@ -85,6 +85,7 @@ def test_room_answers_own_questions_and_sees_the_counts(watch, fresh, follow, ap
     at(wall.page, 2)
     expect(speaker.page.locator(".now")).to_contain_text("[Which tag has “3”? C]")
     answered(wall, "0 of 3 answered")
+    answered(speaker, "0 of 3 answered")
     choose(phones, (0, 1, 0))
     answered(wall, "3 of 3 answered")
     expect(wall.page.locator(".say")).to_have_text("")

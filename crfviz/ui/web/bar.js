@@ -6,7 +6,7 @@
 import { html, TEXT_FIELD } from "../../views/stage/web/dom.js";
 import { ACKNOWLEDGE_TIMEOUT, Outbox } from "../../views/stage/web/outbox.js";
 import { showLarge } from "./join.js";
-import { channel, overlay, visible } from "./window.js";
+import { channel, overlay, TURNOUT, visible } from "./window.js";
 
 const WALK = { PageDown: 1, ArrowRight: 1, " ": 1, PageUp: -1, ArrowLeft: -1 };
 const LEAVE = 0;
@@ -63,9 +63,14 @@ export function bar(root) {
     });
   };
   const sentence = (text) => post("sentence", text);
+  let turnout = ""; // how many have answered
+  const onTurnout = ({ detail }) => {
+    turnout = detail;
+    between.send({ turnout });
+  };
   // Handles the speaker's window: a pressed key, a typed sentence, or a request for the cue.
   const between = channel(({ key, go: to, sentence: text, where }) => {
-    if (where && data) between.send({ at: data.cue });
+    if (where && data) between.send({ at: data.cue, turnout });
     if (key) press(key);
     if (to) go(to);
     if (text !== undefined) sentence(text);
@@ -111,6 +116,7 @@ export function bar(root) {
   addEventListener("keydown", onFirst, true);
   document.addEventListener("keydown", onKey);
   document.addEventListener(TURNS, onTurns);
+  document.addEventListener(TURNOUT, onTurnout);
 
   return {
     receive(payload, trigger) {
@@ -132,6 +138,7 @@ export function bar(root) {
       removeEventListener("keydown", onFirst, true);
       document.removeEventListener("keydown", onKey);
       document.removeEventListener(TURNS, onTurns);
+      document.removeEventListener(TURNOUT, onTurnout);
       between.close();
     },
   };

@@ -19,12 +19,14 @@ export function notes(root) {
   const now = html("p.now");
   const next = html("p.next");
   const clock = html("p.clock");
+  const turnout = html("p", { "data-turnout": "" });
   const turns = [button("Back", () => go(at - 1)), button("Next", () => go(at + 1))];
-  const view = html("div.speaker", heading, now, next, clock, html("div", turns));
+  const view = html("div.speaker", heading, now, turnout, next, clock, html("div", turns));
   root.append(view);
   const over = overlay(root);
 
-  const between = channel(({ at: cue }) => {
+  const between = channel(({ at: cue, turnout: text }) => {
+    if (text !== undefined) turnout.textContent = text;
     if (!cue) return;
     wall = true;
     show(cue);
@@ -35,6 +37,7 @@ export function notes(root) {
     between.send({ go: to });
   };
   const show = (number) => {
+    if (number !== at) turnout.textContent = ""; // of the cue that is left
     at = number;
     const { say, page } = data.notes[at - 1];
     const after = data.notes[at];

@@ -7,6 +7,7 @@ import { mounted } from "../../views/stage/web/host.js";
 import { Outbox } from "../../views/stage/web/outbox.js";
 import { tableOf } from "./rows.js";
 import { barsOf } from "./tally.js";
+import { TURNOUT } from "./window.js";
 
 const MAX_SENDS = 2; // of an answer: a busy Streamlit may lose the first
 const POLL = 1000; // milliseconds between two looks at the number of answers
@@ -46,6 +47,7 @@ class Question {
   close() {
     this.outbox.close();
     this.send = null;
+    this.tell("");
     clearTimeout(this.timer);
     removeEventListener("keydown", this.onKey, true);
   }
@@ -57,6 +59,7 @@ class Question {
     if (!same || data.said) this.outbox.acknowledge(this.outbox.sequence);
     if (!same) {
       this.chosen = data.said;
+      this.tell("");
       this.build();
     } else if (data.said && data.said !== this.chosen) this.show(data.said);
     this.count(data.tally);
@@ -76,18 +79,22 @@ class Question {
   async poll() {
     clearTimeout(this.timer);
     const { turnout } = this.data;
-    if (!turnout || this.chosen) {
-      this.turnout.textContent = "";
-      return;
-    }
+    if (!turnout || this.chosen) return this.tell("");
     const now = await fetch(turnout.path).then(
       (answer) => (answer.ok ? answer.json() : null),
       () => null,
     );
     if (!this.send || this.chosen || this.data.turnout?.question !== turnout.question) return;
-    if (now?.question === turnout.question) this.turnout.textContent = `${now.answered} of ${now.followers} answered`;
+    if (now?.question === turnout.question) this.tell(`${now.answered} of ${now.followers} answered`);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.poll(), POLL);
+  }
+
+  // Shows a text about the answers here and, by ./bar.js, in the speaker's window.
+  tell(text) {
+    if (this.turnout.textContent === text) return;
+    this.turnout.textContent = text;
+    document.dispatchEvent(new CustomEvent(TURNOUT, { detail: text }));
   }
 
   build() {

@@ -43,9 +43,11 @@ export function overlay(root) {
 }
 
 // Messages between the two windows of a lecture. The lecture window sends its cue { at }. The speaker's window sends a
-// pressed { key }, a cue to { go } to or a new { sentence }, and { where } to ask for the cue.
+// pressed { key }, a cue to { go } to or a new { sentence }, and { where } to ask for the cue. How many followers have
+// answered goes along as { turnout }.
 
 const NAME = "crfviz.lecture";
+export const TURNOUT = "crfviz-turnout"; // event of the document, with that text; empty without an open question
 
 export function channel(listen) {
   const between = new BroadcastChannel(NAME);
