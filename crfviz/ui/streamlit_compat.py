@@ -213,6 +213,21 @@ def browser_says(key: str) -> bool:
     return bool(state.get_widget_id_from_key(key) in incoming.states)
 
 
+def late_events(key: str) -> object:
+    """Return the events of a component to its running callback, by name; None if unknown.
+
+    - What: `SessionState.get_widget_id_from_key`, `get_widget_metadata` and its `presenter`.
+    - Why: at a change of page Streamlit drops the state of a component until it is drawn again. A
+      click in between calls the callback, but `st.session_state` has no such key.
+    - Without it: the click does nothing.
+    """
+    _, state = state_of_run()
+    name = getattr(state, "get_widget_id_from_key", lambda _: None)(key)
+    metadata = getattr(state, "get_widget_metadata", lambda _: None)(name) if name else None
+    presenter = getattr(metadata, "presenter", None)
+    return presenter({}, state) if presenter else None
+
+
 def host_is_listed(host: str | None) -> bool:
     """Return whether `server.allowedHosts` lists the host of a request.
 

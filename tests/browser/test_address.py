@@ -1,6 +1,8 @@
 """The address holds the screen: reload it, send it, go back in it."""
 
+import re
 from functools import partial
+from itertools import product
 from urllib.parse import urlencode
 
 import pytest
@@ -75,6 +77,44 @@ def test_edit_is_in_page_links_and_after_going_back(screen):
         screen.expect_title("Transitions")
     screen.expect_lattice(chain(edits=Edits(transitions={("DET", "NOUN"): -4.0})))
     screen.expect_edits(1)
+
+
+def test_link_clicked_before_the_frame_is_there_keeps_the_session(watch, fresh):
+    screen = watch(fresh())
+    held, page = [], screen.page
+    page.route(re.compile(r"/frame\.js"), lambda route: held.append(route))
+    page.goto(screen.address("transitions", sentence=WORDS))
+    page.locator(".st-key-pages a", has_text="Viterbi").click()
+    page.evaluate("window.stays = true")
+    expect(screen.sentence).to_have_value(WORDS)
+    screen.eventually(lambda: held[0])
+    held.pop().continue_()
+    screen.expect_title("Viterbi")
+    screen.wait({"name": 0, "rev": -1})
+    expect(screen.sentence).to_have_value(WORDS)
+    assert page.evaluate("window.stays")
+
+
+QUICKLY = """([first, second, gap]) => {
+  const click = (name) => {
+    const links = [...document.querySelectorAll(".st-key-pages a")];
+    links.find((link) => link.textContent === name).click();
+  };
+  click(first);
+  setTimeout(() => click(second), gap);
+}"""
+
+
+def test_second_link_clicked_while_the_first_page_loads_opens_its_page(screen):
+    screen.open("", sentence=WORDS)
+    ways = [("Why this tag", "Emissions"), ("Annotate", "Viterbi"), ("Marginals", "Transitions")]
+    for (first, second), gap in product(ways, (20, 50)):  # milliseconds
+        screen.page.evaluate(QUICKLY, [first, second, gap])
+        screen.expect_title(second)
+        screen.rest()
+        screen.expect_title(second)
+        expect(screen.sentence).to_have_value(WORDS)
+        expect(screen.page.get_by_role("combobox", name="Model")).to_have_value(MODEL)
 
 
 def test_two_sessions_are_independent(watch, fresh, screen):

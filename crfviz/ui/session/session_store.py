@@ -15,7 +15,7 @@ import streamlit as st
 
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.state.snapshots import Snapshots
-from crfviz.ui.streamlit_compat import browser_says, state_of_run
+from crfviz.ui.streamlit_compat import browser_says, late_events, state_of_run
 from crfviz.ui.watching.requests import rate_limit_message
 
 Value = TypeVar("Value")
@@ -77,7 +77,8 @@ def get_value(name: str) -> Any:  # noqa: ANN401 - of any type
 
 def widget_value(key: str) -> Any:  # noqa: ANN401 - of any widget
     """Return the value of a widget; for use in its callback."""
-    return st.session_state.to_dict()[key]
+    values = st.session_state.to_dict()
+    return values[key] if key in values else late_events(key)
 
 
 def may_be_unsent(key: str) -> bool:

@@ -13,6 +13,7 @@ function settings(pathname, base = "") {
   const document = {
     currentScript: { dataset: { base, pages: "transitions viterbi learn" } },
     documentElement: { style: {}, dataset: {} },
+    addEventListener: () => {},
   };
   runInNewContext(SCRIPT, {
     window,

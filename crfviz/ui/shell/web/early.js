@@ -2,6 +2,7 @@
 // the browser for the system's colours; ./frame.js tells it when the reader wants others.
 
 (() => {
+  const PAGES = ".st-key-pages a";
   const scheme = { wanted: new URLSearchParams(location.search).get("v.theme") ?? "system" };
   const asked = () => ["light", "dark"].includes(scheme.wanted);
   const system = window.matchMedia.bind(window);
@@ -27,6 +28,23 @@
   } catch {
     // without storage the greeting is shown
   }
+  // A click on a link to a page waits for ./frame.js, which opens it in this session. The browser would begin a new one,
+  // without sentence and edits.
+  let held = null; // the path of the link
+  const hold = (event) => {
+    const link = event.target.closest?.(PAGES);
+    if (!link || event.button || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    held = link.pathname;
+  };
+  document.addEventListener("click", hold, true);
+  window.crfvizFramed = () => {
+    document.removeEventListener("click", hold, true);
+    const link = [...document.querySelectorAll(PAGES)].find(({ pathname }) => pathname === held);
+    held = null;
+    link?.click();
+  };
   // Streamlit's settings by whoever hosts it: ./frame.js says in place of its dialogs that there is no connection. With
   // its own address and host settings it connects at once, instead of asking for both below the path of the page first.
   const settings = { blockErrorDialogs: true, allowedOrigins: [location.origin], useExternalAuthToken: false };

@@ -175,4 +175,5 @@ export default ({ data, setTriggerValue }) => {
   store(LEADS, "lead", data.lead);
   store(DRAFT, "draft", data.draft);
   updateAll();
+  window.crfvizFramed(); // see ./early.js
 };
