@@ -11,7 +11,9 @@ from tests.support.accessibility import (
     assert_readable,
     assert_twelve_words_fit,
     resize,
+    walk,
 )
+from tests.support.screen import GROUPED
 
 TWELVE = "The committee will present its report to the board on Monday ."
 FORTY = (
@@ -30,6 +32,11 @@ SCROLLED = """() => {
   const { scrollHeight, clientHeight } = document.querySelector("[data-testid=stMain]");
   return scrollHeight - clientHeight;
 }"""  # pixels
+ENDS_BELOW = """(part) => {
+  const stage = crfviz.stage();
+  const picture = part ? stage?.querySelector(part) : stage;
+  return Boolean(picture) && picture.getBoundingClientRect().bottom > innerHeight;
+}"""
 # Whether the chart of the page's width ends where its room ends; how many times larger it is drawn.
 WIDE_CHART = """() => {
   const room = document.querySelector(".st-key-wide-pair").getBoundingClientRect();
@@ -63,10 +70,19 @@ def test_twelve_words_fit_on_a_projector_and_are_readable_in_both_themes(screen)
 
 
 @pytest.mark.rotating
-@pytest.mark.parametrize("path", ["", "transitions", "entities", "rules"])
+@pytest.mark.parametrize("path", ["", "transitions", "entities", "rules", "forward-backward"])
 def test_first_example_fits_on_a_projector(screen, path):
     screen.open(path, model="upos-en")
     screen.expect_measured(SCROLLED, 0, where=path)
+
+
+@pytest.mark.rotating
+@pytest.mark.parametrize("group", GROUPED)
+def test_picture_of_every_page_and_view_ends_in_the_window(screen, group):
+    screen.open("transitions", model="upos-en")
+    for path in walk(screen, [entry.path for entry in GROUPED[group]]):
+        # below the words of Learn are two matrices, to which the page may scroll
+        screen.expect_measured(ENDS_BELOW, False, ".main" if path == "learn" else "", where=path)
 
 
 @pytest.mark.rotating
