@@ -13,9 +13,12 @@ from itertools import islice, product
 import pytest
 
 from benchmarks.serving import running_app
+from crfviz.annotations.files.importing import read_items
 from crfviz.annotations.records import CURATED, Annotation, Item
 from crfviz.annotations.settings import Settings
+from crfviz.annotations.store import names
 from crfviz.annotations.store.store import open_store
+from crfviz.taggers.blank import bio_tags
 from crfviz.taggers.registry import list_taggers, load_tagger
 from tests.support import annotators
 from tests.support.forked_server import fork
@@ -26,6 +29,8 @@ KEYS = (1, 12)  # are confirmed before the kill
 LONGEST = 0.05  # seconds from then to the kill, as long as a key takes
 PACE = (0.0, 0.02)
 VERSIONS = {"anna": "NOUN", "ben": "VERB"}  # the tag that each gives all words
+NAMES = {"Anna": "PER", "Bergen": "LOC"}  # in each of the sentences
+SENTENCES = 30
 
 pytestmark = [pytest.mark.usefixtures("forks")]
 
@@ -134,6 +139,118 @@ def test_ten_kills_while_settling_disagreements_lose_nothing(number, tmp_path):
             assert store.count(annotator="anna") == store.count(annotator="ben") == 80
         confirmed += len(one.seconds)
     assert confirmed > 2 * KILLS
+
+
+class Marker(annotators.Annotator):
+    """Somebody who marks names, and says yes or no where they stand again.
+
+    Args:
+        decided: what the server has confirmed, by sentence and name: yes, no, or empty if undone.
+    """
+
+    def __init__(self, url, name, document, decided):
+        super().__init__(url, name, [document])
+        self.decided = decided
+        self.pending = set()  # the sentences that an event without a reply may have changed
+        self.remembered = 0  # proposals of names that were marked before
+
+    def _key(self, shown, _known):
+        of = {"item": shown["item"], "revision": shown["revision"]}
+        here, dice, sentence = shown["everywhere"], self._random, number_of(shown)
+        if shown["revision"] == 0:
+            self._expect_memory(shown, sentence)
+        if here and here["rows"]:
+            rows = here["rows"]
+            answers = ("yes", "yes", "no", "no", "undo", "all", "undo all", "close")
+            answer, at = (
+                dice.choices(answers, (6, 6, 6, 6, 4, 1, 1, 2))[0],
+                dice.randrange(len(rows)),
+            )
+            self.pending = {row["sentence"] for row in rows}
+            if answer == "all":  # also in sentences beyond the list
+                self.pending = set(range(1, SENTENCES + 1))
+            return {"kind": "everywhere", "answer": answer, "at": at, **of}
+        if here and here["left"] and dice.random() < 0.7:
+            return {"kind": "everywhere", "answer": "open", **of}
+        if dice.random() < 0.3:
+            return {"kind": "go", "by": dice.randint(1, 9), **of}
+        word = dice.choice([*NAMES])
+        place = shown["words"].index(word)
+        self.pending = {sentence}
+        return {"kind": "correct", "first": place, "last": place, "what": NAMES[word], **of}
+
+    def _expect_memory(self, shown, sentence):
+        for t, word in enumerate(shown["words"]):
+            marked = [
+                at for (at, name), said in self.decided.items() if (name, said) == (word, "yes")
+            ]
+            if {*marked} - {sentence} and self.decided.get((sentence, word)) != "no":
+                self.remembered += 1
+                if not shown["seen"].get(str(t), "").startswith("seen in "):
+                    self.problems.append(f"{word} of sentence {sentence} is forgotten")
+
+    def _note(self, event, _known, answer):
+        self.pending = set()
+        if event["kind"] == "correct" and not answer["problem"]:
+            word = answer["words"][event["first"]]
+            self.decided[number_of(answer), word] = "yes"
+        for row in (answer["everywhere"] or {}).get("rows") or ():
+            self.decided[row["sentence"], row["words"]] = row["answer"]
+
+
+def number_of(shown):
+    return int(shown["place"].removeprefix("Sentence "))
+
+
+def stored_decision(store, who, sentence, word):
+    """Return whether a name is marked in a sentence, and whether its place is refused."""
+    item = store.items("all")[sentence - 1]
+    start = item.text.index(word)
+    ends = (start, start + len(word))
+    stored = store.annotation(item.id, who)
+    final = dict(zip(stored.offsets, stored.final, strict=True)) if stored else {}
+    refused = names.refused(store, "all", who, NAMES[word], item.id)
+    return final.get(ends) == f"B-{NAMES[word]}", (item.id, *ends) in refused
+
+
+def assert_decided(store, marker):
+    """Every yes is a mark in the store, every no is remembered, and nothing undone is there."""
+    for (sentence, word), said in marker.decided.items():
+        if sentence not in marker.pending:
+            marked, refused = stored_decision(store, marker.name, sentence, word)
+            assert marked == (said == "yes"), (sentence, word, said)
+            assert refused or said != "no", (sentence, word)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_ten_kills_while_marking_names_everywhere_lose_no_decision(number, tmp_path):
+    moments = random.Random(number)
+    database = f"sqlite:///{tmp_path}/labels.db"
+    lines = "\n".join(f"{' saw '.join(NAMES)} s{n}" for n in range(SENTENCES))
+    with open_store(database) as store:
+        settings = Settings(bio_tags(NAMES.values()))
+        store.add("all", read_items(lines.encode(), "all").items, settings=settings)
+        (document,) = store.documents()
+    decided = {who: {} for who in ("anna", "ben")}
+    confirmed = remembered = 0
+    for kill in range(KILLS):
+        moment = moments.randint(*KEYS), moments.uniform(0, LONGEST)
+        who = [*decided][kill % 2]
+        with running_app(tmp_path / f"{kill}.log", {"CRFVIZ_DATABASE_URL": database}, fork) as app:
+            one = Marker(app.url, who, document.key, decided[who])
+            assert killed_while_labelling(one, app, *moment) is not None
+        assert one.problems == []
+        with open_store(database) as store:
+            assert_decided(store, one)
+            assert {*store.annotators("all")} <= {*decided}
+            for place in product(one.pending, NAMES):  # what had no reply is read anew
+                marked, refused = stored_decision(store, who, *place)
+                decided[who][place] = "yes" if marked else "no" * refused
+        confirmed += len(one.seconds)
+        remembered += one.remembered
+    assert confirmed > 2 * KILLS
+    assert remembered
+    assert {said for each in decided.values() for said in each.values()} >= {"yes", "no"}
 
 
 @pytest.mark.parametrize("number", range(2))
