@@ -61,10 +61,10 @@ STYLE_SHEET = Path(__file__).with_name("handout.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _LETTERS = "ABCDEF"  # of the choices of a question
 SEEN = 0.005  # nats; smaller terms are left out, as on the page
-MAX_PATHS = 12  # rows of the table for the page Naive way
+MAX_PATHS = 12  # rows of the table for Naive way
 PATH_FORMATS = {"score": "{:.4f}", "p": "{:.3g}", "running sum / Z": "{:.6f}"}
 WITH_MATRIX = ("transitions", "hmm", "learn")  # paths of the pages with a matrix
-BEST_PATHS = 5  # rows in the picture of the page Paths
+BEST_PATHS = 5  # rows in the picture of Paths
 _RANKED = tuple(f"best_{rank}" for rank in range(1, BEST_PATHS + 1))
 _ANSWERS = (
     "viterbi",

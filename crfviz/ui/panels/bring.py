@@ -1,4 +1,4 @@
-"""The page Bring your own: upload files, show how they are read, store and remove models."""
+"""The view Bring your own: upload files, show how they are read, store and remove models."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Panels of the pages Naive way and Log space: all paths, log-sum-exp, underflow, a batch."""
+"""Panels of the views Naive way and Log space: all paths, log-sum-exp, underflow, a batch."""
 
 from collections.abc import Sequence
 from dataclasses import replace

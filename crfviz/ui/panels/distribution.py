@@ -1,4 +1,4 @@
-"""Panels of the pages Paths and Marginals: best paths, samples, reach of an edit, word pairs."""
+"""Panels of Marginals and its view Paths: best paths, samples, reach of an edit, word pairs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

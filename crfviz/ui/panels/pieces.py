@@ -1,4 +1,4 @@
-"""The page Words and pieces: the vocabulary, the stage over pieces, and the figures."""
+"""The view Words and pieces: the vocabulary, the stage over pieces, and the figures."""
 
 from collections.abc import Sequence
 from itertools import accumulate
