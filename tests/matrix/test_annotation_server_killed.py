@@ -203,14 +203,14 @@ def number_of(shown):
 
 
 def stored_decision(store, who, sentence, word):
-    """Return whether a name is marked in a sentence, and whether its place is refused."""
+    """Return whether a name was marked in a sentence, and whether its place is refused."""
     item = store.items("all")[sentence - 1]
     start = item.text.index(word)
     ends = (start, start + len(word))
     stored = store.annotation(item.id, who)
-    final = dict(zip(stored.offsets, stored.final, strict=True)) if stored else {}
+    set_tags = {stored.offsets[t]: tag for t, tag in stored.pins.items()} if stored else {}
     refused = names.refused(store, "all", who, NAMES[word], item.id)
-    return final.get(ends) == f"B-{NAMES[word]}", (item.id, *ends) in refused
+    return set_tags.get(ends) == f"B-{NAMES[word]}", (item.id, *ends) in refused
 
 
 def assert_decided(store, marker):
