@@ -48,6 +48,7 @@ from crfviz.chain.questions.aligned_chains import (
 )
 from crfviz.exceptions import CrfvizError, UnknownObservationError
 from crfviz.taggers.tagger import Tagger, Words, words_of
+from crfviz.text.entities import usual_type
 from crfviz.text.schemes import Span, is_bio, spans
 
 # Invented or common names, several lengths of each type.
@@ -55,16 +56,6 @@ NAMES = {
     "PER": ("Okafor", "Lindqvist", "Maria Garcia", "Yuki Tanaka", "Anna van Dijk", "Amara"),
     "LOC": ("Nairobi", "Ljubljana", "New Zealand", "Lake Titicaca", "Bay of Biscay", "Peru"),
     "ORG": ("Siemens", "Greenpeace", "Red Cross", "Oxford University", "Bank of Finland", "Unesco"),
-}
-ALIASES = {  # other names of the types, lower-case
-    "person": "PER",
-    "location": "LOC",
-    "gpe": "LOC",
-    "geo-loc": "LOC",
-    "organization": "ORG",
-    "organisation": "ORG",
-    "corporation": "ORG",
-    "company": "ORG",
 }
 PROPER = ("PROPN", "NNP", "NNPS")  # tags of proper nouns
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
@@ -197,7 +188,7 @@ def _options(kind: str) -> tuple[str, ...]:
     """Return the known names of a type; empty for an unknown type."""
     if kind in PROPER:
         return (*NAMES["PER"], *NAMES["LOC"])
-    return NAMES.get(ALIASES.get(kind.lower(), kind.upper()), ())
+    return NAMES.get(usual_type(kind), ())
 
 
 def _other_number(

@@ -25,10 +25,22 @@ from crfviz.text.schemes import BIO, OUTSIDE, SCHEMES, Span, spans
 
 IOB1, IOE2, IO = "IOB1", "IOE2", "IO"
 UNTYPED = "_"  # type of the bare tags B and I
+TYPE_NAMES = {  # by type: its names in data sets
+    "PER": ("PER", "PERS", "PERSON", "PEOPLE"),
+    "LOC": ("LOC", "LOCATION", "GPE", "GEO", "GEO-LOC", "PLACE", "FAC", "FACILITY"),
+    "ORG": ("ORG", "ORGANIZATION", "ORGANISATION", "CORPORATION", "COMPANY"),
+    "MISC": ("MISC", "MISCELLANEOUS"),
+}
 _TAG = re.compile(r"([BIESLUMW])(?:-(.+))?")
 _LETTERS = {"L": "E", "U": "S", "M": "I", "W": "S"}  # as BIOES spells them
 _ENDED = ("O", "E", "S")  # after these a word begins an entity
 Part = tuple[str, str]  # prefix and type of a tag; ("O", "") outside
+
+
+def usual_type(kind: str) -> str:
+    """Return the usual name of an entity type, such as LOC for "gpe"; others in capitals."""
+    name = kind.upper()
+    return next((usual for usual, names in TYPE_NAMES.items() if name in names), name)
 
 
 def parts_of(tags: Sequence[str]) -> list[Part]:

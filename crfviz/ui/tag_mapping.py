@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from crfviz.taggers.tagger import Tagger
+from crfviz.text.entities import usual_type
 from crfviz.text.schemes import OUTSIDE, is_bio, split_tag, with_type
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.words import plain
@@ -15,13 +16,6 @@ from crfviz.views.formatting import count
 
 MAX_TAGS = 60  # unknown tags to map; a file with more has a different kind of tags
 COLUMNS = 4  # boxes per row
-
-
-SAME_TYPES = {  # synonyms of entity types in data sets
-    "PER": ("PER", "PERSON", "PERS", "PEOPLE"),
-    "LOC": ("LOC", "LOCATION", "GPE", "GEO", "PLACE", "FAC", "FACILITY", "GEO-LOC"),
-    "ORG": ("ORG", "ORGANIZATION", "ORGANISATION", "CORPORATION", "COMPANY"),
-}
 
 
 @dataclass(frozen=True)
@@ -73,8 +67,8 @@ class TagMapping:
         if key in self.chosen:
             return self.chosen[key]
         types = {split_tag(tag)[1] for tag in self.tagger.tags} - {""} if self._bio else set()
-        same = (kind for kind, names in SAME_TYPES.items() if key.upper() in names)
-        return next((kind for kind in same if kind in types), self.unset)
+        usual = usual_type(key)
+        return usual if usual in types else self.unset
 
     @property
     def _bio(self) -> bool:

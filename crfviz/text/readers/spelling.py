@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from crfviz.exceptions import FormatError
+from crfviz.text.entities import TYPE_NAMES
 from crfviz.text.files import abbreviate
 from crfviz.text.readers.rows import are_brackets, entities_of_brackets
 from crfviz.text.schemes import (
@@ -47,9 +48,9 @@ _SPELLINGS: tuple[re.Pattern[str], ...] = (
 )
 IO = "IO"  # a target only where a tagger has such tags
 IO_TYPES = {  # types of entities that are no parts of speech
-    *("PER", "PERS", "PERSON", "LOC", "LOCATION", "ORG", "ORGANIZATION", "ORGANISATION", "MISC"),
-    *("MISCELLANEOUS", "GPE", "FAC", "FACILITY", "DATE", "TIME", "MONEY", "PERCENT", "NORP"),
-    *("PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "LANGUAGE", "QUANTITY", "ORDINAL", "CARDINAL"),
+    *(name for names in TYPE_NAMES.values() for name in names),
+    *("DATE", "TIME", "MONEY", "PERCENT", "NORP", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW"),
+    *("LANGUAGE", "QUANTITY", "ORDINAL", "CARDINAL"),
 }
 NOT_OUTSIDE = {"0", "-", "_", "\u041e", "\u039f"}  # the last two: Cyrillic and Greek capitals
 _BMES = (set("BMES"), set("BMEW"), set("BMEWS"))
