@@ -104,8 +104,3 @@ def warn_once(log: Logger, what: str, error: Exception) -> None:
         _logged.clear()
     _logged.add(reason)
     log.warning("%s", what, exc_info=error)
-
-
-def reset_log() -> None:
-    """Forget which warnings were logged."""
-    _logged.clear()

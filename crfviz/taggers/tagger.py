@@ -18,7 +18,7 @@ from crfviz.taggers.examples import Example
 from crfviz.text.files import abbreviate, abbreviate_value
 from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import Split
-from crfviz.text.tokenizer import Token, tokenize
+from crfviz.text.tokenizer import Token
 
 # Families of taggers, by the kind of their scores.
 CRF = "crf"  # trained so that exp(score - log Z) is a probability
@@ -178,11 +178,6 @@ def sentences_of(sentences: Iterable[Words]) -> list[tuple[str, ...]]:
             f"got the text {abbreviate(sentences)}"
         )
     return [words_of(sentence) for sentence in sentences]
-
-
-def english_words(text: str) -> list[str]:
-    """Return the words of an English text; empty for a blank text."""
-    return [token.text for token in tokenize(text)]
 
 
 def tag_texts(

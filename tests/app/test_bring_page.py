@@ -308,8 +308,8 @@ def installed(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("installed")
-def test_missing_plugin_is_logged_once(caplog):
-    exceptions.reset_log()
+def test_missing_plugin_is_logged_once(caplog, monkeypatch):
+    monkeypatch.setattr(exceptions, "_logged", set())
     cached.examples.clear()
     for _ in range(3):
         app = new_app()

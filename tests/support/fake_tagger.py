@@ -6,7 +6,8 @@ import torch
 
 from crfviz.chain.constraints import constrain
 from crfviz.chain.potentials import Potentials
-from crfviz.taggers.tagger import CRF, english_words, words_of
+from crfviz.taggers.tagger import CRF, words_of
+from crfviz.text.tokenizer import tokenize
 
 
 class FakeTagger:
@@ -49,4 +50,4 @@ class FakeTagger:
         return True
 
     def split(self, text):
-        return english_words(text)
+        return [token.text for token in tokenize(text)]

@@ -112,29 +112,21 @@ def _choose(scores: Array, emissions: Array) -> NDArray[np.int64]:
     return tags
 
 
-def beam(potentials: Potentials, width: int) -> TagIds:
-    """Return the best surviving path of beam search, in O(T width K); ties go to the lowest tag id.
+def beams(chains: ChainsOrBatch, width: int) -> list[list[int]]:
+    """Return the best surviving path of beam search for each chain, in O(T width K).
 
-    If every extension is forbidden, it continues the best prefix with the best emissions of the
-    word, as `greedy` does, because it cannot go back; the path may then be forbidden. Beam search
-    never raises `NoPathError`. A width above K counts as K.
+    All chains have the same tags; ties go to the lowest tag id. If every extension is forbidden,
+    the search continues the best prefix with the best emissions of the word, as `greedy` does,
+    because it cannot go back; the path may then be forbidden. Beam search never raises
+    `NoPathError`. A width above K counts as K.
 
     Raises:
         CrfvizError: `width` is less than 1.
 
     Example:
         >>> potentials = Potentials([[1.0, 0.9], [0.0, 0.0]], [[0.0, 0.0], [0.0, 1.0]])
-        >>> beam(potentials, 1), beam(potentials, 2)
-        ([0, 0], [1, 1])
-    """
-    return TagIds(beams([potentials], width)[0], potentials.tags)
-
-
-def beams(chains: ChainsOrBatch, width: int) -> list[list[int]]:
-    """Run `beam` on chains with the same tags, vectorised over the chains.
-
-    Raises:
-        CrfvizError: `width` is less than 1.
+        >>> beams([potentials], 1), beams([potentials], 2)
+        ([[0, 0]], [[1, 1]])
     """
     width = require_count("width", width)
     batch = chain_batch(chains)

@@ -65,11 +65,6 @@ def merge_comparisons(
     return Comparison(cast("dict[str, list[int]]", units), [*first.disagreements, *later])
 
 
-def model_table(first: Results, second: Results) -> Table:
-    """Return rows for words, sentences and, with one scheme and the same gold, entities."""
-    return _rows(_units(first, second))
-
-
 def _units(first: Results, second: Results) -> dict[str, list[int]]:
     _same_sentences(first, second)
     units = {

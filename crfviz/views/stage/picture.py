@@ -31,7 +31,6 @@ MAX_OPERATIONS = 4_000_000  # maximum T·K² that the browser recomputes while a
 MAX_STEP_OPERATIONS = 500_000  # the same if each step has its own matrix
 BEST, ALPHA, BETA, MARGINALS = "best", "alpha", "beta", "marginals"  # numbers on nodes
 FIRST_PATHS = (1, 2, 3, 10)  # paths summed in the first steps, before all the others
-FOLDED, UNFOLDED = "yes", "no"  # whether tags without mass share a row
 
 
 def most_words(num_tags: int, *, homogeneous: bool = True) -> int:
@@ -415,5 +414,5 @@ class Subject:
     withheld: Sequence[tuple[str, int, int]] = ()
     chosen: tuple[int, int] | None = None  # position and tag id of the explained cell
     panel: str = ""  # reading of that cell in the side panel, if the reader chose one
-    folding: str = ""  # FOLDED or UNFOLDED, if the reader chose
+    folding: str = ""  # "yes" or "no", if the reader chose: tags without mass share a row
     direction: str = ""  # direction of the columns, LTR or RTL, if the reader chose

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 import crfviz
-from crfviz.chain.decoding.analysis import beam
 from crfviz.chain.distribution import Path, TagIds
 from tests.support import oracle
 
@@ -32,7 +31,6 @@ def paths_of(potentials):
         "independent": crfviz.greedy(potentials),
         "left to right": crfviz.greedy(potentials, "left_to_right"),
         "max-marginal": crfviz.max_marginal(potentials),
-        "beam": beam(potentials, 2),
         "second": crfviz.k_best(potentials, 2)[1].tags,
         "sample": crfviz.sample(potentials, 1, generator)[0].tags,
         "rule": crfviz.match(potentials, f".* {potentials.tag_names[1]} .*").path,

@@ -121,7 +121,7 @@ def package(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
     installed_plugins.cache_clear()
-    exceptions.reset_log()
+    monkeypatch.setattr(exceptions, "_logged", set())
     yield
     installed_plugins.cache_clear()
     sys.modules.pop("their_taggers", None)

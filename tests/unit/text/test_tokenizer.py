@@ -3,7 +3,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crfviz.exceptions import FormatError
-from crfviz.taggers.tagger import english_words
 from crfviz.text import tokenizer
 from crfviz.text.formats import read_sentences
 from crfviz.text.tokenizer import LONGEST, Token, given_words, sentence_of, tokenize
@@ -137,7 +136,7 @@ def test_two_blanks_in_every_gap_preserve_the_words(sentence, words):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("tokens", "sentence"),
     [
         (["He", "runs", "."], "He runs ."),
         (["the", "pic's", "."], "the  pic's  ."),
@@ -145,8 +144,8 @@ def test_two_blanks_in_every_gap_preserve_the_words(sentence, words):
         (["New York", "is"], None),
     ],
 )
-def test_sentence_of_finds_text_that_splits_into_the_words(words, sentence):
-    assert sentence_of(words, english_words) == sentence
+def test_sentence_of_finds_text_that_splits_into_the_words(tokens, sentence):
+    assert sentence_of(tokens, words) == sentence
 
 
 def by_rules(text):

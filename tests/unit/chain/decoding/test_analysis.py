@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from crfviz.chain.decoding.analysis import (
     analyse,
-    beam,
     beams,
     greedy,
     greedy_paths,
@@ -106,6 +105,10 @@ def test_marginals_that_differ_by_rounding_give_the_lowest_tag():
     marginals = torch.tensor([[0.1, 0.45, 0.45 + 1e-16], [0.5, 0.5, 0.0]], dtype=torch.float64)
     assert likeliest(marginals) == [1, 0]
     assert max_marginal(Potentials(torch.zeros(5, 3), torch.zeros(3, 3))) == [0] * 5
+
+
+def beam(chain, width):
+    return beams([chain], width)[0]
 
 
 def searched(chain, width):

@@ -13,7 +13,6 @@ from crfviz.corpus.tables.evaluation import (
     comparison_text,
     disagreements,
     evaluate,
-    model_table,
 )
 from crfviz.exceptions import FormatError, ShapeError, UnknownTagError
 from crfviz.taggers.registry import load_tagger
@@ -75,8 +74,12 @@ OTHER = FakeTagger(
 LAZY = FakeTagger(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"], {"Ann": {"B-PER": 1}}, scheme="BIO")
 
 
+def model_table(first, second, sentences):
+    return comparison_tables(first, second, sentences)["models"]
+
+
 def test_words_and_sentences_of_a_comparison_are_counted_by_hand():
-    words, sentences = model_table(run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES))
+    words, sentences = model_table(run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES), POS_SENTENCES)
     right = [
         [
             [g == p for g, p in zip(s.tags, tags, strict=True)]
@@ -99,7 +102,7 @@ def test_words_and_sentences_of_a_comparison_are_counted_by_hand():
 
 def test_entities_of_a_comparison_are_counted_from_gold():
     first, second = run(NER, NER_SENTENCES), run(LAZY, NER_SENTENCES)
-    row = model_table(first, second)[2]
+    row = model_table(first, second, NER_SENTENCES)[2]
     gold = sum(tag.startswith("B-") for s in NER_SENTENCES for tag in s.tags)
     assert sum(row[k] for k in ("both_right", "wins", "losses", "both_wrong")) == gold
     strict = (first.entity_right.sum(), second.entity_right.sum())
@@ -111,7 +114,7 @@ def test_entities_are_omitted_if_gold_tags_differ():
         Sentence(s.tokens, tuple("O" if tag == "B-LOC" else tag for tag in s.tags))
         for s in NER_SENTENCES
     ]
-    rows = model_table(run(NER, NER_SENTENCES), run(LAZY, others))
+    rows = model_table(run(NER, NER_SENTENCES), run(LAZY, others), NER_SENTENCES)
     assert [row["unit"] for row in rows] == ["words", "sentences"]
 
 
@@ -136,9 +139,8 @@ def test_differing_sentences_are_listed_by_kind():
 
 def test_tagger_does_not_differ_from_itself():
     found = run(POS, POS_SENTENCES)
-    assert all(
-        row["wins"] == row["losses"] == 0 and row["p"] == 1 for row in model_table(found, found)
-    )
+    rows = model_table(found, found, POS_SENTENCES)
+    assert all(row["wins"] == row["losses"] == 0 and row["p"] == 1 for row in rows)
 
 
 def test_disagreement_list_is_limited():
@@ -148,7 +150,7 @@ def test_disagreement_list_is_limited():
 
 def test_comparison_of_different_sentences_is_rejected():
     with pytest.raises(ShapeError, match="same sentences, got 5 sentences of 14 words and 1 of 1"):
-        model_table(run(POS, POS_SENTENCES), run(POS, [Sentence(("Dogs",), ("NOUN",))]))
+        model_table(run(POS, POS_SENTENCES), run(POS, [Sentence(("Dogs",), ("NOUN",))]), [])
 
 
 def test_evaluate_command_gives_the_same_numbers(tmp_path, capsys):
