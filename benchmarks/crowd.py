@@ -172,7 +172,6 @@ async def opening(app: App) -> list[Figure]:
 
 
 async def _first_visitors() -> list[float]:
-    """The seconds until each of them sees the picture."""
     with (
         tempfile.TemporaryDirectory() as folder,
         running_app(Path(folder) / "server.log", SETTINGS) as new,
@@ -458,7 +457,6 @@ async def _learns(app: App) -> None:
 
 
 async def _enumerates(app: App) -> None:
-    """Half a million paths, other ones each time."""
     for n in count():
         page = f"naive?model=ner-en&sentence=Anna+lives+in+New+York+now&t=O.B-LOC:{1 + n / 100}"
         async with crowd(app, 1, page):
@@ -466,7 +464,6 @@ async def _enumerates(app: App) -> None:
 
 
 async def _teaches(_: App) -> None:
-    """The command that the page starts, with the excerpt that is shipped."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["-m", "crfviz", "teach", str(EXCERPT), "--model", "upos-en"]
         process = await asyncio.create_subprocess_exec(

@@ -192,7 +192,6 @@ class Meter:
         self.page.wait_for_timeout(1000)
 
     def wait(self, condition: str) -> None:
-        """Until a condition on `redraws` holds."""
         self.page.wait_for_function(condition, timeout=PATIENCE)
 
     def first_picture(self) -> float:
@@ -222,7 +221,6 @@ class Meter:
         return seconds
 
     def close(self) -> None:
-        """Close the page and forget its cache."""
         self.context.close()
 
     def _received(self, event: dict[str, Any]) -> None:
@@ -232,5 +230,4 @@ class Meter:
 
 
 def ms(seconds: Sequence[float]) -> list[float]:
-    """Seconds in milliseconds."""
     return [1000 * each for each in seconds]

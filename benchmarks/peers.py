@@ -428,7 +428,6 @@ def without_loops(work: Work) -> Work:
 
 
 def _taken(work: Work, clock: Callable[[], float]) -> float:
-    """Microseconds."""
     begin = clock()
     work()
     return 1e6 * (clock() - begin)

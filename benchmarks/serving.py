@@ -33,7 +33,6 @@ class App:
     models: str  # folder of the models that users brought
 
     def log(self) -> str:
-        """Everything the server has written so far."""
         return self.log_file.read_text(errors="replace")
 
     def cpu(self) -> float:
@@ -43,7 +42,6 @@ class App:
         return (user + system) / os.sysconf("SC_CLK_TCK")
 
     def megabytes(self) -> float:
-        """Megabytes of memory that the server holds."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
@@ -52,11 +50,11 @@ class Process(Protocol):
     """What is asked of a server's process, however it was started."""
 
     @property
-    def pid(self) -> int: ...  # noqa: D102 - all of them as `subprocess.Popen` has them
-    def poll(self) -> int | None: ...  # noqa: D102 - likewise
-    def wait(self, timeout: float | None = None) -> int: ...  # noqa: D102 - likewise
-    def terminate(self) -> None: ...  # noqa: D102 - likewise
-    def kill(self) -> None: ...  # noqa: D102 - likewise
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
 
 
 Start = Callable[[Sequence[str], Mapping[str, str], BinaryIO], Process]

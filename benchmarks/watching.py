@@ -12,7 +12,6 @@ ROW = "| {layer} | {sentences} | {ms:.1f} | {ratio:.2f} × | {kept_mb:.2f} | {se
 
 
 def table(rows: list[dict[str, object]]) -> str:
-    """The figures as Markdown."""
     return "\n".join([HEAD, "|---|---:|---:|---:|---:|---:|", *(ROW.format(**r) for r in rows)])
 
 

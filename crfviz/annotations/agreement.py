@@ -172,7 +172,6 @@ def _shared_words(item: Item, one: Annotation, other: Annotation) -> Iterator[Sh
 
 
 def _entity_disputes(both: Sequence[_Both]) -> Iterator[SharedWord]:
-    """Yield the places with different entities; `tags` are the entities of each annotator."""
     for item, *said in both:
         for each in disputes(said):
             one, other = (entities_text(item.text, reading) for reading in each.readings)

@@ -104,7 +104,6 @@ def with_reading(
 
 
 def times_of(versions: Sequence[Annotation]) -> dict[str, datetime | None]:
-    """Return the storage time of each version, by annotator."""
     return {each.annotator: each.updated for each in versions}
 
 

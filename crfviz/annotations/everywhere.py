@@ -37,7 +37,6 @@ class Place:
 
     @property
     def offsets(self) -> Offsets:
-        """The words of the sentence."""
         return self.item.offsets if self.annotation is None else self.annotation.offsets
 
     @property

@@ -144,7 +144,6 @@ class Desk:
 
     @property
     def bio(self) -> bool:
-        """Return whether annotators mark entities instead of single tags."""
         return is_bio(self.tagger.tags)
 
 
@@ -194,13 +193,11 @@ def resize(desk: Desk, annotation: Annotation, word: int, start: int, end: int) 
 
 
 def cut(desk: Desk, annotation: Annotation, word: int, at: int) -> Annotation:
-    """Split a word in two, and decode again; see `marking.split_word`."""
     before = _reopened(desk, annotation)
     return _with(desk, before, *split_word(desk.item.text, before.offsets, before.pins, word, at))
 
 
 def join(desk: Desk, annotation: Annotation, word: int) -> Annotation:
-    """Join a word and the next, and decode again; see `marking.join_words`."""
     before = _reopened(desk, annotation)
     return _with(desk, before, *join_words(before.offsets, before.pins, word))
 
@@ -254,7 +251,6 @@ def worked(annotation: Annotation, seconds: float) -> Annotation:
 
 
 def _reopened(desk: Desk, annotation: Annotation) -> Annotation:
-    """Open an annotation for changes; accepted proposals of another model become pins."""
     if annotation.state == "open":
         return annotation
     mine = (annotation.model, annotation.model_version) == (desk.tagger.name, desk.version)

@@ -14,7 +14,6 @@ Pins = Mapping[int, str]
 
 
 def set_tag(pins: Pins, first: int, last: int, tag: str) -> dict[int, str]:
-    """Return the pins with one tag on the words first to last."""
     return {**pins, **dict.fromkeys(range(first, last + 1), tag)}
 
 

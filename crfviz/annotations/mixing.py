@@ -171,7 +171,6 @@ def _belong(there: TagSet, part: TagSet) -> bool:
 
 
 def _types(tags: Collection[str]) -> set[str]:
-    """Return the types of entities, or the tags themselves."""
     return {split_tag(tag)[1] for tag in tags}
 
 

@@ -47,7 +47,6 @@ class Item:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The T words."""
         return words_at(self.text, self.offsets)
 
 
@@ -68,7 +67,6 @@ class Curation:
     versions: Mapping[str, datetime | None] = field(default_factory=dict)
 
     def as_fields(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
         times = {who: time and time.isoformat() for who, time in self.versions.items()}
         return {"by": self.by, "versions": times}
 
@@ -158,7 +156,6 @@ class DocumentSummary:
 
     @property
     def key(self) -> str:
-        """Return the key of the document in links and as the owner of models."""
         return f"{self.created:%Y%m%d%H%M%S%f}"
 
 

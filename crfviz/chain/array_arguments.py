@@ -115,7 +115,6 @@ def takes_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_table(value: Any) -> bool:  # noqa: ANN401 - of any library
-    """Return whether a value is a list, array or tensor of numbers."""
     if hasattr(value, "ndim"):
         return bool(value.ndim)
     return isinstance(value, list | tuple) and not any(isinstance(each, str) for each in value)

@@ -47,7 +47,6 @@ class MarkovCounts(ShortRepr):
 
     @classmethod
     def zeros(cls, num_states: int, num_symbols: int) -> "MarkovCounts":
-        """Return counts that are all 0."""
         K = num_states
         return cls(np.zeros(K), np.zeros((K, K)), np.zeros(K), np.zeros((K, num_symbols)))
 
@@ -249,7 +248,6 @@ def _checked(
 
 
 def _symbol_ids(sequences: Sequence[Sequence[int]], num_symbols: int) -> list[Ids]:
-    """Return each sequence as an array."""
     if not _is_list(sequences) or not all(map(_is_list, sequences)):
         raise ShapeError(
             "sequences must be a list of sequences of symbols, such as [[0, 1, 1]], "

@@ -309,7 +309,6 @@ class CRF(nn.Module):
         return batch, self._rows(emissions, batch)
 
     def _packed(self, emissions: Tensor, mask: Tensor | None) -> Padded:
-        """Validate the shapes and return the batch."""
         if emissions.dim() != 3 or emissions.shape[-1] != self.num_tags:
             raise ShapeError(
                 f"emissions must be (B, T, {self.num_tags}), got {tuple(emissions.shape)}"
@@ -325,14 +324,12 @@ class CRF(nn.Module):
         return pack_mask(mask.bool())
 
     def _rows(self, emissions: Tensor, batch: Padded) -> Rows:
-        """Validate the scores and return their rows."""
         rows = batch.rows(emissions)
         if not rows.max() < torch.inf:
             raise ScoreError("emissions must be finite or -inf (forbidden), got NaN or +inf")
         return rows
 
     def _gold(self, tags: Tensor, batch: Padded) -> Rows:
-        """Validate the tags and return their rows."""
         rows = batch.rows(tags)
         if len(wrong := rows[(rows < 0) | (rows >= self.num_tags)]):
             raise UnknownTagError(
@@ -370,7 +367,6 @@ def _partial_log_likelihood(
     allowed: Tensor,
     mask: Tensor,
 ) -> Tensor:
-    """Compute `CRF.partial_log_likelihood` in log space, differentiable any number of times."""
     words = torch.where(mask[..., None], emissions, 0.0)
     kept = torch.where(allowed, words, -torch.inf)
     score = recursions.log_partition(kept, transitions, start, end, mask)
@@ -381,7 +377,6 @@ def _partial_log_likelihood(
 def _marginals(
     emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, *, mask: Tensor
 ) -> Tensor:
-    """Compute `CRF.marginals` in log space."""
     words = torch.where(mask[..., None], emissions, 0.0)
     log_alpha = recursions.forward(words, transitions, start, mask)
     log_beta = recursions.backward(words, transitions, end, mask)

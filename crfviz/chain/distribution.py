@@ -122,12 +122,10 @@ class Lead:
 
     @property
     def emission(self) -> float:
-        """The sum of the emission terms."""
         return _less(self.winner.emissions.tolist(), self.rival.emissions.tolist())
 
     @property
     def transition(self) -> float:
-        """The sum of the terms of start, steps and end."""
         return _less(self.winner.transitions.tolist(), self.rival.transitions.tolist())
 
     @property

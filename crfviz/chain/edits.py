@@ -84,7 +84,6 @@ def require_no_border(tags: Sequence[str]) -> None:
 
 
 def path_moves(names: Sequence[str], path: Sequence[int]) -> list[Move]:
-    """Return the T+1 moves of a path of tag ids: start, steps, end."""
     return list(pairwise([START, *(names[tag] for tag in path), END]))
 
 
@@ -287,7 +286,6 @@ def _plain_cell(name: str, cell: object) -> tuple[int | str, int | str]:
 
 
 def _plain_score(cell: object, value: Any) -> float:  # noqa: ANN401 - checked here
-    """Return a score as a plain number."""
     number = math.nan
     with suppress(ShapeError):
         number = value if type(value) in (int, float) else score("score", value).item()

@@ -84,7 +84,6 @@ def print_enough(options: argparse.Namespace) -> None:
 
 
 def _labels(options: argparse.Namespace) -> list[Sentence]:
-    """Return the finished sentences of a document, else those of a file."""
     file = file_of(options.database)
     if file is None or file.exists():
         with open_store(options.database) as store:

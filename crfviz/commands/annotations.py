@@ -259,7 +259,6 @@ def _import(store: Store, options: argparse.Namespace) -> None:
 
 
 def _in_role(path: Path, read: Import, options: argparse.Namespace) -> Import:
-    """Return a file with its tags in the requested role."""
     tagged = sum(item.gold is not None for item in read.items) if not read.annotations else 0
     if tagged and options.tags_are is None:
         sys.stderr.write(
@@ -303,7 +302,6 @@ def _read(path: Path, options: argparse.Namespace, rules: TagRules | None = None
 
 
 def _new(store: Store, options: argparse.Namespace) -> None:
-    """Store sentences under their own set of tags; reject a file that uses any other tag."""
     (path,), name = options.files, options.name
     settings = settings_of_text(options.tags, bio=options.bio)
     own = "" if options.tokenizer == ENGLISH else options.tokenizer
@@ -329,7 +327,6 @@ def _new(store: Store, options: argparse.Namespace) -> None:
 
 
 def _propose(store: Store, options: argparse.Namespace) -> None:
-    """Train a model on finished sentences and use its proposals in the document."""
     document = next(each for each in store.documents() if each.name == options.document)
     try:
         pairs = learnable(store.annotations(options.document, options.annotator), options.copies)

@@ -171,7 +171,6 @@ def _evaluate(
     choice: Choice,
     outputs: Sequence[Path],
 ) -> None:
-    """Evaluate the file in shards, then write the results."""
     calibrations = _calibrations(args, tagger, types)
     with open_source(args.file, choice) as source:
         say_reading(source.name, source.reading)
@@ -239,7 +238,6 @@ def _write(
     gain: LayerGain | None,
     calibrations: Sequence[Calibration],
 ) -> None:
-    """Print the figures, and write the requested JSON, report and model card."""
     label = args.label or label_of(args.file)
     prepared = [", handles folded"] * args.fold_handles + [", types mapped"] * bool(args.map)
     file = "".join([label, *prepared])

@@ -23,7 +23,6 @@ def add_reading_arguments(parser: argparse.ArgumentParser, *, tags: bool = True)
 
 
 def wanted_of(options: argparse.Namespace) -> Wanted:
-    """Return the columns or keys that the options name."""
     return Wanted(options.words, options.tag_column, options.sentences)
 
 

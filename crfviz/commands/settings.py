@@ -17,7 +17,6 @@ from crfviz.settings import (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of `settings`."""
     parser.add_argument("--markdown", action="store_true", help="the table of docs/deployment.md")
 
 

@@ -129,7 +129,6 @@ def _opened(path: Path, name: str, file_format: FormatName | None) -> Iterator[S
 
 @contextmanager
 def _readable(name: str) -> Iterator[None]:
-    """Turn an OSError into a FormatError that names the file."""
     try:
         yield
     except OSError as error:
@@ -198,7 +197,6 @@ def _tell_of(kept: ShardCache) -> None:
 def _worker_pool(
     options: argparse.Namespace, source: Source, job: Job, progress: "_Progress"
 ) -> WorkerPool:
-    """Return the worker pool that the options request."""
     if options.scheduler is not None:
         return Cluster(job, options.scheduler)
     number = options.workers
@@ -213,7 +211,6 @@ def _worker_pool(
 
 
 def _cores() -> int:
-    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -233,7 +230,6 @@ class _Progress:
         self._bar.close()
 
     def done(self, shard: Shard) -> None:
-        """Add the bytes of a finished shard."""
         self._finished += len(shard.content)
         self._show(self._finished)
 

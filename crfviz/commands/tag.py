@@ -95,7 +95,6 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _line(tagger: Tagger, text: str, words: Sequence[str], *, as_json: bool) -> str:
-    """Return the printed text of a sentence."""
     if as_json:
         return json.dumps(asdict(tagger.tag(text.rstrip("\r\n"))), ensure_ascii=False) + "\n"
     return tagged(tagger, words, shutil.get_terminal_size().columns) + "\n\n"

@@ -83,13 +83,11 @@ def announce(share: float, message: str) -> None:
 
 
 def write_json_line(**values: object) -> None:
-    """Write an object to standard output as a line of JSON."""
     sys.stdout.write(f"{json.dumps(values)}\n")
     sys.stdout.flush()
 
 
 def show_progress(share: float, message: str) -> None:
-    """Write the progress as a percentage and a message, on terminals only."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{100 * share:3.0f} %  {message:60}" + ("\n" if share == 1 else ""))
 

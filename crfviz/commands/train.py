@@ -134,7 +134,6 @@ def _calibrate(args: argparse.Namespace) -> None:
 
 
 def _wanted(args: argparse.Namespace) -> Wanted:
-    """Return the columns that the options name; `--tags` with one name is a column."""
     names = [] if args.tags is None else parse_names(args.tags)
     return replace(wanted_of(args), tags=args.tag_column or (names[0] if len(names) == 1 else None))
 
@@ -219,7 +218,6 @@ def _sources(args: argparse.Namespace) -> Sources:
 
 
 def _train_other(args: argparse.Namespace) -> None:
-    """Train a perceptron, a CRF over its features, or an HMM."""
     if args.aux_xpos is not None:
         raise CrfvizError("--aux-xpos is for networks alone")
     if args.family == CRF:

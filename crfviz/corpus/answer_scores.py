@@ -234,7 +234,6 @@ def _by_words(
 
 
 def _schemes(gold: Tags, answers: Tags) -> tuple[str | None, str | None]:
-    """Return the scheme of each side; None for both if one has other tags than entities."""
     names = [{tag for tags in side for tag in tags} for side in (gold, answers)]
     kinds = {kind for tags in gold for _, kind in parts_of(tags)} - {""}
     own: list[str | None] = []
@@ -317,7 +316,6 @@ def _parsed(path: Path, content: bytes, column: int | None) -> list[Sentence]:
 
 
 def _require_same_shape(gold: Tags, answers: Tags) -> None:
-    """Require as many answered sentences as in gold, and as many tags in each."""
     for number, (one, other) in enumerate(zip(gold, answers, strict=False), start=1):
         if len(one) != len(other):
             raise ShapeError(

@@ -95,12 +95,10 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """The process id."""
         return self._process.pid
 
     @property
     def runs(self) -> bool:
-        """Return whether the process is still running."""
         return self._process.poll() is None
 
     def send(self, content: bytes) -> int:
@@ -120,7 +118,6 @@ class WorkerProcess:
         timer.start()
 
     def kill(self) -> None:
-        """End the process at once."""
         self._process.kill()
         self._process.wait()
 

@@ -150,7 +150,6 @@ class CrfsuiteTagger(SentenceTagger):
         return Potentials(scores, self._model.transitions, tags=self.tags, tokens=words)
 
     def _rows(self, words: list[str]) -> list[Any]:
-        """Return the attributes of each word."""
         with as_model_error(f"The function of features of {self.name}"):
             if self._by_word:
                 rows = [self._features(words, t) for t in range(len(words))]
@@ -179,7 +178,6 @@ def _names(what: str, names: Sequence[object]) -> tuple[str, ...]:
 
 
 def _takes_position(features: Features) -> bool:
-    """Return whether a function of features needs a second argument."""
     if not callable(features):
         raise FormatError(f"features must be a function, got {abbreviate_value(features)}")
     plain = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -190,7 +188,6 @@ def _takes_position(features: Features) -> bool:
 
 
 def _weights(model: Any) -> CrfsuiteModel:  # noqa: ANN401 - a pycrfsuite.Tagger
-    """Return the model of a `pycrfsuite.Tagger`."""
     info, labels = model.info(), tuple(model.labels())
     moves = np.array([[info.transitions.get((a, b), np.nan) for b in labels] for a in labels])
     model.set([[], []])

@@ -62,7 +62,6 @@ def read_examples(path: Path) -> list[Example]:
 
 
 def write_examples(path: Path, examples: list[Example]) -> None:
-    """Write a file that `read_examples` reads."""
     lines = [json.dumps(asdict(example), ensure_ascii=False) for example in examples]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
@@ -126,8 +125,6 @@ Check = Callable[[Potentials, Example], bool]
 
 
 def _differs(decode: Callable[[Potentials], list[int]]) -> Check:
-    """Make a check that a decoder and Viterbi take different tags at the position."""
-
     def differs(chain: Potentials, example: Example) -> bool:
         t = example.position
         return t is not None and decode(chain)[t] != viterbi(chain).path[t]
@@ -136,12 +133,10 @@ def _differs(decode: Callable[[Potentials], list[int]]) -> Check:
 
 
 def _viterbi_finds(chain: Potentials, example: Example) -> bool:
-    """Check that Viterbi is right everywhere."""
     return _names(chain, viterbi(chain).path) == example.gold
 
 
 def _viterbi_right(chain: Potentials, example: Example) -> bool:
-    """Check that Viterbi is right everywhere, and both greedy decoders are not."""
     others = [greedy(chain, "independent"), greedy(chain, "left_to_right")]
     return _viterbi_finds(chain, example) and all(
         _names(chain, path) != example.gold for path in others
@@ -149,7 +144,6 @@ def _viterbi_right(chain: Potentials, example: Example) -> bool:
 
 
 def _viterbi_wrong(chain: Potentials, example: Example) -> bool:
-    """Check that Viterbi is wrong at the position."""
     if example.gold is None or example.position is None:
         return False
     tag = viterbi(chain).path[example.position]
@@ -169,7 +163,6 @@ def _unsure(chain: Potentials, example: Example) -> bool:
 
 
 def _breaks_bio(chain: Potentials, example: Example) -> bool:
-    """Check that the independent decoder breaks BIO at the position and Viterbi does not."""
     broken = illegal_positions(_names(chain, greedy(chain, "independent")))
     kept = illegal_positions(_names(chain, viterbi(chain).path))
     return example.position in broken and not kept

@@ -51,7 +51,6 @@ class ExerciseTagger(SentenceTagger):
         self._words = tuple(self.task.potentials.tokens or ())
 
     def examples(self) -> list[Example]:
-        """Return the sentence of the exercise."""
         text = " ".join(self._words)
         return [Example(text, self._words, f"The chain of {self.name}.", kind="unsure")]
 

@@ -56,11 +56,9 @@ class FolderTagger:
         return f"{type(self).__name__}({', '.join(facts)})"
 
     def split(self, text: str) -> list[str]:
-        """Return the words of a text; see `Tagger.split`."""
         return words_of_text(text, self.tokenizer)
 
     def reads(self, text: str) -> bool:
-        """Return whether the tagger can score all words of a text."""
         return self.observations is None or set(self.split(text)) <= set(self.observations)
 
     @overload
@@ -114,7 +112,6 @@ class SentenceTagger(FolderTagger, ABC):
     def potentials_batch(
         self, sentences: Sequence[Words], *, constrained: bool = True
     ) -> list[Potentials]:
-        """Return the potentials of many sentences, each as `potentials` gives them."""
         words = sentences_of(sentences)
         return [self.potentials(tokens, constrained=constrained) for tokens in words]
 

@@ -203,7 +203,6 @@ class HmmTagger(SentenceTagger):
         self.chain = estimate(model.tags, model.events, model.counts, model.smoothing)
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        """Return the logarithms of the probabilities."""
         return self.chain.potentials([self.events.event(word) for word in words], words)
 
 

@@ -183,7 +183,6 @@ class PerceptronTagger(SentenceTagger):
         ]
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        """Return emissions, and a transition matrix for each step."""
         model = self.model
         rows = rows_of(feature_keys(words), model.features)  # (T, features)
         own = rows_of(word_keys(words[1:]), model.words)  # (T-1,)

@@ -185,7 +185,6 @@ def names_in(tags: Sequence[str]) -> list[Span]:
 
 
 def _options(kind: str) -> tuple[str, ...]:
-    """Return the known names of a type; empty for an unknown type."""
     if kind in PROPER:
         return (*NAMES["PER"], *NAMES["LOC"])
     return NAMES.get(usual_type(kind), ())
@@ -207,7 +206,6 @@ def _other_number(
 
 
 def _one(words: Sequence[str], position: int, word: str) -> Perturbed:
-    """Return the sentence with one word replaced."""
     changed = (*words[:position], word, *words[position + 1 :])
     return Perturbed(changed, tuple(range(len(words))), f"{words[position]} → {word}")
 

@@ -134,7 +134,6 @@ def _stamp(file: Path) -> str:
 
 
 def _object(module: str, attribute: str) -> Any:  # noqa: ANN401 - of any type
-    """Return an object of a module."""
     return getattr(_run(find_spec(module) or import_module(module).__spec__), attribute)
 
 
@@ -154,7 +153,6 @@ def _tagger_in(file: Path) -> Any:  # noqa: ANN401 - of any type
 
 
 def _run(spec: ModuleSpec | None) -> ModuleType:
-    """Run the current code of a module: Python's cache notices changes only to the second."""
     if spec is None or not spec.origin:
         raise ModuleNotFoundError("the module has no file")
     sys.modules[spec.name] = module = module_from_spec(spec)
@@ -230,7 +228,6 @@ class PluginTagger(SentenceTagger):
 
 
 def _load_object(plugin: Plugin) -> Any:  # noqa: ANN401 - anything with tags and potentials
-    """Load the object of a plug-in, calling it if it is a class or a factory."""
     with as_model_error(f"The plug-in {plugin.name}"):
         named = plugin.load()
         makes = isinstance(named, type) or (callable(named) and not hasattr(named, "potentials"))

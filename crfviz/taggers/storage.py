@@ -36,7 +36,6 @@ Kind = TypeVar("Kind")  # type of tensors, torch's or NumPy's
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON object, indented."""
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
@@ -155,12 +154,10 @@ def wrong_field(path: Path, name: str, expected: str, value: object) -> ModelErr
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a safetensors file."""
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Return all arrays of a safetensors file."""
     return read_safetensors(path, load_file)
 
 

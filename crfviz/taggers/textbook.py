@@ -84,7 +84,6 @@ class HiddenMarkov(Markov):
 
     @property
     def parameters(self) -> Parameters:
-        """The probabilities without names."""
         return Parameters(self.start, self.transitions, self.emissions, self.end)
 
     def potentials(self, observed: Sequence[int], tokens: Sequence[str]) -> Potentials:
@@ -117,7 +116,6 @@ class ConditionalMarkov(Markov):
 
 
 def _require_shape(name: str, table: Probabilities, shape: tuple[int, ...]) -> None:
-    """Reject a table of another shape."""
     if table.shape != shape:
         raise ModelError(
             f"field {name!r} must be {shape} to match the states and observations, "
@@ -170,7 +168,6 @@ class MarkovTagger(SentenceTagger):
         return self._card
 
     def _score(self, words: tuple[str, ...]) -> Potentials:
-        """Return the logarithms of the probabilities for a sequence of observations."""
         for position, word in enumerate(words, start=1):
             if word not in self._ids:
                 raise UnknownObservationError(
@@ -197,7 +194,6 @@ class TextbookTagger(MarkovTagger):
         self._examples = _examples(file, content.get("examples", []))
 
     def examples(self) -> list[Example]:
-        """Return the example sequences of the model's file."""
         return list(self._examples)
 
 
@@ -258,7 +254,6 @@ def _names(path: Path, content: Mapping[str, Any]) -> tuple[tuple[str, ...], tup
 
 
 def _numbers(path: Path, name: str, value: object) -> Probabilities:
-    """Return nested lists as a table; the shape is checked later."""
     table = np.array(value, dtype=object)  # holds lists if rows differ in length
     if not all(type(n) is float or (type(n) is int and abs(n) < LARGEST) for n in table.flat):
         raise ModelError(f"{path}: field {name!r} must be a list of numbers, rows equally long")
@@ -273,7 +268,6 @@ def _text(path: Path, content: Mapping[str, Any], name: str) -> str:
 
 
 def _card(text: str, source: str, chain: HiddenMarkov | ConditionalMarkov) -> str:
-    """Return the card: a text, the numbers as tables, the source."""
     parts = [text]
     states, seen = chain.states, chain.observations
     if isinstance(chain, HiddenMarkov):

@@ -214,7 +214,6 @@ def _publish(folder: Path, target: Path, confirm: Callable[[], None], *, replace
 
 
 def _put_aside(folder: Path) -> Path:
-    """Hide a folder in one step, and return its new path."""
     hidden = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}old-", dir=folder.parent))
     return folder.rename(hidden)
 
@@ -263,7 +262,6 @@ def _in_mb(number: int) -> str:
 
 
 def _removed() -> list[str]:
-    """Return the names of removed models."""
     try:
         return (user_models() / REMOVED).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError, ModelError):  # no model was removed yet

@@ -172,7 +172,6 @@ def _header(content: bytes, name: str) -> tuple[str, tuple[int, ...], bool, int]
 
 
 def _check_text(codes: NDArray[Any], name: str) -> None:
-    """Raise an error for numbers that are not characters."""
     if codes.max(initial=0) > _LAST_CHARACTER:
         raise FormatError(f"The array {name[:60]!r} holds numbers where text should be.")
 

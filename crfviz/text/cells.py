@@ -198,7 +198,6 @@ def _unwrapped(line: str) -> str:
 
 
 def _is_rule(line: str) -> bool:
-    """Return whether a line is only a separator, like the second line of a Markdown table."""
     return set(line) <= set("|:-+= ") and "--" in line
 
 

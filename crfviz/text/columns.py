@@ -160,7 +160,6 @@ def fits(value: str) -> bool:
 
 
 def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
-    """Return a row as a word; None for other rows."""
     row = line.split("\t")
     problem = _problem(row, layout)
     if problem:
@@ -172,7 +171,6 @@ def _word(number: int, line: str, layout: Layout, name: str) -> WordRow | None:
 
 
 def _problem(row: Sequence[str], layout: Layout) -> str:
-    """Return the error of a row as a message; empty if it is valid."""
     line = "\t".join(row)
     needed = max(2, layout.word + 1, layout.tag + 1, -layout.tag)
     if layout.width not in (None, len(row)) or len(row) < needed:

@@ -136,7 +136,6 @@ def _first_characters(text: str) -> str:
 
 
 def _decode_lossless(content: bytes) -> str:
-    """Decode UTF-8 and mark invalid bytes with surrogates."""
     return content.decode("utf-8", errors="surrogateescape")
 
 

@@ -201,7 +201,6 @@ def _from_npz(data: bytes, prefer: str) -> NumberTable:
 
 
 def _only(tables: Collection[str], prefer: str, expected: str, held: str) -> str:
-    """Return the name of the requested table."""
     if prefer not in tables and len(tables) != 1:
         raise FormatError(f"The {expected}, or one named “{prefer}”; it holds {abbreviate(held)}")
     return prefer if prefer in tables else next(iter(tables))

@@ -53,7 +53,6 @@ class Span:
 
 
 def begin(kind: str) -> str:
-    """Return the tag of the first word of an entity."""
     return f"B-{kind}"
 
 
@@ -76,12 +75,10 @@ def split_tag(tag: str) -> tuple[str, str]:
 
 
 def is_begin(tag: str) -> bool:
-    """Return whether a tag is `B-X`."""
     return tag.startswith(begin(""))
 
 
 def is_inside(tag: str) -> bool:
-    """Return whether a tag is `I-X`."""
     return tag.startswith(inside(""))
 
 
@@ -118,7 +115,6 @@ def entity_scheme(tags: Iterable[str]) -> str | None:
 
 
 def scheme_of(tags: Iterable[str]) -> str | None:
-    """Return BIO if `is_bio` is true, else None."""
     return BIO if is_bio(tags) else None
 
 

@@ -34,7 +34,6 @@ class Sentence:
 
 
 def words_at(text: str, offsets: Offsets) -> tuple[str, ...]:
-    """Return the words of a text at some offsets."""
     return tuple(text[start:end] for start, end in offsets)
 
 

@@ -240,7 +240,6 @@ def _extends(piece: str) -> bool:
 
 @cache
 def _language(code: str) -> Callable[[], "Tokenizer"]:
-    """Return a factory of spaCy's tokenizer of a language."""
     import spacy
 
     if not _CODE.fullmatch(code):

@@ -173,7 +173,6 @@ def _rules() -> "Tokenizer":
 
 
 def _affixes() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return the prefix, suffix and infix patterns."""
     from spacy.lang.en import English
     from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 

@@ -63,7 +63,6 @@ _log = logging.getLogger(__name__)
 
 
 def models() -> list[str]:
-    """Return the names of all models; `DEFAULT_MODEL` and `LESSON_MODEL` come first."""
     first = (DEFAULT_MODEL, LESSON_MODEL)
     return sorted(list_taggers(), key=lambda name: [name != each for each in first])
 
@@ -78,7 +77,6 @@ def ready_models() -> list[str]:
 
 
 def default_model(names: Sequence[str]) -> str:
-    """Return the model of a URL that names none: the first of `names`."""
     return next(iter(names), DEFAULT_MODEL)
 
 
@@ -162,7 +160,6 @@ def all_potentials(model: str, sentence: str, *, constrained: bool) -> Potential
 
 
 def all_trained(scenario: Scenario) -> Analysis:
-    """Return the analysis of all words under the trained model."""
     return all_edited(Scenario(scenario.model, scenario.sentence))
 
 
@@ -197,7 +194,6 @@ def _weighed(scenario: Scenario) -> Potentials:
 
 
 def trained(scenario: Scenario) -> Analysis:
-    """Return the analysis of the sentence under the trained model."""
     return edited(Scenario(scenario.model, scenario.sentence))
 
 
@@ -324,7 +320,6 @@ def _changed(chain: Potentials, edits: Edits, pins: Mapping[int, str]) -> Potent
 
 
 def _within(pins: Mapping[int, str], chain: Potentials) -> dict[int, str]:
-    """Return the pins within the words of the chain."""
     return {position: tag for position, tag in pins.items() if position < chain.num_tokens}
 
 

@@ -55,12 +55,10 @@ def drawn_edits() -> EditsSummary:
 
 
 def edits_are_drawn() -> bool:
-    """Return whether the bar shows the current summary of edits."""
     return bool(get_value(_EDITS) == edits_summary())
 
 
 def note_frame() -> None:
-    """Record that the frame shows the current state."""
     set_value(_FRAME, _frame())
 
 

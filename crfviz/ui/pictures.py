@@ -51,7 +51,6 @@ _WITHHELD = "withheld"  # session key: whether a question on this page is unansw
 
 
 def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
-    """Return a grid of the edited chain, with the trained values if edits are active."""
     return pictures.with_ghost(scene.now, scene.trained if scene.edited else None, make)
 
 
@@ -213,7 +212,6 @@ def table_twin(
 
 
 def is_withheld() -> bool:
-    """Return whether a question about the stage of this page is unanswered."""
     return bool(get_value(_WITHHELD))
 
 
@@ -293,7 +291,6 @@ def walking(scene: Scene, walk: Walk) -> bool:
 
 
 def steps_done(scene: Scene, walk: Walk) -> int:
-    """Return how many steps of a walk are done, for content outside the stage."""
     return walk.at(scene.scenario.step, len(scene.words))
 
 
@@ -336,7 +333,6 @@ def _live(
 
 
 def _unconstrained(scene: Scene) -> Potentials:
-    """Return the scores of all words of the sentence, without the tagger's constraints."""
     scores = cached.all_potentials if scene.windowed else cached.potentials
     return scores(scene.scenario.model, scene.scenario.sentence, constrained=False)
 

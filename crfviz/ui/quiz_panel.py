@@ -103,7 +103,6 @@ def ask_about(
 
 
 def _named(now: Analysis, trained: Analysis) -> Question | None:
-    """Return the question in the link; show a message if it is invalid."""
     text = view_option(ASKED)
     if not text:
         return None

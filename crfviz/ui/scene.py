@@ -42,7 +42,6 @@ class Scene:
 
     @property
     def edited(self) -> bool:
-        """Whether edits or pins are active."""
         return self.now is not self.trained
 
     @property
@@ -52,7 +51,6 @@ class Scene:
 
     @property
     def windowed(self) -> bool:
-        """Whether this is a window of a longer sentence."""
         return self.now.whole is not None
 
     @property

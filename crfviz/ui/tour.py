@@ -292,7 +292,6 @@ def _draw(data: Mapping[str, object], key: str = "tour.payload") -> None:
 
 
 def _screen(path: str) -> Screen | None:
-    """Return the current screen; None if the model is broken or no sentence is typed."""
     state = scenario()
     try:
         if not cached.words(state.model, state.sentence):

@@ -27,7 +27,6 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """The label in the row of views."""
         return self.tab or self.title
 
 
@@ -295,12 +294,10 @@ def at_path(path: str) -> Entry:
 
 
 def titled(title: str) -> Entry:
-    """Return the page or view with a title."""
     return next(entry for entry in ENTRIES if entry.title == title)
 
 
 def page_of(path: str) -> Entry:
-    """Return the page that has a view, or the page itself, by its path or name."""
     return _PAGE_OF[FORMER.get(path, path)]
 
 
@@ -316,7 +313,6 @@ def view_in(path: str) -> str:
 
 
 def group_of(path: str) -> str:
-    """Return the heading of a page's group; empty for the guides."""
     page = page_of(path)
     return next((heading for heading, group in GROUPS.items() if page in group), "")
 

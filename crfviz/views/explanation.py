@@ -198,7 +198,6 @@ def step_note(step: GradientStep, now: Potentials, trained: float, what: str = "
 
 
 def _largest_changes(before: Potentials, after: Potentials) -> list[str]:
-    """Return the weights that change most: "DET→NOUN 0.37 → 0.51"."""
     first, second = weight_matrix(before), weight_matrix(after)
     moved = torch.nan_to_num((second - first).abs(), nan=0.0).flatten()
     names = [START, *before.tag_names], [*before.tag_names, END]
@@ -212,7 +211,6 @@ def _largest_changes(before: Potentials, after: Potentials) -> list[str]:
 
 
 def _against_lone_word(analysis: Analysis, path: list[int], t: int) -> str:
-    """Compare Viterbi's tag with the best emission, neighbours as on Viterbi's path."""
     potentials, tags, words = analysis.potentials, analysis.tags, analysis.words
     ours, theirs = path[t], analysis.greedy[t]
     emissions = potentials.emissions[t].tolist()

@@ -18,7 +18,6 @@ _CODE = re.compile(r"`([^`]+)`")  # how claims mark words
 
 
 def minus(text: str) -> str:
-    """Return a formatted number with a true minus."""
     return text.replace("-", "−")
 
 
@@ -77,7 +76,6 @@ def per_cent(value: float, digits: int = 2) -> str:
 
 
 def rounding(value: float | np.floating) -> str:
-    """Return the size of a rounding error by its first figure."""
     return minus(f"{value:.0e}") if value else "0"
 
 
@@ -131,7 +129,6 @@ def named(words: Sequence[str], t: int) -> str:
 
 
 def columns(words: Sequence[str]) -> list[str]:
-    """Return the words as unique column names: "1 the"."""
     return [f"{t} {word}" for t, word in enumerate(words, start=1)]
 
 

@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from inspect import isfunction, signature
+from inspect import getdoc, isclass, isdatadescriptor, isfunction, ismethod, signature
 from pathlib import Path
 
 import crfviz
@@ -148,6 +148,18 @@ def test_public_errors_derive_from_crfviz_error():
     errors = [getattr(crfviz, name) for name in NAMES if name.endswith("Error")]
     assert all(issubclass(error, crfviz.CrfvizError) for error in errors)
     assert issubclass(crfviz.CrfvizError, ValueError)
+
+
+def test_public_functions_and_their_methods_have_docstrings():
+    documented = {name: getattr(crfviz, name) for name in NAMES}
+    for name, kind in [*documented.items()]:
+        for part in vars(kind) if isclass(kind) else ():
+            method = getattr(kind, part)
+            if not part.startswith("_") and (
+                isfunction(method) or ismethod(method) or isdatadescriptor(method)
+            ):
+                documented[f"{name}.{part}"] = method
+    assert not [name for name, thing in documented.items() if not getdoc(thing)]
 
 
 def loaded_by(code):

@@ -242,7 +242,6 @@ def _check_file(place: Path, opened: Identity) -> None:
 
 
 def _require_same(place: Path, opened: Identity | None) -> None:
-    """Raise an error if the store's file has been replaced since it was opened."""
     if _identity(place) != opened:
         what = "is another file now" if place.exists() else "was deleted or moved"
         raise LostStoreError(
@@ -252,7 +251,6 @@ def _require_same(place: Path, opened: Identity | None) -> None:
 
 
 def _identity(place: Path) -> Identity | None:
-    """Return device and inode of the file at a path; None if it is missing."""
     try:
         found = place.stat()
     except OSError:
@@ -285,7 +283,6 @@ def _to_newest(engine: Engine, place: str) -> None:
 
 
 def _version(connection: Connection) -> str | None:
-    """Return the version of the tables; None without tables."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
     return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())

@@ -99,7 +99,6 @@ class Cell(sa.TypeDecorator[Any]):
         return process
 
     def process_bind_param(self, value: Any, dialect: sa.Dialect) -> object:  # noqa: ANN401, ARG002 (SQLAlchemy's signature)
-        """Encode a field unless it is encoded already."""
         return value if value is None or isinstance(value, Encoded) else self.write(value)
 
 
@@ -258,13 +257,11 @@ def settings_at(row: sa.RowMapping) -> Settings:
 
 
 def item_of(row: sa.RowMapping) -> records.Item:
-    """Return the sentence of a row that joins `items` and `documents`."""
     make = partial(records.Item, document=row[DOCUMENTS.c.name])
     return made(row, SENTENCE, make)
 
 
 def annotation_of(row: sa.RowMapping) -> records.Annotation:
-    """Return the annotation of a row."""
     return made(row, SAID, records.Annotation)
 
 

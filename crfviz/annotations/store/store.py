@@ -167,12 +167,10 @@ class Store:
         self._run(work, writes=True)
 
     def remove(self, document: str) -> None:
-        """Delete a document with all its sentences and annotations permanently."""
         query = sa.delete(DOCUMENTS).where(DOCUMENTS.c.name == document)
         self._run(lambda c: c.execute(query), writes=True)
 
     def documents(self) -> list[DocumentSummary]:
-        """Return all documents, oldest first."""
         return self._records(_SUMMARIES, schema.summary_of)
 
     def renewed(self, document: DocumentSummary) -> DocumentSummary:
@@ -181,7 +179,6 @@ class Store:
         return next(iter(self._records(query, schema.summary_of)), document)
 
     def items(self, document: str, start: int = 0, limit: int | None = None) -> list[Item]:
-        """Return up to `limit` sentences of a document in order, from index `start` on."""
         query = _SENTENCES.where(DOCUMENTS.c.name == document).order_by(ITEMS.c.position)
         return self._records(query.offset(start).limit(limit), schema.item_of)
 
@@ -195,12 +192,10 @@ class Store:
         return found[0]
 
     def item_ids(self, document: str) -> list[int]:
-        """Return the ids of the sentences of a document, in order."""
         query = sa.select(ITEMS.c.id).join(DOCUMENTS).where(DOCUMENTS.c.name == document)
         return self._column(query.order_by(ITEMS.c.position))
 
     def annotation(self, item: int, annotator: str) -> Annotation | None:
-        """Return an annotator's annotation of a sentence; None without one."""
         return self._run(lambda c: writing.stored(c, item, annotator))
 
     def save(self, annotation: Annotation, tags: Sequence[str] | None = None) -> Annotation:
@@ -265,7 +260,6 @@ class Store:
         return self._run(work)
 
     def done_ids(self, document: str, annotator: str) -> set[int]:
-        """Return the ids of the sentences that an annotator has accepted."""
         return set(self._column(_done(document, annotator)))
 
     def last_done(self, document: str, annotator: str) -> int | None:

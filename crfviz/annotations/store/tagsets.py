@@ -116,7 +116,6 @@ def _begin(
 
 
 def _stored_tags(connection: sa.Connection, document: sa.RowMapping) -> set[str]:
-    """Return the tags of annotations by the document's model, or of all if it has none."""
     query = sa.select(ANNOTATIONS.c.final).join(ITEMS).where(ITEMS.c.document == document["id"])
     if document["model"]:
         query = query.where(ANNOTATIONS.c.model == document["model"])

@@ -156,7 +156,6 @@ def _replaced(connection: sa.Connection, new: Annotation) -> bool:
 
 
 def _conflict(connection: sa.Connection, new: Annotation, stored: Annotation | None) -> StoreError:
-    """Return the error with the reason for a conflict."""
     if stored is not None:
         return ConflictError(
             f"This sentence was stored meanwhile from another tab or program "

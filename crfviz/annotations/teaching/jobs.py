@@ -33,7 +33,6 @@ class Status:
 
     @property
     def over(self) -> bool:
-        """Return whether the state is final."""
         return self.state not in ("waiting", "running")
 
 
@@ -135,7 +134,6 @@ class Jobs:
 
     @property
     def all(self) -> list[Job]:
-        """All jobs, newest first."""
         with self._lock:
             return list(self._jobs)
 
@@ -147,7 +145,6 @@ class Jobs:
         return next(iter([*own, *running, *every]), None)
 
     def about(self, subject: str) -> Job | None:
-        """Return the newest job about a subject; None without one."""
         return next((job for job in self.all if job.subject == subject), None)
 
     def _run(self) -> None:

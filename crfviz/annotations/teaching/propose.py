@@ -194,7 +194,6 @@ def _require_enough(sentences: Sequence[Sentence]) -> None:
 
 
 def _examples(sentences: Sequence[Sentence], tokenizer: str) -> list[Example]:
-    """Return three sentences with many different tags, as examples for the pages."""
     by_tags = sorted(sentences, key=lambda s: (-len(set(s.tags or ())), len(s.tokens)))
     split = partial(words_of_text, name=tokenizer)
     texts = ((s, sentence_of(s.tokens, split)) for s in by_tags[: 2 * MIN_DONE])

@@ -316,7 +316,6 @@ def shipped_excerpt(tagger: Tagger, known: Sequence[Sentence]) -> dict[str, list
 
 
 def _describe(folder: Path, lesson: Lesson, before: Tagger, after: Tagger, taught: Taught) -> None:
-    """Write the card, the record, and the examples whose claims still hold."""
     recipe = json.loads(lesson.recipe.as_json())
     record = {**asdict(taught), "held_out": lesson.held_out, "recipe": recipe}
     write_json(folder / RECORD_FILE, record)
@@ -327,7 +326,6 @@ def _describe(folder: Path, lesson: Lesson, before: Tagger, after: Tagger, taugh
 
 
 def _card(taught: Taught, lesson: Lesson, base: Tagger) -> str:
-    """Return README.md of the new model, which quotes the card of its base without figures."""
     recipe = lesson.recipe
     parts = [
         f"# {taught.name}",
@@ -354,7 +352,6 @@ def _card(taught: Taught, lesson: Lesson, base: Tagger) -> str:
 
 
 def _quoted(card: str) -> str:
-    """Return a card one heading level down, without its title and its figures."""
     *before, last = outside(card, BEGIN, END)
     body = "".join([*(_HEADING.sub("", piece) for piece in before), last])
     return _LEVEL.sub(r"#\1", _TITLE.sub("", body)).strip()

@@ -151,7 +151,6 @@ def beams(chains: ChainsOrBatch, width: int) -> list[list[int]]:
 
 
 def _backtrace(scores: Array, pointers: NDArray[np.intp], packed: Packed) -> NDArray[np.int64]:
-    """Return (N,) tags of the rows, from the best last tags along the pointers."""
     tags = np.empty(len(scores), np.int64)
     tag, rows = scores[packed.last].argmax(1), packed.last
     tags[rows] = tag
@@ -251,7 +250,6 @@ class Analysis(ShortRepr):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """K names."""
         return self.potentials.tag_names
 
     @property

@@ -164,7 +164,6 @@ def best_through(potentials: Potentials) -> Tensor:
 
 
 def _allowed(scores: Scores) -> Best:
-    """Return the best path of a chain; raise NoPathError if every path is forbidden."""
     result = _best(scores)
     if not result.score > -np.inf:
         _require_path(result.best, result.best[-1] + scores[-1])

@@ -343,7 +343,6 @@ def padded_batch(sentences: Sequence[Potentials]) -> PaddedBatch:
 
 
 def _padded(table: Tensor, rows: int) -> Tensor:
-    """Return the table with zero rows appended."""
     return torch.cat([table, table.new_zeros(rows - len(table), *table.shape[1:])])
 
 

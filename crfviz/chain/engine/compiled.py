@@ -235,7 +235,6 @@ def k_best(scores: Scores, k: int) -> tuple[float, list[float], list[list[int]]]
 
 
 def _kernels_for(scores: Scores) -> SimpleNamespace | None:
-    """Return the kernels for a chain; None unless it has a single transition matrix."""
     if scores[1].ndim != 2:
         return None
     chosen = _CHOSEN.get()
@@ -243,5 +242,4 @@ def _kernels_for(scores: Scores) -> SimpleNamespace | None:
 
 
 def _contiguous(scores: Iterable[Any]) -> list[Any]:
-    """Return the scores as arrays in C order."""
     return [np.ascontiguousarray(table) for table in scores]

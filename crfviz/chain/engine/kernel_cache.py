@@ -153,7 +153,6 @@ def _writable_folder() -> Path:
 
 
 def _folders() -> Iterator[Path]:
-    """Yield the folders that may have the marker; the first one is `NUMBA_CACHE_DIR` if set."""
     if chosen := environment().get("NUMBA_CACHE_DIR"):
         yield Path(chosen)
         return

@@ -40,7 +40,6 @@ def empty(shape: tuple[int, ...], like: Array) -> Array:
 
 
 def copy_of(table: Array) -> Array:
-    """Return a contiguous copy."""
     return table.clone() if isinstance(table, Tensor) else table.copy()
 
 
@@ -162,12 +161,10 @@ class Packed:
 
     @property
     def first(self) -> slice:
-        """The rows of the first words."""
         return self.columns[0]
 
     @property
     def later(self) -> slice:
-        """The rows of all other words."""
         return slice(self.columns[0].stop, None)
 
     def by_sentence(self, places: Array) -> Array:

@@ -255,12 +255,10 @@ def _divide(reached: Array, divided: Array, packed: Packed, stride: range) -> No
 
 
 def _smallest_positive(table: Array) -> float:
-    """Return the smallest positive number of a table."""
     return float(library(table).where(table > 0.0, table, math.inf).min())
 
 
 def _reversed_steps(transitions: Array) -> Array:
-    """Return the transitions of a sentence read from its end."""
     if transitions.ndim == 3:
         transitions = library(transitions).flip(transitions, (0,))
     return transitions.swapaxes(-1, -2)

@@ -131,7 +131,6 @@ def restrict(potentials: Potentials, pins: Pins, forbidden: Cells = ()) -> Poten
 
 
 def _cells(forbidden: object) -> list[tuple[int, Tag]]:
-    """Return the `Cells`; raise ShapeError for anything else."""
     cells: list[Any] = list(forbidden) if isinstance(forbidden, Iterable) else [forbidden]
     for cell in cells:
         if not (isinstance(cell, Sequence) and not isinstance(cell, str) and len(cell) == 2):

@@ -314,7 +314,6 @@ def _ids(potentials: Potentials, tag: Tag) -> list[int]:
 
 
 def _marginals(potentials: Potentials) -> Array:
-    """Return (T, K) marginals; raise NoPathError if every path is forbidden."""
     tables = forward_backward(potentials)
     require_path(tables.log_alpha, tables.log_alpha[-1] + potentials.end)
     return tables.marginals.numpy()

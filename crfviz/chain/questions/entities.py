@@ -142,7 +142,6 @@ def _span(*given: Any) -> tuple[int, int, str]:  # noqa: ANN401 - the order is o
 
 
 def _tags(potentials: Potentials, first: int, last: int, label: str) -> dict[int, str]:
-    """Return the tag of each word of an entity."""
     first, last = potentials.position(first), potentials.position(last)
     if last < first:
         raise ShapeError(f"last must be at least first, {first}, got {last}")

@@ -186,7 +186,6 @@ def _flip(
 
 
 def _with_one_matrix(potentials: Potentials) -> Potentials:
-    """Return the chain with transitions (K, K); raise a CrfvizError if the steps differ."""
     transitions = potentials.transitions
     if potentials.homogeneous or len(transitions) == 0:
         return potentials
@@ -340,7 +339,6 @@ def _best_with_change(potentials: Potentials, moves: Ids, changes: Array) -> Cha
 
 
 def _beats(score: Array, other: Array) -> Bools:
-    """Return whether scores are larger by more than a tie."""
     return score > other + TOLERANCE * np.maximum(1.0, np.abs(other))
 
 

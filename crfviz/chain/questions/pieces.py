@@ -171,7 +171,6 @@ def read_pieces(
 
 
 def _word_ids(word_ids: Sequence[object]) -> list[int | None]:
-    """Return validated word ids as plain integers."""
     if not isinstance(word_ids, Iterable):
         raise ShapeError(f"word_ids must be a list, got {abbreviate_value(word_ids)}")
     ids: list[int | None] = []

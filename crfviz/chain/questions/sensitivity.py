@@ -54,7 +54,6 @@ class Counts(ShortRepr):
     steps: Tensor  # (T-1, K, K) the transitions of each step
 
     def __sub__(self, other: "Counts") -> "Counts":
-        """Return the difference of the counts, weight by weight."""
         names = [part.name for part in fields(self)]
         return Counts(**{name: getattr(self, name) - getattr(other, name) for name in names})
 
@@ -168,7 +167,6 @@ def _is_partial(path: PartialPath) -> bool:
 
 
 def _given(potentials: Potentials, path: PartialPath) -> Potentials:
-    """Return the chain of the paths with the given tags."""
     if len(path) != potentials.num_tokens:
         raise ShapeError(f"path must have {potentials.num_tokens} tags, got {len(path)}")
     given = {t: tag for t, tag in enumerate(path) if tag is not None}

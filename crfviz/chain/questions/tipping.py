@@ -60,7 +60,6 @@ class Line:
     intercept: float
 
     def at(self, value: float) -> float:
-        """Return the score at one v."""
         return self.intercept + self.slope * value
 
 

@@ -150,11 +150,9 @@ class _Case:
 
     @cached_property
     def ahead(self) -> Lead:
-        """The lead of the best path over the target."""
         return lead(self.potentials, self.best, self.target)
 
     def ahead_of_target(self, rival: Sequence[int]) -> Lead:
-        """Return the lead of another path over the target."""
         return Lead(terms(self.potentials, rival), self.ahead.rival)
 
     @property

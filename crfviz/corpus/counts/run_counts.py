@@ -163,7 +163,6 @@ class RunCounts:
 
     @property
     def num_errors(self) -> int:
-        """The number of all errors, listed or not."""
         return sum(errors for errors, _ in self.kinds.values())
 
 
@@ -288,7 +287,6 @@ def from_json(text: str) -> RunCounts:
 
 
 def _shift_rows(rows: Table, sentences: int) -> Table:
-    """Add an offset to the sentence numbers of rows."""
     return [{**row, "sentence": int(row["sentence"] or 0) + sentences} for row in rows]
 
 
@@ -310,7 +308,6 @@ def _decoder(results: Results, name: str) -> dict[str, int]:
 
 
 def _entities(results: Results) -> dict[str, Any]:
-    """Return entity counts and the number of sentences that break the scheme, if any."""
     types: dict[str, dict[str, list[int]]] = {}
     alike: dict[str, dict[str, int]] = {}
     schemes: dict[str, dict[str, int]] = {}

@@ -145,7 +145,6 @@ def _error(
     shares: Sequence[float],
     sentence: int,
 ) -> Error:
-    """Return one error; `case` is chain, target and best path, `shares` p(run) of both paths."""
     potentials, target, best = case
     names = potentials.tag_names
     steps = lead(potentials, best, target).transition_terms

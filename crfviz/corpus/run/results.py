@@ -54,7 +54,6 @@ class ErrorTotals:
 
     @property
     def total(self) -> int:
-        """The number of all errors."""
         return self.errors.total()
 
     def add(self, error: Error) -> None:
@@ -182,12 +181,10 @@ class Results:
 
     @property
     def decoders(self) -> tuple[str, ...]:
-        """The decoders of the run."""
         return tuple(self.tags)
 
     @property
     def num_sentences(self) -> int:
-        """The number of sentences, N."""
         return len(self.lengths)
 
     @property

@@ -134,7 +134,6 @@ def count_sets(judged: Iterable[Judged], calibration: Calibration) -> SetCounts:
 
 
 def no_sets() -> SetCounts:
-    """Return the counts of no sentence."""
     return np.zeros((len(LENGTHS) + 1, COLUMNS), np.int64)
 
 

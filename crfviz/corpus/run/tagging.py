@@ -215,7 +215,6 @@ class _Collected:
         return entity_scheme(self.tagger.tags) is not None
 
     def add(self, batch: ScoredBatch) -> None:
-        """Tag one batch and add its results."""
         sentences, chains = batch.sentences, batch.chains
         gold = tag_ids(self.tagger, sentences)
         self.seconds["scoring"].append(batch.seconds)
@@ -265,7 +264,6 @@ class _Collected:
             return best
 
     def _keep(self, sentence: Sentence, paths: Mapping[str, list[int]], gold: list[int]) -> None:
-        """Store the results of each word."""
         rows = {"gold": gold, "shape": [shape(word) for word in sentence.tokens], **paths}
         if self.lexicon is not None:
             rows["seen"] = _seen(self.lexicon, sentence)
@@ -275,7 +273,6 @@ class _Collected:
     def _note(
         self, sentence: Sentence, chain: Potentials, best: list[int], errors: list[Error]
     ) -> None:
-        """Record the errors and suspected entities of one sentence."""
         number, suspects = len(self.lengths), list[EntitySuspect]()
         if self._has_entities:
             gold = self.words["gold"][-len(best) :].tolist()
@@ -292,7 +289,6 @@ class _Collected:
         paths: Mapping[str, list[int]],
         gold: list[int],
     ) -> None:
-        """Compute the probabilities and search errors of one sentence."""
         kept, best = self.probabilities, paths["viterbi"]
         marginals, score = posterior.marginals.numpy(), terms(chain, best).score
         kept["token"].extend(marginals.max(axis=1).tolist())
@@ -306,7 +302,6 @@ class _Collected:
                 self.search_errors[name] += 1
 
     def results(self) -> Results:
-        """Return the accumulated results."""
         ids = {name: np.array(kept, dtype=np.int16) for name, kept in self.words.items()}
         more = [RULE] * (self.rule is not None) + [LEAST_COST] * (self.costs is not None)
         decoders = (*EVERY_DECODER, *more)

@@ -100,7 +100,6 @@ class Cluster:
             raise self._gone() from error
 
     def _failed(self, future: "Future", shard: Shard) -> CrfvizError:
-        """Return the error of a shard if it was not raised by the job itself."""
         from distributed import KilledWorker
 
         if future.status != "error":
@@ -126,7 +125,6 @@ class Cluster:
 
 
 def _silence_logs() -> None:
-    """Silence Dask's logs; this module reports the errors."""
     for name in logging.root.manager.loggerDict:
         if name.startswith("distributed"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

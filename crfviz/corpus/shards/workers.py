@@ -49,7 +49,6 @@ class Shard:
 
     @property
     def lines(self) -> int:
-        """The number of line ends in the shard."""
         return self.content.count(b"\n")
 
 
@@ -81,7 +80,6 @@ def _read(file: BinaryIO, head: bytes, size: int, *, by_line: bool) -> bytes:
 
 
 def cache_folder(output: Path) -> Path:
-    """Return the folder that caches the finished shards of an output."""
     return output.with_name(f"{output.name}.shards")
 
 
@@ -205,11 +203,9 @@ class InProcessPool:
         self._given: list[Shard] = []
 
     def submit(self, shard: Shard) -> None:
-        """Store the shard."""
         self._given.append(shard)
 
     def next_result(self) -> tuple[Shard, Outcome]:
-        """Process the stored shard."""
         shard = self._given.pop()
         return shard, attempt(self._job, shard, partial(self._share, shard))
 
@@ -262,7 +258,6 @@ class ProcessPool:
             self.submit(shard, tries + 1)
 
     def stop(self) -> None:
-        """Kill the processes."""
         for executor in [*self._idle, *(executor for _, _, executor in self._running.values())]:
             _end(executor)
 
@@ -300,7 +295,6 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _begin_process() -> None:
-    """Set up a worker process: it prints to standard error and ends with its parent."""
     os.putenv("OPENBLAS_NUM_THREADS", "1")  # before NumPy: its threads would wait for each other
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

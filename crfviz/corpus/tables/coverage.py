@@ -181,11 +181,9 @@ class FolderCalibration:
     coverage: Mapping[str, Table]  # rows of `coverage_rows`, all lengths, by label of a file
 
     def at(self, of: str, level: int) -> Calibration:
-        """Return the calibration of a unit at a level in per cent."""
         return next(each for unit, each in self.calibrations.items() if unit == (of, level))
 
     def levels(self, of: str) -> tuple[int, int]:
-        """Return the lowest and the highest level of a unit, in per cent."""
         levels = [level for unit, level in self.calibrations if unit == of]
         return min(levels), max(levels)
 

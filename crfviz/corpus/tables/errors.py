@@ -123,7 +123,6 @@ def _lines(sentence: Sentence, errors: Sequence[Error]) -> Iterator[str]:
 
 
 def _shares(numbers: Sequence[int], tally: RunCounts) -> Table:
-    """Return errors, share and cumulative share of each row."""
     total = tally.num_errors
     return [
         {"errors": number, "share": number / total, "share_so_far": so_far / total}

@@ -48,7 +48,6 @@ class Comparison:
 def compare_runs(
     first: Results, second: Results, sentences: Iterable[Sentence], most: int = MAX_KEPT
 ) -> Comparison:
-    """Compare two runs on the same sentences, in one pass."""
     return Comparison(_units(first, second), disagreements(first, second, sentences, most))
 
 
@@ -150,7 +149,6 @@ def _rows(units: Mapping[str, Sequence[int]]) -> Table:
 
 
 def _gold_entities_found(results: Results) -> Right:
-    """Return whether each gold entity is predicted with the same type and boundaries."""
     scheme = entity_scheme(results.tagger.tags) or BIO
     sides = (results.names(ids) for ids in (results.gold, results.tags["viterbi"]))
     return np.array(
@@ -175,12 +173,10 @@ def _same_sentences(first: Results, second: Results) -> None:
 def comparison_tables(
     first: Results, second: Results, sentences: Iterable[Sentence]
 ) -> dict[str, Table]:
-    """Compare two runs; return the tables "models" and "disagreements" by name."""
     return tables_of_comparison(compare_runs(first, second, sentences))
 
 
 def tables_of_comparison(comparison: Comparison) -> dict[str, Table]:
-    """Return both tables of a comparison by name."""
     return {"models": _rows(comparison.units), "disagreements": comparison.disagreements}
 
 

@@ -113,7 +113,6 @@ def _surest(errors: Table) -> str:
 
 
 def _to_try(tables: Tables) -> str:
-    """Return what to try: the transitions, the worst part of the file, or more of the same."""
     kinds = {str(row["kind"]): _number(row, "errors") for row in tables.get("kinds", ())}
     total = sum(kinds.values())
     if kinds.get("constraint", 0.0) > total / 2:

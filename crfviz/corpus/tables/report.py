@@ -108,7 +108,6 @@ def untimed(record: Record) -> dict[str, Any]:
 
 
 def as_text(record: Record) -> str:
-    """Return the text that `python -m crfviz evaluate` prints."""
     table = aligned(_rows(record))
     return "\n".join([f"{record['model']} on {_size(record)}", "", *table, "", *_notes(record)])
 
@@ -246,7 +245,6 @@ def _has_scores(record: Record) -> bool:
 
 
 def _rows(record: Record) -> list[list[str]]:
-    """Return a header and one row for each decoder."""
     shares = {"token accuracy, %": "token_accuracy", "sentence accuracy, %": "sentence_accuracy"}
     if _has_entities(record):
         shares = {
@@ -270,7 +268,6 @@ def _rows(record: Record) -> list[list[str]]:
 
 
 def _has_entities(record: Record) -> bool:
-    """Return whether the record has entity scores."""
     return record["viterbi"]["entity_f1"] is not None
 
 

@@ -76,7 +76,6 @@ def train_feature_crf(sources: Sources, out: Path) -> Perceptron:
 
 
 def fit_sentences(sentences: Sequence[Sentence], tags: Sequence[str]) -> Perceptron:
-    """Return the weights fitted to fully tagged sentences."""
     return fit_feature_crf([partly_tagged(sentence, tags) for sentence in sentences], tags)
 
 

@@ -157,7 +157,6 @@ def _error(crf: CRF, batches: Sequence[tuple[Tensor, Tensor, Tensor]], temperatu
 
 
 def _show(bar: "tqdm[NoReturn]", loss: float, history: Sequence[dict[str, float]]) -> None:
-    """Advance the progress bar, which estimates the remaining time."""
     dev = f"{100 * history[-1]['dev']:.2f}" if history else "-"
     bar.set_postfix({"epoch": len(history) + 1, "loss": f"{loss:.3f}", "dev": dev}, refresh=False)
     bar.update()
@@ -213,7 +212,6 @@ def _export(
 
 
 def _fingerprint(recipe: Recipe, corpus: Corpus) -> str:
-    """Return a fingerprint of a recipe and its sentences."""
     digest = hashlib.sha256(recipe.as_json().encode())
     for sentence in chain(corpus.train, *corpus.dev):
         digest.update(repr(sentence).encode())

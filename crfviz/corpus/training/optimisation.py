@@ -59,7 +59,6 @@ class Checkpoint:
     tensors: Mapping[str, Tensor]  # weights, averages, optimiser and best averages, by prefix
 
     def part(self, prefix: str) -> dict[str, Tensor]:
-        """Return the tensors whose names start with `prefix.`, without it."""
         start = f"{prefix}."
         return {n.removeprefix(start): t for n, t in self.tensors.items() if n.startswith(start)}
 

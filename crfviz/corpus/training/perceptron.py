@@ -148,14 +148,12 @@ def _show(bar: tqdm[NoReturn], done: int, right: float, history: History) -> Non
 
 
 def _keys(sentences: Sequence[Sentence]) -> list[tuple[Keys, Keys]]:
-    """Return the feature and word keys of each sentence, computed once because they are slow."""
     return [(feature_keys(s.tokens), word_keys(s.tokens)) for s in sentences]
 
 
 def _known(
     recipe: PerceptronRecipe, keys: Sequence[tuple[Keys, Keys]], tags: tuple[str, ...]
 ) -> Known:
-    """Return the tags, and the features frequent enough to have weights."""
     features = _frequent([of_features for of_features, _ in keys], recipe.min_features)
     words = _frequent([of_words for _, of_words in keys], recipe.min_words)
     return Known(tags, recipe.updates, features, words)
@@ -187,7 +185,6 @@ def _numbered(
 
 
 def _reached(learner: Learner, dev: Sequence[Numbered], train: float) -> dict[str, float]:
-    """Return token accuracy in training, and both accuracies on dev of the averaged weights."""
     if not dev:
         return {"train": train}
     tables = [
@@ -233,7 +230,6 @@ class Averaged:
 
     @classmethod
     def zeros(cls, *shape: int) -> Averaged:
-        """Return a table of zeros."""
         return cls(np.zeros(shape, dtype=np.float32), np.zeros(shape))
 
     def move(self, cell: tuple[object, ...], change: float, clock: int) -> None:

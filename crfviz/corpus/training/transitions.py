@@ -280,7 +280,6 @@ def _ids(chains: Sequence[Potentials], paths: Paths) -> list[list[int]]:
 
 
 def _chosen_l2(chains: Sequence[Potentials], gold: Sequence[Sequence[int]]) -> float:
-    """Return the l2 with the highest likelihood of held-out sentences."""
     if len(chains) < 2 * HELD_OUT:
         return L2[-1]
     held = range(0, len(chains), HELD_OUT)
@@ -362,7 +361,6 @@ def _batch(chains: Sequence[Potentials], gold: Sequence[Sequence[int]]) -> Batch
 
 
 def _log_likelihood(crf: CRF, batches: Sequence[Batch], scale: Tensor | float) -> Tensor:
-    """Return the log-likelihood summed over all sentences."""
     sums = [crf.log_likelihood(_scaled(e, scale), tags, mask).sum() for e, tags, mask in batches]
     return torch.stack(sums).sum()
 

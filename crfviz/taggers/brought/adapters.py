@@ -165,7 +165,7 @@ class PytorchCrf(Adapter):
     methods = ("decode", "forward", "log_likelihood", "marginals")
     at_holes = "follows backpointers of masked positions"
 
-    def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102 - as in the base class
+    def batches(self, given: Arguments) -> list[Batch]:
         emissions, mask = given["emissions"], given["mask"]
         if not getattr(self.layer, "batch_first", True):
             emissions = emissions.transpose(0, 1)
@@ -207,14 +207,14 @@ class Flair(Adapter):
         self._starts, self._stops = starts, stops
         self._kept = [k for k in range(len(entered)) if k not in (*starts, *stops)]
 
-    def steps(self) -> Steps:  # noqa: D102 - as in the base class
+    def steps(self) -> Steps:
         return cut_out(self.table("transitions").T, self._starts, self._stops, self._kept)
 
-    def tags(self) -> Sequence[str] | None:  # noqa: D102 - as in the base class
+    def tags(self) -> Sequence[str] | None:
         names = self.holder and self.holder.label_dictionary.get_items()
         return names and [names[tag] for tag in self._kept]
 
-    def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102 - as in the base class
+    def batches(self, given: Arguments) -> list[Batch]:
         return [self.batch(given["features"][..., self._kept], None)]
 
     def paths(self, result: Any) -> Sequence[Paths]:  # noqa: ANN401 - as in the base class
@@ -226,7 +226,7 @@ class Flair(Adapter):
         ids = {name: tag for tag, name in enumerate(self.tags() or ())}
         return [[[ids[name] for name, _ in row] for row in rows]]
 
-    def wrapped(self) -> Iterator[Wrapped]:  # noqa: D102 - as in the base class
+    def wrapped(self) -> Iterator[Wrapped]:
         yield from super().wrapped()
         if self.holder is not None:
             yield self.holder, "_prepare_tensors", self._prepare
@@ -237,7 +237,7 @@ class Flair(Adapter):
         sentences = points if isinstance(points, list) else [points]
         self._prepared = result[1], [[token.text for token in each] for each in sentences]
 
-    def sentences(self, given: Arguments) -> tuple[Any, Any]:  # noqa: D102 - as in the base class
+    def sentences(self, given: Arguments) -> tuple[Any, Any]:
         lengths, words = self._prepared
         return given["lengths"], words if given["lengths"] is lengths else None
 
@@ -259,7 +259,7 @@ class Stanza(Adapter):
             return None
         return list(self.holder.vocab["tag"].items(int(self.place.rpartition(".")[2])))
 
-    def batches(self, given: Arguments) -> list[Batch]:  # noqa: D102 - as in the base class
+    def batches(self, given: Arguments) -> list[Batch]:
         self._inputs = given["inputs"].numpy()
         return super().batches(given)
 
@@ -272,7 +272,7 @@ class Stanza(Adapter):
         rows = zip(self._inputs, self.lengths, strict=True)
         return [[[int(tag) for tag in decode(row[:n], matrix)[0]] for row, n in rows]]
 
-    def sentences(self, given: Arguments) -> tuple[Any, Any]:  # noqa: D102 - as in the base class
+    def sentences(self, given: Arguments) -> tuple[Any, Any]:
         return given["sentlens"], given["sentences"]
 
 
@@ -383,7 +383,6 @@ def is_named(thing: object, *names: str) -> bool:
 
 
 def copied(tensor: Tensor) -> Tensor:
-    """Return a detached copy on the CPU."""
     return tensor.detach().to("cpu", copy=True)
 
 

@@ -222,7 +222,6 @@ def _features(data: bytes, offset: int) -> NDArray[np.void]:
 
 
 def _names(data: bytes, offset: int, number: int) -> list[str]:
-    """Return the names of a quark database, in id order."""
     magic, size, _, _, num_ids, list_offset = _unpack("<4s5I", data, offset)
     if magic != b"CQDB" or num_ids != number or offset + size > len(data):
         raise _damaged("a list of names is not where it should be")
@@ -264,7 +263,6 @@ def _object(line: str, where: str) -> dict[str, Any]:
 
 
 def _pairs(where: str, word: object) -> Iterator[tuple[str, float]]:
-    """Yield names and values of the attributes of one word."""
     if isinstance(word, dict):
         return _flat(where, "", word)
     if _are_names(word):

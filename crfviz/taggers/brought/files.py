@@ -118,7 +118,6 @@ def _loaded(
 
 
 def _members(archive: Archive) -> dict[str, str]:
-    """Return the archive paths of the model's files, by file name."""
     paths = map(PurePosixPath, archive.names)
     roots = [path.parent for path in paths if path.name == CONFIG_FILE]
     if len(roots) != 1:
@@ -138,7 +137,6 @@ def _members(archive: Archive) -> dict[str, str]:
 
 
 def _write(archive: Archive, members: Mapping[str, str], folder: Path) -> None:
-    """Write the files of the model into a folder."""
     for name, place in members.items():
         (folder / name).write_bytes(archive.content(place))
 
@@ -311,7 +309,6 @@ def _draft(files: Mapping[str, bytes], reading: Reading) -> ParsedModel:
 
 
 def _with_layer(draft: ParsedModel, layer: Steps, notes: Sequence[str]) -> ParsedModel:
-    """Return the emissions of one file with the CRF layer of another."""
     if any(
         steps.transitions is not None for steps in (draft.steps, *(p.steps for p in draft.parts))
     ):

@@ -77,7 +77,6 @@ def read_checkpoint(data: bytes) -> tuple[Steps, list[str]]:
 def _layer(
     tensors: Mapping[str, Kind], numbers: Callable[[Kind], NDArray[np.float64]]
 ) -> tuple[Steps, list[str]]:
-    """Return the layer, -inf where its masks forbid a step, and notes on it."""
     starts = [name for name in tensors if f".{name}".endswith(f".{NAMES[1]}")]
     prefixes = [name.removesuffix(NAMES[1]) for name in starts]
     if len(prefixes) != 1:

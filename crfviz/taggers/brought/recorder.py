@@ -192,7 +192,6 @@ def replace_method(
 
 
 def _own_methods(module: nn.Module) -> list[str]:
-    """Return the names of the methods that a model's own classes define."""
     classes = [
         c for c in type(module).__mro__ if not c.__module__.startswith(("torch.", "builtins"))
     ]
@@ -309,7 +308,6 @@ def _path(value: object) -> list[int] | None:
 
 
 def _is_whole(values: Tensor | np.ndarray) -> bool:
-    """Return whether all values are integers."""
     if isinstance(values, np.ndarray):
         return values.dtype.kind in "iu"
     floats = values.is_floating_point() or values.is_complex()

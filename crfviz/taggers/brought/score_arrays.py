@@ -179,7 +179,6 @@ def _normalised(steps: Steps) -> dict[str, Array]:
 
 
 def _row_sums(steps: Steps) -> Array:
-    """Return the sums of the rows of transitions, END included: (K,) or (T-1, K)."""
     total: Array = steps.transitions.sum(-1)
     return total if steps.end is None else total + steps.end
 

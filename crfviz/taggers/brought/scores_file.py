@@ -324,7 +324,6 @@ def _batch_first(arrays: Arrays, reading: Reading) -> tuple[bool, list[str]]:
 
 
 def _lengths(arrays: Arrays) -> list[int]:
-    """Return T of each sentence."""
     number, longest = arrays["emissions"].shape[:2]
     if "lengths" in arrays:
         lengths = arrays["lengths"]
@@ -342,7 +341,6 @@ def _lengths(arrays: Arrays) -> list[int]:
 
 
 def _is_true(arrays: Arrays, name: str) -> bool:
-    """Return whether an array exists and holds a true value."""
     if name not in arrays:
         return False
     if arrays[name].dtype.kind not in "biuf":

@@ -142,7 +142,6 @@ class Search:
         return reading, sentences, [note, *in_order.remarks]
 
     def _tried(self) -> Tried:
-        """Compare every reading with the paths in every possible place."""
         tried = Tried()
         seen: dict[int, list[Match]] = {}  # by the hash of sentences that were compared already
         for place, calls in find_places(self._recorder):
@@ -270,6 +269,5 @@ def _alternatives(found: Sequence[Match]) -> str:
 
 
 def _tags_text(path: Sequence[int]) -> str:
-    """Return the first tags of a path."""
     more = " …" if len(path) > MAX_SHOWN else ""
     return " ".join(map(str, path[:MAX_SHOWN])) + more

@@ -174,7 +174,6 @@ class ImportedTagger(SentenceTagger):
         return chain.first_words(len(words))
 
     def _number(self, words: tuple[str, ...]) -> int:
-        """Return the index of the sentence that has these words, or begins with them."""
         given = self._given
         number = given.number(words)
         if number is None:
@@ -279,7 +278,6 @@ def _array(
 
 
 def _beginning(words: Sequence[str]) -> str:
-    """Return the first words of a sentence, for messages."""
     first = " ".join(words[:8])
     if len(first) > LONGEST_SHOWN:
         return f"{first[:LONGEST_SHOWN]}…"

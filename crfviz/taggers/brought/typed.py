@@ -84,7 +84,6 @@ def read_typed(typed: TypedModel) -> ParsedModel:
 
 
 def _names(text: str) -> list[str]:
-    """Return names separated by commas, semicolons, tabs or lines, else by blanks."""
     pieces = _COMMAS.split(text.strip()) if _COMMAS.search(text.strip()) else text.split()
     return [piece.strip() for piece in pieces if piece.strip()]
 

@@ -202,8 +202,6 @@ class _Sentences:
         return list(dict.fromkeys(part.steps for part in self.parts))
 
     def change(self, change: Callable[[SentenceScores], SentenceScores]) -> None:
-        """Apply a change to each sentence; skip those with errors."""
-
         def read(part: SentenceScores) -> SentenceScores:
             with errors_at(part.where, FormatError):
                 return change(part)
@@ -271,7 +269,6 @@ def _assumption_notes(draft: ParsedModel, parts: Sequence[SentenceScores]) -> li
 
 
 def _renaming_notes(draft: ParsedModel) -> list[str]:
-    """Return notes on tags and words that have other names here than in the file."""
     tags = [tag for tag in draft.tags or () if _tag_name(tag) != tag]
     notes = [f"The tag {tag} is called {_tag_name(tag)} here." for tag in tags]
     if more := notes[MAX_NAMED:]:

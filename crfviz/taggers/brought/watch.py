@@ -261,7 +261,6 @@ class Watch:
                 )
 
     def _see(self, adapter: Adapter, method: str, given: Arguments) -> Step:
-        """Record the arguments and results of a method of a layer."""
         tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
         copies = {n: copied(value) for n, value in tensors.items()}  # the call may change them
         training = self._model.training or adapter.layer.training

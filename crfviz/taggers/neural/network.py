@@ -53,7 +53,6 @@ class Batch:
         return steps < self.lengths.unsqueeze(1)
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the same batch on another device."""
         return Batch(**{name: ids.to(device) for name, ids in vars(self).items()})
 
 
@@ -66,22 +65,18 @@ class Vocabulary:
 
     @cached_property
     def word_ids(self) -> Mapping[str, int]:
-        """Ids by dictionary key."""
         return {word: index for index, word in enumerate(self.words, start=NUM_SPECIAL)}
 
     @cached_property
     def character_ids(self) -> Mapping[str, int]:
-        """Ids by character."""
         return {c: index for index, c in enumerate(self.characters, start=NUM_CHARACTER_SPECIAL)}
 
     @property
     def num_words(self) -> int:
-        """Number of rows of a word embedding."""
         return len(self.words) + NUM_SPECIAL
 
     @property
     def num_characters(self) -> int:
-        """Number of rows of a character embedding."""
         return len(self.characters) + NUM_CHARACTER_SPECIAL
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> Batch:
@@ -260,7 +255,6 @@ class Alone(nn.Module):
         self.layer = nn.Linear(sizes.token, sizes.hidden)
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:  # noqa: ARG002 - BiLSTM's signature
-        """Map (B, T, D) to (B, T, hidden)."""
         return torch.relu(self.layer(tokens))
 
 

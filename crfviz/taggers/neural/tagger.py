@@ -67,11 +67,9 @@ class NeuralTagger(FolderTagger):
 
     @property
     def device(self) -> str:
-        """The device that scores the words: cpu or cuda."""
         return self._device.type
 
     def potentials(self, tokens: Words, *, constrained: bool = True) -> Potentials:
-        """Return the potentials of one sentence; see `Tagger.potentials`."""
         return self.potentials_batch([tokens], constrained=constrained)[0]
 
     def potentials_batch(

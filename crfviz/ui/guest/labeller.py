@@ -159,7 +159,6 @@ def show(request: Request, *, key: str | None) -> Labelled:
 
 
 def _element(request: Request, desk: Desk, key: str | None) -> Element:
-    """Return the element of a key; create one if words, tags or proposals changed."""
     elements = session_value("guests.labelling", lambda: LRUCache[Element](MAX_ELEMENTS))
     content = digest(desk.item.text, desk.item.offsets, desk.tagger.tags, request.proposed)
     name = f"crfviz.labeller.{key or content}"

@@ -84,7 +84,6 @@ class Request:
         return tag_ids(self.gold, chain.tag_names, chain.num_tokens, "gold")
 
     def place(self) -> tuple[int, int] | None:
-        """Return the position and tag id of the argument `at`; None without it."""
         return None if self.at is None else _place(self.at, self.potentials)
 
 
@@ -251,7 +250,6 @@ def _draw(request: Request, potentials: Potentials, key: str | None) -> Shown:
 
 
 def _element(request: Request, potentials: Potentials, key: str | None) -> Element:
-    """Return the element of a key; create one if words or tags changed."""
     elements = session_value("guests", lambda: LRUCache[Element](MAX_ELEMENTS))
     view = request.view
     most = most_words(potentials.num_tags, homogeneous=potentials.homogeneous)
@@ -287,7 +285,6 @@ def _place(place: object, chain: Potentials) -> tuple[int, int]:
 
 
 def has_same_scores(first: Potentials, second: Potentials) -> bool:
-    """Return whether two chains have the same tables."""
     pairs = ((getattr(first, name), getattr(second, name)) for name in TABLES)
     return all(torch.equal(one, other) for one, other in pairs)
 
@@ -304,7 +301,6 @@ def _picture(
     before: Analysis | None,
     place: tuple[int, int] | None,
 ) -> Picture:
-    """Return the picture of a view; `before` is the chain before the edits."""
     here = _within(place, now.first, len(now.words))
     if view == "why":
         asked = ask_why(now, here)

@@ -145,7 +145,6 @@ def add_cue(title: str, text: str, asked: int) -> None:
 
 
 def times_asked() -> int:
-    """Return how often a lecture has asked the question of its cue before."""
     return int(get_value(_ASKED) or 0)
 
 

@@ -126,21 +126,17 @@ class SharedRoom(Room):
         return self.store.answer(self.code, question, voter, choice, text)
 
     def reveal(self, question: str, choices: int) -> list[int]:
-        """Close the question; return the number of answers by choice."""
         self.store.close_question(self.code, question)
         return self.count_answers(question, choices)
 
     def count_answers(self, question: str, choices: int) -> list[int]:
-        """Return the number of answers by choice, from all processes."""
         answers = self.store.count_answers(self.code, question)
         return [answers.get(choice, 0) for choice in range(choices)]
 
     def count_texts(self, question: str) -> dict[str, int]:
-        """Return the number of answers by typed text, from all processes."""
         return self.store.count_texts(self.code, question)
 
     def is_over(self) -> bool:
-        """Return whether the room was closed; its lifetime is checked by the database."""
         return self.gone
 
     def count_followers(self) -> int:
@@ -208,7 +204,6 @@ class SharedRooms(Rooms):
         return None if stored is None else self._load(stored.code)
 
     def close(self, code: str) -> None:
-        """Close a room for all processes, if there is one."""
         self._store.close(code)
         self._drop(code)
 
@@ -220,7 +215,6 @@ class SharedRooms(Rooms):
         self._store.dispose()
 
     def known(self) -> list[Room]:
-        """Return the rooms that this process knows."""
         with self._lock:
             return list(self._shared.values())
 

@@ -209,7 +209,6 @@ class RoomStore:
         return self._run(work)
 
     def use(self, code: str) -> None:
-        """Restart the lifetime of a room."""
         self._execute(_USE, code=code)
 
     def close(self, code: str) -> None:
@@ -254,12 +253,10 @@ class RoomStore:
             self._run(lambda c: c.execute(_STORE_FOLLOWERS, values))
 
     def count_followers(self, code: str, *, without: str) -> int:
-        """Return the number of followers of a room in all processes except one."""
         values = {"code": code, "process": without}
         return int(self._run(lambda c: c.execute(_COUNT_FOLLOWERS, values).scalar_one()))
 
     def prune(self) -> None:
-        """Delete the rooms whose lifetime is over."""
         self._run(_prune)
 
     @contextmanager
@@ -284,7 +281,6 @@ class RoomStore:
             raise StoreError(f"The store {self._place} is lost: {str(error)[:80]}") from error
 
     def dispose(self) -> None:
-        """Close all connections."""
         self._engine.dispose()
 
     def _execute(self, statement: TextClause, **values: object) -> None:

@@ -82,7 +82,6 @@ class Room:
         self._wake()
 
     def close(self) -> None:
-        """End the streams of all followers."""
         self.gone = True
         self._wake()
 
@@ -129,7 +128,6 @@ class Room:
         return [answers.count(choice) for choice in range(choices)]
 
     def count_texts(self, question: str) -> dict[str, int]:
-        """Return the number of answers by typed text."""
         with self._lock:
             return Counter(text for _, text in self._answers.get(question, {}).values())
 
@@ -141,11 +139,9 @@ class Room:
         return Turnout(question, answered, max(answered, self.count_followers()))
 
     def is_over(self) -> bool:
-        """Return whether the room was closed or its lifetime is over."""
         return self.gone or self.clock() - self.used >= ROOM_LIFETIME
 
     def count_followers(self) -> int:
-        """Return the number of followers."""
         return self.followers
 
     async def screens(self) -> AsyncIterator[bytes]:
@@ -233,7 +229,6 @@ class Rooms:
             room.close()
 
     def known(self) -> list[Room]:
-        """Return the rooms that this process knows."""
         with self._lock:
             return list(self._rooms.values())
 
@@ -243,12 +238,10 @@ class Rooms:
 
 
 def encoded(screen: Mapping[str, object]) -> bytes:
-    """Return a screen as compact JSON."""
     return json.dumps(screen, separators=(",", ":")).encode()
 
 
 def too_many_rooms() -> CrfvizError:
-    """Return the error for a server with too many rooms."""
     return CrfvizError(f"This server already has {MAX_ROOMS} live rooms. Try again later.")
 
 
@@ -258,7 +251,6 @@ def normalise_code(typed: str) -> str:
 
 
 def new_code() -> str:
-    """Return a random code for a room."""
     return "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
 
 

@@ -153,14 +153,12 @@ async def _look_up(request: Request, typed: str, handler: _Handler) -> Response:
 async def _call(
     work: Callable[_Args, _Result], *args: _Args.args, **options: _Args.kwargs
 ) -> _Result:
-    """Call a method of the rooms; in a thread if it may wait for a database."""
     if rooms().blocking:
         return await run_in_threadpool(work, *args, **options)
     return work(*args, **options)
 
 
 async def _join(request: Request) -> Response:
-    """Answer with the box for a code, or open the room of the code in the query."""
     typed = "".join(filter(str.isalnum, request.query_params.get("code", "")))
     if not typed:
         return _join_page(request, "", "")
@@ -255,7 +253,6 @@ async def _answers(request: Request, room: Room | None) -> Response:
 
 
 def _parse(body: bytes) -> tuple[str, str, int, str] | None:
-    """Return the question, voter, choice and text of an answer; None if the answer is invalid."""
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
@@ -278,7 +275,6 @@ async def _style(request: Request) -> Response:
 
 
 def _file(request: Request, text: str, kind: str) -> Response:
-    """Return a response with a file; browsers cache it if the URL names the current version."""
     cached = request.query_params.get("v") == _version()
     headers = {"Cache-Control": f"public, max-age={31536000 if cached else 0}, immutable"}
     return Response(text, 200, headers if cached else NO_STORE, kind)

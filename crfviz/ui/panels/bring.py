@@ -61,7 +61,6 @@ _BOX_HEIGHT = 122  # pixels
 
 
 def way_in() -> str:
-    """Draw the choice of how a model comes in; return it."""
     return bound_buttons("How", "way", WAYS, FILES, label_visibility="collapsed")
 
 
@@ -122,7 +121,6 @@ def _fill_example() -> None:
 
 
 def is_fasta(files: list[tuple[str, bytes]]) -> bool:
-    """Return whether the upload is one FASTA file, not a model."""
     return len(files) == 1 and files[0][1].lstrip().startswith(NAME.encode())
 
 
@@ -214,7 +212,6 @@ def _keys(source: tuple[tuple[str, bytes], ...]) -> dict[str, list[str]]:
 
 
 def _picked_keys(source: tuple[tuple[str, bytes], ...]) -> tuple[tuple[str, str], ...]:
-    """Draw select boxes for the keys of a JSON file; return the chosen ones."""
     picked = []
     with st.container(horizontal=True):
         for name, keys in _keys(source).items():

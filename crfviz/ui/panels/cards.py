@@ -93,7 +93,6 @@ def card_summary(card: str) -> str:
 
 
 def _unread(model: str, folder: Path) -> Card:
-    """Return the card of an uploaded model without loading its scores."""
     path = folder / CONFIG_FILE
     try:
         tags = read_names(path, read_json_object(path), "tags", least=1)

@@ -42,13 +42,11 @@ class Side:
 
 
 def options() -> list[str]:
-    """Return all options that a side can be set to."""
     models = [_MODEL + name for name in cached.models()]
     return [TRAINED, NOW, ALONE, *models, *map(snapshot_option, snapshots().names())]
 
 
 def snapshot_option(name: str) -> str:
-    """Return the option that stands for a snapshot."""
     return _SNAPSHOT + name
 
 
@@ -79,7 +77,6 @@ def _default() -> str:
 
 
 def _relatives(model: str) -> Iterator[str]:
-    """Yield the options of the other models with the same tags."""
     tags = cached.tagger(model).tags
     for name in cached.ready_models():
         other = cached.known_tagger(name)
@@ -108,7 +105,6 @@ def _side(option: str, own: Scenario | None, other: Scenario | None, words: str)
 
 
 def _own(option: str) -> Scenario | None:
-    """Return the scenario of an option with its own edits; None for a model as trained."""
     if option in (NOW, ALONE):
         now = scenario()
         edits = now.edits if option == NOW else replace(now.edits, strength=0.0)

@@ -177,7 +177,6 @@ def batch_panel(scene: Scene) -> None:
 
 
 def _read(scene: Scene, lines: list[str]) -> tuple[list[list[str]], list[Potentials]]:
-    """Return the words and scores of each readable line; show an error for the others."""
     edits = replace(scene.scenario.edits, emissions={})
     sentences, chains = [], []
     for line in lines:

@@ -159,7 +159,6 @@ def trained_free(scene: Scene) -> Analysis | None:
 
 
 def _mass(mass: float) -> str:
-    """Return a probability as text; only an exact 0 or 1 is shown as 0 or 1."""
     if 0.0 < mass < 1e-4:
         return f"{mass:.3e}"
     return "> 0.99999" if 0.999995 <= mass < 1.0 else format_probability(mass, 5)
@@ -224,7 +223,6 @@ def _note(text: str, model: str, example: Scene | None = None) -> None:
 
 
 def _go_back() -> None:
-    """Restore the scenario that the example replaced, and open Explore."""
     before: Scenario | None = get_value(_BEFORE)
     if before is not None:
         load_state(before)

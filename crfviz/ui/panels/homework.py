@@ -89,7 +89,6 @@ def _cell_names(scene: Scene, kind: str) -> Sequence[str]:
 
 
 def _nothing_yet(scene: Scene, kind: str) -> None:
-    """Draw what the page expects: the order of the tags, a template file, an example table."""
     T, K = len(scene.words), len(scene.tags)
     st.info(
         f"Paste your table of {T} words by {K} tags: logarithms or probabilities, rounded as "
@@ -115,7 +114,6 @@ def _nothing_yet(scene: Scene, kind: str) -> None:
 
 
 def _with_a_mistake(scene: Scene, kind: str) -> np.ndarray | None:
-    """Return the table that the first applicable known bug gives; None if none applies."""
     for bug in known_bugs(kind):
         with suppress(CrfvizError):
             return example_table(scene.now.potentials, kind, bug.name)
@@ -303,7 +301,6 @@ def _read(text: str) -> tuple[Trace, Analysis]:
 
 
 def _writes(trace: Trace, analysis: Analysis) -> pd.DataFrame:
-    """Return the trace as a table, with one row per cell that the program wrote."""
     rows = [
         (n, f"{t + 1} {analysis.words[t]}", analysis.tags[k], value)
         for n, step in enumerate(trace.steps, start=1)

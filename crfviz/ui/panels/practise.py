@@ -78,7 +78,6 @@ def practise(task: Exercise) -> None:
 
 
 def _named(text: str) -> Exercise:
-    """Return the exercise that a link names; show a message if there is none."""
     try:
         return exercise_named(text)
     except CrfvizError as error:
@@ -87,13 +86,11 @@ def _named(text: str) -> Exercise:
 
 
 def _begin(name: str) -> None:
-    """Open an exercise at its first step."""
     view = {key: old for key, old in scenario().view.items() if key != TRIES}
     change(view={**view, DO: name}, step=0)
 
 
 def _watch(task: Exercise) -> None:
-    """Play the chain of the exercise on the page of its algorithm."""
     name, words = f"{PREFIX}{task.kind}.{task.seed}", task.potentials.tokens or ()
     load_state(replace(with_sentence(scenario(), " ".join(words)), model=name, edits=Edits()))
     request_page("viterbi" if task.kind == VITERBI else "forward-backward", played=True)

@@ -136,7 +136,6 @@ def set_rule(rule: str) -> None:
 
 
 def _remove() -> None:
-    """Deactivate the rule; the box keeps a rejected draft."""
     set_view_option(RULE, "")
     redraw()
 

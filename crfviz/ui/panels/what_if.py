@@ -145,7 +145,6 @@ def choose_change(every: Tried) -> str:
 
 
 def _computed(every: Tried) -> bool:
-    """Return whether the model has scores for any changed sentence."""
     return not all(isinstance(changed, str) for changed in every.values())
 
 
@@ -189,7 +188,6 @@ def _model_of_words(scene: Scene) -> str | None:
 
 
 def _error_place(scene: Scene) -> int | None:
-    """Return the position of the error, if a link from a list of errors opened the sentence."""
     place = scene.place("at")
     return place[0] if place is not None and scene.scenario.right else None
 

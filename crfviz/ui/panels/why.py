@@ -72,7 +72,6 @@ def question(scene: Scene) -> Question | None:
 
 
 def _rival_of_word(scene: Scene) -> tuple[int, int] | None:
-    """Return the rival at the word that another page explains; None without one."""
     place = number_option(WORD, -1, -1, MAX_CHARACTERS) - scene.first
     other = rival(scene.now, place) if 0 <= place < len(scene.words) else None
     return None if other is None else (place, other)
@@ -121,7 +120,6 @@ def pin_panel(scene: Scene, question: Question) -> None:
 
 
 def unpin_button(scene: Scene) -> None:
-    """Draw the button that removes all pins."""
     pins = scene.scenario.pins
     st.button("Unpin all", on_click=lambda: change(pins={}), disabled=not pins)
 

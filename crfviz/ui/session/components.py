@@ -146,7 +146,6 @@ def _browser_payloads() -> dict[str, object]:
 
 
 def _handled() -> dict[str, int]:
-    """Return the number of the last handled event by component."""
     return session_value("events", dict[str, int])
 
 

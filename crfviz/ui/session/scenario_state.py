@@ -118,7 +118,6 @@ def publish() -> Link:
 
 
 def scenario() -> Scenario:
-    """Return the scenario of this session."""
     return session_value(_SCENARIO, _from_address)
 
 
@@ -146,19 +145,16 @@ def change(
 
 
 def undo() -> None:
-    """Undo the last change of edits, pins and right tags, if there is one."""
     if history().past:
         _travel(history().undone)
 
 
 def redo() -> None:
-    """Redo the change that was undone last, if there is one."""
     if history().future:
         _travel(history().redone)
 
 
 def history() -> History[Changes]:
-    """Return the changes that `undo` and `redo` can apply."""
     return session_value(_HISTORY, History[Changes])
 
 
@@ -168,12 +164,10 @@ def reset() -> None:
 
 
 def path() -> str:
-    """Return the path of the current page, or the name of its view."""
     return session_value(_PATH, str)
 
 
 def is_page_requested() -> bool:
-    """Return whether a key or a link has requested another page."""
     return get_value(_PAGE_REQUEST) is not None
 
 
@@ -246,7 +240,6 @@ def _view_on(page: str) -> str:
 
 
 def view_option(name: str, default: str = "") -> str:
-    """Return a page option; `default` if it is not set."""
     return scenario().view.get(name, default)
 
 
@@ -271,7 +264,6 @@ def number_option(name: str, default: Number, least: Number, most: Number) -> Nu
 
 
 def choice_option(name: str, options: Collection[str], default: str) -> str:
-    """Return a page option that is one of `options`; otherwise `default`."""
     chosen = view_option(name, default)
     return chosen if chosen in options else default
 
@@ -394,7 +386,6 @@ def go_to_link(query: Mapping[str, str], view: Mapping[str, str]) -> None:
 
 
 def _obey(command: str) -> None:
-    """Apply a command: undo, redo, reset, or a page request."""
     commands = {"undo": undo, "redo": redo, "reset": reset}
     if command in commands:
         commands[command]()
@@ -420,7 +411,6 @@ def _from_address() -> Scenario:
 
 
 def _models(names: Sequence[str] | None = None) -> Models:
-    """Return the models that a link may name, with their defaults; by default all models."""
     names = cached.models() if names is None else names
     return Models(names, cached.default_model(names), cached.first_sentence)
 

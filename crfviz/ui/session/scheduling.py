@@ -107,7 +107,6 @@ class FairLock:
             self._wait(waiter, self._resumed)
 
     def waiting(self) -> int:
-        """Return the number of waiting threads."""
         return len(self._new) + len(self._resumed)
 
     def _slice_is_over(self, waiter: Waiter) -> bool:
@@ -267,7 +266,6 @@ class JobQueue:
                 self._changed.notify_all()
 
     def waiting(self) -> int:
-        """Return the number of waiting jobs."""
         return len(self._queue) - (self._running is not None)
 
     def _ahead(self, ticket: Ticket) -> int:

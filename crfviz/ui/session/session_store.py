@@ -66,12 +66,10 @@ def server_value(name: str, make: Callable[[], Value]) -> Value:
 
 
 def set_value(name: str, value: object) -> None:
-    """Set a value of this session."""
     _values()[name] = value
 
 
 def get_value(name: str) -> Any:  # noqa: ANN401 - of any type
-    """Return a value of this session; None if it is not set."""
     return _values().get(name)
 
 
@@ -145,7 +143,6 @@ def messages() -> Sequence[str]:
 
 
 def discard_messages(shown: Sequence[str]) -> None:
-    """Remove messages that were shown."""
     set_value("messages", [message for message in messages() if message not in shown])
 
 
@@ -155,17 +152,14 @@ def draft(name: str, default: str = "") -> str:
 
 
 def set_draft(name: str, text: str) -> None:
-    """Set a draft, see `draft`."""
     session_value("drafts", dict[str, str])[name] = text
 
 
 def snapshots() -> Snapshots:
-    """Return the snapshots of this session."""
     return session_value("shelf", Snapshots)
 
 
 def set_snapshots(changed: Snapshots) -> None:
-    """Replace the snapshots of this session."""
     set_value("shelf", changed)
 
 

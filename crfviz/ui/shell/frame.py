@@ -53,7 +53,6 @@ def configure() -> None:
 
 
 def style() -> None:
-    """Send the app's style sheet, an element without height."""
     set_value(_FRAMED, True)
     st.html(_STYLE_SHEET)
 

@@ -249,7 +249,6 @@ def linked(text: str, terms: Iterable[str]) -> str:
 
 
 def _entry(term: str) -> str:
-    """Return a term and its definition as HTML, for a definition list."""
     entry = GLOSSARY[term]
     return (
         f'<div data-term="{escape(term)}"><dt>{escape(term)}</dt>'

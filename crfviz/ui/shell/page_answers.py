@@ -71,7 +71,6 @@ def _base() -> str:
 
 
 def _uncompressed(scope: Scope) -> Scope:
-    """Return the request without `Accept-Encoding`, so that the response is plain HTML."""
     return {
         **scope,
         "headers": [item for item in scope["headers"] if item[0] != b"accept-encoding"],

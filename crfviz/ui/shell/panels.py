@@ -100,7 +100,6 @@ def _saved(now: Snapshots) -> None:
 
 
 def _link(snapshot: Snapshot) -> None:
-    """Draw the link of a snapshot, for copying."""
     link = f"?{query(snapshot.scenario)}"
     if len(link) > LONGEST_LINK:
         st.caption("Too long for a link: it stays in this session.")

@@ -217,7 +217,6 @@ def _connection_refused(headers: Headers) -> bool:
 
 
 def _refusal(scope: Scope) -> ASGIApp | None:
-    """Return the response that rejects a request; None if the request is allowed."""
     if not is_allowed_host(Headers(scope=scope).get("host")):
         return PlainTextResponse(
             "This server is known by another name; server.allowedHosts lists its names.",

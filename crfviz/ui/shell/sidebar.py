@@ -161,7 +161,6 @@ def _go_on() -> None:
 
 
 def _take_draft() -> None:
-    """Load the browser's draft of a lecture if this session has none."""
     event = widget_value("frame")
     text = event.get("draft") if isinstance(event, Mapping) else None
     if isinstance(text, str) and get_value(DRAFT) is None:
@@ -177,7 +176,6 @@ def _turn() -> None:
 
 
 def _open() -> None:
-    """Open the page of a link that was clicked in the browser."""
     event = widget_value("frame")
     if isinstance(event, Mapping):
         request_page(event.get("page"))
@@ -192,7 +190,6 @@ def _visit() -> None:
 
 
 def _keep_sidebar() -> None:
-    """Store in a page option whether the sidebar is open."""
     event = widget_value("frame")
     if isinstance(event, Mapping) and event.get("sidebar") in (SHOWN, HIDDEN):
         set_view_option(SIDEBAR, event["sidebar"], SHOWN)

@@ -54,7 +54,6 @@ def _sentence() -> None:
 
 
 def _others() -> None:
-    """Draw buttons for the other sentences, if the typed text has several."""
     typed = typed_paragraph()
     if typed is None:
         return

@@ -68,7 +68,6 @@ class Event:
     has: object = None  # name of the browser's whole payload; None if it needs one
 
     def is_for(self, sentence: str) -> bool:
-        """Return whether the event may be applied to a scenario with this sentence."""
         return self.sentence in (None, sentence) or not _is_about_words(self)
 
 

@@ -115,7 +115,6 @@ class Link:
 
     @property
     def elsewhere(self) -> Link:
-        """The same link for another page, without the step and the panels of this page."""
         params = {name: value for name, value in self.params.items() if name not in NOT_ELSEWHERE}
         return replace(self, params=params)
 
@@ -399,7 +398,6 @@ NOT_ELSEWHERE = ("step", *map(_in_address, OF_PAGE))  # parameters that links to
 
 
 def step_text(step: int) -> str:
-    """Return the text of a step in a URL."""
     return _START if step == BEFORE_FIRST else str(step)
 
 

@@ -38,11 +38,9 @@ class Snapshots:
     chosen: str = ""  # name of the selected snapshot, for load, rename and delete
 
     def names(self) -> list[str]:
-        """Return all names, in the order of saving."""
         return [snapshot.name for snapshot in self.snapshots]
 
     def named(self, name: str) -> Snapshot | None:
-        """Return the snapshot of this name, or None."""
         return next((snapshot for snapshot in self.snapshots if snapshot.name == name), None)
 
     def current(self) -> Snapshot | None:
@@ -153,7 +151,6 @@ def with_snapshots(link: Link, snapshots: Iterable[Snapshot]) -> Link:
 
 
 def without_snapshots(params: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of a URL without its snapshots."""
     return {name: value for name, value in params.items() if not name.startswith(PARAMETER)}
 
 

@@ -66,7 +66,6 @@ class Lines(logging.StreamHandler):  # type: ignore[type-arg]  # generic only in
         self.setFormatter(Json() if in_json else logging.Formatter(PLAIN))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record."""
         RECORDS.labels(record.levelname.lower()).inc()
         super().emit(record)
 
@@ -91,7 +90,6 @@ class Json(logging.Formatter):
 
 
 def _message(record: logging.LogRecord) -> str:
-    """Return the text of a record, with errors replaced by the part that may be logged."""
     if isinstance(record.args, tuple):
         args = tuple(_loggable(each) for each in record.args)
         return str(record.msg) % args if args else _loggable_text(record.msg)
@@ -107,7 +105,6 @@ def _loggable(value: object) -> object:
 
 
 def _words(error: BaseException) -> str:
-    """Return the type of an error, and its message if that may be logged."""
     if isinstance(error, ABOUT_THE_SERVER) or settings().log_texts:
         return f"{type(error).__name__}: {error}"
     return f"{type(error).__name__} (CRFVIZ_LOG_TEXTS=on writes its words)"

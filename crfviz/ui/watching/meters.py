@@ -101,7 +101,6 @@ def _refused(_: object) -> None:
 
 
 def routes() -> list[Route]:
-    """Return the route `/metrics`, for `st.App`."""
     return [Route("/metrics", _metrics, methods=["GET"])]
 
 

@@ -52,7 +52,6 @@ def request() -> str:
 
 
 def open_sessions() -> int:
-    """Return the number of sessions with an open connection."""
     return len(_open)
 
 
@@ -183,7 +182,6 @@ _delayed: WeakSet[RateLimiter] = WeakSet()  # limiters whose visitor was not tol
 
 
 def connection_limiter() -> RateLimiter:
-    """Create and return the rate limiter of the current connection."""
     limiter = _of_request[request()] = RateLimiter(settings().limits.requests)
     return limiter
 

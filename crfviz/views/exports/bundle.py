@@ -45,7 +45,6 @@ def script() -> str:
 
 @cache
 def style() -> str:
-    """Return the style sheets of a live file."""
     return sheets(STAGE / "stage.css", OWN / "file.css")
 
 
@@ -66,7 +65,6 @@ def widget() -> str:
 
 @cache
 def unpacker() -> str:
-    """Return the script that unpacks and runs a packed script."""
     return bundled(OWN / "unpack.js")
 
 
@@ -91,7 +89,6 @@ def bundled(entry: Path) -> str:
 
 
 def _add(path: Path, names: dict[Path, str], parts: list[str]) -> None:
-    """Add a module after all that it imports."""
     if path in names:
         return
     text = path.read_text("utf-8")

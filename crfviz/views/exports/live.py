@@ -146,13 +146,11 @@ class Live:
 
     @property
     def given_trace(self) -> Trace:
-        """The trace of a file that has one."""
         assert self.trace is not None
         return self.trace
 
     @property
     def kept_picture(self) -> Picture:
-        """The picture of the further page."""
         assert self.kept is not None
         return self.kept
 
@@ -163,7 +161,6 @@ class Live:
 
     @cached_property
     def trained(self) -> Analysis:
-        """The chain before edits and pins."""
         return analyse(self.potentials)
 
     @cached_property
@@ -273,7 +270,6 @@ def _page(live: Live, name: str) -> dict[str, object]:
 
 
 def _ruled(live: Live, picture: Picture) -> Picture:
-    """Return the picture with a row for the rule in force, which the browser fills."""
     rule = live.rule and decoded_by_browser(live.rule, live.potentials)
     return with_rule(picture, rule, "", live.potentials) if rule else picture
 
@@ -286,7 +282,6 @@ def _gold_row(live: Live, page: Page) -> dict[str, object] | None:
 
 
 def _rows(fields: Payload) -> list[dict[str, object]]:
-    """Return the rows with the tags that no decoder computes."""
     return [
         {"id": row["id"], "label": row["label"], "value": row["value"]}
         | {"tags": row["tags"] if row["id"] == "gold" else None}

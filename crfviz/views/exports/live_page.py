@@ -97,7 +97,6 @@ def document(
 
 
 def title(live: Live) -> str:
-    """Return the page's title: its words."""
     return f"{' '.join(live.in_sight.words)} · crfviz"
 
 
@@ -199,7 +198,6 @@ def _tables(now: Analysis) -> Iterable[tuple[str, Tensor, int]]:
 
 
 def _transitions(now: Analysis) -> str | None:
-    """Return the matrix; None where it is too large or each step has its own."""
     chain = now.potentials
     if not chain.homogeneous or len(now.tags) ** 2 > MAX_CELLS // 2:
         return None

@@ -250,7 +250,6 @@ def _why_not(answer: WhyNot) -> str:
 
 
 def _ids(table: Tensor) -> tuple[list[str], list[str]]:
-    """Return names for rows and columns that have only numbers."""
     num_words, num_tags = table.shape
     return [f"tag {k}" for k in range(num_tags)], [f"{t + 1}" for t in range(num_words)]
 

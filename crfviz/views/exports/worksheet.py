@@ -233,7 +233,6 @@ def _tex(text: str) -> str:
 
 
 def _notebook(chain: Potentials, title: str, *, key: bool) -> str:
-    """Return the notebook; its key has the solutions between nbgrader's marks."""
     cells = [
         _cell("markdown", "intro", f"# {title}\n\nFill each table of the board."),
         _cell(
@@ -260,7 +259,6 @@ def _notebook(chain: Potentials, title: str, *, key: bool) -> str:
 def _cell(
     kind: str, name: str, text: str, *, solution: bool = False, points: int | None = None
 ) -> Mapping[str, Any]:
-    """Return a cell with nbgrader's metadata: read-only, to be solved, or worth points."""
     own: dict[str, Any] = {
         "schema_version": 3,
         "grade_id": name,
@@ -286,7 +284,6 @@ def _otter(source: str, table: str) -> str:
 
 
 def _info(name: str, identity: str, image: str) -> Mapping[str, Any]:
-    """Return a question's info.json."""
     return {
         "uuid": identity,
         "title": f"CRF tables: {name}",

@@ -153,7 +153,6 @@ def _overlaps(taken: Sequence[_Box], box: _Box) -> int:
 
 
 def _crossings(curves: NDArray[np.float64], box: _Box) -> int:
-    """Return how many of the curves (N, 4) pass through a box."""
     start, end, side, rise = curves.T
     left = np.maximum(np.minimum(start, end), box[0])
     right = np.minimum(np.maximum(start, end), box[2])

@@ -56,7 +56,6 @@ def vega_key(tag: str) -> str:
 
 
 def tag_of_key(key: str) -> str:
-    """Return the tag of a name in charts."""
     return key.removeprefix(_UNSEEN) if key == vega_key("__proto__") else key
 
 

@@ -90,11 +90,9 @@ class _Columns:
 
     @property
     def left(self) -> int:
-        """The left edge of the columns, in pixels."""
         return 0 if self.rtl else _LABEL
 
     def x(self, t: int) -> int:
-        """Return the middle of a word's column, in pixels."""
         column = self.count - 1 - t if self.rtl else t
         return self.left + column * _COLUMN + _COLUMN // 2
 
@@ -188,7 +186,6 @@ def _number_of(grid: Grid, value: float) -> str:
 
 
 def _matrix(analysis: Analysis, name: str, numbers: Tensor) -> Part:
-    """Return the transition scores between the drawn tags, of the first matrix."""
     shown, tags = _shown(analysis), analysis.tags
     table = (numbers if numbers.dim() == 2 else numbers[0]).tolist() if numbers.numel() else []
     top = _GAP + 2 * _ROW
@@ -232,7 +229,6 @@ def _text(
     bold: bool = False,
     room: float = 0,
 ) -> str:
-    """Return a text element, squeezed into its room in pixels."""
     squeezed = (
         f' textLength="{room:g}" lengthAdjust="spacingAndGlyphs"' if _too_long(text, room) else ""
     )
@@ -247,7 +243,6 @@ def _too_long(text: str, room: float) -> bool:
 
 
 def _width(letter: str) -> int:
-    """Return the width of a letter in pixels, about."""
     if combining(letter) or category(letter) in ("Mn", "Me", "Cf"):
         return 0
     return 14 if east_asian_width(letter) in "WF" else 4 if letter in _NARROW else 8

@@ -126,7 +126,6 @@ def axis_line(chain: Potentials) -> str:
 
 
 def _range(chains: Sequence[Potentials], name: str) -> str:
-    """Return the smallest and largest finite score, and how many are forbidden."""
     scores = np.concatenate([getattr(chain, name).numpy().ravel() for chain in chains])
     finite = scores[np.isfinite(scores)]
     if not len(scores):

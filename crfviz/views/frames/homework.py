@@ -158,7 +158,6 @@ def order_note(order: Sequence[int], tags: Sequence[str]) -> str:
 def _marked(
     text: str, cell: tuple[int, int], first: tuple[int, int] | None, *, right: bool, ours: bool
 ) -> tuple[str, str]:
-    """Return the text and the style of one cell."""
     if cell == first:
         return (text, _RIGHT_STYLE) if ours else (FIRST + text, _FIRST_STYLE)
     return (text, "") if ours or right else (WRONG + text, _WRONG_STYLE)
@@ -239,7 +238,6 @@ def _wrong_cell(trace: Trace) -> tuple[int, int] | None:
 
 
 def _step_text(trace: Trace, name: str, earlier: int, index: int, step: Step) -> str:
-    """Return the text of one step of the walk."""
     if index == 0 and earlier > 1:
         return f"The first {earlier} writes at once."
     begin = f"Write {index + earlier}: "

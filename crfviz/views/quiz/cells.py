@@ -151,7 +151,6 @@ def _measured(analysis: Analysis, decoder: str, measures: Array, k: int) -> str:
 
 
 def _others(analysis: Analysis, decoder: str, t: int) -> Wrong:
-    """Yield the tags that other decoders choose at word t."""
     for other, path in analysis.paths.items():
         if path is not None and other != decoder:
             yield f"{LABELS[other]} taken for {LABELS[decoder]}", "", path[t]

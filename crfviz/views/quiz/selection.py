@@ -52,7 +52,6 @@ LARGER, SAME, SMALLER = "larger", "the same", "smaller"
 
 
 def can_ask(page: str) -> bool:
-    """Return whether a page has questions, by its path in the address."""
     return (page or "explore") in PAGES
 
 
@@ -107,7 +106,6 @@ def due(page: str, done: int, T: int) -> Mapping[str, int]:
 
 
 def is_due(ask: Ask, places: Mapping[str, int]) -> bool:
-    """Return whether a question is about the column that `due` names."""
     return isinstance(ask.word, int) and places.get(ask.kind) == ask.word - 1
 
 

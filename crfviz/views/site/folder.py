@@ -73,7 +73,6 @@ def write_site(
 
 
 def _files(taggers: Sequence[Tagger]) -> dict[str, str]:
-    """Return the file of each tagger by its name."""
     files: dict[str, str] = {}
     for tagger in taggers:
         if tagger.name in files:
@@ -96,7 +95,6 @@ def _examples(tagger: Tagger) -> Examples:
 
 
 def _script(tagger: Tagger, examples: Examples) -> str:
-    """Return a model's script with the examples of its pages."""
     live = live_of(tagger, str(examples[0]["text"]))
     payload = data(live, list(PAGES))
     if not live.origin.model:
@@ -214,14 +212,12 @@ def examples_of(tagger: Tagger) -> list[Mapping[str, object]]:
 
 
 def style() -> str:
-    """Return the style sheets of a page with a box for sentences."""
     return f"{bundle.style()}\n{bundle.sheets(WEB / 'box.css')}"
 
 
 def _tagging_page(
     tagger: What, live: Live, sentence: str | Sequence[str] | None, pages: Sequence[str]
 ) -> str:
-    """Return the live file with a box for other sentences."""
     if isinstance(tagger, Potentials):
         raise CrfvizError("potentials have no model to go into the file: leave with_model out")
     payload = data(live, pages)

@@ -148,7 +148,6 @@ def _perceptron(tagger: PerceptronTagger) -> Parts:
 
 
 def _tables(tagger: MarkovTagger) -> dict[str, object]:
-    """Return the rows of each table by the number of the observation."""
     names = tagger.observations or ()
     first = [tagger.potentials([name]) for name in names]
     then = [tagger.potentials([names[0], name]) for name in names]
@@ -167,7 +166,6 @@ def _plain(table: Array) -> list[float | None]:
 
 
 def _forbidden(tagger: Tagger) -> dict[str, list[int]]:
-    """Return the cells that the tagger's scheme forbids."""
     if not tagger.scheme:
         return {"transitions": [], "start": []}
     rules = scheme_automaton(tagger.tags).product
@@ -193,7 +191,6 @@ def _narrowed(tagger: Tagger, name: str, array: Array) -> Array:
 
 
 def _planes(array: Array) -> bytes:
-    """Return the bytes plane by plane, the highest bytes first."""
     little = array.astype(array.dtype.newbyteorder("<"))
     each = np.frombuffer(little.tobytes(), np.uint8).reshape(array.size, array.itemsize)
     return each[:, ::-1].T.tobytes()

@@ -206,7 +206,6 @@ def _note(
 
 
 def _span(rival: Rival) -> Span | None:
-    """Return the rival's span; None for no entity."""
     if rival.label is None or rival.first is None or rival.last is None:
         return None
     return rival.label, rival.first, rival.last

@@ -161,7 +161,6 @@ def labeller_payload(sheet: Sheet) -> LabellerPayload:
 
 
 def _versions(sheet: Sheet) -> VersionsData:
-    """Return the tags of each version, for the current words."""
     offsets, versions = sheet.annotation.offsets, sheet.desk.versions
     disagreements = disputes(versions)
     data: list[DisputeData] = []

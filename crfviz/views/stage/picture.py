@@ -71,7 +71,6 @@ class Walk:
     nodes: Sequence[str] = ()  # numbers on nodes where no phase names any; (): marginals
 
     def steps(self, num_words: int) -> int:
-        """Return the number of steps over T words."""
         return sum(num_words if phase.sweep else 1 for phase in self.phases)
 
     def opens(self, num_words: int) -> int:

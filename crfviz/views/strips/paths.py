@@ -136,7 +136,6 @@ def entropy_row(analysis: Analysis) -> Row:
 
 
 def sample_row(pile: SampleCounts) -> Row | None:
-    """Return the newest sample; None for none."""
     drawn = len(pile.paths)
     return Row("sample", f"sample {drawn}", pile.paths[-1].tolist()) if drawn else None
 
@@ -212,7 +211,6 @@ def _bars(name: str, label: str, values: Sequence[float], most: float, unit: str
 
 
 def _large(log: float) -> str:
-    """Format a number, given its logarithm; the number may exceed a float."""
     if log < math.log(1e6):
         return f"{math.exp(log):.1f}"
     exponent, rest = divmod(log / math.log(10), 1)

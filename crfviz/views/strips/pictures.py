@@ -201,7 +201,6 @@ def alpha_grid(analysis: Analysis, display: str, convention: str) -> Grid:
 
 
 def beta_grid(analysis: Analysis, display: str) -> Grid:
-    """Return the backward table β, by a key of `SWEEP_DISPLAYS`."""
     label = "β(t, k): all suffixes after tag k at t, emission at t left out, END included"
     return _sweep("beta", label, analysis.forward_backward.log_beta, display)
 

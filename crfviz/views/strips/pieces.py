@@ -39,7 +39,6 @@ def piece_rows(read: Pieces) -> list[Row]:
 
 
 def _best(reading: PieceReading) -> Path | None:
-    """Return the best path of a reading; None where no path is allowed."""
     try:
         return reading.best
     except NoPathError:

@@ -153,7 +153,6 @@ def strength_marks(pieces: Sequence[Interval], chain: Analysis) -> list[Mark]:
 
 
 def _value(potentials: Potentials, weight: Weight) -> float:
-    """Return the weight's score; NaN for a transition with a matrix per step."""
     if weight[0] == "transition" and not potentials.homogeneous:
         return math.nan
     return value_of(potentials, resolve(potentials, weight))

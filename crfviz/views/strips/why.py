@@ -46,7 +46,6 @@ class Question:
 
     @property
     def what(self) -> str:
-        """The tag and the word, as text."""
         return f"{tag_label(self.chain.tags, self.tag)} at “{self.chain.words[self.position]}”"
 
 
@@ -214,7 +213,6 @@ def why_facts(question: Question) -> str:
 
 
 def why_row(question: Question) -> Row:
-    """Return the best path with the tag, as a row."""
     name = question.chain.tags[question.tag]
     return Row("why", f"with {name} at {question.position + 1}", question.answer.path)
 
@@ -324,7 +322,6 @@ def occlusion_note(watched: Watched) -> str:
 
 
 def _moved(change: Sequence[float], watched: Watched, tag: str) -> str:
-    """Describe the effect of hiding a word on its own score."""
     value = change[watched.position]
     if value == 0.0:
         return f"does not change its {tag} score"

@@ -41,14 +41,12 @@ def compiled(*arguments: types.Type) -> Callable[[Loop], Loop]:
 
 @helper
 def copy_row(row: Row, here: Row) -> None:
-    """Copy a row."""
     for k in range(len(here)):  # a slice assignment takes seconds to compile
         here[k] = row[k]
 
 
 @helper
 def fill(row: Row, number: float) -> None:
-    """Set every number of a row."""
     for k in range(len(row)):
         row[k] = number
 
@@ -80,7 +78,6 @@ def _below(rows: Table, best: Row) -> tuple[float, bool]:
 
 @helper
 def _product(before: Row, step: Table, here: Row) -> None:
-    """Multiply a row by a matrix, four rows of the matrix at a time."""
     K = len(before)
     fill(here, 0.0)
     for j in range(0, K - 3, 4):
@@ -121,7 +118,6 @@ def _products(rows: Table, before: int, step: Table, out: Table, here: int, coun
 
 @helper
 def _least(table: Table) -> float:
-    """Return the smallest positive number of a table."""
     least = math.inf
     for row in table:
         for number in row:
@@ -131,7 +127,6 @@ def _least(table: Table) -> float:
 
 @helper
 def _divided(row: Row) -> float:
-    """Divide a row by its sum, if that is not 0; return the log of the divisor."""
     total = 0.0
     for share in row:
         total += share

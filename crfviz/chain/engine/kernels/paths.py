@@ -207,7 +207,6 @@ def _choices(
 
 @helper
 def _walk(losses: Pairs, first: Tags, begin: int, path: Ids, leaving: Row) -> None:
-    """Follow the best choices from step `begin` on; store the cheapest detour at every step."""
     for s in range(len(first)):
         here = path[s]
         if s >= begin:

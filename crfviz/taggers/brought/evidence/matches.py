@@ -28,7 +28,6 @@ class Match:
     given: Slot | None = None  # where the method that returns the paths gets the scores
 
     def __str__(self) -> str:
-        """Return the reading and the place for messages."""
         return f"{self.reading.name} ({self.place})"
 
 
@@ -125,7 +124,6 @@ def are_alike(reading: LayerReading, one: Sentence, other: Sentence) -> bool:
 
 
 def _tables_equal(one: LayerReading, other: LayerReading) -> bool:
-    """Return whether two readings have the same tags, transitions, start and end."""
     if one.kept != other.kept:
         return False
     zero = torch.zeros(len(one.kept), dtype=torch.float64)

@@ -160,5 +160,4 @@ def _mask_ends(masks: Sequence[Tensor], count: int) -> list[int] | None:
 
 
 def _text(slot: Slot) -> str:
-    """Return a slot for messages, such as "features of decode"."""
     return f"{slot[1]} of {slot[0]}"

@@ -155,7 +155,6 @@ def emissions_of(reading: LayerReading, emissions: Tensor) -> Tensor:
 
 
 def _masked(reading: LayerReading, mask: Tensor, name: str) -> LayerReading:
-    """Return the reading, with -inf at steps where the mask is false."""
     size = len(reading.kept)
     inner = reading.transitions.masked_fill(~mask[:size, :size], -torch.inf)
     start, end = reading.start, reading.end

@@ -189,6 +189,5 @@ def _by_length(sentences: Sequence[Sentence], call: Call) -> Iterator[str]:
 
 
 def _named(numbers: Iterator[int]) -> str:
-    """Return the numbers of sentences, from 1."""
     said = [str(number + 1) for number in numbers]
     return f"sentences {', '.join(said[:MAX_NAMED])}{' …' * (len(said) > MAX_NAMED)}"

@@ -79,7 +79,9 @@ def model_table(first, second, sentences):
 
 
 def test_words_and_sentences_of_a_comparison_are_counted_by_hand():
-    words, sentences = model_table(run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES), POS_SENTENCES)
+    words, sentences = model_table(
+        run(POS, POS_SENTENCES), run(OTHER, POS_SENTENCES), POS_SENTENCES
+    )
     right = [
         [
             [g == p for g, p in zip(s.tags, tags, strict=True)]

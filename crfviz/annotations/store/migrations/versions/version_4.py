@@ -8,5 +8,4 @@ down_revision = "3"
 
 
 def upgrade() -> None:
-    """Add the column; older documents get default keys and colours."""
     op.add_column("crfviz_documents", sa.Column("look", sa.JSON))
