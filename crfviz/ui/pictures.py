@@ -22,11 +22,11 @@ from crfviz.ui.session.components import mount_stage, sent_events
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     flag_option,
-    handle_events,
     scenario,
     view_option,
 )
 from crfviz.ui.session.session_store import get_value, set_value
+from crfviz.ui.session.stage_events import handle_events
 from crfviz.ui.state.scenario import ON_RISK, covered
 from crfviz.ui.widgets import download, narrowed
 from crfviz.ui.words import plain

@@ -15,13 +15,13 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.session.components import OF_UI, component
 from crfviz.ui.session.scenario_state import (
-    STEPPED,
     request_page,
     scenario,
     set_view_option,
     view_option,
 )
 from crfviz.ui.session.session_store import get_value, session_value, set_value, widget_value
+from crfviz.ui.session.stage_events import STEPPED
 from crfviz.ui.state.link import MAX_STOPS, TOUR
 from crfviz.ui.state.scenario import WORD, Scenario
 from crfviz.views.contents import at_path

@@ -6,8 +6,7 @@ drawn. The bar, the page and the URL therefore always show the same state.
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isnan
 from time import monotonic
 from typing import Any, TypeVar
@@ -16,12 +15,8 @@ import streamlit as st
 
 from crfviz.chain.edits import Edits
 from crfviz.exceptions import CrfvizError, warn_once
-from crfviz.text.sentence_ends import split_sentences
-from crfviz.text.splitting import ENGLISH
 from crfviz.ui import cached
-from crfviz.ui.session.components import fresh_events, note_payload
 from crfviz.ui.session.session_store import (
-    errors_as_messages,
     get_value,
     notify,
     session_value,
@@ -29,7 +24,6 @@ from crfviz.ui.session.session_store import (
     set_value,
     snapshots,
 )
-from crfviz.ui.state.events import Command, Step, View, apply_event, parse_event
 from crfviz.ui.state.link import Link, Models, decode, encode, for_words
 from crfviz.ui.state.link_text import read_tag
 from crfviz.ui.state.missing_pages import MISSING, no_such_page
@@ -38,17 +32,14 @@ from crfviz.ui.state.scenario import (
     MAX_CHARACTERS,
     MAX_STEP,
     OF_PAGE,
-    OF_POSITIONS,
     Changes,
     History,
     Scenario,
-    as_typed,
     for_tags,
     with_sentence,
 )
 from crfviz.ui.state.snapshots import linked_snapshots, with_snapshots, without_snapshots
 from crfviz.ui.streamlit_compat import is_history_navigation
-from crfviz.ui.watching.meters import EDITS
 from crfviz.ui.words import quote
 from crfviz.views.contents import (
     ENTRIES,
@@ -68,8 +59,6 @@ _PAGE_REQUEST = "turn"  # session key: the page that a key or a link requested
 _PLAYED = "played"  # session key: whether the requested page opens before its first step
 _ARRIVING = "arriving"  # session key: the step at which that page opens, and its view
 _MODELS = "models"  # session key: the names of all models at the start of the last full run
-STEPPED = "stage.stepped"  # session key: the stage stepped through last
-_TYPED = "typed"  # session key: the paragraph typed last
 _LEFT = "left"  # session key: the sentences that `go_to_link` replaced, with times
 
 MAX_LEFT = 20  # maximum number of sentences in `_LEFT`
@@ -138,10 +127,10 @@ def change(
     if model is not None:
         _change_model(model)
     if sentence is not None:
-        _change_sentence(sentence)
+        change_sentence(sentence)
     fields = {"edits": edits, "pins": pins, "view": view, "step": step}
     changed: dict[str, Any] = {name: new for name, new in fields.items() if new is not None}
-    _replace(replace(scenario(), **changed))
+    replace_scenario(replace(scenario(), **changed))
 
 
 def undo() -> None:
@@ -284,37 +273,6 @@ def set_right(right: Mapping[int, str]) -> None:
     set_value(_SCENARIO, replace(scenario(), right=dict(right)))
 
 
-def handle_events(stage: str, sent: object, take_over: Callable[[], None] | None = None) -> None:
-    """Apply the new events of a stage, in its callback.
-
-    Each event is parsed once. An invalid one changes nothing and shows a message. Events about
-    words of another sentence are ignored.
-
-    Args:
-        stage: the stage's key.
-        sent: the browser's events, see `crfviz.ui.state.events`.
-        take_over: loads the stage's own scenario into the session; called before the first event
-            that refers to its sentence.
-
-    """
-    for fields in fresh_events(stage, sent):
-        EDITS.inc()
-        with errors_as_messages():
-            event = parse_event(fields, cached.tagger(scenario().model).tags)
-            note_payload(stage, event.has)
-            if isinstance(event, Step):  # a fast walk may end at its first step
-                set_value(STEPPED, stage.removeprefix("stage."))
-            if take_over and isinstance(event, View) and event.name in OF_POSITIONS:
-                take_over()
-                take_over = None
-            if not event.is_for(scenario().sentence):
-                continue
-            if isinstance(event, Command):
-                _obey(event.name)
-            else:
-                _replace(apply_event(scenario(), event))
-
-
 def apply_snapshot(state: Scenario) -> None:
     """Load the model, sentence, edits and pins of a snapshot.
 
@@ -325,57 +283,6 @@ def apply_snapshot(state: Scenario) -> None:
     _go_to(_fitted(replace(state, view=view, step=0)))
 
 
-def set_typed_sentence(text: str) -> None:
-    """Replace the sentence with the text of its box; of several sentences, use the first.
-
-    If the old sentence was already several in one, the new text is not split. After `go_to_link`
-    the browser may still send the old sentence, which is ignored.
-    """
-    expired = monotonic() - STALE_TIMEOUT
-    if any(left == text and at > expired for left, at in get_value(_LEFT) or ()):
-        return
-    several = _sentences(text)
-    if len(several) > 1 and len(_sentences(scenario().sentence)) < 2:
-        set_value(_TYPED, Paragraph(text, several))
-        text = several[0]
-    _change_sentence(text)
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A typed text of several sentences."""
-
-    text: str
-    sentences: Sequence[str]  # two or more
-    at: int | None = 0  # index of the sentence on the screen; None for all as one
-
-    @property
-    def shown(self) -> str:
-        """The sentence at `at`, or the whole text; on the screen unless changed since."""
-        return as_typed(self.text) if self.at is None else self.sentences[self.at]
-
-
-def typed_paragraph() -> Paragraph | None:
-    """Return the typed text that the current sentence comes from, if it had several; else None."""
-    typed: Paragraph | None = get_value(_TYPED)
-    return typed if typed and typed.shown == scenario().sentence else None
-
-
-def show_of_paragraph(typed: Paragraph, at: int | None) -> None:
-    """Show another sentence of a typed text, or all as one."""
-    typed = replace(typed, at=at)
-    set_value(_TYPED, typed)
-    _change_sentence(typed.shown)
-
-
-def _sentences(text: str) -> list[str]:
-    """Split a text into sentences by the model's tokenizer; English if the model is broken."""
-    tokenizer = ENGLISH
-    with suppress(CrfvizError):
-        tokenizer = getattr(cached.tagger(scenario().model), "tokenizer", ENGLISH)
-    return split_sentences(text[:MAX_CHARACTERS], tokenizer)
-
-
 def go_to_link(query: Mapping[str, str], view: Mapping[str, str]) -> None:
     """Load the state of a link with the page options `view`; keep the other page options."""
     recent = [*(get_value(_LEFT) or ())[-MAX_LEFT:], (scenario().sentence, monotonic())]
@@ -383,14 +290,6 @@ def go_to_link(query: Mapping[str, str], view: Mapping[str, str]) -> None:
     state = decode(query, _models()).scenario
     now = with_sentence(scenario(), state.sentence).view
     _go_to(_fitted(replace(state, view={**now, **state.view, **view}, step=0)))
-
-
-def _obey(command: str) -> None:
-    commands = {"undo": undo, "redo": redo, "reset": reset}
-    if command in commands:
-        commands[command]()
-    else:
-        request_page(command)
 
 
 def _from_address() -> Scenario:
@@ -415,12 +314,18 @@ def _models(names: Sequence[str] | None = None) -> Models:
     return Models(names, cached.default_model(names), cached.first_sentence)
 
 
+def is_left(sentence: str) -> bool:
+    """Return whether `go_to_link` replaced a sentence so recently that a browser may send it."""
+    expired = monotonic() - STALE_TIMEOUT
+    return any(left == sentence and at > expired for left, at in get_value(_LEFT) or ())
+
+
 def _go_to(after: Scenario) -> None:
     if after.sentence != scenario().sentence:
         set_value(_HISTORY, History())
         set_value(_SCENARIO, after)
     else:
-        _replace(after)
+        replace_scenario(after)
 
 
 def _change_model(model: str) -> None:
@@ -429,7 +334,7 @@ def _change_model(model: str) -> None:
     elif model != scenario().model:
         sentence = _readable(scenario(), model)
         if sentence != scenario().sentence:
-            _change_sentence(sentence)
+            change_sentence(sentence)
         set_value(_SCENARIO, _fitted(replace(scenario(), model=model)))
 
 
@@ -444,7 +349,8 @@ def _readable(before: Scenario, model: str) -> str:
     return before.sentence if readable else cached.first_sentence(model)
 
 
-def _change_sentence(sentence: str) -> None:
+def change_sentence(sentence: str) -> None:
+    """Replace the sentence; drop edits of single words, pins, right tags and the step."""
     before = scenario()
     after = with_sentence(before, sentence)
     if len(sentence) > MAX_CHARACTERS:
@@ -483,7 +389,7 @@ def _travel(go: Callable[[Changes], tuple[Changes, History[Changes]]]) -> None:
     set_value(_SCENARIO, scenario().with_changes(changes))
 
 
-def _replace(after: Scenario) -> None:
+def replace_scenario(after: Scenario) -> None:
     """Set the scenario; a change of edits, pins or right tags can be undone."""
     before = scenario()
     if after.changes != before.changes:

@@ -14,10 +14,12 @@ from crfviz.ui.session.scenario_state import (
     redo,
     reset,
     scenario,
+    undo,
+)
+from crfviz.ui.session.typed_text import (
     set_typed_sentence,
     show_of_paragraph,
     typed_paragraph,
-    undo,
 )
 from crfviz.ui.state.scenario import Scenario
 from crfviz.views.contents import Entry

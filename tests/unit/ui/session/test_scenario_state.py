@@ -12,6 +12,7 @@ from crfviz.ui import cached
 from crfviz.ui.session import scenario_state as session
 from crfviz.ui.session.components import last_event
 from crfviz.ui.session.session_store import discard_messages, messages, notify
+from crfviz.ui.session.stage_events import handle_events
 from crfviz.ui.shell import frame
 from crfviz.ui.state.scenario import Scenario
 
@@ -235,8 +236,8 @@ def test_broken_model_can_be_chosen_and_left_without_losing_edits():
 
 @pytest.mark.usefixtures("begun")
 def test_events_are_applied_once_and_in_order():
-    session.handle_events("stage", [transition(2, 2.0), transition(1, 1.0)])
-    session.handle_events("stage", [transition(1, 1.0), transition(2, 2.0), transition(3, 3.0)])
+    handle_events("stage", [transition(2, 2.0), transition(1, 1.0)])
+    handle_events("stage", [transition(1, 1.0), transition(2, 2.0), transition(3, 3.0)])
     assert last_event("stage") == 3
     assert session.scenario().edits == Edits({("DET", "NOUN"): 3.0})
     session.undo()
@@ -246,11 +247,11 @@ def test_events_are_applied_once_and_in_order():
 
 @pytest.mark.usefixtures("begun")
 def test_undo_redo_and_reset_are_accepted_as_events():
-    session.handle_events("stage", [transition(1, 1.0), {"seq": 2, "kind": "undo"}])
+    handle_events("stage", [transition(1, 1.0), {"seq": 2, "kind": "undo"}])
     assert session.scenario().edits == Edits()
-    session.handle_events("stage", [{"seq": 3, "kind": "redo"}])
+    handle_events("stage", [{"seq": 3, "kind": "redo"}])
     assert session.scenario().edits == Edits({("DET", "NOUN"): 1.0})
-    session.handle_events("stage", [{"seq": 4, "kind": "reset"}])
+    handle_events("stage", [{"seq": 4, "kind": "reset"}])
     assert session.scenario().edits == Edits()
 
 
@@ -284,10 +285,10 @@ def test_late_events_about_positions_do_not_change_the_next_sentence():
     ]
     events = [{**transition(1, 1.0), "sentence": "Run !"}]
     events += [{"seq": n, "sentence": "Run !", **each} for n, each in enumerate(places, 2)]
-    session.handle_events("stage", events)
+    handle_events("stage", events)
     assert session.scenario() == Scenario("tiny", "They run", Edits({("DET", "NOUN"): 1.0}))
     assert last_event("stage") == 5
-    session.handle_events("stage", [{"seq": 6, "sentence": "They run", **places[0]}])
+    handle_events("stage", [{"seq": 6, "sentence": "They run", **places[0]}])
     assert session.scenario().step == 1
     assert take_messages() == []
 
@@ -295,7 +296,7 @@ def test_late_events_about_positions_do_not_change_the_next_sentence():
 @pytest.mark.usefixtures("begun")
 def test_rejected_event_is_reported_and_others_are_applied():
     events = [transition(1, 1.0), transition(2, 1.0, target="XYZ"), transition(3, None, START)]
-    session.handle_events("stage", events)
+    handle_events("stage", events)
     expected = Edits({("DET", "NOUN"): 1.0, (START, "NOUN"): -float("inf")})
     assert session.scenario().edits == expected
     assert last_event("stage") == 3
@@ -306,7 +307,7 @@ def test_rejected_event_is_reported_and_others_are_applied():
 @pytest.mark.usefixtures("begun")
 def test_events_under_a_broken_model_report_its_error():
     session.change(model="broken")
-    session.handle_events("stage", [transition(1, 1.0)])
+    handle_events("stage", [transition(1, 1.0)])
     assert session.scenario().edits == Edits()
     assert take_messages() == ["broken/config.json: the file is missing"]
 
@@ -364,8 +365,8 @@ def test_imported_scores_open_with_one_of_their_sentences():
 
 @pytest.mark.usefixtures("begun")
 def test_each_stage_counts_its_own_events():
-    session.handle_events("one", [transition(5, 1.0)])
-    session.handle_events("two", [transition(1, 2.0)])
+    handle_events("one", [transition(5, 1.0)])
+    handle_events("two", [transition(1, 2.0)])
     assert last_event("one") == 5
     assert last_event("two") == 1
     assert last_event("three") == 0
