@@ -29,7 +29,7 @@ from crfviz.corpus.tables.coverage import (
 from crfviz.corpus.tables.report import forget_evaluations
 from crfviz.corpus.training.feature_crf import train_feature_crf
 from crfviz.corpus.training.hmm import HmmRecipe, train_hmm
-from crfviz.corpus.training.labelled import Sources, files_of, tagged_sentences
+from crfviz.corpus.training.labelled import UNSURE, Sources, files_of, tagged_sentences
 from crfviz.corpus.training.neural import CHECKPOINT_FILE, train_neural
 from crfviz.corpus.training.perceptron import PerceptronRecipe, train_perceptron
 from crfviz.corpus.training.recipe import RECIPES
@@ -97,7 +97,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: told from the training files)",
     )
     add("--fold-handles", action="store_true", help="join @ and the word after it to @user")
-    add("--map", nargs="+", default=[], metavar="OLD=NEW", help="entity types to rename and keep")
+    add(
+        "--map",
+        nargs="+",
+        default=[],
+        metavar="OLD=NEW",
+        help="entity types to rename and keep; with ? as NEW a network learns nothing from them",
+    )
     add("--checkpoint", type=Path, metavar="FOLDER", help="default: runs/NAME-SEED")
     add("--fresh", action="store_true", help="start over, even where a checkpoint is")
 
@@ -220,15 +226,20 @@ def _sources(args: argparse.Namespace) -> Sources:
 def _train_other(args: argparse.Namespace) -> None:
     if args.aux_xpos is not None:
         raise CrfvizError("--aux-xpos is for networks alone")
+    sources = _sources(args)
+    if UNSURE in (sources.types or {}).values():
+        raise CrfvizError(
+            f"--map OLD={UNSURE} is for networks alone: types that --map leaves out become O"
+        )
     if args.family == CRF:
-        train_feature_crf(_sources(args), args.out)
+        train_feature_crf(sources, args.out)
         return
     if args.family == HMM:
-        train_hmm(HmmRecipe(), _sources(args), args.out)
+        train_hmm(HmmRecipe(), sources, args.out)
         return
     recipe = PerceptronRecipe(updates=args.updates, seed=args.seed)
     if args.epochs is not None:
         recipe = replace(recipe, epochs=args.epochs)
     if recipe.epochs < 1 or recipe.seed < 0:
         raise CrfvizError("--epochs must be at least 1, and --seed at least 0")
-    train_perceptron(recipe, _sources(args), args.out)
+    train_perceptron(recipe, sources, args.out)

@@ -28,6 +28,7 @@ from crfviz.text.splitting import ENGLISH
 
 MAX_SHOWN = 8  # tags in a message
 NO_TAG = -100  # the default `ignore_index` of cross entropy
+UNSURE = "?"  # entity type whose words may have any tag: their loss is that of all tags together
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Sources:
     train: tuple[Path, ...]
     dev: tuple[Path, ...]
     fold_handles: bool = False
-    types: Mapping[str, str] | None = None  # entity types to keep, with their new names
+    types: Mapping[str, str] | None = None  # entity types to keep, with new names or UNSURE
     xpos: bool = False  # use XPOS of the training files as second tag column
     only_xpos: tuple[Path, ...] = ()  # more files with XPOS, of the same or other sentences
     vectors: Path | None = None  # folder of an encoder, for word vectors
@@ -120,7 +121,8 @@ def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
     ids = {name: index for index, name in enumerate(sorted(names))}
     second = [tuple(ids[tag] for tag in row) for row in fine_tags]
     only = {s.tokens: tuple(ids[tag] for tag in s.tags or ()) for s in more}
-    numbered = _numbered(train, tags, second or [only.get(s.tokens) for s in train])
+    unsure = _unsure_tags(sources)
+    numbered = _numbered(train, tags, unsure, second or [only.get(s.tokens) for s in train])
     tagged = {sentence.tokens for sentence in train}
     numbered += [Labelled(s.tokens, None, only[s.tokens]) for s in more if s.tokens not in tagged]
     vocabulary = build_vocabulary(
@@ -134,7 +136,7 @@ def read_corpus(sources: Sources, recipe: Recipe) -> Corpus:
         vocabulary = replace(vocabulary, words=words)
     return Corpus(
         train=numbered,
-        dev=[_numbered(sentences, tags, [None] * len(sentences)) for sentences in dev],
+        dev=[_numbered(each, tags, unsure, [None] * len(each)) for each in dev],
         tags=tags,
         auxiliary_tags=tuple(ids),
         vocabulary=vocabulary,
@@ -151,9 +153,12 @@ def read_train_and_dev(sources: Sources) -> tuple[list[Sentence], list[Sentence]
     """
     train = tagged_sentences(sources, sources.train)
     dev = tagged_sentences(sources, sources.dev) if sources.dev else []
-    tags = sources.tags or order_tags([tag for s in train for tag in s.tags or ()])
+    unsure = _unsure_tags(sources)
+    tags = sources.tags or order_tags(
+        [tag for s in train for tag in s.tags or () if tag not in unsure]
+    )
     for sentences, where in ((train, "train"), (dev, "dev")):
-        if strange := sorted({tag for s in sentences for tag in s.tags or ()} - set(tags)):
+        if strange := sorted({tag for s in sentences for tag in s.tags or ()} - {*tags, *unsure}):
             among = "--tags" if sources.tags else "the train files"
             raise FormatError(
                 f"tag {abbreviate(strange[0])} is in the {where} files but not in {among}"
@@ -161,6 +166,11 @@ def read_train_and_dev(sources: Sources) -> tuple[list[Sentence], list[Sentence]
     with errors_at("the train files", FormatError):
         require_no_border(tags)
     return train, dev, tags
+
+
+def _unsure_tags(sources: Sources) -> tuple[str, ...]:
+    mapped = UNSURE in (sources.types or {}).values()
+    return (begin(UNSURE), inside(UNSURE)) if mapped else ()
 
 
 def order_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -208,7 +218,8 @@ def write_training_lexicon(
     Raises:
         UnknownTagError: the files have a tag that is not in `tags`.
     """
-    sentences = tagged_sentences(sources, sources.train)
+    sure = {old: new for old, new in (sources.types or {}).items() if new != UNSURE}
+    sentences = tagged_sentences(replace(sources, types=sure or None), sources.train)
     used = {tag for sentence in sentences for tag in sentence.tags or ()}
     if tags is not None and (unknown := sorted(used - set(tags))):
         raise UnknownTagError(
@@ -276,17 +287,23 @@ def _with_xpos(paths: Sequence[Path]) -> list[Sentence]:
 def _numbered(
     sentences: Sequence[Sentence],
     tags: tuple[str, ...],
+    unsure: tuple[str, ...],
     second: Sequence[tuple[int, ...] | None],
 ) -> list[Labelled]:
+    """Convert tags to ids; a word of an unsure type counts as O, and allows every tag."""
     ids = {tag: index for index, tag in enumerate(tags)}
     bio = is_bio(tags)
     numbered = []
     for sentence, auxiliary in zip(sentences, second, strict=True):
         names = repair(sentence.tags or ()) if bio else sentence.tags or ()
-        unknown = [name for name in names if name not in ids]
+        free = np.array([name in unsure for name in names], dtype=np.bool_)
+        sure = [OUTSIDE if name in unsure else name for name in names]
+        unknown = [name for name in sure if name not in ids]
         if unknown:
             raise FormatError(
                 f"tag {abbreviate(unknown[0])} is in the dev files but not in the train files"
             )
-        numbered.append(Labelled(sentence.tokens, tuple(ids[n] for n in names), auxiliary))
+        own = tuple(ids[name] for name in sure)
+        allowed = np.eye(len(tags), dtype=np.bool_)[list(own)] | free[:, None]
+        numbered.append(Labelled(sentence.tokens, own, auxiliary, allowed if free.any() else None))
     return numbered
