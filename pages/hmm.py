@@ -12,7 +12,8 @@ from crfviz.ui.shell.frame import header
 from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import verdict
 from crfviz.views.frames.chains import leaving_frame
-from crfviz.views.stage.picture import Matrix, Picture, hmm_walk
+from crfviz.views.stage.picture import Matrix, Picture
+from crfviz.views.stage.walks import hmm_walk
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.pictures import PROBABILITY, emission_grid, marginal_grid
 

@@ -4,7 +4,8 @@ from crfviz.ui.panels.learning import controls, lesson
 from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
-from crfviz.views.stage.picture import Gradient, Picture, Row, learning_walk
+from crfviz.views.stage.picture import Gradient, Picture, Row
+from crfviz.views.stage.walks import learning_walk
 from crfviz.views.strips.decoders import decoder_rows
 
 LEGEND = (

@@ -5,7 +5,7 @@ from crfviz.ui.pictures import show_steps, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
-from crfviz.views.stage.picture import ONE_PICTURE, log_sum_walk
+from crfviz.views.stage.walks import ONE_PICTURE, log_sum_walk
 
 SUM = "sum"
 PARTS = {

@@ -8,7 +8,8 @@ from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.session.scenario_state import increment_option, number_option
 from crfviz.ui.shell.frame import header
-from crfviz.views.stage.picture import Bars, Picture, marginal_walk
+from crfviz.views.stage.picture import Bars, Picture
+from crfviz.views.stage.walks import marginal_walk
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows
 from crfviz.views.strips.pictures import marginal_grid
 

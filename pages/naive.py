@@ -13,7 +13,7 @@ from crfviz.ui.scene import scene
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
 from crfviz.views.frames.demonstrations import listing_note, seconds, sum_note
-from crfviz.views.stage.picture import naive_walk, paths_at
+from crfviz.views.stage.walks import naive_walk, paths_at
 
 (choice,) = header("Naive way", 150)
 current = scene()

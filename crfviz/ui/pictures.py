@@ -37,7 +37,8 @@ from crfviz.views.exports.python_file import script
 from crfviz.views.exports.tikz import tikz_of
 from crfviz.views.formatting import claim_text
 from crfviz.views.quiz.question import Ask
-from crfviz.views.stage.picture import Grid, Matrix, Picture, Row, Subject, Walk
+from crfviz.views.stage.picture import Grid, Matrix, Picture, Row, Subject
+from crfviz.views.stage.walks import Walk
 from crfviz.views.strips import pictures
 from crfviz.views.strips.rules import with_rule
 

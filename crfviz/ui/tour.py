@@ -25,7 +25,7 @@ from crfviz.ui.session.stage_events import STEPPED
 from crfviz.ui.state.link import MAX_STOPS, TOUR
 from crfviz.ui.state.scenario import WORD, Scenario
 from crfviz.views.contents import at_path
-from crfviz.views.stage.picture import Walk, forward_backward_walk, viterbi_walk
+from crfviz.views.stage.walks import Walk, forward_backward_walk, viterbi_walk
 
 _BEGAN = "tour.began"  # session key: number of the stop, and the screen when it began
 _LEARNT = "tour.learnt"  # session key: the lesson of the previous stop

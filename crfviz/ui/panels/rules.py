@@ -25,14 +25,8 @@ from crfviz.ui.state.scenario import MAX_DRAFT, RULE, RULE_DRAFT
 from crfviz.ui.words import clean, plain
 from crfviz.views.figures.automaton import automaton_html, move_frame
 from crfviz.views.formatting import short
-from crfviz.views.stage.picture import (
-    MAX_DRAWN_COPIES,
-    Matrix,
-    Picture,
-    Subject,
-    product_walk,
-    rule_walk,
-)
+from crfviz.views.stage.picture import MAX_DRAWN_COPIES, Matrix, Picture, Subject
+from crfviz.views.stage.walks import product_walk, rule_walk
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.rules import (
     Example,

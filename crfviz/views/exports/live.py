@@ -24,14 +24,8 @@ from crfviz.text.files import abbreviate_value
 from crfviz.views.frames.homework import trace_picture
 from crfviz.views.stage.payload import payload
 from crfviz.views.stage.payload_types import Payload
-from crfviz.views.stage.picture import (
-    WINDOW,
-    Matrix,
-    Picture,
-    Subject,
-    most_words,
-    viterbi_walk,
-)
+from crfviz.views.stage.picture import WINDOW, Matrix, Picture, Subject, most_words
+from crfviz.views.stage.walks import viterbi_walk
 from crfviz.views.strips.pictures import (
     GHOSTS,
     PROBABILITY,

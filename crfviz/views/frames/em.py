@@ -11,7 +11,7 @@ from crfviz.chain.baum_welch import Iteration, Parameters
 from crfviz.chain.potentials import Array
 from crfviz.chain.questions.em import END, START, TRANSITION, Number, numbers_of
 from crfviz.views.formatting import score, signed
-from crfviz.views.stage.picture import Phase, Walk
+from crfviz.views.stage.walks import Phase, Walk
 from crfviz.views.theme import INK, OF_TEXT, PALETTE, READABLE, tag_colours
 
 HEIGHT, DAYS_HEIGHT = 160, 160  # pixels, of the curve and of the chart of days

@@ -9,7 +9,8 @@ import torch
 
 from crfviz.chain.homework.exercise import LETTERS, WRONG_BEFORE_SHOWN, Exercise, Progress
 from crfviz.chain.homework.programs import BETA, VITERBI
-from crfviz.views.stage.picture import Grid, Picture, Walk
+from crfviz.views.stage.picture import Grid, Picture
+from crfviz.views.stage.walks import Walk
 from crfviz.views.strips.pictures import scale_of
 
 KIND_NAMES = {VITERBI: "Viterbi", "alpha": "α forward", BETA: "β backward"}

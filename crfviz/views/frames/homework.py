@@ -18,7 +18,8 @@ from crfviz.chain.homework.programs import ALPHA, ARRIVING, BACKPOINTERS, KINDS,
 from crfviz.chain.homework.readings import LOG, NORMALISED
 from crfviz.chain.potentials import Array
 from crfviz.views.formatting import count
-from crfviz.views.stage.picture import Grid, Phase, Picture, Walk
+from crfviz.views.stage.picture import Grid, Picture
+from crfviz.views.stage.walks import Phase, Walk
 from crfviz.views.strips.pictures import scale_of
 
 KIND_NAMES = dict(

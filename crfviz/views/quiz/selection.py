@@ -135,7 +135,7 @@ def next_question(
 def withheld(chain: Analysis, ask: Ask, rows: Sequence[str]) -> list[tuple[str, int, int]]:
     """Return the parts of the stage that would reveal the answer, with their range of words.
 
-    Parts have the names that `views.stage.picture.Walk` uses. "cell" is the panel beside the words.
+    Parts have the names that `views.stage.walks.Walk` uses. "cell" is the panel beside the words.
 
     Args:
         chain: the chain of the question.

@@ -43,9 +43,6 @@ from crfviz.views.stage.payload_types import (
     UsedData,
 )
 from crfviz.views.stage.picture import (
-    ALPHA,
-    BEST,
-    BETA,
     SPARSE,
     Bars,
     Cell,
@@ -57,6 +54,7 @@ from crfviz.views.stage.picture import (
     Row,
     Subject,
 )
+from crfviz.views.stage.walks import ALPHA, BEST, BETA
 from crfviz.views.theme import tag_colours
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ Letters: `T` tokens, `K` tags.
 
 from typing import Annotated, Any, Literal, NewType, NotRequired, TypedDict
 
-from crfviz.views.stage import picture
+from crfviz.views.stage import picture, walks
 from crfviz.views.stage.entity import EntityPanel
 
 Floats = NewType("Floats", str)  # base64 of float64, little-endian, in C order
@@ -21,7 +21,7 @@ Side = Literal["matrix", "cell", "bars", "terms", "entity", "gradient"]
 # Dataclasses, as `payload.encoded` encodes them.
 RowData = Annotated[dict[str, Any], picture.Row]
 GridData = Annotated[dict[str, Any], picture.Grid]
-WalkData = Annotated[dict[str, Any], picture.Walk]
+WalkData = Annotated[dict[str, Any], walks.Walk]
 RulerData = Annotated[dict[str, Any], picture.Ruler]
 GapData = Annotated[dict[str, Any], picture.Gap]
 EntityPanelData = Annotated[dict[str, Any], EntityPanel]

@@ -19,17 +19,8 @@ from crfviz.chain.demonstrations.log_space import (
 from crfviz.chain.forward_backward import normalise
 from crfviz.views.explanation import explain, explain_edits
 from crfviz.views.formatting import rounding, score
-from crfviz.views.stage.picture import (
-    Bars,
-    Cell,
-    Grid,
-    Matrix,
-    Picture,
-    Row,
-    emission_walk,
-    forward_backward_walk,
-    viterbi_walk,
-)
+from crfviz.views.stage.picture import Bars, Cell, Grid, Matrix, Picture, Row
+from crfviz.views.stage.walks import emission_walk, forward_backward_walk, viterbi_walk
 from crfviz.views.strips.decoders import USUAL_ROWS, decoder_rows
 from crfviz.views.strips.paths import entropy_note
 

@@ -20,16 +20,8 @@ from crfviz.chain.potentials import Potentials
 from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.views.stage.entity import entity_panel
 from crfviz.views.stage.payload import payload
-from crfviz.views.stage.picture import (
-    ONE_PICTURE,
-    Cell,
-    Gradient,
-    Grid,
-    Picture,
-    Row,
-    Subject,
-    viterbi_walk,
-)
+from crfviz.views.stage.picture import Cell, Gradient, Grid, Picture, Row, Subject
+from crfviz.views.stage.walks import ONE_PICTURE, viterbi_walk
 from crfviz.views.strips.decoders import LABELS, backpointer_rows, decoder_rows
 from crfviz.views.strips.pictures import (
     alpha_grid,

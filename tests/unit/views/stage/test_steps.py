@@ -2,7 +2,7 @@
 
 import pytest
 
-from crfviz.views.stage.picture import (
+from crfviz.views.stage.walks import (
     ONE_PICTURE,
     emission_walk,
     forward_backward_walk,
