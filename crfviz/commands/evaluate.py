@@ -32,6 +32,7 @@ from crfviz.corpus.counts.run_counts import CountedRun
 from crfviz.corpus.run.sets import UNITS, calibrated
 from crfviz.corpus.shards.jobs import Evaluation, EvaluationResult, merge_results, model_reference
 from crfviz.corpus.table import Table
+from crfviz.corpus.tables.card import record_evaluation
 from crfviz.corpus.tables.coverage import (
     all_calibrations,
     coverage_text,
@@ -42,14 +43,7 @@ from crfviz.corpus.tables.coverage import (
 )
 from crfviz.corpus.tables.evaluation import comparison_text, tables_of_comparison
 from crfviz.corpus.tables.layer_gain import LayerGain, gain_record, gain_text, layer_gain
-from crfviz.corpus.tables.report import (
-    as_record,
-    as_text,
-    full_record,
-    record_evaluation,
-    tables_of,
-    untimed,
-)
+from crfviz.corpus.tables.report import as_record, as_text, full_record, tables_of, untimed
 from crfviz.exceptions import CrfvizError, UnknownTagError
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger, splitter_of

@@ -20,13 +20,13 @@ import torch
 
 from crfviz.commands.name_checks import mapped_types
 from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
+from crfviz.corpus.tables.card import forget_evaluations
 from crfviz.corpus.tables.coverage import (
     all_calibrations,
     judge,
     label_of,
     write_calibrations,
 )
-from crfviz.corpus.tables.report import forget_evaluations
 from crfviz.corpus.training.feature_crf import train_feature_crf
 from crfviz.corpus.training.hmm import HmmRecipe, train_hmm
 from crfviz.corpus.training.labelled import UNSURE, Sources, files_of, tagged_sentences

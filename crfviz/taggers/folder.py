@@ -24,7 +24,7 @@ from crfviz.text.sentences import Sentence
 from crfviz.text.splitting import ENGLISH, words_of_text
 
 CARD_FILE = "README.md"
-EVALUATION_FILE = "evaluation.json"  # figures, see `crfviz.corpus.tables.report`
+EVALUATION_FILE = "evaluation.json"  # figures, see `crfviz.corpus.tables.card`
 CALIBRATION_FILE = "calibration.json"  # see `crfviz.corpus.tables.coverage`
 # files that describe a model and may be written later
 ABOUT = (CARD_FILE, EVALUATION_FILE, CALIBRATION_FILE, LEXICON_FILE)

@@ -33,7 +33,7 @@ from crfviz.annotations.records import Pair
 from crfviz.annotations.teaching.gains import TAUGHT, Taught, gain, gains_table
 from crfviz.annotations.teaching.jobs import Job, Jobs
 from crfviz.chain.engine.compiled import long_work
-from crfviz.corpus.tables.report import BEGIN, END
+from crfviz.corpus.tables.card import BEGIN, END
 from crfviz.corpus.training.feature_crf import partly_tagged
 from crfviz.corpus.training.labelled import Corpus, Labelled
 from crfviz.corpus.training.optimisation import Run

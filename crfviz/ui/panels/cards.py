@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from crfviz.corpus.tables.report import Record, read_evaluations
+from crfviz.corpus.tables.card import read_evaluations
+from crfviz.corpus.tables.report import Record
 from crfviz.exceptions import CrfvizError, warn_once
 from crfviz.taggers.folder import FolderTagger
 from crfviz.taggers.registry import SHIPPED, brought_models, model_path

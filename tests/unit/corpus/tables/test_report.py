@@ -9,16 +9,8 @@ from crfviz.corpus.counts.exact import expected_error
 from crfviz.corpus.counts.run_counts import count_run
 from crfviz.corpus.run.tagging import run
 from crfviz.corpus.tables.accuracy import DECODERS, decoder_scores
-from crfviz.corpus.tables.report import (
-    BEGIN,
-    END,
-    as_markdown,
-    as_record,
-    as_text,
-    read_evaluations,
-    record_evaluation,
-    tables_of,
-)
+from crfviz.corpus.tables.card import BEGIN, END, read_evaluations, record_evaluation
+from crfviz.corpus.tables.report import as_markdown, as_record, as_text, tables_of
 from crfviz.exceptions import CrfvizError, FormatError, ModelError, NoPathError, UnknownTagError
 from crfviz.text.sentences import Sentence
 from crfviz.views.frames.errors import error_frame
