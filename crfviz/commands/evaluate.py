@@ -30,7 +30,8 @@ from crfviz.commands.sharded_work import (
 from crfviz.corpus.answer_scores import MODES, score_answers
 from crfviz.corpus.counts.run_counts import CountedRun
 from crfviz.corpus.run.sets import UNITS, calibrated
-from crfviz.corpus.shards.jobs import Evaluation, EvaluationResult, merge_results, model_reference
+from crfviz.corpus.shards.evaluation_job import Evaluation, EvaluationResult, merge_results
+from crfviz.corpus.shards.model_reference import model_reference
 from crfviz.corpus.table import Table
 from crfviz.corpus.tables.card import record_evaluation
 from crfviz.corpus.tables.coverage import (

@@ -18,18 +18,8 @@ from typing import BinaryIO, Never, cast
 from tqdm import tqdm
 
 from crfviz.corpus.shards.cluster import Cluster
-from crfviz.corpus.shards.workers import (
-    SHARD_BYTES,
-    InProcessPool,
-    Job,
-    ProcessPool,
-    Shard,
-    ShardCache,
-    WorkerPool,
-    cache_folder,
-    run_shards,
-    split_file,
-)
+from crfviz.corpus.shards.shard import SHARD_BYTES, Shard, ShardCache, cache_folder, split_file
+from crfviz.corpus.shards.workers import InProcessPool, Job, ProcessPool, WorkerPool, run_shards
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.files import decoded
 from crfviz.text.formats import FormatName, detect_format

@@ -33,7 +33,8 @@ from crfviz.chain.forward_backward import forward_backward
 from crfviz.commands.name_checks import require_folder
 from crfviz.commands.reading_options import add_reading_arguments, say_reading, wanted_of
 from crfviz.commands.sharded_work import add_work_arguments, open_source, sharded_results
-from crfviz.corpus.shards.jobs import Tagging, model_reference
+from crfviz.corpus.shards.model_reference import model_reference
+from crfviz.corpus.shards.tagging_job import Tagging
 from crfviz.exceptions import CrfvizError, EmptySentenceError, FormatError
 from crfviz.taggers.registry import load_tagger
 from crfviz.taggers.tagger import Tagger, splitter_of

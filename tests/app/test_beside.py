@@ -15,7 +15,7 @@ import pytest
 
 from crfviz.corpus import worker_process
 from crfviz.corpus.run.results import Results
-from crfviz.corpus.shards.jobs import model_reference
+from crfviz.corpus.shards.model_reference import model_reference
 from crfviz.exceptions import CrfvizError, UnknownTagError
 from crfviz.taggers.registry import SHIPPED, load_tagger
 from crfviz.text.formats import read_sentences

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfviz.corpus.shards.workers import MAX_AHEAD, ProcessPool, ShardCache, run_shards, split_file
+from crfviz.corpus.shards.shard import ShardCache, split_file
+from crfviz.corpus.shards.workers import MAX_AHEAD, ProcessPool, run_shards
 from crfviz.exceptions import CrfvizError, FormatError
 from tests.support.small_disk import small_disk
 from tests.support.workers import Shuffled, Upper

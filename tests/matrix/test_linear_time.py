@@ -74,7 +74,7 @@ HARD = {
 
 MATCHED = {  # patterns that are only ever tried from the beginning of a text
     "crfviz.corpus.shards.cluster.ADDRESS": "fullmatch",
-    "crfviz.corpus.shards.workers.NAME": "fullmatch",
+    "crfviz.corpus.shards.shard.NAME": "fullmatch",
     "crfviz.text.readers.fields.JSON_START": "match",
     "crfviz.text.readers.fields.JSON_LIST": "match",
     "crfviz.text.readers.finding._MARKUP": "match",

@@ -10,7 +10,8 @@ import re
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
-from crfviz.corpus.shards.workers import Job, Outcome, Shard, attempt
+from crfviz.corpus.shards.shard import Shard
+from crfviz.corpus.shards.workers import Job, Outcome, attempt
 from crfviz.exceptions import CrfvizError
 from crfviz.text.files import abbreviate
 

@@ -10,7 +10,7 @@ import torch
 from crfviz.chain.edits import DECIMALS, END, START, Edits, Move
 from crfviz.chain.potentials import Potentials
 from crfviz.corpus.run.tagging import Progress, score_sentences
-from crfviz.corpus.shards.jobs import model_reference
+from crfviz.corpus.shards.model_reference import model_reference
 from crfviz.corpus.table import Table
 from crfviz.corpus.tables.layer_gain import (
     FOLDS,

@@ -8,7 +8,7 @@ from crfviz.chain.edits import Edits
 from crfviz.corpus.counts.run_counts import as_counted
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import Progress, run
-from crfviz.corpus.shards.jobs import ModelReference
+from crfviz.corpus.shards.model_reference import ModelReference
 from crfviz.corpus.tables.layer_gain import LayerGain, layer_gain
 from crfviz.corpus.tables.report import Tables, full_record, tables_of
 from crfviz.taggers.tagger import Tagger

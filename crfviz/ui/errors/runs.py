@@ -14,7 +14,7 @@ import streamlit as st
 
 from crfviz.corpus.run.results import Results
 from crfviz.corpus.run.tagging import Progress
-from crfviz.corpus.shards.jobs import model_reference
+from crfviz.corpus.shards.model_reference import model_reference
 from crfviz.corpus.tables.report import Tables
 from crfviz.taggers.answers import Answers
 from crfviz.taggers.plugins import plugin_version

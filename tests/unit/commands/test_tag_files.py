@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from crfviz.__main__ import main
-from crfviz.corpus.shards.jobs import BAR, _add_marginals
+from crfviz.corpus.shards.tagging_job import BAR, _add_marginals
 from crfviz.taggers.registry import load_tagger
 from crfviz.text.formats import LAYOUTS, parse_sentences
 from crfviz.text.name_lists import parse_names

@@ -10,7 +10,7 @@ import pytest
 from crfviz import exceptions
 from crfviz.chain.decoding.viterbi import viterbi
 from crfviz.chain.potentials import Potentials
-from crfviz.corpus.shards.jobs import model_reference
+from crfviz.corpus.shards.model_reference import model_reference
 from crfviz.exceptions import EmptySentenceError, ModelError
 from crfviz.taggers import plugins as plugin_module
 from crfviz.taggers.conversions import from_hmm
