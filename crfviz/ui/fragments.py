@@ -17,7 +17,7 @@ from crfviz.ui.session.scenario_state import (
     view_option,
 )
 from crfviz.ui.session.session_store import get_value, messages, set_value, snapshots
-from crfviz.ui.state.link import TOUR
+from crfviz.ui.state.link_text import TOUR
 from crfviz.ui.streamlit_compat import is_fragment_run
 
 PAGE, EDITS = "page", "edits"  # keys of the fragments

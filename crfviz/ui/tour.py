@@ -22,7 +22,7 @@ from crfviz.ui.session.scenario_state import (
 )
 from crfviz.ui.session.session_store import get_value, session_value, set_value, widget_value
 from crfviz.ui.session.stage_events import STEPPED
-from crfviz.ui.state.link import MAX_STOPS, TOUR
+from crfviz.ui.state.link_text import MAX_STOPS, TOUR
 from crfviz.ui.state.scenario import WORD, Scenario
 from crfviz.views.contents import at_path
 from crfviz.views.stage.walks import Walk, forward_backward_walk, viterbi_walk

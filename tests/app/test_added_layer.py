@@ -16,7 +16,8 @@ from crfviz.ui import cached
 from crfviz.ui.errors import added_layer
 from crfviz.ui.errors.added_layer import fitted_edits, without_transitions
 from crfviz.ui.session import scheduling as turns
-from crfviz.ui.state.link import Models, decode
+from crfviz.ui.state.link import decode
+from crfviz.ui.state.link_reader import Models
 from tests.support.app_pages import new_app, open_at
 
 PAGE = "pages/model-errors.py"

@@ -13,7 +13,8 @@ from crfviz.chain.questions.sensitivity import gradient_step
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.registry import load_tagger
 from crfviz.ui.panels.learning import step_size
-from crfviz.ui.state.link import Models, decode
+from crfviz.ui.state.link import decode
+from crfviz.ui.state.link_reader import Models
 from tests.support.app_pages import button, open_at
 
 PAGE = "pages/learn.py"

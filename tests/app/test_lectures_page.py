@@ -6,7 +6,7 @@ import pytest
 
 from crfviz.ui.lectures.lecture_store import SHIPPED, lecture
 from crfviz.ui.session.session_store import STORE_KEY
-from crfviz.ui.state.link import step_text
+from crfviz.ui.state.link_text import step_text
 from crfviz.ui.words import plain
 from tests.support.app_pages import new_app, open_at, payloads
 

@@ -4,7 +4,7 @@ import pytest
 
 from crfviz.ui.lectures.lecture import read_lecture
 from crfviz.ui.lectures.lecture_store import to_toml
-from crfviz.ui.state.link import Models
+from crfviz.ui.state.link_reader import Models
 from crfviz.views.contents import ENTRIES, PAGES, page_of, view_in
 from tests.support.app_pages import assert_sound, go_to, new_app, open_at
 

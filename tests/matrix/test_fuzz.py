@@ -29,7 +29,8 @@ from crfviz.ui.annotate import desk, queue
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.session.session_store import session_value, set_value
 from crfviz.ui.state.events import apply_event, new_events, parse_event
-from crfviz.ui.state.link import Models, decode, encode
+from crfviz.ui.state.link import decode, encode
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.scenario import Scenario, for_tags
 from crfviz.views.frames.homework import compared, how_read, verdict
 from tests.support.fake_tagger import FakeTagger

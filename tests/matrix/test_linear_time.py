@@ -24,7 +24,8 @@ from crfviz.text.number_tables import parse_number_table
 from crfviz.text.sentences import joined, located
 from crfviz.text.tokenizer import given_words, tokenize
 from crfviz.ui.panels.cards import card_body, card_summary
-from crfviz.ui.state.link import Models, decode
+from crfviz.ui.state.link import decode
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.words import plain, quote
 
 MAX_GROWTH = 2.5  # times as long for twice as much

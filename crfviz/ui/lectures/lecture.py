@@ -33,7 +33,8 @@ from typing import Any
 from crfviz.chain.edits import END, START
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui.lectures.expressions import expressions, parse
-from crfviz.ui.state.link import Models, decode
+from crfviz.ui.state.link import decode
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.scenario import PARTS, Scenario, for_tags, with_covered
 from crfviz.ui.words import quote
 from crfviz.views.contents import FORMER, VIEW, page_of, views_of

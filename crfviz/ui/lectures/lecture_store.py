@@ -20,7 +20,9 @@ from crfviz.exceptions import FormatError, warn_once
 from crfviz.settings import settings
 from crfviz.ui import cached
 from crfviz.ui.lectures.lecture import IN_LINK, Cue, Lecture, read_lecture
-from crfviz.ui.state.link import LONGEST_LINK, OPTION, Models, whole
+from crfviz.ui.state.link import LONGEST_LINK, whole
+from crfviz.ui.state.link_reader import Models
+from crfviz.ui.state.link_text import OPTION
 from crfviz.ui.state.scenario import covered, with_covered
 from crfviz.ui.words import quote
 from crfviz.views.contents import ENTRIES

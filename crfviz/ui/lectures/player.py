@@ -35,7 +35,7 @@ from crfviz.ui.session.scenario_state import (
 from crfviz.ui.session.session_store import errors_as_messages, get_value, notify, set_value
 from crfviz.ui.shell import frame
 from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
-from crfviz.ui.state.link import read_step, step_text
+from crfviz.ui.state.link_text import read_step, step_text
 from crfviz.ui.state.scenario import ASK, MAX_STEP, SAID, Scenario
 from crfviz.ui.streamlit_compat import is_history_navigation
 from crfviz.ui.widgets import guarded

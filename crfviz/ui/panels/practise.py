@@ -22,7 +22,7 @@ from crfviz.ui.session.scenario_state import (
     view_option,
 )
 from crfviz.ui.session.session_store import widget_value
-from crfviz.ui.state.link import is_option
+from crfviz.ui.state.link_text import is_option
 from crfviz.ui.state.scenario import DO, TRIES, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.words import plain

@@ -24,8 +24,7 @@ from crfviz.ui.session.session_store import (
     set_draft,
     widget_value,
 )
-from crfviz.ui.state.link import LONGEST_OPTION
-from crfviz.ui.state.link_text import read_tag, tag_text
+from crfviz.ui.state.link_text import LONGEST_OPTION, read_tag, tag_text
 from crfviz.ui.streamlit_compat import DeltaGenerator
 
 Widget = Callable[..., object]  # st.text_input and similar functions

@@ -24,7 +24,8 @@ from crfviz.ui.session.session_store import (
     set_value,
     snapshots,
 )
-from crfviz.ui.state.link import Link, Models, decode, encode, for_words
+from crfviz.ui.state.link import Link, decode, encode, for_words
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.link_text import read_tag
 from crfviz.ui.state.missing_pages import MISSING, no_such_page
 from crfviz.ui.state.scenario import (

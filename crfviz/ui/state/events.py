@@ -32,7 +32,7 @@ from typing import TypeGuard
 
 from crfviz.chain.edits import END, START, Edits
 from crfviz.exceptions import CrfvizError
-from crfviz.ui.state.link import is_option
+from crfviz.ui.state.link_text import is_option
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
     MAX_CHARACTERS,

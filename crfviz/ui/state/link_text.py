@@ -1,4 +1,4 @@
-"""Text of list items in a URL, written and parsed: `DET.NOUN:1.25`, `3.NOUN:2`, `0.DET`.
+"""Text of the parts of a URL, written and parsed: `DET.NOUN:1.25`, `3.NOUN:2`, `0.DET`.
 
 In tag names everything but letters, digits, "-" and "_" is percent-encoded, before the whole URL is
 encoded. The separators ".", ":", "," and the blank of page options (`3 NOUN`, `DET NOUN`) are
@@ -18,7 +18,20 @@ from urllib.parse import unquote
 import numpy as np
 
 from crfviz.chain.edits import END, START, Move
-from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_SCORE
+from crfviz.chain.pattern_syntax import MAX_LENGTH
+from crfviz.ui.state.scenario import (
+    BEFORE_FIRST,
+    MAX_CHARACTERS,
+    MAX_DRAFT,
+    MAX_SCORE,
+    MAX_STEP,
+    OF_TAGS,
+    RULE,
+    RULE_DRAFT,
+    THEIRS,
+    TRIES,
+)
+from crfviz.ui.words import clean
 
 Place = tuple[int, str]  # position of a word from 0, and a tag
 
@@ -30,6 +43,23 @@ _LARGEST = 2000.0  # nats; larger scores are not packed
 _MILLIONTHS = 1_000_000
 _MAX_NAMES = 200
 _TEXT = re.compile(r"[A-Za-z0-9_-]*")
+_STEP = re.compile(r"\d{1,5}", re.ASCII)
+_OPTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+_START = "start"  # value of `step` before the first step
+OPTION = "v."  # prefix of the name of a page option
+TOUR, MAX_STOPS = "tour", 9  # the stop of the tour
+LONGEST_OPTION = 64  # characters of a page option
+LONGEST_NAMES = 4_000  # characters of a page option with names of tags, which grow when encoded
+LONGER = {
+    **dict.fromkeys(OF_TAGS, LONGEST_NAMES),
+    "own": MAX_CHARACTERS,
+    THEIRS: MAX_CHARACTERS,
+    RULE: MAX_LENGTH,
+    RULE_DRAFT: MAX_DRAFT,
+    "asked": 200,
+    "said": 200,
+    TRIES: 4_000,
+}  # characters of page options that may be longer than `LONGEST_OPTION`
 
 
 def moves_text(scores: Mapping[Move, float]) -> str:
@@ -196,3 +226,23 @@ def _millionths(score: float) -> int | None:
         return None
     number = round(score * _MILLIONTHS)
     return number if number / _MILLIONTHS == score else None
+
+
+def step_text(step: int) -> str:
+    return _START if step == BEFORE_FIRST else str(step)
+
+
+def read_step(text: str) -> int | None:
+    """Parse the text of `step_text`; None if it is invalid."""
+    if text == _START:
+        return BEFORE_FIRST
+    return int(text) if _STEP.fullmatch(text) and int(text) <= MAX_STEP else None
+
+
+def is_option(name: str, value: str) -> bool:
+    """Return whether a name and a value are a valid page option."""
+    return (
+        _OPTION_NAME.fullmatch(name) is not None
+        and 0 < len(value) <= LONGER.get(name, LONGEST_OPTION)
+        and clean(value) == value
+    )

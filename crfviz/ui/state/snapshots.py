@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 from crfviz.ui.state.events import RefusedError
-from crfviz.ui.state.link import LONGEST_LINK, Link, Models, decode, encode_changes
+from crfviz.ui.state.link import LONGEST_LINK, Link, decode, encode_changes
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario
 from crfviz.ui.words import clean, quote
 

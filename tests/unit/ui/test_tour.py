@@ -7,7 +7,9 @@ import pytest
 from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
-from crfviz.ui.state.link import MAX_STOPS, Models, decode, encode
+from crfviz.ui.state.link import decode, encode
+from crfviz.ui.state.link_reader import Models
+from crfviz.ui.state.link_text import MAX_STOPS
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
 from crfviz.ui.tour import END, STOPS, Screen, target
 from crfviz.views.contents import ENTRIES

@@ -11,7 +11,7 @@ from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.ui.lectures.expressions import Chain, Facts, evaluate, fill_in
 from crfviz.ui.lectures.lecture import MAX_CUES, read_lecture
 from crfviz.ui.lectures.lecture_store import SHIPPED
-from crfviz.ui.state.link import Models
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.scenario import BEFORE_FIRST, covered
 from tests.support import oracle
 

@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from crfviz.ui.state.link import NOT_ELSEWHERE, Models, encode
+from crfviz.ui.state.link import NOT_ELSEWHERE, encode
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.scenario import BEFORE_FIRST, OF_PAGE, Scenario
 from tests.support import node
 from tests.support.paths import ROOT

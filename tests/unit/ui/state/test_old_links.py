@@ -6,7 +6,8 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from crfviz.chain.edits import Edits
-from crfviz.ui.state.link import Models, decode, encode
+from crfviz.ui.state.link import decode, encode
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.state.snapshots import Snapshot, linked_snapshots, with_snapshots, without_snapshots
 from tests.support.paths import ROOT

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from crfviz.chain.edits import Edits
 from crfviz.ui.state.events import RefusedError
-from crfviz.ui.state.link import LONGEST_LINK, Link, Models
+from crfviz.ui.state.link import LONGEST_LINK, Link
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.scenario import Scenario
 from crfviz.ui.state.snapshots import (
     LONGEST_NAME,

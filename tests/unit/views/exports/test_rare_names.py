@@ -8,7 +8,8 @@ import pytest
 
 import crfviz
 from crfviz.chain.edits import END, START, Edits
-from crfviz.ui.state.link import Models, decode
+from crfviz.ui.state.link import decode
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.link_text import cell_text, names_text, read_cell, read_names, tag_text
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live, data

@@ -5,7 +5,8 @@ import random
 from urllib.parse import urlencode
 
 from crfviz.chain.edits import END, START, Edits
-from crfviz.ui.state.link import Models, decode, encode
+from crfviz.ui.state.link import decode, encode
+from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.link_text import FEW
 from crfviz.ui.state.scenario import BEFORE_FIRST, MAX_CHARACTERS, Scenario
 from crfviz.views.site import folder
