@@ -55,9 +55,10 @@ if both is not None and view == "tags":
         title="",
         legend=TAGS_LEGEND,
     )
-    show_stage(a, picture, key="compare", other=b if both.in_order else None)
-    table_twin(a, picture)
+    drawn = show_stage(a, picture, key="compare", other=b if both.in_order else None)
+    table_twin(drawn)
     end_page()
+withheld = False
 aligned = both is not None and both.in_order
 for which, side, other, label in (("A", a, b, first.label), ("B", b, a, second.label)):
     picture = Picture(
@@ -67,7 +68,8 @@ for which, side, other, label in (("A", a, b, first.label), ("B", b, a, second.l
         title=f"{which}: {label}",
         legend=LATTICE_LEGEND if aligned and which == "B" else "",
     )
-    show_stage(side, picture, key=f"compare.{which}", other=other if aligned else None)
+    drawn = show_stage(side, picture, key=f"compare.{which}", other=other if aligned else None)
+    withheld |= drawn.withheld
 with st.container(horizontal=True):
     for which, side in (("A", a), ("B", b)):
-        take_scene(side, of=which)
+        take_scene(side, of=which, disabled=withheld)

@@ -32,7 +32,7 @@ picture = replace(
     asked=source.asked,
     legend=" · ".join(filter(None, [picture.legend, LEGEND])),
 )
-show_stage(current, picture, key="emissions")
-word_panel(current)
-if table_twin(current, picture, page="emissions"):
+drawn = show_stage(current, picture, key="emissions")
+word_panel(drawn)
+if table_twin(drawn, page="emissions"):
     st.dataframe(source.frame, hide_index=True)

@@ -39,8 +39,10 @@ rows = constraint_rows(
 best = current.now.viterbi
 if best is None:
     note = explain(current.now)
-    show_stage(current, Picture(["strips"], rows, reference=FREE, note=note), key="entities")
-    take_scene(current)
+    drawn = show_stage(
+        current, Picture(["strips"], rows, reference=FREE, note=note), key="entities"
+    )
+    take_scene(current, disabled=drawn.withheld)
     end_page()
 if not current.tagger.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))
@@ -57,5 +59,5 @@ panel = entity_panel(
 picture = Picture(
     ["strips", "spans"], rows, side=panel, reference=FREE, note=panel.note, legend=LEGEND
 )
-show_stage(current, picture, key="entities", take_over=partial(take_over, current))
-table_twin(current, picture)
+drawn = show_stage(current, picture, key="entities", take_over=partial(take_over, current))
+table_twin(drawn)

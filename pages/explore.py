@@ -37,7 +37,7 @@ if current.theirs is not None and current.now.viterbi is not None:
 picture = replace(picture, asked=asked, note=note)
 if marked:
     picture = replace(picture, reference="gold", contrast="", legend=f"{CIRCLES} · {NOT_GOLD}")
-show_stage(current, picture, key="explore")
-word_panel(current)
-ways_to_differ(current)
-table_twin(current, picture, grids=[marginal_grid(current.now, None)])
+drawn = show_stage(current, picture, key="explore")
+word_panel(drawn)
+ways_to_differ(drawn)
+table_twin(drawn, grids=[marginal_grid(current.now, None)])

@@ -46,7 +46,7 @@ picture = Picture(
     walk=hmm_walk(scores.name, grid.name),
     note=verdict(current.trained, current.now),
 )
-show_stage(current, picture, key="hmm")
+drawn = show_stage(current, picture, key="hmm")
 shifts, sums = st.columns([5, 3])
 with shifts:
     st.subheader("Shifts that change nothing")
@@ -58,4 +58,4 @@ with sums:
     st.dataframe(
         frame.style.format("{:.4g}", na_rep="–"), height=145, column_config=narrowed(frame)
     )
-table_twin(current, picture)
+table_twin(drawn)

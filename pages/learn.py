@@ -27,5 +27,5 @@ picture = Picture(
     walk=learning_walk(),
     legend=LEGEND,
 )
-show_stage(current, picture, key="learn")
-table_twin(current, picture)
+drawn = show_stage(current, picture, key="learn")
+table_twin(drawn)

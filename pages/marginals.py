@@ -32,8 +32,8 @@ picture = Picture(
     legend="7 of 10: how often this path was drawn · red dashes: differs from the best path · "
     "point at a word for its bars",
 )
-show_stage(current, picture, key="marginals")
-word_panel(current)
+drawn = show_stage(current, picture, key="marginals")
+word_panel(drawn)
 st.button("Draw ten other samples", on_click=increment_option, args=("draw", MAX_DRAWS))
-table_twin(current, picture, page="marginals")
+table_twin(drawn, page="marginals")
 pair_panel(current)

@@ -25,9 +25,9 @@ if current.now.viterbi is None:
 if not current.tagger.probabilistic:
     st.caption(plain(SCORES_ONLY.format(model=current.model)))
 picture = dial(current) if show == "dial" else calibrated_set(current)
-show_stage(current, picture, key="risk", asks=False)
+drawn = show_stage(current, picture, key="risk", asks=False)
 paths = [] if picture.used is None else ranked_rows(picture.used.paths)
-has_tables = table_twin(current, picture, rows=paths, code=code_of(current, picture), keep=True)
+has_tables = table_twin(drawn, rows=paths, code=code_of(current, picture), keep=True)
 if has_tables and show == "dial":
     frame = cost_frame(current)
     if frame is not None:

@@ -22,8 +22,8 @@ before = current.trained if current.edited else None
 matrix = Matrix(display, chosen_ruler(current), flip_marks(current))
 picture = transition_picture(current.now, before, current.gold, matrix)
 picture = replace(picture, note=f"{picture.note} {weights_note(current)}".strip())
-show_stage(current, picture, key="transitions")
-word_panel(current)
-if table_twin(current, picture, grids=[marginal_grid(current.now, None)], page="transitions"):
+drawn = show_stage(current, picture, key="transitions")
+word_panel(drawn)
+if table_twin(drawn, grids=[marginal_grid(current.now, None)], page="transitions"):
     frame = transition_frame(current.now.potentials)
     st.dataframe(frame, column_config=narrowed(frame))

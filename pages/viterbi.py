@@ -12,11 +12,10 @@ from crfviz.views.strips.pictures import SWEEP_DISPLAYS, best_grid, viterbi_pict
 current = scene(windows=True)
 display = bound_tabs("Numbers", "sweep", SWEEP_DISPLAYS, "log", at=numbers)
 picture = viterbi_picture(current.now, current.gold, display)
-show_stage(current, picture, key="viterbi")
-word_panel(current)
+drawn = show_stage(current, picture, key="viterbi")
+word_panel(drawn)
 table_twin(
-    current,
-    picture,
+    drawn,
     rows=backpointer_rows(current.now),
     grids=[] if picture.grids else [best_grid(current.now)],
     page="viterbi",

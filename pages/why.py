@@ -19,13 +19,13 @@ asked = question(current)
 before = current.trained if current.edited else None
 picture = why_picture(current.now, asked, current.gold, before, legend=LEGEND)
 if asked is None:
-    show_stage(current, picture, key="why")
+    drawn = show_stage(current, picture, key="why")
     unpin_button(current)
-    take_scene(current)
+    take_scene(current, disabled=drawn.withheld)
     end_page()
 with pins:  # in the head of the page, always visible
     pin_panel(current, asked)
-show_stage(current, picture, key="why")
+drawn = show_stage(current, picture, key="why")
 attribution_panel(current, asked)
 flips_panel(plain, asked)
-table_twin(current, picture)
+table_twin(drawn)

@@ -1,7 +1,7 @@
 """The pictures of pages: a scene on the stage, its numbers as tables, and the downloads."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pandas as pd
@@ -25,7 +25,6 @@ from crfviz.ui.session.scenario_state import (
     scenario,
     view_option,
 )
-from crfviz.ui.session.session_store import get_value, set_value
 from crfviz.ui.session.stage_events import handle_events
 from crfviz.ui.state.scenario import ON_RISK, covered
 from crfviz.ui.widgets import download, narrowed
@@ -48,7 +47,15 @@ NODES, CHOSEN, PANEL, FOLDED, DIRECTION = "nodes", "chosen", "panel", "folded", 
 TIKZ = {"transitions": "transitions", "forward-backward": "sweeps"}  # other pages: the lattice
 GIVEN_AWAY = {"viterbi", "path", "note"}  # parts that the point of an example mentions
 GIVEN = "Only paths that match the rule count."
-_WITHHELD = "withheld"  # session key: whether a question on this page is unanswered
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A picture of a scene as it is on the stage."""
+
+    scene: Scene
+    picture: Picture
+    withheld: bool = False  # whether a question about it is unanswered
 
 
 def with_ghost(scene: Scene, make: Callable[[Analysis], Grid]) -> Grid:
@@ -63,8 +70,10 @@ def show_stage(
     other: Scene | None = None,
     asks: bool = True,
     take_over: Callable[[], None] | None = None,
-) -> None:
-    """Draw a scene on the stage; each stage of a page needs a key of its own.
+) -> Drawn:
+    """Draw a scene on the stage, and return what was drawn.
+
+    Each stage of a page needs a key of its own.
 
     Args:
         scene: the sentence and its numbers.
@@ -75,8 +84,6 @@ def show_stage(
         asks: whether the stage draws the quiz question.
         take_over: loads the scene into the session if it differs; called before events about its
             words are applied.
-
-
     """
     now, picture = scene.scenario, _with_rule(scene, picture)
     rule = active_rule(scene.tags) if key == "rules" else None
@@ -84,9 +91,9 @@ def show_stage(
     done = picture.walk.at(now.step, len(scene.words))
     asked = ask_about(scene.now, scene.trained, key, first, done) if asks else None
     withheld = asked.withheld([row.id for row in picture.rows]) if asked else []
-    set_value(_WITHHELD, bool(withheld))
     if withheld and isinstance(picture.side, Matrix):  # its ruler would reveal the flips
         picture = replace(picture, side=replace(picture.side, ruler=None))
+    drawn = Drawn(scene, picture, bool(withheld))
     unedited = None if now.edits.constrained or other is not None else _unconstrained(scene)
     if scene.edited and picture.title is None:
         legend = " · ".join(filter(None, [picture.legend, pictures.GHOSTS]))
@@ -112,6 +119,7 @@ def show_stage(
     draw(
         subject, picture, key=key, sentence=now.sentence if take_over else None, take_over=take_over
     )
+    return drawn
 
 
 def _with_rule(scene: Scene, picture: Picture) -> Picture:
@@ -162,9 +170,9 @@ def draw(
 
 
 def table_twin(
-    scene: Scene,
-    picture: Picture,
+    drawn: Drawn,
     *,
+    picture: Picture | None = None,
     rows: Sequence[Row] = (),
     grids: Sequence[Grid] = (),
     page: str = "explore",
@@ -173,17 +181,18 @@ def table_twin(
 ) -> bool:
     """Draw the tables of the picture above on request, to read, copy and download.
 
-    The tables have the picture's rows and grids, and the further ones given. Beside the switch are
-    the point of an example, unless it is hidden, and the download menu, whose HTML file opens at
-    `page`, or with `keep` at this picture as it is. `code` is added to the Python file.
+    The tables have the rows and grids of `picture`, by default of the drawn one, and the further
+    ones given. Beside the switch are the point of an example, unless it is hidden, and the download
+    menu, whose HTML file opens at `page`, or with `keep` at this picture as it is. `code` is added
+    to the Python file.
 
     Returns:
         Whether the tables are drawn, so that a page can add its own.
-
     """
-    picture = _with_rule(scene, picture)
+    scene, withheld = drawn.scene, drawn.withheld
+    picture = picture or drawn.picture
     live = _live(scene, page, code, picture if keep else None)
-    hidden = walking(scene, picture.walk) or bool(get_value(_WITHHELD))
+    hidden = walking(scene, picture.walk) or withheld
     off = covered(scene.scenario.view)
     rows = [row for row in [*picture.rows, *rows] if row.id not in off]
     grids = [*picture.grids, *grids]
@@ -193,11 +202,11 @@ def table_twin(
             st.caption(plain(claim_text(example.claim)))
         has_tables = bound_flag(st.toggle, "Show tables", "twin")
         table = None if hidden else partial(_csv, scene, rows, grids)
-        download_menu(live, table=table, page=page, disabled=bool(get_value(_WITHHELD)))
+        download_menu(live, table=table, page=page, disabled=withheld)
     if not has_tables:
         return False
     if hidden:
-        st.caption(f"The tables come with the {'answer' if get_value(_WITHHELD) else 'last step'}.")
+        st.caption(f"The tables come with the {'answer' if withheld else 'last step'}.")
         return False
     columns = list(scene.numbered().values())
     if rows:
@@ -212,20 +221,17 @@ def table_twin(
     return True
 
 
-def is_withheld() -> bool:
-    return bool(get_value(_WITHHELD))
-
-
 def take_scene(
-    scene: Scene, page: str = "explore", *, of: str = "", has_picture: bool = True
+    scene: Scene,
+    page: str = "explore",
+    *,
+    of: str = "",
+    has_picture: bool = True,
+    disabled: bool = False,
 ) -> None:
-    """Draw the menu of downloads of a scene; the HTML file opens at `page`.
-
-    `of` names the scene on pages that have two.
-    """
+    """Draw the menu of downloads of a scene; see `download_menu`."""
     live = _live(scene, page)
-    off = bool(get_value(_WITHHELD))
-    download_menu(live, of=of, page=page, has_picture=has_picture, disabled=off)
+    download_menu(live, of=of, page=page, has_picture=has_picture, disabled=disabled)
 
 
 def download_menu(

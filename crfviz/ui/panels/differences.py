@@ -12,8 +12,7 @@ from crfviz.chain.edits import END, START, Edits
 from crfviz.chain.questions.flips import Flip, smallest_flips
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.pictures import is_withheld
-from crfviz.ui.scene import Scene
+from crfviz.ui.pictures import Drawn
 from crfviz.ui.state.link import encode
 from crfviz.ui.state.scenario import Scenario
 from crfviz.views.formatting import score
@@ -23,10 +22,11 @@ MAX_TAGS = 64  # the time of the search grows with K⁴
 STEP = 0.01  # nats beyond the breakpoint, where the other path wins
 
 
-def ways_to_differ(scene: Scene) -> None:
+def ways_to_differ(drawn: Drawn) -> None:
     """Draw links to the closest change and to an example, if all decoders of a scene agree."""
+    scene = drawn.scene
     now = scene.now
-    if now.viterbi is None or scene.windowed or is_withheld() or decoders_differ(now):
+    if now.viterbi is None or scene.windowed or drawn.withheld or decoders_differ(now):
         return
     links = []
     if found := closest_change(scene.scenario):

@@ -16,7 +16,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import is_bio
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
-from crfviz.ui.pictures import draw, is_withheld, show_stage, steps_done, table_twin, take_scene
+from crfviz.ui.pictures import Drawn, draw, show_stage, steps_done, table_twin, take_scene
 from crfviz.ui.scene import MAX_COPIES, Scene, active_rule, exceeded_limit
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.scenario_state import choice_option, scenario, set_view_option, view_option
@@ -233,13 +233,14 @@ def show_rule(scene: Scene, rule: Automaton, found: Match | str) -> bool:
             f"rule with at most {MAX_DRAWN_COPIES}."
         )
     if by_state:
+        drawn = Drawn(scene, tables)
         _show_states(scene, rule, replace(lattice, legend=copies_legend(rule, found.path)))
     else:
-        show_stage(scene, tables if show == "marginals" else lattice, key="rules")
-    if table_twin(scene, tables):
+        drawn = show_stage(scene, tables if show == "marginals" else lattice, key="rules")
+    if table_twin(drawn, picture=tables):
         st.text("The automaton")
         st.dataframe(move_frame(rule), hide_index=True)
-    return is_withheld() and not by_state
+    return drawn.withheld
 
 
 def _is_by_state(rule: Automaton) -> bool:

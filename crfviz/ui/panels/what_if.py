@@ -173,8 +173,8 @@ def show_unchanged(scene: Scene, why: str, every: Tried) -> None:
     if error_position is not None and scene.gold and scene.now.viterbi is not None:
         note = f"{explain_error(scene.now, scene.gold, error_position)} {note}"
     picture = Picture(["strips"], rows, compact=True, note=note, asked=scene.place("at"))
-    show_stage(scene, picture, key="what-if")
-    take_scene(scene)
+    drawn = show_stage(scene, picture, key="what-if")
+    take_scene(scene, disabled=drawn.withheld)
 
 
 def _model_of_words(scene: Scene) -> str | None:

@@ -15,7 +15,7 @@ from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_fli
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.taggers.attribution import Attribution, attribute
 from crfviz.ui import cached
-from crfviz.ui.pictures import is_withheld
+from crfviz.ui.pictures import Drawn
 from crfviz.ui.scene import Scene, countable_rule
 from crfviz.ui.session.bound_widgets import bound_place
 from crfviz.ui.session.scenario_state import (
@@ -77,10 +77,11 @@ def _rival_of_word(scene: Scene) -> tuple[int, int] | None:
     return None if other is None else (place, other)
 
 
-def word_panel(scene: Scene) -> None:
+def word_panel(drawn: Drawn) -> None:
     """Draw why the clicked word has its tag, below the picture; nothing if no word was clicked."""
+    scene = drawn.scene
     chain, place = scene.now.sentence, number_option(WORD, -1, -1, MAX_CHARACTERS)
-    if not 0 <= place < len(chain.words) or chain.viterbi is None or is_withheld():
+    if not 0 <= place < len(chain.words) or chain.viterbi is None or drawn.withheld:
         return
     own, other = chain.viterbi.path[place], rival(chain, place)
     marginals = chain.forward_backward.marginals[place]
