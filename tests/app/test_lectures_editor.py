@@ -7,7 +7,7 @@ import pytest
 from crfviz.ui.lectures.draft import EMPTY, Draft, moved, with_screen, without
 from crfviz.ui.lectures.lecture import MAX_CUES
 from crfviz.ui.lectures.lecture_store import read, to_link_name, to_toml
-from crfviz.ui.state.events import RefusedError
+from crfviz.ui.state.event_parser import RefusedError
 from crfviz.ui.state.scenario import MAX_HISTORY, Scenario
 from crfviz.views.quiz.own import OwnQuestion
 from tests.support.app_pages import new_app, open_at

@@ -28,7 +28,7 @@ from crfviz.ui import cached
 from crfviz.ui.annotate import desk, queue
 from crfviz.ui.annotate.queue import Queue
 from crfviz.ui.session.session_store import session_value, set_value
-from crfviz.ui.state.events import apply_event, new_events, parse_event
+from crfviz.ui.state.event_parser import new_events, parse_event
 from crfviz.ui.state.link import decode, encode
 from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.scenario import Scenario, for_tags
@@ -337,7 +337,7 @@ EVENTS = [
 def test_damaged_stage_events_are_applied_or_rejected():
     def read(content):
         for _, event in new_events([parsed(content)], after=0):
-            apply_event(Scenario("fake", "The dog barks"), parse_event(event, TAGS))
+            parse_event(event, TAGS).apply(Scenario("fake", "The dog barks"))
 
     fuzz("events", [json.dumps({"seq": 1, **event}).encode() for event in EVENTS], read)
 

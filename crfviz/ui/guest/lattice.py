@@ -27,7 +27,8 @@ from crfviz.ui.session.components import (
     sent_events,
 )
 from crfviz.ui.session.session_store import LRUCache, session_value
-from crfviz.ui.state.events import CHOSEN, Command, Event, View, apply_event, parse_event
+from crfviz.ui.state.event_parser import parse_event
+from crfviz.ui.state.events import CHOSEN, Command, Event, View
 from crfviz.ui.state.link_text import cell_text, read_cell
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
@@ -126,7 +127,7 @@ class Element:
                 changes, self.history = travel(before.changes)
                 self.scenario = before.with_changes(changes)
             return
-        after = apply_event(before, event)
+        after = event.apply(before)
         if isinstance(event, View) and event.name in SELECTION:
             after = replace(after, view={**after.view, **dict.fromkeys(SELECTION, event.value)})
         self.change(after)

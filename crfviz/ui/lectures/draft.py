@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from crfviz.ui.lectures.lecture import BELOW, MAX_CUES, Cue, Lecture
-from crfviz.ui.state.events import RefusedError
+from crfviz.ui.state.event_parser import RefusedError
 from crfviz.ui.state.link_text import TOUR
 from crfviz.ui.state.scenario import ASK, ASKED, SAID, History, Scenario, covered, with_covered
 from crfviz.views.contents import VIEW

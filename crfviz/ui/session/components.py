@@ -22,7 +22,7 @@ import streamlit as st
 
 from crfviz.ui import streamlit_compat
 from crfviz.ui.session.session_store import LRUCache, session_value
-from crfviz.ui.state.events import Fields, new_events
+from crfviz.ui.state.event_parser import Fields, new_events
 from crfviz.ui.streamlit_compat import Component, is_fragment_run
 from crfviz.views.stage.payload import changes, payload
 from crfviz.views.stage.payload_types import HostData, Payload

@@ -13,7 +13,8 @@ from crfviz.ui.session.scenario_state import (
     undo,
 )
 from crfviz.ui.session.session_store import errors_as_messages, set_value
-from crfviz.ui.state.events import Command, Step, View, apply_event, parse_event
+from crfviz.ui.state.event_parser import parse_event
+from crfviz.ui.state.events import Command, Step, View
 from crfviz.ui.state.scenario import OF_POSITIONS
 from crfviz.ui.watching.meters import EDITS
 
@@ -28,7 +29,7 @@ def handle_events(stage: str, sent: object, take_over: Callable[[], None] | None
 
     Args:
         stage: the stage's key.
-        sent: the browser's events, see `crfviz.ui.state.events`.
+        sent: the browser's events, see `crfviz.ui.state.event_parser`.
         take_over: loads the stage's own scenario into the session; called before the first event
             that refers to its sentence.
     """
@@ -47,7 +48,7 @@ def handle_events(stage: str, sent: object, take_over: Callable[[], None] | None
             if isinstance(event, Command):
                 _obey(event.name)
             else:
-                replace_scenario(apply_event(scenario(), event))
+                replace_scenario(event.apply(scenario()))
 
 
 def _obey(command: str) -> None:

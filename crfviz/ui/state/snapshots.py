@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
-from crfviz.ui.state.events import RefusedError
+from crfviz.ui.state.event_parser import RefusedError
 from crfviz.ui.state.link import LONGEST_LINK, Link, decode, encode_changes
 from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crfviz.ui import words
 from crfviz.ui.state import link, scenario, snapshots
-from crfviz.ui.state.events import RefusedError
+from crfviz.ui.state.event_parser import RefusedError
 from crfviz.ui.state.scenario import MAX_CHARACTERS, Scenario, with_sentence
 from crfviz.ui.words import clean, plain, quote
 

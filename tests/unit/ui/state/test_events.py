@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.edits import END, START, Edits
-from crfviz.ui.state.events import RefusedError, apply_event, new_events, parse_event
+from crfviz.ui.state.event_parser import RefusedError, new_events, parse_event
 from crfviz.ui.state.scenario import BEFORE_FIRST, Scenario
 
 TAGS = ("DET", "NOUN")
@@ -36,7 +36,7 @@ def apply(**event):
 
 
 def after(scenario, event):
-    return apply_event(scenario, parse_event(event, TAGS))
+    return parse_event(event, TAGS).apply(scenario)
 
 
 def test_transition_event_sets_the_score():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfviz.chain.edits import Edits
-from crfviz.ui.state.events import RefusedError
+from crfviz.ui.state.event_parser import RefusedError
 from crfviz.ui.state.link import LONGEST_LINK, Link
 from crfviz.ui.state.link_reader import Models
 from crfviz.ui.state.scenario import Scenario
