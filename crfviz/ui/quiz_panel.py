@@ -12,7 +12,7 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.live_room.broadcast import Shown, add_question, times_asked, turnout
-from crfviz.ui.session.components import OF_UI, component
+from crfviz.ui.session.components import OF_UI
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     change,
@@ -23,6 +23,7 @@ from crfviz.ui.session.scenario_state import (
 )
 from crfviz.ui.session.session_store import widget_value
 from crfviz.ui.state.scenario import ASK, ASKED, MAX_WORDS, SAID, Scenario
+from crfviz.ui.streamlit_compat import component
 from crfviz.ui.words import plain
 from crfviz.views.quiz.own import OwnQuestion
 from crfviz.views.quiz.question import Ask, Question, read_ask

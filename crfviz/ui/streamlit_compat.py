@@ -46,6 +46,7 @@ __all__ = [  # classes and exceptions of Streamlit, for types and `except`
     "StreamlitSecretNotFoundError",
 ]
 
+PACKAGE = Path(__file__).parents[1]
 Component = Callable[..., object]  # the result of `st.components.v2.component`
 
 _elements: WeakKeyDictionary[BidiComponentManager, dict[str, Component]] = WeakKeyDictionary()
@@ -282,7 +283,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def component(name: str, web: str, names: Sequence[str], package: Path) -> Component:
+def component(name: str, web: str, names: Sequence[str]) -> Component:
     """Return a live component as an element, whose files Streamlit serves by URL.
 
     - What: `BidiComponentManager.register_from_manifest`, as for installed packages.
@@ -294,16 +295,13 @@ def component(name: str, web: str, names: Sequence[str], package: Path) -> Compo
         name: the component; NAME.js and NAME.css are its files.
         web: the folder of its files in the package.
         names: all components of that folder.
-        package: the folder of the package.
-
-
     """
     manager = get_bidi_component_manager()
     elements = _elements.setdefault(manager, {})
     if name not in elements:  # registering again would read the files' names again
         if manager.get_component_asset_root(f"crfviz.{name}") is None:
             configs = [ComponentConfig(each, web) for each in names]
-            manager.register_from_manifest(ComponentManifest("crfviz", "0", configs), package)
+            manager.register_from_manifest(ComponentManifest("crfviz", "0", configs), PACKAGE)
         elements[name] = st.components.v2.component(
             f"crfviz.{name}", js=f"{name}.js", css=f"{name}.css"
         )

@@ -13,7 +13,7 @@ import streamlit as st
 from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.session.components import OF_UI, component
+from crfviz.ui.session.components import OF_UI
 from crfviz.ui.session.scenario_state import (
     request_page,
     scenario,
@@ -24,6 +24,7 @@ from crfviz.ui.session.session_store import get_value, session_value, set_value,
 from crfviz.ui.session.stage_events import STEPPED
 from crfviz.ui.state.link_text import MAX_STOPS, TOUR
 from crfviz.ui.state.scenario import WORD, Scenario
+from crfviz.ui.streamlit_compat import component
 from crfviz.views.contents import at_path
 from crfviz.views.stage.walks import Walk, forward_backward_walk, viterbi_walk
 

@@ -19,7 +19,7 @@ from crfviz.ui.lectures.lecture import BELOW, Cue, Lecture
 from crfviz.ui.lectures.lecture_store import lecture
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.quiz_panel import ask_own, waiting, with_question
-from crfviz.ui.session.components import OF_UI, component
+from crfviz.ui.session.components import OF_UI
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     START_STEPS,
@@ -37,7 +37,7 @@ from crfviz.ui.shell import frame
 from crfviz.ui.shell.sidebar import THEMES, show_messages, use_colours
 from crfviz.ui.state.link_text import read_step, step_text
 from crfviz.ui.state.scenario import ASK, MAX_STEP, SAID, Scenario
-from crfviz.ui.streamlit_compat import is_history_navigation
+from crfviz.ui.streamlit_compat import component, is_history_navigation
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import quote
 from crfviz.views.contents import VIEW, at_path, page_of, view_in

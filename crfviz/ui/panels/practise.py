@@ -13,7 +13,7 @@ from crfviz.exceptions import CrfvizError
 from crfviz.taggers.exercises import PREFIX, exercise_named
 from crfviz.ui.pictures import draw
 from crfviz.ui.session.bound_widgets import bound_to
-from crfviz.ui.session.components import OF_UI, component
+from crfviz.ui.session.components import OF_UI
 from crfviz.ui.session.scenario_state import (
     change,
     load_state,
@@ -24,7 +24,7 @@ from crfviz.ui.session.scenario_state import (
 from crfviz.ui.session.session_store import widget_value
 from crfviz.ui.state.link_text import is_option
 from crfviz.ui.state.scenario import DO, TRIES, with_sentence
-from crfviz.ui.streamlit_compat import DeltaGenerator
+from crfviz.ui.streamlit_compat import DeltaGenerator, component
 from crfviz.ui.words import plain
 from crfviz.views.frames.exercises import KIND_NAMES, exercise_picture, panel
 from crfviz.views.stage.picture import Subject

@@ -12,18 +12,16 @@ previous answer, which may be lost or overtaken. In a run without such an event,
 is sent.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from secrets import token_hex
 from typing import Unpack
 
 import streamlit as st
 
-from crfviz.ui import streamlit_compat
 from crfviz.ui.session.session_store import LRUCache, session_value
 from crfviz.ui.state.event_parser import Fields, new_events
-from crfviz.ui.streamlit_compat import Component, is_fragment_run
+from crfviz.ui.streamlit_compat import component, is_fragment_run
 from crfviz.views.stage.payload import changes, payload
 from crfviz.views.stage.payload_types import HostData, Payload
 from crfviz.views.stage.picture import Picture, Subject
@@ -34,7 +32,6 @@ OF_UI = (
     "ui/web",
     ("player", "question", "tour", "exercise", "room"),
 )  # folder and names of components of the app alone
-PACKAGE = Path(__file__).parents[2]
 NAME, SINCE = "whole", "since"  # keys: a whole payload's name; the name that changes refer to
 MAX_PAYLOADS = 2  # whole payloads stored per session, as a page has at most two stages
 
@@ -43,17 +40,6 @@ MAX_PAYLOADS = 2  # whole payloads stored per session, as a page has at most two
 class _Whole:
     name: str
     data: Mapping[str, object]
-
-
-def component(name: str, web: str = WEB, names: Sequence[str] = NAMES) -> Component:
-    """Return a component as an element.
-
-    Args:
-        name: the component, one of `names`.
-        web: the folder with NAME.js and NAME.css of each component.
-        names: all components of the folder.
-    """
-    return streamlit_compat.component(name, web, names, PACKAGE)
 
 
 def mount_stage(
@@ -77,7 +63,7 @@ def mount_stage(
     asked = key in _browser_payloads() and _browser_payloads()[key] is None
     data: Payload = {**payload(subject, picture, last_event(key), with_tables=asked), **more}
     sent = _plain(answer(key, data))
-    component("stage")(key=key, data=sent, on_events_change=on_events)
+    component("stage", WEB, NAMES)(key=key, data=sent, on_events_change=on_events)
     return data
 
 
@@ -92,7 +78,7 @@ def mount(
         key: identity of this element on its page.
         on_events: callback, see `mount_stage`.
     """
-    component(name)(key=key, data=_plain(data), on_events_change=on_events)
+    component(name, WEB, NAMES)(key=key, data=_plain(data), on_events_change=on_events)
 
 
 def sent_events(key: str) -> object:

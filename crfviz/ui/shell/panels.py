@@ -11,7 +11,7 @@ from crfviz.ui.live_room import broadcast
 from crfviz.ui.live_room.rooms import Room
 from crfviz.ui.panels.compare import SIDES, snapshot_option
 from crfviz.ui.session.bound_widgets import bound_to
-from crfviz.ui.session.components import OF_UI, component
+from crfviz.ui.session.components import OF_UI
 from crfviz.ui.session.scenario_state import apply_snapshot, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import (
     draft,
@@ -22,6 +22,7 @@ from crfviz.ui.session.session_store import (
 )
 from crfviz.ui.state.link import LONGEST_LINK, Link
 from crfviz.ui.state.snapshots import Snapshot, Snapshots, query
+from crfviz.ui.streamlit_compat import component
 
 _NAME = "snapshot.name"  # widget key: the name of a new snapshot
 

@@ -11,7 +11,6 @@ import streamlit as st
 from crfviz.ui import cached
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs, bound_text
-from crfviz.ui.session.components import component
 from crfviz.ui.session.permission import (
     NOBODY,
     LoginError,
@@ -42,6 +41,7 @@ from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
 from crfviz.ui.shell.panels import share_menu
 from crfviz.ui.state.link import LONGEST_LINK, NOT_ELSEWHERE, Link
 from crfviz.ui.state.scenario import ASK
+from crfviz.ui.streamlit_compat import component
 from crfviz.ui.words import plain
 from crfviz.views.contents import GROUPS, Entry, page_of
 from crfviz.views.quiz.selection import can_ask

@@ -19,7 +19,8 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from crfviz.ui.session.components import NAMES, OF_UI, PACKAGE, WEB
+from crfviz.ui.session.components import NAMES, OF_UI, WEB
+from crfviz.ui.streamlit_compat import PACKAGE
 from crfviz.views.exports.bundle import component
 
 

@@ -9,7 +9,8 @@ from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.edits import Edits
 from crfviz.chain.potentials import Potentials
 from crfviz.ui.session import components
-from crfviz.ui.session.components import NAME, PACKAGE, SINCE, WEB, answer, note_payload
+from crfviz.ui.session.components import NAME, SINCE, WEB, answer, note_payload
+from crfviz.ui.streamlit_compat import PACKAGE
 from crfviz.views.stage.payload import changes, payload
 from crfviz.views.stage.picture import Picture, Subject
 from crfviz.views.strips.decoders import LABELS, decoder_rows
