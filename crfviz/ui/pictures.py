@@ -19,12 +19,8 @@ from crfviz.ui.quiz_panel import ask_about
 from crfviz.ui.scene import Scene, active_rule, example_of
 from crfviz.ui.session.bound_widgets import bound_flag
 from crfviz.ui.session.components import mount_stage, sent_events
-from crfviz.ui.session.scenario_state import (
-    NO_LETTERS,
-    flag_option,
-    scenario,
-    view_option,
-)
+from crfviz.ui.session.page_options import flag_option
+from crfviz.ui.session.scenario_state import NO_LETTERS, scenario, view_option
 from crfviz.ui.session.stage_events import handle_events
 from crfviz.ui.state.scenario import ON_RISK, covered
 from crfviz.ui.widgets import download, narrowed

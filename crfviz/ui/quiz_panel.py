@@ -13,10 +13,10 @@ from crfviz.chain.decoding.analysis import Analysis
 from crfviz.exceptions import CrfvizError
 from crfviz.ui.live_room.broadcast import Shown, add_question, times_asked, turnout
 from crfviz.ui.session.components import OF_UI
+from crfviz.ui.session.page_options import flag_option
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     change,
-    flag_option,
     scenario,
     set_view_option,
     view_option,

@@ -14,7 +14,8 @@ from crfviz.taggers.examples import Example
 from crfviz.taggers.tagger import HMM, MEMM, Tagger
 from crfviz.ui import cached
 from crfviz.ui.session.page_end import end_page
-from crfviz.ui.session.scenario_state import number_option, scenario, view_option
+from crfviz.ui.session.page_options import number_option
+from crfviz.ui.session.scenario_state import scenario, view_option
 from crfviz.ui.state.link import read_places
 from crfviz.ui.state.link_text import read_cell
 from crfviz.ui.state.scenario import FROM, MAX_WORDS, RULE, THEIRS, Scenario

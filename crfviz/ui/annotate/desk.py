@@ -46,13 +46,8 @@ from crfviz.ui.annotate.queue import (
 )
 from crfviz.ui.session import components
 from crfviz.ui.session.bound_widgets import bound_flag
-from crfviz.ui.session.scenario_state import (
-    NO_LETTERS,
-    flag_option,
-    publish,
-    set_view_option,
-    view_option,
-)
+from crfviz.ui.session.page_options import flag_option
+from crfviz.ui.session.scenario_state import NO_LETTERS, publish, set_view_option, view_option
 from crfviz.ui.session.session_store import errors_beside, last_error_beside, session_value
 from crfviz.ui.shared_cache import shared_cache
 from crfviz.ui.watching.meters import KEYS

@@ -18,13 +18,8 @@ from crfviz.taggers.user_models import owner_of
 from crfviz.text.sentences import Sentence
 from crfviz.ui import cached
 from crfviz.ui.session.bound_widgets import Options, bound_select, bound_to
-from crfviz.ui.session.scenario_state import (
-    change,
-    choice_option,
-    scenario,
-    set_view_option,
-    view_option,
-)
+from crfviz.ui.session.page_options import choice_option
+from crfviz.ui.session.scenario_state import change, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import get_value, notify, set_value
 from crfviz.ui.words import plain, quote
 from crfviz.views.formatting import count, listed

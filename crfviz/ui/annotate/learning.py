@@ -32,8 +32,9 @@ from crfviz.ui.annotate.documents import (
 )
 from crfviz.ui.annotate.enough import enough_row
 from crfviz.ui.session.bound_widgets import bound_select
+from crfviz.ui.session.page_options import choice_option
 from crfviz.ui.session.permission import uploads_allowed, uploads_off
-from crfviz.ui.session.scenario_state import change, choice_option, scenario
+from crfviz.ui.session.scenario_state import change, scenario
 from crfviz.ui.session.scheduling import visitor, waiting_for
 from crfviz.ui.session.session_store import (
     errors_beside,

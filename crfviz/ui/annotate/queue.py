@@ -20,12 +20,8 @@ from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
 from crfviz.ui.annotate.documents import item_ids, store, tagger_of
 from crfviz.ui.session.bound_widgets import bound_select
-from crfviz.ui.session.scenario_state import (
-    number_option,
-    scenario,
-    set_view_option,
-    view_option,
-)
+from crfviz.ui.session.page_options import number_option
+from crfviz.ui.session.scenario_state import scenario, set_view_option, view_option
 from crfviz.ui.session.scheduling import BusyError, turn
 from crfviz.ui.session.session_store import server_value
 from crfviz.ui.state.link import encode, explorer_link

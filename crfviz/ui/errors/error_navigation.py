@@ -14,14 +14,8 @@ import streamlit as st
 from crfviz.corpus.table import Table, TableRow
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.session.scenario_state import (
-    NO_LETTERS,
-    flag_option,
-    go_to_link,
-    number_option,
-    scenario,
-    view_option,
-)
+from crfviz.ui.session.page_options import flag_option, number_option
+from crfviz.ui.session.scenario_state import NO_LETTERS, go_to_link, scenario, view_option
 from crfviz.ui.session.session_store import LRUCache, get_value, server_value, set_value
 from crfviz.ui.state.scenario import LIST, MAX_WORDS, OF_POSITIONS, PLACE, Scenario
 from crfviz.ui.words import plain

@@ -42,7 +42,8 @@ from crfviz.ui.lectures.lecture_store import (
 from crfviz.ui.lectures.question_editor import question_fields, show_problem
 from crfviz.ui.lectures.question_form import QuestionForm, form_of, read_form
 from crfviz.ui.session.bound_widgets import bound_to
-from crfviz.ui.session.scenario_state import NO_LETTERS, flag_option, scenario, set_view_option
+from crfviz.ui.session.page_options import flag_option
+from crfviz.ui.session.scenario_state import NO_LETTERS, scenario, set_view_option
 from crfviz.ui.session.session_store import (
     errors_as_messages,
     get_value,

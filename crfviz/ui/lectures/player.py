@@ -20,12 +20,12 @@ from crfviz.ui.lectures.lecture_store import lecture
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.quiz_panel import ask_own, waiting, with_question
 from crfviz.ui.session.components import OF_UI
+from crfviz.ui.session.page_options import flag_option
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
     START_STEPS,
     address,
     change,
-    flag_option,
     load_state,
     scenario,
     set_path,

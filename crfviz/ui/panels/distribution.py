@@ -9,7 +9,8 @@ from crfviz.chain.questions.sensitivity import influence
 from crfviz.ui.panels.why import least_certain
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound_widgets import bound_number, bound_place
-from crfviz.ui.session.scenario_state import number_option, set_view_option
+from crfviz.ui.session.page_options import number_option
+from crfviz.ui.session.scenario_state import set_view_option
 from crfviz.ui.words import plain
 from crfviz.views.formatting import format_probability
 from crfviz.views.frames.chains import pair_frame, pair_heatmap

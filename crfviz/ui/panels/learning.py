@@ -23,9 +23,9 @@ from crfviz.ui.session.bound_widgets import (
     bound_text,
     bound_to,
 )
+from crfviz.ui.session.page_options import flag_option
 from crfviz.ui.session.scenario_state import (
     change,
-    flag_option,
     scenario,
     set_right,
     set_view_option,

@@ -33,12 +33,8 @@ from crfviz.text.schemes import entity_scheme
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_number, bound_tag, bound_to
-from crfviz.ui.session.scenario_state import (
-    choice_option,
-    number_option,
-    set_view_option,
-    view_option,
-)
+from crfviz.ui.session.page_options import choice_option, number_option
+from crfviz.ui.session.scenario_state import set_view_option, view_option
 from crfviz.ui.state.link_text import names_text, read_names, read_number
 from crfviz.ui.state.scenario import COSTS, DEFAULT_LEVEL, DIAL, LEVEL, OF, SHARE
 from crfviz.ui.widgets import narrowed

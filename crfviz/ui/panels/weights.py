@@ -8,14 +8,8 @@ from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_place, bound_tabs, bound_tag
-from crfviz.ui.session.scenario_state import (
-    change,
-    choice_option,
-    number_option,
-    scenario,
-    tag_option,
-    view_option,
-)
+from crfviz.ui.session.page_options import choice_option, number_option, tag_option
+from crfviz.ui.session.scenario_state import change, scenario, view_option
 from crfviz.ui.session.session_store import errors_as_messages
 from crfviz.ui.state.link_text import read_names
 from crfviz.views.stage.picture import Mark, Ruler

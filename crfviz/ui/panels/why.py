@@ -18,13 +18,8 @@ from crfviz.ui import cached
 from crfviz.ui.pictures import Drawn
 from crfviz.ui.scene import Scene, countable_rule
 from crfviz.ui.session.bound_widgets import bound_place
-from crfviz.ui.session.scenario_state import (
-    address,
-    change,
-    flag_option,
-    number_option,
-    scenario,
-)
+from crfviz.ui.session.page_options import flag_option, number_option
+from crfviz.ui.session.scenario_state import address, change, scenario
 from crfviz.ui.shared_cache import shared_cache
 from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_WORDS, WORD
 from crfviz.ui.widgets import guarded

@@ -6,17 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from crfviz.ui.session.scenario_state import (
-    Number,
-    change,
-    choice_option,
-    flag_option,
-    number_option,
-    scenario,
-    set_view_option,
-    tag_option,
-    view_option,
-)
+from crfviz.ui.session.page_options import choice_option, flag_option, number_option, tag_option
+from crfviz.ui.session.scenario_state import Number, change, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import (
     draft,
     may_be_unsent,

@@ -5,11 +5,10 @@ drawn. The bar, the page and the URL therefore always show the same state.
 """
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import isnan
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 import streamlit as st
 
@@ -26,7 +25,6 @@ from crfviz.ui.session.session_store import (
 )
 from crfviz.ui.state.link import Link, decode, encode, for_words
 from crfviz.ui.state.link_reader import Models
-from crfviz.ui.state.link_text import read_tag
 from crfviz.ui.state.missing_pages import MISSING, no_such_page
 from crfviz.ui.state.scenario import (
     BEFORE_FIRST,
@@ -60,14 +58,13 @@ _PAGE_REQUEST = "turn"  # session key: the page that a key or a link requested
 _PLAYED = "played"  # session key: whether the requested page opens before its first step
 _ARRIVING = "arriving"  # session key: the step at which that page opens, and its view
 _MODELS = "models"  # session key: the names of all models at the start of the last full run
+_LINK = "link"  # session key: the encoded link, and what it was made of
 _LEFT = "left"  # session key: the sentences that `go_to_link` replaced, with times
 
 MAX_LEFT = 20  # maximum number of sentences in `_LEFT`
 STALE_TIMEOUT = 10.0  # seconds during which a busy browser may still send the old sentence
 NO_LETTERS = "no_letters"  # page option: ignore keys of one letter, digit or sign
 START_STEPS = {"next": BEFORE_FIRST, "previous": MAX_STEP}  # the opening step by direction
-
-Number = TypeVar("Number", int, float)
 
 _log = logging.getLogger(__name__)
 
@@ -92,11 +89,16 @@ def begin(page: str) -> None:
 
 
 def address() -> Link:
-    """Return the link of the scenario."""
-    view = scenario().view.values()
-    compared = [one for one in snapshots().snapshots if f"snapshot {one.name}" in view]
-    models = _models(session_value(_MODELS, cached.models))
-    return with_snapshots(encode(scenario(), models), compared)
+    """Return the link of the scenario; it is encoded once for each state of the session."""
+    now, names = scenario(), session_value(_MODELS, cached.models)
+    compared = [one for one in snapshots().snapshots if f"snapshot {one.name}" in now.view.values()]
+    rest = names, compared, cached.first_sentence(now.model)
+    known, of_rest, link = get_value(_LINK) or (None, None, None)
+    if known is not now or of_rest != rest:
+        link = with_snapshots(encode(now, _models(names)), compared)
+        set_value(_LINK, (now, rest, link))
+    encoded: Link = link
+    return encoded
 
 
 def publish() -> Link:
@@ -237,36 +239,6 @@ def set_view_option(name: str, value: str, default: str = "") -> None:
     """Set a page option; drop it if it equals `default`, to keep links short."""
     view = {key: old for key, old in scenario().view.items() if key != name}
     change(view=view if value == default else {**view, name: value})
-
-
-def flag_option(name: str) -> bool:
-    """Return whether a page option is on; it is off by default."""
-    return view_option(name) == "1"
-
-
-def number_option(name: str, default: Number, least: Number, most: Number) -> Number:
-    """Return a numeric page option, clipped to [`least`, `most`]; `default` if it is no number."""
-    try:
-        value = type(default)(view_option(name, str(default)))
-    except ValueError:
-        return default
-    return default if isnan(value) else max(least, min(most, value))
-
-
-def choice_option(name: str, options: Collection[str], default: str) -> str:
-    chosen = view_option(name, default)
-    return chosen if chosen in options else default
-
-
-def tag_option(name: str, tags: Sequence[str], default: str) -> str:
-    """Return the tag that a page option names; `default` if it names none of the tags."""
-    tag = read_tag(view_option(name), tags)
-    return default if tag is None else tag
-
-
-def increment_option(name: str, most: int) -> None:
-    """Add 1 to a page option that counts from 0; it stops at `most`."""
-    set_view_option(name, str(min(most, number_option(name, 0, 0, most) + 1)))
 
 
 def set_right(right: Mapping[int, str]) -> None:

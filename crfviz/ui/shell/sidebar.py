@@ -11,6 +11,7 @@ import streamlit as st
 from crfviz.ui import cached
 from crfviz.ui.live_room import broadcast
 from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs, bound_text
+from crfviz.ui.session.page_options import flag_option
 from crfviz.ui.session.permission import (
     NOBODY,
     LoginError,
@@ -20,7 +21,6 @@ from crfviz.ui.session.permission import (
 )
 from crfviz.ui.session.scenario_state import (
     NO_LETTERS,
-    flag_option,
     go_to_link,
     request_page,
     scenario,
