@@ -4,12 +4,12 @@ import streamlit as st
 
 from crfviz.chain.decoding.analysis import compare
 from crfviz.ui.panels.compare import choose_sides, show_figures
-from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import both_with_rule, scene, scene_of
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.session.scenario_state import view_option
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin, take_scene
 from crfviz.ui.state.scenario import RULE
 from crfviz.ui.words import plain
 from crfviz.views.stage.picture import Picture

@@ -9,11 +9,11 @@ from crfviz.ui.panels.learning import (
     scrubber,
     training,
 )
-from crfviz.ui.pictures import show_steps
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_flag
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_steps
 from crfviz.ui.words import plain
 from crfviz.views.frames.em import (
     count_frame,

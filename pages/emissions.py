@@ -6,10 +6,10 @@ import streamlit as st
 
 from crfviz.taggers.tagger import HMM
 from crfviz.ui.panels.why import origin, word_panel
-from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin
 from crfviz.views.strips.pictures import EMISSION_DISPLAYS, PROBABILITY, emission_picture
 from crfviz.views.strips.why import LEGEND
 

@@ -13,10 +13,10 @@ from crfviz.ui.panels.entities import (
     take_over,
     trained_free,
 )
-from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin, take_scene
 from crfviz.ui.words import plain
 from crfviz.views.explanation import explain
 from crfviz.views.stage.entity import entity_panel

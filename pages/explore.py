@@ -5,9 +5,9 @@ from dataclasses import replace
 from crfviz.ui import tour
 from crfviz.ui.panels.differences import ways_to_differ
 from crfviz.ui.panels.why import word_panel
-from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin
 from crfviz.ui.state.scenario import covered
 from crfviz.views.explanation import explain_answers, explain_edits, explain_error
 from crfviz.views.stage.picture import Row

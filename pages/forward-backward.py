@@ -1,10 +1,10 @@
 """Forward–backward: the sums over all paths, α, β, and Z at every position."""
 
 from crfviz.ui.panels.why import word_panel
-from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin
 from crfviz.views.strips.pictures import CONVENTIONS, SWEEP_DISPLAYS, sweep_picture
 
 PICTURES = {"lattice": "lattice", "graph": "graph"}

@@ -4,11 +4,11 @@ import streamlit as st
 
 from crfviz.ui import cached
 from crfviz.ui.panels.weights import shift_panel, weight_display
-from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.session.scenario_state import change
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin, with_ghost
 from crfviz.ui.widgets import narrowed
 from crfviz.views.explanation import verdict
 from crfviz.views.frames.chains import leaving_frame

@@ -1,9 +1,9 @@
 """Learn: mark the gold tags, and see what one gradient step of the CRF layer would change."""
 
 from crfviz.ui.panels.learning import controls, lesson
-from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin
 from crfviz.views.stage.picture import Gradient, Picture, Row
 from crfviz.views.stage.walks import learning_walk
 from crfviz.views.strips.decoders import decoder_rows

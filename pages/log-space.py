@@ -1,10 +1,10 @@
 """Log space and batching: how logarithms prevent underflow, and how padding is masked."""
 
 from crfviz.ui.panels.demonstrations import batch_panel, sum_panel, underflow_panel
-from crfviz.ui.pictures import show_steps, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_steps, take_scene
 from crfviz.views.stage.walks import ONE_PICTURE, log_sum_walk
 
 SUM = "sum"

@@ -4,10 +4,10 @@ import streamlit as st
 
 from crfviz.ui.panels.distribution import pair_panel
 from crfviz.ui.panels.why import word_panel
-from crfviz.ui.pictures import show_stage, table_twin, with_ghost
 from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.session.page_options import increment_option, number_option
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin, with_ghost
 from crfviz.views.stage.picture import Bars, Picture
 from crfviz.views.stage.walks import marginal_walk
 from crfviz.views.strips.paths import best_rows, entropy_note, sample_rows, trained_rows

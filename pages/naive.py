@@ -8,10 +8,10 @@ from crfviz.ui.panels.demonstrations import (
     enumeration,
     show_listing,
 )
-from crfviz.ui.pictures import show_steps, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_steps, take_scene
 from crfviz.views.frames.demonstrations import listing_note, seconds, sum_note
 from crfviz.views.stage.walks import naive_walk, paths_at
 

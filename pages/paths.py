@@ -1,11 +1,11 @@
 """Paths: the k best paths, samples of paths, and how far the effect of an edit reaches."""
 
 from crfviz.ui.panels.distribution import DRAW, SHOWS
-from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin, take_scene
 from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows
 from crfviz.views.strips.paths import entropy_note

@@ -1,11 +1,11 @@
 """Words and pieces: a CRF over first pieces only, over all pieces, and under a mask with holes."""
 
 from crfviz.ui.panels.pieces import SHOWS, show_figures, show_pieces, split_sentence
-from crfviz.ui.pictures import show_stage, take_scene
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, take_scene
 from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows
 

@@ -4,11 +4,11 @@ import streamlit as st
 
 from crfviz.ui.panels.compare import SCORES_ONLY
 from crfviz.ui.panels.risk import SHOWS, calibrated_set, code_of, cost_frame, dial, measured
-from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin, take_scene
 from crfviz.ui.words import plain
 from crfviz.views.stage.picture import Picture
 from crfviz.views.strips.decoders import decoder_rows

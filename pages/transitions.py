@@ -6,9 +6,9 @@ import streamlit as st
 
 from crfviz.ui.panels.weights import chosen_ruler, flip_marks, weight_display, weights_note
 from crfviz.ui.panels.why import word_panel
-from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin
 from crfviz.ui.widgets import narrowed
 from crfviz.views.frames.chains import transition_frame
 from crfviz.views.stage.picture import Matrix

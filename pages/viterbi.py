@@ -1,10 +1,10 @@
 """Viterbi step by step: forward through the words, then back along the backpointers."""
 
 from crfviz.ui.panels.why import word_panel
-from crfviz.ui.pictures import show_stage, table_twin
 from crfviz.ui.scene import scene
 from crfviz.ui.session.bound_widgets import bound_tabs
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin
 from crfviz.views.strips.decoders import backpointer_rows
 from crfviz.views.strips.pictures import SWEEP_DISPLAYS, best_grid, viterbi_picture
 

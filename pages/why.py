@@ -1,10 +1,10 @@
 """Why this tag and not that one: the terms of the score gap, pins, and the smallest flips."""
 
 from crfviz.ui.panels.why import attribution_panel, flips_panel, pin_panel, question, unpin_button
-from crfviz.ui.pictures import show_stage, table_twin, take_scene
 from crfviz.ui.scene import scene, with_rule
 from crfviz.ui.session.page_end import end_page
 from crfviz.ui.shell.frame import header
+from crfviz.ui.stage import show_stage, table_twin, take_scene
 from crfviz.views.strips.why import why_picture
 
 LEGEND = (

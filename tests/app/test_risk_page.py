@@ -13,7 +13,7 @@ from crfviz.chain.questions.costs import cost_matrix
 from crfviz.corpus.tables.coverage import read_calibrations
 from crfviz.taggers import plugins
 from crfviz.taggers.registry import SHIPPED
-from crfviz.ui import pictures
+from crfviz.ui import stage
 from crfviz.ui.errors import risk
 from crfviz.views.exports import bundle
 from tests.app.test_library_pages import Random
@@ -259,9 +259,7 @@ def test_html_file_opens_at_the_picture_and_its_link_at_the_costs(
     monkeypatch, tmp_path, params, options
 ):
     made = {}
-    monkeypatch.setattr(
-        pictures, "download", lambda label, make, *_, **__: made.update({label: make})
-    )
+    monkeypatch.setattr(stage, "download", lambda label, make, *_, **__: made.update({label: make}))
     app = at(**params, **{f"v.{name}": value for name, value in options.items()})
     page = stage_of(app)
     data = json.loads(re.search(r'id="data">(.*?)</script>', made["Download as HTML"](), re.S)[1])

@@ -9,7 +9,7 @@ import pytest
 
 import crfviz
 from crfviz.taggers.user_models import remove_model
-from crfviz.ui import pictures
+from crfviz.ui import stage
 from crfviz.views.contents import ENTRIES
 from crfviz.views.site import folder as site
 from tests.support.app_pages import go_to, open_at
@@ -33,9 +33,7 @@ def data_of(page):
 def offered(monkeypatch):
     """What pages offer to take along, by its label."""
     made = {}
-    monkeypatch.setattr(
-        pictures, "download", lambda label, make, *_, **__: made.update({label: make})
-    )
+    monkeypatch.setattr(stage, "download", lambda label, make, *_, **__: made.update({label: make}))
     return made
 
 

@@ -25,8 +25,8 @@ from crfviz.ui.lectures.lecture import Cue, Lecture
 from crfviz.ui.panels.demonstrations import TERM_FORMATS, enumeration
 from crfviz.ui.panels.learning import history
 from crfviz.ui.panels.why import question
-from crfviz.ui.pictures import DIRECTION
 from crfviz.ui.scene import scene_of
+from crfviz.ui.stage import DIRECTION
 from crfviz.ui.state.link_text import read_tag
 from crfviz.ui.state.scenario import BEFORE_FIRST, RULE, Scenario, covered
 from crfviz.views.contents import at_path

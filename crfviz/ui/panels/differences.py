@@ -12,7 +12,7 @@ from crfviz.chain.edits import END, START, Edits
 from crfviz.chain.questions.flips import Flip, smallest_flips
 from crfviz.exceptions import CrfvizError
 from crfviz.ui import cached
-from crfviz.ui.pictures import Drawn
+from crfviz.ui.stage import Drawn
 from crfviz.ui.state.link import encode
 from crfviz.ui.state.scenario import Scenario
 from crfviz.views.formatting import score

@@ -16,12 +16,12 @@ from crfviz.chain.homework.grade import FORMAT, Trace
 from crfviz.chain.homework.programs import BACKPOINTERS
 from crfviz.exceptions import CrfvizError, FormatError
 from crfviz.text.number_tables import MAX_BYTES, NumberTable, parse_number_table, read_number_table
-from crfviz.ui.pictures import draw
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound_widgets import bound_draft, bound_flag, bound_select, bound_to
 from crfviz.ui.session.page_options import choice_option
 from crfviz.ui.session.scenario_state import change, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import draft, errors_as_messages, set_draft
+from crfviz.ui.stage import draw
 from crfviz.ui.state.scenario import BEFORE_FIRST, MAX_WORDS
 from crfviz.ui.widgets import download, narrowed, upload
 from crfviz.ui.words import plain

@@ -9,10 +9,10 @@ from crfviz.chain.decoding.analysis import analyse
 from crfviz.chain.questions.pieces import Pieces
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.pieces import LARGEST, pieces, split_word, vocabulary
-from crfviz.ui.pictures import FOLDED, draw, take_scene
 from crfviz.ui.scene import Scene
 from crfviz.ui.session.bound_widgets import bound_flag, bound_tabs
 from crfviz.ui.session.scenario_state import view_option
+from crfviz.ui.stage import FOLDED, draw, take_scene
 from crfviz.ui.state.scenario import MAX_WORDS
 from crfviz.ui.streamlit_compat import DeltaGenerator
 from crfviz.ui.widgets import narrowed

@@ -11,7 +11,6 @@ from crfviz.chain.homework.exercise import MAX_SEED, Exercise
 from crfviz.chain.homework.programs import VITERBI
 from crfviz.exceptions import CrfvizError
 from crfviz.taggers.exercises import PREFIX, exercise_named
-from crfviz.ui.pictures import draw
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.components import OF_UI
 from crfviz.ui.session.scenario_state import (
@@ -22,6 +21,7 @@ from crfviz.ui.session.scenario_state import (
     view_option,
 )
 from crfviz.ui.session.session_store import widget_value
+from crfviz.ui.stage import draw
 from crfviz.ui.state.link_text import is_option
 from crfviz.ui.state.scenario import DO, TRIES, with_sentence
 from crfviz.ui.streamlit_compat import DeltaGenerator, component

@@ -16,12 +16,12 @@ from crfviz.exceptions import CrfvizError
 from crfviz.text.schemes import is_bio
 from crfviz.ui import cached
 from crfviz.ui.fragments import redraw
-from crfviz.ui.pictures import Drawn, draw, show_stage, steps_done, table_twin, take_scene
 from crfviz.ui.scene import MAX_COPIES, Scene, active_rule, exceeded_limit
 from crfviz.ui.session.bound_widgets import bound_to
 from crfviz.ui.session.page_options import choice_option
 from crfviz.ui.session.scenario_state import scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import draft, set_draft
+from crfviz.ui.stage import Drawn, draw, show_stage, steps_done, table_twin, take_scene
 from crfviz.ui.state.scenario import MAX_DRAFT, RULE, RULE_DRAFT
 from crfviz.ui.words import clean, plain
 from crfviz.views.figures.automaton import automaton_html, move_frame

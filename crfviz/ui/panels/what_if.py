@@ -13,12 +13,12 @@ from crfviz.taggers.perturbations import DRAWN, KINDS, Perturbed, WhatIf, pertur
 from crfviz.taggers.tagger import Tagger
 from crfviz.text.tokenizer import sentence_of
 from crfviz.ui import cached
-from crfviz.ui.pictures import download_menu, draw, show_stage, take_scene
 from crfviz.ui.scene import Scene, countable_rule
 from crfviz.ui.session.bound_widgets import bound_buttons, bound_to
 from crfviz.ui.session.page_options import choice_option, increment_option, number_option
 from crfviz.ui.session.scenario_state import change, scenario, set_view_option, view_option
 from crfviz.ui.session.session_store import errors_as_messages
+from crfviz.ui.stage import download_menu, draw, show_stage, take_scene
 from crfviz.ui.state.link import encode, home_address
 from crfviz.ui.state.scenario import (
     LIST,

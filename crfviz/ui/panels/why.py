@@ -15,12 +15,12 @@ from crfviz.chain.questions.flips import Flip, smallest_change_for, smallest_fli
 from crfviz.exceptions import CrfvizError, NoPathError
 from crfviz.taggers.attribution import Attribution, attribute
 from crfviz.ui import cached
-from crfviz.ui.pictures import Drawn
 from crfviz.ui.scene import Scene, countable_rule
 from crfviz.ui.session.bound_widgets import bound_place
 from crfviz.ui.session.page_options import flag_option, number_option
 from crfviz.ui.session.scenario_state import address, change, scenario
 from crfviz.ui.shared_cache import shared_cache
+from crfviz.ui.stage import Drawn
 from crfviz.ui.state.scenario import MAX_CHARACTERS, MAX_WORDS, WORD
 from crfviz.ui.widgets import guarded
 from crfviz.ui.words import plain

@@ -38,7 +38,7 @@ from crfviz.ui.session.session_store import (
     widget_value,
 )
 from crfviz.ui.shell.frame import HIDDEN, SHOWN, SIDEBAR
-from crfviz.ui.shell.panels import share_menu
+from crfviz.ui.shell.share_menu import share_menu
 from crfviz.ui.state.link import LONGEST_LINK, NOT_ELSEWHERE, Link
 from crfviz.ui.state.scenario import ASK
 from crfviz.ui.streamlit_compat import component

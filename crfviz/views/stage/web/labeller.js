@@ -1,7 +1,7 @@
 // The labeller as a component of Streamlit: entry point of its manifest.
 
 import { hosted, isGuest } from "./host.js";
-import { Labelling } from "./labelling/lifecycle.js";
+import { Labelling } from "./labelling/labelling.js";
 
 /** @import { LabellerPayload } from "./types.js" */
 

@@ -1,7 +1,7 @@
 // The types that the stage's modules share, for `tsc --checkJs`. Those of what Python sends are in payload.d.ts.
 // Letters: T words, K tags. Tables are flat: table[t * K + k].
 
-import type { Labelling } from "./labelling/lifecycle.js";
+import type { Labelling } from "./labelling/labelling.js";
 import type {
   Cell,
   EntityPanelData,

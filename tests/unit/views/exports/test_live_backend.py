@@ -13,7 +13,7 @@ from crfviz.chain.edits import Edits
 from crfviz.chain.patterns import automaton
 from crfviz.chain.questions.rules import analyse_match
 from crfviz.exceptions import NoPathError
-from crfviz.ui.pictures import GIVEN
+from crfviz.ui.stage import GIVEN
 from crfviz.views.explanation import explain
 from crfviz.views.exports import bundle
 from crfviz.views.exports.live import PAGES, Live, Origin, data

@@ -1,8 +1,8 @@
 // The frame around the labeller's words: position, likely tags, all tags, actions.
 
 import { button, flag, html, set, setText } from "../dom.js";
-import { accept, choose, pointAt, take, toggleWords } from "./actions.js";
 import { buildEverywhere } from "./everywhere.js";
+import { accept, choose, pointAt, take, toggleWords } from "./marking.js";
 
 /** @import { Attributes, ChoiceData, Content, LabellerPayload, Labelling } from "../types.js" */
 

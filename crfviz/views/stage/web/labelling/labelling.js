@@ -7,8 +7,8 @@
 import { all, flag, focusedIn, html, set, setText } from "../dom.js";
 import { listenToKeys } from "../keyboard.js";
 import { Outbox } from "../outbox.js";
-import { change, keysOf, pointAt, selectionOf } from "./actions.js";
 import { buildDesk } from "./desk.js";
+import { change, keysOf, pointAt, selectionOf } from "./marking.js";
 import { watchSwitches } from "./switches.js";
 import { buildChips, drawBoundaries, drawChips } from "./words.js";
 
